@@ -1,0 +1,52 @@
+/** The columns port: ClickHouse, in process (chDB) or over HTTP. SQL is the same on both. */
+
+/** Rows in ClickHouse's Native format: one block, as bytes that may come in pieces. */
+export interface NativeBlock {
+  readonly table: string;
+  /** Columns present in the block, in its order, with the types in which the block carries them (convertible to the table's). */
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly rows: number;
+  readonly chunks: readonly Uint8Array[];
+}
+
+export interface QueryLimits {
+  /** Seconds. Default 30. */
+  readonly maxExecutionSeconds?: number;
+  /** Bytes of memory. Default 2 GiB; in process never more than half of what the engine may use. */
+  readonly maxMemoryBytes?: number;
+  /** Rows of result; more is an error. Default 100,000. */
+  readonly maxResultRows?: number;
+  readonly signal?: AbortSignal;
+}
+
+export type QueryParameters = Readonly<
+  Record<string, string | number | bigint | boolean | readonly string[] | readonly number[]>
+>;
+
+/**
+ * Reading one tenant's rows. Two fences: the SQL must name the parameter `{tenant:String}` (the handle binds it, and a
+ * query without it is refused), and the engine filters every tenant table by `additional_table_filters` besides.
+ */
+export interface TenantColumns {
+  readonly tenantId: string;
+  /**
+   * Rows as objects; 64-bit integers are strings, and NaN and the infinities are `nan`, `inf`, `-inf`. Parameters are written
+   * `{name:Type}`. One SELECT, without SETTINGS or FORMAT.
+   */
+  query<Row>(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Row[]>;
+}
+
+export interface Columns {
+  /**
+   * Lands one block. Resolves when it is stored. The same table and token again is a no-op within the table's
+   * deduplication window. Data that the engine will never take rejects with `PermanentError`.
+   */
+  insert(block: NativeBlock, token: string): Promise<void>;
+  of(tenantId: string): TenantColumns;
+  /** The platform's own reads (migrations, landed offsets, retention): no fence, so never with a tenant's input. */
+  query<Row>(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Row[]>;
+  /** DDL and maintenance. */
+  execute(sql: string): Promise<void>;
+  check(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,114 @@
+/**
+ * The dead letter: what was refused or could not be processed. A payload above the message size lies in several
+ * messages ("chunks") of the same id, in order, in one partition.
+ */
+import { createHash } from 'node:crypto';
+import type { BusRecord, Message } from './bus.ts';
+import { platformTenant } from './documents.ts';
+import { topics } from './topics.ts';
+
+/** Headers of one chunk on the dead-letter topic. The value is the chunk's bytes as they came. */
+export interface DeadLetterHeaders {
+  /** Deterministic for a consumer's (group, topic, partition, offset); random for a refused request. */
+  readonly id: string;
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly keyId: string;
+  /** `logs`, `metrics`, `traces`, or an empty string where unknown. */
+  readonly signal: string;
+  /** A receiver's name for a refused request (`otlp-http` …), a consumer group for what it could not process. */
+  readonly origin: string;
+  readonly kind: 'refused' | 'unprocessable';
+  /** Short stable word, as `PermanentError.reason`. */
+  readonly reason: string;
+  /** For people. */
+  readonly message: string;
+  /** Byte position of the fault in the decompressed body, where known. */
+  readonly position: number | undefined;
+  readonly receivedAtMs: number;
+  /** Source address of a refused request. */
+  readonly source: string;
+  readonly contentType: string;
+  readonly contentEncoding: string;
+  /** Topic, partition and offset of an unprocessable message; its original headers ride along in `originalHeaders`. */
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly originalHeaders: Readonly<Record<string, string>>;
+  readonly chunk: number;
+  readonly chunks: number;
+  /** Bytes of the payload as received; more than is stored when `cut`. */
+  readonly size: number;
+  /** The payload was above the body cap and only its beginning is here. */
+  readonly cut: boolean;
+}
+
+/** One header of JSON carries it all; `tenant` rides beside it for people with a Kafka console. */
+export const encodeDeadLetter = (headers: DeadLetterHeaders): Record<string, string> => ({
+  tenant: headers.tenantId,
+  'dead-letter': JSON.stringify(headers),
+});
+
+export const decodeDeadLetter = (headers: Readonly<Record<string, string>>): DeadLetterHeaders =>
+  JSON.parse(headers['dead-letter'] ?? '{}') as DeadLetterHeaders;
+
+/** Largest chunk of a payload, so that it stays below the dead-letter topic's message size with its headers. */
+export const deadLetterChunkBytes = 900 * 1024;
+
+/** Cuts a payload into the messages of one dead letter. An empty payload is one empty chunk. */
+export const deadLetterMessages = (
+  letter: Omit<DeadLetterHeaders, 'chunk' | 'chunks'>,
+  payload: Uint8Array,
+): Message[] => {
+  const chunks = Math.max(1, Math.ceil(payload.length / deadLetterChunkBytes));
+  return Array.from({ length: chunks }, (_, chunk) => ({
+    topic: topics.deadLetter.name,
+    key: letter.tenantId,
+    value: payload.subarray(chunk * deadLetterChunkBytes, (chunk + 1) * deadLetterChunkBytes),
+    headers: encodeDeadLetter({ ...letter, chunk, chunks }),
+  }));
+};
+
+/** The dead letter of a message that a consumer group can never process. Its id is a function of where the message lies, so that a redelivery writes the same one. */
+export const unprocessable = ({
+  group,
+  topic,
+  partition,
+  record,
+  reason,
+  message,
+  receivedAtMs,
+}: {
+  readonly group: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly record: BusRecord;
+  readonly reason: string;
+  readonly message: string;
+  readonly receivedAtMs: number;
+}): Message[] =>
+  deadLetterMessages(
+    {
+      id: createHash('sha256').update(`${group}\n${topic}\n${partition}\n${record.offset}`).digest('hex').slice(0, 32),
+      tenantId: record.headers['tenant'] ?? platformTenant,
+      projectId: record.headers['project'] ?? '',
+      keyId: record.headers['key'] ?? '',
+      signal: record.headers['signal'] ?? '',
+      origin: group,
+      kind: 'unprocessable',
+      reason,
+      message,
+      position: undefined,
+      receivedAtMs,
+      source: '',
+      contentType: '',
+      contentEncoding: record.headers['encoding'] ?? '',
+      topic,
+      partition,
+      offset: record.offset,
+      originalHeaders: record.headers,
+      size: record.value.length,
+      cut: false,
+    },
+    record.value,
+  );

@@ -1,0 +1,129 @@
+/** Names of the platform's own metrics: a closed list, declared once. `/metrics`, OTLP export and the documentation come from it. */
+
+interface Definition {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly summary: string;
+  /** UCUM, as OpenTelemetry spells it: `s`, `By`, `{record}`. */
+  readonly unit: string;
+  readonly labels: readonly string[];
+  /** Upper bounds of a histogram. */
+  readonly buckets?: readonly number[];
+}
+
+const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Prometheus names carry unit and `_total` already. */
+export const metricDefinitions = {
+  oiq_ingest_requests_total: {
+    type: 'counter',
+    unit: '{request}',
+    labels: ['receiver', 'signal', 'outcome'],
+    summary: 'Ingest requests by outcome: accepted, or the reason of the refusal',
+  },
+  oiq_ingest_records_total: {
+    type: 'counter',
+    unit: '{record}',
+    labels: ['receiver', 'signal', 'outcome'],
+    summary: 'Log records, data points, spans and samples by outcome',
+  },
+  oiq_ingest_bytes_total: {
+    type: 'counter',
+    unit: 'By',
+    labels: ['receiver', 'signal', 'outcome'],
+    summary: 'Decompressed bytes of ingest requests by outcome',
+  },
+  oiq_ingest_duration_seconds: {
+    type: 'histogram',
+    unit: 's',
+    labels: ['receiver', 'signal'],
+    buckets: seconds,
+    summary: 'From the last byte of a request to its answer',
+  },
+  oiq_bus_published_messages_total: {
+    type: 'counter',
+    unit: '{message}',
+    labels: ['topic'],
+    summary: 'Messages that the bus acknowledged',
+  },
+  oiq_bus_published_bytes_total: {
+    type: 'counter',
+    unit: 'By',
+    labels: ['topic'],
+    summary: 'Bytes of values that the bus acknowledged',
+  },
+  oiq_bus_publish_duration_seconds: {
+    type: 'histogram',
+    unit: 's',
+    labels: ['topic'],
+    buckets: seconds,
+    summary: 'From publish to acknowledgement',
+  },
+  oiq_consumer_lag_messages: {
+    type: 'gauge',
+    unit: '{message}',
+    labels: ['group', 'topic', 'partition'],
+    summary: 'Messages that a group has not committed',
+  },
+  oiq_consumer_batches_total: {
+    type: 'counter',
+    unit: '{batch}',
+    labels: ['group', 'outcome'],
+    summary: 'Batches by outcome: committed or rejected',
+  },
+  oiq_dead_letters_total: {
+    type: 'counter',
+    unit: '{message}',
+    labels: ['origin', 'reason'],
+    summary: 'Payloads copied to the dead-letter topic',
+  },
+  oiq_landed_rows_total: {
+    type: 'counter',
+    unit: '{row}',
+    labels: ['table'],
+    summary: 'Rows inserted into ClickHouse',
+  },
+  oiq_insert_duration_seconds: {
+    type: 'histogram',
+    unit: 's',
+    labels: ['table'],
+    buckets: seconds,
+    summary: 'One insert into ClickHouse',
+  },
+  oiq_api_requests_total: {
+    type: 'counter',
+    unit: '{request}',
+    labels: ['operation', 'status'],
+    summary: 'Management API requests by status',
+  },
+  oiq_api_duration_seconds: {
+    type: 'histogram',
+    unit: 's',
+    labels: ['operation'],
+    buckets: seconds,
+    summary: 'Management API requests',
+  },
+  oiq_counters_degraded: {
+    type: 'gauge',
+    unit: '1',
+    labels: [],
+    summary: '1 while the shared counters cannot be reached and limits count per instance',
+  },
+} as const satisfies Record<string, Definition>;
+
+export type MetricName = keyof typeof metricDefinitions;
+type Labels<Name extends MetricName> = {
+  readonly [label in (typeof metricDefinitions)[Name]['labels'][number]]: string;
+};
+
+/** Where code reports. Cheap enough for once a request; never once a record. */
+export interface Metrics {
+  /** Adds to a counter. */
+  add<Name extends MetricName>(name: Name, value: number, labels: Labels<Name>): void;
+  /** Sets a gauge. */
+  set<Name extends MetricName>(name: Name, value: number, labels: Labels<Name>): void;
+  /** Puts a value into a histogram. */
+  observe<Name extends MetricName>(name: Name, value: number, labels: Labels<Name>): void;
+}
+
+/** Discards everything. */
+export const noMetrics: Metrics = { add() {}, set() {}, observe() {} };

@@ -1,0 +1,10 @@
+/** What `main.ts` holds of a running role. */
+export interface Role {
+  readonly name: string;
+  /** Rejects with what is missing while the role cannot do its work. */
+  ready(): Promise<void>;
+  /** Finishes what is in hand (requests answered, batches landed, offsets committed), then resolves. */
+  stop(): Promise<void>;
+  /** Rejects when the role cannot go on and the process should exit; else stays pending until `stop`. */
+  readonly failed: Promise<void>;
+}

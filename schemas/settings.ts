@@ -1,0 +1,131 @@
+/** Every setting, declared once: environment variable, default, meaning. `oiq settings` prints this table. */
+import { z } from 'zod';
+
+const address = z
+  .string()
+  .regex(/^(?:\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/, 'must be host:port')
+  .describe('host:port');
+const url = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
+const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional();
+const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  );
+
+/** Name without `OIQ_` → schema; the description is what people read. */
+export const settingDefinitions = {
+  DATA_DIR: z.string().default('.oiq').describe('Directory of the embedded stores and of generated secrets'),
+  HTTP_ADDRESS: address.default('127.0.0.1:8080').describe('Management API, dashboard and ingest under /otlp'),
+  OTLP_GRPC_ADDRESS: address.default('127.0.0.1:4317').describe('OTLP over gRPC'),
+  OTLP_HTTP_ADDRESS: address.default('127.0.0.1:4318').describe('OTLP over HTTP with bare paths (/v1/logs)'),
+  PUBLIC_URL: optional(url).describe('Address under which people reach the installation; links in mail begin with it'),
+  KAFKA_BROKERS: list.describe(
+    'Kafka bootstrap servers, comma-separated; without them the bus is segment files in the data directory',
+  ),
+  KAFKA_REPLICATION: count(1).describe('Replication factor of created topics; 3 in a cluster'),
+  SCHEMA_REGISTRY_URL: optional(url).describe('Schema registry (Confluent API) for derived topics'),
+  CLICKHOUSE_URL: optional(url).describe(
+    'ClickHouse over HTTP, for example http://user:password@host:8123/oiq; without it chDB in the data directory',
+  ),
+  MONGODB_URL: optional(z.string().startsWith('mongodb')).describe(
+    'MongoDB replica set; without it SQLite in the data directory',
+  ),
+  REDIS_URL: optional(z.string().startsWith('redis')).describe(
+    'Redis for limits and caches; without it they are in memory',
+  ),
+  SMTP_URL: optional(z.string().startsWith('smtp')).describe('Outgoing mail'),
+  TRUSTED_PROXIES: list.describe('Networks (CIDR) whose X-Forwarded-For is believed, comma-separated'),
+  BOOTSTRAP_EMAIL: optional(z.email()).describe('Owner of the first organization, at the first start'),
+  BOOTSTRAP_PASSWORD: optional(z.string().min(12)).describe('… and the password, else a random one is printed once'),
+  BOOTSTRAP_LICENSE_KEY: optional(z.string()).describe('… and the license key, else a random one is printed once'),
+  SECRET_KEY: optional(z.string().min(32)).describe(
+    'Encrypts stored secrets; made and kept in the data directory by default',
+  ),
+  KEY_REQUESTS_PER_SECOND: count(1000).describe('Global limit of ingest requests a second for each license key'),
+  SHUTDOWN_SECONDS: count(25).describe('How long SIGTERM lets requests, batches and commits finish'),
+  BUS_PUBLISH_DELAY_MS: z.coerce
+    .number()
+    .min(0)
+    .max(1000)
+    .default(5)
+    .describe('How long small requests wait for others to share a message'),
+  SEGMENT_RETENTION_BYTES: optional(z.coerce.number().int().positive()).describe(
+    'Bytes the embedded log keeps for each partition, instead of each topic’s own',
+  ),
+  CORS_ORIGINS: list.describe('Origins of browsers that may send OTLP, comma-separated; * allows all'),
+  LOG_LEVEL: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('Least severe structured log line that is written'),
+  OTLP_EXPORT_ENDPOINT: optional(url).describe('Where the platform sends its own telemetry, OTLP over gRPC'),
+  OTLP_EXPORT_HEADERS: list.describe('Headers of that, as name=value, comma-separated'),
+} as const satisfies Record<string, z.ZodType>;
+
+type Definitions = typeof settingDefinitions;
+export type SettingName = keyof Definitions;
+export type Settings = { readonly [name in SettingName]: z.output<Definitions[name]> };
+
+/** What is wrong with the environment; one line each. */
+export class SettingsError extends Error {
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'SettingsError';
+  }
+}
+
+/** Reads `OIQ_*`. Unknown variables are refused with the nearest known name, values with what they should be. */
+export const settingsOf = (environment: Readonly<Record<string, string | undefined>>): Settings => {
+  const problems = Object.keys(environment)
+    .filter((variable) => variable.startsWith('OIQ_') && !(variable.slice(4) in settingDefinitions))
+    .map(
+      (variable) =>
+        `${variable} is not a setting; did you mean OIQ_${nearest(variable.slice(4))}? (oiq settings lists them)`,
+    );
+  const values: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(settingDefinitions)) {
+    const text = environment[`OIQ_${name}`];
+    const result = schema.safeParse(text === '' ? undefined : text);
+    if (result.success) values[name] = result.data;
+    else problems.push(...result.error.issues.map(({ message }) => problemOf(name, message, text)));
+  }
+  if (problems.length > 0) throw new SettingsError(problems);
+  return values as Settings;
+};
+
+const problemOf = (name: string, message: string, text: string | undefined): string =>
+  `OIQ_${name}: ${message}${secret.test(name) ? '' : ` (got ${JSON.stringify(text)})`}`;
+
+/** Names whose values are never shown. URLs may hold a password. */
+const secret = /PASSWORD|SECRET|LICENSE_KEY|HEADERS|URL/;
+
+const nearest = (name: string): string => {
+  let best = '';
+  let distance = Number.POSITIVE_INFINITY;
+  for (const known of Object.keys(settingDefinitions)) {
+    const steps = editDistance(name, known);
+    if (steps >= distance) continue;
+    best = known;
+    distance = steps;
+  }
+  return best;
+};
+
+/** Levenshtein distance, one row at a time. */
+const editDistance = (left: string, right: string): number => {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= right.length; j++) {
+      const substitution = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+};

@@ -1,0 +1,83 @@
+/** Every topic, declared once. `oiq migrate` creates them; schemas of JSON values are registered where a registry is configured. */
+import { z } from 'zod';
+
+/** What a topic promises. Retention is by age and by size of each partition, whichever comes first. */
+export interface Topic {
+  readonly name: string;
+  /** What lies in it, for people. */
+  readonly summary: string;
+  /** What the message key is made of. */
+  readonly key: string;
+  /** `undefined` for raw wire bytes; a zod schema for JSON values of derived topics. */
+  readonly value: z.ZodType | undefined;
+  /** Partitions in a cluster; the embedded log has one per topic unless `embeddedPartitions` says otherwise. */
+  readonly partitions: number;
+  readonly embeddedPartitions: number;
+  readonly retentionHours: number;
+  /** Bytes a partition keeps at most. */
+  readonly retentionBytes: number;
+  /** Largest value of one message, in bytes. */
+  readonly maxMessageBytes: number;
+}
+
+const gibibyte = 1024 ** 3;
+
+/** Fills in what most topics share. */
+export const defineTopic = (topic: Pick<Topic, 'name' | 'summary' | 'key'> & Partial<Topic>): Topic => ({
+  value: undefined,
+  partitions: 12,
+  embeddedPartitions: 1,
+  retentionHours: 72,
+  retentionBytes: 16 * gibibyte,
+  maxMessageBytes: 1024 * 1024,
+  ...topic,
+});
+
+/** What became of a dead letter. Written by replay and discard, in the same transaction as what they publish. */
+export const DeadLetterMark = z.strictObject({
+  tenantId: z.string(),
+  id: z.string().describe('Id of the dead letter'),
+  outcome: z.enum(['replayed', 'discarded']),
+  markedAt: z.iso.datetime(),
+  actor: z.string().describe('Who asked for it: a user, a service account or the command line'),
+});
+export type DeadLetterMark = z.output<typeof DeadLetterMark>;
+
+const tenantAndShard = 'tenant and shard';
+
+export const topics = {
+  logs: defineTopic({ name: 'otlp.logs', summary: 'OTLP log export requests as received', key: tenantAndShard }),
+  metrics: defineTopic({
+    name: 'otlp.metrics',
+    summary: 'OTLP metric export requests as received',
+    key: tenantAndShard,
+  }),
+  traces: defineTopic({ name: 'otlp.traces', summary: 'OTLP trace export requests as received', key: tenantAndShard }),
+  remoteWrite: defineTopic({
+    name: 'prometheus.remote-write',
+    summary: 'Prometheus remote-write requests as received',
+    key: tenantAndShard,
+  }),
+  deadLetter: defineTopic({
+    name: 'dead-letter',
+    summary: 'What was refused as malformed or could not be processed, byte for byte, with the reason',
+    key: 'tenant',
+    partitions: 3,
+    retentionHours: 30 * 24,
+  }),
+  deadLetterMarks: defineTopic({
+    name: 'dead-letter-marks',
+    summary: 'Which dead letters were replayed or discarded',
+    key: 'tenant',
+    value: DeadLetterMark,
+    partitions: 1,
+    retentionHours: 60 * 24,
+  }),
+} as const satisfies Record<string, Topic>;
+
+/** All topics, in the order in which they are created. */
+export const allTopics: readonly Topic[] = Object.values(topics);
+
+/** Signals of the ingest surface; `remote-write` counts as metrics for entitlements, limits and usage. */
+export const signals = ['logs', 'metrics', 'traces'] as const;
+export type Signal = (typeof signals)[number];
