@@ -1,0 +1,208 @@
+/** How each scalar of OTLP/JSON is written as protobuf. Deviations from protobuf's JSON mapping are OTLP's own. */
+import type { ScalarType } from '../protobuf/messages.ts';
+import type { WireWriter } from '../protobuf/writer.ts';
+import type { JsonReader } from './json-reader.ts';
+
+const quote = 0x22;
+
+/** Reads the value that comes next and writes it without a tag. */
+type ScalarCopy = (reader: JsonReader, writer: WireWriter) => void;
+
+const isNumberStart = (byte: number): boolean => byte === 0x2d || (byte >= 0x30 && byte <= 0x39);
+
+/** Integers up to this many digits are exact in a double. */
+const exactDigits = 15;
+
+const integerText = /^-?(?:0|[1-9][0-9]*)$/;
+const numberText = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+/** More characters than any 64-bit number needs; longer ones are not worth converting. */
+const longestNumber = 64;
+
+const zero = 0x30;
+
+/** Value of plain digits that fit a double exactly, or -1: spares most numbers the way through a string. */
+const shortDigits = (text: Buffer, start: number, end: number): number => {
+  const first = text[start] ?? 0;
+  if (end - start > exactDigits || end === start || (first === zero && end - start > 1)) return -1;
+  let value = 0;
+  for (let position = start; position < end; position++) {
+    const digit = (text[position] as number) - zero;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
+};
+
+/** Reads an integer given as a number or as decimal digits in a string; a number where that is exact. */
+const integerToken = (reader: JsonReader): number | string => {
+  const byte = reader.peek();
+  const at = reader.position;
+  if (byte === quote) reader.string();
+  else if (isNumberStart(byte)) reader.number();
+  else throw reader.fault('expected an integer', at);
+  const short = shortDigits(reader.text, reader.start, reader.end);
+  if (short >= 0) return short;
+  if (reader.end - reader.start > longestNumber) throw reader.fault('expected an integer', at);
+  const text = reader.text.toString('latin1', reader.start, reader.end);
+  if (integerText.test(text)) return text;
+  // 1e3 and 2.0 are integers for protobuf's JSON mapping too.
+  const value = numberText.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isInteger(value)) throw reader.fault('expected an integer', at);
+  return BigInt(value).toString();
+};
+
+const small =
+  (low: number, high: number, write: (writer: WireWriter, value: number) => void): ScalarCopy =>
+  (reader, writer) => {
+    reader.peek();
+    const at = reader.position;
+    const value = Number(integerToken(reader));
+    if (value < low || value > high) throw reader.fault(`the integer is not between ${low} and ${high}`, at);
+    write(writer, value);
+  };
+
+const large =
+  (low: bigint, high: bigint, write: (writer: WireWriter, value: bigint) => void): ScalarCopy =>
+  (reader, writer) => {
+    reader.peek();
+    const at = reader.position;
+    const value = BigInt(integerToken(reader));
+    if (value < low || value > high) throw reader.fault(`the integer is not between ${low} and ${high}`, at);
+    write(writer, value);
+  };
+
+const signedVarint = (writer: WireWriter, value: number): void => {
+  if (value < 0) writer.varint64(BigInt(value));
+  else writer.varint(value);
+};
+
+const zigzag = (writer: WireWriter, value: number): void => writer.varint(value < 0 ? -2 * value - 1 : 2 * value);
+
+const int32 = [-0x80000000, 0x7fffffff] as const;
+const int64 = [-(2n ** 63n), 2n ** 63n - 1n] as const;
+const uint64 = [0n, 2n ** 64n - 1n] as const;
+
+const enumInteger = small(...int32, signedVarint);
+
+const enumValue: ScalarCopy = (reader, writer) => {
+  if (reader.peek() === quote) throw reader.fault('an enum must be an integer: OTLP/JSON has no enum names');
+  enumInteger(reader, writer);
+};
+
+const int64Large = (reader: JsonReader, token: string, at: number): bigint => {
+  const value = BigInt(token);
+  if (value >= int64[0] && value <= int64[1]) return value;
+  throw reader.fault(`the integer is not between ${int64[0]} and ${int64[1]}`, at);
+};
+
+/** int64 of few digits, which most are, without a BigInt. */
+const int64Value: ScalarCopy = (reader, writer) => {
+  reader.peek();
+  const at = reader.position;
+  const token = integerToken(reader);
+  if (typeof token === 'number') writer.varint(token);
+  else writer.varint64(int64Large(reader, token, at));
+};
+
+const specialDoubles: ReadonlyMap<string, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Number.POSITIVE_INFINITY],
+  ['-Infinity', Number.NEGATIVE_INFINITY],
+]);
+
+const double: ScalarCopy = (reader, writer) => {
+  const byte = reader.peek();
+  const at = reader.position;
+  if (isNumberStart(byte)) {
+    reader.number();
+    const short = shortDigits(reader.text, reader.start, reader.end);
+    writer.double(short >= 0 ? short : Number(reader.text.toString('latin1', reader.start, reader.end)));
+    return;
+  }
+  if (byte !== quote) throw reader.fault('expected a number', at);
+  reader.string();
+  const text = reader.unescaped();
+  const value = specialDoubles.get(text) ?? (numberText.test(text) ? Number(text) : undefined);
+  if (value === undefined) {
+    throw reader.fault('expected a number, or one of "NaN", "Infinity" and "-Infinity"', at);
+  }
+  writer.double(value);
+};
+
+const bool: ScalarCopy = (reader, writer) => {
+  reader.peek();
+  if (reader.literal('true')) writer.byte(1);
+  else if (reader.literal('false')) writer.byte(0);
+  else throw reader.fault('expected true or false');
+};
+
+const string: ScalarCopy = (reader, writer) => {
+  if (reader.peek() !== quote) throw reader.fault('expected a string');
+  reader.string();
+  if (!reader.escaped) {
+    writer.varint(reader.end - reader.start);
+    writer.copy(reader.text, reader.start, reader.end);
+    return;
+  }
+  const mark = writer.begin();
+  writer.utf8(reader.unescaped());
+  writer.end(mark);
+};
+
+const base64Text = /^[A-Za-z0-9+/_-]*={0,2}$/;
+
+const bytes: ScalarCopy = (reader, writer) => {
+  const byte = reader.peek();
+  const at = reader.position;
+  if (byte !== quote) throw reader.fault('expected bytes as base64 in a string');
+  reader.string();
+  const text = reader.unescaped();
+  if (!base64Text.test(text) || text.replace(/=+$/, '').length % 4 === 1) throw reader.fault('this is not base64', at);
+  const decoded = Buffer.from(text, 'base64');
+  writer.varint(decoded.length);
+  writer.copy(decoded, 0, decoded.length);
+};
+
+const hexDigit = (byte: number): number => {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+};
+
+const id =
+  (size: number): ScalarCopy =>
+  (reader, writer) => {
+    const byte = reader.peek();
+    const at = reader.position;
+    const fault = `expected an id of ${size * 2} hexadecimal digits, or an empty one, in a string`;
+    if (byte !== quote) throw reader.fault(fault, at, 'bad-id');
+    reader.string();
+    const { start, end, text } = reader;
+    if (end !== start && end - start !== size * 2) throw reader.fault(fault, at, 'bad-id');
+    writer.varint((end - start) / 2);
+    for (let position = start; position < end; position += 2) {
+      const high = hexDigit(text[position] as number);
+      const low = hexDigit(text[position + 1] as number);
+      if (high < 0 || low < 0) throw reader.fault(fault, at, 'bad-id');
+      writer.byte((high << 4) | low);
+    }
+  };
+
+export const scalarCopies: Readonly<Record<ScalarType, ScalarCopy>> = {
+  double,
+  fixed64: large(...uint64, (writer, value) => writer.fixed64(value)),
+  sfixed64: large(...int64, (writer, value) => writer.fixed64(value)),
+  fixed32: small(0, 0xffffffff, (writer, value) => writer.fixed32(value)),
+  int32: small(...int32, signedVarint),
+  int64: int64Value,
+  uint32: small(0, 0xffffffff, (writer, value) => writer.varint(value)),
+  uint64: large(...uint64, (writer, value) => writer.varint64(value)),
+  sint32: small(...int32, zigzag),
+  sint64: large(...int64, (writer, value) => writer.varint64(value < 0n ? -2n * value - 1n : 2n * value)),
+  bool,
+  enum: enumValue,
+  string,
+  bytes,
+  traceId: id(16),
+  spanId: id(8),
+};

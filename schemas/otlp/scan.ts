@@ -1,0 +1,22 @@
+/** Admission's check of an OTLP export request. */
+import { messageNumber } from '../protobuf/messages.ts';
+import { WireScanner } from '../protobuf/scan.ts';
+import type { Signal } from '../topics.ts';
+import { otlpSchema } from './messages.ts';
+
+const requests: Readonly<Record<Signal, number>> = {
+  logs: messageNumber(otlpSchema, 'LogsRequest'),
+  metrics: messageNumber(otlpSchema, 'MetricsRequest'),
+  traces: messageNumber(otlpSchema, 'TracesRequest'),
+};
+
+/**
+ * Checks the wire bytes of an export request and counts its log records, data points or spans. What passes can be
+ * decoded by anyone; what does not is a `PermanentError` with the reason (`malformed`, `bad-utf8`, `bad-id`,
+ * `too-deep`) and the byte position.
+ */
+export const scanRequest = (signal: Signal, body: Uint8Array): { records: number } => {
+  const scanner = new WireScanner(otlpSchema, body);
+  scanner.scan(requests[signal], 0, body.length);
+  return { records: scanner.records };
+};

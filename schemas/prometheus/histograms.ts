@@ -1,0 +1,219 @@
+/** What Prometheus demands of a native histogram, so that its buckets mean something when they are read back. */
+import { PermanentError } from '../errors.ts';
+import { WireReader } from '../protobuf/reader.ts';
+
+/** Gaps between spans become zeros when a histogram is stored, and must not fill the memory. */
+const mostBuckets = 65_536;
+/** The schema of explicit bounds. All others are resolutions. */
+const customBounds = -53;
+const coarsest = -9;
+const finest = 52;
+
+/** Buckets of one sign. */
+class Side {
+  readonly name: string;
+  /** Offset and length of each span. */
+  readonly spans: number[] = [];
+  /** Of integer histograms: the difference of each bucket to the one before. */
+  readonly deltas: number[] = [];
+  /** Of float histograms. */
+  readonly counts: number[] = [];
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  clear(): void {
+    this.spans.length = 0;
+    this.deltas.length = 0;
+    this.counts.length = 0;
+  }
+
+  /** What is wrong with the spans themselves, and how many buckets they describe and reach over. */
+  layout(): { fault?: string; buckets: number; reach: number } {
+    let buckets = 0;
+    let reach = 0;
+    for (let at = 0; at < this.spans.length; at += 2) {
+      const offset = this.spans[at] as number;
+      const length = this.spans[at + 1] as number;
+      if (at > 0 && offset < 0) return { fault: `a ${this.name} span begins before the last one ends`, buckets, reach };
+      buckets += length;
+      reach += (at > 0 ? offset : 0) + length;
+      if (reach > mostBuckets) return { fault: `the ${this.name} spans reach too far`, buckets, reach };
+    }
+    return { buckets, reach };
+  }
+
+  /** Sum of an integer histogram's buckets; negative when one of them is. */
+  total(): number {
+    let running = 0;
+    let total = 0;
+    for (const delta of this.deltas) {
+      running += delta;
+      if (running < 0) return -1;
+      total += running;
+    }
+    return total;
+  }
+}
+
+/** Checks one histogram after the other of a body whose wire format has been checked; both versions have the same fields. */
+export class NativeHistograms {
+  readonly #reader: WireReader;
+  readonly #view: DataView;
+  readonly #positive = new Side('positive');
+  readonly #negative = new Side('negative');
+  readonly #bounds: number[] = [];
+  #isFloat = false;
+  #schema = 0;
+  #count = 0;
+  #sum = 0;
+  #zeroCount = 0;
+  #zeroThreshold = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#reader = new WireReader(bytes);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** Refuses the histogram that lies from `start` to `end` with `bad-histogram` when its parts contradict each other. */
+  check(start: number, end: number): void {
+    this.#clear();
+    const reader = this.#reader;
+    reader.position = start;
+    while (reader.position < end) {
+      const tag = reader.tag(end);
+      if (!(this.#scalar(tag, end) || this.#repeated(tag, end))) reader.skip(tag, end);
+    }
+    const fault = this.#fault();
+    if (fault !== undefined) throw badHistogram(fault, start);
+  }
+
+  #clear(): void {
+    this.#positive.clear();
+    this.#negative.clear();
+    this.#bounds.length = 0;
+    this.#isFloat = false;
+    this.#schema = 0;
+    this.#count = 0;
+    this.#sum = 0;
+    this.#zeroCount = 0;
+    this.#zeroThreshold = 0;
+  }
+
+  #scalar(tag: number, end: number): boolean {
+    const reader = this.#reader;
+    if (tag === 0x08) {
+      this.#isFloat = false;
+      this.#count = reader.varint(end);
+    } else if (tag === 0x11) {
+      this.#isFloat = true;
+      this.#count = this.#double();
+    } else if (tag === 0x19) this.#sum = this.#double();
+    else if (tag === 0x20) this.#schema = zigzag(reader.varint(end));
+    else if (tag === 0x29) this.#zeroThreshold = this.#double();
+    else if (tag === 0x30) this.#zeroCount = reader.varint(end);
+    else if (tag === 0x39) this.#zeroCount = this.#double();
+    else return false;
+    return true;
+  }
+
+  #repeated(tag: number, end: number): boolean {
+    const isPacked = tag % 8 === 2;
+    if (tag === 0x42) this.#span(this.#negative.spans, this.#reader.lengthEnd(end));
+    else if (tag === 0x5a) this.#span(this.#positive.spans, this.#reader.lengthEnd(end));
+    else if (tag === 0x48 || tag === 0x4a) this.#varints(this.#negative.deltas, isPacked, end);
+    else if (tag === 0x60 || tag === 0x62) this.#varints(this.#positive.deltas, isPacked, end);
+    else if (tag === 0x51 || tag === 0x52) this.#doubles(this.#negative.counts, isPacked, end);
+    else if (tag === 0x69 || tag === 0x6a) this.#doubles(this.#positive.counts, isPacked, end);
+    else if (tag === 0x81 || tag === 0x82) this.#doubles(this.#bounds, isPacked, end);
+    else return false;
+    return true;
+  }
+
+  #double(): number {
+    const reader = this.#reader;
+    reader.position += 8;
+    return this.#view.getFloat64(reader.position - 8, true);
+  }
+
+  #span(spans: number[], end: number): void {
+    const reader = this.#reader;
+    let offset = 0;
+    let length = 0;
+    while (reader.position < end) {
+      const tag = reader.tag(end);
+      if (tag === 0x08) offset = zigzag(reader.varint(end));
+      else if (tag === 0x10) length = reader.varint(end);
+      else reader.skip(tag, end);
+    }
+    this.#push(spans, offset);
+    this.#push(spans, length);
+  }
+
+  #varints(into: number[], isPacked: boolean, end: number): void {
+    const reader = this.#reader;
+    const stop = isPacked ? reader.lengthEnd(end) : reader.position + 1;
+    while (reader.position < stop) this.#push(into, zigzag(reader.varint(end)));
+  }
+
+  #doubles(into: number[], isPacked: boolean, end: number): void {
+    const stop = isPacked ? this.#reader.lengthEnd(end) : this.#reader.position + 1;
+    while (this.#reader.position < stop) this.#push(into, this.#double());
+  }
+
+  #push(into: number[], value: number): void {
+    if (into.length > 2 * mostBuckets) throw badHistogram('there are too many buckets', this.#reader.position);
+    into.push(value);
+  }
+
+  #fault(): string | undefined {
+    if (this.#schema !== customBounds && !(this.#schema >= coarsest && this.#schema <= finest))
+      return `the schema ${this.#schema} does not exist`;
+    return (
+      this.#sideFault(this.#positive) ?? this.#sideFault(this.#negative) ?? this.#customFault() ?? this.#countFault()
+    );
+  }
+
+  #sideFault(side: Side): string | undefined {
+    const { fault, buckets } = side.layout();
+    if (fault !== undefined) return fault;
+    const given = this.#isFloat ? side.counts.length : side.deltas.length;
+    if (given !== buckets) return `the ${side.name} spans describe ${buckets} buckets, but there are ${given}`;
+    const isBelow = this.#isFloat ? side.counts.some((count) => !(count >= 0)) : side.total() < 0;
+    return isBelow ? `a ${side.name} bucket counts below 0` : undefined;
+  }
+
+  #customFault(): string | undefined {
+    const bounds = this.#bounds;
+    if (this.#schema !== customBounds)
+      return bounds.length > 0 ? 'there are custom bounds without their schema' : undefined;
+    if (this.#negative.spans.length > 0 || this.#zeroCount !== 0 || this.#zeroThreshold !== 0)
+      return 'custom bounds know neither negative buckets nor a zero bucket';
+    if (
+      bounds.some(
+        (bound, at) => !(bound > (bounds[at - 1] ?? Number.NEGATIVE_INFINITY)) || bound === Number.POSITIVE_INFINITY,
+      )
+    )
+      return 'the custom bounds do not rise, or end with infinity';
+    const first = this.#positive.spans[0] ?? 0;
+    if (first < 0 || first + this.#positive.layout().reach > bounds.length + 1)
+      return `the spans reach beyond the buckets of ${bounds.length} custom bounds`;
+    return undefined;
+  }
+
+  /** Float counts are rounded and need not add up. Without a number for a sum there were observations without a bucket. */
+  #countFault(): string | undefined {
+    if (this.#isFloat) return this.#count >= 0 && this.#zeroCount >= 0 ? undefined : 'a count is below 0';
+    const total = this.#positive.total() + this.#negative.total() + this.#zeroCount;
+    // Beyond 2⁵³ the numbers here are rounded.
+    if (total > Number.MAX_SAFE_INTEGER || this.#count > Number.MAX_SAFE_INTEGER) return undefined;
+    if (total === this.#count || (Number.isNaN(this.#sum) && total < this.#count)) return undefined;
+    return `the buckets add up to ${total}, but the count is ${this.#count}`;
+  }
+}
+
+const zigzag = (value: number): number => (value % 2 === 0 ? value / 2 : -(value + 1) / 2);
+
+const badHistogram = (fault: string, position: number): PermanentError =>
+  new PermanentError('bad-histogram', `a native histogram is invalid: ${fault}`, { position });

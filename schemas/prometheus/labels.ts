@@ -1,0 +1,92 @@
+/** What Prometheus demands of a series' label names. */
+import { PermanentError } from '../errors.ts';
+
+/** Far above what anyone sends; bounds what the search for duplicates can cost. */
+const mostLabels = 10_000;
+
+const metricName = Buffer.from('__name__');
+
+const compare = (bytes: Uint8Array, a: number, aEnd: number, b: number, bEnd: number): number => {
+  const shared = Math.min(aEnd - a, bEnd - b);
+  for (let index = 0; index < shared; index++) {
+    const difference = (bytes[a + index] as number) - (bytes[b + index] as number);
+    if (difference !== 0) return difference;
+  }
+  return aEnd - a - (bEnd - b);
+};
+
+/** Checks the names of one series (or exemplar) at a time; holds only positions in the body, and is used again. */
+export class LabelNames {
+  readonly #bytes: Uint8Array;
+  /** Start and end of each name. */
+  #ranges = new Int32Array(64);
+  #length = 0;
+  #sorted = true;
+  #named = false;
+  /** Whether the name last added is `__name__`. */
+  isName = false;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  /** Begins the next series. */
+  reset(): void {
+    this.#length = 0;
+    this.#sorted = true;
+    this.#named = false;
+  }
+
+  /** Adds a name that lies from `start` to `end`; `at` is the position that an error names. */
+  add(start: number, end: number, at: number): void {
+    if (start === end) throw new PermanentError('bad-labels', 'a label has no name', { position: at });
+    if (this.#length === mostLabels * 2) {
+      throw new PermanentError('bad-labels', `a series has more than ${mostLabels} labels`, { position: at });
+    }
+    if (this.#length === this.#ranges.length) {
+      const larger = new Int32Array(this.#length * 2);
+      larger.set(this.#ranges);
+      this.#ranges = larger;
+    }
+    this.isName = !this.#named && end - start === metricName.length && this.#text(start, end) === '__name__';
+    if (this.isName) this.#named = true;
+    if (this.#length > 0 && this.#sorted) {
+      const previous = this.#ranges[this.#length - 2] as number;
+      const order = compare(this.#bytes, previous, this.#ranges[this.#length - 1] as number, start, end);
+      if (order === 0) throw this.#duplicate(start, end, at);
+      this.#sorted = order < 0;
+    }
+    this.#ranges[this.#length++] = start;
+    this.#ranges[this.#length++] = end;
+  }
+
+  /** The value of `__name__`, just added, is empty, which to Prometheus is the same as no such label. */
+  unname(): void {
+    this.#named = false;
+  }
+
+  /** Ends the series. Senders must sort; those that do not are only asked to name each label once. */
+  check(at: number, mustBeNamed: boolean): void {
+    if (mustBeNamed && !this.#named) {
+      throw new PermanentError('bad-labels', 'a series has no label __name__', { position: at });
+    }
+    if (this.#sorted) return;
+    const names = new Set<string>();
+    for (let index = 0; index < this.#length; index += 2) {
+      const start = this.#ranges[index] as number;
+      const end = this.#ranges[index + 1] as number;
+      const name = this.#text(start, end);
+      if (names.has(name)) throw this.#duplicate(start, end, at);
+      names.add(name);
+    }
+  }
+
+  #text(start: number, end: number): string {
+    return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + start, end - start).toString('latin1');
+  }
+
+  #duplicate(start: number, end: number, at: number): PermanentError {
+    const name = Buffer.from(this.#bytes.subarray(start, Math.min(end, start + 100))).toString();
+    return new PermanentError('bad-labels', `a series has the label ${name} twice`, { position: at });
+  }
+}

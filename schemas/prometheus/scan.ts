@@ -1,0 +1,250 @@
+/** Admission's check of a remote-write request. The rules are explained in the README of this folder. */
+import { PermanentError } from '../errors.ts';
+import { messageNumber } from '../protobuf/messages.ts';
+import { malformed, WireReader } from '../protobuf/reader.ts';
+import { WireScanner } from '../protobuf/scan.ts';
+import { NativeHistograms } from './histograms.ts';
+import { LabelNames } from './labels.ts';
+import { writeRequest2Schema, writeRequestSchema } from './messages.ts';
+import { SymbolTable } from './symbols.ts';
+
+/** What a request holds, counted for the response headers of Remote-Write 2.0 and for usage. */
+export interface WriteRequestCounts {
+  samples: number;
+  histograms: number;
+  exemplars: number;
+}
+
+const writeRequest = messageNumber(writeRequestSchema, 'WriteRequest');
+const writeRequest2 = messageNumber(writeRequest2Schema, 'Request');
+
+/** Walks the labels of a 1.0 request whose wire format has been checked. */
+class Walker1 {
+  readonly counts: WriteRequestCounts = { samples: 0, histograms: 0, exemplars: 0 };
+  readonly #reader: WireReader;
+  readonly #names: LabelNames;
+  readonly #histograms: NativeHistograms;
+
+  constructor(body: Uint8Array) {
+    this.#reader = new WireReader(body);
+    this.#names = new LabelNames(body);
+    this.#histograms = new NativeHistograms(body);
+  }
+
+  request(end: number): void {
+    const reader = this.#reader;
+    while (reader.position < end) {
+      const at = reader.position;
+      const tag = reader.tag(end);
+      if (tag === 0x0a) this.#series(reader.lengthEnd(end), at);
+      else if (tag === 0x22 || tag === 0x2a) throw malformed('the body is a Remote-Write 2.0 request sent as 1.0', at);
+      else reader.skip(tag, end);
+    }
+  }
+
+  #series(end: number, at: number): void {
+    const reader = this.#reader;
+    this.#names.reset();
+    while (reader.position < end) {
+      const tag = reader.tag(end);
+      if (tag === 0x0a) {
+        this.#label(reader.lengthEnd(end));
+        continue;
+      }
+      if (tag === 0x12) this.counts.samples++;
+      else if (tag === 0x1a) this.counts.exemplars++;
+      else if (tag === 0x22) {
+        this.#histogram(reader.lengthEnd(end));
+        continue;
+      }
+      reader.skip(tag, end);
+    }
+    this.#names.check(at, true);
+  }
+
+  #histogram(end: number): void {
+    this.counts.histograms++;
+    this.#histograms.check(this.#reader.position, end);
+    this.#reader.position = end;
+  }
+
+  #label(end: number): void {
+    const reader = this.#reader;
+    const at = reader.position;
+    let start = at;
+    let nameEnd = at;
+    let hasValue = false;
+    while (reader.position < end) {
+      const tag = reader.tag(end);
+      if (tag === 0x0a) {
+        nameEnd = reader.lengthEnd(end);
+        start = reader.position;
+        reader.position = nameEnd;
+      } else if (tag === 0x12) {
+        const valueEnd = reader.lengthEnd(end);
+        hasValue = valueEnd > reader.position;
+        reader.position = valueEnd;
+      } else reader.skip(tag, end);
+    }
+    this.#names.add(start, nameEnd, at);
+    if (this.#names.isName && !hasValue) this.#names.unname();
+  }
+}
+
+/** Walks the references of a 2.0 request whose wire format has been checked. */
+class Walker2 {
+  readonly counts: WriteRequestCounts = { samples: 0, histograms: 0, exemplars: 0 };
+  readonly #reader: WireReader;
+  readonly #names: LabelNames;
+  readonly #symbols: SymbolTable;
+  readonly #histograms: NativeHistograms;
+  #refs = 0;
+  #hasMetadata = false;
+
+  constructor(body: Uint8Array) {
+    this.#reader = new WireReader(body);
+    this.#names = new LabelNames(body);
+    this.#histograms = new NativeHistograms(body);
+    this.#symbols = new SymbolTable(body);
+  }
+
+  request(end: number): void {
+    const reader = this.#reader;
+    while (reader.position < end) {
+      const at = reader.position;
+      const tag = reader.tag(end);
+      if (tag === 0x2a) this.#series(reader.lengthEnd(end), at);
+      else if (tag < 0x20) throw malformed('the body is no Remote-Write 2.0 request: fields 1 to 3 are reserved', at);
+      else reader.skip(tag, end);
+    }
+  }
+
+  #series(end: number, at: number): void {
+    const reader = this.#reader;
+    const { samples, histograms, exemplars } = this.counts;
+    this.#hasMetadata = false;
+    this.#beginLabels();
+    while (reader.position < end) {
+      const tag = reader.tag(end);
+      if (tag === 0x08 || tag === 0x0a) this.#labels(tag, end);
+      else this.#part(tag, end);
+    }
+    this.#endLabels(at, true);
+    const floats = this.counts.samples - samples;
+    const natives = this.counts.histograms - histograms;
+    if (floats > 0 && natives > 0) {
+      throw new PermanentError('bad-series', 'a series has both samples and histograms', { position: at });
+    }
+    if (floats === 0 && natives === 0 && this.counts.exemplars === exemplars && !this.#hasMetadata) {
+      const message = 'a series has no sample, no histogram, no exemplar and no metadata';
+      throw new PermanentError('bad-series', message, { position: at });
+    }
+  }
+
+  #part(tag: number, end: number): void {
+    const reader = this.#reader;
+    if (tag === 0x12) this.counts.samples++;
+    else if (tag === 0x1a) {
+      const histogramEnd = reader.lengthEnd(end);
+      this.counts.histograms++;
+      this.#histograms.check(reader.position, histogramEnd);
+      reader.position = histogramEnd;
+      return;
+    } else if (tag === 0x2a) {
+      this.#hasMetadata = true;
+      this.#metadata(reader.lengthEnd(end));
+      return;
+    }
+    if (tag === 0x22) this.counts.exemplars++;
+    reader.skip(tag, end);
+  }
+
+  /** An exemplar's references are looked at in a second walk, as a series' own may still follow it. */
+  exemplars(end: number): void {
+    const reader = this.#reader;
+    reader.position = 0;
+    while (reader.position < end) {
+      const tag = reader.tag(end);
+      if (tag !== 0x2a) {
+        reader.skip(tag, end);
+        continue;
+      }
+      const seriesEnd = reader.lengthEnd(end);
+      while (reader.position < seriesEnd) {
+        const inner = reader.tag(seriesEnd);
+        if (inner === 0x22) this.#exemplar(reader.lengthEnd(seriesEnd));
+        else reader.skip(inner, seriesEnd);
+      }
+    }
+  }
+
+  #exemplar(end: number): void {
+    const reader = this.#reader;
+    const at = reader.position;
+    this.#beginLabels();
+    while (reader.position < end) {
+      const tag = reader.tag(end);
+      if (tag === 0x08 || tag === 0x0a) this.#labels(tag, end);
+      else reader.skip(tag, end);
+    }
+    this.#endLabels(at, false);
+  }
+
+  #metadata(end: number): void {
+    const reader = this.#reader;
+    while (reader.position < end) {
+      const at = reader.position;
+      const tag = reader.tag(end);
+      if (tag === 0x18 || tag === 0x20) this.#symbols.check(reader.varint(end), at);
+      else reader.skip(tag, end);
+    }
+  }
+
+  #beginLabels(): void {
+    this.#names.reset();
+    this.#refs = 0;
+  }
+
+  /** References come packed or one by one, possibly in several runs. Even ones are names. */
+  #labels(tag: number, end: number): void {
+    const reader = this.#reader;
+    const last = tag === 0x0a ? reader.lengthEnd(end) : reader.position + 1;
+    while (reader.position < last) {
+      const at = reader.position;
+      const ref = reader.varint(end);
+      this.#symbols.check(ref, at);
+      if (this.#refs++ % 2 === 0) this.#names.add(this.#symbols.start(ref), this.#symbols.end(ref), at);
+      else if (this.#names.isName && this.#symbols.start(ref) === this.#symbols.end(ref)) this.#names.unname();
+    }
+  }
+
+  #endLabels(at: number, mustBeNamed: boolean): void {
+    if (this.#refs % 2 !== 0) {
+      throw new PermanentError('bad-labels', 'a label has a name but no value', { position: at });
+    }
+    this.#names.check(at, mustBeNamed);
+  }
+}
+
+const scan1 = (body: Uint8Array): WriteRequestCounts => {
+  new WireScanner(writeRequestSchema, body).scan(writeRequest, 0, body.length);
+  const walker = new Walker1(body);
+  walker.request(body.length);
+  return walker.counts;
+};
+
+const scan2 = (body: Uint8Array): WriteRequestCounts => {
+  new WireScanner(writeRequest2Schema, body).scan(writeRequest2, 0, body.length);
+  const walker = new Walker2(body);
+  walker.request(body.length);
+  if (walker.counts.exemplars > 0) walker.exemplars(body.length);
+  return walker.counts;
+};
+
+/**
+ * Checks a decompressed remote-write body (1: `prometheus.WriteRequest`, 2: `io.prometheus.write.v2.Request`) and
+ * counts what it holds. What does not pass is a `PermanentError` with the reason (`malformed`, `bad-utf8`,
+ * `bad-labels`, `bad-symbols`, `bad-series`, `bad-histogram`) and the byte position.
+ */
+export const scanWriteRequest = (version: 1 | 2, body: Uint8Array): WriteRequestCounts =>
+  version === 1 ? scan1(body) : scan2(body);

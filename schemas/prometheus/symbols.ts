@@ -1,0 +1,52 @@
+/** The strings of a Remote-Write 2.0 request, as positions in its body. */
+import { PermanentError } from '../errors.ts';
+import { WireReader } from '../protobuf/reader.ts';
+
+/** Made from a body whose wire format has been checked; symbols may come before, after or between the series. */
+export class SymbolTable {
+  #ranges = new Int32Array(1024);
+  #length = 0;
+
+  constructor(body: Uint8Array) {
+    const reader = new WireReader(body);
+    while (reader.position < body.length) {
+      const tag = reader.tag(body.length);
+      if (tag !== 0x22) {
+        reader.skip(tag, body.length);
+        continue;
+      }
+      const end = reader.lengthEnd(body.length);
+      this.#add(reader.position, end);
+      reader.position = end;
+    }
+    if (this.#length === 0 || this.start(0) !== this.end(0)) {
+      throw new PermanentError('bad-symbols', 'the symbols do not begin with the empty string', { position: 0 });
+    }
+  }
+
+  /** Refuses a reference that points to no symbol; `at` is the position that the error names. */
+  check(ref: number, at: number): void {
+    if (ref < this.#length) return;
+    const message = `the reference ${ref} is outside of the ${this.#length} symbols`;
+    throw new PermanentError('bad-symbols', message, { position: at });
+  }
+
+  start(ref: number): number {
+    return this.#ranges[ref * 2] as number;
+  }
+
+  end(ref: number): number {
+    return this.#ranges[ref * 2 + 1] as number;
+  }
+
+  #add(start: number, end: number): void {
+    if (this.#length * 2 === this.#ranges.length) {
+      const larger = new Int32Array(this.#ranges.length * 2);
+      larger.set(this.#ranges);
+      this.#ranges = larger;
+    }
+    this.#ranges[this.#length * 2] = start;
+    this.#ranges[this.#length * 2 + 1] = end;
+    this.#length++;
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * How a protobuf schema is written down here: once, as plain objects, from which the scanner's table and the JSON
+ * mapping are both made. Names are those of the JSON mapping (lowerCamelCase).
+ */
+
+/** `traceId` and `spanId` are `bytes` that must be empty or exactly 16 or 8 long, and are hexadecimal in OTLP/JSON. */
+export type ScalarType =
+  | 'double'
+  | 'fixed64'
+  | 'sfixed64'
+  | 'fixed32'
+  | 'int32'
+  | 'int64'
+  | 'uint32'
+  | 'uint64'
+  | 'sint32'
+  | 'sint64'
+  | 'bool'
+  | 'enum'
+  | 'string'
+  | 'bytes'
+  | 'traceId'
+  | 'spanId';
+
+/** Field number, type (a scalar's or a message's name), and whether it repeats. Numbers are below 32. */
+export type FieldDeclaration = readonly [number: number, type: string, repeated?: 'repeated'];
+
+/** Message name → field name → declaration. */
+export type MessageDeclarations = Readonly<Record<string, Readonly<Record<string, FieldDeclaration>>>>;
+
+/** What the scanner does on a tag. Values from `messageAction` on mean "descend into message (value − messageAction)". */
+export const action = {
+  unknown: 0,
+  varint: 1,
+  fixed64: 2,
+  fixed32: 3,
+  string: 4,
+  bytes: 5,
+  traceId: 6,
+  spanId: 7,
+  packedFixed64: 8,
+  packedVarint: 9,
+} as const;
+export const messageAction = 16;
+
+/** Flags of a message type. */
+export const counted = 1;
+export const nesting = 2;
+
+/** A schema made ready for scanning. */
+export interface WireSchema {
+  readonly messages: MessageDeclarations;
+  /** Message names in the order of their numbers. */
+  readonly names: readonly string[];
+  /** Message number × 256 + tag (field number and wire type in one byte) → action. */
+  readonly actions: Uint8Array;
+  /** Message number → `counted` (its occurrences are the request's records), `nesting` (it counts towards the depth). */
+  readonly flags: Uint8Array;
+}
+
+const wireTypes: Readonly<Record<ScalarType, readonly [wireType: number, action: number]>> = {
+  double: [1, action.fixed64],
+  fixed64: [1, action.fixed64],
+  sfixed64: [1, action.fixed64],
+  fixed32: [5, action.fixed32],
+  int32: [0, action.varint],
+  int64: [0, action.varint],
+  uint32: [0, action.varint],
+  uint64: [0, action.varint],
+  sint32: [0, action.varint],
+  sint64: [0, action.varint],
+  bool: [0, action.varint],
+  enum: [0, action.varint],
+  string: [2, action.string],
+  bytes: [2, action.bytes],
+  traceId: [2, action.traceId],
+  spanId: [2, action.spanId],
+};
+
+/** Whether a declared type is a scalar; all others are messages. */
+export const isScalar = (type: string): type is ScalarType => Object.hasOwn(wireTypes, type);
+
+/** How a scalar lies on the wire when it comes alone. */
+export const wireTypeOf = (type: ScalarType): number => wireTypes[type][0];
+
+/** Wire types in which a field may come, each with what the scanner does then. */
+const stepsOf = (names: readonly string[], [, type, repeated]: FieldDeclaration): (readonly [number, number])[] => {
+  if (!isScalar(type)) return [[2, messageAction + names.indexOf(type)]];
+  const single = wireTypes[type];
+  // Repeated numbers come packed or one by one, whatever the sender's generator prefers.
+  if (repeated && single[0] === 0) return [single, [2, action.packedVarint]];
+  if (repeated && single[0] === 1) return [single, [2, action.packedFixed64]];
+  return [single];
+};
+
+/** Makes the scanner's table. `records` and `nests` name messages that are counted and that count towards the depth. */
+export const compileSchema = (
+  messages: MessageDeclarations,
+  { records, nests }: { records: readonly string[]; nests: readonly string[] },
+): WireSchema => {
+  const names = Object.keys(messages);
+  const actions = new Uint8Array(names.length * 256);
+  const flags = new Uint8Array(names.length);
+  for (const [index, name] of names.entries()) {
+    flags[index] = (records.includes(name) ? counted : 0) | (nests.includes(name) ? nesting : 0);
+    for (const declaration of Object.values(messages[name] ?? {})) {
+      for (const [wireType, step] of stepsOf(names, declaration)) {
+        actions[(index << 8) | (declaration[0] << 3) | wireType] = step;
+      }
+    }
+  }
+  return { messages, names, actions, flags };
+};
+
+/** The number of a message type, for starting a scan. */
+export const messageNumber = (schema: WireSchema, name: string): number => {
+  const index = schema.names.indexOf(name);
+  if (index < 0) throw new TypeError(`the schema has no message ${name}`);
+  return index;
+};

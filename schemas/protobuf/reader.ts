@@ -1,0 +1,114 @@
+/** Reads protobuf's wire format with every bound checked. All faults are `PermanentError`s with the byte position. */
+import { PermanentError } from '../errors.ts';
+
+/** Unknown groups may nest this deep; protobuf's own decoders stop at 100 messages. */
+export const maxGroupDepth = 32;
+
+/** A fault of the wire format itself. */
+export const malformed = (message: string, position: number): PermanentError =>
+  new PermanentError('malformed', message, { position });
+
+/** A position in a body. Not made for the innermost loop: see `scanMessage` for that. */
+export class WireReader {
+  readonly bytes: Uint8Array;
+  position = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+
+  /** Reads a varint. Above 2⁵³ the number is rounded, which is enough for bounds; bits above 64 are refused. */
+  varint(end: number): number {
+    const { bytes, position: start } = this;
+    if (start < end && (bytes[start] as number) < 0x80) {
+      this.position = start + 1;
+      return bytes[start] as number;
+    }
+    return this.#longVarint(end);
+  }
+
+  #longVarint(end: number): number {
+    const { bytes, position: start } = this;
+    let value = 0;
+    let scale = 1;
+    for (let position = start; position < end; position++) {
+      const byte = bytes[position] as number;
+      // Up to four bytes the arithmetic stays within small integers.
+      if (position < start + 4) value |= (byte & 0x7f) << (7 * (position - start));
+      else value += (byte & 0x7f) * scale;
+      if (position === start + 9 && byte > 1) throw malformed('the varint has more than 64 bits', start);
+      if (byte < 0x80) {
+        this.position = position + 1;
+        return value;
+      }
+      scale *= 128;
+    }
+    throw malformed('the varint is cut off', start);
+  }
+
+  /** Reads a tag: field number × 8 + wire type. */
+  tag(end: number): number {
+    const start = this.position;
+    const tag = this.varint(end);
+    if (tag < 8 || tag > 0xffffffff) throw malformed('the field number is outside 1 to 536870911', start);
+    return tag;
+  }
+
+  /** Reads a length and returns where what it measures ends; the position is then where it begins. */
+  lengthEnd(end: number): number {
+    const start = this.position;
+    const length = this.varint(end);
+    if (length > end - this.position) {
+      throw malformed(`the length ${length} is more than the ${end - this.position} bytes that are left`, start);
+    }
+    return this.position + length;
+  }
+
+  /** Steps over the value of a field whose tag has been read. */
+  skip(tag: number, end: number, depth = 0): void {
+    switch (tag % 8) {
+      case 0:
+        this.varint(end);
+        return;
+      case 1:
+        this.#advance(8, end);
+        return;
+      case 2:
+        this.position = this.lengthEnd(end);
+        return;
+      case 3:
+        this.#skipGroup(Math.floor(tag / 8), end, depth + 1);
+        return;
+      case 5:
+        this.#advance(4, end);
+        return;
+      case 4:
+        throw malformed('a group ends that was never begun', this.position);
+      default:
+        throw malformed(`the wire type ${tag % 8} does not exist`, this.position);
+    }
+  }
+
+  #advance(count: number, end: number): void {
+    if (count > end - this.position) throw malformed('the value is cut off', this.position);
+    this.position += count;
+  }
+
+  #skipGroup(number: number, end: number, depth: number): void {
+    const start = this.position;
+    if (depth > maxGroupDepth) {
+      throw new PermanentError('too-deep', `unknown groups nest deeper than ${maxGroupDepth}`, { position: start });
+    }
+    while (this.position < end) {
+      const at = this.position;
+      const tag = this.tag(end);
+      if (tag % 8 !== 4) {
+        this.skip(tag, end, depth);
+        continue;
+      }
+      if (Math.floor(tag / 8) !== number) throw malformed(`a group of field ${number} ends as another field's`, at);
+      return;
+    }
+    throw malformed(`the group of field ${number} does not end`, start);
+  }
+}

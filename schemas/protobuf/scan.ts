@@ -1,0 +1,130 @@
+/** One pass over a message's wire bytes against its schema: nothing is decoded, no object is made. */
+import { PermanentError } from '../errors.ts';
+import { action, counted, messageAction, nesting, type WireSchema } from './messages.ts';
+import { malformed, WireReader } from './reader.ts';
+import { isUtf8Range, utf8Fault } from './utf8.ts';
+
+/** Lists and maps in attribute values may nest this deep. */
+export const maxValueDepth = 32;
+
+/** Checks messages of one body. `records` counts the schema's counted messages as they pass. */
+export class WireScanner {
+  readonly #schema: WireSchema;
+  readonly #actions: Uint8Array;
+  readonly #flags: Uint8Array;
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  /** For all that is rare. */
+  readonly #reader: WireReader;
+  records = 0;
+
+  constructor(schema: WireSchema, bytes: Uint8Array) {
+    this.#schema = schema;
+    this.#actions = schema.actions;
+    this.#flags = schema.flags;
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#reader = new WireReader(bytes);
+  }
+
+  /**
+   * Checks that the bytes from `start` to `end` are a message of the type `message` (a number of the schema): wire
+   * types of known fields, lengths, varints, UTF-8, id sizes, depth. Unknown fields are stepped over.
+   */
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the innermost loop of admission, where each further call shows in the cost of a record
+  scan(message: number, start: number, end: number, depth = 0): void {
+    const bytes = this.#bytes;
+    const actions = this.#actions;
+    const row = message << 8;
+    let position = start;
+    while (position < end) {
+      let tag = bytes[position++] as number;
+      if (tag > 127) {
+        this.#reader.position = position - 1;
+        tag = this.#reader.tag(end);
+        position = this.#reader.position;
+      }
+      const step = tag < 256 ? (actions[row | tag] as number) : action.unknown;
+      if (step > action.fixed32) {
+        // A length that is absent, long or too large is left to the reader, which knows what to say.
+        let length = position < end ? (bytes[position] as number) : 128;
+        if (length < 128 && length < end - position) position++;
+        else {
+          this.#reader.position = position;
+          length = this.#reader.lengthEnd(end) - this.#reader.position;
+          position = this.#reader.position;
+        }
+        const next = position + length;
+        if (step >= messageAction) this.#enter(step - messageAction, position, next, depth);
+        else if (step !== action.string) this.#checkBytes(step, message, tag, position, next);
+        else if (!isUtf8Range(bytes, this.#view, position, next)) throw this.#notUtf8(message, tag, position, next);
+        position = next;
+      } else if (step === action.varint && position < end && (bytes[position] as number) < 128) position++;
+      else if (step === action.fixed64 && end - position >= 8) position += 8;
+      else position = this.#stepOver(message, step, tag, position, end);
+    }
+  }
+
+  #enter(message: number, start: number, end: number, depth: number): void {
+    const flags = this.#flags[message] as number;
+    if (flags === 0) {
+      this.scan(message, start, end, depth);
+      return;
+    }
+    if (flags & counted) this.records++;
+    const below = flags & nesting ? depth + 1 : depth;
+    if (below > maxValueDepth) {
+      throw new PermanentError('too-deep', `attribute values nest deeper than ${maxValueDepth}`, { position: start });
+    }
+    this.scan(message, start, end, below);
+  }
+
+  /** The rare rest: long varints, 32-bit values, unknown fields, known fields of a wrong wire type. */
+  #stepOver(message: number, step: number, tag: number, position: number, end: number): number {
+    if (tag < 8) throw malformed('the field number is 0', position - 1);
+    if (step === action.unknown && this.#isKnown(message, tag)) {
+      throw malformed(`${this.#fieldName(message, tag)} has the wire type ${tag % 8}`, position);
+    }
+    this.#reader.position = position;
+    this.#reader.skip(tag, end);
+    return this.#reader.position;
+  }
+
+  #notUtf8(message: number, tag: number, start: number, end: number): PermanentError {
+    const position = utf8Fault(this.#reader.bytes, start, end);
+    return new PermanentError('bad-utf8', `${this.#fieldName(message, tag)} is not UTF-8`, { position });
+  }
+
+  #checkBytes(step: number, message: number, tag: number, start: number, end: number): void {
+    const length = end - start;
+    if (step === action.bytes) return;
+    if (step === action.packedVarint) {
+      this.#reader.position = start;
+      while (this.#reader.position < end) this.#reader.varint(end);
+    } else if (step === action.packedFixed64) {
+      if (length % 8 !== 0) throw malformed(`${this.#fieldName(message, tag)} is no whole number of values`, start);
+    } else {
+      const size = step === action.traceId ? 16 : 8;
+      if (length === 0 || length === size) return;
+      const fault = `${this.#fieldName(message, tag)} has ${length} bytes, not 0 or ${size}`;
+      throw new PermanentError('bad-id', fault, { position: start });
+    }
+  }
+
+  #isKnown(message: number, tag: number): boolean {
+    if (tag > 255) return false;
+    const first = (message << 8) | (tag & 0xf8);
+    for (let wireType = 0; wireType < 8; wireType++)
+      if (this.#actions[first | wireType] !== action.unknown) return true;
+    return false;
+  }
+
+  #fieldName(message: number, tag: number): string {
+    const name = this.#schema.names[message] ?? '';
+    const number = Math.floor(tag / 8);
+    const field = Object.entries(this.#schema.messages[name] ?? {}).find(
+      ([, declaration]) => declaration[0] === number,
+    );
+    return `${name}.${field?.[0] ?? number}`;
+  }
+}

@@ -1,0 +1,196 @@
+/** Cuts a checked message into several by slicing bytes: what is not cut is repeated in each piece ("head"). */
+import { PermanentError } from '../errors.ts';
+import type { WireSchema } from './messages.ts';
+import { WireReader } from './reader.ts';
+import { WireScanner } from './scan.ts';
+
+/** A message that may be cut between the occurrences of some of its fields. */
+export interface Cuttable {
+  /** Its number in the schema. */
+  readonly message: number;
+  /** Field number → how that field's message may be cut itself; `undefined` when it must stay whole. */
+  readonly fields: ReadonlyMap<number, Cuttable | undefined>;
+}
+
+/** A valid message and the counted records in it. */
+export interface Piece {
+  readonly bytes: Buffer;
+  readonly records: number;
+}
+
+/** A piece whose slices are not joined yet. */
+interface Draft {
+  readonly slices: Uint8Array[];
+  size: number;
+  records: number;
+}
+
+/** A tag of one or two bytes and a length of at most five. */
+const largestFrame = 7;
+
+/** Heads may be repeated until the pieces are this many times the body; hostile ones would multiply it a thousandfold. */
+const largestGrowth = 2;
+const sparePieces = 16;
+
+const frame = (tag: number, length: number): Uint8Array => {
+  const bytes: number[] = [];
+  for (const value of [tag, length]) {
+    let rest = value;
+    for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
+    bytes.push(rest);
+  }
+  return Uint8Array.from(bytes);
+};
+
+const tooLarge = (position: number, budget: number): PermanentError =>
+  new PermanentError('record-too-large', `a single record with its heads is larger than ${budget} bytes`, { position });
+
+/** Fills drafts of one message, one after the other, up to the budget. */
+class Packer {
+  readonly drafts: Draft[] = [];
+  readonly #body: Uint8Array;
+  readonly #head: Buffer;
+  readonly #budget: number;
+  readonly #count: (start: number, end: number) => number;
+  #draft: Draft | undefined;
+  /** Neighbours that stay whole are sliced as one run: a body of tiny records makes few objects. */
+  #runStart = 0;
+  #runEnd = 0;
+
+  constructor(body: Uint8Array, head: Buffer, budget: number, count: (start: number, end: number) => number) {
+    this.#body = body;
+    this.#head = head;
+    this.#budget = budget;
+    this.#count = count;
+  }
+
+  /** Takes over a field as it lies in the body, from its tag to its end. */
+  addField(start: number, end: number): void {
+    this.#draftFor(end - start).size += end - start;
+    if (this.#runEnd !== start) {
+      this.#closeRun();
+      this.#runStart = start;
+    }
+    this.#runEnd = end;
+  }
+
+  /** Takes over a field whose message has been cut. */
+  addPart(tag: number, part: Draft): void {
+    this.#closeRun();
+    const framing = frame(tag, part.size);
+    const draft = this.#draftFor(framing.length + part.size);
+    draft.slices.push(framing, ...part.slices);
+    draft.size += framing.length + part.size;
+    draft.records += part.records;
+  }
+
+  /** All drafts; one with the head alone when nothing was added. */
+  finish(): Draft[] {
+    this.#closeRun();
+    return this.drafts.length > 0 ? this.drafts : [this.#open()];
+  }
+
+  #draftFor(size: number): Draft {
+    if (this.#draft !== undefined && this.#draft.size + size <= this.#budget) return this.#draft;
+    this.#closeRun();
+    return this.#open();
+  }
+
+  #open(): Draft {
+    this.#draft = { slices: [this.#head], size: this.#head.length, records: 0 };
+    this.drafts.push(this.#draft);
+    return this.#draft;
+  }
+
+  #closeRun(): void {
+    if (this.#draft === undefined || this.#runEnd === this.#runStart) return;
+    this.#draft.slices.push(this.#body.subarray(this.#runStart, this.#runEnd));
+    this.#draft.records += this.#count(this.#runStart, this.#runEnd);
+    this.#runStart = this.#runEnd;
+  }
+}
+
+class Splitter {
+  readonly #body: Uint8Array;
+  readonly #maxBytes: number;
+  readonly #reader: WireReader;
+  readonly #scanner: WireScanner;
+
+  constructor(schema: WireSchema, body: Uint8Array, maxBytes: number) {
+    this.#body = body;
+    this.#maxBytes = maxBytes;
+    this.#reader = new WireReader(body);
+    this.#scanner = new WireScanner(schema, body);
+  }
+
+  /** Messages of at most `budget` bytes which together say what the message from `start` to `end` says. */
+  cut({ message, fields }: Cuttable, start: number, end: number, budget: number): Draft[] {
+    const head = this.#head(fields, start, end, budget);
+    const room = budget - head.length;
+    if (room < 0) throw tooLarge(start, this.#maxBytes);
+    const packer = new Packer(this.#body, head, budget, (from, to) => this.#count(message, from, to));
+    this.#reader.position = start;
+    while (this.#reader.position < end) {
+      const at = this.#reader.position;
+      const tag = this.#reader.tag(end);
+      if (!fields.has(tag >>> 3)) {
+        this.#reader.skip(tag, end);
+        continue;
+      }
+      const next = this.#reader.lengthEnd(end);
+      if (next - at <= room) packer.addField(at, next);
+      else {
+        const inner = fields.get(tag >>> 3);
+        if (inner === undefined) throw tooLarge(at, this.#maxBytes);
+        const parts = this.cut(inner, this.#reader.position, next, room - largestFrame);
+        for (const part of parts) packer.addPart(tag, part);
+      }
+      this.#reader.position = next;
+    }
+    return packer.finish();
+  }
+
+  /** What every piece repeats: all fields at which the message is not cut. */
+  #head(fields: Cuttable['fields'], start: number, end: number, budget: number): Buffer {
+    const slices: Uint8Array[] = [];
+    let size = 0;
+    let runStart = start;
+    this.#reader.position = start;
+    while (this.#reader.position < end) {
+      const at = this.#reader.position;
+      const tag = this.#reader.tag(end);
+      this.#reader.skip(tag, end);
+      if (!fields.has(tag >>> 3)) {
+        size += this.#reader.position - at;
+        if (size > budget) throw tooLarge(at, this.#maxBytes);
+        continue;
+      }
+      if (at > runStart) slices.push(this.#body.subarray(runStart, at));
+      runStart = this.#reader.position;
+    }
+    if (end > runStart) slices.push(this.#body.subarray(runStart, end));
+    return Buffer.concat(slices);
+  }
+
+  #count(message: number, start: number, end: number): number {
+    const before = this.#scanner.records;
+    this.#scanner.scan(message, start, end);
+    return this.#scanner.records - before;
+  }
+}
+
+/**
+ * Cuts a message that has passed the scan into messages of at most `maxBytes` each. The sum of their records is
+ * unchanged, unknown fields are kept. A `PermanentError` (`record-too-large`) when it cannot be done.
+ */
+export const splitMessage = (schema: WireSchema, cuttable: Cuttable, body: Uint8Array, maxBytes: number): Piece[] => {
+  const splitter = new Splitter(schema, body, maxBytes);
+  const drafts = splitter.cut(cuttable, 0, body.length, maxBytes);
+  let total = 0;
+  for (const { size } of drafts) total += size;
+  if (total > largestGrowth * body.length + sparePieces * maxBytes) {
+    const message = `what each piece must repeat is too large for pieces of ${maxBytes} bytes`;
+    throw new PermanentError('record-too-large', message);
+  }
+  return drafts.map(({ slices, size, records }) => ({ bytes: Buffer.concat(slices, size), records }));
+};

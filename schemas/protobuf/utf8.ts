@@ -1,0 +1,49 @@
+/** UTF-8 as protobuf demands it of `string` fields: no overlong forms, no surrogates, nothing above U+10FFFF. */
+import { isUtf8 } from 'node:buffer';
+
+/** From this length on a call of the native check (about 50 ns) costs less than the loop over eight bytes a step. */
+const nativeFrom = 640;
+
+/** By first byte: bytes in the sequence (0: none begins so) and the bounds of the second byte. */
+const lengths = new Uint8Array(256);
+const lows = new Uint8Array(256).fill(0x80);
+const highs = new Uint8Array(256).fill(0xbf);
+lengths.fill(1, 0x00, 0x80).fill(2, 0xc2, 0xe0).fill(3, 0xe0, 0xf0).fill(4, 0xf0, 0xf5);
+lows[0xe0] = 0xa0;
+highs[0xed] = 0x9f;
+lows[0xf0] = 0x90;
+highs[0xf4] = 0x8f;
+
+/** Bytes of the sequence that begins at `at`, or 0 when it is not valid. */
+const sequenceLength = (bytes: Uint8Array, at: number, end: number): number => {
+  const first = bytes[at] as number;
+  const length = lengths[first] as number;
+  if (length < 2) return length;
+  if (at + length > end) return 0;
+  const second = bytes[at + 1] as number;
+  if (second < (lows[first] as number) || second > (highs[first] as number)) return 0;
+  for (let index = at + 2; index < at + length; index++) if ((bytes[index] as number) >> 6 !== 2) return 0;
+  return length;
+};
+
+/** Position of the first byte that is not UTF-8 between `start` and `end`, or -1. `end` must lie within `bytes`. */
+export const utf8Fault = (bytes: Uint8Array, start: number, end: number): number => {
+  let position = start;
+  while (position < end) {
+    const length = sequenceLength(bytes, position, end);
+    if (length === 0) return position;
+    position += length;
+  }
+  return -1;
+};
+
+/** Whether the bytes from `start` to `end` are UTF-8; fast on ASCII. `view` is a view of all of `bytes`. */
+export const isUtf8Range = (bytes: Uint8Array, view: DataView, start: number, end: number): boolean => {
+  if (end - start >= nativeFrom) return isUtf8(bytes.subarray(start, end));
+  let position = start;
+  let seen = 0;
+  for (; position + 8 <= end; position += 8) seen |= view.getInt32(position, true) | view.getInt32(position + 4, true);
+  seen &= 0x80808080;
+  while (position < end) seen |= (bytes[position++] as number) & 0x80;
+  return seen === 0 || utf8Fault(bytes, start, end) < 0;
+};

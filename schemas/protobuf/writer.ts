@@ -1,0 +1,106 @@
+/** Writes protobuf's wire format into one growing buffer. */
+
+/** Bytes that a varint of a number below 2⁵³ takes. */
+const varintLength = (value: number): number => {
+  let length = 1;
+  for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) length++;
+  return length;
+};
+
+export class WireWriter {
+  #bytes: Buffer;
+  #length = 0;
+
+  /** `capacity` is a guess; the buffer grows. */
+  constructor(capacity: number) {
+    this.#bytes = Buffer.allocUnsafe(Math.max(64, capacity));
+  }
+
+  /** A non-negative number below 2⁵³. */
+  varint(value: number): void {
+    this.#reserve(10);
+    const bytes = this.#bytes;
+    let rest = value;
+    let length = this.#length;
+    for (; rest > 0x7fffffff; rest = Math.floor(rest / 128)) bytes[length++] = (rest % 128) | 128;
+    for (; rest > 127; rest >>>= 7) bytes[length++] = (rest & 127) | 128;
+    bytes[length++] = rest;
+    this.#length = length;
+  }
+
+  /** Any 64-bit number, negative ones as two's complement. */
+  varint64(value: bigint): void {
+    let rest = BigInt.asUintN(64, value);
+    this.#reserve(10);
+    for (; rest > 127n; rest >>= 7n) this.#bytes[this.#length++] = Number(rest & 127n) | 128;
+    this.#bytes[this.#length++] = Number(rest);
+  }
+
+  fixed32(value: number): void {
+    this.#reserve(4);
+    this.#length = this.#bytes.writeUInt32LE(value, this.#length);
+  }
+
+  /** Any 64-bit number, negative ones as two's complement. */
+  fixed64(value: bigint): void {
+    this.#reserve(8);
+    this.#length = this.#bytes.writeBigUInt64LE(BigInt.asUintN(64, value), this.#length);
+  }
+
+  double(value: number): void {
+    this.#reserve(8);
+    this.#length = this.#bytes.writeDoubleLE(value, this.#length);
+  }
+
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = value;
+  }
+
+  /** Copies `source` from `start` to `end`. */
+  copy(source: Uint8Array, start: number, end: number): void {
+    const count = end - start;
+    this.#reserve(count);
+    if (count > 24) this.#bytes.set(source.subarray(start, end), this.#length);
+    else
+      for (let index = 0; index < count; index++) this.#bytes[this.#length + index] = source[start + index] as number;
+    this.#length += count;
+  }
+
+  utf8(text: string): void {
+    this.#reserve(text.length * 3);
+    this.#length += this.#bytes.write(text, this.#length, 'utf8');
+  }
+
+  /** Begins something that is preceded by its length; give the returned mark to `end`. */
+  begin(): number {
+    this.#reserve(1);
+    return ++this.#length;
+  }
+
+  /** Writes the length in front of what was written since `begin`, moving it when one byte is not enough. */
+  end(mark: number): void {
+    const count = this.#length - mark;
+    const extra = varintLength(count) - 1;
+    if (extra > 0) {
+      this.#reserve(extra);
+      this.#bytes.copyWithin(mark + extra, mark, this.#length);
+    }
+    const length = this.#length + extra;
+    this.#length = mark - 1;
+    this.varint(count);
+    this.#length = length;
+  }
+
+  /** What has been written; not a copy. */
+  finish(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #reserve(count: number): void {
+    if (this.#length + count <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#length + count));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { defineCollection, platformTenant } from '../documents.ts';
+
+/** A tenant. Stored under `platformTenant`, with the tenant's id as document id. */
+export const Organization = z.strictObject({
+  name: z.string().min(1).max(256),
+  planId: z.string().describe('Id of the plan'),
+  /** Days kept per signal where shorter than the plan's. */
+  retentionDays: z
+    .strictObject({ logs: z.int().positive(), metrics: z.int().positive(), traces: z.int().positive() })
+    .partial()
+    .default({}),
+  /** Partitions over which the tenant's telemetry is spread. */
+  shards: z.int().min(1).max(64).default(1),
+  disabled: z.boolean().default(false),
+});
+export type Organization = z.output<typeof Organization>;
+
+export const organizations = defineCollection<Organization>({ name: 'organizations' });
+export const organizationsTenant = platformTenant;

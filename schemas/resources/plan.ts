@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { defineCollection, platformTenant } from '../documents.ts';
+
+/** What a plan allows. Plans are configuration, stored under `platformTenant`; ids `free`, `pro`, `enterprise` are made at first start. */
+export const Plan = z.strictObject({
+  name: z.string().min(1),
+  retentionDays: z.strictObject({ logs: z.int().positive(), metrics: z.int().positive(), traces: z.int().positive() }),
+  /** Names of what is enabled; `logs`, `metrics` and `traces` admit the signals. */
+  entitlements: z.array(z.string()),
+  limits: z.strictObject({
+    requestsPerSecond: z.int().positive(),
+    requestsBurst: z.int().positive(),
+    requestsPerMinute: z.int().positive(),
+    /** Decompressed bytes a day; null is without limit. */
+    bytesPerDay: z.int().positive().nullable(),
+  }),
+});
+export type Plan = z.output<typeof Plan>;
+
+export const plans = defineCollection<Plan>({ name: 'plans' });
+export const plansTenant = platformTenant;
+
+const contractLimits = { requestsPerSecond: 200, requestsBurst: 400, requestsPerMinute: 10_000 };
+const everything = ['logs', 'metrics', 'traces'];
+const beyond = ['rum', 'security', 'siem', 'llm', 'agentsight', 'ai'];
+
+/** The plans of a new installation. */
+export const defaultPlans: Readonly<Record<string, Plan>> = {
+  free: {
+    name: 'Free',
+    retentionDays: { logs: 3, metrics: 7, traces: 3 },
+    entitlements: ['logs', 'metrics'],
+    limits: { ...contractLimits, bytesPerDay: 1024 ** 3 },
+  },
+  pro: {
+    name: 'Pro',
+    retentionDays: { logs: 30, metrics: 90, traces: 15 },
+    entitlements: everything,
+    limits: { ...contractLimits, bytesPerDay: 100 * 1024 ** 3 },
+  },
+  enterprise: {
+    name: 'Enterprise',
+    retentionDays: { logs: 90, metrics: 395, traces: 30 },
+    entitlements: [...everything, ...beyond],
+    limits: { ...contractLimits, bytesPerDay: null },
+  },
+};

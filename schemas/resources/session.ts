@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { defineCollection, platformTenant } from '../documents.ts';
+
+/** One sign-in of a user into one organization; deleted when it ends. Stored under `platformTenant`; the document id is the session id that tokens carry. */
+export const Session = z.strictObject({
+  userId: z.string(),
+  tenantId: z.string(),
+  /** ISO-8601 UTC; after it the session is over whatever its tokens say. */
+  expiresAt: z.iso.datetime(),
+  /** Where it was begun, for the list of one's own sessions. */
+  address: z.string(),
+  userAgent: z.string().max(512),
+});
+export type Session = z.output<typeof Session>;
+
+export const sessions = defineCollection<Session>({ name: 'sessions', indexes: [['userId']] });
+export const sessionsTenant = platformTenant;

@@ -1,0 +1,14 @@
+import { z } from 'zod';
+import { defineCollection, platformTenant } from '../documents.ts';
+
+/** A key pair that signs session tokens. Stored under `platformTenant`; the document id is the `kid`. */
+export const SigningKey = z.strictObject({
+  /** Public JWK, as published. */
+  publicKey: z.record(z.string(), z.unknown()),
+  /** Private JWK, encrypted with the installation's secret key. */
+  privateKey: z.string(),
+});
+export type SigningKey = z.output<typeof SigningKey>;
+
+export const signingKeys = defineCollection<SigningKey>({ name: 'signing-keys' });
+export const signingKeysTenant = platformTenant;

@@ -1,0 +1,47 @@
+import { byDayReceived } from './parts.ts';
+import { defineTable } from './table.ts';
+
+/** What lies on the dead-letter topic, for listing; payloads stay on the bus and are found by partition and offset. One row a dead letter (its first chunk). */
+export const deadLettersTable = defineTable({
+  name: 'dead_letters',
+  summary: 'Dead letters',
+  engine: 'ReplacingMergeTree',
+  columns: {
+    tenant_id: 'LowCardinality(String)',
+    id: 'String',
+    project_id: 'LowCardinality(String)',
+    key_id: 'LowCardinality(String)',
+    signal: 'LowCardinality(String)',
+    origin: 'LowCardinality(String)',
+    kind: 'LowCardinality(String)',
+    reason: 'LowCardinality(String)',
+    message: 'String',
+    position: 'Nullable(UInt64)',
+    received_at: "DateTime64(3, 'UTC')",
+    source: 'String',
+    size: 'UInt64',
+    cut: 'Bool',
+    chunks: 'UInt32',
+    partition: 'UInt16',
+    /** Of the first chunk on the dead-letter topic. */
+    offset: 'UInt64',
+  },
+  partitionBy: byDayReceived,
+  orderBy: ['tenant_id', 'received_at', 'id'],
+});
+
+export const deadLetterMarksTable = defineTable({
+  name: 'dead_letter_marks',
+  summary: 'Dead letters that were replayed or discarded',
+  engine: 'ReplacingMergeTree',
+  columns: {
+    tenant_id: 'LowCardinality(String)',
+    id: 'String',
+    outcome: 'LowCardinality(String)',
+    marked_at: "DateTime64(3, 'UTC')",
+    actor: 'String',
+    partition: 'UInt16',
+    offset: 'UInt64',
+  },
+  orderBy: ['tenant_id', 'id'],
+});

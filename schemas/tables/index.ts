@@ -1,0 +1,31 @@
+/** Every table and view there is. A new one is a declaration and a line here. */
+import { deadLetterMarksTable, deadLettersTable } from './dead-letters.ts';
+import { entitiesTable, entitiesView } from './entities.ts';
+import { logsTable } from './logs.ts';
+import { exemplarsTable, histogramsTable, samplesTable, seriesTable, summariesTable } from './metrics.ts';
+import { resourcesTable } from './resources.ts';
+import { schemaMigrationsTable } from './schema-migrations.ts';
+import { spanMetricsTable, spanMetricsView } from './span-metrics.ts';
+import { spansTable } from './spans.ts';
+import type { MaterializedView, Table } from './table.ts';
+
+export const allTables: readonly Table[] = [
+  logsTable,
+  spansTable,
+  seriesTable,
+  samplesTable,
+  histogramsTable,
+  summariesTable,
+  exemplarsTable,
+  resourcesTable,
+  spanMetricsTable,
+  entitiesTable,
+  deadLettersTable,
+  deadLetterMarksTable,
+  schemaMigrationsTable,
+];
+
+export const allViews: readonly MaterializedView[] = [spanMetricsView, entitiesView];
+
+/** Tables whose rows belong to a tenant: the engine filters each of them in every read of a tenant. */
+export const tenantTables: readonly Table[] = allTables.filter((table) => 'tenant_id' in table.columns);

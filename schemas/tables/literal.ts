@@ -1,0 +1,6 @@
+/** Text as SQL. With parameters (`schemas/columns.ts`) it is seldom needed: statements that take none, and adapters. */
+
+const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', "'": "\\'", '\0': '\\0' };
+
+/** A string literal. NUL is escaped because statements pass through C strings. */
+export const quote = (text: string): string => `'${text.replace(/[\\'\0]/g, (character) => escapes[character] ?? '')}'`;

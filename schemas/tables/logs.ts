@@ -1,0 +1,37 @@
+import { attributes, byDayReceived, fewMerges, nanoseconds, ordinal, origin, tenancy } from './parts.ts';
+import { attributeIndex, bodyIndex, traceIndex } from './search.ts';
+import { defineTable } from './table.ts';
+
+/** One row a log record. Resource attributes are in `resources`, by `resource_id`. */
+export const logsTable = defineTable({
+  name: 'logs',
+  summary: 'Log records',
+  columns: {
+    ...tenancy,
+    ...origin,
+    ...ordinal,
+    /** The record's time, else when it was observed, else when it was received. */
+    timestamp: nanoseconds,
+    observed_timestamp: nanoseconds,
+    service: 'LowCardinality(String)',
+    resource_id: 'UInt64',
+    scope_name: 'LowCardinality(String)',
+    scope_version: 'LowCardinality(String)',
+    severity_number: 'UInt8',
+    severity_text: 'LowCardinality(String)',
+    event_name: 'LowCardinality(String)',
+    /** Text of a string body; JSON of any other (`body_type` as in `attribute_types`). */
+    body: 'String CODEC(ZSTD(1))',
+    body_type: 'LowCardinality(String)',
+    ...attributes,
+    dropped_attributes: 'UInt32',
+    trace_id: 'FixedString(16)',
+    span_id: 'FixedString(8)',
+    flags: 'UInt32',
+  },
+  partitionBy: byDayReceived,
+  primaryKey: ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'resource_id'],
+  orderBy: ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'resource_id', 'timestamp'],
+  indexes: { ...bodyIndex, ...attributeIndex, ...traceIndex },
+  settings: fewMerges,
+});

@@ -1,0 +1,121 @@
+import { attributes, byDayReceived, fewMerges, identityDecides, nanoseconds, origin, tenancy } from './parts.ts';
+import { traceIndex } from './search.ts';
+import { defineTable } from './table.ts';
+
+/** What identifies a point's series within a tenant; leads every sorting key of the metric tables. */
+const seriesKey = { metric: 'LowCardinality(String)', series_id: 'UInt64' } as const;
+
+/**
+ * Every distinct time series, once. `series_id` is 64 bits of a hash of metric name, kind, unit, temporality, resource,
+ * scope and the sorted labels; PromQL selectors resolve here and read points by id.
+ */
+export const seriesTable = defineTable({
+  name: 'series',
+  summary: 'Time series seen, with labels, first and last time',
+  engine: 'AggregatingMergeTree',
+  columns: {
+    ...tenancy,
+    ...seriesKey,
+    /** `gauge`, `sum`, `histogram`, `exponential_histogram`, `summary`; remote-write: the metadata's type, else `unknown`. */
+    kind: 'LowCardinality(String)',
+    /** OTLP's numbers: 0 unspecified, 1 delta, 2 cumulative. */
+    temporality: 'UInt8',
+    monotonic: 'Bool',
+    unit: 'LowCardinality(String)',
+    description: 'LowCardinality(String)',
+    /** `otlp` or `prometheus`. */
+    source: 'LowCardinality(String)',
+    service: 'LowCardinality(String)',
+    /** 0 for remote-write, whose labels say it all. */
+    resource_id: 'UInt64',
+    scope_name: 'LowCardinality(String)',
+    scope_version: 'LowCardinality(String)',
+    /** OTLP data point attributes, or Prometheus labels without `__name__`. */
+    ...attributes,
+    first_seen: "SimpleAggregateFunction(min, DateTime64(3, 'UTC'))",
+    last_seen: "SimpleAggregateFunction(max, DateTime64(3, 'UTC'))",
+  },
+  orderBy: ['tenant_id', 'metric', 'series_id'],
+  settings: identityDecides,
+});
+
+const pointColumns = {
+  ...tenancy,
+  ...origin,
+  ...seriesKey,
+  timestamp: nanoseconds,
+  /** Epoch 0 where the sender gave none. */
+  start_timestamp: nanoseconds,
+  /** OTLP data point flags; 1: no recorded value. */
+  flags: 'UInt32',
+} as const;
+const pointOrder = ['tenant_id', 'metric', 'series_id', 'timestamp'] as const;
+
+/** One row a number: gauges, sums, remote-write samples. NaN payloads (staleness) are kept bit for bit. */
+export const samplesTable = defineTable({
+  name: 'samples',
+  summary: 'Number data points and remote-write samples',
+  columns: { ...pointColumns, value: 'Float64 CODEC(Gorilla, ZSTD(1))' },
+  partitionBy: byDayReceived,
+  orderBy: pointOrder,
+  settings: fewMerges,
+});
+
+/** Explicit, exponential and Prometheus' native histograms. Which fields count is told by the series' kind. */
+export const histogramsTable = defineTable({
+  name: 'histograms',
+  summary: 'Histogram data points, explicit and exponential',
+  columns: {
+    ...pointColumns,
+    count: 'UInt64',
+    sum: 'Nullable(Float64)',
+    min: 'Nullable(Float64)',
+    max: 'Nullable(Float64)',
+    bounds: 'Array(Float64)',
+    counts: 'Array(UInt64)',
+    scale: 'Int32',
+    zero_count: 'UInt64',
+    zero_threshold: 'Float64',
+    positive_offset: 'Int32',
+    positive_counts: 'Array(UInt64)',
+    negative_offset: 'Int32',
+    negative_counts: 'Array(UInt64)',
+  },
+  partitionBy: byDayReceived,
+  orderBy: pointOrder,
+  settings: fewMerges,
+});
+
+export const summariesTable = defineTable({
+  name: 'summaries',
+  summary: 'Summary data points',
+  columns: {
+    ...pointColumns,
+    count: 'UInt64',
+    sum: 'Float64',
+    quantiles: 'Array(Float64)',
+    quantile_values: 'Array(Float64)',
+  },
+  partitionBy: byDayReceived,
+  orderBy: pointOrder,
+  settings: fewMerges,
+});
+
+export const exemplarsTable = defineTable({
+  name: 'exemplars',
+  summary: 'Exemplars of data points',
+  columns: {
+    ...tenancy,
+    ...origin,
+    ...seriesKey,
+    timestamp: nanoseconds,
+    value: 'Float64',
+    trace_id: 'FixedString(16)',
+    span_id: 'FixedString(8)',
+    ...attributes,
+  },
+  partitionBy: byDayReceived,
+  orderBy: pointOrder,
+  indexes: traceIndex,
+  settings: fewMerges,
+});

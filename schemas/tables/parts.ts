@@ -1,0 +1,40 @@
+/** Columns that several tables share, with the reason for their form. */
+
+/** Whose row it is. */
+export const tenancy = {
+  tenant_id: 'LowCardinality(String)',
+  project_id: 'LowCardinality(String)',
+} as const;
+
+/** Where on the bus the row came from: the landed range is checked by it, and ids are made of it. `ordinal` counts records within a message. */
+export const origin = {
+  received_at: "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))",
+  partition: 'UInt16',
+  offset: 'UInt64 CODEC(Delta, ZSTD(1))',
+} as const;
+/** OTLP and remote-write land in the same tables from two topics: remote-write's partitions are stored with this added. */
+export const remoteWritePartitions = 32_768;
+export const ordinal = { ordinal: 'UInt32 CODEC(Delta, ZSTD(1))' } as const;
+
+/**
+ * Attributes as text, beside one letter for each in the same order that tells the type it came in:
+ * `s` string, `i` integer, `d` double, `b` boolean, `j` array or map (as JSON), `y` bytes (base64), `n` empty.
+ */
+export const attributes = {
+  attributes: 'Map(LowCardinality(String), String) CODEC(ZSTD(1))',
+  attribute_types: 'LowCardinality(String)',
+} as const;
+
+export const nanoseconds = "DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1))";
+
+/**
+ * For tables that get an insert a second: merge about 16 parts at once rather than 5, so that a row is merged again less
+ * often. Merging costs several times what inserting does, most of it for the text indexes.
+ */
+export const fewMerges = { merge_selector_base: 16 } as const;
+
+/** Partitions are days of reception: a sender's wrong clock must not scatter an insert over hundreds of partitions. */
+export const byDayReceived = 'toYYYYMMDD(received_at)';
+
+/** For tables whose sorting key is an identity on which every other column depends: any of the merged rows' values is the value. */
+export const identityDecides = { allow_dimensions_outside_sorting_key: 1 } as const;

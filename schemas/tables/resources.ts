@@ -1,0 +1,23 @@
+import { attributes, identityDecides } from './parts.ts';
+import { defineTable } from './table.ts';
+
+/**
+ * Every distinct resource seen, once: telemetry rows carry its `resource_id` (64 bits of a hash of the sorted attributes),
+ * so that resource attributes are neither stored nor indexed again with each row.
+ */
+export const resourcesTable = defineTable({
+  name: 'resources',
+  summary: 'Resources seen, with first and last time',
+  engine: 'AggregatingMergeTree',
+  columns: {
+    tenant_id: 'LowCardinality(String)',
+    resource_id: 'UInt64',
+    service: 'LowCardinality(String)',
+    ...attributes,
+    schema_url: 'LowCardinality(String)',
+    first_seen: "SimpleAggregateFunction(min, DateTime64(3, 'UTC'))",
+    last_seen: "SimpleAggregateFunction(max, DateTime64(3, 'UTC'))",
+  },
+  orderBy: ['tenant_id', 'resource_id'],
+  settings: identityDecides,
+});

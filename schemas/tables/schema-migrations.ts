@@ -1,0 +1,10 @@
+import { defineTable } from './table.ts';
+
+/** Which migrations have been applied. */
+export const schemaMigrationsTable = defineTable({
+  name: 'schema_migrations',
+  summary: 'Migrations that were applied',
+  engine: 'ReplacingMergeTree',
+  columns: { id: 'UInt32', name: 'String', applied_at: "DateTime64(3, 'UTC')" },
+  orderBy: ['id'],
+});

@@ -1,0 +1,51 @@
+import { attributes, byDayReceived, fewMerges, nanoseconds, ordinal, origin, tenancy } from './parts.ts';
+import { attributeIndex, traceIndex } from './search.ts';
+import { defineTable } from './table.ts';
+
+/** One row a span, with its events and links. */
+export const spansTable = defineTable({
+  name: 'spans',
+  summary: 'Spans with events and links',
+  columns: {
+    ...tenancy,
+    ...origin,
+    ...ordinal,
+    /** Start. */
+    timestamp: nanoseconds,
+    /** Nanoseconds; 0 when the end lies before the start. */
+    duration: 'UInt64 CODEC(T64, ZSTD(1))',
+    service: 'LowCardinality(String)',
+    resource_id: 'UInt64',
+    scope_name: 'LowCardinality(String)',
+    scope_version: 'LowCardinality(String)',
+    trace_id: 'FixedString(16)',
+    span_id: 'FixedString(8)',
+    parent_span_id: 'FixedString(8)',
+    trace_state: 'String',
+    flags: 'UInt32',
+    name: 'LowCardinality(String)',
+    /** OTLP's numbers: 0 unspecified, 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
+    kind: 'UInt8',
+    /** OTLP's numbers: 0 unset, 1 ok, 2 error. */
+    status_code: 'UInt8',
+    status_message: 'String',
+    ...attributes,
+    dropped_attributes: 'UInt32',
+    event_timestamps: "Array(DateTime64(9, 'UTC'))",
+    event_names: 'Array(LowCardinality(String))',
+    event_attributes: 'Array(Map(LowCardinality(String), String))',
+    event_attribute_types: 'Array(LowCardinality(String))',
+    dropped_events: 'UInt32',
+    link_trace_ids: 'Array(FixedString(16))',
+    link_span_ids: 'Array(FixedString(8))',
+    link_trace_states: 'Array(String)',
+    link_attributes: 'Array(Map(LowCardinality(String), String))',
+    link_attribute_types: 'Array(LowCardinality(String))',
+    dropped_links: 'UInt32',
+  },
+  partitionBy: byDayReceived,
+  primaryKey: ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'name'],
+  orderBy: ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'name', 'timestamp'],
+  indexes: { ...attributeIndex, ...traceIndex, duration_range: 'duration TYPE minmax GRANULARITY 1' },
+  settings: fewMerges,
+});

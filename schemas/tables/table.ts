@@ -1,0 +1,59 @@
+/** How a ClickHouse table is declared: columns once; DDL, insert order and reads follow. */
+
+export interface Table {
+  readonly name: string;
+  readonly summary: string;
+  /** Column → ClickHouse type, codecs and defaults included after the type. Insert blocks carry columns in this order. */
+  readonly columns: Readonly<Record<string, string>>;
+  /** Default `MergeTree`. */
+  readonly engine?: string;
+  readonly partitionBy?: string;
+  readonly orderBy: readonly string[];
+  /**
+   * How much of `orderBy` is the index, all by default. A key with both `f(time)` and `time` must end before `time`: the
+   * engine would match a time range with the later one alone, and read everything.
+   */
+  readonly primaryKey?: readonly string[];
+  /** `name` → `expression TYPE … GRANULARITY …`. */
+  readonly indexes?: Readonly<Record<string, string>>;
+  readonly settings?: Readonly<Record<string, string | number>>;
+}
+
+/** A view that fills `to` from each block inserted into `from`. */
+export interface MaterializedView {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+  readonly select: string;
+}
+
+export const defineTable = <const Definition extends Table>(table: Definition): Definition => table;
+
+/** How many tokens every table and every view's target remembers; shared by all partitions of the table. */
+export const deduplicationWindow = 10_000;
+
+/** `CREATE TABLE` of a declaration. `engine` replaces the declared one, for a replicated form of it. */
+export const createTable = (
+  table: Table,
+  { ifNotExists = true, engine = table.engine ?? 'MergeTree' } = {},
+): string => {
+  const body = [
+    ...Object.entries(table.columns).map(([name, type]) => `  \`${name}\` ${type}`),
+    ...Object.entries(table.indexes ?? {}).map(([name, expression]) => `  INDEX ${name} ${expression}`),
+  ].join(',\n');
+  const settings = { non_replicated_deduplication_window: deduplicationWindow, ...table.settings };
+  return [
+    `CREATE TABLE ${ifNotExists ? 'IF NOT EXISTS ' : ''}${table.name}\n(\n${body}\n)`,
+    `ENGINE = ${engine}`,
+    ...(table.partitionBy === undefined ? [] : [`PARTITION BY ${table.partitionBy}`]),
+    ...(table.primaryKey === undefined ? [] : [`PRIMARY KEY (${table.primaryKey.join(', ')})`]),
+    `ORDER BY (${table.orderBy.join(', ')})`,
+    `SETTINGS ${Object.entries(settings)
+      .map(([name, value]) => `${name} = ${typeof value === 'number' ? value : `'${value}'`}`)
+      .join(', ')}`,
+  ].join('\n');
+};
+
+/** `CREATE MATERIALIZED VIEW` of a declaration; its target must exist. */
+export const createView = ({ name, to, select }: MaterializedView): string =>
+  `CREATE MATERIALIZED VIEW IF NOT EXISTS ${name} TO ${to} AS ${select}`;
