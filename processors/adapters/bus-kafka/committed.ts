@@ -1,0 +1,59 @@
+/** What of a fetched piece of a partition consumers may see: no control records, nothing of an aborted transaction. */
+import type { fetchV15, KafkaRecord, RecordsBatch } from '@platformatic/kafka';
+
+/** What a broker answers, and what it says of one partition. */
+export type FetchAnswer = ReturnType<typeof fetchV15.parseResponse>;
+export type PartitionAnswer = FetchAnswer['responses'][number]['partitions'][number];
+
+const transactional = 0x10;
+const control = 0x20;
+
+/** A record with its place. */
+export interface Place {
+  readonly offset: number;
+  readonly timestampMs: number;
+  readonly record: KafkaRecord;
+}
+
+/** A control record's key is version and type; type 0 aborts, 1 commits. */
+const endsInAbort = (batch: RecordsBatch): boolean => batch.records[0]?.key?.readInt16BE(2) === 0;
+
+/**
+ * Records from `from` on, and the offset at which to go on. The broker sends aborted transactions with the pieces that
+ * they touch: from its first offset until its marker a transaction hides its producer's records, also when the marker
+ * lies beyond this piece. (The driver's own filter shows them in that case, and keeps one range a producer.)
+ */
+export const committedRecords = (
+  { records, abortedTransactions }: Pick<PartitionAnswer, 'records' | 'abortedTransactions'>,
+  from: number,
+): { places: Place[]; next: number } => {
+  const aborted = [...(abortedTransactions ?? [])].sort((a, b) => Number(a.firstOffset - b.firstOffset));
+  const hidden = new Set<bigint>();
+  const places: Place[] = [];
+  let begun = 0;
+  let next = from;
+  for (const batch of records ?? []) {
+    const first = Number(batch.firstOffset);
+    const last = first + batch.lastOffsetDelta;
+    for (let range = aborted[begun]; range !== undefined && Number(range.firstOffset) <= last; range = aborted[begun]) {
+      hidden.add(range.producerId);
+      begun++;
+    }
+    next = Math.max(next, last + 1);
+    if ((batch.attributes & control) !== 0) {
+      if (endsInAbort(batch)) hidden.delete(batch.producerId);
+    } else if ((batch.attributes & transactional) === 0 || !hidden.has(batch.producerId)) {
+      appendPlaces(batch, first, from, places);
+    }
+  }
+  return { places, next };
+};
+
+const appendPlaces = (batch: RecordsBatch, first: number, from: number, places: Place[]): void => {
+  const base = Number(batch.firstTimestamp);
+  for (const record of batch.records) {
+    const offset = first + record.offsetDelta;
+    // A fetch answers with whole batches, which may begin before the offset that was asked for.
+    if (offset >= from) places.push({ offset, timestampMs: base + Number(record.timestampDelta), record });
+  }
+};

@@ -1,0 +1,105 @@
+/** Kafka's record batch (magic 2), written once into one buffer of its exact size. */
+import { crc32c } from '@platformatic/kafka';
+import type { Outgoing } from './wire.ts';
+
+/** Who wrote a batch, and how many records it wrote into the partition before: brokers drop what they have already. */
+export interface Sequence {
+  readonly producerId: bigint;
+  readonly epoch: number;
+  readonly first: number;
+}
+
+const headerBytes = 61;
+/** Batch length counts from behind itself, the checksum covers everything behind itself. */
+const lengthFrom = 12;
+const checksumAt = 17;
+const magic = 2;
+
+/** Bytes of an unsigned varint. */
+const varintSize = (value: number): number => {
+  let size = 1;
+  for (let rest = value >>> 7; rest !== 0; rest >>>= 7) size++;
+  return size;
+};
+
+/** Numbers of a record are zigzag-encoded; none of ours is negative. */
+const numberSize = (value: number): number => varintSize(value * 2);
+
+const writeVarint = (into: Buffer, at: number, value: number): number => {
+  let position = at;
+  let rest = value;
+  while (rest > 127) {
+    into[position++] = (rest & 127) | 128;
+    rest >>>= 7;
+  }
+  into[position++] = rest;
+  return position;
+};
+
+const writeNumber = (into: Buffer, at: number, value: number): number => writeVarint(into, at, value * 2);
+
+const writeText = (into: Buffer, at: number, text: string): number => {
+  const length = Buffer.byteLength(text);
+  const start = writeNumber(into, at, length);
+  into.write(text, start, length, 'utf8');
+  return start + length;
+};
+
+const textSize = (text: string): number => {
+  const length = Buffer.byteLength(text);
+  return numberSize(length) + length;
+};
+
+/** Size of a record without its own length: attributes and the time difference, always 0, take a byte each. */
+const recordSize = ({ key, value, headers }: Outgoing, index: number): number => {
+  let size = 2 + numberSize(index) + numberSize(key.length) + key.length + numberSize(value.length) + value.length;
+  let count = 0;
+  for (const name in headers) {
+    count++;
+    size += textSize(name) + textSize(headers[name] ?? '');
+  }
+  return size + numberSize(count);
+};
+
+const writeRecord = (into: Buffer, at: number, { key, value, headers }: Outgoing, index: number): number => {
+  let position = at;
+  into[position++] = 0;
+  into[position++] = 0;
+  position = writeNumber(into, position, index);
+  position = writeNumber(into, position, key.length);
+  into.set(key, position);
+  position = writeNumber(into, position + key.length, value.length);
+  into.set(value, position);
+  const names = Object.keys(headers);
+  position = writeNumber(into, position + value.length, names.length);
+  for (const name of names) {
+    position = writeText(into, position, name);
+    position = writeText(into, position, headers[name] ?? '');
+  }
+  return position;
+};
+
+/** The messages of one partition, in their order, as the broker stores them. */
+export const recordBatch = (messages: readonly Outgoing[], nowMs: number, sequence: Sequence): Buffer => {
+  const sizes = messages.map(recordSize);
+  let total = headerBytes;
+  for (const size of sizes) total += numberSize(size) + size;
+  const batch = Buffer.allocUnsafe(total);
+  batch.fill(0, 0, checksumAt + 6);
+  batch.writeInt32BE(total - lengthFrom, 8);
+  batch[16] = magic;
+  batch.writeInt32BE(messages.length - 1, 23);
+  batch.writeBigInt64BE(BigInt(nowMs), 27);
+  batch.writeBigInt64BE(BigInt(nowMs), 35);
+  batch.writeBigInt64BE(sequence.producerId, 43);
+  batch.writeInt16BE(sequence.epoch, 51);
+  batch.writeInt32BE(sequence.first, 53);
+  batch.writeInt32BE(messages.length, 57);
+  let position = headerBytes;
+  for (const [index, message] of messages.entries()) {
+    position = writeNumber(batch, position, sizes[index] ?? 0);
+    position = writeRecord(batch, position, message, index);
+  }
+  batch.writeUInt32BE(crc32c(batch.subarray(checksumAt + 4)), checksumAt);
+  return batch;
+};

@@ -1,0 +1,183 @@
+/** Idempotent sending: each partition's batch is written once, and sent again as it is until its leader has it. */
+import {
+  type BaseOptions,
+  type ClusterMetadata,
+  initProducerIdV4,
+  ProtocolError,
+  produceV9,
+  Writer,
+} from '@platformatic/kafka';
+import { Cluster, isProtocolError } from './cluster.ts';
+import { recordBatch } from './record-batch.ts';
+import { FatalBusError, type Outgoing } from './wire.ts';
+
+interface Producer {
+  readonly id: bigint;
+  readonly epoch: number;
+}
+
+/** What goes to one partition in one round. */
+interface Batch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly bytes: Buffer;
+}
+
+const retryDelayMs = 250;
+const acknowledgedByAll = -1;
+const largestSequence = 2 ** 31;
+/** The answer to a batch that the leader has already, further back than it can say where. */
+const alreadyThere = 'DUPLICATE_SEQUENCE_NUMBER';
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Protocol errors in an error of the driver. */
+const protocolErrors = (error: unknown): ProtocolError[] => {
+  if (error instanceof ProtocolError) return [error];
+  return error instanceof AggregateError ? error.errors.flatMap(protocolErrors) : [];
+};
+
+const isDuplicate = (error: ProtocolError): boolean => isProtocolError(error, alreadyThere);
+
+/** Whether sending the same bytes again can help: the connection broke, a leader is missing, or the broker says so. */
+const canRetry = (error: unknown): boolean => {
+  if (error instanceof FatalBusError || error instanceof TypeError || error instanceof RangeError) return false;
+  const errors = protocolErrors(error);
+  return errors.every((each) => isDuplicate(each) || each['canRetry'] === true);
+};
+
+/** The batches of one leader as a Produce request of version 9, whose large parts are not copied. */
+const requestOf = (batches: readonly Batch[], timeoutMs: number): Writer => {
+  const topics = new Map<string, Batch[]>();
+  for (const batch of batches) {
+    const others = topics.get(batch.topic);
+    if (others === undefined) topics.set(batch.topic, [batch]);
+    else others.push(batch);
+  }
+  const request = Writer.create().appendString(undefined).appendInt16(acknowledgedByAll).appendInt32(timeoutMs);
+  return request
+    .appendArray([...topics], (topic, [name, partitions]) => {
+      topic.appendString(name).appendArray(partitions, (into, { partition, bytes }) => {
+        into.appendInt32(partition).appendBytes(bytes);
+      });
+    })
+    .appendTaggedFields();
+};
+
+/**
+ * One producer id with its sequence numbers. Rounds must not overlap in time. After a round that failed it can't be said
+ * what the broker has, so the sender is of no use any more: close it and make another.
+ */
+export class Sender {
+  readonly #cluster: Cluster;
+  readonly #timeoutMs: number;
+  readonly #sequences = new Map<string, number>();
+  /** Leaders as they were when the last round succeeded; a leader that changed says so itself. */
+  #metadata: ClusterMetadata | undefined;
+  #producer: Producer | undefined;
+  #closed = false;
+
+  constructor(driver: BaseOptions) {
+    this.#cluster = new Cluster(driver);
+    this.#timeoutMs = driver.timeout ?? 5_000;
+  }
+
+  /** Resolves when all in-sync replicas of every partition have the messages. Rejects with what trying again does not change. */
+  async send(messages: readonly Outgoing[]): Promise<void> {
+    const topics = [...new Set(messages.map(({ topic }) => topic))];
+    let batches: readonly Batch[] | undefined;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const metadata = this.#known(topics) ?? (await this.#cluster.metadata(topics, attempt > 0));
+        this.#metadata = undefined;
+        this.#producer ??= await this.#newProducer(metadata);
+        batches ??= this.#batches(messages, this.#producer);
+        batches = await this.#sendAll(metadata, batches);
+        if (batches.length === 0) {
+          this.#metadata = metadata;
+          return;
+        }
+      } catch (error) {
+        if (!canRetry(error)) throw error;
+      }
+      if (this.#closed) throw new Error('the producer was closed before Kafka acknowledged');
+      await pause(retryDelayMs);
+      if (this.#closed) throw new Error('the producer was closed before Kafka acknowledged');
+    }
+  }
+
+  /** Cuts the connections, and sends nothing again. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#cluster.close();
+  }
+
+  #known(topics: readonly string[]): ClusterMetadata | undefined {
+    const known = this.#metadata;
+    return known !== undefined && topics.every((topic) => known.topics.has(topic)) ? known : undefined;
+  }
+
+  async #newProducer(metadata: ClusterMetadata): Promise<Producer> {
+    const connection = await this.#cluster.anyConnection(metadata);
+    const { producerId, producerEpoch } = await initProducerIdV4.api.async(connection, null, this.#timeoutMs);
+    return { id: producerId, epoch: producerEpoch };
+  }
+
+  #batches(messages: readonly Outgoing[], { id, epoch }: Producer): Batch[] {
+    const partitions = new Map<string, Outgoing[]>();
+    for (const message of messages) {
+      const place = `${message.topic}:${message.partition}`;
+      const others = partitions.get(place);
+      if (others === undefined) partitions.set(place, [message]);
+      else others.push(message);
+    }
+    const now = Date.now();
+    const batches: Batch[] = [];
+    for (const [place, group] of partitions) {
+      const [head] = group;
+      if (head === undefined) continue;
+      const first = this.#sequences.get(place) ?? 0;
+      this.#sequences.set(place, (first + group.length) % largestSequence);
+      const bytes = recordBatch(group, now, { producerId: id, epoch, first });
+      batches.push({ topic: head.topic, partition: head.partition, bytes });
+    }
+    return batches;
+  }
+
+  /** One request for each leader; answers what must be sent again. */
+  async #sendAll(metadata: ClusterMetadata, batches: readonly Batch[]): Promise<readonly Batch[]> {
+    const leaders = new Map<number, Batch[]>();
+    for (const batch of batches) {
+      const leader = metadata.topics.get(batch.topic)?.partitions[batch.partition]?.leader ?? -1;
+      const others = leaders.get(leader);
+      if (others === undefined) leaders.set(leader, [batch]);
+      else others.push(batch);
+    }
+    const unsent = await Promise.all([...leaders].map(([leader, group]) => this.#sendTo(metadata, leader, group)));
+    return unsent.flat();
+  }
+
+  async #sendTo(metadata: ClusterMetadata, leader: number, batches: Batch[]): Promise<Batch[]> {
+    if (leader < 0) return batches;
+    try {
+      const connection = await this.#cluster.connection(metadata, leader);
+      await new Promise<void>((resolve, reject) => {
+        connection.send(
+          produceV9.api.key,
+          produceV9.api.version,
+          () => requestOf(batches, this.#timeoutMs),
+          produceV9.parseResponse,
+          true,
+          true,
+          (error) => (error == null ? resolve() : reject(error)),
+        );
+      });
+      return [];
+    } catch (error) {
+      const errors = protocolErrors(error);
+      if (errors.length > 0 && errors.every(isDuplicate)) return [];
+      if (!canRetry(error)) throw error;
+      return batches;
+    }
+  }
+}

@@ -1,0 +1,83 @@
+/** The file system as the log sees it: the one seam at which tests make it fail. */
+import { type FileHandle, open } from 'node:fs/promises';
+
+export interface SegmentFile {
+  /** Writes everything at a position; rejects when not all of it could be written. */
+  write(buffers: readonly Uint8Array[], position: number): Promise<void>;
+  /** Fills as much of the buffer as the file has from a position; answers how many bytes. */
+  read(buffer: Uint8Array, position: number): Promise<number>;
+  /** Resolves when what was written is on the disk. */
+  sync(): Promise<void>;
+  truncate(length: number): Promise<void>;
+  size(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface Disk {
+  /** `create` makes a new file and rejects when there is one; `write` opens an existing one for reading too. */
+  open(path: string, mode: 'read' | 'write' | 'create'): Promise<SegmentFile>;
+  /** Resolves when files made in or removed from a directory stay so. */
+  syncDirectory(path: string): Promise<void>;
+}
+
+const bytesOf = (buffers: readonly Uint8Array[]): number => {
+  let bytes = 0;
+  for (const { length } of buffers) bytes += length;
+  return bytes;
+};
+
+/** What is left of buffers when their first bytes were written. */
+const rest = (buffers: readonly Uint8Array[], written: number): Uint8Array[] => {
+  const left: Uint8Array[] = [];
+  let skip = written;
+  for (const buffer of buffers) {
+    if (skip < buffer.length) left.push(skip === 0 ? buffer : buffer.subarray(skip));
+    skip = Math.max(0, skip - buffer.length);
+  }
+  return left;
+};
+
+const segmentFile = (handle: FileHandle): SegmentFile => ({
+  async write(buffers, position) {
+    let left = buffers;
+    let to = position;
+    let bytes = bytesOf(buffers);
+    // A full disk takes a part first and says so only at the next attempt.
+    while (bytes > 0) {
+      const { bytesWritten } = await handle.writev(left, to);
+      if (bytesWritten === bytes) return;
+      if (bytesWritten === 0) throw new Error('the file system wrote nothing');
+      left = rest(left, bytesWritten);
+      to += bytesWritten;
+      bytes -= bytesWritten;
+    }
+  },
+  async read(buffer, position) {
+    let filled = 0;
+    while (filled < buffer.length) {
+      const { bytesRead } = await handle.read(buffer, filled, buffer.length - filled, position + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return filled;
+  },
+  sync: () => handle.datasync(),
+  truncate: (length) => handle.truncate(length),
+  size: async () => (await handle.stat()).size,
+  close: () => handle.close(),
+});
+
+const flags = { read: 'r', write: 'r+', create: 'wx+' } as const;
+
+/** The real one. All calls run on the thread pool. */
+export const disk: Disk = {
+  open: async (path, mode) => segmentFile(await open(path, flags[mode])),
+  async syncDirectory(path) {
+    const handle = await open(path, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  },
+};

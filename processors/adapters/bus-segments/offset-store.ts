@@ -1,0 +1,134 @@
+/** What the log knows besides its records: topics, where groups stand, which transactions never ended well. */
+import { join } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+
+/** A topic as the log keeps it. */
+export interface KeptTopic {
+  readonly name: string;
+  readonly partitions: number;
+  readonly retentionMs: number;
+  readonly retentionBytes: number;
+  readonly maxMessageBytes: number;
+}
+
+/** Where a group stands in a partition. */
+export interface Position {
+  readonly group: string;
+  readonly topic: string;
+  readonly partition: number;
+  /** Next offset to be consumed. */
+  readonly committed: number;
+  /** Last offset of the range that was handed over and is not acknowledged; `undefined` when there is none. */
+  readonly claimed: number | undefined;
+}
+
+const schema = `
+  CREATE TABLE IF NOT EXISTS topics (
+    name TEXT PRIMARY KEY, partitions INTEGER NOT NULL, retention_ms INTEGER NOT NULL,
+    retention_bytes INTEGER NOT NULL, max_message_bytes INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS positions (
+    consumer_group TEXT NOT NULL, topic TEXT NOT NULL, topic_partition INTEGER NOT NULL,
+    committed INTEGER NOT NULL, claimed INTEGER,
+    PRIMARY KEY (consumer_group, topic, topic_partition)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS unfinished_transactions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL
+  ) STRICT;
+`;
+
+const keyOf = (group: string, topic: string, partition: number): string => JSON.stringify([group, topic, partition]);
+
+/** Every write is synced when the call returns. Reads come from memory: nobody else writes the file. */
+export class OffsetStore {
+  readonly #database: DatabaseSync;
+  readonly #saveTopic: StatementSync;
+  readonly #savePosition: StatementSync;
+  readonly #beginTransaction: StatementSync;
+  readonly #endTransaction: StatementSync;
+  readonly #positions = new Map<string, Position>();
+  #closed = false;
+
+  constructor(directory: string) {
+    this.#database = new DatabaseSync(join(directory, 'offsets.sqlite'));
+    this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    this.#database.exec(schema);
+    this.#saveTopic = this.#database.prepare(
+      `INSERT INTO topics VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET partitions = excluded.partitions,
+       retention_ms = excluded.retention_ms, retention_bytes = excluded.retention_bytes, max_message_bytes = excluded.max_message_bytes`,
+    );
+    this.#savePosition = this.#database.prepare(
+      `INSERT INTO positions VALUES (?, ?, ?, ?, ?) ON CONFLICT (consumer_group, topic, topic_partition)
+       DO UPDATE SET committed = excluded.committed, claimed = excluded.claimed`,
+    );
+    this.#beginTransaction = this.#database.prepare('INSERT INTO unfinished_transactions (name) VALUES (?)');
+    this.#endTransaction = this.#database.prepare('DELETE FROM unfinished_transactions WHERE id = ?');
+    for (const row of this.#database.prepare('SELECT * FROM positions').all()) {
+      const position = {
+        group: String(row['consumer_group']),
+        topic: String(row['topic']),
+        partition: Number(row['topic_partition']),
+        committed: Number(row['committed']),
+        claimed: row['claimed'] === null ? undefined : Number(row['claimed']),
+      };
+      this.#positions.set(keyOf(position.group, position.topic, position.partition), position);
+    }
+  }
+
+  topics(): KeptTopic[] {
+    return this.#database
+      .prepare('SELECT * FROM topics')
+      .all()
+      .map((row) => ({
+        name: String(row['name']),
+        partitions: Number(row['partitions']),
+        retentionMs: Number(row['retention_ms']),
+        retentionBytes: Number(row['retention_bytes']),
+        maxMessageBytes: Number(row['max_message_bytes']),
+      }));
+  }
+
+  saveTopic({ name, partitions, retentionMs, retentionBytes, maxMessageBytes }: KeptTopic): void {
+    this.#saveTopic.run(name, partitions, retentionMs, retentionBytes, maxMessageBytes);
+  }
+
+  position(group: string, topic: string, partition: number): Position | undefined {
+    return this.#positions.get(keyOf(group, topic, partition));
+  }
+
+  /** Groups that ever ran on a topic. */
+  groupsOf(topic: string): string[] {
+    const groups = new Set<string>();
+    for (const position of this.#positions.values()) if (position.topic === topic) groups.add(position.group);
+    return [...groups];
+  }
+
+  save(position: Position): void {
+    // After a close nothing is acknowledged any more: the next opening delivers it again.
+    if (this.#closed) throw new Error('the bus is closed');
+    const { group, topic, partition, committed, claimed } = position;
+    this.#savePosition.run(group, topic, partition, committed, claimed ?? null);
+    this.#positions.set(keyOf(group, topic, partition), position);
+  }
+
+  /** A transaction is aborted from its beginning until `commitTransaction`: a crash in between leaves it so. */
+  beginTransaction(name: string): number {
+    return Number(this.#beginTransaction.run(name).lastInsertRowid);
+  }
+
+  commitTransaction(id: number): void {
+    this.#endTransaction.run(id);
+  }
+
+  unfinishedTransactions(): number[] {
+    return this.#database
+      .prepare('SELECT id FROM unfinished_transactions')
+      .all()
+      .map((row) => Number(row['id']));
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#database.close();
+  }
+}

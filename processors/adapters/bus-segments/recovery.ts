@@ -1,0 +1,147 @@
+/** What a crash left of the last segment: where its good records end, and whether the rest was ever acknowledged. */
+import type { SegmentFile } from './disk.ts';
+import { bad, find, headBytes, magic, placeOf, verified } from './record.ts';
+import { noteRecord, type Segment, type SegmentIndex } from './segment.ts';
+
+const chunkBytes = 4 * 1024 * 1024;
+const sectorBytes = 512;
+
+export interface Recovered {
+  readonly index: SegmentIndex;
+  readonly lastTimestampMs: number | undefined;
+  /** Bytes of good records from the beginning. */
+  readonly goodBytes: number;
+  /** The offset after the last record that can belong to the segment. */
+  readonly end: number;
+  /** `torn`: what follows the good bytes was never acknowledged. `damaged`: it was, or may have been. */
+  readonly tail: 'clean' | 'torn' | 'damaged';
+  /** What was found at `goodBytes`. */
+  readonly reason: string;
+}
+
+/** A window on a file that grows and moves as the scan goes on. */
+class Window {
+  readonly #file: SegmentFile;
+  readonly #size: number;
+  #start = 0;
+  buffer: Buffer = Buffer.alloc(0);
+
+  constructor(file: SegmentFile, size: number) {
+    this.#file = file;
+    this.#size = size;
+  }
+
+  /** The buffer holds at least `needed` bytes from `position`, unless the file ends before. Answers the place in the buffer. */
+  async at(position: number, needed: number): Promise<number> {
+    const until = Math.min(this.#size, position + needed);
+    if (position < this.#start || until > this.#start + this.buffer.length) {
+      const buffer = Buffer.allocUnsafeSlow(Math.min(this.#size - position, Math.max(needed, chunkBytes)));
+      this.buffer = buffer.subarray(0, await this.#file.read(buffer, position));
+      this.#start = position;
+    }
+    return position - this.#start;
+  }
+}
+
+/** The record at a position, if a whole and good one lies there. */
+const goodAt = async (window: Window, position: number) => {
+  let place = await window.at(position, headBytes);
+  let found = find(window.buffer, place);
+  if (found.kind === 'short') {
+    place = await window.at(position, found.needed);
+    found = find(window.buffer, place);
+  }
+  if (found.kind !== 'record') return found;
+  if (!verified(window.buffer, place, found.length)) return bad('its checksum does not match');
+  return { kind: 'record', length: found.length, place: placeOf(window.buffer, place) } as const;
+};
+
+/** The next good record at or after a position; what only looks like one is passed by. */
+export const nextGood = (file: SegmentFile, size: number, from: number) =>
+  nextGoodIn(new Window(file, size), size, from);
+
+const nextGoodIn = async (window: Window, size: number, from: number) => {
+  let position = from;
+  while (position + headBytes <= size) {
+    const place = await window.at(position, headBytes);
+    const hit = window.buffer.indexOf(magic, place);
+    if (hit < 0) {
+      position += Math.max(1, window.buffer.length - place - magic.length + 1);
+      continue;
+    }
+    position += hit - place;
+    const good = await goodAt(window, position);
+    if (good.kind === 'record') return { position, ...good };
+    position++;
+  }
+  return undefined;
+};
+
+/** True when a whole sector of zeros lies in a range: what a power failure leaves of pages that were never written. */
+const unwritten = async (file: SegmentFile, from: number, to: number): Promise<boolean> => {
+  const zeros = Buffer.alloc(sectorBytes);
+  const buffer = Buffer.alloc(Math.min(to - from, chunkBytes));
+  const bytes = await file.read(buffer, from);
+  if (bytes < sectorBytes) return buffer.subarray(0, bytes).equals(zeros.subarray(0, bytes));
+  const aligned = (sectorBytes - (from % sectorBytes)) % sectorBytes;
+  for (let at = aligned; at + sectorBytes <= bytes; at += sectorBytes)
+    if (buffer.subarray(at, at + sectorBytes).equals(zeros)) return true;
+  return false;
+};
+
+/**
+ * Reads a segment from its beginning. `acknowledged` is the first offset of which nobody is known to have seen it: what is
+ * damaged below it is damage, never a torn write.
+ */
+export const recover = async (file: SegmentFile, segment: Segment, acknowledged: number): Promise<Recovered> => {
+  const size = await file.size();
+  const { position, end, fault, ...sound } = await scan(file, size, segment.base);
+  const recovered = { ...sound, goodBytes: position, end, reason: fault?.reason ?? '' };
+  if (fault === undefined) return { ...recovered, tail: 'clean' };
+  const behind = await lastGood(file, size, position + 1);
+  const neverAcknowledged = end >= acknowledged && (behind === undefined || behind.lastGroup <= end);
+  const cut = fault.cut && behind === undefined;
+  if (neverAcknowledged && (cut || (await unwritten(file, position, behind?.first ?? size))))
+    return { ...recovered, tail: 'torn' };
+  // Where nothing tells how many records are lost, no offset that one of them may have had is given again.
+  return { ...recovered, end: behind?.end ?? end + Math.ceil((size - position) / headBytes), tail: 'damaged' };
+};
+
+/** Good records from the beginning, and what ended them. */
+const scan = async (file: SegmentFile, size: number, base: number) => {
+  const window = new Window(file, size);
+  const index: SegmentIndex = { offsets: [], positions: [] };
+  let lastTimestampMs: number | undefined;
+  let position = 0;
+  let end = base;
+  let fault: { readonly cut: boolean; readonly reason: string } | undefined;
+  while (position < size && fault === undefined) {
+    const good = await goodAt(window, position);
+    if (good.kind === 'short') fault = { cut: true, reason: 'it is cut short' };
+    else if (good.kind === 'bad') fault = { cut: false, reason: good.reason };
+    else if (good.place.offset !== end) fault = { cut: false, reason: `it has offset ${good.place.offset}` };
+    else {
+      noteRecord(index, end, position);
+      lastTimestampMs = good.place.timestampMs;
+      position += good.length;
+      end++;
+    }
+  }
+  return { index, lastTimestampMs, position, end, fault };
+};
+
+/** Good records behind a bad one: where the first lies, the last one's group, and the offset after the last. */
+const lastGood = async (file: SegmentFile, size: number, from: number) => {
+  const window = new Window(file, size);
+  const first = await nextGoodIn(window, size, from);
+  let last = first;
+  let position = from;
+  for (let good = first; good !== undefined; good = await nextGoodIn(window, size, position)) {
+    last = good;
+    position = good.position + good.length;
+  }
+  if (first === undefined || last === undefined) return undefined;
+  // Bytes behind the last good record may have been records too.
+  const end = last.place.offset + 1 + Math.ceil((size - position) / headBytes);
+  return { first: first.position, lastGroup: last.place.group, end };
+};

@@ -1,0 +1,96 @@
+/** One segment: a file named by its first offset, and where in it records lie. */
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const suffix = '.log';
+/** One entry for so many bytes: how much a reader steps over at most before its first record. */
+const indexEveryBytes = 1024 * 1024;
+
+const IndexFile = z.strictObject({
+  lastTimestampMs: z.number(),
+  offsets: z.array(z.number()),
+  positions: z.array(z.number()),
+});
+
+/** Offset → position for some records, in order. */
+export interface SegmentIndex {
+  readonly offsets: number[];
+  readonly positions: number[];
+}
+
+export interface Segment {
+  /** Offset of the first record. */
+  readonly base: number;
+  readonly path: string;
+  /** Bytes that are synced; readers see no more. */
+  size: number;
+  /** When its last record was taken, epoch milliseconds; `undefined` when that must be looked up. */
+  lastTimestampMs: number | undefined;
+  /** `undefined` when it is to be read from its file. */
+  index: SegmentIndex | undefined;
+}
+
+export const segmentPath = (directory: string, base: number): string =>
+  join(directory, `${String(base).padStart(20, '0')}${suffix}`);
+
+export const newSegment = (directory: string, base: number): Segment => ({
+  base,
+  path: segmentPath(directory, base),
+  size: 0,
+  lastTimestampMs: undefined,
+  index: { offsets: [], positions: [] },
+});
+
+/** First offset by file name; `undefined` for other files. */
+export const baseOf = (file: string): number | undefined =>
+  /^\d{20}\.log$/.test(file) ? Number(file.slice(0, -suffix.length)) : undefined;
+
+export const indexPath = (segment: Segment): string => segment.path.replace(/log$/, 'index');
+
+/** An operator's word that records which this segment lost may be stepped over. */
+export const acceptLossPath = (segment: Segment): string => `${segment.path}.accept-loss`;
+
+/** Notes where a record lies, if it is time for an entry. */
+export const noteRecord = (index: SegmentIndex, offset: number, position: number): void => {
+  const last = index.positions.at(-1);
+  if (last !== undefined && position - last < indexEveryBytes) return;
+  index.offsets.push(offset);
+  index.positions.push(position);
+};
+
+/** Keeps a full segment's index beside it. Without the file everything works, reading from the middle costs a scan. */
+export const writeIndex = async (segment: Segment): Promise<void> => {
+  const { index, lastTimestampMs } = segment;
+  if (index === undefined || lastTimestampMs === undefined) return;
+  const path = indexPath(segment);
+  await writeFile(`${path}.new`, JSON.stringify({ lastTimestampMs, ...index }));
+  await rename(`${path}.new`, path);
+};
+
+/** Reads the index file of a segment; an empty index when there is none that can be read. */
+export const loadIndex = async (segment: Segment): Promise<SegmentIndex> => {
+  if (segment.index !== undefined) return segment.index;
+  const text = await readFile(indexPath(segment), 'utf8').catch(() => '{}');
+  let parsed: z.output<typeof IndexFile> | undefined;
+  try {
+    parsed = IndexFile.safeParse(JSON.parse(text)).data;
+  } catch {
+    // Not JSON: as good as missing.
+  }
+  segment.lastTimestampMs ??= parsed?.lastTimestampMs;
+  segment.index = parsed ?? { offsets: [], positions: [] };
+  return segment.index;
+};
+
+/** Position at or before the record of an offset. */
+export const positionBefore = ({ offsets, positions }: SegmentIndex, offset: number): number => {
+  let low = 0;
+  let high = offsets.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((offsets[middle] ?? 0) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low === 0 ? 0 : (positions[low - 1] ?? 0);
+};

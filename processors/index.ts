@@ -1,0 +1,46 @@
+/** The processors: one line each. Consumer group, metrics' labels and contract tests follow from the definitions. */
+
+import type { Bus } from '../schemas/bus.ts';
+import type { Clock } from '../schemas/clock.ts';
+import type { Metrics } from '../schemas/metrics.ts';
+import type { Role } from '../schemas/role.ts';
+import type { Processor } from './engine/processor.ts';
+import { runProcessor } from './engine/run.ts';
+
+export const processors: readonly Processor[] = [];
+
+/** Consumer groups of the registered processors, for lag. */
+export const processorGroups = processors.map(({ name, input }) => ({ group: name, topics: [input.name] }));
+
+export interface ProcessorsOptions {
+  readonly bus: Bus;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** Names of the processors to run; empty runs all. */
+  readonly only?: readonly string[];
+}
+
+export const startProcessors = async ({ bus, metrics, clock, only = [] }: ProcessorsOptions): Promise<Role> => {
+  const unknown = only.filter((name) => !processors.some((processor) => processor.name === name));
+  if (unknown.length > 0)
+    throw new Error(
+      `no processor is called ${unknown.join(', ')}; there are: ${processors.map(({ name }) => name).join(', ') || 'none'}`,
+    );
+  const chosen = processors.filter(({ name }) => only.length === 0 || only.includes(name));
+  const producer = await bus.producer();
+  const consumers = chosen.map((processor) => {
+    const consumer = bus.consumer({ group: processor.name });
+    return { consumer, done: runProcessor(processor, { config: {}, clock, consumer, producer, metrics }) };
+  });
+  const stopped = Promise.withResolvers<void>();
+  return {
+    name: 'processors',
+    ready: () => bus.check(),
+    async stop() {
+      await Promise.all(consumers.map(({ consumer }) => consumer.stop()));
+      await producer.close();
+      stopped.resolve();
+    },
+    failed: Promise.all([stopped.promise, ...consumers.map(({ done }) => done)]).then(() => undefined),
+  };
+};
