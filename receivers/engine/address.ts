@@ -1,0 +1,25 @@
+/** `host:port` as settings spell it. */
+import type { AddressInfo, Server } from 'node:net';
+import { UnavailableError } from '../../schemas/errors.ts';
+
+/** Starts a server; resolves with the address as bound, rejects with what to do when that is impossible. */
+export const bind = async (server: Server, setting: string, address: string): Promise<string> => {
+  const colon = address.lastIndexOf(':');
+  const host = address.slice(0, colon).replace(/^\[|\]$/g, '');
+  const port = Number(address.slice(colon + 1));
+  await new Promise<void>((resolve, reject) => {
+    const fail = (cause: NodeJS.ErrnoException): void => {
+      const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
+      reject(
+        new UnavailableError(`cannot listen on ${address}: ${why}; OIQ_${setting} sets another address`, { cause }),
+      );
+    };
+    server.once('error', fail);
+    server.listen({ host, port }, () => {
+      server.removeListener('error', fail);
+      resolve();
+    });
+  });
+  const bound = server.address() as AddressInfo;
+  return `${host.includes(':') ? `[${host}]` : host}:${bound.port}`;
+};

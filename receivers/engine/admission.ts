@@ -1,0 +1,70 @@
+/** Who may send what, from where and how much: everything that is decided before a body is read. */
+import type { Signal } from '../../schemas/topics.ts';
+import type { Caller, Keyring } from './keyring.ts';
+import type { Limits } from './limits.ts';
+import { type Refusal, refusal } from './refusal.ts';
+
+export interface Credentials {
+  /** `X-License-Key`, or gRPC metadata of that name. */
+  readonly licenseKey: string | undefined;
+  /** `Authorization`. */
+  readonly authorization: string | undefined;
+  /** Source address, after trusted proxies. */
+  readonly source: string;
+}
+
+const missing = refusal(
+  'unauthenticated',
+  'a license key is missing: send it as X-License-Key or as Authorization: Bearer',
+);
+const unknown = refusal('unauthenticated', 'the license key is not known, or it was revoked or has expired');
+const disabled = refusal('forbidden', 'the organization is disabled or has no plan');
+const address = refusal('forbidden', 'the license key may not be used from this address');
+const notEnabled: Readonly<Record<Signal, Refusal>> = {
+  logs: refusal('forbidden', 'logs are not enabled for this license key or plan'),
+  metrics: refusal('forbidden', 'metrics are not enabled for this license key or plan'),
+  traces: refusal('forbidden', 'traces are not enabled for this license key or plan'),
+};
+
+const bearerOf = (authorization: string | undefined): string | undefined =>
+  authorization !== undefined && authorization.length > 7 && authorization.slice(0, 7).toLowerCase() === 'bearer '
+    ? authorization.slice(7).trim()
+    : undefined;
+
+export type Admit = (credentials: Credentials, signal: Signal) => Caller | Refusal | Promise<Caller | Refusal>;
+
+/** Tells a refusal from what was asked for. */
+export const isRefusal = <Value extends object>(value: Value | Refusal): value is Refusal => 'refused' in value;
+
+const forbidden = (
+  { enabled, allowedNetworks, signals }: Caller,
+  source: string,
+  signal: Signal,
+): Refusal | undefined => {
+  if (!enabled) return disabled;
+  if (!allowedNetworks.empty && !allowedNetworks.contains(source)) return address;
+  return signals.has(signal) ? undefined : notEnabled[signal];
+};
+
+/** Answers at once unless the shared counters must be asked. Throws `UnavailableError` while keys cannot be checked. */
+export const admission = (keyring: Keyring, limits: Limits): Admit => {
+  const fail = (source: string, reason: Refusal): Refusal | Promise<Refusal> => {
+    const limited = limits.failure(source);
+    if (limited instanceof Promise) return limited.then((refused) => refused ?? reason);
+    return limited ?? reason;
+  };
+
+  return ({ licenseKey, authorization, source }, signal) => {
+    // An empty header is as good as none.
+    const inHeader = Boolean(licenseKey);
+    const secret = licenseKey || bearerOf(authorization);
+    if (secret === undefined) return fail(source, missing);
+    const caller = keyring.lookup(secret);
+    if (caller === undefined) return fail(source, unknown);
+    const denied = forbidden(caller, source, signal);
+    if (denied !== undefined) return denied;
+    const limited = limits.request(inHeader ? `key/${caller.keyId}` : `address/${source}`, caller);
+    if (limited instanceof Promise) return limited.then((refused) => refused ?? caller);
+    return limited ?? caller;
+  };
+};

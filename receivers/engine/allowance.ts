@@ -1,0 +1,80 @@
+/**
+ * A limit as the hot path sees it: a few tokens are taken from the shared counters at once and spent here, so that the
+ * counters are not asked once a request. What was taken counts as used for everyone, so that the total of all instances
+ * never passes the limit; a lease that is not spent is dropped.
+ */
+import type { Clock } from '../../schemas/clock.ts';
+
+/** Asks the shared counters for tokens. A lease ends `validMs` after it was granted. */
+export type Grant = (wanted: number) => Promise<{ granted: number; retryAfterMs: number; validMs: number }>;
+
+export class Allowance {
+  readonly #grant: Grant;
+  readonly #clock: Clock;
+  readonly #largestLease: number;
+  #tokens = 0;
+  #validUntil = 0;
+  #deniedUntil = 0;
+  #lease = 1;
+  #asking: Promise<void> | undefined;
+  #wanted = 0;
+  usedAt = 0;
+
+  constructor(grant: Grant, clock: Clock, largestLease: number) {
+    this.#grant = grant;
+    this.#clock = clock;
+    this.#largestLease = largestLease;
+  }
+
+  /** Takes `amount` tokens or none. Answers at once while the lease lasts. */
+  take(amount = 1): boolean | Promise<boolean> {
+    const now = this.#clock.now();
+    this.usedAt = now;
+    if (this.#spend(amount, now)) return true;
+    if (now < this.#deniedUntil) return false;
+    return this.#refill(amount);
+  }
+
+  /** Gives back what was taken for a request that another limit refused. */
+  giveBack(amount = 1): void {
+    this.#tokens += amount;
+  }
+
+  #spend(amount: number, now: number): boolean {
+    if (now >= this.#validUntil) this.#tokens = 0;
+    if (this.#tokens < amount) return false;
+    this.#tokens -= amount;
+    return true;
+  }
+
+  async #refill(amount: number): Promise<boolean> {
+    for (;;) {
+      this.#wanted += amount;
+      this.#asking ??= this.#ask();
+      await this.#asking;
+      const now = this.#clock.now();
+      if (this.#spend(amount, now)) return true;
+      if (now < this.#deniedUntil) return false;
+    }
+  }
+
+  async #ask(): Promise<void> {
+    // Everyone who waits at the end of this turn of the loop is asked for in one call.
+    await Promise.resolve();
+    const now = this.#clock.now();
+    // A lease that was used up before it ended was too small, one that ended unspent too large.
+    this.#lease = now < this.#validUntil ? Math.min(this.#lease * 2, this.#largestLease) : 1;
+    const wanted = this.#wanted + this.#lease - 1;
+    this.#wanted = 0;
+    try {
+      const { granted, retryAfterMs, validMs } = await this.#grant(wanted);
+      const then = this.#clock.now();
+      if (then >= this.#validUntil) this.#tokens = 0;
+      this.#tokens += granted;
+      this.#validUntil = then + validMs;
+      if (granted < wanted) this.#deniedUntil = then + Math.max(1, retryAfterMs);
+    } finally {
+      this.#asking = undefined;
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/** Lets browsers of named origins send telemetry. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+const maxAgeSeconds = 7_200;
+const allowedHeaders = 'content-type, content-encoding, x-license-key, authorization, traceparent, tracestate';
+
+/** Puts the headers on an answer. Returns true when the request was a preflight and is answered. */
+export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** `*` allows every origin. Without origins nothing is said, and browsers keep such requests back. */
+export const corsOf = (origins: readonly string[]): Cors => {
+  if (origins.length === 0) return () => false;
+  const all = origins.includes('*');
+  const allowed = new Set(origins);
+  return (request, response) => {
+    const { origin } = request.headers;
+    if (origin === undefined) return false;
+    response.setHeader('vary', 'Origin');
+    if (all || allowed.has(origin)) {
+      response.setHeader('access-control-allow-origin', all ? '*' : origin);
+      response.setHeader('access-control-expose-headers', 'Retry-After');
+    }
+    if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false;
+    response.setHeader('access-control-allow-methods', 'POST');
+    response.setHeader(
+      'access-control-allow-headers',
+      request.headers['access-control-request-headers'] ?? allowedHeaders,
+    );
+    response.setHeader('access-control-max-age', maxAgeSeconds);
+    response.writeHead(204).end();
+    return true;
+  };
+};

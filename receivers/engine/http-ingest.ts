@@ -1,0 +1,173 @@
+/** Telemetry in an HTTP request: credentials, admission, the body under a cap, the answer. Protocols differ in a few functions. */
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Signal } from '../../schemas/topics.ts';
+import { isRefusal } from './admission.ts';
+import type { Accepted } from './intake.ts';
+import type { Caller } from './keyring.ts';
+import type { Shape } from './prepare.ts';
+import type { Origin } from './publisher.ts';
+import { readBody } from './read-body.ts';
+import type { Engine } from './receiver.ts';
+import { type Refusal, refusal, refusalKinds, refusalOf } from './refusal.ts';
+
+/** An answer as it is sent. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: string | Buffer | undefined;
+}
+
+/** What a protocol over HTTP says for itself. */
+export interface HttpProtocol {
+  readonly receiver: string;
+  readonly maxBodyBytes: number;
+  /** What the headers say about the body, or why it is not for us. */
+  shape(signal: Signal, headers: IncomingHttpHeaders): Shape | Refusal;
+  accepted(headers: IncomingHttpHeaders, shape: Shape, accepted: Accepted): Answer;
+  refused(headers: IncomingHttpHeaders, refused: Refusal): Answer;
+}
+
+const traceparentForm = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+export const traceparentOf = (header: string | undefined): string =>
+  header !== undefined && header.length === 55 && traceparentForm.test(header) ? header : '';
+
+/** Headers that Node gives as one string or as several. */
+export const single = (header: string | string[] | undefined): string | undefined =>
+  typeof header === 'string' ? header : header?.[0];
+
+const unavailable = refusal('unavailable', 'the receiver is shutting down', 1);
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly signal: Signal;
+  readonly source: string;
+}
+
+/** Serves requests of one protocol. Headers that were set before (CORS) go with every answer. */
+export class HttpIngest {
+  readonly #engine: Engine;
+  readonly #protocol: HttpProtocol;
+
+  constructor(engine: Engine, protocol: HttpProtocol) {
+    this.#engine = engine;
+    this.#protocol = protocol;
+  }
+
+  serve(request: IncomingMessage, response: ServerResponse, signal: Signal) {
+    const { inFlight, admit, sourceOf } = this.#engine;
+    const { headers } = request;
+    inFlight.enter();
+    response.on('close', () => inFlight.leave());
+    const source = sourceOf(request.socket.remoteAddress, single(headers['x-forwarded-for']));
+    const exchange: Exchange = { request, response, signal, source };
+    if (inFlight.draining) return this.refuse(exchange, unavailable);
+    try {
+      const admitted = admit(
+        { licenseKey: single(headers['x-license-key']), authorization: headers.authorization, source },
+        signal,
+      );
+      if (!(admitted instanceof Promise)) return this.#admitted(exchange, admitted);
+      admitted.then(
+        (caller) => this.#admitted(exchange, caller),
+        (error: unknown) => this.refuse(exchange, refusalOf(error)),
+      );
+    } catch (error) {
+      this.refuse(exchange, refusalOf(error));
+    }
+  }
+
+  /** Answers without having read the body. */
+  refuse({ request, response, signal }: Omit<Exchange, 'source'>, refused: Refusal): void {
+    this.#engine.tallies[signal].count(refused.refused, 0, 0);
+    this.#answer(response, this.#protocol.refused(request.headers, refused));
+  }
+
+  #admitted(exchange: Exchange, admitted: Caller | Refusal) {
+    if (isRefusal(admitted)) return this.refuse(exchange, admitted);
+    const { request, response, signal } = exchange;
+    const { headers } = request;
+    const shape = this.#protocol.shape(signal, headers);
+    if (isRefusal(shape)) return this.refuse(exchange, shape);
+    const { maxBodyBytes } = this.#protocol;
+    if (Number(headers['content-length'] ?? 0) > maxBodyBytes)
+      return this.refuse(exchange, refusal('too-large', `the body is larger than ${maxBodyBytes} bytes`));
+    if (headers.expect !== undefined) response.writeContinue();
+    const origin: Origin & { caller: Caller } = {
+      caller: admitted,
+      signal,
+      format: shape.format,
+      source: exchange.source,
+      traceparent: traceparentOf(single(headers['traceparent'])),
+      receivedAtMs: this.#engine.clock.now(),
+    };
+    readBody(request, maxBodyBytes, this.#engine.inFlight, {
+      whole: (body) => this.#take(exchange, shape, origin, body),
+      tooLarge: (body) => this.#tooLarge(exchange, origin, body),
+      noMemory: () => this.refuse(exchange, refusal('unavailable', 'too many bodies are being read', 1)),
+    });
+  }
+
+  #take(
+    { request, response, signal }: Exchange,
+    shape: Shape,
+    origin: Origin & { caller: Caller },
+    body: Buffer,
+  ): void {
+    const { headers } = request;
+    const received = {
+      origin,
+      shape,
+      body,
+      receiver: this.#protocol.receiver,
+      contentType: headers['content-type'] ?? '',
+      contentEncoding: headers['content-encoding'] ?? '',
+      capBytes: this.#protocol.maxBodyBytes,
+      tally: this.#engine.tallies[signal],
+    };
+    // `take` never rejects.
+    void this.#engine.intake.take(received).then((answer) => {
+      this.#engine.inFlight.release(body.length);
+      this.#answer(
+        response,
+        isRefusal(answer) ? this.#protocol.refused(headers, answer) : this.#protocol.accepted(headers, shape, answer),
+      );
+    });
+  }
+
+  #tooLarge({ request, response, signal }: Exchange, origin: Origin, body: Buffer): void {
+    const { headers } = request;
+    const received = {
+      origin,
+      body,
+      receiver: this.#protocol.receiver,
+      contentType: headers['content-type'] ?? '',
+      contentEncoding: headers['content-encoding'] ?? '',
+      size: Number(headers['content-length'] ?? body.length),
+      cut: true,
+    };
+    void this.#engine.intake.tooLarge(received, this.#engine.tallies[signal]).then((answer) => {
+      this.#engine.inFlight.release(body.length);
+      this.#answer(response, this.#protocol.refused(headers, answer));
+    });
+  }
+
+  #answer(response: ServerResponse, { status, headers, body }: Answer): void {
+    if (response.destroyed || response.headersSent) return;
+    if (this.#engine.inFlight.draining) response.shouldKeepAlive = false;
+    response.writeHead(status, headers);
+    response.end(body);
+  }
+}
+
+/** Status and headers that every protocol answers a refusal with. */
+export const refusedAnswer = (
+  { refused, retryAfterSeconds }: Refusal,
+  contentType: string,
+  body: string | Buffer,
+): Answer => {
+  const headers: OutgoingHttpHeaders = { 'content-type': contentType, 'content-length': Buffer.byteLength(body) };
+  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
+  if (refused === 'unauthenticated') headers['www-authenticate'] = 'Bearer';
+  return { status: refusalKinds[refused].http, headers, body };
+};

@@ -1,0 +1,139 @@
+/** What happens to a body once it is read, whichever protocol brought it: check, count against the quota, publish, or refuse. */
+import { TooLargeError } from '../../schemas/compression.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import type { Log } from '../../schemas/log.ts';
+import type { Metrics } from '../../schemas/metrics.ts';
+import { isRefusal } from './admission.ts';
+import type { Caller } from './keyring.ts';
+import type { Limits } from './limits.ts';
+import type { Offload, Outcome } from './offload.ts';
+import type { Prepared, Shape, Written } from './prepare.ts';
+import type { Origin, Publisher } from './publisher.ts';
+import { type Refusal, refusal, refusalOf } from './refusal.ts';
+import { deadLetterOf, type Fault, type Received } from './refuse.ts';
+import type { Tally } from './tally.ts';
+
+const quietMs = 10_000;
+
+/** A request whose body has been read. */
+export interface IngestRequest extends Omit<Received, 'origin' | 'size' | 'cut'> {
+  readonly origin: Origin & { readonly caller: Caller };
+  readonly shape: Shape;
+  readonly body: Buffer;
+  readonly capBytes: number;
+  readonly tally: Tally;
+}
+
+/** The request is durable. */
+export interface Accepted {
+  readonly records: number;
+  readonly written: Written | undefined;
+}
+
+export class Intake {
+  readonly #offload: Offload;
+  readonly #limits: Limits;
+  readonly #publisher: Publisher;
+  readonly #metrics: Metrics;
+  readonly #log: Log;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+
+  constructor({
+    offload,
+    limits,
+    publisher,
+    metrics,
+    log,
+  }: {
+    offload: Offload;
+    limits: Limits;
+    publisher: Publisher;
+    metrics: Metrics;
+    log: Log;
+  }) {
+    this.#offload = offload;
+    this.#limits = limits;
+    this.#publisher = publisher;
+    this.#metrics = metrics;
+    this.#log = log;
+  }
+
+  /** Never rejects: every failure is a refusal. Resolves only when the body, or the copy of a refused one, is durable. */
+  async take(request: IngestRequest): Promise<Accepted | Refusal> {
+    const startedAt = performance.now();
+    let bytes = request.body.length;
+    let records = 0;
+    let answer: Accepted | Refusal;
+    try {
+      const pending = this.#offload.prepare(request.shape, request.body, request.capBytes);
+      const outcome: Outcome = pending instanceof Promise ? await pending : pending;
+      if ('prepared' in outcome) {
+        bytes = outcome.prepared.size;
+        records = outcome.prepared.records;
+        answer = await this.#accept(request, outcome.prepared);
+      } else {
+        answer = await this.#refuse(request, outcome);
+      }
+    } catch (error) {
+      answer = refusalOf(error);
+      if (answer.refused === 'unavailable') this.#warn(error);
+    }
+    request.tally.count(isRefusal(answer) ? answer.refused : 'accepted', records, bytes);
+    request.tally.took(performance.now() - startedAt);
+    return answer;
+  }
+
+  /** A body that its protocol already found to be damaged. */
+  async malformed(received: Received, fault: PermanentError, tally: Tally): Promise<Refusal> {
+    const answer = (await this.#copy(received, fault)) ?? refusalOf(fault);
+    tally.count(answer.refused, 0, received.body.length);
+    return answer;
+  }
+
+  /** A body that was above the cap while it was read: its beginning is kept. */
+  async tooLarge(received: Received, tally: Tally): Promise<Refusal> {
+    const message = `the body is larger than ${received.body.length} bytes`;
+    const copied = await this.#copy(received, { reason: 'too-large', message });
+    const answer = copied ?? refusal('too-large', message);
+    tally.count(answer.refused, 0, received.body.length);
+    return answer;
+  }
+
+  async #accept({ origin }: IngestRequest, { size, records, written, pieces }: Prepared): Promise<Accepted | Refusal> {
+    const overQuota = this.#limits.quota(origin.caller, size);
+    const limited = overQuota instanceof Promise ? await overQuota : overQuota;
+    if (limited !== undefined) return limited;
+    if (pieces.length > 0) await this.#publisher.publish(origin, pieces);
+    return { records, written };
+  }
+
+  async #refuse(request: IngestRequest, { error, body }: { error: unknown; body: Buffer }): Promise<Refusal> {
+    const received: Received = { ...request, body, size: body.length, cut: false };
+    if (!(error instanceof PermanentError)) return refusalOf(error);
+    const copied = await this.#copy(received, error);
+    return copied ?? (error instanceof TooLargeError ? refusal('too-large', error.message) : refusalOf(error));
+  }
+
+  /** Undefined once the copy is durable; without it the sender must keep the body and is told to try again. */
+  async #copy(received: Received, fault: Fault): Promise<Refusal | undefined> {
+    try {
+      await this.#publisher.publishAlone(deadLetterOf(received, fault));
+      this.#metrics.add('oiq_dead_letters_total', 1, { origin: received.receiver, reason: fault.reason });
+      return undefined;
+    } catch (error) {
+      this.#warn(error);
+      return refusal('unavailable', 'the request was refused, but no copy of it could be kept: send it again', 5);
+    }
+  }
+
+  /** At most one line in a while: when the bus is gone, every request says the same. */
+  #warn(error: unknown): void {
+    const now = performance.now();
+    if (now - this.#warnedAt < quietMs) return;
+    this.#warnedAt = now;
+    this.#log.warn(
+      { error: error instanceof Error ? error.message : String(error) },
+      'a request could not be made durable',
+    );
+  }
+}

@@ -1,0 +1,152 @@
+/** License keys, organizations and plans, held in memory and kept current by the documents' change feed. */
+import { hash } from 'node:crypto';
+import type { Clock } from '../../schemas/clock.ts';
+import type { Change, Documents, Feed } from '../../schemas/documents.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import { isWellFormed } from '../../schemas/license-key-format.ts';
+import type { LicenseKey } from '../../schemas/resources/license-key.ts';
+import { licenseKeys } from '../../schemas/resources/license-key.ts';
+import type { Organization } from '../../schemas/resources/organization.ts';
+import { organizations } from '../../schemas/resources/organization.ts';
+import type { Plan } from '../../schemas/resources/plan.ts';
+import { plans } from '../../schemas/resources/plan.ts';
+import { type Networks, networksOf } from '../../schemas/source-address.ts';
+import type { Signal } from '../../schemas/topics.ts';
+
+/** Whom a key stands for and what it may do, as the documents say at this moment. */
+export interface Caller {
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly keyId: string;
+  readonly shards: number;
+  /** The organization is enabled and has a plan. */
+  readonly enabled: boolean;
+  /** Enabled on the key and on the plan. */
+  readonly signals: ReadonlySet<Signal>;
+  readonly allowedNetworks: Networks;
+  readonly limits: Plan['limits'];
+  /** The key's own limit, where it has one. */
+  readonly requestsPerSecond: number | null;
+}
+
+const staleAfterMs = 5_000;
+const rememberedSecrets = 10_000;
+const noLimits: Plan['limits'] = { requestsPerSecond: 1, requestsBurst: 1, requestsPerMinute: 1, bytesPerDay: null };
+
+interface Entry {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly key: LicenseKey;
+  readonly expiresAtMs: number;
+  readonly allowedNetworks: Networks;
+  caller: Caller | undefined;
+}
+
+/** A network list that cannot be read admits nobody: a mistake must not open a door. */
+const networksOrNone = (entries: readonly string[]): Networks => {
+  try {
+    return networksOf(entries);
+  } catch {
+    return { empty: false, contains: () => false };
+  }
+};
+
+/** Answers who a secret is. Reads no store once loaded; refuses to answer when the feed is more than 5 seconds behind. */
+export class Keyring {
+  readonly #clock: Clock;
+  readonly #byHash = new Map<string, Entry>();
+  readonly #byId = new Map<string, Entry>();
+  readonly #organizations = new Map<string, Organization>();
+  readonly #plans = new Map<string, Plan>();
+  /** Secrets that were found, with their entry's hash, so that each request need not hash again. */
+  readonly #secrets = new Map<string, string>();
+  #feeds: Feed[] = [];
+
+  private constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Resolves once everything there is has been loaded. */
+  static async load(documents: Documents, clock: Clock): Promise<Keyring> {
+    const keyring = new Keyring(clock);
+    keyring.#feeds = await Promise.all([
+      documents.follow(plans, (change) => keyring.#put(keyring.#plans, change)),
+      documents.follow(organizations, (change) => keyring.#put(keyring.#organizations, change)),
+      documents.follow(licenseKeys, (change) => keyring.#changeKey(change)),
+    ]);
+    return keyring;
+  }
+
+  /** Throws `UnavailableError` while the feed is too far behind to know about revocations. */
+  check(): void {
+    for (const feed of this.#feeds)
+      if (feed.staleMs() > staleAfterMs)
+        throw new UnavailableError('license keys cannot be checked now: the configuration store does not answer');
+  }
+
+  /** Undefined for a secret that is unknown, revoked or expired. Throws `UnavailableError` as `check` does. */
+  lookup(secret: string): Caller | undefined {
+    this.check();
+    const entry = this.#find(secret);
+    if (entry === undefined || entry.key.revokedAt !== null || entry.expiresAtMs <= this.#clock.now()) return undefined;
+    entry.caller ??= this.#callerOf(entry);
+    return entry.caller;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#feeds.map((feed) => feed.close()));
+  }
+
+  #find(secret: string): Entry | undefined {
+    const known = this.#secrets.get(secret);
+    if (known !== undefined) return this.#byHash.get(known);
+    if (!isWellFormed(secret)) return undefined;
+    const digest = hash('sha256', secret);
+    const entry = this.#byHash.get(digest);
+    if (entry === undefined) return undefined;
+    if (this.#secrets.size >= rememberedSecrets) this.#secrets.clear();
+    this.#secrets.set(secret, digest);
+    return entry;
+  }
+
+  #callerOf({ tenantId, keyId, key, allowedNetworks }: Entry): Caller {
+    const organization = this.#organizations.get(tenantId);
+    const plan = organization && this.#plans.get(organization.planId);
+    const entitled = new Set(plan?.entitlements ?? []);
+    return {
+      tenantId,
+      projectId: key.projectId,
+      keyId,
+      shards: organization?.shards ?? 1,
+      enabled: organization !== undefined && !organization.disabled && plan !== undefined,
+      signals: new Set(key.signals.filter((signal) => entitled.has(signal))),
+      allowedNetworks,
+      limits: plan?.limits ?? noLimits,
+      requestsPerSecond: key.requestsPerSecond ?? null,
+    };
+  }
+
+  #put<Fields extends object>(into: Map<string, Fields>, { id, document }: Change<Fields>): void {
+    if (document === undefined) into.delete(id);
+    else into.set(id, document);
+    for (const entry of this.#byHash.values()) entry.caller = undefined;
+  }
+
+  #changeKey({ tenantId, id, document }: Change<LicenseKey>): void {
+    const place = `${tenantId}/${id}`;
+    const earlier = this.#byId.get(place);
+    if (earlier !== undefined) this.#byHash.delete(earlier.key.hash);
+    this.#byId.delete(place);
+    if (document === undefined) return;
+    const entry: Entry = {
+      tenantId,
+      keyId: id,
+      key: { ...document, revokedAt: document.revokedAt ?? null },
+      expiresAtMs: document.expiresAt ? Date.parse(document.expiresAt) : Number.POSITIVE_INFINITY,
+      allowedNetworks: networksOrNone(document.allowedCidrs ?? []),
+      caller: undefined,
+    };
+    this.#byId.set(place, entry);
+    this.#byHash.set(document.hash, entry);
+  }
+}

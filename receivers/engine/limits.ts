@@ -1,0 +1,168 @@
+/** The contract's ingest limits: two request rates for each bucket, one for each key, bytes a day for each tenant. */
+import type { Clock } from '../../schemas/clock.ts';
+import type { Bucket, Counters } from '../../schemas/counters.ts';
+import type { Plan } from '../../schemas/resources/plan.ts';
+import { Allowance, type Grant } from './allowance.ts';
+import type { Caller } from './keyring.ts';
+import { type Refusal, refusal } from './refusal.ts';
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+/**
+ * How long tokens of a bucket are held here. The bucket refills meanwhile, so that the burst can be passed by what
+ * refills in this time: 5 % of the contract's burst.
+ */
+const leaseMs = 100;
+const largestByteLease = 1024 * 1024;
+const rememberedBuckets = 10_000;
+const failedAuthentication: Bucket = { rate: 50, burst: 200 };
+
+interface Bucketed {
+  readonly limits: Plan['limits'];
+  readonly second: Allowance;
+  readonly minute: Allowance;
+}
+
+const accountRate = refusal('rate-limited', 'too many requests a second for this account', 1);
+const accountMinute = refusal('rate-limited', 'too many requests a minute for this account', 60);
+const keyRate = refusal('rate-limited', 'too many requests a second for this license key', 1);
+const failures = refusal('rate-limited', 'too many requests with an unknown license key from this address', 1);
+
+/** Largest lease that `leaseMs` of a rate can use up. */
+const leaseOf = (rate: number): number => Math.max(1, Math.floor((rate * leaseMs) / 1000));
+
+export class Limits {
+  readonly #counters: Counters;
+  readonly #clock: Clock;
+  readonly #keyRequestsPerSecond: number;
+  readonly #buckets = new Map<string, Bucketed>();
+  readonly #keys = new Map<string, { readonly rate: number; readonly allowance: Allowance }>();
+  readonly #quotas = new Map<string, { readonly limit: number; readonly allowance: Allowance }>();
+  readonly #failures = new Map<string, Allowance>();
+
+  constructor(counters: Counters, clock: Clock, keyRequestsPerSecond: number) {
+    this.#counters = counters;
+    this.#clock = clock;
+    this.#keyRequestsPerSecond = keyRequestsPerSecond;
+  }
+
+  /** Counts one request of the bucket (a license key or an address) and of the key. Undefined when it is within all limits. */
+  request(bucket: string, caller: Caller): Refusal | undefined | Promise<Refusal | undefined> {
+    const key = this.#keyAllowance(caller).take();
+    const { second, minute } = this.#bucket(bucket, caller.limits);
+    const inSecond = second.take();
+    const inMinute = minute.take();
+    if (key === true && inSecond === true && inMinute === true) return undefined;
+    return this.#settle(bucket, caller, [key, inSecond, inMinute]);
+  }
+
+  /** Counts bytes against the plan's day. */
+  quota(caller: Caller, bytes: number): Refusal | undefined | Promise<Refusal | undefined> {
+    const limit = caller.limits.bytesPerDay;
+    if (limit === null) return undefined;
+    const taken = this.#quotaAllowance(caller.tenantId, limit).take(bytes);
+    if (taken === true) return undefined;
+    if (taken === false) return this.#quotaSpent();
+    return taken.then((within) => (within ? undefined : this.#quotaSpent()));
+  }
+
+  /** Counts a failed authentication of an address. */
+  failure(source: string): Refusal | undefined | Promise<Refusal | undefined> {
+    let allowance = this.#failures.get(source);
+    if (allowance === undefined) {
+      this.#forgetIdle(this.#failures, (each) => each);
+      allowance = new Allowance(this.#take(`ingest/failures/${source}`, failedAuthentication), this.#clock, 1);
+      this.#failures.set(source, allowance);
+    }
+    const taken = allowance.take();
+    if (typeof taken === 'boolean') return taken ? undefined : failures;
+    return taken.then((within) => (within ? undefined : failures));
+  }
+
+  async #settle(
+    bucket: string,
+    caller: Caller,
+    pending: readonly (boolean | Promise<boolean>)[],
+  ): Promise<Refusal | undefined> {
+    const [inKey, inSecond, inMinute] = await Promise.all(pending);
+    if (inKey && inSecond && inMinute) return undefined;
+    // A refused request must not use up the limits that would have let it pass.
+    const { second, minute } = this.#bucket(bucket, caller.limits);
+    if (inKey) this.#keyAllowance(caller).giveBack();
+    if (inSecond) second.giveBack();
+    if (inMinute) minute.giveBack();
+    if (!inMinute) return accountMinute;
+    return inSecond ? keyRate : accountRate;
+  }
+
+  #quotaSpent(): Refusal {
+    const now = this.#clock.now();
+    const seconds = Math.ceil((dayMs - (now % dayMs)) / 1000);
+    return refusal(
+      'rate-limited',
+      'the daily ingest volume of the plan is used up; it begins anew at 00:00 UTC',
+      seconds,
+    );
+  }
+
+  #bucket(bucket: string, limits: Plan['limits']): Bucketed {
+    const known = this.#buckets.get(bucket);
+    // Plans are replaced as a whole when they change, so that identity tells a change.
+    if (known !== undefined && known.limits === limits) return known;
+    this.#forgetIdle(this.#buckets, ({ second }) => second);
+    const rate = { rate: limits.requestsPerSecond, burst: limits.requestsBurst };
+    const made: Bucketed = {
+      limits,
+      second: new Allowance(this.#take(`ingest/second/${bucket}`, rate), this.#clock, leaseOf(rate.rate)),
+      minute: new Allowance(
+        this.#spend(`ingest/minute/${bucket}`, limits.requestsPerMinute, minuteMs),
+        this.#clock,
+        Math.max(1, Math.floor(limits.requestsPerMinute / 100)),
+      ),
+    };
+    this.#buckets.set(bucket, made);
+    return made;
+  }
+
+  #keyAllowance({ keyId, requestsPerSecond }: Caller): Allowance {
+    const rate = requestsPerSecond ?? this.#keyRequestsPerSecond;
+    const known = this.#keys.get(keyId);
+    if (known !== undefined && known.rate === rate) return known.allowance;
+    this.#forgetIdle(this.#keys, (each) => each.allowance);
+    const grant = this.#take(`ingest/key/${keyId}`, { rate, burst: rate });
+    const allowance = new Allowance(grant, this.#clock, leaseOf(rate));
+    this.#keys.set(keyId, { rate, allowance });
+    return allowance;
+  }
+
+  #quotaAllowance(tenantId: string, limit: number): Allowance {
+    const known = this.#quotas.get(tenantId);
+    if (known !== undefined && known.limit === limit) return known.allowance;
+    this.#forgetIdle(this.#quotas, (each) => each.allowance);
+    const lease = Math.max(1, Math.min(largestByteLease, Math.floor(limit / 100)));
+    const allowance = new Allowance(this.#spend(`ingest/bytes/${tenantId}`, limit, dayMs), this.#clock, lease);
+    this.#quotas.set(tenantId, { limit, allowance });
+    return allowance;
+  }
+
+  #take(key: string, bucket: Bucket): Grant {
+    return async (wanted) => {
+      const { granted, retryAfterMs } = await this.#counters.take(key, bucket, wanted);
+      return { granted, retryAfterMs, validMs: leaseMs };
+    };
+  }
+
+  #spend(key: string, limit: number, windowMs: number): Grant {
+    return async (wanted) => {
+      const { granted, resetMs } = await this.#counters.spend(key, limit, windowMs, wanted);
+      return { granted, retryAfterMs: resetMs, validMs: resetMs };
+    };
+  }
+
+  #forgetIdle<Held>(map: Map<string, Held>, allowanceOf: (held: Held) => Allowance): void {
+    if (map.size < rememberedBuckets) return;
+    const before = this.#clock.now() - minuteMs;
+    for (const [key, held] of map) if (allowanceOf(held).usedAt < before) map.delete(key);
+    if (map.size >= rememberedBuckets) map.clear();
+  }
+}

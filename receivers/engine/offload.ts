@@ -1,0 +1,123 @@
+/** Decides which bodies are prepared on the main thread and which in a worker. */
+import { Worker } from 'node:worker_threads';
+import { TooLargeError } from '../../schemas/compression.ts';
+import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
+import { type Prepared, prepare, type Shape } from './prepare.ts';
+import type { Failure, Job, JobResult } from './scan-worker.ts';
+
+/** Compressed bodies above this may take too long to decompress on the main thread. */
+const largeCompressedBytes = 256 * 1024;
+/** … and decompressed ones to scan. */
+const largeBytes = 4 * 1024 * 1024;
+/** JSON costs about ten times as much a byte. */
+const largeJsonBytes = 256 * 1024;
+/** Jobs that wait; more would hold more memory than they are worth. */
+const longestQueue = 64;
+
+const errorOf = (failure: Failure): Error => {
+  if (failure.kind === 'permanent')
+    return new PermanentError(failure.reason, failure.message, { position: failure.position });
+  return failure.kind === 'too-large' ? new TooLargeError(failure.capBytes) : new UnavailableError(failure.message);
+};
+
+/** The body comes with the answer, since a worker had its memory meanwhile. */
+export type Outcome =
+  | { readonly prepared: Prepared; readonly body: Buffer }
+  | { readonly error: unknown; readonly body: Buffer };
+
+interface Queued {
+  readonly job: Job;
+  readonly resolve: (outcome: Outcome) => void;
+}
+
+const bufferOf = (view: Uint8Array): Buffer => Buffer.from(view.buffer, view.byteOffset, view.byteLength);
+
+export class Offload {
+  readonly #queue: Queued[] = [];
+  #worker: Worker | undefined;
+  #current: Queued | undefined;
+  #closed = false;
+
+  /** Answers at once for small bodies. The body given must not be used until the outcome gives it back. */
+  prepare(shape: Shape, body: Buffer, capBytes: number): Outcome | Promise<Outcome> {
+    if (this.#isLarge(shape, body)) return this.#enqueue(shape, body, capBytes);
+    const mainThreadCap = Math.min(capBytes, shape.media === 'json' ? largeJsonBytes : largeBytes);
+    try {
+      return { prepared: prepare(shape, body, mainThreadCap), body };
+    } catch (error) {
+      // It only grew above what the main thread may spend on it: the worker has the real cap.
+      if (error instanceof TooLargeError && mainThreadCap < capBytes) return this.#enqueue(shape, body, capBytes);
+      return { error, body };
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#worker?.terminate();
+  }
+
+  #isLarge({ encoding, media }: Shape, body: Buffer): boolean {
+    if (encoding !== 'identity') return body.length > largeCompressedBytes;
+    return body.length > (media === 'json' ? largeJsonBytes : largeBytes);
+  }
+
+  #enqueue(shape: Shape, body: Buffer, capBytes: number): Outcome | Promise<Outcome> {
+    if (this.#closed || this.#queue.length >= longestQueue)
+      return { error: new UnavailableError('too many large bodies are waiting', { retryAfterSeconds: 1 }), body };
+    // A part of a larger buffer cannot be lent without lending the rest.
+    const owned = body.byteLength === body.buffer.byteLength ? body : Buffer.from(new Uint8Array(body).buffer);
+    return new Promise((resolve) => {
+      this.#queue.push({ job: { shape, body: owned, capBytes }, resolve });
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#current !== undefined) return;
+    this.#current = this.#queue.shift();
+    if (this.#current === undefined) return;
+    this.#worker ??= this.#start();
+    const { job } = this.#current;
+    this.#worker.ref();
+    this.#worker.postMessage(job, [job.body.buffer as ArrayBuffer]);
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL('./scan-worker.ts', import.meta.url), {
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      resourceLimits: { maxOldGenerationSizeMb: 512 },
+    });
+    worker.on('message', (result: JobResult) => {
+      const body = bufferOf(result.body);
+      worker.unref();
+      this.#finish(
+        'failure' in result
+          ? { error: errorOf(result.failure), body }
+          : { prepared: withBuffers(result.prepared), body },
+      );
+    });
+    worker.on('error', () => this.#lost(worker));
+    worker.on('exit', () => this.#lost(worker));
+    return worker;
+  }
+
+  /** The worker died with the body that it had: the sender must send it again. */
+  #lost(worker: Worker): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    this.#finish({ error: new UnavailableError('the body could not be checked now'), body: Buffer.alloc(0) });
+  }
+
+  #finish(outcome: Outcome): void {
+    const finished = this.#current;
+    this.#current = undefined;
+    finished?.resolve(outcome);
+    this.#next();
+  }
+}
+
+/** Buffers arrive from a worker as bare Uint8Arrays. */
+const withBuffers = (prepared: Prepared): Prepared => ({
+  ...prepared,
+  pieces: prepared.pieces.map((piece) => ({ ...piece, bytes: bufferOf(piece.bytes) })),
+});

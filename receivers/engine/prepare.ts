@@ -1,0 +1,120 @@
+/**
+ * From a body as it was received to what goes on the bus: decompressed under a cap, checked against its schema, and cut
+ * where it is too large for one message. Pure, so that it runs on the main thread, in the worker and on replays.
+ */
+import { zstdCompressSync } from 'node:zlib';
+import { decompress } from '../../schemas/compression.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import { requestFromJson } from '../../schemas/otlp/json.ts';
+import { scanRequest } from '../../schemas/otlp/scan.ts';
+import { splitRequest } from '../../schemas/otlp/split.ts';
+import { scanWriteRequest } from '../../schemas/prometheus/scan.ts';
+import { splitWriteRequest } from '../../schemas/prometheus/split.ts';
+import { type Encoding, type Format, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
+import { type Signal, topics } from '../../schemas/topics.ts';
+
+/** What a sender says about its body. */
+export interface Shape {
+  readonly signal: Signal;
+  readonly format: Format;
+  readonly media: 'protobuf' | 'json';
+  readonly encoding: Encoding | 'deflate';
+}
+
+/** A piece of a request that fits into one message. */
+export interface Piece {
+  readonly bytes: Uint8Array;
+  readonly encoding: Encoding;
+  /** Bytes once decompressed. */
+  readonly size: number;
+  readonly records: number;
+}
+
+/** What a remote-write 2.0 answer must say. */
+export interface Written {
+  readonly samples: number;
+  readonly histograms: number;
+  readonly exemplars: number;
+}
+
+export interface Prepared {
+  /** Decompressed bytes of the request as it came. */
+  readonly size: number;
+  readonly records: number;
+  readonly written: Written | undefined;
+  /** None when there is nothing to store. */
+  readonly pieces: readonly Piece[];
+}
+
+/** What a value may take up of a message; the rest is for headers that grow with members. */
+export const maxValueBytes = topics.logs.maxMessageBytes - 64 * 1024;
+
+interface Checked {
+  readonly records: number;
+  readonly written: Written | undefined;
+}
+
+const check = ({ signal, format }: Shape, plain: Buffer): Checked => {
+  if (format === 'otlp') return { records: scanRequest(signal, plain).records, written: undefined };
+  const written = scanWriteRequest(format === 'remote-write-1' ? 1 : 2, plain);
+  return { records: written.samples + written.histograms, written };
+};
+
+/** Undefined when the piece is above the message size even compressed. */
+const squeezed = ({ bytes, records }: { bytes: Buffer; records: number }): Piece | undefined => {
+  const size = bytes.length;
+  if (size <= maxValueBytes) return { bytes, encoding: 'identity', size, records };
+  const compressed = zstdCompressSync(bytes);
+  return compressed.length <= maxValueBytes ? { bytes: compressed, encoding: 'zstd', size, records } : undefined;
+};
+
+const splitAt = ({ signal, format }: Shape, plain: Buffer, maxBytes: number): Piece[] | undefined => {
+  try {
+    const parts =
+      format === 'otlp'
+        ? splitRequest(signal, plain, maxBytes)
+        : splitWriteRequest(format === 'remote-write-1' ? 1 : 2, plain, maxBytes);
+    const pieces = parts.map(squeezed).filter((piece) => piece !== undefined);
+    return pieces.length === parts.length ? pieces : undefined;
+  } catch (error) {
+    if (error instanceof PermanentError && error.reason === 'record-too-large') return undefined;
+    throw error;
+  }
+};
+
+/** Pieces are as small as records allow: one record above the message size makes them larger, and then compressed. */
+const split = (shape: Shape, plain: Buffer): Piece[] => {
+  for (const maxBytes of [maxValueBytes, 4 * maxValueBytes, maxMessageDecompressedBytes]) {
+    const pieces = splitAt(shape, plain, maxBytes);
+    if (pieces !== undefined) return pieces;
+  }
+  throw new PermanentError(
+    'record-too-large',
+    `a single record is too large for a message of ${maxValueBytes} bytes, even compressed`,
+  );
+};
+
+const none: Prepared = { size: 0, records: 0, written: { samples: 0, histograms: 0, exemplars: 0 }, pieces: [] };
+
+/** Whether the bytes may ride on as they came: the encoding is one that members have, and the content was not translated. */
+const rides = ({ media, encoding }: Shape): boolean => media === 'protobuf' && encoding !== 'deflate';
+
+/** Throws `PermanentError` for a malformed body and `TooLargeError` for one above the cap. */
+export const prepare = (shape: Shape, body: Buffer, capBytes: number): Prepared => {
+  // An export request without fields is zero bytes. Zero bytes are no JSON and no compressed stream.
+  if (body.length === 0 && shape.encoding === 'identity' && shape.media === 'protobuf') return none;
+  const decompressed = shape.encoding === 'identity' ? body : decompress(shape.encoding, body, capBytes);
+  const size = decompressed.length;
+  if (size === 0 && shape.media === 'protobuf') return none;
+  const plain = shape.media === 'json' ? requestFromJson(shape.signal, decompressed) : decompressed;
+  const { records, written } = check(shape, plain);
+  if (shape.format === 'otlp' && records === 0) return { size, records, written, pieces: [] };
+  if (rides(shape) && body.length <= maxValueBytes && size <= maxMessageDecompressedBytes) {
+    const encoding = shape.encoding as Encoding;
+    return { size, records, written, pieces: [{ bytes: body, encoding, size, records }] };
+  }
+  if (plain.length <= maxValueBytes) {
+    return { size, records, written, pieces: [{ bytes: plain, encoding: 'identity', size: plain.length, records }] };
+  }
+  return { size, records, written, pieces: split(shape, plain) };
+};

@@ -1,0 +1,271 @@
+/**
+ * Joins small requests into few messages. A request rides with all others of its lane that arrive until the next flush,
+ * which comes at once when nothing was flushed lately; else when the delay since the last flush is over, or as many
+ * requests as lately came together are here: senders that wait for their answers have no more to give. So an idle
+ * receiver does not wait, and a busy one makes one publish of everything in a few milliseconds.
+ */
+import type { Message, Producer } from '../../schemas/bus.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { Metrics } from '../../schemas/metrics.ts';
+import {
+  type Encoding,
+  encodeHeaders,
+  type Format,
+  type Member,
+  maxMessageDecompressedBytes,
+} from '../../schemas/telemetry-message.ts';
+import { type Signal, topics } from '../../schemas/topics.ts';
+import type { Caller } from './keyring.ts';
+import { maxValueBytes, type Piece } from './prepare.ts';
+
+/** What of a request its members say. */
+export interface Origin {
+  readonly caller: Pick<Caller, 'tenantId' | 'projectId' | 'keyId' | 'shards'>;
+  readonly signal: Signal;
+  readonly format: Format;
+  readonly source: string;
+  readonly traceparent: string;
+  readonly receivedAtMs: number;
+}
+
+/** Above this, waiting bodies are refused: memory must stay bounded while the bus is slow. */
+const maxWaitingBytes = 256 * 1024 * 1024;
+/** A full message need not wait for the delay; this many publishes may be under way. */
+const maxPublishes = 4;
+const maxMembers = 1_000;
+/** Large enough for a message of its own: joining would cost a copy and save nothing. */
+const ownMessageBytes = 128 * 1024;
+/** Every so many flushes the delay is waited for, to see how many requests come together. */
+const sampleEvery = 8;
+
+export const topicOf = (signal: Signal, format: Format): string =>
+  format === 'otlp' ? topics[signal].name : topics.remoteWrite.name;
+
+const memberOf = ({ bytes, size, records }: Piece, { receivedAtMs, source, traceparent }: Origin): Member => ({
+  length: bytes.length,
+  size,
+  records,
+  receivedAtMs,
+  source,
+  traceparent,
+});
+
+/** Messages of one tenant go round its shards; one shard needs no number. */
+const keyOf = (tenantId: string, shards: number, turn: number): string =>
+  shards > 1 ? `${tenantId}/${turn % shards}` : tenantId;
+
+/** One message of one member each, for what is published outside of a receiver. */
+export const messagesOf = (origin: Origin, pieces: readonly Piece[]): Message[] =>
+  pieces.map((piece, index) => messageOf(origin, piece.encoding, [memberOf(piece, origin)], [piece.bytes], index));
+
+const messageOf = (
+  { caller, signal, format }: Pick<Origin, 'caller' | 'signal' | 'format'>,
+  encoding: Encoding,
+  members: readonly Member[],
+  bodies: readonly Uint8Array[],
+  turn: number,
+): Message => ({
+  topic: topicOf(signal, format),
+  key: keyOf(caller.tenantId, caller.shards, turn),
+  value: bodies.length === 1 && bodies[0] !== undefined ? bodies[0] : Buffer.concat(bodies),
+  headers: encodeHeaders({
+    tenantId: caller.tenantId,
+    projectId: caller.projectId,
+    keyId: caller.keyId,
+    signal,
+    format,
+    encoding,
+    members,
+  }),
+});
+
+/** A message in the making. */
+interface Draft {
+  readonly origin: Origin;
+  readonly encoding: Encoding;
+  readonly members: Member[];
+  readonly bodies: Uint8Array[];
+  bytes: number;
+  size: number;
+}
+
+/** What goes in one `publish`, and everyone who waits for it. */
+interface Flush {
+  readonly durable: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+  readonly drafts: Map<string, Draft>;
+  readonly full: Draft[];
+  bytes: number;
+  requests: number;
+}
+
+const emptyFlush = (): Flush => {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // Whoever stopped waiting (a broken connection) must not make the rejection unhandled.
+  promise.catch(() => undefined);
+  return { durable: promise, resolve, reject, drafts: new Map(), full: [], bytes: 0, requests: 0 };
+};
+
+export class Publisher {
+  readonly #producer: Producer;
+  readonly #metrics: Metrics;
+  readonly #delayMs: number;
+  #pending = emptyFlush();
+  #waitingBytes = 0;
+  #publishing = 0;
+  #flushedAt = 0;
+  /** How many requests came together while the delay was last waited for in full. */
+  #expected = Number.POSITIVE_INFINITY;
+  #flushes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #immediate = false;
+  #turn = 0;
+  #idle: (() => void)[] = [];
+
+  constructor(producer: Producer, metrics: Metrics, delayMs: number) {
+    this.#producer = producer;
+    this.#metrics = metrics;
+    this.#delayMs = delayMs;
+  }
+
+  /** Resolves when all pieces are durable; rejects with `UnavailableError` when the bus cannot say so. */
+  publish(origin: Origin, pieces: readonly Piece[]): Promise<void> {
+    let bytes = 0;
+    for (const piece of pieces) bytes += piece.bytes.length;
+    if (this.#waitingBytes + bytes > maxWaitingBytes)
+      return Promise.reject(new UnavailableError('too many bytes wait for the bus', { retryAfterSeconds: 1 }));
+    this.#waitingBytes += bytes;
+    const flush = this.#pending;
+    flush.bytes += bytes;
+    flush.requests++;
+    for (const piece of pieces) this.#put(flush, origin, piece);
+    this.#schedule();
+    return flush.durable;
+  }
+
+  /** Publishes messages that share nothing with others: copies of refused bodies. */
+  async publishAlone(messages: readonly Message[]): Promise<void> {
+    let bytes = 0;
+    for (const { value } of messages) bytes += value.length;
+    if (this.#waitingBytes + bytes > maxWaitingBytes)
+      throw new UnavailableError('too many bytes wait for the bus', { retryAfterSeconds: 1 });
+    this.#waitingBytes += bytes;
+    try {
+      await this.#send(messages);
+    } finally {
+      this.#waitingBytes -= bytes;
+    }
+  }
+
+  /** Resolves when nothing waits and nothing is under way. */
+  async drain(): Promise<void> {
+    while (this.#pending.bytes > 0 || this.#publishing > 0) {
+      if (this.#pending.bytes > 0) this.#flush();
+      await new Promise<void>((resolve) => this.#idle.push(resolve));
+    }
+  }
+
+  #put(flush: Flush, origin: Origin, piece: Piece): void {
+    const { caller, signal, format } = origin;
+    const lane = `${caller.tenantId}/${caller.projectId}/${caller.keyId}/${signal}/${format}/${piece.encoding}`;
+    const draft = flush.drafts.get(lane);
+    if (draft !== undefined) {
+      if (
+        piece.bytes.length < ownMessageBytes &&
+        draft.bytes + piece.bytes.length <= maxValueBytes &&
+        draft.size + piece.size <= maxMessageDecompressedBytes &&
+        // Members are told in headers, which count as well.
+        draft.members.length < maxMembers
+      ) {
+        draft.members.push(memberOf(piece, origin));
+        draft.bodies.push(piece.bytes);
+        draft.bytes += piece.bytes.length;
+        draft.size += piece.size;
+        return;
+      }
+      flush.full.push(draft);
+    }
+    flush.drafts.set(lane, {
+      origin,
+      encoding: piece.encoding,
+      members: [memberOf(piece, origin)],
+      bodies: [piece.bytes],
+      bytes: piece.bytes.length,
+      size: piece.size,
+    });
+  }
+
+  #schedule(): void {
+    const { bytes, requests } = this.#pending;
+    if (this.#immediate || bytes === 0 || this.#publishing >= maxPublishes) return;
+    const wait = this.#flushedAt + this.#delayMs - performance.now();
+    const complete = requests >= this.#expected && this.#flushes % sampleEvery !== 0;
+    if (wait <= 0 || complete || bytes >= maxValueBytes) {
+      // What this turn of the loop still reads from other connections rides along.
+      this.#immediate = true;
+      setImmediate(this.#flush);
+    } else {
+      this.#timer ??= setTimeout(this.#sample, wait);
+    }
+  }
+
+  readonly #sample = (): void => {
+    if (!this.#immediate) this.#expected = this.#pending.requests;
+    this.#flush();
+  };
+
+  readonly #flush = (): void => {
+    this.#immediate = false;
+    if (this.#timer !== undefined) clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const flush = this.#pending;
+    if (flush.bytes === 0) return;
+    this.#pending = emptyFlush();
+    this.#flushedAt = performance.now();
+    this.#flushes++;
+    const messages: Message[] = [];
+    for (const draft of flush.full) messages.push(this.#message(draft));
+    for (const draft of flush.drafts.values()) messages.push(this.#message(draft));
+    this.#send(messages)
+      .then(flush.resolve, flush.reject)
+      .finally(() => {
+        this.#waitingBytes -= flush.bytes;
+        this.#schedule();
+      });
+  };
+
+  async #send(messages: readonly Message[]): Promise<void> {
+    this.#publishing++;
+    const startedAt = performance.now();
+    try {
+      await this.#producer.publish(messages);
+      this.#report(messages, (performance.now() - startedAt) / 1000);
+    } catch (cause) {
+      if (cause instanceof UnavailableError) throw cause;
+      throw new UnavailableError('the bus did not take the request', { cause });
+    } finally {
+      this.#publishing--;
+      if (this.#publishing === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    }
+  }
+
+  #message({ origin, encoding, members, bodies }: Draft): Message {
+    return messageOf(origin, encoding, members, bodies, this.#turn++);
+  }
+
+  #report(messages: readonly Message[], seconds: number): void {
+    const byTopic = new Map<string, { messages: number; bytes: number }>();
+    for (const { topic, value } of messages) {
+      const sum = byTopic.get(topic) ?? { messages: 0, bytes: 0 };
+      sum.messages++;
+      sum.bytes += value.length;
+      byTopic.set(topic, sum);
+    }
+    for (const [topic, sum] of byTopic) {
+      this.#metrics.add('oiq_bus_published_messages_total', sum.messages, { topic });
+      this.#metrics.add('oiq_bus_published_bytes_total', sum.bytes, { topic });
+      this.#metrics.observe('oiq_bus_publish_duration_seconds', seconds, { topic });
+    }
+  }
+}

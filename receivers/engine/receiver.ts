@@ -1,0 +1,66 @@
+/** What a protocol is: one definition. What surrounds it (admission, publishing, dead letters, draining) is the engine's. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../schemas/clock.ts';
+import type { Log } from '../../schemas/log.ts';
+import type { SettingName, Settings } from '../../schemas/settings.ts';
+import type { SourceOf } from '../../schemas/source-address.ts';
+import type { Signal } from '../../schemas/topics.ts';
+import type { Admit } from './admission.ts';
+import type { InFlight } from './in-flight.ts';
+import type { Intake } from './intake.ts';
+import type { Tally } from './tally.ts';
+
+/** What a protocol is given to work with. */
+export interface Engine {
+  readonly admit: Admit;
+  readonly intake: Intake;
+  readonly inFlight: InFlight;
+  readonly sourceOf: SourceOf;
+  readonly tallies: Readonly<Record<Signal, Tally>>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: Settings;
+}
+
+/** Where it can be reached, for people and for contract tests. */
+export interface Listens {
+  readonly setting: SettingName & `${string}_ADDRESS`;
+  readonly protocol: 'http' | 'grpc';
+  /** Path of each signal; remote-write carries metrics. */
+  readonly paths: Readonly<Partial<Record<Signal, string>>>;
+}
+
+/** A socket of the receiver's own. */
+export interface Listener {
+  readonly setting: Listens['setting'];
+  /** `host:port` as bound: port 0 becomes the real one. */
+  readonly address: string;
+  /** Stops accepting, lets calls in hand finish and closes connections politely. */
+  close(): Promise<void>;
+  /** Ends every connection now. */
+  destroy(): void;
+}
+
+/** True when the request was taken; false leaves it to others on the same address. */
+export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+export interface Opened {
+  /** Requests of the main HTTP address. */
+  readonly handler?: HttpHandler;
+  /** Starts listening on an address of its own. */
+  listen?(): Promise<Listener>;
+}
+
+export interface Receiver {
+  /** Also the `receiver` label of metrics and the origin of dead letters. */
+  readonly name: string;
+  readonly summary: string;
+  readonly signals: readonly Signal[];
+  readonly listens: readonly Listens[];
+  /** Largest body, compressed and decompressed. */
+  readonly maxBodyBytes: number;
+  open(engine: Engine): Opened;
+}
+
+/** Declares a receiver; one line in `receivers/index.ts` makes it part of the role. */
+export const defineReceiver = (receiver: Receiver): Receiver => receiver;

@@ -1,0 +1,38 @@
+/** Every answer but success, decided once; each protocol maps the kind to its own code. */
+import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
+
+/** Why a request was not taken. The table is the contract's "Ingest status codes" for HTTP and gRPC's own codes. */
+export const refusalKinds = {
+  malformed: { http: 400, grpc: 3 },
+  unauthenticated: { http: 401, grpc: 16 },
+  forbidden: { http: 403, grpc: 7 },
+  'not-found': { http: 404, grpc: 12 },
+  'bad-method': { http: 405, grpc: 12 },
+  'too-large': { http: 413, grpc: 8 },
+  'unsupported-encoding': { http: 415, grpc: 12 },
+  'unsupported-type': { http: 415, grpc: 3 },
+  'rate-limited': { http: 429, grpc: 8 },
+  unavailable: { http: 503, grpc: 14 },
+} as const;
+export type RefusalKind = keyof typeof refusalKinds;
+
+/** A plain value and no error: a flood of refusals must not pay for stack traces. */
+export interface Refusal {
+  readonly refused: RefusalKind;
+  readonly message: string;
+  /** Seconds after which the sender should try again; undefined where trying again is pointless. */
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+export const refusal = (refused: RefusalKind, message: string, retryAfterSeconds?: number): Refusal => ({
+  refused,
+  message,
+  retryAfterSeconds,
+});
+
+/** What a failure means to the sender: permanent ones are malformed bodies, all others can be tried again. */
+export const refusalOf = (error: unknown): Refusal => {
+  if (error instanceof PermanentError) return refusal('malformed', error.message);
+  if (error instanceof UnavailableError) return refusal('unavailable', error.message, error.retryAfterSeconds);
+  return refusal('unavailable', 'the request could not be taken now', 5);
+};

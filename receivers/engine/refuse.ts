@@ -1,0 +1,117 @@
+/** What is refused as malformed is not lost: it is copied, as received, to the dead letter before it is answered. */
+import { randomUUID } from 'node:crypto';
+import type { Message } from '../../schemas/bus.ts';
+import { type DeadLetterHeaders, deadLetterMessages } from '../../schemas/dead-letter.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import type { Encoding, Format } from '../../schemas/telemetry-message.ts';
+import { type Signal, signals } from '../../schemas/topics.ts';
+import { prepare, type Shape } from './prepare.ts';
+import { messagesOf, type Origin } from './publisher.ts';
+
+const longestMessage = 1_024;
+
+/** A body as it was received, and what its sender said about it. */
+export interface Received {
+  readonly origin: Origin;
+  readonly receiver: string;
+  readonly contentType: string;
+  /** Content coding, or gRPC's message encoding; empty for none. */
+  readonly contentEncoding: string;
+  readonly body: Uint8Array;
+  /** Only the beginning is here. */
+  readonly cut: boolean;
+  /** Bytes that the sender announced or sent. */
+  readonly size: number;
+}
+
+/** Why it was refused. */
+export interface Fault {
+  readonly reason: string;
+  readonly message: string;
+  readonly position?: number | undefined;
+}
+
+/** The messages of a refused body's dead letter. */
+export const deadLetterOf = (
+  { origin, receiver, contentType, contentEncoding, body, cut, size }: Received,
+  { reason, message, position }: Fault,
+): Message[] =>
+  deadLetterMessages(
+    {
+      id: randomUUID(),
+      tenantId: origin.caller.tenantId,
+      projectId: origin.caller.projectId,
+      keyId: origin.caller.keyId,
+      signal: origin.signal,
+      origin: receiver,
+      kind: 'refused',
+      reason,
+      message: message.slice(0, longestMessage),
+      position,
+      receivedAtMs: origin.receivedAtMs,
+      source: origin.source,
+      contentType: contentType.slice(0, longestMessage),
+      contentEncoding,
+      topic: '',
+      partition: 0,
+      offset: 0,
+      originalHeaders:
+        origin.traceparent === ''
+          ? { format: origin.format }
+          : { format: origin.format, traceparent: origin.traceparent },
+      size,
+      cut,
+    },
+    body,
+  );
+
+const encodings: Readonly<Record<string, Shape['encoding']>> = {
+  '': 'identity',
+  identity: 'identity',
+  gzip: 'gzip',
+  'x-gzip': 'gzip',
+  deflate: 'deflate',
+  zstd: 'zstd',
+  snappy: 'snappy',
+};
+
+/** The coding that a header names, undefined when it is none of ours. Snappy belongs to remote-write alone. */
+export const encodingOf = (name: string): Encoding | 'deflate' | undefined => {
+  const known = encodings[name];
+  return known ?? encodings[name.trim().toLowerCase()];
+};
+
+const shapeOf = (letter: DeadLetterHeaders): Shape => {
+  const encoding = encodingOf(letter.contentEncoding);
+  const signal = signals.find((name): name is Signal => name === letter.signal);
+  if (encoding === undefined || signal === undefined)
+    throw new PermanentError('bad-headers', 'the dead letter does not say what its body is');
+  const format = (letter.originalHeaders['format'] ?? 'otlp') as Format;
+  return { signal, format, encoding, media: letter.contentType.startsWith('application/json') ? 'json' : 'protobuf' };
+};
+
+/**
+ * Checks the body of a refused request again and gives the messages that a receiver would have published. Throws
+ * `PermanentError` when it is still malformed or was cut.
+ */
+export const republishRefused = (
+  letter: DeadLetterHeaders,
+  body: Buffer,
+  shards: number,
+  capBytes: number,
+): Message[] => {
+  if (letter.cut) throw new PermanentError('cut', 'only the beginning of the body was kept, so it cannot be replayed');
+  const shape = shapeOf(letter);
+  const { pieces } = prepare(shape, body, capBytes);
+  return messagesOf(
+    {
+      caller: { tenantId: letter.tenantId, projectId: letter.projectId, keyId: letter.keyId, shards },
+      signal: shape.signal,
+      format: shape.format,
+      source: letter.source,
+      traceparent: letter.originalHeaders['traceparent'] ?? '',
+      receivedAtMs: letter.receivedAtMs,
+    },
+    pieces,
+  );
+};

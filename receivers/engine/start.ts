@@ -1,0 +1,125 @@
+/** Runs receivers as a role: the keyring first, then the listeners; and back in that order when it stops. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Bus } from '../../schemas/bus.ts';
+import type { Clock } from '../../schemas/clock.ts';
+import type { Counters } from '../../schemas/counters.ts';
+import type { Documents } from '../../schemas/documents.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { Log } from '../../schemas/log.ts';
+import type { Metrics } from '../../schemas/metrics.ts';
+import type { Role } from '../../schemas/role.ts';
+import type { Settings } from '../../schemas/settings.ts';
+import { sourceAddresses } from '../../schemas/source-address.ts';
+import { admission } from './admission.ts';
+import { InFlight } from './in-flight.ts';
+import { Intake } from './intake.ts';
+import { Keyring } from './keyring.ts';
+import { Limits } from './limits.ts';
+import { Offload } from './offload.ts';
+import { Publisher } from './publisher.ts';
+import type { HttpHandler, Listener, Opened, Receiver } from './receiver.ts';
+import { Tallies } from './tally.ts';
+
+export interface ReceiversOptions {
+  readonly bus: Bus;
+  readonly documents: Documents;
+  readonly counters: Counters;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly settings: Settings;
+}
+
+/** The running role. */
+export interface Receivers extends Role {
+  /**
+   * Takes ingest requests of the main HTTP address; false leaves a request to others. Also right for `checkContinue`,
+   * where it answers before the body is sent.
+   */
+  readonly handler: HttpHandler;
+  /** Addresses of the receivers' own listeners, as bound, by setting. */
+  readonly addresses: Readonly<Partial<Record<Listener['setting'], string>>>;
+}
+
+const takenBy =
+  (opened: readonly Opened[]): HttpHandler =>
+  (request: IncomingMessage, response: ServerResponse): boolean => {
+    for (const { handler } of opened) if (handler?.(request, response)) return true;
+    return false;
+  };
+
+/** Listens once everything there is about keys is known. Rejects when an address cannot be had. */
+export const start = async (
+  receivers: readonly Receiver[],
+  { bus, documents, counters, metrics, log, clock, settings }: ReceiversOptions,
+): Promise<Receivers> => {
+  const sourceOf = sourceAddresses(settings.TRUSTED_PROXIES);
+  const [keyring, producer] = await Promise.all([Keyring.load(documents, clock), bus.producer()]);
+  const limits = new Limits(counters, clock, settings.KEY_REQUESTS_PER_SECOND);
+  const publisher = new Publisher(producer, metrics, settings.BUS_PUBLISH_DELAY_MS);
+  const offload = new Offload();
+  const intake = new Intake({ offload, limits, publisher, metrics, log });
+  const inFlight = new InFlight();
+  const tallies = new Tallies(metrics);
+  const admit = admission(keyring, limits);
+  const opened = receivers.map((receiver) =>
+    receiver.open({
+      admit,
+      intake,
+      inFlight,
+      sourceOf,
+      clock,
+      log,
+      settings,
+      tallies: {
+        logs: tallies.of(receiver.name, 'logs'),
+        metrics: tallies.of(receiver.name, 'metrics'),
+        traces: tallies.of(receiver.name, 'traces'),
+      },
+    }),
+  );
+  const listeners: Listener[] = [];
+  const release = async (): Promise<void> => {
+    await publisher.drain();
+    tallies.close();
+    await Promise.all([offload.close(), keyring.close(), producer.close()]);
+  };
+  try {
+    for (const { listen } of opened) if (listen !== undefined) listeners.push(await listen());
+  } catch (error) {
+    for (const listener of listeners) listener.destroy();
+    await release();
+    throw error;
+  }
+  const { promise: failed } = Promise.withResolvers<void>();
+  let stopping: Promise<void> | undefined;
+
+  const stop = async (): Promise<void> => {
+    inFlight.draining = true;
+    const closing = Promise.all(listeners.map((listener) => listener.close()));
+    // What is still under way when the time is over is broken off: its sender will try again.
+    const deadline = setTimeout(() => {
+      for (const listener of listeners) listener.destroy();
+    }, settings.SHUTDOWN_SECONDS * 1000);
+    await inFlight.idle();
+    await closing;
+    clearTimeout(deadline);
+    await release();
+  };
+
+  return {
+    name: 'receivers',
+    handler: takenBy(opened),
+    addresses: Object.fromEntries(listeners.map(({ setting, address }) => [setting, address])),
+    async ready() {
+      if (inFlight.draining) throw new UnavailableError('the receivers are stopping');
+      keyring.check();
+      await bus.check();
+    },
+    stop: () => {
+      stopping ??= stop();
+      return stopping;
+    },
+    failed,
+  };
+};

@@ -1,0 +1,86 @@
+/** Counts requests in plain fields and tells the metrics once a second, so that a request pays for no label. */
+import type { Metrics } from '../../schemas/metrics.ts';
+import type { Signal } from '../../schemas/topics.ts';
+
+/** In a second, every request's time is told up to so many; beyond them one of as many as `sampleEvery`. */
+const alwaysTold = 64;
+const sampleEvery = 16;
+
+interface Sums {
+  requests: number;
+  records: number;
+  bytes: number;
+}
+
+/** Counts of one receiver and signal. */
+export class Tally {
+  readonly #labels: { readonly receiver: string; readonly signal: Signal };
+  readonly #metrics: Metrics;
+  readonly #outcomes = new Map<string, Sums>();
+  #timed = 0;
+
+  constructor(metrics: Metrics, receiver: string, signal: Signal) {
+    this.#metrics = metrics;
+    this.#labels = { receiver, signal };
+  }
+
+  /** One answered request. `outcome` is `accepted` or a kind of refusal. */
+  count(outcome: string, records: number, bytes: number): void {
+    let sums = this.#outcomes.get(outcome);
+    if (sums === undefined) {
+      sums = { requests: 0, records: 0, bytes: 0 };
+      this.#outcomes.set(outcome, sums);
+    }
+    sums.requests++;
+    sums.records += records;
+    sums.bytes += bytes;
+  }
+
+  /** The time from the last byte of a request to its answer. A sample of them is told when there are many. */
+  took(milliseconds: number): void {
+    if (this.#timed++ >= alwaysTold && this.#timed % sampleEvery !== 0) return;
+    this.#metrics.observe('oiq_ingest_duration_seconds', milliseconds / 1000, this.#labels);
+  }
+
+  flush(): void {
+    this.#timed = 0;
+    for (const [outcome, sums] of this.#outcomes) {
+      if (sums.requests === 0) continue;
+      const labels = { ...this.#labels, outcome };
+      this.#metrics.add('oiq_ingest_requests_total', sums.requests, labels);
+      this.#metrics.add('oiq_ingest_records_total', sums.records, labels);
+      this.#metrics.add('oiq_ingest_bytes_total', sums.bytes, labels);
+      sums.requests = 0;
+      sums.records = 0;
+      sums.bytes = 0;
+    }
+  }
+}
+
+/** All tallies of the receivers. */
+export class Tallies {
+  readonly #metrics: Metrics;
+  readonly #tallies: Tally[] = [];
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(metrics: Metrics) {
+    this.#metrics = metrics;
+    this.#timer = setInterval(() => this.flush(), 1_000);
+    this.#timer.unref();
+  }
+
+  of(receiver: string, signal: Signal): Tally {
+    const tally = new Tally(this.#metrics, receiver, signal);
+    this.#tallies.push(tally);
+    return tally;
+  }
+
+  flush(): void {
+    for (const tally of this.#tallies) tally.flush();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.flush();
+  }
+}

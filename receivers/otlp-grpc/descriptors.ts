@@ -1,0 +1,117 @@
+/** File descriptors of the served protocols, made from the `.proto` files beside this one when someone first asks. */
+import { readFileSync } from 'node:fs';
+import protobuf from 'protobufjs';
+import descriptor from 'protobufjs/ext/descriptor.js';
+
+/** Dependencies come before what imports them. */
+const files = [
+  'opentelemetry/proto/common/v1/common.proto',
+  'opentelemetry/proto/resource/v1/resource.proto',
+  'opentelemetry/proto/logs/v1/logs.proto',
+  'opentelemetry/proto/metrics/v1/metrics.proto',
+  'opentelemetry/proto/trace/v1/trace.proto',
+  'opentelemetry/proto/collector/logs/v1/logs_service.proto',
+  'opentelemetry/proto/collector/metrics/v1/metrics_service.proto',
+  'opentelemetry/proto/collector/trace/v1/trace_service.proto',
+  'grpc/health/v1/health.proto',
+  'grpc/reflection/v1/reflection.proto',
+  'grpc/reflection/v1alpha/reflection.proto',
+];
+
+type Described = ReturnType<protobuf.Type['toDescriptor']>;
+
+/** What protobufjs writes relative, and options that proto3 implies, as other implementations want it. */
+const complete = (type: protobuf.Type, described: Described): Described => {
+  for (const [index, field] of type.fieldsArray.entries()) {
+    const target = described.field?.[index];
+    if (target === undefined) continue;
+    if (field.resolvedType !== null) target.typeName = field.resolvedType.fullName;
+    delete target.options;
+  }
+  const nested = type.nestedArray.filter((each) => each instanceof protobuf.Type);
+  for (const [index, each] of nested.entries()) {
+    const target = described.nestedType?.[index];
+    if (target !== undefined && target !== null) complete(each, target as Described);
+  }
+  return described;
+};
+
+interface Parsed {
+  readonly name: string;
+  readonly namespace: protobuf.Namespace;
+  readonly imports: readonly string[];
+}
+
+const describe = ({ name, namespace, imports }: Parsed): Uint8Array => {
+  const file = {
+    name,
+    package: namespace.fullName.slice(1),
+    dependency: imports,
+    syntax: 'proto3',
+    messageType: [] as object[],
+    enumType: [] as object[],
+    service: [] as object[],
+  };
+  for (const each of namespace.nestedArray) {
+    if (each instanceof protobuf.Type) file.messageType.push(complete(each, each.toDescriptor('proto3')));
+    else if (each instanceof protobuf.Enum) file.enumType.push(each.toDescriptor());
+    else if (each instanceof protobuf.Service) file.service.push(each.toDescriptor());
+  }
+  return descriptor.FileDescriptorProto.encode(descriptor.FileDescriptorProto.fromObject(file)).finish();
+};
+
+export interface Descriptors {
+  /** Full names of all services. */
+  readonly services: readonly string[];
+  /** A file and everything that it imports, itself first; undefined when there is none of that name. */
+  byFile(name: string): Uint8Array[] | undefined;
+  /** … or that declares the symbol: a message, enum, service or method. */
+  bySymbol(symbol: string): Uint8Array[] | undefined;
+  /** A message type of the reflection protocol itself. */
+  type(name: string): protobuf.Type;
+}
+
+const load = (): Descriptors => {
+  const root = new protobuf.Root();
+  const parsed: Parsed[] = files.map((name) => {
+    const text = readFileSync(new URL(`./protos/${name}`, import.meta.url), 'utf8');
+    const { package: packageName = '', imports = [] } = protobuf.parse(text, root, { keepCase: true });
+    return { name, namespace: root.lookup(packageName) as protobuf.Namespace, imports };
+  });
+  root.resolveAll();
+  const encoded = new Map(parsed.map((file) => [file.name, describe(file)]));
+  const byName = new Map(parsed.map((file) => [file.name, file]));
+
+  const withImports = (name: string, seen: Set<string>): Set<string> => {
+    if (seen.has(name)) return seen;
+    seen.add(name);
+    for (const imported of byName.get(name)?.imports ?? []) withImports(imported, seen);
+    return seen;
+  };
+  const byFile = (name: string): Uint8Array[] | undefined => {
+    if (!byName.has(name)) return undefined;
+    return [...withImports(name, new Set())].flatMap((each) => encoded.get(each) ?? []);
+  };
+  return {
+    services: parsed.flatMap(({ namespace }) =>
+      namespace.nestedArray.filter((each) => each instanceof protobuf.Service).map((each) => each.fullName.slice(1)),
+    ),
+    byFile,
+    bySymbol(symbol) {
+      let found = root.lookup(symbol.split('.'), undefined, true);
+      while (found !== null && !(found.parent !== null && parsed.some(({ namespace }) => namespace === found?.parent)))
+        found = found.parent;
+      const file = parsed.find(({ namespace }) => namespace === found?.parent);
+      return file && byFile(file.name);
+    },
+    type: (name) => root.lookupType(name),
+  };
+};
+
+let loaded: Descriptors | undefined;
+
+/** The descriptors, parsed once. */
+export const descriptors = (): Descriptors => {
+  loaded ??= load();
+  return loaded;
+};

@@ -1,0 +1,105 @@
+/** gRPC's framing over HTTP/2: length-prefixed messages, and statuses in trailers. */
+import { constants, type ServerHttp2Stream } from 'node:http2';
+import { encodeStatus } from '../engine/status.ts';
+
+/** gRPC's status codes that are used here. */
+export const code = {
+  ok: 0,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  resourceExhausted: 8,
+  unimplemented: 12,
+  internal: 13,
+  unavailable: 14,
+} as const;
+
+export const headerBytes = 5;
+
+/** A message behind its flag and length. */
+export const frame = (message: Uint8Array): Buffer => {
+  const framed = Buffer.allocUnsafe(headerBytes + message.length);
+  framed[0] = 0;
+  framed.writeUInt32BE(message.length, 1);
+  framed.set(message, headerBytes);
+  return framed;
+};
+
+const emptyMessage = frame(new Uint8Array(0));
+const responseHeaders = {
+  ':status': 200,
+  'content-type': 'application/grpc',
+  'grpc-accept-encoding': 'identity,gzip,deflate,zstd',
+};
+const okTrailers = { 'grpc-status': '0' };
+const waitForTrailers = { waitForTrailers: true };
+
+function sendOk(this: ServerHttp2Stream): void {
+  this.sendTrailers(okTrailers);
+}
+
+/** Answers one message and OK. */
+export const succeed = (stream: ServerHttp2Stream, framed: Buffer = emptyMessage): void => {
+  if (stream.destroyed || stream.headersSent) return;
+  stream.respond(responseHeaders, waitForTrailers);
+  stream.once('wantTrailers', sendOk);
+  stream.end(framed);
+};
+
+/** Begins a stream of messages that ends with OK. */
+export const begin = (stream: ServerHttp2Stream): void => {
+  stream.respond(responseHeaders, waitForTrailers);
+  stream.once('wantTrailers', sendOk);
+};
+
+const unsafe = /[^\x20-\x24\x26-\x7e]/gu;
+
+/** Percent-encoding as gRPC has it: all but printable ASCII, and the percent sign itself. */
+const percentEncoded = (text: string): string =>
+  text.replace(unsafe, (character) =>
+    [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+  );
+
+/** Answers a status alone. With `retryAfterSeconds` clients keep what they have and try again. */
+export const fail = (stream: ServerHttp2Stream, status: number, message: string, retryAfterSeconds?: number): void => {
+  if (stream.destroyed || stream.headersSent) return;
+  const details =
+    retryAfterSeconds === undefined
+      ? {}
+      : { 'grpc-status-details-bin': encodeStatus(status, message, retryAfterSeconds).toString('base64') };
+  stream.respond(
+    { ...responseHeaders, 'grpc-status': String(status), 'grpc-message': percentEncoded(message), ...details },
+    { endStream: true },
+  );
+  // What the client still sends is not wanted: without this the stream stays open until it has sent it all.
+  if (stream.readableEnded) return;
+  stream.resume();
+  stream.close(constants.NGHTTP2_NO_ERROR);
+};
+
+const unitsMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
+
+/** `grpc-timeout` in milliseconds; undefined when there is none or it cannot be read. */
+export const timeoutMs = (header: string | undefined): number | undefined => {
+  if (header === undefined) return undefined;
+  const unit = unitsMs[header.slice(-1)];
+  const amount = header.slice(0, -1);
+  return unit === undefined || !/^\d{1,8}$/.test(amount) ? undefined : Number(amount) * unit;
+};
+
+/** Calls back with every whole message of a stream, in order; messages above the cap end the call. */
+export const messages = (stream: ServerHttp2Stream, capBytes: number, each: (message: Buffer) => void): void => {
+  let rest: Buffer = Buffer.alloc(0);
+  stream.on('data', (chunk: Buffer) => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    while (rest.length >= headerBytes) {
+      const length = rest.readUInt32BE(1);
+      if (length > capBytes) return fail(stream, code.resourceExhausted, 'the message is too large');
+      if (rest[0] !== 0) return fail(stream, code.unimplemented, 'compressed messages are not taken here');
+      if (rest.length < headerBytes + length) return;
+      const message = rest.subarray(headerBytes, headerBytes + length);
+      rest = rest.subarray(headerBytes + length);
+      each(message);
+    }
+  });
+};

@@ -1,0 +1,51 @@
+/** `grpc.health.v1.Health`: whether this receiver takes calls. */
+import type { ServerHttp2Stream } from 'node:http2';
+import { begin, code, fail, frame, messages, succeed } from './framing.ts';
+
+const statuses = { serving: 1, notServing: 2, serviceUnknown: 3 } as const;
+const maxRequestBytes = 1_024;
+const framed = (status: number): Buffer => frame(Buffer.from([0x08, status]));
+
+/** The name that a request asks for; the only field is a string of number 1. */
+const serviceOf = (request: Buffer): string =>
+  request[0] === 0x0a && (request[1] ?? 0) < 128 ? request.subarray(2, 2 + (request[1] ?? 0)).toString() : '';
+
+export class Health {
+  readonly #services: ReadonlySet<string>;
+  readonly #watchers = new Map<ServerHttp2Stream, string>();
+  #serving = true;
+
+  constructor(services: readonly string[]) {
+    this.#services = new Set(['', ...services]);
+  }
+
+  check(stream: ServerHttp2Stream): void {
+    messages(stream, maxRequestBytes, (request) => {
+      const status = this.#statusOf(serviceOf(request));
+      if (status === statuses.serviceUnknown) return fail(stream, code.notFound, 'there is no such service here');
+      succeed(stream, framed(status));
+    });
+  }
+
+  watch(stream: ServerHttp2Stream): void {
+    messages(stream, maxRequestBytes, (request) => {
+      if (stream.headersSent) return;
+      const service = serviceOf(request);
+      this.#watchers.set(stream, service);
+      stream.once('close', () => this.#watchers.delete(stream));
+      begin(stream);
+      stream.write(framed(this.#statusOf(service)));
+    });
+  }
+
+  /** Tells everyone who watches that no more calls are taken. */
+  stop(): void {
+    this.#serving = false;
+    for (const [stream, service] of this.#watchers) if (!stream.destroyed) stream.end(framed(this.#statusOf(service)));
+  }
+
+  #statusOf(service: string): number {
+    if (!this.#services.has(service)) return statuses.serviceUnknown;
+    return this.#serving ? statuses.serving : statuses.notServing;
+  }
+}

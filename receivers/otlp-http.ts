@@ -1,0 +1,130 @@
+/** OTLP over HTTP: bare paths on an address of its own (the SDKs' default), under `/otlp` on the main address. */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Signal } from '../schemas/topics.ts';
+import { corsOf } from './engine/cors.ts';
+import { type Answer, HttpIngest, type HttpProtocol, refusedAnswer } from './engine/http-ingest.ts';
+import { listenHttp } from './engine/listen-http.ts';
+import type { Shape } from './engine/prepare.ts';
+import { defineReceiver, type HttpHandler } from './engine/receiver.ts';
+import { type Refusal, refusal, refusalKinds } from './engine/refusal.ts';
+import { encodingOf } from './engine/refuse.ts';
+import { badRequestJson, encodeBadRequest, encodeStatus } from './engine/status.ts';
+
+const maxBodyBytes = 50 * 1024 * 1024;
+const barePaths = { logs: '/v1/logs', metrics: '/v1/metrics', traces: '/v1/traces' } as const;
+const signalOfPath: Readonly<Record<string, Signal>> = { logs: 'logs', metrics: 'metrics', traces: 'traces' };
+
+const mediaOf: Readonly<Record<string, Shape['media']>> = {
+  'application/json': 'json',
+  'application/x-protobuf': 'protobuf',
+  'application/octet-stream': 'protobuf',
+};
+
+const typeOf = (headers: IncomingHttpHeaders): string => {
+  const header = headers['content-type'] ?? '';
+  if (mediaOf[header] !== undefined) return header;
+  return (header.split(';')[0] ?? '').trim().toLowerCase();
+};
+
+/** Answers to success never change; one of each media type is enough. */
+const successes: Readonly<Record<string, Answer>> = {
+  'application/json': {
+    status: 200,
+    headers: { 'content-type': 'application/json', 'content-length': 2 },
+    body: '{}',
+  },
+  'application/x-protobuf': {
+    status: 200,
+    headers: { 'content-type': 'application/x-protobuf', 'content-length': 0 },
+    body: undefined,
+  },
+  'application/octet-stream': {
+    status: 200,
+    headers: { 'content-type': 'application/octet-stream', 'content-length': 0 },
+    body: undefined,
+  },
+};
+const emptySuccess: Answer = { status: 200, headers: { 'content-length': 0 }, body: undefined };
+
+const protocol: HttpProtocol = {
+  receiver: 'otlp-http',
+  maxBodyBytes,
+  shape(signal, headers) {
+    const media = mediaOf[typeOf(headers)];
+    if (media === undefined)
+      return refusal('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
+    const encoding = encodingOf(headers['content-encoding'] ?? '');
+    if (encoding === undefined || encoding === 'snappy')
+      return refusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
+    return { signal, format: 'otlp', media, encoding };
+  },
+  accepted: (headers) => successes[typeOf(headers)] ?? emptySuccess,
+  refused(headers, refused) {
+    const { message } = refused;
+    const code = refusalKinds[refused.refused].grpc;
+    const isBadData = refused.refused === 'malformed';
+    if (mediaOf[typeOf(headers)] === 'protobuf') {
+      const body = isBadData ? encodeBadRequest(code, message) : encodeStatus(code, message);
+      return refusedAnswer(refused, 'application/x-protobuf', body);
+    }
+    const body = isBadData ? badRequestJson(code, message) : JSON.stringify({ code, message });
+    return refusedAnswer(refused, 'application/json', body);
+  },
+};
+
+const answerRefused = (request: IncomingMessage, response: ServerResponse, refused: Refusal): void => {
+  const { status, headers, body } = protocol.refused(request.headers, refused);
+  response.writeHead(status, headers).end(body);
+};
+
+/** The path behind a prefix, without its query; undefined when it lies elsewhere. */
+const pathBehind = (url: string, prefix: string): string | undefined => {
+  if (!url.startsWith(prefix)) return undefined;
+  const query = url.indexOf('?', prefix.length);
+  return query < 0 ? url.slice(prefix.length) : url.slice(prefix.length, query);
+};
+
+export const otlpHttp = defineReceiver({
+  name: 'otlp-http',
+  summary: 'OTLP over HTTP, protobuf and JSON, on 4318 and under /otlp on the main address',
+  signals: ['logs', 'metrics', 'traces'],
+  listens: [
+    { setting: 'OTLP_HTTP_ADDRESS', protocol: 'http', paths: barePaths },
+    {
+      setting: 'HTTP_ADDRESS',
+      protocol: 'http',
+      paths: { logs: '/otlp/v1/logs', metrics: '/otlp/v1/metrics', traces: '/otlp/v1/traces' },
+    },
+  ],
+  maxBodyBytes,
+  open(engine) {
+    const ingest = new HttpIngest(engine, protocol);
+    const cors = corsOf(engine.settings.CORS_ORIGINS);
+    const under =
+      (prefix: string): HttpHandler =>
+      (request, response) => {
+        const path = pathBehind(request.url ?? '', prefix);
+        if (path === undefined) return false;
+        if (cors(request, response)) return true;
+        const signal = signalOfPath[path];
+        if (signal === undefined) {
+          answerRefused(request, response, refusal('not-found', 'there is no such OTLP path'));
+        } else if (request.method !== 'POST') {
+          response.setHeader('allow', 'POST');
+          answerRefused(request, response, refusal('bad-method', 'telemetry is sent with POST'));
+        } else {
+          ingest.serve(request, response, signal);
+        }
+        return true;
+      };
+    const bare = under('/v1/');
+    return {
+      handler: under('/otlp/v1/'),
+      listen: () =>
+        listenHttp('OTLP_HTTP_ADDRESS', engine.settings.OTLP_HTTP_ADDRESS, (request, response) => {
+          if (!bare(request, response))
+            answerRefused(request, response, refusal('not-found', 'there is no such OTLP path'));
+        }),
+    };
+  },
+});
