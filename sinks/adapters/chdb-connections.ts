@@ -1,0 +1,124 @@
+/** Connections to the engine in this process. One connection runs one statement at a time; several run in parallel. */
+import { randomUUID } from 'node:crypto';
+import { drainPending, type Session } from 'chdb';
+import { UnavailableError } from '../../schemas/errors.ts';
+
+interface Waiter {
+  readonly give: (session: Session) => void;
+  readonly fail: (error: Error) => void;
+}
+
+export interface Abort {
+  readonly signal: AbortSignal;
+  /** Called at the abort of a statement that runs; `ended` says when it no longer does. */
+  readonly stop: (ended: () => boolean) => void;
+}
+
+/** A fixed number of connections to one data directory, and the queue in front of them. */
+export class ChdbConnections {
+  readonly #open: () => Session;
+  readonly #idle: Session[];
+  readonly #all = new Set<Session>();
+  readonly #waiting: Waiter[] = [];
+  readonly #busy = new Set<Promise<unknown>>();
+  #closed = false;
+
+  constructor(open: () => Session, count: number) {
+    this.#open = open;
+    this.#idle = Array.from({ length: count }, () => this.#opened());
+  }
+
+  #opened(): Session {
+    const session = this.#open();
+    this.#all.add(session);
+    return session;
+  }
+
+  /**
+   * Runs one statement and gives its output. An abort rejects at once; the connection serves others again when the
+   * engine has let go of the statement.
+   */
+  async run(sql: string, format: string, abort?: Abort): Promise<Uint8Array> {
+    const session = await this.#acquire(abort?.signal);
+    const running = this.#runOn(session, sql, format).finally(() => this.#busy.delete(running));
+    this.#busy.add(running);
+    return abort === undefined ? running : abortable(running, abort);
+  }
+
+  async #runOn(session: Session, sql: string, format: string): Promise<Uint8Array> {
+    try {
+      const bytes = (await session.queryAsync(sql, { format })).bytes();
+      this.#release(session);
+      return bytes;
+    } catch (error) {
+      this.#release(await this.#cleaned(session));
+      throw error;
+    }
+  }
+
+  /**
+   * The engine keeps what a failed statement had already put out and gives it with the connection's next result,
+   * which may be another tenant's. So it is read away, and a connection that does not come clean is replaced.
+   */
+  async #cleaned(session: Session): Promise<Session> {
+    const mark = randomUUID();
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const result = await session.queryAsync(`SELECT '${mark}'`, { format: 'TSVRaw' }).catch(() => undefined);
+      if (result?.text() === `${mark}\n`) return session;
+    }
+    this.#all.delete(session);
+    session.close();
+    return this.#opened();
+  }
+
+  async #acquire(signal: AbortSignal | undefined): Promise<Session> {
+    signal?.throwIfAborted();
+    if (this.#closed) throw new UnavailableError('the columns are closed');
+    const session = this.#idle.pop();
+    if (session !== undefined) return session;
+    const { promise, resolve, reject } = Promise.withResolvers<Session>();
+    const waiter: Waiter = { give: resolve, fail: reject };
+    this.#waiting.push(waiter);
+    const leave = (): void => {
+      const index = this.#waiting.indexOf(waiter);
+      if (index < 0) return;
+      this.#waiting.splice(index, 1);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', leave, { once: true });
+    return promise.finally(() => signal?.removeEventListener('abort', leave));
+  }
+
+  #release(session: Session): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#idle.push(session);
+    else next.give(session);
+  }
+
+  /** Refuses new statements, lets running ones end, and closes every connection. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const waiter of this.#waiting.splice(0)) waiter.fail(new UnavailableError('the columns are closed'));
+    await Promise.allSettled([...this.#busy]);
+    for (const session of this.#all) session.close();
+    this.#all.clear();
+    await drainPending();
+  }
+}
+
+const abortable = <Result>(running: Promise<Result>, { signal, stop }: Abort): Promise<Result> => {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  let ended = false;
+  const abort = (): void => {
+    reject(signal.reason);
+    stop(() => ended);
+  };
+  const end = (): void => {
+    ended = true;
+    signal.removeEventListener('abort', abort);
+  };
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  running.then(resolve, reject).finally(end);
+  return promise;
+};

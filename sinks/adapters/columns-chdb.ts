@@ -1,0 +1,199 @@
+/** The columns port in process: ClickHouse's own engine as a library. */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Session } from 'chdb';
+import type { Columns, NativeBlock, QueryLimits, QueryParameters, TenantColumns } from '../../schemas/columns.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import { type Log, silent } from '../../schemas/log.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import { type Abort, ChdbConnections } from './chdb-connections.ts';
+import { insertError, queryError } from './engine-errors.ts';
+import { NativeFiles } from './native-files.ts';
+import { filterSettings, limitSettings } from './query-settings.ts';
+import { rowsOf } from './rows.ts';
+import { bindLiterals, quoteName } from './sql-literals.ts';
+import { checkTenantSql, tenantParameters } from './tenant-fence.ts';
+
+export interface ChdbColumnsOptions {
+  /** Data directory; one process at a time. */
+  readonly directory: string;
+  /** In memory, for blocks on their way in. Default /dev/shm; the data directory serves where it is missing or full. */
+  readonly temporaryDirectory?: string;
+  /** At this size of the whole process the engine refuses further memory. Default 1 GiB. */
+  readonly maxMemoryBytes?: number;
+  readonly log?: Log;
+}
+
+const mebibyte = 1024 ** 2;
+const killIntervalMs = 100;
+const queryConnections = 4;
+const insertConnections = 2;
+
+/** The engine's own defaults are a server's: gigabytes of caches, and all memory there is. */
+const engineArguments = (maxMemoryBytes: number): string[] =>
+  Object.entries({
+    max_server_memory_usage: maxMemoryBytes,
+    mark_cache_size: 48 * mebibyte,
+    primary_index_cache_size: 32 * mebibyte,
+    index_mark_cache_size: 16 * mebibyte,
+    index_uncompressed_cache_size: 0,
+    uncompressed_cache_size: 0,
+    query_condition_cache_size: 8 * mebibyte,
+    text_index_tokens_cache_size: 16 * mebibyte,
+    text_index_header_cache_size: 16 * mebibyte,
+    text_index_postings_cache_size: 32 * mebibyte,
+    background_pool_size: 2,
+    background_merges_mutations_concurrency_ratio: 2,
+    max_query_size: 64 * mebibyte,
+    merges_mutations_memory_usage_soft_limit: Math.floor(maxMemoryBytes / 3),
+  }).map(([name, value]) => `--${name}=${value}`);
+
+/** The engine says only that it cannot open; its `status` file says who has the directory. */
+const holderOf = (directory: string): string | undefined => {
+  try {
+    const pid = /^PID: (\d+)/m.exec(readFileSync(join(directory, 'status'), 'utf8'))?.[1];
+    if (pid === undefined || Number(pid) === process.pid) return undefined;
+    process.kill(Number(pid), 0);
+    return pid;
+  } catch {
+    return undefined;
+  }
+};
+
+const openSession = (directory: string, args: readonly string[]): Session => {
+  try {
+    return new Session(directory, { connectionArgs: args });
+  } catch (cause) {
+    const holder = holderOf(directory);
+    const why =
+      holder === undefined ? String(cause) : `process ${holder} has it: stop that one, or choose another directory`;
+    throw new UnavailableError(`cannot open the columns in ${directory}: ${why}`, { cause });
+  }
+};
+
+const codeOf = (error: unknown): number | undefined =>
+  (error as { clickhouseCode?: number } | undefined)?.clickhouseCode;
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+const settingsText = (settings: Readonly<Record<string, string | number>>): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `${name} = ${typeof value === 'number' ? value : quote(value)}`)
+    .join(', ');
+
+class ChdbColumns implements Columns {
+  readonly #queries: ChdbConnections;
+  readonly #inserts: ChdbConnections;
+  readonly #control: ChdbConnections;
+  readonly #files: NativeFiles;
+  readonly #mostQueryMemory: number;
+  readonly #log: Log;
+
+  constructor({ directory, temporaryDirectory, maxMemoryBytes = 1024 * mebibyte, log = silent }: ChdbColumnsOptions) {
+    const path = join(resolve(directory), 'engine');
+    mkdirSync(path, { recursive: true });
+    const args = engineArguments(maxMemoryBytes);
+    const open = (): Session => openSession(path, args);
+    this.#control = new ChdbConnections(open, 1);
+    this.#queries = new ChdbConnections(open, queryConnections);
+    this.#inserts = new ChdbConnections(open, insertConnections);
+    this.#files = new NativeFiles(directory, temporaryDirectory);
+    this.#log = log;
+    this.#mostQueryMemory = Math.floor(maxMemoryBytes / 2);
+  }
+
+  async insert({ table, columns, rows, chunks }: NativeBlock, token: string): Promise<void> {
+    if (rows === 0) return;
+    const names = columns.map(({ name }) => quoteName(name)).join(', ');
+    const structure = columns.map(({ name, type }) => `${quoteName(name)} ${type}`).join(', ');
+    try {
+      await this.#files.with(chunks, (path) =>
+        this.#inserts.run(
+          `INSERT INTO ${quoteName(table)} (${names}) SELECT ${names} FROM file(${quote(path)}, Native, ${quote(structure)})
+SETTINGS ${settingsText({ insert_deduplication_token: token, async_insert: 0, max_threads: 1, max_insert_threads: 1 })}`,
+          'Null',
+        ),
+      );
+    } catch (error) {
+      throw error instanceof UnavailableError ? error : insertError(table, codeOf(error), asError(error));
+    }
+  }
+
+  of(tenantId: string): TenantColumns {
+    return {
+      tenantId,
+      query: async <Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> => {
+        checkTenantSql(sql);
+        return this.#read<Row>(sql, tenantParameters(tenantId, parameters), limits, tenantId);
+      },
+    };
+  }
+
+  async query<Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {
+    return this.#read<Row>(sql, parameters, limits);
+  }
+
+  async #read<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId?: string): Promise<Row[]> {
+    const comment = randomUUID();
+    const filters = filterSettings(tenantId);
+    const settings = [
+      settingsText({ ...limitSettings(limits, tenantId, this.#mostQueryMemory), log_comment: comment }),
+      ...(filters === undefined ? [] : [`additional_table_filters = ${filters}`]),
+    ].join(', ');
+    const statement = `${bindLiterals(sql, parameters)}\nFORMAT JSONEachRow SETTINGS ${settings}`;
+    const { signal } = limits;
+    try {
+      const bytes = await this.#queries.run(statement, 'JSONEachRow', signal && this.#abort(signal, comment));
+      return rowsOf<Row>(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error instanceof UnavailableError ? error : queryError(codeOf(error), asError(error));
+    }
+  }
+
+  /** Stops the statement that carries this `log_comment`: again and again, since the engine may not have begun it yet, and `ASYNC`, since `SYNC` hangs. */
+  #abort(signal: AbortSignal, comment: string): Abort {
+    const kill = async (ended: () => boolean): Promise<void> => {
+      while (!ended()) {
+        await this.#control.run(
+          `KILL QUERY WHERE Settings['log_comment'] = ${quote(comment)} ASYNC FORMAT Null`,
+          'Null',
+        );
+        await sleep(killIntervalMs);
+      }
+    };
+    const stop: Abort['stop'] = (ended) => {
+      kill(ended).catch((error: unknown) =>
+        this.#log.warn({ error: String(error) }, 'an aborted query could not be stopped'),
+      );
+    };
+    return { signal, stop };
+  }
+
+  async execute(sql: string): Promise<void> {
+    try {
+      await this.#queries.run(sql, 'Null');
+    } catch (error) {
+      throw new Error(`the statement failed: ${asError(error).message}`, { cause: error });
+    }
+  }
+
+  async check(): Promise<void> {
+    await this.query('SELECT 1');
+  }
+
+  async close(): Promise<void> {
+    await this.#queries.close();
+    await this.#inserts.close();
+    this.#files.close();
+    await this.#control.close();
+  }
+}
+
+/** Opens the columns in a directory of this machine. Rejects with a message for people when another process has it. */
+export const chdbColumns = async (options: ChdbColumnsOptions): Promise<Columns> => {
+  const columns = new ChdbColumns(options);
+  (options.log ?? silent).info({ directory: options.directory }, 'columns are open in process');
+  return columns;
+};

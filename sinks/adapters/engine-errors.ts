@@ -1,0 +1,45 @@
+/** The engine's error codes as our two kinds of failure. */
+import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
+
+/** Codes that say that the block itself can never land, whatever the status: parsing, types, columns, values out of range. */
+const dataCodes = new Set([
+  6, 8, 9, 10, 16, 19, 20, 25, 26, 27, 33, 34, 36, 38, 41, 42, 43, 44, 49, 50, 53, 54, 69, 70, 72, 73, 117, 128, 131,
+  190, 195, 261, 321, 349, 407, 436, 441, 472, 636, 691,
+]);
+/** Codes that say that a read asks for more than its limits allow. */
+const tooLargeCodes = new Set([158, 162, 290, 307, 396]);
+/** Codes of values that do not fit the type of their parameter. */
+const parameterCodes = new Set([6, 26, 27, 38, 41, 53, 69, 70, 72, 321, 376, 457]);
+/** Of a table that merges too slowly, or of a block that is spread over too many partitions. */
+const tooManyPartsCode = 252;
+const timeoutCode = 159;
+const memoryCode = 241;
+
+/** The first line of the engine's message without its frame. */
+const firstLine = (message: string): string =>
+  message
+    .replace(/^(?:Code: \d+\. )?(?:DB::Exception: )?/, '')
+    .split('\n', 1)[0]
+    ?.slice(0, 500) ?? '';
+
+/** How an insert failed. What is not the block's own fault is worth another try. */
+export const insertError = (table: string, code: number | undefined, cause: Error): Error => {
+  const message = `cannot insert into ${table}: ${firstLine(cause.message)}`;
+  const scattered = code === tooManyPartsCode && cause.message.includes('single INSERT block');
+  if (scattered || (code !== undefined && dataCodes.has(code)))
+    return new PermanentError('bad-block', message, { cause });
+  return new UnavailableError(message, { cause });
+};
+
+/** How a read failed. */
+export const queryError = (code: number | undefined, cause: Error): Error => {
+  if (code === undefined)
+    return new UnavailableError(`cannot read the columns: ${firstLine(cause.message)}`, { cause });
+  if (tooLargeCodes.has(code))
+    return new PermanentError('result-too-large', 'the query gives more rows than are allowed: narrow it', { cause });
+  if (code === timeoutCode) return new UnavailableError('the query took too long: narrow its time range', { cause });
+  if (code === memoryCode)
+    return new UnavailableError('the query needs more memory than is free: narrow it', { cause });
+  if (parameterCodes.has(code)) return new PermanentError('bad-parameter', firstLine(cause.message), { cause });
+  return new Error(`the query failed: ${firstLine(cause.message)}`, { cause });
+};

@@ -1,0 +1,79 @@
+/** Native blocks as files for the engine to read: in memory where the machine has /dev/shm, else in the data directory. */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+
+/** The engine's `file()` takes these for patterns. */
+const patternCharacters = /[*?{}[\]]/;
+
+/** A directory for a data directory's blocks, emptied of what a process that crashed left behind. Call it with the data directory locked. */
+const emptied = (directory: string): string | undefined => {
+  if (patternCharacters.test(directory)) return undefined;
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    for (const name of readdirSync(directory)) rmSync(join(directory, name), { force: true });
+    return directory;
+  } catch {
+    return undefined;
+  }
+};
+
+const write = async (path: string, chunks: readonly Uint8Array[]): Promise<void> => {
+  let size = 0;
+  for (const chunk of chunks) size += chunk.length;
+  const file = await open(path, 'wx', 0o600);
+  try {
+    const { bytesWritten } = await file.writev(chunks);
+    if (bytesWritten !== size) throw new Error(`${path} took ${bytesWritten} of ${size} bytes`);
+  } finally {
+    await file.close();
+  }
+};
+
+/** Writes blocks to files that live only as long as their use. */
+export class NativeFiles {
+  readonly #directories: readonly string[];
+
+  /** `memory` is tried first; it may be missing, or too small for a block (a container's 64 MB). */
+  constructor(dataDirectory: string, memory = '/dev/shm') {
+    const name = `oiq-blocks-${createHash('sha256').update(resolve(dataDirectory)).digest('hex').slice(0, 16)}`;
+    this.#directories = [emptied(join(memory, name)), emptied(join(resolve(dataDirectory), 'blocks'))].filter(
+      (directory) => directory !== undefined,
+    );
+    if (this.#directories.length === 0)
+      throw new Error(
+        `cannot write blocks to ${memory} or ${dataDirectory}: choose a writable directory without any of *?{}[]`,
+      );
+  }
+
+  /** Calls `use` with the path of a file that holds the chunks, and removes the file whatever happens. */
+  async with<Result>(chunks: readonly Uint8Array[], use: (path: string) => Promise<Result>): Promise<Result> {
+    const path = await this.#written(chunks);
+    try {
+      return await use(path);
+    } finally {
+      await rm(path, { force: true });
+    }
+  }
+
+  /** Removes the directories. */
+  close(): void {
+    for (const directory of this.#directories) rmSync(directory, { recursive: true, force: true });
+  }
+
+  async #written(chunks: readonly Uint8Array[]): Promise<string> {
+    let failure: unknown;
+    for (const directory of this.#directories) {
+      const path = join(directory, `${randomUUID()}.native`);
+      try {
+        await write(path, chunks);
+        return path;
+      } catch (error) {
+        failure = error;
+        await rm(path, { force: true });
+      }
+    }
+    throw failure;
+  }
+}

@@ -1,0 +1,33 @@
+/** Limits and fences of a read, as settings of the engine. */
+import type { QueryLimits } from '../../schemas/columns.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import { tenantFilters } from './tenant-fence.ts';
+
+const gibibyte = 1024 ** 3;
+const defaults = { maxExecutionSeconds: 30, maxMemoryBytes: 2 * gibibyte, maxResultRows: 100_000 };
+const maxResultBytes = 256 * 1024 ** 2;
+
+/** Plain settings of every read: the limits, and results in which no number loses digits. */
+export const limitSettings = (
+  limits: QueryLimits,
+  tenantId: string | undefined,
+  mostMemory = Number.POSITIVE_INFINITY,
+) => ({
+  // 1 lets a statement change no setting and reach no outside; the platform's own may bring settings.
+  readonly: tenantId === undefined ? 2 : 1,
+  max_execution_time: limits.maxExecutionSeconds ?? defaults.maxExecutionSeconds,
+  max_memory_usage: Math.min(limits.maxMemoryBytes ?? defaults.maxMemoryBytes, mostMemory),
+  max_result_rows: limits.maxResultRows ?? defaults.maxResultRows,
+  max_result_bytes: maxResultBytes,
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_denormals: 1,
+  output_format_json_array_of_rows: 1,
+});
+
+/** The value of `additional_table_filters` of a tenant's read, as the engine spells maps; none for the platform's own. */
+export const filterSettings = (tenantId: string | undefined): string | undefined =>
+  tenantId === undefined
+    ? undefined
+    : `{${Object.entries(tenantFilters(tenantId))
+        .map(([table, filter]) => `${quote(table)}: ${quote(filter)}`)
+        .join(', ')}}`;

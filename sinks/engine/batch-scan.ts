@@ -1,0 +1,52 @@
+import { PermanentError } from '../../schemas/errors.ts';
+import { type EncodedBlock, encodeBlock, rowCount } from '../native/rows.ts';
+import type { ScanMessage, Scanner } from '../scan/scanner.ts';
+import type { Rejected } from './scan-messages.ts';
+
+export interface BatchScan {
+  readonly blocks: EncodedBlock[];
+  readonly rejected: Rejected[];
+}
+
+/**
+ * Scans messages into one block a table. A message lands whole or not at all: what it appended before a fault is taken
+ * back. `serial` names the batch for what is `seen`.
+ */
+export const scanBatch = (
+  scanner: Scanner,
+  messages: Iterable<ScanMessage>,
+  partition: number,
+  serial: number,
+  allocate: (bytes: number) => Uint8Array<ArrayBuffer>,
+): BatchScan => {
+  const rejected: Rejected[] = [];
+  for (const seen of scanner.seen) seen.begin(serial);
+  forColumns(scanner, 'reset');
+  let index = 0;
+  for (const message of messages) {
+    forColumns(scanner, 'mark');
+    for (const seen of scanner.seen) seen.mark();
+    try {
+      scanner.scan(message, partition);
+    } catch (error) {
+      rejected.push({ index, ...reasonOf(error) });
+      forColumns(scanner, 'rollback');
+      for (const seen of scanner.seen) seen.rollback();
+      scanner.abandon();
+    }
+    index++;
+  }
+  for (const seen of scanner.seen) seen.end();
+  const blocks = scanner.tables.filter((rows) => rowCount(rows) > 0).map((rows) => encodeBlock(rows, allocate));
+  return { blocks, rejected };
+};
+
+const forColumns = ({ tables }: Scanner, action: 'reset' | 'mark' | 'rollback'): void => {
+  for (const { columns } of tables) for (const column of columns.values()) column[action]();
+};
+
+/** The same bytes always fail the same way, whatever the fault is called. */
+const reasonOf = (error: unknown): { reason: string; message: string } => {
+  if (error instanceof PermanentError) return { reason: error.reason, message: error.message };
+  return { reason: 'unprocessable', message: error instanceof Error ? error.message : String(error) };
+};

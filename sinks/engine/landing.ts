@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import type { Batch, BusRecord } from '../../schemas/bus.ts';
+import type { Columns } from '../../schemas/columns.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import type { Metrics } from '../../schemas/metrics.ts';
+import type { EncodedBlock } from '../native/rows.ts';
+import { isMerging, type LandedRows, landedRows, spansDays } from './landed.ts';
+import type { Scanned, ScanPool } from './scan-pool.ts';
+
+/** A message that cannot land, and why. */
+export interface Poison {
+  readonly record: BusRecord;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface LandingOptions {
+  readonly sink: string;
+  readonly topic: string;
+  /** As stored. */
+  readonly partition: number;
+  /** Whether the range, or a part of it, may have landed before. */
+  readonly inDoubt: boolean;
+  readonly pool: ScanPool;
+  readonly columns: Columns;
+  readonly metrics: Metrics;
+}
+
+type Range = readonly [BusRecord, ...BusRecord[]];
+
+/**
+ * Lands one range of one partition: one insert a table, each once. What is in doubt is counted in the tables first, each
+ * table on its own, for one may have taken the range and another not.
+ */
+export class Landing {
+  readonly #options: LandingOptions;
+  readonly #batch: Batch;
+  readonly #landed = new Map<string, LandedRows>();
+  readonly #poison: Poison[] = [];
+
+  constructor(batch: Batch, options: LandingOptions) {
+    this.#batch = batch;
+    this.#options = options;
+  }
+
+  /** Resolves with what could not land when all else has. */
+  async land(records: readonly BusRecord[]): Promise<readonly Poison[]> {
+    if (isRange(records)) await this.#range(records, this.#batch, new Set());
+    return this.#poison;
+  }
+
+  /** `done` names tables that have taken these records already, as part of a larger range. */
+  async #range(records: Range, bounds: Pick<Batch, 'first' | 'last'>, done: ReadonlySet<string>): Promise<void> {
+    const { sink, topic, partition, pool } = this.#options;
+    const scanned = await pool.scan(sink, topic, partition, records);
+    const taken = new Set(done);
+    let refusal: PermanentError | undefined;
+    let landed = false;
+    try {
+      refusal = await this.#insertAll(scanned, records, bounds, taken);
+      landed = refusal === undefined;
+    } finally {
+      scanned.settle(landed);
+    }
+    if (refusal !== undefined) {
+      await this.#divide(records, taken, refusal);
+      return;
+    }
+    for (const { index, reason, message } of scanned.rejected) {
+      const record = records[index];
+      if (record !== undefined) this.#poison.push({ record, reason, message });
+    }
+  }
+
+  /** Answers the refusal of a table that will never take the range, or that has taken a part of it. */
+  async #insertAll(
+    { blocks }: Scanned,
+    records: Range,
+    bounds: Pick<Batch, 'first' | 'last'>,
+    taken: Set<string>,
+  ): Promise<PermanentError | undefined> {
+    for (const block of blocks) {
+      if (taken.has(block.table)) continue;
+      const refusal = await this.#insertMissing(block, records, bounds);
+      if (refusal !== undefined) return refusal;
+      if (!isMerging(block.table)) taken.add(block.table);
+    }
+    return undefined;
+  }
+
+  async #insertMissing(
+    block: EncodedBlock,
+    records: Range,
+    bounds: Pick<Batch, 'first' | 'last'>,
+  ): Promise<PermanentError | undefined> {
+    const before = await this.#rowsBefore(block, records);
+    if (before >= block.rows) return undefined;
+    // An insert over midnight is two parts, of which one may have landed: its own token tells them apart.
+    if (before > 0 && records.length > 1 && !spansDays(records)) {
+      return new PermanentError('landed-in-part', `table ${block.table} holds a part of the range`);
+    }
+    try {
+      await this.#insert(block, bounds);
+      return undefined;
+    } catch (error) {
+      if (error instanceof PermanentError) return error;
+      throw error;
+    }
+  }
+
+  async #insert(block: EncodedBlock, { first, last }: Pick<Batch, 'first' | 'last'>): Promise<void> {
+    const { topic, columns, metrics } = this.#options;
+    const { table, rows, bytes } = block;
+    const range = `${topic}:${this.#batch.partition}:${first}-${last}`;
+    const start = performance.now();
+    // Rows that merge are written by what this process remembers, so that the same range may carry others the next time.
+    const token = isMerging(table) ? `${range}:${randomUUID()}` : range;
+    await columns.insert({ table, columns: block.columns, rows, chunks: [bytes] }, token);
+    metrics.observe('oiq_insert_duration_seconds', (performance.now() - start) / 1_000, { table });
+    metrics.add('oiq_landed_rows_total', rows, { table });
+  }
+
+  /** Rows of these records that the table has already. */
+  async #rowsBefore({ table }: EncodedBlock, records: Range): Promise<number> {
+    const { inDoubt, columns, partition } = this.#options;
+    if (!inDoubt || isMerging(table)) return 0;
+    let counts = this.#landed.get(table);
+    if (counts === undefined) {
+      counts = await landedRows(columns, table, partition, this.#batch);
+      this.#landed.set(table, counts);
+    }
+    let rows = 0;
+    if (counts.size > 0) for (const { offset } of records) rows += counts.get(offset) ?? 0;
+    return rows;
+  }
+
+  /** Finds the message at fault by halves. Tokens name what each half holds. */
+  async #divide(records: Range, taken: ReadonlySet<string>, refusal: PermanentError): Promise<void> {
+    if (records.length === 1) {
+      this.#poison.push({ record: records[0], reason: refusal.reason, message: refusal.message });
+      return;
+    }
+    const middle = records.length >> 1;
+    for (const half of [records.slice(0, middle), records.slice(middle)]) {
+      if (isRange(half)) await this.#range(half, { first: half[0].offset, last: half.at(-1)?.offset ?? 0 }, taken);
+    }
+  }
+}
+
+const isRange = (records: readonly BusRecord[]): records is Range => records.length > 0;

@@ -1,0 +1,116 @@
+import type { Batch, BusRecord, Message, Producer } from '../../schemas/bus.ts';
+import type { Clock } from '../../schemas/clock.ts';
+import type { Columns } from '../../schemas/columns.ts';
+import { unprocessable } from '../../schemas/dead-letter.ts';
+import { Fuse } from '../../schemas/fuse.ts';
+import type { Log } from '../../schemas/log.ts';
+import type { Metrics } from '../../schemas/metrics.ts';
+import { Landing, type Poison } from './landing.ts';
+import type { ScanPool } from './scan-pool.ts';
+import type { Sink } from './sink.ts';
+
+export interface SinkRuntime {
+  readonly producer: Producer;
+  readonly columns: Columns;
+  readonly pool: ScanPool;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** What is known of a partition's past in this process. */
+interface Progress {
+  last: number;
+  atMs: number;
+  failed: boolean;
+}
+
+/** After this long without a batch somebody else may have had the partition, and tokens may have been forgotten. */
+const idleMs = 600_000;
+
+/**
+ * The handler of a sink's batches: resolving commits. Landing is exactly once: a range has the same token whenever it
+ * is delivered, and a range that may have landed too long ago for tokens is counted in the tables first.
+ */
+export const batchHandler = (sink: Sink, runtime: SinkRuntime): ((batch: Batch) => Promise<void>) => {
+  const { metrics, log, clock } = runtime;
+  const fuse = new Fuse(sink.name);
+  const progress = new Map<string, Progress>();
+
+  return async (batch) => {
+    const key = `${batch.topic}:${batch.partition}`;
+    const inDoubt = isInDoubt(progress.get(key), batch, clock);
+    progress.set(key, { last: batch.last, atMs: clock.now(), failed: true });
+    try {
+      await landBatch(sink, runtime, fuse, batch, inDoubt);
+    } catch (error) {
+      metrics.add('oiq_consumer_batches_total', 1, { group: sink.name, outcome: 'rejected' });
+      log.warn(
+        {
+          sink: sink.name,
+          topic: batch.topic,
+          partition: batch.partition,
+          first: batch.first,
+          last: batch.last,
+          error,
+        },
+        'batch rejected',
+      );
+      throw error;
+    }
+    progress.set(key, { last: batch.last, atMs: clock.now(), failed: false });
+    metrics.add('oiq_consumer_batches_total', 1, { group: sink.name, outcome: 'committed' });
+  };
+};
+
+const isInDoubt = (known: Progress | undefined, { first }: Batch, clock: Clock): boolean =>
+  known === undefined || known.failed || first <= known.last || clock.now() - known.atMs > idleMs;
+
+const landBatch = async (
+  sink: Sink,
+  runtime: SinkRuntime,
+  fuse: Fuse,
+  batch: Batch,
+  inDoubt: boolean,
+): Promise<void> => {
+  const { producer, columns, pool, metrics } = runtime;
+  const input = sink.inputs.find(({ topic }) => topic.name === batch.topic);
+  if (input === undefined) throw new Error(`sink ${sink.name} does not read topic ${batch.topic}`);
+  const records = batch.records.filter((record) => !isForAnother(record, sink.name));
+  const landing = new Landing(batch, {
+    sink: sink.name,
+    topic: batch.topic,
+    partition: batch.partition + input.partitionOffset,
+    inDoubt,
+    pool,
+    columns,
+    metrics,
+  });
+  const poison = await landing.land(records);
+  fuse.check(records.length, poison.length);
+  for (const { reason } of poison) metrics.add('oiq_dead_letters_total', 1, { origin: sink.name, reason });
+  if (poison.length > 0) await dispose(sink, batch, poison, producer, runtime.log);
+};
+
+/** Replays of a consumer's dead letter name the only group that takes them again. */
+const isForAnother = ({ headers }: BusRecord, group: string): boolean =>
+  headers['only-group'] !== undefined && headers['only-group'] !== group;
+
+const dispose = async (
+  sink: Sink,
+  { topic, partition }: Batch,
+  poison: readonly Poison[],
+  producer: Producer,
+  log: Log,
+): Promise<void> => {
+  if (sink.unprocessable === 'drop') {
+    for (const { record, reason, message } of poison) {
+      log.error({ sink: sink.name, topic, partition, offset: record.offset, reason, message }, 'message left out');
+    }
+    return;
+  }
+  const messages: Message[] = poison.flatMap(({ record, reason, message }) =>
+    unprocessable({ group: sink.name, topic, partition, record, reason, message, receivedAtMs: record.timestampMs }),
+  );
+  await producer.publish(messages);
+};

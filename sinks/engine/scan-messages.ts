@@ -1,0 +1,41 @@
+/** What the main thread and the scan workers say to each other. */
+import type { EncodedBlock } from '../native/rows.ts';
+
+/** Messages of one partition, their values in one piece of memory, which moves to the worker and back. */
+export interface ScanRequest {
+  readonly kind: 'scan';
+  readonly id: number;
+  readonly sink: string;
+  /** As stored. */
+  readonly partition: number;
+  readonly offsets: readonly number[];
+  readonly lengths: readonly number[];
+  readonly headers: readonly Readonly<Record<string, string>>[];
+  readonly values: ArrayBuffer;
+}
+
+/** What became of the blocks of a scan; their memory comes back to be used again. */
+export interface ScanSettled {
+  readonly kind: 'settled';
+  readonly id: number;
+  readonly sink: string;
+  readonly landed: boolean;
+  readonly memory: readonly ArrayBuffer[];
+}
+
+/** A message that can never be processed. None of its rows is in the blocks. */
+export interface Rejected {
+  readonly index: number;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface ScanReply {
+  readonly id: number;
+  /** Blocks with rows, in the order in which they are inserted. */
+  readonly blocks: readonly EncodedBlock[];
+  readonly rejected: readonly Rejected[];
+  readonly values: ArrayBuffer;
+  /** Set when the scanner itself failed: nothing was scanned. */
+  readonly failure?: string;
+}

@@ -1,0 +1,38 @@
+import type { Topic } from '../../schemas/topics.ts';
+import type { Scanner } from '../scan/scanner.ts';
+
+/** What a sink is: one consumer group that lands messages of some topics as rows. */
+export interface Sink {
+  /** Also the consumer group. */
+  readonly name: string;
+  readonly summary: string;
+  readonly inputs: readonly SinkInput[];
+  /** What becomes of messages that can never be processed; `drop` (and say so) only where the input is the dead letter itself. */
+  readonly unprocessable: 'dead-letter' | 'drop';
+  /** Makes the scanner; called once in each worker. */
+  scanner(): Scanner;
+}
+
+export interface SinkInput {
+  readonly topic: Topic;
+  /** Added to the partition in the stored column, so that the topics of one table are told apart. */
+  readonly partitionOffset: number;
+}
+
+/** Declares a sink: its inputs in the order in which their partitions are numbered. */
+export const defineSink = ({
+  name,
+  summary,
+  inputs,
+  scanner,
+  unprocessable = 'dead-letter',
+}: Pick<Sink, 'name' | 'summary' | 'scanner'> &
+  Partial<Pick<Sink, 'unprocessable'>> & {
+    readonly inputs: readonly (Topic | SinkInput)[];
+  }): Sink => ({
+  name,
+  summary,
+  unprocessable,
+  scanner,
+  inputs: inputs.map((input) => ('topic' in input ? input : { topic: input, partitionOffset: 0 })),
+});

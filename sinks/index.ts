@@ -1,0 +1,69 @@
+/** The sinks: one line each. Consumer group, metrics' labels and contract tests follow from the definitions. */
+import type { Bus } from '../schemas/bus.ts';
+import type { Clock } from '../schemas/clock.ts';
+import type { Columns } from '../schemas/columns.ts';
+import type { Log } from '../schemas/log.ts';
+import type { Metrics } from '../schemas/metrics.ts';
+import type { Role } from '../schemas/role.ts';
+import { deadLetters } from './dead-letters.ts';
+import { batchHandler } from './engine/run.ts';
+import { ScanPool } from './engine/scan-pool.ts';
+import type { Sink } from './engine/sink.ts';
+import { logs } from './logs.ts';
+import { metrics } from './metrics.ts';
+import { traces } from './traces.ts';
+
+export const sinks: readonly Sink[] = [logs, metrics, traces, deadLetters];
+
+/**
+ * Larger than the bus' own: an insert makes a part, with its own dictionary of words, and few large parts cost half of
+ * what many small ones do to write and to merge. Bounded by what a batch takes in memory on its way.
+ */
+const batchLimits = { maxRecords: 100_000, maxBytes: 24 * 1024 * 1024 } as const;
+
+const topicsOf = ({ inputs }: Sink): string[] => inputs.map(({ topic }) => topic.name);
+
+/** Consumer groups of the sinks, for lag. */
+export const sinkGroups = sinks.map((sink) => ({ group: sink.name, topics: topicsOf(sink) }));
+
+export interface SinksOptions {
+  readonly bus: Bus;
+  readonly columns: Columns;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Names of the sinks to run; empty runs all. */
+  readonly only?: readonly string[];
+  /** Scan threads; by default one less than the cores, four at most. */
+  readonly threads?: number;
+}
+
+/** Starts consuming. Tables and topics must be there. */
+export const startSinks = async (options: SinksOptions): Promise<Role> => {
+  const { bus, columns, only = [] } = options;
+  const unknown = only.filter((name) => !sinks.some((sink) => sink.name === name));
+  if (unknown.length > 0) {
+    const known = sinks.map(({ name }) => name).join(', ');
+    throw new Error(`no sink is called ${unknown.join(', ')}; there are: ${known}`);
+  }
+  const chosen = sinks.filter(({ name }) => only.length === 0 || only.includes(name));
+  const producer = await bus.producer();
+  const pool = new ScanPool(options.threads);
+  const running = chosen.map((sink) => {
+    const consumer = bus.consumer({ group: sink.name, ...batchLimits });
+    return { consumer, done: consumer.run(topicsOf(sink), batchHandler(sink, { ...options, producer, pool })) };
+  });
+  return {
+    name: 'sinks',
+    async ready() {
+      await Promise.all([bus.check(), columns.check()]);
+    },
+    async stop() {
+      await Promise.all(running.map(({ consumer }) => consumer.stop()));
+      await Promise.allSettled(running.map(({ done }) => done));
+      await pool.close();
+      await producer.close();
+    },
+    failed: Promise.all(running.map(({ done }) => done)).then(() => undefined),
+  };
+};

@@ -1,0 +1,46 @@
+/** Brings the tables to the form that this program knows. */
+import type { Columns } from '../../schemas/columns.ts';
+import type { Log } from '../../schemas/log.ts';
+import { schemaMigrationsTable } from '../../schemas/tables/schema-migrations.ts';
+import { createTable } from '../../schemas/tables/table.ts';
+import { createTables } from './001-create-tables.ts';
+import { addSearchIndexes } from './002-add-search-indexes.ts';
+import { createViews } from './003-create-views.ts';
+import type { Migration } from './migration.ts';
+
+export const migrations: readonly Migration[] = [createTables, addSearchIndexes, createViews];
+
+const appliedIds = async (columns: Columns): Promise<ReadonlySet<number>> => {
+  const rows = await columns.query<{ id: number }>('SELECT DISTINCT id FROM schema_migrations');
+  return new Set(rows.map(({ id }) => id));
+};
+
+/**
+ * Applies the migrations that are missing, in order, and gives their number. Repeatable, and safe when several processes do
+ * it at once. Refuses tables that a newer program has changed, before it touches anything.
+ */
+export const migrate = async (
+  columns: Columns,
+  log: Log,
+  known: readonly Migration[] = migrations,
+): Promise<number> => {
+  await columns.execute(createTable(schemaMigrationsTable));
+  const applied = await appliedIds(columns);
+  const newest = Math.max(0, ...applied);
+  const last = known.at(-1)?.id ?? 0;
+  if (newest > last)
+    throw new Error(
+      `the tables are at version ${newest} and this program knows version ${last}: run the newer program, or restore a backup from before its migration`,
+    );
+  let count = 0;
+  for (const migration of known) {
+    if (applied.has(migration.id)) continue;
+    await migration.up(columns);
+    await columns.execute(
+      `INSERT INTO schema_migrations (id, name, applied_at) VALUES (${migration.id}, '${migration.name}', now64(3))`,
+    );
+    log.info({ id: migration.id, name: migration.name }, 'migration applied');
+    count++;
+  }
+  return count;
+};

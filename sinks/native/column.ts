@@ -1,0 +1,60 @@
+/** What every column of a Native block can do. */
+export interface Column {
+  /** ClickHouse type in which the block carries the column. */
+  readonly type: string;
+  /** Complete values appended so far. */
+  readonly rows: number;
+  /** Remembers the present length. There is one mark; a later one replaces it. */
+  mark(): void;
+  /** Forgets what was appended since `mark`. */
+  rollback(): void;
+  /** Empties the column and keeps its memory. */
+  reset(): void;
+  /** Bytes that a nested dictionary's version takes; it precedes everything else of the column. */
+  readonly prefixSize: number;
+  writePrefix(target: Uint8Array, at: number): number;
+  /** Bytes of the values in the block. */
+  size(): number;
+  /** Writes exactly `size()` bytes and answers the position after them. */
+  write(target: Uint8Array, at: number): number;
+}
+
+/** Above this many bytes one native copy is cheaper than a loop. */
+const longCopy = 56;
+
+/** Copies short runs in place, where a call into the runtime would cost more than the bytes. */
+export const copyBytes = (source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): void => {
+  if (end - start > longCopy) {
+    target.set(source.subarray(start, end), at);
+    return;
+  }
+  for (let from = start, to = at; from < end; from++, to++) target[to] = source[from] as number;
+};
+
+/** Capacity to grow to: at least `needed`, doubling, so that appending stays linear. */
+export const grown = (capacity: number, needed: number): number => {
+  let next = capacity;
+  while (next < needed) next *= 2;
+  return next;
+};
+
+/** Base of columns without a dictionary. */
+export abstract class PlainColumn implements Column {
+  readonly type: string;
+  readonly prefixSize: number = 0;
+
+  constructor(type: string) {
+    this.type = type;
+  }
+
+  abstract readonly rows: number;
+  abstract mark(): void;
+  abstract rollback(): void;
+  abstract reset(): void;
+  abstract size(): number;
+  abstract write(target: Uint8Array, at: number): number;
+
+  writePrefix(_target: Uint8Array, at: number): number {
+    return at;
+  }
+}

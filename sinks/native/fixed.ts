@@ -1,0 +1,151 @@
+import { grown, PlainColumn } from './column.ts';
+
+type Elements = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
+
+const bytesOf = (elements: Elements, length: number): Uint8Array =>
+  new Uint8Array(elements.buffer, 0, length * elements.BYTES_PER_ELEMENT);
+
+/** One typed array behind a column; `perRow` elements make a value. ClickHouse is little-endian, as is every machine Node runs on. */
+abstract class FixedColumn<Array extends Elements> extends PlainColumn {
+  protected elements: Array;
+  protected length = 0;
+  #mark = 0;
+  readonly #perRow: number;
+
+  constructor(type: string, elements: Array, perRow = 1) {
+    super(type);
+    this.elements = elements;
+    this.#perRow = perRow;
+  }
+
+  get rows(): number {
+    return this.length / this.#perRow;
+  }
+
+  mark(): void {
+    this.#mark = this.length;
+  }
+
+  rollback(): void {
+    this.length = this.#mark;
+  }
+
+  reset(): void {
+    this.length = 0;
+    this.#mark = 0;
+  }
+
+  size(): number {
+    return this.length * this.elements.BYTES_PER_ELEMENT;
+  }
+
+  write(target: Uint8Array, at: number): number {
+    target.set(bytesOf(this.elements, this.length), at);
+    return at + this.size();
+  }
+
+  protected reserve(more: number): void {
+    const needed = this.length + more;
+    if (needed <= this.elements.length) return;
+    const larger = new (this.elements.constructor as new (length: number) => Array)(
+      grown(this.elements.length, needed),
+    );
+    larger.set(this.elements);
+    this.elements = larger;
+  }
+}
+
+/** UInt8, Bool, UInt16, UInt32, Int32: one number a value. */
+export class NumberColumn extends FixedColumn<Elements> {
+  constructor(type: 'UInt8' | 'Bool' | 'UInt16' | 'UInt32' | 'Int32') {
+    super(
+      type,
+      type === 'UInt16' ? new Uint16Array(1024) : type.endsWith('32') ? new Uint32Array(1024) : new Uint8Array(1024),
+    );
+  }
+
+  push(value: number): void {
+    if (this.length === this.elements.length) this.reserve(1);
+    this.elements[this.length++] = value;
+  }
+
+  /** The same value `count` times. */
+  fill(value: number, count: number): void {
+    this.reserve(count);
+    this.elements.fill(value, this.length, this.length + count);
+    this.length += count;
+  }
+
+  /** `count` values from `first` on, each one more. */
+  sequence(first: number, count: number): void {
+    this.reserve(count);
+    const { elements, length } = this;
+    for (let index = 0; index < count; index++) elements[length + index] = first + index;
+    this.length += count;
+  }
+}
+
+const scratchDouble = new Float64Array(1);
+const scratchWords = new Uint32Array(scratchDouble.buffer);
+
+/** UInt64, Int64, Float64 and DateTime64: two 32-bit words a value, so that no bit is lost on the way. */
+export class WordsColumn extends FixedColumn<Uint32Array<ArrayBuffer>> {
+  constructor(type: string) {
+    super(type, new Uint32Array(2048), 2);
+  }
+
+  push(low: number, high: number): void {
+    if (this.length + 2 > this.elements.length) this.reserve(2);
+    this.elements[this.length++] = low;
+    this.elements[this.length++] = high;
+  }
+
+  /** As Float64. */
+  pushDouble(value: number): void {
+    scratchDouble[0] = value;
+    this.push(scratchWords[0] as number, scratchWords[1] as number);
+  }
+
+  /** A non-negative integer below 2^53. */
+  pushInteger(value: number): void {
+    this.push(value >>> 0, Math.floor(value / 4_294_967_296));
+  }
+
+  fill(low: number, high: number, count: number): void {
+    this.reserve(count * 2);
+    for (let index = 0; index < count; index++) {
+      this.elements[this.length++] = low;
+      this.elements[this.length++] = high;
+    }
+  }
+
+  /** Little-endian values as they lie on the wire; `end - start` is a multiple of eight. */
+  copy(source: Uint8Array, start: number, end: number): void {
+    this.reserve((end - start) / 4);
+    new Uint8Array(this.elements.buffer).set(source.subarray(start, end), this.length * 4);
+    this.length += (end - start) / 4;
+  }
+}
+
+/** FixedString(n). */
+export class FixedStringColumn extends FixedColumn<Uint8Array<ArrayBuffer>> {
+  readonly #width: number;
+
+  constructor(width: number) {
+    super(`FixedString(${width})`, new Uint8Array(width * 512), width);
+    this.#width = width;
+  }
+
+  /** The bytes at `start`; zeros when `start` is negative. */
+  push(source: Uint8Array, start: number): void {
+    const width = this.#width;
+    if (this.length + width > this.elements.length) this.reserve(width);
+    const { elements, length } = this;
+    this.length = length + width;
+    if (start < 0) {
+      elements.fill(0, length, length + width);
+      return;
+    }
+    for (let index = 0; index < width; index++) elements[length + index] = source[start + index] as number;
+  }
+}

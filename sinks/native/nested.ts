@@ -1,0 +1,162 @@
+import type { Column } from './column.ts';
+import { NumberColumn, WordsColumn } from './fixed.ts';
+import { DictionaryColumn, StringColumn } from './strings.ts';
+
+/** Array(T): the running count of elements after each row, and the elements. Append elements, then `close` the row. */
+export class ArrayColumn<Element extends Column> implements Column {
+  readonly type: string;
+  readonly elements: Element;
+  readonly #ends = new WordsColumn('UInt64');
+
+  constructor(elements: Element) {
+    this.type = `Array(${elements.type})`;
+    this.elements = elements;
+  }
+
+  get rows(): number {
+    return this.#ends.rows;
+  }
+
+  /** Ends the row: what was appended to `elements` since the last row is its value. */
+  close(): void {
+    this.#ends.push(this.elements.rows, 0);
+  }
+
+  mark(): void {
+    this.#ends.mark();
+    this.elements.mark();
+  }
+
+  rollback(): void {
+    this.#ends.rollback();
+    this.elements.rollback();
+  }
+
+  reset(): void {
+    this.#ends.reset();
+    this.elements.reset();
+  }
+
+  get prefixSize(): number {
+    return this.elements.prefixSize;
+  }
+
+  writePrefix(target: Uint8Array, at: number): number {
+    return this.elements.writePrefix(target, at);
+  }
+
+  size(): number {
+    return this.#ends.size() + this.elements.size();
+  }
+
+  write(target: Uint8Array, at: number): number {
+    return this.elements.write(target, this.#ends.write(target, at));
+  }
+}
+
+/** A key and its value, side by side; only ever inside an array, where the two are a map. */
+class EntryColumn implements Column {
+  readonly type = 'Tuple(LowCardinality(String), String)';
+  readonly keys = new DictionaryColumn();
+  readonly values = new StringColumn();
+
+  get rows(): number {
+    return this.values.rows;
+  }
+
+  mark(): void {
+    this.keys.mark();
+    this.values.mark();
+  }
+
+  rollback(): void {
+    this.keys.rollback();
+    this.values.rollback();
+  }
+
+  reset(): void {
+    this.keys.reset();
+    this.values.reset();
+  }
+
+  readonly prefixSize = 8;
+
+  writePrefix(target: Uint8Array, at: number): number {
+    return this.keys.writePrefix(target, at);
+  }
+
+  size(): number {
+    return this.keys.size() + this.values.size();
+  }
+
+  write(target: Uint8Array, at: number): number {
+    return this.values.write(target, this.keys.write(target, at));
+  }
+}
+
+/** Map(LowCardinality(String), String). Append keys and values, then `close` the row. */
+export class MapColumn extends ArrayColumn<EntryColumn> {
+  override readonly type = 'Map(LowCardinality(String), String)';
+  readonly keys: DictionaryColumn;
+  readonly values: StringColumn;
+
+  constructor() {
+    super(new EntryColumn());
+    this.keys = this.elements.keys;
+    this.values = this.elements.values;
+  }
+}
+
+/** Nullable(T) over 64-bit values: a byte a row that tells which are null, and the values. */
+export class NullableColumn implements Column {
+  readonly type: string;
+  readonly prefixSize = 0;
+  readonly #nulls = new NumberColumn('UInt8');
+  readonly #values: WordsColumn;
+
+  constructor(type: 'Float64' | 'UInt64') {
+    this.type = `Nullable(${type})`;
+    this.#values = new WordsColumn(type);
+  }
+
+  get rows(): number {
+    return this.#nulls.rows;
+  }
+
+  push(low: number, high: number): void {
+    this.#nulls.push(0);
+    this.#values.push(low, high);
+  }
+
+  pushNull(): void {
+    this.#nulls.push(1);
+    this.#values.push(0, 0);
+  }
+
+  mark(): void {
+    this.#nulls.mark();
+    this.#values.mark();
+  }
+
+  rollback(): void {
+    this.#nulls.rollback();
+    this.#values.rollback();
+  }
+
+  reset(): void {
+    this.#nulls.reset();
+    this.#values.reset();
+  }
+
+  writePrefix(_target: Uint8Array, at: number): number {
+    return at;
+  }
+
+  size(): number {
+    return this.#nulls.size() + this.#values.size();
+  }
+
+  write(target: Uint8Array, at: number): number {
+    return this.#values.write(target, this.#nulls.write(target, at));
+  }
+}

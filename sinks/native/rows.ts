@@ -1,0 +1,79 @@
+import type { Table } from '../../schemas/tables/table.ts';
+import type { Column } from './column.ts';
+import { varintSize, writeVarint } from './strings.ts';
+
+/** One table's part of a batch, as a Native block in one piece. */
+export interface EncodedBlock {
+  readonly table: string;
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly rows: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Column writers of one table. */
+export interface Rows {
+  readonly table: Table;
+  readonly columns: ReadonlyMap<string, Column>;
+}
+
+/** Columns that the engine computes itself. */
+const isComputed = (type: string): boolean => /\b(?:MATERIALIZED|ALIAS|DEFAULT|EPHEMERAL)\b/.test(type);
+
+/** Puts writers in the table's order. Throws when they and the table's declaration have come apart. */
+export const rowsOf = (table: Table, writers: Readonly<Record<string, Column>>): Rows => {
+  const columns = new Map<string, Column>();
+  for (const [name, type] of Object.entries(table.columns)) {
+    const writer = writers[name];
+    if (writer !== undefined) columns.set(name, writer);
+    else if (!isComputed(type)) throw new Error(`the scanner of table ${table.name} writes no column ${name}`);
+  }
+  for (const name of Object.keys(writers)) {
+    if (!columns.has(name)) throw new Error(`table ${table.name} has no column ${name}`);
+  }
+  return { table, columns };
+};
+
+/** Rows appended; all columns agree on it, or the scanner is wrong. */
+export const rowCount = ({ table, columns }: Rows): number => {
+  let rows = -1;
+  for (const [name, column] of columns) {
+    if (rows === -1) rows = column.rows;
+    if (column.rows !== rows) {
+      throw new Error(`column ${name} of table ${table.name} has ${column.rows} rows where others have ${rows}`);
+    }
+  }
+  return rows;
+};
+
+/**
+ * Writes the block: counts, then each column's name, type and values. Without a client revision the format has neither
+ * block properties nor marks of custom serialisations. `allocate` answers memory of at least so many bytes.
+ */
+export const encodeBlock = (rows: Rows, allocate: (bytes: number) => Uint8Array<ArrayBuffer>): EncodedBlock => {
+  const count = rowCount(rows);
+  const heads = [...rows.columns].map(([name, column]) => ({
+    column,
+    name: Buffer.from(name, 'utf8'),
+    type: Buffer.from(column.type, 'utf8'),
+  }));
+  let size = varintSize(heads.length) + varintSize(count);
+  for (const { column, name, type } of heads) {
+    size += varintSize(name.length) + name.length + varintSize(type.length) + type.length;
+    size += column.prefixSize + column.size();
+  }
+  const memory = allocate(size);
+  let at = writeVarint(memory, writeVarint(memory, 0, heads.length), count);
+  for (const { column, name, type } of heads) {
+    at = writeVarint(memory, at, name.length);
+    memory.set(name, at);
+    at = writeVarint(memory, at + name.length, type.length);
+    memory.set(type, at);
+    at = column.write(memory, column.writePrefix(memory, at + type.length));
+  }
+  return {
+    table: rows.table.name,
+    columns: [...rows.columns].map(([name, { type }]) => ({ name, type })),
+    rows: count,
+    bytes: memory.subarray(0, at),
+  };
+};

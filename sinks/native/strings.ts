@@ -1,0 +1,323 @@
+import { type Column, copyBytes, grown, PlainColumn } from './column.ts';
+
+/** Bytes of a varint. */
+export const varintSize = (value: number): number => {
+  let size = 1;
+  for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) size++;
+  return size;
+};
+
+/** Writes a varint and answers the position after it. */
+export const writeVarint = (target: Uint8Array, at: number, value: number): number => {
+  let position = at;
+  let rest = value;
+  while (rest >= 128) {
+    target[position++] = (rest & 127) | 128;
+    rest = Math.floor(rest / 128);
+  }
+  target[position++] = rest;
+  return position;
+};
+
+/** String: each value's length as a varint, and its bytes. */
+export class StringColumn extends PlainColumn {
+  bytes = new Uint8Array(16_384);
+  length = 0;
+  rows = 0;
+  #mark = 0;
+  #markedRows = 0;
+
+  constructor() {
+    super('String');
+  }
+
+  /** Copies a value out of the wire's bytes. */
+  push(source: Uint8Array, start: number, end: number): void {
+    const count = end - start;
+    this.#reserve(count + 5);
+    const at = count < 128 ? this.length + 1 : writeVarint(this.bytes, this.length, count);
+    if (count < 128) this.bytes[this.length] = count;
+    copyBytes(source, start, end, this.bytes, at);
+    this.length = at + count;
+    this.rows++;
+  }
+
+  /** Text that was made here: numbers, JSON. */
+  pushText(text: string): void {
+    const count = text.length;
+    if (count < 128 && this.#pushAscii(text, count)) return;
+    const encoded = Buffer.from(text, 'utf8');
+    this.push(encoded, 0, encoded.length);
+  }
+
+  /** A small integer as decimal text. */
+  pushInteger(value: number): void {
+    if (value < 0 || value > 99_999) {
+      this.pushText(String(value));
+      return;
+    }
+    const digits = value < 10 ? 1 : value < 100 ? 2 : value < 1_000 ? 3 : value < 10_000 ? 4 : 5;
+    this.#reserve(6);
+    this.bytes[this.length] = digits;
+    for (let at = this.length + digits, rest = value; at > this.length; at--) {
+      const next = (rest / 10) | 0;
+      this.bytes[at] = 48 + rest - next * 10;
+      rest = next;
+    }
+    this.length += digits + 1;
+    this.rows++;
+  }
+
+  mark(): void {
+    this.#mark = this.length;
+    this.#markedRows = this.rows;
+  }
+
+  rollback(): void {
+    this.length = this.#mark;
+    this.rows = this.#markedRows;
+  }
+
+  reset(): void {
+    this.length = 0;
+    this.rows = 0;
+    this.mark();
+  }
+
+  size(): number {
+    return this.length;
+  }
+
+  write(target: Uint8Array, at: number): number {
+    target.set(this.bytes.subarray(0, this.length), at);
+    return at + this.length;
+  }
+
+  #pushAscii(text: string, count: number): boolean {
+    this.#reserve(count + 1);
+    const at = this.length + 1;
+    for (let index = 0; index < count; index++) {
+      const code = text.charCodeAt(index);
+      if (code > 127) return false;
+      this.bytes[at + index] = code;
+    }
+    this.bytes[this.length] = count;
+    this.length = at + count;
+    this.rows++;
+    return true;
+  }
+
+  #reserve(more: number): void {
+    const needed = this.length + more;
+    if (needed <= this.bytes.length) return;
+    const larger = new Uint8Array(grown(this.bytes.length, needed));
+    larger.set(this.bytes.subarray(0, this.length));
+    this.bytes = larger;
+  }
+}
+
+/** Slots looked at before a value is stored twice; the engine merges doubles, and crafted collisions stay cheap. */
+const probes = 16;
+const hasAdditionalKeys = 512;
+
+/**
+ * LowCardinality(String) in its own Native form: one dictionary a block and an index a row, so that a value which
+ * repeats is neither copied by us nor hashed by the engine again.
+ */
+export class DictionaryColumn implements Column {
+  readonly type = 'LowCardinality(String)';
+  readonly prefixSize = 8;
+  readonly #keys = new StringColumn();
+  /** Where each key's bytes begin and end in `#keys`. */
+  #starts = new Uint32Array(256);
+  #ends = new Uint32Array(256);
+  #hashes = new Int32Array(256);
+  /** Index + 1 of the key in a slot; 0 is free. */
+  #slots = new Int32Array(1024);
+  /** The key that followed this one the last time: attributes come in the same order record after record. */
+  #successors = new Int32Array(256);
+  #indexes = new Uint32Array(1024);
+  #last = 0;
+  #mark = 0;
+  rows = 0;
+
+  constructor() {
+    this.reset();
+  }
+
+  /** Appends a value. */
+  push(source: Uint8Array, start: number, end: number): void {
+    this.pushIndex(this.index(source, start, end));
+  }
+
+  pushText(text: string): void {
+    this.pushIndex(this.indexOfText(text));
+  }
+
+  /** Appends the value that `index` or `indexOfText` answered. */
+  pushIndex(index: number): void {
+    if (this.rows === this.#indexes.length) this.#reserveRows(1);
+    this.#indexes[this.rows++] = index;
+  }
+
+  /** The same value `count` times. */
+  fill(index: number, count: number): void {
+    this.#reserveRows(count);
+    this.#indexes.fill(index, this.rows, this.rows + count);
+    this.rows += count;
+  }
+
+  indexOfText(text: string): number {
+    const bytes = Buffer.from(text, 'utf8');
+    return this.index(bytes, 0, bytes.length);
+  }
+
+  /** The dictionary's index of a value, valid until `reset`. */
+  index(source: Uint8Array, start: number, end: number): number {
+    const likely = this.#successors[this.#last] as number;
+    if (this.#equals(likely, source, start, end)) {
+      this.#last = likely;
+      return likely;
+    }
+    const found = this.#find(source, start, end);
+    this.#successors[this.#last] = found;
+    this.#last = found;
+    return found;
+  }
+
+  /** Text of the value at an index. */
+  textAt(index: number): string {
+    return Buffer.from(this.#keys.bytes.subarray(this.#starts[index], this.#ends[index])).toString('utf8');
+  }
+
+  mark(): void {
+    this.#mark = this.rows;
+  }
+
+  rollback(): void {
+    this.rows = this.#mark;
+  }
+
+  reset(): void {
+    this.#keys.reset();
+    this.#slots.fill(0);
+    this.#last = 0;
+    this.rows = 0;
+    this.#mark = 0;
+    // The engine takes the first key of a dictionary for the default value, as the column itself does.
+    this.#add(Buffer.alloc(0), 0, 0, 0, this.#slots.length - 1);
+  }
+
+  writePrefix(target: Uint8Array, at: number): number {
+    target.fill(0, at, at + 8);
+    target[at] = 1;
+    return at + 8;
+  }
+
+  size(): number {
+    return this.rows === 0 ? 0 : 24 + this.#keys.length + this.rows * this.#width();
+  }
+
+  write(target: Uint8Array, at: number): number {
+    if (this.rows === 0) return at;
+    const width = this.#width();
+    const view = new DataView(target.buffer, target.byteOffset);
+    view.setUint32(at, hasAdditionalKeys | (width === 4 ? 2 : width - 1), true);
+    view.setUint32(at + 4, 0, true);
+    view.setUint32(at + 8, this.#keys.rows, true);
+    view.setUint32(at + 12, 0, true);
+    const afterKeys = this.#keys.write(target, at + 16);
+    view.setUint32(afterKeys, this.rows, true);
+    view.setUint32(afterKeys + 4, 0, true);
+    return this.#writeIndexes(target, afterKeys + 8, width);
+  }
+
+  #width(): 1 | 2 | 4 {
+    return this.#keys.rows <= 256 ? 1 : this.#keys.rows <= 65_536 ? 2 : 4;
+  }
+
+  #writeIndexes(target: Uint8Array, at: number, width: 1 | 2 | 4): number {
+    const { rows } = this;
+    const indexes = this.#indexes;
+    if (width === 1) {
+      for (let row = 0; row < rows; row++) target[at + row] = indexes[row] as number;
+    } else if (width === 2) {
+      for (let row = 0, position = at; row < rows; row++) {
+        const index = indexes[row] as number;
+        target[position++] = index;
+        target[position++] = index >>> 8;
+      }
+    } else {
+      target.set(new Uint8Array(indexes.buffer, 0, rows * 4), at);
+    }
+    return at + rows * width;
+  }
+
+  #equals(index: number, source: Uint8Array, start: number, end: number): boolean {
+    const from = this.#starts[index] as number;
+    if ((this.#ends[index] as number) - from !== end - start) return false;
+    const { bytes } = this.#keys;
+    // From the end: names share their beginnings.
+    for (let theirs = end - 1, ours = from + end - start - 1; theirs >= start; theirs--, ours--) {
+      if (bytes[ours] !== source[theirs]) return false;
+    }
+    return true;
+  }
+
+  #find(source: Uint8Array, start: number, end: number): number {
+    let hash = end - start;
+    for (let at = start; at < end; at++) hash = Math.imul(hash ^ (source[at] as number), 0x5bd1e995) + (hash >>> 15);
+    hash ^= hash >>> 13;
+    const mask = this.#slots.length - 1;
+    let slot = hash & mask;
+    for (let probe = 0; probe < probes; probe++, slot = (slot + 1) & mask) {
+      const index = (this.#slots[slot] as number) - 1;
+      if (index < 0) return this.#add(source, start, end, hash, slot);
+      if (this.#hashes[index] === hash && this.#equals(index, source, start, end)) return index;
+    }
+    return this.#add(source, start, end, hash, -1);
+  }
+
+  #add(source: Uint8Array, start: number, end: number, hash: number, slot: number): number {
+    const index = this.#keys.rows;
+    this.#keys.push(source, start, end);
+    if (index === this.#starts.length) this.#growDictionary();
+    this.#ends[index] = this.#keys.length;
+    this.#starts[index] = this.#keys.length - (end - start);
+    this.#hashes[index] = hash;
+    this.#successors[index] = 0;
+    if (slot >= 0) this.#slots[slot] = index + 1;
+    if (this.#keys.rows * 2 > this.#slots.length) this.#rehash();
+    return index;
+  }
+
+  #growDictionary(): void {
+    const size = this.#starts.length * 2;
+    const larger = <Array extends Uint32Array | Int32Array>(before: Array, after: Array): Array => {
+      after.set(before);
+      return after;
+    };
+    this.#starts = larger(this.#starts, new Uint32Array(size));
+    this.#ends = larger(this.#ends, new Uint32Array(size));
+    this.#hashes = larger(this.#hashes, new Int32Array(size));
+    this.#successors = larger(this.#successors, new Int32Array(size));
+  }
+
+  #rehash(): void {
+    this.#slots = new Int32Array(this.#slots.length * 4);
+    const mask = this.#slots.length - 1;
+    for (let index = 0; index < this.#keys.rows; index++) {
+      let slot = (this.#hashes[index] as number) & mask;
+      for (let probe = 0; probe < probes && this.#slots[slot] !== 0; probe++) slot = (slot + 1) & mask;
+      if (this.#slots[slot] === 0) this.#slots[slot] = index + 1;
+    }
+  }
+
+  #reserveRows(more: number): void {
+    const needed = this.rows + more;
+    if (needed <= this.#indexes.length) return;
+    const larger = new Uint32Array(grown(this.#indexes.length, needed));
+    larger.set(this.#indexes);
+    this.#indexes = larger;
+  }
+}

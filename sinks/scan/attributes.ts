@@ -1,0 +1,218 @@
+import type { Column } from '../native/column.ts';
+import type { MapColumn } from '../native/nested.ts';
+import { type DictionaryColumn, StringColumn } from '../native/strings.ts';
+import { letters, pushAnyValue } from './any-value.ts';
+import type { WireReader } from './wire.ts';
+
+const serviceName = Buffer.from('service.name', 'utf8');
+
+const isRun = (bytes: Uint8Array, start: number, end: number, wanted: Uint8Array): boolean => {
+  if (end - start !== wanted.length) return false;
+  for (let index = 0; index < wanted.length; index++) if (bytes[start + index] !== wanted[index]) return false;
+  return true;
+};
+
+/** The pair of columns in which a table keeps attributes: the map, and the letters that tell each value's type. */
+export class AttributeWriter {
+  readonly #map: MapColumn;
+  readonly #types: DictionaryColumn;
+  #letters = new Uint8Array(128);
+  #count = 0;
+
+  constructor(map: MapColumn, types: DictionaryColumn) {
+    this.#map = map;
+    this.#types = types;
+  }
+
+  /** Appends the KeyValue that lies from the reader's position to `end`. */
+  push(reader: WireReader, end: number): void {
+    const { keys, values } = this.#map;
+    const { bytes } = reader;
+    let letter = 0;
+    let keyStart = 0;
+    let keyEnd = 0;
+    while (reader.at < end) {
+      const tag = bytes[reader.at] as number;
+      if (tag === 0x0a) {
+        reader.at++;
+        keyEnd = reader.end(end);
+        keyStart = reader.at;
+        reader.at = keyEnd;
+      } else if (tag === 0x12 && letter === 0) {
+        reader.at++;
+        letter = pushAnyValue(reader, reader.end(end), values);
+      } else reader.skip(reader.varint(), end);
+    }
+    reader.expect(end);
+    keys.push(bytes, keyStart, keyEnd);
+    if (letter === 0) values.push(bytes, end, end);
+    this.#letter(letter || letters.empty);
+  }
+
+  /** Appends an attribute that is text already. */
+  pushText(source: Uint8Array, keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
+    this.pushValue(source, keyStart, keyEnd, source, valueStart, valueEnd, letters.string);
+  }
+
+  /** Appends key and value from two places. */
+  pushValue(
+    keySource: Uint8Array,
+    keyStart: number,
+    keyEnd: number,
+    valueSource: Uint8Array,
+    valueStart: number,
+    valueEnd: number,
+    letter: number,
+  ): void {
+    this.#map.keys.push(keySource, keyStart, keyEnd);
+    this.#map.values.push(valueSource, valueStart, valueEnd);
+    this.#letter(letter);
+  }
+
+  /** Ends the row. */
+  close(): void {
+    this.#map.close();
+    this.#types.push(this.#letters, 0, this.#count);
+    this.#count = 0;
+  }
+
+  /** After a fault in the middle of a row. */
+  abandon(): void {
+    this.#count = 0;
+  }
+
+  #letter(letter: number): void {
+    if (this.#count === this.#letters.length) {
+      const larger = new Uint8Array(this.#letters.length * 2);
+      larger.set(this.#letters);
+      this.#letters = larger;
+    }
+    this.#letters[this.#count++] = letter;
+  }
+}
+
+/**
+ * Attributes of a resource or series, sorted: the canonical form of which ids are made. Each is the key's length and
+ * bytes, the type's letter, the value's length and bytes (as text), lengths as varints; sorted by key, then by the rest,
+ * as bytes. Only made when a resource or series is new to the process.
+ */
+export class SortedAttributes {
+  readonly #values = new StringColumn();
+  #entries: { key: Buffer; letter: number; from: number; start: number; end: number }[] = [];
+
+  clear(): void {
+    this.#values.reset();
+    this.#entries = [];
+  }
+
+  /** Adds the KeyValue from the reader's position to `end`. */
+  add(reader: WireReader, end: number): void {
+    let key = Buffer.alloc(0);
+    let letter: number = 0;
+    const from = this.#values.length;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x0a) {
+        const stop = reader.end(end);
+        key = Buffer.from(reader.bytes.subarray(reader.at, stop));
+        reader.at = stop;
+      } else if (tag === 0x12 && letter === 0) letter = pushAnyValue(reader, reader.end(end), this.#values);
+      else reader.skip(tag, end);
+    }
+    reader.expect(end);
+    if (letter === 0) this.#values.push(reader.bytes, end, end);
+    this.#entry(key, letter || letters.empty, from);
+  }
+
+  /** Adds text. */
+  addText(source: Uint8Array, keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
+    const from = this.#values.length;
+    this.#values.push(source, valueStart, valueEnd);
+    this.#entry(Buffer.from(source.subarray(keyStart, keyEnd)), letters.string, from);
+  }
+
+  #entry(key: Buffer, letter: number, from: number): void {
+    const { bytes } = this.#values;
+    let start = from;
+    while ((bytes[start] as number) > 127) start++;
+    this.#entries.push({ key, letter, from, start: start + 1, end: this.#values.length });
+  }
+
+  /** Writes the canonical form. */
+  canonical(into: StringColumn): void {
+    const { bytes } = this.#values;
+    this.#entries.sort(
+      (left, right) =>
+        Buffer.compare(left.key, right.key) ||
+        left.letter - right.letter ||
+        Buffer.compare(bytes.subarray(left.from, left.end), bytes.subarray(right.from, right.end)),
+    );
+    for (const { key, letter, start, end } of this.#entries) {
+      into.push(key, 0, key.length);
+      into.push(Uint8Array.of(letter), 0, 1);
+      into.push(bytes, start, end);
+    }
+  }
+
+  /** Writes a row of attributes in the canonical order. */
+  row(into: AttributeWriter): void {
+    const { bytes } = this.#values;
+    for (const { key, letter, start, end } of this.#entries) {
+      into.pushValue(key, 0, key.length, bytes, start, end, letter);
+    }
+    into.close();
+  }
+
+  /** Text of an attribute, or an empty string. */
+  text(key: string): string {
+    const found = this.#entries.find((entry) => entry.key.toString('utf8') === key);
+    return found === undefined ? '' : Buffer.from(this.#values.bytes.subarray(found.start, found.end)).toString('utf8');
+  }
+}
+
+/** Where the text of a resource's `service.name` begins and ends: pushed to a scratch column when it is no string. */
+export const serviceOf = (reader: WireReader, end: number, into: DictionaryColumn, scratch: StringColumn): number => {
+  let index = into.index(reader.bytes, 0, 0);
+  while (reader.at < end) {
+    const tag = reader.varint();
+    if (tag !== 0x0a) {
+      reader.skip(tag, end);
+      continue;
+    }
+    const stop = reader.end(end);
+    if (isServiceName(reader, stop)) index = serviceIndex(reader, stop, into, scratch);
+    reader.at = stop;
+  }
+  reader.expect(end);
+  return index;
+};
+
+/** Whether the KeyValue at the reader's position has that key; senders write the key first. */
+const isServiceName = (reader: WireReader, end: number): boolean => {
+  const { bytes, at } = reader;
+  return (
+    bytes[at] === 0x0a &&
+    bytes[at + 1] === serviceName.length &&
+    at + 14 <= end &&
+    isRun(bytes, at + 2, at + 14, serviceName)
+  );
+};
+
+const serviceIndex = (reader: WireReader, end: number, into: DictionaryColumn, scratch: StringColumn): number => {
+  scratch.reset();
+  reader.at += 14;
+  while (reader.at < end) {
+    const tag = reader.varint();
+    if (tag === 0x12) pushAnyValue(reader, reader.end(end), scratch);
+    else reader.skip(tag, end);
+  }
+  let start = 0;
+  while (start < scratch.length && (scratch.bytes[start] as number) > 127) start++;
+  return scratch.length === 0 ? into.index(reader.bytes, 0, 0) : into.index(scratch.bytes, start + 1, scratch.length);
+};
+
+/** Columns that `AttributeWriter` fills, by their names in tables. */
+export const attributeColumns = (
+  map: MapColumn,
+  types: DictionaryColumn,
+): { readonly attributes: Column; readonly attribute_types: Column } => ({ attributes: map, attribute_types: types });

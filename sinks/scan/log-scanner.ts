@@ -1,0 +1,199 @@
+import { logsTable } from '../../schemas/tables/logs.ts';
+import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
+import { MapColumn } from '../native/nested.ts';
+import { rowsOf } from '../native/rows.ts';
+import { DictionaryColumn, StringColumn } from '../native/strings.ts';
+import { pushAnyValue } from './any-value.ts';
+import { AttributeWriter, attributeColumns } from './attributes.ts';
+import { type Levels, Nesting, readScope } from './nesting.ts';
+import { OriginColumns } from './origin-columns.ts';
+import { ResourceRows } from './resource-rows.ts';
+import { type Scanner, scanMembers } from './scanner.ts';
+import { nanosecondWords, pushTime, type RowSource } from './source.ts';
+import { idStart, WireReader } from './wire.ts';
+
+const nanoseconds = "DateTime64(9, 'UTC')";
+const letterBytes = new Uint8Array(1);
+
+/** Log records of OTLP export requests as rows. One pass over each record; its fields may come in any order. */
+class LogScanner implements Levels {
+  readonly resources = new ResourceRows();
+  readonly #origin = new OriginColumns();
+  readonly #columns = {
+    ordinal: new NumberColumn('UInt32'),
+    timestamp: new WordsColumn(nanoseconds),
+    observed_timestamp: new WordsColumn(nanoseconds),
+    service: new DictionaryColumn(),
+    resource_id: new WordsColumn('UInt64'),
+    scope_name: new DictionaryColumn(),
+    scope_version: new DictionaryColumn(),
+    severity_number: new NumberColumn('UInt8'),
+    severity_text: new DictionaryColumn(),
+    event_name: new DictionaryColumn(),
+    body: new StringColumn(),
+    body_type: new DictionaryColumn(),
+    dropped_attributes: new NumberColumn('UInt32'),
+    trace_id: new FixedStringColumn(16),
+    span_id: new FixedStringColumn(8),
+    flags: new NumberColumn('UInt32'),
+  } as const;
+  readonly #map = new MapColumn();
+  readonly #types = new DictionaryColumn();
+  readonly #attributes = new AttributeWriter(this.#map, this.#types);
+  readonly rows = rowsOf(logsTable, {
+    ...this.#origin.columns,
+    ...this.#columns,
+    ...attributeColumns(this.#map, this.#types),
+  });
+  readonly #nesting = new Nesting(this.resources, this.#columns.service);
+  #source: RowSource | undefined;
+  #received = nanosecondWords(0);
+  #service = 0;
+  readonly #times = new Uint32Array(4);
+
+  body(bytes: Uint8Array, source: RowSource): void {
+    this.#source = source;
+    this.#received = nanosecondWords(source.receivedAtMs);
+    this.#nesting.walk(new WireReader(bytes), bytes.length, source, this);
+  }
+
+  abandon(): void {
+    this.#attributes.abandon();
+  }
+
+  resource(service: number): void {
+    this.#service = service;
+  }
+
+  scope(reader: WireReader, end: number, scopeStart: number, scopeEnd: number): void {
+    const columns = this.#columns;
+    const scope = readScope(reader, scopeStart, scopeEnd, columns.scope_name, columns.scope_version);
+    let count = 0;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag !== 0x12) {
+        reader.skip(tag, end);
+        continue;
+      }
+      this.#record(reader, reader.end(end));
+      count++;
+    }
+    reader.expect(end);
+    const source = this.#source;
+    if (source === undefined || count === 0) return;
+    this.#origin.fill(source, count);
+    columns.ordinal.sequence(source.ordinal, count);
+    source.ordinal += count;
+    columns.service.fill(this.#service, count);
+    columns.resource_id.fill(this.resources.low, this.resources.high, count);
+    columns.scope_name.fill(scope.name, count);
+    columns.scope_version.fill(scope.version, count);
+  }
+
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case a field; a call for each costs a tenth of the scan
+  #record(reader: WireReader, end: number): void {
+    const columns = this.#columns;
+    const times = this.#times.fill(0);
+    let severity = 0;
+    let textStart = 0;
+    let textEnd = 0;
+    let nameStart = 0;
+    let nameEnd = 0;
+    let dropped = 0;
+    let flags = 0;
+    let trace = -1;
+    let span = -1;
+    let bodyStart = end;
+    let bodyEnd = end;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      switch (tag) {
+        case 0x09:
+          reader.fixed64();
+          times[0] = reader.low;
+          times[1] = reader.high;
+          break;
+        case 0x10:
+          severity = reader.varint();
+          break;
+        case 0x1a:
+          textEnd = reader.end(end);
+          textStart = reader.at;
+          reader.at = textEnd;
+          break;
+        case 0x2a:
+          bodyEnd = reader.end(end);
+          bodyStart = reader.at;
+          reader.at = bodyEnd;
+          break;
+        case 0x32:
+          this.#attributes.push(reader, reader.end(end));
+          break;
+        case 0x38:
+          dropped = reader.varint();
+          break;
+        case 0x45:
+          flags = reader.fixed32();
+          break;
+        case 0x4a:
+          trace = idStart(reader, end, 16);
+          break;
+        case 0x52:
+          span = idStart(reader, end, 8);
+          break;
+        case 0x59:
+          reader.fixed64();
+          times[2] = reader.low;
+          times[3] = reader.high;
+          break;
+        case 0x62:
+          nameEnd = reader.end(end);
+          nameStart = reader.at;
+          reader.at = nameEnd;
+          break;
+        default:
+          reader.skip(tag, end);
+      }
+    }
+    reader.expect(end);
+    this.#pushTimes(times);
+    columns.severity_number.push(Math.min(severity, 255));
+    columns.severity_text.push(reader.bytes, textStart, textEnd);
+    columns.event_name.push(reader.bytes, nameStart, nameEnd);
+    reader.at = bodyStart;
+    columns.body_type.pushIndex(this.#letterIndex(pushAnyValue(reader, bodyEnd, columns.body)));
+    reader.at = end;
+    this.#attributes.close();
+    columns.dropped_attributes.push(dropped);
+    columns.trace_id.push(reader.bytes, trace);
+    columns.span_id.push(reader.bytes, span);
+    columns.flags.push(flags);
+  }
+
+  /** The record's time, else when it was observed, else when it was received. */
+  #pushTimes(times: Uint32Array): void {
+    const [timeLow = 0, timeHigh = 0, observedLow = 0, observedHigh = 0] = times;
+    const isObserved = (observedLow | observedHigh) !== 0;
+    const lowSeen = isObserved ? observedLow : this.#received.low;
+    const highSeen = isObserved ? observedHigh : this.#received.high;
+    const isTimed = (timeLow | timeHigh) !== 0;
+    pushTime(this.#columns.timestamp, isTimed ? timeLow : lowSeen, isTimed ? timeHigh : highSeen);
+    pushTime(this.#columns.observed_timestamp, lowSeen, highSeen);
+  }
+
+  #letterIndex(letter: number): number {
+    letterBytes[0] = letter;
+    return this.#columns.body_type.index(letterBytes, 0, 1);
+  }
+}
+
+/** The scanner of the logs sink. */
+export const logScanner = (): Scanner => {
+  const logs = new LogScanner();
+  return {
+    tables: [logs.resources.rows, logs.rows],
+    seen: [logs.resources.seen],
+    scan: scanMembers((body, _format, source) => logs.body(body, source)),
+    abandon: () => logs.abandon(),
+  };
+};

@@ -1,0 +1,27 @@
+import { OtlpMetrics } from './otlp-metrics.ts';
+import { MetricTables } from './point-columns.ts';
+import { RemoteWrite } from './remote-write.ts';
+import { ResourceRows } from './resource-rows.ts';
+import { type Scanner, scanMembers } from './scanner.ts';
+import { SeriesRows } from './series-rows.ts';
+
+/** The scanner of the metrics sink: OTLP metrics and remote-write land in the same tables. */
+export const metricScanner = (): Scanner => {
+  const resources = new ResourceRows();
+  const series = new SeriesRows();
+  const tables = new MetricTables();
+  const otlp = new OtlpMetrics(resources, series, tables);
+  const remoteWrite = new RemoteWrite(series, tables);
+  return {
+    tables: [resources.rows, series.rows, ...tables.rows],
+    seen: [resources.seen, series.seen],
+    scan: scanMembers((body, format, source) => {
+      if (format === 'otlp') otlp.body(body, source);
+      else remoteWrite.body(body, format, source);
+    }),
+    abandon() {
+      otlp.abandon();
+      remoteWrite.abandon();
+    },
+  };
+};

@@ -1,0 +1,200 @@
+import { PermanentError } from '../../schemas/errors.ts';
+import type { WordsColumn } from '../native/fixed.ts';
+import type { ArrayColumn } from '../native/nested.ts';
+import type { HistogramColumns } from './point-columns.ts';
+import { doubleOf, numberOf, type WireReader, zigzag } from './wire.ts';
+
+/** More buckets than any client makes; wide gaps between spans are filled with zeros, and must not fill the memory. */
+const maxBuckets = 65_536;
+/** Schema of histograms with explicit bounds. */
+const customBounds = -53;
+
+/** Spans and counts of one sign. */
+class Side {
+  readonly spans: number[] = [];
+  readonly deltas: number[] = [];
+  readonly counts: number[] = [];
+
+  clear(): void {
+    this.spans.length = 0;
+    this.deltas.length = 0;
+    this.counts.length = 0;
+  }
+
+  /** Every bucket from the first to the last as a count, gaps as zeros; answers the first one's index. */
+  write(column: ArrayColumn<WordsColumn>): number {
+    const values = this.counts.length > 0 ? this.counts : running(this.deltas);
+    const first = this.spans[0] ?? 0;
+    let buckets = 0;
+    let next = 0;
+    for (let at = 0; at < this.spans.length; at += 2) {
+      const gap = at === 0 ? 0 : (this.spans[at] as number);
+      const length = this.spans[at + 1] as number;
+      buckets += gap + length;
+      if (gap < 0 || buckets > maxBuckets) {
+        throw new PermanentError('too-many-buckets', `a native histogram spans more than ${maxBuckets} buckets`);
+      }
+      for (let zero = 0; zero < gap; zero++) column.elements.push(0, 0);
+      for (let bucket = 0; bucket < length; bucket++) column.elements.pushInteger(whole(values[next++] ?? 0));
+    }
+    return first;
+  }
+}
+
+const running = (deltas: readonly number[]): number[] => {
+  let sum = 0;
+  return deltas.map((delta) => {
+    sum += delta;
+    return sum;
+  });
+};
+
+/** Float histograms' counts to the nearest integer: the table counts in integers. */
+const whole = (count: number): number => (count > 0 ? Math.min(Math.round(count), Number.MAX_SAFE_INTEGER) : 0);
+
+/**
+ * Prometheus' native histograms, in the form of OTLP's exponential ones: Prometheus' bucket `i` ends where OTLP's begins,
+ * so that the offset is one less. Histograms with custom bounds become explicit ones.
+ */
+export class NativeHistogram {
+  /** Milliseconds of the sample and, in 2.0, of the series' start. */
+  timestampMs = 0;
+  startMs = 0;
+  isStale = false;
+  readonly #positive = new Side();
+  readonly #negative = new Side();
+  #count = 0;
+  #zeroCount = 0;
+  #sumLow = 0;
+  #sumHigh = 0;
+  #threshold = 0;
+  #schema = 0;
+  #bounds: number[] = [];
+
+  /** Reads the message from the reader's position to `end`. */
+  read(reader: WireReader, end: number): void {
+    this.#clear();
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (!(this.#readScalar(reader, tag) || this.#readBuckets(reader, tag, end))) reader.skip(tag, end);
+    }
+    reader.expect(end);
+  }
+
+  write({ own }: HistogramColumns): void {
+    own.count.pushInteger(whole(this.#count));
+    own.sum.push(this.#sumLow, this.#sumHigh);
+    own.min.pushNull();
+    own.max.pushNull();
+    own.zero_count.pushInteger(whole(this.#zeroCount));
+    own.zero_threshold.pushDouble(this.#threshold);
+    if (this.#schema === customBounds) {
+      for (const bound of this.#bounds) own.bounds.elements.pushDouble(bound);
+      const before = own.counts.elements.rows;
+      // Buckets before the first span are empty; explicit histograms have one more than bounds.
+      for (let zero = 0; zero < Math.min(this.#positive.spans[0] ?? 0, maxBuckets); zero++) {
+        own.counts.elements.push(0, 0);
+      }
+      this.#positive.write(own.counts);
+      while (own.counts.elements.rows - before < this.#bounds.length + 1) own.counts.elements.push(0, 0);
+      own.scale.push(0);
+      own.positive_offset.push(0);
+      own.negative_offset.push(0);
+      return;
+    }
+    own.scale.push(this.#schema);
+    own.positive_offset.push(this.#positive.write(own.positive_counts) - 1);
+    own.negative_offset.push(this.#negative.write(own.negative_counts) - 1);
+  }
+
+  #clear(): void {
+    this.#positive.clear();
+    this.#negative.clear();
+    this.#count = 0;
+    this.#zeroCount = 0;
+    this.#sumLow = 0;
+    this.#sumHigh = 0;
+    this.#threshold = 0;
+    this.#schema = 0;
+    this.#bounds = [];
+    this.timestampMs = 0;
+    this.startMs = 0;
+    this.isStale = false;
+  }
+
+  #readScalar(reader: WireReader, tag: number): boolean {
+    if (tag === 0x08) this.#count = unsigned(reader);
+    else if (tag === 0x11) this.#count = double(reader);
+    else if (tag === 0x19) {
+      reader.fixed64();
+      this.#sumLow = reader.low;
+      this.#sumHigh = reader.high;
+      this.isStale = reader.low === 2 && reader.high === 0x7ff00000;
+    } else if (tag === 0x20) this.#schema = zigzag(reader.varint());
+    else if (tag === 0x29) this.#threshold = double(reader);
+    else if (tag === 0x30) this.#zeroCount = unsigned(reader);
+    else if (tag === 0x39) this.#zeroCount = double(reader);
+    else if (tag === 0x78) this.timestampMs = signed(reader);
+    else if (tag === 0x88) this.startMs = signed(reader);
+    else return false;
+    return true;
+  }
+
+  #readBuckets(reader: WireReader, tag: number, end: number): boolean {
+    if (tag === 0x42) readSpan(reader, reader.end(end), this.#negative.spans);
+    else if (tag === 0x5a) readSpan(reader, reader.end(end), this.#positive.spans);
+    else if (tag === 0x4a || tag === 0x48) readMany(reader, tag, end, this.#negative.deltas, zigzag64);
+    else if (tag === 0x62 || tag === 0x60) readMany(reader, tag, end, this.#positive.deltas, zigzag64);
+    else if (tag === 0x52 || tag === 0x51) readMany(reader, tag, end, this.#negative.counts, double);
+    else if (tag === 0x6a || tag === 0x69) readMany(reader, tag, end, this.#positive.counts, double);
+    else if (tag === 0x82 || tag === 0x81) readMany(reader, tag, end, this.#bounds, double);
+    else return false;
+    return true;
+  }
+}
+
+const unsigned = (reader: WireReader): number => {
+  reader.varint64();
+  return reader.high * 4_294_967_296 + reader.low;
+};
+
+const signed = (reader: WireReader): number => {
+  reader.varint64();
+  return numberOf(reader.low, reader.high);
+};
+
+const double = (reader: WireReader): number => {
+  reader.fixed64();
+  return doubleOf(reader.low, reader.high);
+};
+
+const zigzag64 = (reader: WireReader): number => {
+  const value = unsigned(reader);
+  return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+};
+
+const readSpan = (reader: WireReader, end: number, spans: number[]): void => {
+  let offset = 0;
+  let length = 0;
+  while (reader.at < end) {
+    const tag = reader.varint();
+    if (tag === 0x08) offset = zigzag(reader.varint());
+    else if (tag === 0x10) length = reader.varint();
+    else reader.skip(tag, end);
+  }
+  reader.expect(end);
+  spans.push(offset, length);
+};
+
+const readMany = (
+  reader: WireReader,
+  tag: number,
+  end: number,
+  into: number[],
+  one: (reader: WireReader) => number,
+): void => {
+  const isPacked = (tag & 7) === 2;
+  const stop = isPacked ? reader.end(end) : reader.at + 1;
+  while (reader.at < stop) into.push(one(reader));
+  if (isPacked) reader.expect(stop);
+};

@@ -1,0 +1,118 @@
+/** The three levels that every OTLP request has: resources, scopes, and what the signal puts in them. */
+import type { DictionaryColumn } from '../native/strings.ts';
+import { StringColumn } from '../native/strings.ts';
+import { serviceOf } from './attributes.ts';
+import type { ResourceRows } from './resource-rows.ts';
+import type { RowSource } from './source.ts';
+import type { WireReader } from './wire.ts';
+
+const nothing = new Uint8Array(0);
+
+/** What the signal's scanner does with the levels. */
+export interface Levels {
+  /** A resource begins; `resources.low` and `.high` hold its id, `service` the index in `services`. */
+  resource(service: number): void;
+  /** The records of one scope, from the reader's position to `end`. `scope` lies at the given positions (equal: none). */
+  scope(reader: WireReader, end: number, scopeStart: number, scopeEnd: number): void;
+}
+
+/** Walks a request. Resource and scope are looked up before what they hold: on the wire they may come after it. */
+export class Nesting {
+  readonly #resources: ResourceRows;
+  readonly #services: DictionaryColumn;
+  readonly #scratch = new StringColumn();
+
+  constructor(resources: ResourceRows, services: DictionaryColumn) {
+    this.#resources = resources;
+    this.#services = services;
+  }
+
+  walk(reader: WireReader, end: number, source: RowSource, levels: Levels): void {
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x0a) this.#resource(reader, reader.end(end), source, levels);
+      else reader.skip(tag, end);
+    }
+    reader.expect(end);
+  }
+
+  #resource(reader: WireReader, end: number, source: RowSource, levels: Levels): void {
+    const begin = reader.at;
+    let start = begin;
+    let stop = begin;
+    let schema: Uint8Array = nothing;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x0a) {
+        stop = reader.end(end);
+        start = reader.at;
+        reader.at = stop;
+      } else if (tag === 0x1a) {
+        const schemaEnd = reader.end(end);
+        schema = reader.bytes.subarray(reader.at, schemaEnd);
+        reader.at = schemaEnd;
+      } else reader.skip(tag, end);
+    }
+    this.#resources.identify(reader.bytes, start, stop, schema, source);
+    reader.at = start;
+    levels.resource(serviceOf(reader, stop, this.#services, this.#scratch));
+    reader.at = begin;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x12) this.#scope(reader, reader.end(end), levels);
+      else reader.skip(tag, end);
+    }
+    reader.expect(end);
+  }
+
+  #scope(reader: WireReader, end: number, levels: Levels): void {
+    const begin = reader.at;
+    let start = begin;
+    let stop = begin;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag !== 0x0a) {
+        reader.skip(tag, end);
+        continue;
+      }
+      stop = reader.end(end);
+      start = reader.at;
+      reader.at = stop;
+    }
+    reader.expect(end);
+    reader.at = begin;
+    levels.scope(reader, end, start, stop);
+  }
+}
+
+/** Name and version of a scope, as indexes into the table's own dictionaries. */
+export interface Scope {
+  name: number;
+  version: number;
+}
+
+export const readScope = (
+  reader: WireReader,
+  start: number,
+  end: number,
+  names: DictionaryColumn,
+  versions: DictionaryColumn,
+): Scope => {
+  const { bytes, at } = reader;
+  const scope = { name: names.index(bytes, 0, 0), version: versions.index(bytes, 0, 0) };
+  reader.at = start;
+  while (reader.at < end) {
+    const tag = reader.varint();
+    if (tag !== 0x0a && tag !== 0x12) {
+      reader.skip(tag, end);
+      continue;
+    }
+    const stop = reader.end(end);
+    if (tag === 0x0a) scope.name = names.index(bytes, reader.at, stop);
+    else scope.version = versions.index(bytes, reader.at, stop);
+    reader.at = stop;
+  }
+  reader.expect(end);
+  reader.at = at;
+  return scope;
+};

@@ -1,0 +1,27 @@
+import { NumberColumn, WordsColumn } from '../native/fixed.ts';
+import { DictionaryColumn } from '../native/strings.ts';
+import type { RowSource } from './source.ts';
+
+const milliseconds = "DateTime64(3, 'UTC')";
+
+/** Columns that say whose row it is and where on the bus it lay. They repeat over a member: filled once a run. */
+export class OriginColumns {
+  readonly columns = {
+    tenant_id: new DictionaryColumn(),
+    project_id: new DictionaryColumn(),
+    received_at: new WordsColumn(milliseconds),
+    partition: new NumberColumn('UInt16'),
+    offset: new WordsColumn('UInt64'),
+  } as const;
+
+  /** The same origin for `count` rows. */
+  fill({ tenantId, projectId, partition, offset, receivedAtMs }: RowSource, count: number): void {
+    if (count === 0) return;
+    const { columns } = this;
+    columns.tenant_id.fill(columns.tenant_id.indexOfText(tenantId), count);
+    columns.project_id.fill(columns.project_id.indexOfText(projectId), count);
+    columns.received_at.fill(receivedAtMs >>> 0, Math.floor(receivedAtMs / 4_294_967_296), count);
+    columns.partition.fill(partition, count);
+    columns.offset.fill(offset >>> 0, Math.floor(offset / 4_294_967_296), count);
+  }
+}

@@ -1,0 +1,176 @@
+import { DictionaryColumn } from '../native/strings.ts';
+import { textOf } from './any-value.ts';
+import { Murmur } from './hash.ts';
+import { type Levels, Nesting, readScope } from './nesting.ts';
+import { OtlpPoints } from './otlp-points.ts';
+import type { MetricTables } from './point-columns.ts';
+import type { ResourceRows } from './resource-rows.ts';
+import type { SeriesContext, SeriesRows } from './series-rows.ts';
+import type { RowSource } from './source.ts';
+import { WireReader } from './wire.ts';
+
+/** Tags of Metric's alternatives → what the series are called, and how their points are read. */
+const kinds = new Map([
+  [0x2a, 'gauge'],
+  [0x3a, 'sum'],
+  [0x4a, 'histogram'],
+  [0x52, 'exponential_histogram'],
+  [0x5a, 'summary'],
+] as const);
+type KindTag = 0x2a | 0x3a | 0x4a | 0x52 | 0x5a;
+
+/** Metrics of OTLP export requests as rows of points, and of the series they belong to. */
+export class OtlpMetrics implements Levels {
+  readonly #resources: ResourceRows;
+  readonly #points: OtlpPoints;
+  readonly #services = new DictionaryColumn();
+  readonly #scopeNames = new DictionaryColumn();
+  readonly #scopeVersions = new DictionaryColumn();
+  readonly #nesting: Nesting;
+  /** Hash of what all points of a metric share; the start of each point's. */
+  readonly #shared = new Murmur();
+  readonly #project = new Murmur();
+  #context: SeriesContext | undefined;
+  #service = '';
+  #scopeName = '';
+  #scopeVersion = '';
+  #scopeStart = 0;
+  #scopeEnd = 0;
+  /** Where name, description and unit of the present metric lie. */
+  #name = [0, 0] as [number, number];
+  #description = [0, 0] as [number, number];
+  #unit = [0, 0] as [number, number];
+  #bytes: Uint8Array = new Uint8Array(0);
+  #tag: KindTag = 0x2a;
+  #temporality = 0;
+  #monotonic = false;
+
+  constructor(resources: ResourceRows, series: SeriesRows, tables: MetricTables) {
+    this.#resources = resources;
+    this.#points = new OtlpPoints(series, tables, () => this.#contextOf());
+    this.#nesting = new Nesting(resources, this.#services);
+  }
+
+  body(bytes: Uint8Array, source: RowSource): void {
+    this.#bytes = bytes;
+    this.#services.reset();
+    this.#scopeNames.reset();
+    this.#scopeVersions.reset();
+    const project = Buffer.from(source.projectId, 'utf8');
+    this.#project.seed(0).update(project, 0, project.length);
+    this.#points.begin(source);
+    this.#nesting.walk(new WireReader(bytes), bytes.length, source, this);
+  }
+
+  abandon(): void {
+    this.#points.abandon();
+  }
+
+  resource(service: number): void {
+    this.#service = this.#services.textAt(service);
+  }
+
+  scope(reader: WireReader, end: number, scopeStart: number, scopeEnd: number): void {
+    const scope = readScope(reader, scopeStart, scopeEnd, this.#scopeNames, this.#scopeVersions);
+    this.#scopeName = this.#scopeNames.textAt(scope.name);
+    this.#scopeVersion = this.#scopeVersions.textAt(scope.version);
+    this.#scopeStart = scopeStart;
+    this.#scopeEnd = scopeEnd;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x12) this.#metric(reader, reader.end(end));
+      else reader.skip(tag, end);
+    }
+    reader.expect(end);
+  }
+
+  #metric(reader: WireReader, end: number): void {
+    this.#context = undefined;
+    this.#name = [0, 0];
+    this.#description = [0, 0];
+    this.#unit = [0, 0];
+    let kind = 0;
+    let start = end;
+    let stop = end;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      const from = reader.at;
+      reader.skip(tag, end);
+      if (tag === 0x0a) this.#name = bounds(reader, from);
+      else if (tag === 0x12) this.#description = bounds(reader, from);
+      else if (tag === 0x1a) this.#unit = bounds(reader, from);
+      else if (kinds.has(tag as KindTag)) {
+        kind = tag;
+        [start, stop] = bounds(reader, from);
+      }
+    }
+    reader.expect(end);
+    if (kind === 0) return;
+    this.#tag = kind as KindTag;
+    reader.at = start;
+    this.#readPoints(reader, stop);
+    reader.at = end;
+  }
+
+  #readPoints(reader: WireReader, end: number): void {
+    const begin = reader.at;
+    this.#temporality = 0;
+    this.#monotonic = false;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x10) this.#temporality = Math.min(reader.varint(), 255);
+      else if (tag === 0x18) this.#monotonic = reader.varint() !== 0;
+      else reader.skip(tag, end);
+    }
+    this.#share();
+    reader.at = begin;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x0a) {
+        const stop = reader.end(end);
+        this.#points.push(reader, stop, this.#tag, this.#shared, this.#name);
+      } else reader.skip(tag, end);
+    }
+    reader.expect(end);
+  }
+
+  /** Begins the raw hash of the metric's series with all that distinguishes them but labels. */
+  #share(): void {
+    const bytes = this.#bytes;
+    const flags = this.#tag | (this.#temporality << 8) | (this.#monotonic ? 65_536 : 0);
+    this.#shared
+      .seed(this.#resources.low, this.#resources.high, this.#project.a, this.#project.b ^ flags)
+      .update(bytes, this.#scopeStart, this.#scopeEnd)
+      .update(bytes, ...this.#unit)
+      .update(bytes, ...this.#name);
+  }
+
+  #contextOf(): SeriesContext {
+    const bytes = this.#bytes;
+    this.#context ??= {
+      metric: textOf(bytes, ...this.#name),
+      kind: kinds.get(this.#tag) ?? '',
+      temporality: this.#temporality,
+      monotonic: this.#monotonic,
+      unit: textOf(bytes, ...this.#unit),
+      description: textOf(bytes, ...this.#description),
+      source: 'otlp',
+      service: this.#service,
+      resourceLow: this.#resources.low,
+      resourceHigh: this.#resources.high,
+      scopeName: this.#scopeName,
+      scopeVersion: this.#scopeVersion,
+    };
+    return this.#context;
+  }
+}
+
+/** Bounds of the length-delimited field just skipped, whose length begins at `from`. */
+const bounds = (reader: WireReader, from: number): [number, number] => {
+  const stop = reader.at;
+  reader.at = from;
+  reader.varint();
+  const start = reader.at;
+  reader.at = stop;
+  return [start, stop];
+};

@@ -1,0 +1,365 @@
+import type { WordsColumn } from '../native/fixed.ts';
+import type { ArrayColumn } from '../native/nested.ts';
+import { Murmur } from './hash.ts';
+import type { MetricTables } from './point-columns.ts';
+import type { SeriesContext, SeriesRows } from './series-rows.ts';
+import { maxTimeHigh, nanosecondWords, type RowSource } from './source.ts';
+import { idStart, malformed, numberOf, type WireReader, zigzag } from './wire.ts';
+
+/** Prometheus' mark of a series that ended; also what a point without a recorded value gets. */
+export const staleLow = 2;
+export const staleHigh = 0x7ff00000;
+
+/** Tags of the fields in which the kinds of points keep the same thing. `words`: count, sum, min, max, zero count, zero threshold. */
+const layouts = {
+  number: { attributes: 0x3a, exemplars: 0x2a, flags: 0x40, words: [] },
+  histogram: { attributes: 0x4a, exemplars: 0x42, flags: 0x50, words: [0x21, 0x29, 0x59, 0x61] },
+  exponential: { attributes: 0x0a, exemplars: 0x5a, flags: 0x50, words: [0x21, 0x29, 0x61, 0x69, 0x39, 0x71] },
+  summary: { attributes: 0x3a, exemplars: 0, flags: 0x40, words: [0x21, 0x29] },
+} as const satisfies Record<string, Layout>;
+
+interface Layout {
+  readonly attributes: number;
+  readonly exemplars: number;
+  readonly flags: number;
+  readonly words: readonly number[];
+}
+
+type Words = ArrayColumn<WordsColumn>;
+
+/** Count, sum, min, max and the two zeros of a histogram: 64-bit fields, each present or not. */
+class Basics {
+  readonly #words = new Uint32Array(12);
+  #present = 0;
+
+  clear(): this {
+    this.#words.fill(0);
+    this.#present = 0;
+    return this;
+  }
+
+  /** Reads the field of that index; false when it is below 0, for none. */
+  read(reader: WireReader, index: number): boolean {
+    if (index < 0) return false;
+    reader.fixed64();
+    this.#words[index * 2] = reader.low;
+    this.#words[index * 2 + 1] = reader.high;
+    this.#present |= 1 << index;
+    return true;
+  }
+
+  low(index: number): number {
+    return this.#words[index * 2] as number;
+  }
+
+  high(index: number): number {
+    return this.#words[index * 2 + 1] as number;
+  }
+
+  /** Writes count, and sum, min and max or null. */
+  write(own: MetricTables['histograms']['own']): void {
+    own.count.push(this.low(0), this.high(0));
+    for (const [index, column] of [own.sum, own.min, own.max].entries()) {
+      if ((this.#present & (2 << index)) === 0) column.pushNull();
+      else column.push(this.low(index + 1), this.high(index + 1));
+    }
+  }
+}
+
+/** Data points of all kinds. A point is read once; its exemplars a second time, when its series is known. */
+export class OtlpPoints {
+  readonly #series: SeriesRows;
+  readonly #tables: MetricTables;
+  readonly #context: () => SeriesContext;
+  readonly #raw = new Murmur();
+  readonly #basics = new Basics();
+  readonly #times = new Uint32Array(4);
+  #received = nanosecondWords(0);
+  #source: RowSource | undefined;
+  #flags = 0;
+  #hasExemplars = false;
+  #layout: Layout = layouts.number;
+  #reader: WireReader | undefined;
+  #start = 0;
+  #end = 0;
+  /** Asked by `SeriesRows` when a series is new. Made once: none is made a point. */
+  readonly #sort = (): void => this.#sortAttributes();
+
+  constructor(series: SeriesRows, tables: MetricTables, context: () => SeriesContext) {
+    this.#series = series;
+    this.#tables = tables;
+    this.#context = context;
+  }
+
+  begin(source: RowSource): void {
+    this.#source = source;
+    this.#received = nanosecondWords(source.receivedAtMs);
+  }
+
+  abandon(): void {
+    this.#tables.exemplars.attributes.abandon();
+  }
+
+  /** Reads the point that lies from the reader's position to `end`. */
+  push(reader: WireReader, end: number, kind: number, shared: Murmur, name: readonly [number, number]): void {
+    this.#raw.seed(shared.a, shared.b, shared.c, shared.d);
+    this.#times.fill(0);
+    this.#flags = 0;
+    this.#hasExemplars = false;
+    this.#reader = reader;
+    this.#start = reader.at;
+    this.#end = end;
+    const source = this.#source;
+    if (source === undefined) return;
+    const columns = this.#read(reader, end, kind);
+    reader.expect(end);
+    if (this.#times[0] === 0 && this.#times[1] === 0) {
+      this.#times[0] = this.#received.low;
+      this.#times[1] = this.#received.high;
+    }
+    this.#series.identify(this.#raw, source, this.#sort, this.#context);
+    columns.push(reader.bytes, name[0], name[1], this.#series.low, this.#series.high);
+    columns.pushTimes(this.#times, this.#flags);
+    if (this.#hasExemplars) this.#readExemplars(reader, end, name);
+    columns.settle(source);
+    source.ordinal++;
+  }
+
+  #read(reader: WireReader, end: number, kind: number) {
+    if (kind === 0x4a) return this.#histogram(reader, end);
+    if (kind === 0x52) return this.#exponential(reader, end);
+    if (kind === 0x5a) return this.#summary(reader, end);
+    return this.#number(reader, end);
+  }
+
+  /** Reads a field that all kinds have. False when it is none of those. */
+  #shared(reader: WireReader, tag: number, end: number): boolean {
+    if (tag === this.#layout.attributes) this.#hashAttributes(reader, tag, end);
+    else if (tag === 0x19) this.#time(reader, 0);
+    else if (tag === 0x11) this.#time(reader, 2);
+    else if (tag === this.#layout.flags) this.#flags = reader.varint();
+    else if (tag === this.#layout.exemplars) {
+      this.#hasExemplars = true;
+      reader.skip(tag, end);
+    } else return false;
+    return true;
+  }
+
+  #time(reader: WireReader, at: number): void {
+    reader.fixed64();
+    const isBeyond = reader.high > maxTimeHigh;
+    this.#times[at] = isBeyond ? 0xffffffff : reader.low;
+    this.#times[at + 1] = isBeyond ? maxTimeHigh : reader.high;
+  }
+
+  /** Hashes neighbouring attributes in one run, tags and lengths included. */
+  #hashAttributes(reader: WireReader, tag: number, end: number): void {
+    const start = reader.at;
+    reader.at = reader.end(end);
+    while (reader.at < end && reader.bytes[reader.at] === tag) {
+      reader.at++;
+      reader.at = reader.end(end);
+    }
+    this.#raw.update(reader.bytes, start, reader.at);
+  }
+
+  #sortAttributes(): void {
+    const reader = this.#reader;
+    if (reader === undefined) return;
+    const { at } = reader;
+    reader.at = this.#start;
+    while (reader.at < this.#end) {
+      const tag = reader.varint();
+      if (tag === this.#layout.attributes) this.#series.sorted.add(reader, reader.end(this.#end));
+      else reader.skip(tag, this.#end);
+    }
+    reader.at = at;
+  }
+
+  #number(reader: WireReader, end: number) {
+    this.#layout = layouts.number;
+    const { samples } = this.#tables;
+    let low = 0;
+    let high = 0;
+    let isInteger = false;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x21 || tag === 0x31) {
+        reader.fixed64();
+        low = reader.low;
+        high = reader.high;
+        isInteger = tag === 0x31;
+      } else if (!this.#shared(reader, tag, end)) reader.skip(tag, end);
+    }
+    if ((this.#flags & 1) !== 0) samples.value.push(staleLow, staleHigh);
+    else if (isInteger) samples.value.pushDouble(numberOf(low, high));
+    else samples.value.push(low, high);
+    return samples;
+  }
+
+  #histogram(reader: WireReader, end: number) {
+    this.#layout = layouts.histogram;
+    const { histograms } = this.#tables;
+    const { own } = histograms;
+    const basics = this.#basics.clear();
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (basics.read(reader, this.#layout.words.indexOf(tag))) continue;
+      if (tag === 0x32 || tag === 0x31) pushWords(reader, tag, end, own.counts);
+      else if (tag === 0x3a || tag === 0x39) pushWords(reader, tag, end, own.bounds);
+      else if (!this.#shared(reader, tag, end)) reader.skip(tag, end);
+    }
+    basics.write(own);
+    own.scale.push(0);
+    own.zero_count.push(0, 0);
+    own.zero_threshold.push(0, 0);
+    own.positive_offset.push(0);
+    own.negative_offset.push(0);
+    histograms.close();
+    return histograms;
+  }
+
+  #exponential(reader: WireReader, end: number) {
+    this.#layout = layouts.exponential;
+    const { histograms } = this.#tables;
+    const { own } = histograms;
+    const basics = this.#basics.clear();
+    let scale = 0;
+    let positive = 0;
+    let negative = 0;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (basics.read(reader, this.#layout.words.indexOf(tag))) continue;
+      if (tag === 0x30) scale = zigzag(reader.varint());
+      else if (tag === 0x42) positive = pushBuckets(reader, reader.end(end), own.positive_counts);
+      else if (tag === 0x4a) negative = pushBuckets(reader, reader.end(end), own.negative_counts);
+      else if (!this.#shared(reader, tag, end)) reader.skip(tag, end);
+    }
+    basics.write(own);
+    own.scale.push(scale);
+    own.zero_count.push(basics.low(4), basics.high(4));
+    own.zero_threshold.push(basics.low(5), basics.high(5));
+    own.positive_offset.push(positive);
+    own.negative_offset.push(negative);
+    histograms.close();
+    return histograms;
+  }
+
+  #summary(reader: WireReader, end: number) {
+    this.#layout = layouts.summary;
+    const { summaries } = this.#tables;
+    const { own } = summaries;
+    const basics = this.#basics.clear();
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (basics.read(reader, this.#layout.words.indexOf(tag))) continue;
+      if (tag === 0x32) pushQuantile(reader, reader.end(end), own.quantiles, own.quantile_values);
+      else if (!this.#shared(reader, tag, end)) reader.skip(tag, end);
+    }
+    own.count.push(basics.low(0), basics.high(0));
+    own.sum.push(basics.low(1), basics.high(1));
+    own.quantiles.close();
+    own.quantile_values.close();
+    return summaries;
+  }
+
+  #readExemplars(reader: WireReader, end: number, name: readonly [number, number]): void {
+    const source = this.#source;
+    const { exemplars } = this.#tables;
+    reader.at = this.#start;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag !== this.#layout.exemplars) {
+        reader.skip(tag, end);
+        continue;
+      }
+      this.#exemplar(reader, reader.end(end));
+      exemplars.push(reader.bytes, name[0], name[1], this.#series.low, this.#series.high);
+    }
+    if (source !== undefined) exemplars.settle(source);
+  }
+
+  #exemplar(reader: WireReader, end: number): void {
+    const { exemplars } = this.#tables;
+    const times = this.#times;
+    let low = 0;
+    let high = 0;
+    let isInteger = false;
+    let trace = -1;
+    let span = -1;
+    // Times of the point were written already.
+    times.fill(0);
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x3a) exemplars.attributes.push(reader, reader.end(end));
+      else if (tag === 0x11) this.#time(reader, 0);
+      else if (tag === 0x19 || tag === 0x31) {
+        reader.fixed64();
+        low = reader.low;
+        high = reader.high;
+        isInteger = tag === 0x31;
+      } else if (tag === 0x22) span = idStart(reader, end, 8);
+      else if (tag === 0x2a) trace = idStart(reader, end, 16);
+      else reader.skip(tag, end);
+    }
+    reader.expect(end);
+    exemplars.pushTime(times[0] as number, times[1] as number);
+    if (isInteger) exemplars.value.pushDouble(numberOf(low, high));
+    else exemplars.value.push(low, high);
+    exemplars.trace_id.push(reader.bytes, trace);
+    exemplars.span_id.push(reader.bytes, span);
+    exemplars.attributes.close();
+  }
+}
+
+/** A repeated fixed64 or double, packed or one by one: its bytes are the column's. */
+const pushWords = (reader: WireReader, tag: number, end: number, column: Words): void => {
+  const stop = (tag & 7) === 2 ? reader.end(end) : reader.at + 8;
+  if (stop > end || (stop - reader.at) % 8 !== 0) throw malformed('packed numbers end in the middle of one', stop);
+  column.elements.copy(reader.bytes, reader.at, stop);
+  reader.at = stop;
+};
+
+/** Buckets of one sign; answers their offset. */
+const pushBuckets = (reader: WireReader, end: number, column: Words): number => {
+  let offset = 0;
+  while (reader.at < end) {
+    const tag = reader.varint();
+    if (tag === 0x08) offset = zigzag(reader.varint());
+    else if (tag === 0x10) pushVarint(reader, column);
+    else if (tag === 0x12) {
+      const stop = reader.end(end);
+      while (reader.at < stop) pushVarint(reader, column);
+      reader.expect(stop);
+    } else reader.skip(tag, end);
+  }
+  reader.expect(end);
+  return offset;
+};
+
+const pushVarint = (reader: WireReader, column: Words): void => {
+  reader.varint64();
+  column.elements.push(reader.low, reader.high);
+};
+
+const pushQuantile = (reader: WireReader, end: number, quantiles: Words, values: Words): void => {
+  let quantileLow = 0;
+  let quantileHigh = 0;
+  let low = 0;
+  let high = 0;
+  while (reader.at < end) {
+    const tag = reader.varint();
+    if (tag === 0x09) {
+      reader.fixed64();
+      quantileLow = reader.low;
+      quantileHigh = reader.high;
+    } else if (tag === 0x11) {
+      reader.fixed64();
+      low = reader.low;
+      high = reader.high;
+    } else reader.skip(tag, end);
+  }
+  reader.expect(end);
+  quantiles.elements.push(quantileLow, quantileHigh);
+  values.elements.push(low, high);
+};

@@ -1,0 +1,133 @@
+import { exemplarsTable, histogramsTable, samplesTable, summariesTable } from '../../schemas/tables/metrics.ts';
+import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
+import { ArrayColumn, MapColumn, NullableColumn } from '../native/nested.ts';
+import { type Rows, rowsOf } from '../native/rows.ts';
+import { DictionaryColumn } from '../native/strings.ts';
+import { AttributeWriter, attributeColumns } from './attributes.ts';
+import { OriginColumns } from './origin-columns.ts';
+import type { RowSource } from './source.ts';
+
+const nanoseconds = "DateTime64(9, 'UTC')";
+
+/** What all point tables begin with. Points of one metric arrive together, so that the metric is looked up once. */
+class PointColumns {
+  readonly origin = new OriginColumns();
+  readonly columns = {
+    metric: new DictionaryColumn(),
+    series_id: new WordsColumn('UInt64'),
+    timestamp: new WordsColumn(nanoseconds),
+  } as const;
+  readonly #timed = {
+    start_timestamp: new WordsColumn(nanoseconds),
+    flags: new NumberColumn('UInt32'),
+  } as const;
+
+  /** … and samples, histograms and summaries besides. */
+  get all() {
+    return { ...this.origin.columns, ...this.columns, ...this.#timed };
+  }
+
+  push(bytes: Uint8Array, metricStart: number, metricEnd: number, low: number, high: number): void {
+    this.columns.metric.push(bytes, metricStart, metricEnd);
+    this.columns.series_id.push(low, high);
+  }
+
+  /** Words of time and start; flags. */
+  pushTimes(times: Uint32Array, flags: number): void {
+    this.columns.timestamp.push(times[0] as number, times[1] as number);
+    this.#timed.start_timestamp.push(times[2] as number, times[3] as number);
+    this.#timed.flags.push(flags);
+  }
+
+  /** The time alone, for exemplars. */
+  pushTime(low: number, high: number): void {
+    this.columns.timestamp.push(low, high);
+  }
+
+  /** Fills the origin of the rows appended since the last call. */
+  settle(source: RowSource): void {
+    this.origin.fill(source, this.columns.metric.rows - this.origin.columns.partition.rows);
+  }
+}
+
+/** Rows of `samples`. */
+export class SampleColumns extends PointColumns {
+  readonly value = new WordsColumn('Float64');
+  readonly rows: Rows = rowsOf(samplesTable, { ...this.all, value: this.value });
+}
+
+/** Rows of `histograms`. */
+export class HistogramColumns extends PointColumns {
+  readonly own = {
+    count: new WordsColumn('UInt64'),
+    sum: new NullableColumn('Float64'),
+    min: new NullableColumn('Float64'),
+    max: new NullableColumn('Float64'),
+    bounds: new ArrayColumn(new WordsColumn('Float64')),
+    counts: new ArrayColumn(new WordsColumn('UInt64')),
+    scale: new NumberColumn('Int32'),
+    zero_count: new WordsColumn('UInt64'),
+    zero_threshold: new WordsColumn('Float64'),
+    positive_offset: new NumberColumn('Int32'),
+    positive_counts: new ArrayColumn(new WordsColumn('UInt64')),
+    negative_offset: new NumberColumn('Int32'),
+    negative_counts: new ArrayColumn(new WordsColumn('UInt64')),
+  } as const;
+  readonly rows: Rows = rowsOf(histogramsTable, { ...this.all, ...this.own });
+
+  /** Ends the row's arrays. */
+  close(): void {
+    this.own.bounds.close();
+    this.own.counts.close();
+    this.own.positive_counts.close();
+    this.own.negative_counts.close();
+  }
+}
+
+/** Rows of `summaries`. */
+export class SummaryColumns extends PointColumns {
+  readonly own = {
+    count: new WordsColumn('UInt64'),
+    sum: new WordsColumn('Float64'),
+    quantiles: new ArrayColumn(new WordsColumn('Float64')),
+    quantile_values: new ArrayColumn(new WordsColumn('Float64')),
+  } as const;
+  readonly rows: Rows = rowsOf(summariesTable, { ...this.all, ...this.own });
+}
+
+/** Rows of `exemplars`. Their attributes come before it is known which series they belong to. */
+export class ExemplarColumns extends PointColumns {
+  readonly value = new WordsColumn('Float64');
+  readonly trace_id = new FixedStringColumn(16);
+  readonly span_id = new FixedStringColumn(8);
+  readonly #map = new MapColumn();
+  readonly #types = new DictionaryColumn();
+  readonly attributes = new AttributeWriter(this.#map, this.#types);
+  readonly rows: Rows = rowsOf(exemplarsTable, {
+    ...this.origin.columns,
+    ...this.columns,
+    value: this.value,
+    trace_id: this.trace_id,
+    span_id: this.span_id,
+    ...attributeColumns(this.#map, this.#types),
+  });
+}
+
+/** The tables of metrics' points. */
+export class MetricTables {
+  readonly samples = new SampleColumns();
+  readonly histograms = new HistogramColumns();
+  readonly summaries = new SummaryColumns();
+  readonly exemplars = new ExemplarColumns();
+
+  get rows(): readonly Rows[] {
+    return [this.samples.rows, this.histograms.rows, this.summaries.rows, this.exemplars.rows];
+  }
+
+  settle(source: RowSource): void {
+    this.samples.settle(source);
+    this.histograms.settle(source);
+    this.summaries.settle(source);
+    this.exemplars.settle(source);
+  }
+}

@@ -1,0 +1,147 @@
+import { Murmur } from './hash.ts';
+import { malformed, type WireReader } from './wire.ts';
+
+const metricName = Buffer.from('__name__', 'utf8');
+
+const isMetricName = (bytes: Uint8Array, start: number, end: number): boolean => {
+  if (end - start !== metricName.length) return false;
+  for (let index = 0; index < metricName.length; index++) if (bytes[start + index] !== metricName[index]) return false;
+  return true;
+};
+
+/** Strings of a 2.0 request: where each lies, and its hash, so that a series' hash does not depend on the request's numbering. */
+export class SymbolTable {
+  #places = new Int32Array(2_048);
+  #hashes = new Int32Array(2_048);
+  readonly #murmur = new Murmur();
+  size = 0;
+
+  clear(): void {
+    this.size = 0;
+  }
+
+  add(bytes: Uint8Array, start: number, end: number): void {
+    const at = this.size * 2;
+    if (at === this.#places.length) {
+      this.#places = enlarged(this.#places);
+      this.#hashes = enlarged(this.#hashes);
+    }
+    this.#murmur.seed(0).update(bytes, start, end);
+    this.#places[at] = start;
+    this.#places[at + 1] = end;
+    this.#hashes[at] = this.#murmur.a;
+    this.#hashes[at + 1] = this.#murmur.b;
+    this.size++;
+  }
+
+  check(symbol: number, position: number): number {
+    if (symbol < this.size) return symbol;
+    throw malformed(`symbol ${symbol} is not among the ${this.size} of the request`, position);
+  }
+
+  start(symbol: number): number {
+    return this.#places[symbol * 2] as number;
+  }
+
+  end(symbol: number): number {
+    return this.#places[symbol * 2 + 1] as number;
+  }
+
+  /** Mixes a symbol's hash into a series'. */
+  mix(symbol: number, into: Murmur): void {
+    into.a = Math.imul(into.a ^ (this.#hashes[symbol * 2] as number), 0x85ebca6b) + (into.b | 0);
+    into.b = Math.imul(into.b ^ (this.#hashes[symbol * 2 + 1] as number), 0xc2b2ae35) + (into.a >>> 13);
+    into.a |= 0;
+    into.b |= 0;
+  }
+}
+
+const enlarged = (before: Int32Array): Int32Array<ArrayBuffer> => {
+  const after = new Int32Array(before.length * 2);
+  after.set(before);
+  return after;
+};
+
+/** Labels of the series in hand: where names and values lie in the request, four numbers a label. */
+export class Labels {
+  places = new Int32Array(256);
+  count = 0;
+  nameStart = 0;
+  nameEnd = 0;
+  /** The name whose value is in the next run of references. */
+  #pending = -1;
+
+  clear(): void {
+    this.#pending = -1;
+    this.count = 0;
+    this.nameStart = 0;
+    this.nameEnd = 0;
+  }
+
+  add(bytes: Uint8Array, keyStart: number, keyEnd: number, start: number, end: number): void {
+    if (isMetricName(bytes, keyStart, keyEnd)) {
+      this.nameStart = start;
+      this.nameEnd = end;
+      return;
+    }
+    const at = this.count * 4;
+    if (at === this.places.length) this.places = enlarged(this.places);
+    this.places[at] = keyStart;
+    this.places[at + 1] = keyEnd;
+    this.places[at + 2] = start;
+    this.places[at + 3] = end;
+    this.count++;
+  }
+
+  /** Adds the 1.0 Label from the reader's position to `end`. */
+  read(reader: WireReader, end: number): void {
+    let keyStart = 0;
+    let keyEnd = 0;
+    let start = 0;
+    let stop = 0;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x0a) {
+        keyEnd = reader.end(end);
+        keyStart = reader.at;
+        reader.at = keyEnd;
+      } else if (tag === 0x12) {
+        stop = reader.end(end);
+        start = reader.at;
+        reader.at = stop;
+      } else reader.skip(tag, end);
+    }
+    reader.expect(end);
+    this.add(reader.bytes, keyStart, keyEnd, start, stop);
+  }
+
+  /**
+   * Adds the labels whose references lie from the reader's position to `end`; mixes them into `raw` if given. They may
+   * come in several runs, cut anywhere.
+   */
+  refer(reader: WireReader, end: number, symbols: SymbolTable, raw?: Murmur): void {
+    while (reader.at < end) {
+      const key = this.#pending < 0 ? symbols.check(reader.varint(), reader.at) : this.#pending;
+      if (reader.at >= end) {
+        this.#pending = key;
+        break;
+      }
+      this.#pending = -1;
+      const value = symbols.check(reader.varint(), reader.at);
+      this.add(reader.bytes, symbols.start(key), symbols.end(key), symbols.start(value), symbols.end(value));
+      if (raw === undefined) continue;
+      symbols.mix(key, raw);
+      symbols.mix(value, raw);
+    }
+    reader.expect(end);
+  }
+
+  /** Adds a single reference, as encoders write them that do not pack. */
+  referOne(reader: WireReader, symbols: SymbolTable, raw?: Murmur): void {
+    const start = reader.at;
+    reader.varint();
+    const end = reader.at;
+    reader.at = start;
+    this.refer(reader, end, symbols, raw);
+  }
+}

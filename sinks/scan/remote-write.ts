@@ -1,0 +1,345 @@
+import type { Format } from '../../schemas/telemetry-message.ts';
+import { textOf } from './any-value.ts';
+import { Murmur } from './hash.ts';
+import { NativeHistogram } from './native-histogram.ts';
+import { staleHigh, staleLow } from './otlp-points.ts';
+import type { MetricTables } from './point-columns.ts';
+import { Labels, SymbolTable } from './remote-write-labels.ts';
+import { kindOf, type Metadata, MetadataMemory, noMetadata } from './remote-write-metadata.ts';
+import type { SeriesContext, SeriesRows } from './series-rows.ts';
+import { nanosecondWords, type RowSource } from './source.ts';
+import { numberOf, WireReader } from './wire.ts';
+
+/** Tags in which the two versions differ. */
+const versions = {
+  'remote-write-1': { series: 0x0a, exemplars: 0x1a, histograms: 0x22 },
+  'remote-write-2': { series: 0x2a, exemplars: 0x22, histograms: 0x1a },
+} as const;
+
+/** Remote-write requests as rows of samples, native histograms and exemplars, and of the series they belong to. */
+export class RemoteWrite {
+  readonly #series: SeriesRows;
+  readonly #tables: MetricTables;
+  readonly #memory = new MetadataMemory();
+  readonly #symbols = new SymbolTable();
+  readonly #labels = new Labels();
+  readonly #exemplarLabels = new Labels();
+  readonly #histogram = new NativeHistogram();
+  readonly #raw = new Murmur();
+  readonly #project = new Murmur();
+  readonly #times = new Uint32Array(4);
+  #version: (typeof versions)[keyof typeof versions] = versions['remote-write-1'];
+  #source: RowSource | undefined;
+  #reader = new WireReader(new Uint8Array(0));
+  #metadata: Metadata | undefined;
+  #hasHistograms = false;
+  #createdMs = 0;
+  /** Samples of a request mostly bear one time. */
+  #lastMs = Number.NaN;
+  #lastTime = nanosecondWords(0);
+  readonly #sort = (): void => this.#sortLabels();
+  readonly #context = (): SeriesContext => this.#contextOf();
+
+  constructor(series: SeriesRows, tables: MetricTables) {
+    this.#series = series;
+    this.#tables = tables;
+  }
+
+  body(bytes: Uint8Array, format: Format, source: RowSource): void {
+    this.#version = format === 'remote-write-2' ? versions[format] : versions['remote-write-1'];
+    this.#source = source;
+    this.#reader = new WireReader(bytes);
+    const project = Buffer.from(source.projectId, 'utf8');
+    this.#project.seed(1).update(project, 0, project.length);
+    this.#look(bytes.length, source);
+    const reader = this.#reader;
+    reader.at = 0;
+    while (reader.at < bytes.length) {
+      const tag = reader.varint();
+      if (tag === this.#version.series) this.#timeSeries(reader, reader.end(bytes.length));
+      else reader.skip(tag, bytes.length);
+    }
+    this.#tables.settle(source);
+  }
+
+  abandon(): void {
+    this.#tables.exemplars.attributes.abandon();
+  }
+
+  /** Symbols and metadata may come after the series that need them. */
+  #look(end: number, source: RowSource): void {
+    const reader = this.#reader;
+    const isFirst = this.#version === versions['remote-write-1'];
+    this.#symbols.clear();
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x22 && !isFirst) {
+        const stop = reader.end(end);
+        this.#symbols.add(reader.bytes, reader.at, stop);
+        reader.at = stop;
+      } else if (tag === 0x1a && isFirst) this.#learn(reader, reader.end(end), source);
+      else reader.skip(tag, end);
+    }
+    reader.expect(end);
+  }
+
+  #learn(reader: WireReader, end: number, { tenantId, projectId }: RowSource): void {
+    let type = 0;
+    const texts = { family: '', description: '', unit: '' };
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x08) type = reader.varint();
+      else if (tag === 0x12) texts.family = readText(reader, end);
+      else if (tag === 0x22) texts.description = readText(reader, end);
+      else if (tag === 0x2a) texts.unit = readText(reader, end);
+      else reader.skip(tag, end);
+    }
+    reader.expect(end);
+    const { family, description, unit } = texts;
+    this.#memory.learn(tenantId, projectId, family, { kind: kindOf(type), description, unit });
+  }
+
+  #timeSeries(reader: WireReader, end: number): void {
+    const source = this.#source;
+    if (source === undefined) return;
+    const begin = reader.at;
+    this.#labels.clear();
+    this.#metadata = undefined;
+    this.#hasHistograms = false;
+    this.#createdMs = 0;
+    this.#raw.seed(this.#project.a, this.#project.b);
+    if (this.#version === versions['remote-write-1']) this.#lookFirst(reader, end);
+    else this.#lookSecond(reader, end);
+    reader.expect(end);
+    this.#series.identify(this.#raw, source, this.#sort, this.#context);
+    reader.at = begin;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x12) this.#sample(reader, reader.end(end));
+      else if (tag === this.#version.histograms) this.#nativeHistogram(reader, reader.end(end));
+      else if (tag === this.#version.exemplars) this.#exemplar(reader, reader.end(end));
+      else reader.skip(tag, end);
+    }
+  }
+
+  #lookFirst(reader: WireReader, end: number): void {
+    let from = -1;
+    while (reader.at < end) {
+      const start = reader.at;
+      const tag = reader.varint();
+      if (tag === 0x0a) {
+        if (from < 0) from = start;
+        this.#labels.read(reader, reader.end(end));
+        continue;
+      }
+      if (from >= 0) this.#raw.update(reader.bytes, from, start);
+      from = -1;
+      this.#hasHistograms ||= tag === this.#version.histograms;
+      reader.skip(tag, end);
+    }
+    if (from >= 0) this.#raw.update(reader.bytes, from, end);
+  }
+
+  #lookSecond(reader: WireReader, end: number): void {
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x0a) this.#labels.refer(reader, reader.end(end), this.#symbols, this.#raw);
+      else if (tag === 0x2a) this.#readMetadata(reader, reader.end(end));
+      else if (tag === 0x08) this.#labels.referOne(reader, this.#symbols, this.#raw);
+      else if (tag === 0x30) this.#readCreated(reader);
+      else {
+        this.#hasHistograms ||= tag === this.#version.histograms;
+        reader.skip(tag, end);
+      }
+    }
+  }
+
+  /** Up to 2.0-rc.3 the series had the start of all its samples. */
+  #readCreated(reader: WireReader): void {
+    reader.varint64();
+    this.#createdMs = numberOf(reader.low, reader.high);
+  }
+
+  #readMetadata(reader: WireReader, end: number): void {
+    let type = 0;
+    let help = 0;
+    let unit = 0;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x08) type = reader.varint();
+      else if (tag === 0x18) help = reader.varint();
+      else if (tag === 0x20) unit = reader.varint();
+      else reader.skip(tag, end);
+    }
+    reader.expect(end);
+    this.#second.type = type;
+    this.#second.help = help;
+    this.#second.unit = unit;
+    this.#metadata = noMetadata;
+  }
+
+  /** Numbers of a 2.0 series' metadata; its texts are only read when a row is written. */
+  readonly #second = { type: 0, help: 0, unit: 0 };
+
+  #sample(reader: WireReader, end: number): void {
+    const { samples } = this.#tables;
+    let low = 0;
+    let high = 0;
+    let milliseconds = 0;
+    let startMs = 0;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x09) {
+        reader.fixed64();
+        low = reader.low;
+        high = reader.high;
+      } else if (tag === 0x10) {
+        reader.varint64();
+        milliseconds = numberOf(reader.low, reader.high);
+      } else if (tag === 0x18) {
+        reader.varint64();
+        startMs = numberOf(reader.low, reader.high);
+      } else reader.skip(tag, end);
+    }
+    reader.expect(end);
+    samples.value.push(low, high);
+    this.#point(samples, milliseconds, startMs, low === staleLow && high === staleHigh);
+  }
+
+  #nativeHistogram(reader: WireReader, end: number): void {
+    const { histograms } = this.#tables;
+    this.#histogram.read(reader, end);
+    this.#histogram.write(histograms);
+    histograms.close();
+    this.#point(histograms, this.#histogram.timestampMs, this.#histogram.startMs, this.#histogram.isStale);
+  }
+
+  #point(
+    columns: MetricTables['samples'] | MetricTables['histograms'],
+    milliseconds: number,
+    startMs: number,
+    isStale: boolean,
+  ): void {
+    const { nameStart, nameEnd } = this.#labels;
+    columns.push(this.#reader.bytes, nameStart, nameEnd, this.#series.low, this.#series.high);
+    const time = this.#timeOf(milliseconds);
+    this.#times[0] = time.low;
+    this.#times[1] = time.high;
+    const startOrCreatedMs = startMs === 0 ? this.#createdMs : startMs;
+    const start = startOrCreatedMs === 0 ? undefined : nanosecondWords(startOrCreatedMs);
+    this.#times[2] = start?.low ?? 0;
+    this.#times[3] = start?.high ?? 0;
+    columns.pushTimes(this.#times, isStale ? 1 : 0);
+  }
+
+  #timeOf(milliseconds: number): { readonly low: number; readonly high: number } {
+    if (milliseconds !== this.#lastMs) {
+      this.#lastMs = milliseconds;
+      this.#lastTime = nanosecondWords(milliseconds);
+    }
+    return this.#lastTime;
+  }
+
+  #exemplar(reader: WireReader, end: number): void {
+    const { exemplars } = this.#tables;
+    const labels = this.#exemplarLabels;
+    labels.clear();
+    let low = 0;
+    let high = 0;
+    let milliseconds = 0;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x0a && this.#version === versions['remote-write-1']) labels.read(reader, reader.end(end));
+      else if (tag === 0x0a) labels.refer(reader, reader.end(end), this.#symbols);
+      else if (tag === 0x08) labels.referOne(reader, this.#symbols);
+      else if (tag === 0x11) {
+        reader.fixed64();
+        low = reader.low;
+        high = reader.high;
+      } else if (tag === 0x18) {
+        reader.varint64();
+        milliseconds = numberOf(reader.low, reader.high);
+      } else reader.skip(tag, end);
+    }
+    reader.expect(end);
+    const { bytes } = reader;
+    exemplars.push(bytes, this.#labels.nameStart, this.#labels.nameEnd, this.#series.low, this.#series.high);
+    const time = this.#timeOf(milliseconds);
+    exemplars.pushTime(time.low, time.high);
+    exemplars.value.push(low, high);
+    this.#pushId('trace_id', 16);
+    this.#pushId('span_id', 8);
+    for (let at = 0; at < labels.count * 4; at += 4) {
+      const [keyStart = 0, keyEnd = 0, start = 0, stop = 0] = labels.places.subarray(at, at + 4);
+      exemplars.attributes.pushText(bytes, keyStart, keyEnd, start, stop);
+    }
+    exemplars.attributes.close();
+  }
+
+  /** Clients name the trace in labels of these names, in hexadecimal. */
+  #pushId(name: 'trace_id' | 'span_id', width: number): void {
+    const labels = this.#exemplarLabels;
+    const { bytes } = this.#reader;
+    for (let at = 0; at < labels.count * 4; at += 4) {
+      const [keyStart = 0, keyEnd = 0, start = 0, stop = 0] = labels.places.subarray(at, at + 4);
+      if (stop - start !== width * 2 || textOf(bytes, keyStart, keyEnd) !== name) continue;
+      const id = Buffer.from(textOf(bytes, start, stop), 'hex');
+      if (id.length !== width) continue;
+      this.#tables.exemplars[name].push(id, 0);
+      return;
+    }
+    this.#tables.exemplars[name].push(bytes, -1);
+  }
+
+  #sortLabels(): void {
+    const { places, count } = this.#labels;
+    const { bytes } = this.#reader;
+    for (let at = 0; at < count * 4; at += 4) {
+      const [keyStart = 0, keyEnd = 0, start = 0, stop = 0] = places.subarray(at, at + 4);
+      // A label without a value is, to Prometheus, no label.
+      if (start < stop) this.#series.sorted.addText(bytes, keyStart, keyEnd, start, stop);
+    }
+  }
+
+  #contextOf(): SeriesContext {
+    const metric = textOf(this.#reader.bytes, this.#labels.nameStart, this.#labels.nameEnd);
+    const { kind, unit, description } = this.#metadataOf(metric);
+    return {
+      metric,
+      kind: this.#hasHistograms ? 'exponential_histogram' : kind,
+      temporality: this.#hasHistograms || kind === 'counter' || kind === 'histogram' ? 2 : 0,
+      monotonic: kind === 'counter',
+      unit,
+      description,
+      source: 'prometheus',
+      service: this.#series.sorted.text('job'),
+      resourceLow: 0,
+      resourceHigh: 0,
+      scopeName: '',
+      scopeVersion: '',
+    };
+  }
+
+  #metadataOf(metric: string): Metadata {
+    const source = this.#source;
+    if (source === undefined) return noMetadata;
+    if (this.#metadata === undefined) return this.#memory.of(source.tenantId, source.projectId, metric);
+    return {
+      kind: kindOf(this.#second.type),
+      unit: this.#symbol(this.#second.unit),
+      description: this.#symbol(this.#second.help),
+    };
+  }
+
+  #symbol(symbol: number): string {
+    this.#symbols.check(symbol, this.#reader.at);
+    return textOf(this.#reader.bytes, this.#symbols.start(symbol), this.#symbols.end(symbol));
+  }
+}
+
+const readText = (reader: WireReader, limit: number): string => {
+  const end = reader.end(limit);
+  const text = textOf(reader.bytes, reader.at, end);
+  reader.at = end;
+  return text;
+};

@@ -1,0 +1,84 @@
+import { resourcesTable } from '../../schemas/tables/resources.ts';
+import { WordsColumn } from '../native/fixed.ts';
+import { MapColumn } from '../native/nested.ts';
+import { type Rows, rowsOf } from '../native/rows.ts';
+import { DictionaryColumn, StringColumn } from '../native/strings.ts';
+import { AttributeWriter, attributeColumns, SortedAttributes } from './attributes.ts';
+import { Murmur } from './hash.ts';
+import { SeenIds } from './seen.ts';
+import { hourOf, type RowSource } from './source.ts';
+import { WireReader } from './wire.ts';
+
+const milliseconds = "DateTime64(3, 'UTC')";
+
+/**
+ * Ids of resources, and the rows of those that were not landed in this hour. An id is the first 64 bits of MurmurHash3
+ * (x86, 128 bits, seed 0) over the canonical form of the attributes (`SortedAttributes`): the same whatever their
+ * order, in every process and version. Tables keep it, so neither the form nor the function may change.
+ */
+export class ResourceRows {
+  readonly seen = new SeenIds();
+  /** The id that `identify` found. */
+  low = 0;
+  high = 0;
+  readonly #columns = {
+    tenant_id: new DictionaryColumn(),
+    resource_id: new WordsColumn('UInt64'),
+    service: new DictionaryColumn(),
+    schema_url: new DictionaryColumn(),
+    first_seen: new WordsColumn(milliseconds),
+    last_seen: new WordsColumn(milliseconds),
+  } as const;
+  readonly #map = new MapColumn();
+  readonly #types = new DictionaryColumn();
+  readonly rows: Rows = rowsOf(resourcesTable, { ...this.#columns, ...attributeColumns(this.#map, this.#types) });
+  readonly #attributes = new AttributeWriter(this.#map, this.#types);
+  readonly #sorted = new SortedAttributes();
+  readonly #canonical = new StringColumn();
+  readonly #raw = new Murmur();
+  readonly #hash = new Murmur();
+
+  /**
+   * Finds the id of the Resource message between two positions (`start` = `end`: none), leaves it in `low` and `high`,
+   * and writes its row when that is due.
+   */
+  identify(bytes: Uint8Array, start: number, end: number, schema: Uint8Array, source: RowSource): void {
+    const tenant = this.seen.tenant(source.tenantId);
+    let slot = this.seen.find(tenant, this.#raw.seed(0).update(bytes, start, end));
+    const known = slot >= 0;
+    if (!known) {
+      this.#sort(bytes, start, end);
+      slot = this.seen.add(tenant, this.#raw, this.#hash.a, this.#hash.b);
+    }
+    this.low = this.seen.low(slot);
+    this.high = this.seen.high(slot);
+    if (!this.seen.claim(slot, hourOf(source.receivedAtMs))) return;
+    if (known) this.#sort(bytes, start, end);
+    this.#write(schema, source);
+  }
+
+  #sort(bytes: Uint8Array, start: number, end: number): void {
+    const reader = new WireReader(bytes, start);
+    this.#sorted.clear();
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x0a) this.#sorted.add(reader, reader.end(end));
+      else reader.skip(tag, end);
+    }
+    reader.expect(end);
+    this.#canonical.reset();
+    this.#sorted.canonical(this.#canonical);
+    this.#hash.seed(0).update(this.#canonical.bytes, 0, this.#canonical.length);
+  }
+
+  #write(schema: Uint8Array, { tenantId, receivedAtMs }: RowSource): void {
+    const columns = this.#columns;
+    columns.tenant_id.pushText(tenantId);
+    columns.resource_id.push(this.low, this.high);
+    columns.service.pushText(this.#sorted.text('service.name'));
+    columns.schema_url.push(schema, 0, schema.length);
+    columns.first_seen.pushInteger(receivedAtMs);
+    columns.last_seen.pushInteger(receivedAtMs);
+    this.#sorted.row(this.#attributes);
+  }
+}

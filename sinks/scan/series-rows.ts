@@ -1,0 +1,132 @@
+import { seriesTable } from '../../schemas/tables/metrics.ts';
+import { NumberColumn, WordsColumn } from '../native/fixed.ts';
+import { MapColumn } from '../native/nested.ts';
+import { type Rows, rowsOf } from '../native/rows.ts';
+import { DictionaryColumn, StringColumn } from '../native/strings.ts';
+import { AttributeWriter, attributeColumns, SortedAttributes } from './attributes.ts';
+import { Murmur } from './hash.ts';
+import { SeenIds } from './seen.ts';
+import { hourOf, type RowSource } from './source.ts';
+
+const milliseconds = "DateTime64(3, 'UTC')";
+
+/** What a series shares with the others of its metric; everything but its labels. */
+export interface SeriesContext {
+  metric: string;
+  kind: string;
+  temporality: number;
+  monotonic: boolean;
+  unit: string;
+  description: string;
+  source: 'otlp' | 'prometheus';
+  service: string;
+  resourceLow: number;
+  resourceHigh: number;
+  scopeName: string;
+  scopeVersion: string;
+}
+
+/**
+ * Ids of series, and the rows of those that were not landed in this hour. An id is the first 64 bits of MurmurHash3
+ * (x86, 128 bits, seed 0) over the canonical form: source, project and metric; for OTLP also kind, unit, temporality
+ * and monotonicity (one digit each), the resource's id (decimal), scope name and version; then the sorted labels
+ * (`SortedAttributes`). Every part is its length as a varint and its bytes. What Prometheus' metadata says is no part
+ * of it, for it may come later than the samples. Tables keep ids, so neither form nor function may change.
+ */
+export class SeriesRows {
+  readonly seen = new SeenIds();
+  /** The id that `identify` found. */
+  low = 0;
+  high = 0;
+  readonly sorted = new SortedAttributes();
+  readonly #columns = {
+    tenant_id: new DictionaryColumn(),
+    project_id: new DictionaryColumn(),
+    metric: new DictionaryColumn(),
+    series_id: new WordsColumn('UInt64'),
+    kind: new DictionaryColumn(),
+    temporality: new NumberColumn('UInt8'),
+    monotonic: new NumberColumn('Bool'),
+    unit: new DictionaryColumn(),
+    description: new DictionaryColumn(),
+    source: new DictionaryColumn(),
+    service: new DictionaryColumn(),
+    resource_id: new WordsColumn('UInt64'),
+    scope_name: new DictionaryColumn(),
+    scope_version: new DictionaryColumn(),
+    first_seen: new WordsColumn(milliseconds),
+    last_seen: new WordsColumn(milliseconds),
+  } as const;
+  readonly #map = new MapColumn();
+  readonly #types = new DictionaryColumn();
+  readonly rows: Rows = rowsOf(seriesTable, { ...this.#columns, ...attributeColumns(this.#map, this.#types) });
+  readonly #attributes = new AttributeWriter(this.#map, this.#types);
+  readonly #canonical = new StringColumn();
+  readonly #hash = new Murmur();
+
+  /**
+   * Finds the id of the series whose raw bytes hash to `raw`, leaves it in `low` and `high`, and writes its row when
+   * that is due. `sort` fills `sorted` with the labels; `context` tells the rest. Both are asked only when needed.
+   */
+  identify(raw: Murmur, source: RowSource, sort: () => void, context: () => SeriesContext): void {
+    const tenant = this.seen.tenant(source.tenantId);
+    let slot = this.seen.find(tenant, raw);
+    const known = slot >= 0;
+    if (!known) {
+      const { a, b } = raw;
+      this.#sort(sort);
+      this.#identity(context(), source);
+      slot = this.seen.add(tenant, { a, b }, this.#hash.a, this.#hash.b);
+    }
+    this.low = this.seen.low(slot);
+    this.high = this.seen.high(slot);
+    if (!this.seen.claim(slot, hourOf(source.receivedAtMs))) return;
+    if (known) this.#sort(sort);
+    this.#write(context(), source);
+  }
+
+  #sort(sort: () => void): void {
+    this.sorted.clear();
+    sort();
+  }
+
+  #identity(context: SeriesContext, { projectId }: RowSource): void {
+    const form = this.#canonical;
+    form.reset();
+    form.pushText(context.source);
+    form.pushText(projectId);
+    form.pushText(context.metric);
+    if (context.source === 'otlp') {
+      form.pushText(context.kind);
+      form.pushText(context.unit);
+      form.pushText(String(context.temporality));
+      form.pushText(context.monotonic ? '1' : '0');
+      form.pushText(((BigInt(context.resourceHigh) << 32n) | BigInt(context.resourceLow)).toString());
+      form.pushText(context.scopeName);
+      form.pushText(context.scopeVersion);
+    }
+    this.sorted.canonical(form);
+    this.#hash.seed(0).update(form.bytes, 0, form.length);
+  }
+
+  #write(context: SeriesContext, { tenantId, projectId, receivedAtMs }: RowSource): void {
+    const columns = this.#columns;
+    columns.tenant_id.pushText(tenantId);
+    columns.project_id.pushText(projectId);
+    columns.metric.pushText(context.metric);
+    columns.series_id.push(this.low, this.high);
+    columns.kind.pushText(context.kind);
+    columns.temporality.push(context.temporality);
+    columns.monotonic.push(context.monotonic ? 1 : 0);
+    columns.unit.pushText(context.unit);
+    columns.description.pushText(context.description);
+    columns.source.pushText(context.source);
+    columns.service.pushText(context.service);
+    columns.resource_id.push(context.resourceLow, context.resourceHigh);
+    columns.scope_name.pushText(context.scopeName);
+    columns.scope_version.pushText(context.scopeVersion);
+    columns.first_seen.pushInteger(receivedAtMs);
+    columns.last_seen.pushInteger(receivedAtMs);
+    this.sorted.row(this.#attributes);
+  }
+}

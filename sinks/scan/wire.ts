@@ -1,0 +1,150 @@
+import { PermanentError } from '../../schemas/errors.ts';
+
+/** Deepest nesting of arrays and maps in a value. */
+export const maxDepth = 32;
+
+/** The fault of a body that is not what its schema says. */
+export const malformed = (what: string, position: number): PermanentError =>
+  new PermanentError('malformed', `${what} at byte ${position}`, { position });
+
+/**
+ * A position in protobuf wire bytes. Fields are told apart by their whole tag (number and wire type), so that a known
+ * number with a foreign wire type is skipped as unknown, as protobuf's own decoders do. 64-bit values are left in
+ * `low` and `high`: no object is made a field.
+ */
+export class WireReader {
+  bytes: Uint8Array;
+  at: number;
+  low = 0;
+  high = 0;
+
+  constructor(bytes: Uint8Array, at = 0) {
+    this.bytes = bytes;
+    this.at = at;
+  }
+
+  /** A tag, length or 32-bit number; higher bits are dropped. */
+  varint(): number {
+    const { bytes } = this;
+    let byte = bytes[this.at++] as number;
+    if (byte < 128) return byte;
+    let value = byte & 127;
+    for (let shift = 7; shift < 70; shift += 7) {
+      byte = bytes[this.at++] as number;
+      if (shift < 32) value |= (byte & 127) << shift;
+      if (byte < 128) return value >>> 0;
+    }
+    throw malformed('a varint does not end', this.at);
+  }
+
+  /** All 64 bits of a varint, in `low` and `high`. */
+  varint64(): void {
+    let low = 0;
+    let high = 0;
+    for (let shift = 0; shift < 70; shift += 7) {
+      const byte = this.bytes[this.at++] as number;
+      const bits = byte & 127;
+      if (shift < 28) low |= bits << shift;
+      else if (shift === 28) {
+        low |= bits << 28;
+        high = bits >>> 4;
+      } else if (shift < 64) high |= bits << (shift - 32);
+      if (byte < 128) {
+        this.low = low >>> 0;
+        this.high = high >>> 0;
+        return;
+      }
+    }
+    throw malformed('a varint does not end', this.at);
+  }
+
+  fixed32(): number {
+    const { bytes, at } = this;
+    this.at = at + 4;
+    return (
+      ((bytes[at] as number) |
+        ((bytes[at + 1] as number) << 8) |
+        ((bytes[at + 2] as number) << 16) |
+        ((bytes[at + 3] as number) << 24)) >>>
+      0
+    );
+  }
+
+  fixed64(): void {
+    this.low = this.fixed32();
+    this.high = this.fixed32();
+  }
+
+  /** Reads a length and answers where that many bytes end, which is within `limit`. */
+  end(limit: number): number {
+    const length = this.varint();
+    const end = this.at + length;
+    if (!(end <= limit)) throw malformed(`a field of ${length} bytes passes the end of its message`, this.at);
+    return end;
+  }
+
+  /** Steps over a field whose tag was just read. */
+  skip(tag: number, limit: number): void {
+    const wireType = tag & 7;
+    if (tag >>> 3 === 0) throw malformed('a field has number 0', this.at);
+    if (wireType === 2) this.at = this.end(limit);
+    else if (wireType === 0) this.varint64();
+    else if (wireType === 1) this.at += 8;
+    else if (wireType === 5) this.at += 4;
+    else if (wireType === 3) this.#skipGroup(limit);
+    else throw malformed(`wire type ${wireType} is unknown`, this.at);
+    if (this.at > limit) throw malformed('a field passes the end of its message', this.at);
+  }
+
+  /** Throws unless the message was read to its last byte. */
+  expect(end: number): void {
+    if (this.at !== end) throw malformed('a field passes the end of its message', this.at);
+  }
+
+  #skipGroup(limit: number): void {
+    for (let open = 1; open > 0; ) {
+      if (this.at >= limit) throw malformed('a group does not end', this.at);
+      const tag = this.varint();
+      if ((tag & 7) === 3) open++;
+      else if ((tag & 7) === 4) open--;
+      else this.skip(tag, limit);
+    }
+  }
+}
+
+/** Start of an id of `width` bytes, -1 for an empty one. The reader is left behind it. */
+export const idStart = (reader: WireReader, limit: number, width: number): number => {
+  const end = reader.end(limit);
+  const start = reader.at;
+  if (end !== start && end - start !== width) {
+    throw malformed(`an id has ${end - start} bytes instead of ${width}`, start);
+  }
+  reader.at = end;
+  return end === start ? -1 : start;
+};
+
+const words = new Uint32Array(2);
+const double = new Float64Array(words.buffer);
+const signed = new BigInt64Array(words.buffer);
+
+/** The double whose bits these are. */
+export const doubleOf = (low: number, high: number): number => {
+  words[0] = low;
+  words[1] = high;
+  return double[0] as number;
+};
+
+/** The signed integer as a double, exact below 2^53. */
+export const numberOf = (low: number, high: number): number => (high | 0) * 4_294_967_296 + (low >>> 0);
+
+/** The signed integer as decimal text, exact. */
+export const integerText = (low: number, high: number): string => {
+  const top = high | 0;
+  if (top >= -0x200000 && top < 0x200000) return String(numberOf(low, high));
+  words[0] = low;
+  words[1] = high;
+  return (signed[0] as bigint).toString();
+};
+
+/** A zigzag-encoded 32-bit integer. */
+export const zigzag = (value: number): number => (value >>> 1) ^ -(value & 1);
