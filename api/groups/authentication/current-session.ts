@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { roles } from '../../../schemas/resources/user.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { Person, Tenant } from './views.ts';
+
+export const currentSession = defineOperation({
+  method: 'GET',
+  path: '/auth/session',
+  operationId: 'getSession',
+  summary: 'Who I am here: user, organization, role, entitlements',
+  group: 'authentication',
+  role: 'session',
+  response: z.strictObject({
+    user: Person,
+    tenant: Tenant,
+    role: z.enum(roles),
+    entitlements: z.array(z.string()),
+    sessionId: z.string(),
+  }),
+  handler: ({ caller: { user, organization, role, plan, sessionId } }) => ({
+    user: { id: user.id, email: user.email, name: user.name },
+    tenant: { id: organization.id, name: organization.name },
+    role,
+    entitlements: [...plan.entitlements],
+    sessionId,
+  }),
+});

@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { defineOperation } from '../../http/operation.ts';
+import { endedCookie } from '../../http/session.ts';
+
+export const logout = defineOperation({
+  method: 'POST',
+  path: '/auth/logout',
+  operationId: 'logout',
+  summary: 'End this session',
+  group: 'authentication',
+  role: 'session',
+  response: z.strictObject({}),
+  async handler({ caller, request }, { directory }) {
+    await directory.end(caller.sessionId);
+    request.reply('Set-Cookie', endedCookie(request.host));
+    return {};
+  },
+});

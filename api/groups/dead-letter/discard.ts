@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { ApiError, notFound } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+
+export const discardDeadLetter = defineOperation({
+  method: 'DELETE',
+  path: '/api/dead-letter/{id}',
+  operationId: 'discardDeadLetter',
+  summary: 'Discard one dead letter: it is never replayed',
+  group: 'dead-letter',
+  role: 'admin',
+  params: z.strictObject({ id: z.string().min(1).max(128) }),
+  response: z.strictObject({}),
+  async handler({ caller: { tenantId, user }, params: { id } }, { deadLetters }) {
+    const page = await deadLetters.list({ tenantId, ids: [id] }, { limit: 1 });
+    const [letter] = page.items;
+    if (letter === undefined) throw notFound('dead letter');
+    const { done } = await deadLetters.discard({ tenantId, ids: [id] }, { actor: `user ${user.email}` });
+    if (done === 0) throw new ApiError('CONFLICT', 'this dead letter was replayed or discarded before');
+    return {};
+  },
+});

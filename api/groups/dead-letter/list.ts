@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { defineOperation } from '../../http/operation.ts';
+import { millisecondsOf } from '../../reading/range.ts';
+import { DeadLetterView, filterFields, viewOf } from './views.ts';
+
+export const listDeadLetters = defineOperation({
+  method: 'GET',
+  path: '/api/dead-letter',
+  operationId: 'listDeadLetters',
+  summary: 'Payloads that were refused or could not be processed, newest first',
+  group: 'dead-letter',
+  role: 'admin',
+  query: z.strictObject({
+    ...filterFields,
+    state: z.enum(['open', 'replayed', 'discarded']).optional(),
+    limit: z.coerce.number().int().min(1).max(1000).default(100),
+    cursor: z.string().max(2048).optional(),
+  }),
+  response: z.strictObject({ items: z.array(DeadLetterView), nextCursor: z.string().nullable() }),
+  async handler({ caller: { tenantId }, query: { from, to, limit, cursor, ...filter } }, { deadLetters, clock }) {
+    const now = clock.now();
+    const range = { fromMs: millisecondsOf('from', from, now), toMs: millisecondsOf('to', to, now) };
+    const page = await deadLetters.list({ ...filter, ...range, tenantId }, { limit, cursor });
+    return { items: page.items.map(viewOf), nextCursor: page.nextCursor };
+  },
+});

@@ -1,0 +1,32 @@
+import type { Bus } from '../../../schemas/bus.ts';
+import { type DeadLetterHeaders, decodeDeadLetter } from '../../../schemas/dead-letter.ts';
+import { PermanentError } from '../../../schemas/errors.ts';
+import { topics } from '../../../schemas/topics.ts';
+import type { DeadLetter } from './rows.ts';
+
+/** A dead letter with its bytes as received (only their beginning when `headers.cut`). */
+export interface Payload {
+  readonly headers: DeadLetterHeaders;
+  readonly bytes: Buffer;
+}
+
+/** Puts the chunks of a dead letter together again. `PermanentError` (`gone`) when the topic no longer keeps them. */
+export const readPayload = async (bus: Bus, { id, place }: DeadLetter): Promise<Payload> => {
+  const gone = (): PermanentError =>
+    new PermanentError('gone', `the bytes of dead letter ${id} are no longer kept on the dead-letter topic`);
+  const kept = (await bus.offsets(topics.deadLetter.name)).find(({ partition }) => partition === place.partition);
+  if (kept === undefined || kept.earliest > place.offset || kept.end <= place.offset) throw gone();
+  const chunks: Buffer[] = [];
+  let headers: DeadLetterHeaders | undefined;
+  let found = 0;
+  for await (const record of bus.read(topics.deadLetter.name, place.partition, place.offset, kept.end)) {
+    const chunk = decodeDeadLetter(record.headers);
+    if (chunk.id !== id || chunks[chunk.chunk] !== undefined) continue;
+    headers ??= chunk;
+    chunks[chunk.chunk] = record.value;
+    found++;
+    if (found === place.chunks) break;
+  }
+  if (headers === undefined || found !== place.chunks) throw gone();
+  return { headers, bytes: Buffer.concat(chunks) };
+};

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { invalid } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { millisecondsOf } from '../../reading/range.ts';
+import { filterFields, ReplayView, replayViewOf } from './views.ts';
+
+export const replayDeadLetters = defineOperation({
+  method: 'POST',
+  path: '/api/dead-letter/replay',
+  operationId: 'replayDeadLetters',
+  summary: 'Send open dead letters through again, by ids or filter',
+  group: 'dead-letter',
+  role: 'admin',
+  body: z.strictObject({
+    ...filterFields,
+    ids: z.array(z.string().min(1).max(128)).min(1).max(1000).optional(),
+    all: z.boolean().default(false).describe('Needed to replay everything that is open'),
+    dryRun: z.boolean().default(false),
+  }),
+  response: ReplayView,
+  async handler({ caller, body }, { replayJobs, clock }) {
+    const { dryRun, all, from, to, ...filter } = body;
+    const restricted = [from, to, ...Object.values(filter)].some((value) => value !== undefined);
+    if (!restricted && !all) throw invalid('ids', 'name ids or a filter, or all: true for everything that is open');
+    const now = clock.now();
+    const range = { fromMs: millisecondsOf('from', from, now), toMs: millisecondsOf('to', to, now) };
+    const job = await replayJobs.start(
+      caller.tenantId,
+      { ...filter, ...range },
+      { actor: `user ${caller.user.email}`, dryRun },
+    );
+    return replayViewOf(job);
+  },
+});

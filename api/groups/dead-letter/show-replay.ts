@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { notFound } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { ReplayView, replayViewOf } from './views.ts';
+
+export const showReplay = defineOperation({
+  method: 'GET',
+  path: '/api/dead-letter/replays/{id}',
+  operationId: 'getDeadLetterReplay',
+  summary: 'A replay’s progress and result',
+  group: 'dead-letter',
+  role: 'admin',
+  params: z.strictObject({ id: z.string().min(1).max(128) }),
+  response: ReplayView,
+  async handler({ caller, params }, { replayJobs }) {
+    const job = await replayJobs.find(caller.tenantId, params.id);
+    if (job === undefined) throw notFound('replay');
+    return replayViewOf(job);
+  },
+});

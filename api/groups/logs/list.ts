@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { bodyHasAllWords } from '../../../schemas/tables/search.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { decodeCursor, encodeCursor, integer, natural } from '../../reading/cursor.ts';
+import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../reading/range.ts';
+import { scopeCondition, scopeParameters, scopeValues } from '../../reading/scope.ts';
+import { LogRecord, type Place, readLogs } from './record.ts';
+
+const kind = 'logs';
+const hourNs = 3_600_000_000_000n;
+
+export const listLogs = defineOperation({
+  method: 'GET',
+  path: '/api/logs',
+  operationId: 'listLogs',
+  summary: 'Log records of a time range, newest first',
+  group: 'logs',
+  role: 'viewer',
+  entitlement: 'logs',
+  query: z.strictObject({
+    ...rangeParameters,
+    ...serviceParameter,
+    ...scopeParameters,
+    search: z.string().max(1024).optional().describe('Words that must all occur in the body, whatever their case'),
+  }),
+  response: z.strictObject({ items: z.array(LogRecord), nextCursor: z.string().nullable() }),
+  async handler({ caller, query }, { columns, clock }) {
+    const nowMs = clock.now();
+    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
+    const range = page?.range ?? rangeOf(query, { caller, signal: 'logs', nowMs });
+    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'logs', nowMs, graceNs: hourNs });
+    const conditions = [
+      "logs.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND logs.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')",
+    ];
+    const parameters: Record<string, string> = {
+      from: String(range.from),
+      to: String(page?.after.time ?? range.to),
+      ...scopeValues(query),
+    };
+    if (page !== undefined) {
+      conditions.push(after);
+      Object.assign(parameters, page.after);
+    }
+    if (query.service !== undefined) {
+      conditions.push('service = {service:String}');
+      parameters['service'] = query.service;
+    }
+    if (query.search !== undefined) {
+      conditions.push(bodyHasAllWords('{search:String}'));
+      parameters['search'] = query.search;
+    }
+    const condition = `${conditions.join(' AND ')}${scopeCondition(query)}`;
+    const found = await readLogs(columns.of(caller.tenantId), condition, parameters, query.limit + 1);
+    const shown = found.slice(0, query.limit);
+    const last = shown.at(-1);
+    return {
+      items: shown.map(({ record }) => record),
+      nextCursor:
+        found.length > query.limit && last !== undefined
+          ? encodeCursor(kind, [
+              range.from,
+              range.to,
+              last.place.time,
+              last.place.partition,
+              last.place.offset,
+              last.place.ordinal,
+            ])
+          : null,
+    };
+  },
+});
+
+/** Rows after a place in the list's order. */
+const after = `(logs.timestamp, logs.partition, logs.offset, logs.ordinal) <
+  (fromUnixTimestamp64Nano({time:Int64}, 'UTC'), {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32})`;
+
+/** A cursor holds the range too: `now-1h` must not move between two pages. */
+const pageOf = (cursor: string): { range: { from: bigint; to: bigint }; after: Place } => {
+  const [from = '', to = '', time = '', partition = '', offset = '', ordinal = ''] = decodeCursor(kind, cursor, [
+    integer,
+    integer,
+    integer,
+    /^\d{1,5}$/,
+    natural,
+    /^\d{1,10}$/,
+  ]);
+  return { range: { from: BigInt(from), to: BigInt(to) }, after: { time, partition, offset, ordinal } };
+};

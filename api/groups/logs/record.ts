@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import type { QueryParameters, TenantColumns } from '../../../schemas/columns.ts';
+import { Attributes, attributesOf, restoredValue } from '../../reading/attributes.ts';
+import { noAttributes, resourcesOf } from '../../reading/resources.ts';
+import { formatTime } from '../../reading/time.ts';
+
+/** A log record as answers carry it. */
+export const LogRecord = z.strictObject({
+  id: z.string(),
+  timestamp: z.string().describe('ISO-8601 UTC with 9 digits'),
+  observedTimestamp: z.string(),
+  severity: z.string().nullable(),
+  severityNumber: z.int(),
+  service: z.string(),
+  body: z.unknown(),
+  eventName: z.string().nullable(),
+  attributes: Attributes,
+  droppedAttributes: z.int().describe('Attributes that the sender left out'),
+  flags: z.int().describe('Trace flags, as W3C has them'),
+  resource: Attributes,
+  scope: z.strictObject({ name: z.string(), version: z.string() }),
+  traceId: z.string().nullable(),
+  spanId: z.string().nullable(),
+  projectId: z.string(),
+});
+export type LogRecord = z.output<typeof LogRecord>;
+
+/** Where a record stands in the order of time, newest first; no two records share it. */
+export interface Place {
+  readonly time: string;
+  readonly partition: string;
+  readonly offset: string;
+  readonly ordinal: string;
+}
+
+interface Row extends Place {
+  readonly observed: string;
+  readonly severity_number: number;
+  readonly severity_text: string;
+  readonly service: string;
+  readonly resource: string;
+  readonly project_id: string;
+  readonly body: string;
+  readonly body_type: string;
+  readonly event_name: string;
+  readonly keys: readonly string[];
+  readonly values: readonly string[];
+  readonly types: string;
+  readonly dropped_attributes: number;
+  readonly flags: number;
+  readonly scope_name: string;
+  readonly scope_version: string;
+  readonly trace: string;
+  readonly span: string;
+}
+
+const selected = `toString(toUnixTimestamp64Nano(timestamp)) AS time, toString(toUnixTimestamp64Nano(observed_timestamp)) AS observed,
+  toString(partition) AS partition, toString(offset) AS offset, toString(ordinal) AS ordinal, severity_number, severity_text, service,
+  toString(resource_id) AS resource, project_id, body, body_type, event_name, mapKeys(attributes) AS keys, mapValues(attributes) AS values,
+  attribute_types AS types, dropped_attributes, flags, scope_name, scope_version, lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span`;
+
+/** The order in which records are listed. The columns' own names are qualified: aliases of the same name are text. */
+const order = 'logs.timestamp DESC, logs.partition DESC, logs.offset DESC, logs.ordinal DESC';
+
+/** Records that satisfy a condition, newest first, with the place of each. */
+export const readLogs = async (
+  columns: TenantColumns,
+  condition: string,
+  parameters: QueryParameters,
+  limit: number,
+): Promise<{ record: LogRecord; place: Place }[]> => {
+  const rows = await columns.query<Row>(
+    `SELECT ${selected} FROM logs WHERE tenant_id = {tenant:String} AND ${condition} ORDER BY ${order} LIMIT ${limit}`,
+    parameters,
+  );
+  const resources = await resourcesOf(
+    columns,
+    rows.map(({ resource }) => resource),
+  );
+  return rows.map((row) => ({ record: recordOf(row, resources.get(row.resource) ?? noAttributes), place: row }));
+};
+
+const recordOf = (row: Row, resource: Attributes): LogRecord => ({
+  id: logId(row),
+  timestamp: formatTime(BigInt(row.time)),
+  observedTimestamp: formatTime(BigInt(row.observed)),
+  severity: severityOf(row.severity_text, row.severity_number),
+  severityNumber: row.severity_number,
+  service: row.service,
+  body: restoredValue(row.body, row.body_type),
+  eventName: row.event_name === '' ? null : row.event_name,
+  attributes: attributesOf(row.keys, row.values, row.types),
+  droppedAttributes: row.dropped_attributes,
+  flags: row.flags,
+  resource,
+  scope: { name: row.scope_name, version: row.scope_version },
+  traceId: /^0*$/.test(row.trace) ? null : row.trace,
+  spanId: /^0*$/.test(row.span) ? null : row.span,
+  projectId: row.project_id,
+});
+
+const severityNames = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
+
+/** The text that the sender gave, else OpenTelemetry's short name of the number. */
+const severityOf = (text: string, number: number): string | null => {
+  if (text !== '') return text;
+  const name = severityNames[Math.floor((number - 1) / 4)];
+  if (number < 1 || name === undefined) return null;
+  const step = (number - 1) % 4;
+  return step === 0 ? name : `${name}${step + 1}`;
+};
+
+/** The id says when and where, so that one record is found without an index of ids. */
+const logId = ({ time, partition, offset, ordinal }: Place): string => `${time}-${partition}-${offset}-${ordinal}`;
+
+/** The place that an id names; `undefined` when it is none. */
+export const placeOf = (id: string): Place | undefined => {
+  const match = /^(-?\d{1,19})-(\d{1,5})-(\d{1,20})-(\d{1,10})$/.exec(id);
+  if (match === null) return undefined;
+  const [, time = '', partition = '', offset = '', ordinal = ''] = match;
+  return { time, partition, offset, ordinal };
+};

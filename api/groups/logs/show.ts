@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { notFound } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { LogRecord, placeOf, readLogs } from './record.ts';
+
+export const showLog = defineOperation({
+  method: 'GET',
+  path: '/api/logs/{id}',
+  operationId: 'getLog',
+  summary: 'One log record',
+  group: 'logs',
+  role: 'viewer',
+  entitlement: 'logs',
+  params: z.strictObject({ id: z.string().min(1).max(128) }),
+  response: LogRecord,
+  async handler({ caller, params }, { columns }) {
+    const place = placeOf(params.id);
+    if (place === undefined) throw notFound('log record');
+    const [found] = await readLogs(columns.of(caller.tenantId), here, { ...place }, 1);
+    if (found === undefined) throw notFound('log record');
+    return found.record;
+  },
+});
+
+// Digits beyond a type's range would make the engine refuse the query: they are compared as text where that can be.
+const here = `logs.timestamp = fromUnixTimestamp64Nano(toInt64OrZero({time:String}), 'UTC') AND toString(logs.partition) = {partition:String}
+  AND toString(logs.offset) = {offset:String} AND toString(logs.ordinal) = {ordinal:String}`;

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { TenantColumns } from '../../../schemas/columns.ts';
+import { Attributes, attributesOf } from '../../reading/attributes.ts';
+import type { Range } from '../../reading/range.ts';
+import { noAttributes, resourcesOf } from '../../reading/resources.ts';
+import { scopeCondition, scopeValues } from '../../reading/scope.ts';
+import { Exemplar, Point, pointOf, readExemplars, readPoints } from './points.ts';
+
+/** One time series with its newest points in the range. */
+export const Series = z.strictObject({
+  id: z.string(),
+  type: z.string().describe('Of this series: senders may differ'),
+  unit: z.string(),
+  service: z.string(),
+  labels: Attributes,
+  resource: Attributes,
+  scope: z.strictObject({ name: z.string(), version: z.string() }),
+  points: z.array(Point),
+  truncated: z.boolean().describe('There are more points in the range'),
+  exemplars: z.array(Exemplar).describe('The newest 100 in the range, oldest first'),
+});
+type Series = z.output<typeof Series>;
+
+const maxSeries = 100;
+const maxPoints = 1_000;
+const maxExemplars = 100;
+
+interface SeriesRow {
+  readonly id: string;
+  readonly type: string;
+  readonly unit: string;
+  readonly service: string;
+  readonly resource: string;
+  readonly keys: readonly string[];
+  readonly values: readonly string[];
+  readonly types: string;
+  readonly scope_name: string;
+  readonly scope_version: string;
+}
+
+/** Up to 100 series of a metric that have points in the range, with up to 1,000 points each, oldest first. */
+export const readSeries = async (
+  columns: TenantColumns,
+  metric: string,
+  range: Range,
+  query: { service?: string | undefined; projectId?: string | undefined; scope?: 'account' | undefined },
+): Promise<Series[]> => {
+  const parameters = { metric, service: query.service ?? '', ...scopeValues(query) };
+  const rows = await columns.query<SeriesRow>(
+    `SELECT toString(series_id) AS id, any(kind) AS type, any(series.unit) AS unit, any(series.service) AS service, toString(any(resource_id)) AS resource,
+      any(mapKeys(attributes)) AS keys, any(mapValues(attributes)) AS values, any(attribute_types) AS types, any(series.scope_name) AS scope_name,
+      any(series.scope_version) AS scope_version
+    FROM series WHERE tenant_id = {tenant:String} AND metric = {metric:String} AND ({service:String} = '' OR series.service = {service:String})${scopeCondition(query)}
+    GROUP BY series_id ORDER BY series_id LIMIT 1000`,
+    parameters,
+  );
+  const ids = rows.map(({ id }) => id);
+  const points = await readPoints(columns, {
+    metric,
+    range,
+    ids,
+    perSeries: maxPoints + 1,
+    inAll: maxSeries * maxPoints,
+  });
+  const present = rows.filter(({ id }) => points.has(id)).slice(0, maxSeries);
+  const exemplars = await readExemplars(columns, {
+    metric,
+    range,
+    ids: present.map(({ id }) => id),
+    perSeries: maxExemplars,
+    inAll: maxSeries * maxExemplars,
+  });
+  const resources = await resourcesOf(
+    columns,
+    present.map(({ resource }) => resource),
+  );
+  return present.map((row) => {
+    const own = points.get(row.id) ?? [];
+    const isExponential = row.type === 'exponential_histogram';
+    return {
+      id: row.id,
+      type: row.type,
+      unit: row.unit,
+      service: row.service,
+      labels: attributesOf(row.keys, row.values, row.types),
+      resource: resources.get(row.resource) ?? noAttributes,
+      scope: { name: row.scope_name, version: row.scope_version },
+      points: own
+        .slice(0, maxPoints)
+        .reverse()
+        .map((point) => pointOf(point, isExponential)),
+      truncated: own.length > maxPoints,
+      exemplars: (exemplars.get(row.id) ?? []).toReversed(),
+    };
+  });
+};

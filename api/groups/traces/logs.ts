@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { traceIs } from '../../../schemas/tables/search.ts';
+import { notFound } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { LogRecord, readLogs } from '../logs/record.ts';
+
+export const traceLogs = defineOperation({
+  method: 'GET',
+  path: '/api/traces/{id}/logs',
+  operationId: 'listTraceLogs',
+  summary: 'Log records that carry the id of one trace, newest first',
+  group: 'traces',
+  role: 'viewer',
+  entitlement: 'traces',
+  params: z.strictObject({ id: z.string().min(1).max(128) }),
+  query: z.strictObject({ limit: z.coerce.number().int().min(1).max(1000).default(100) }),
+  response: z.strictObject({ items: z.array(LogRecord), nextCursor: z.null() }),
+  async handler({ caller, params, query }, { columns }) {
+    const traceId = params.id.toLowerCase();
+    if (!/^[0-9a-f]{32}$/.test(traceId)) throw notFound('trace');
+    const reader = columns.of(caller.tenantId);
+    const found = await readLogs(reader, traceIs('{trace:String}'), { trace: traceId }, query.limit);
+    if (found.length === 0 && !(await exists(reader, traceId))) throw notFound('trace');
+    return { items: found.map(({ record }) => record), nextCursor: null };
+  },
+});
+
+const exists = async (reader: Parameters<typeof readLogs>[0], trace: string): Promise<boolean> =>
+  (
+    await reader.query(
+      `SELECT 1 AS one FROM spans WHERE tenant_id = {tenant:String} AND ${traceIs('{trace:String}')} LIMIT 1`,
+      { trace },
+    )
+  ).length > 0;

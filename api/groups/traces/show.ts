@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { traceIs } from '../../../schemas/tables/search.ts';
+import { notFound } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { noAttributes, resourcesOf } from '../../reading/resources.ts';
+import { scopeCondition, scopeParameters, scopeValues } from '../../reading/scope.ts';
+import { Span, type SpanRow, spanOf, spanSelection } from './span.ts';
+
+const maxSpans = 10_000;
+
+export const showTrace = defineOperation({
+  method: 'GET',
+  path: '/api/traces/{id}',
+  operationId: 'getTrace',
+  summary: 'Every span of one trace, in order of start',
+  group: 'traces',
+  role: 'viewer',
+  entitlement: 'traces',
+  params: z.strictObject({ id: z.string().min(1).max(128) }),
+  query: z.strictObject(scopeParameters),
+  response: z.strictObject({
+    traceId: z.string(),
+    spans: z.array(Span),
+    truncated: z.boolean().describe(`There are more than ${maxSpans} spans`),
+  }),
+  async handler({ caller, params, query }, { columns }) {
+    const traceId = params.id.toLowerCase();
+    if (!/^[0-9a-f]{32}$/.test(traceId)) throw notFound('trace');
+    const reader = columns.of(caller.tenantId);
+    const rows = await reader.query<SpanRow>(
+      `SELECT ${spanSelection} FROM spans WHERE tenant_id = {tenant:String} AND ${traceIs('{trace:String}')}${scopeCondition(query)}
+      ORDER BY timestamp, span_id, partition, offset, ordinal LIMIT ${maxSpans + 1}`,
+      { trace: traceId, ...scopeValues(query) },
+    );
+    if (rows.length === 0) throw notFound('trace');
+    const shown = rows.slice(0, maxSpans);
+    const resources = await resourcesOf(
+      reader,
+      shown.map(({ resource }) => resource),
+    );
+    return {
+      traceId,
+      spans: shown.map((row) => spanOf(row, resources.get(row.resource) ?? noAttributes)),
+      truncated: rows.length > maxSpans,
+    };
+  },
+});

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { Attributes, attributesOf } from '../../reading/attributes.ts';
+import { formatTime } from '../../reading/time.ts';
+import { exact } from './summary.ts';
+
+/** A span as answers carry it. */
+export const Span = z.strictObject({
+  traceId: z.string(),
+  spanId: z.string(),
+  parentSpanId: z.string().nullable(),
+  name: z.string(),
+  kind: z.enum(['unspecified', 'internal', 'server', 'client', 'producer', 'consumer']),
+  service: z.string(),
+  startTime: z.string(),
+  durationNs: z.union([z.int(), z.string()]).describe('A decimal string beyond 2^53'),
+  status: z.enum(['unset', 'ok', 'error']),
+  statusMessage: z.string(),
+  traceState: z.string(),
+  flags: z.int().describe('Trace flags, as W3C and OTLP have them'),
+  attributes: Attributes,
+  dropped: z
+    .strictObject({ attributes: z.int(), events: z.int(), links: z.int() })
+    .describe('How many of each the sender left out'),
+  resource: Attributes,
+  scope: z.strictObject({ name: z.string(), version: z.string() }),
+  events: z.array(z.strictObject({ time: z.string(), name: z.string(), attributes: Attributes })),
+  links: z.array(
+    z.strictObject({ traceId: z.string(), spanId: z.string(), traceState: z.string(), attributes: Attributes }),
+  ),
+  projectId: z.string(),
+});
+export type Span = z.output<typeof Span>;
+
+const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
+const statuses = ['unset', 'ok', 'error'] as const;
+
+export interface SpanRow {
+  readonly trace: string;
+  readonly span: string;
+  readonly parent: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly service: string;
+  readonly start: string;
+  readonly lasted: string;
+  readonly status_code: number;
+  readonly status_message: string;
+  readonly trace_state: string;
+  readonly flags: number;
+  readonly dropped_attributes: number;
+  readonly dropped_events: number;
+  readonly dropped_links: number;
+  readonly keys: readonly string[];
+  readonly values: readonly string[];
+  readonly types: string;
+  readonly resource: string;
+  readonly scope_name: string;
+  readonly scope_version: string;
+  readonly event_times: readonly string[];
+  readonly event_names: readonly string[];
+  readonly event_keys: readonly (readonly string[])[];
+  readonly event_values: readonly (readonly string[])[];
+  readonly event_types: readonly string[];
+  readonly link_traces: readonly string[];
+  readonly link_spans: readonly string[];
+  readonly link_states: readonly string[];
+  readonly link_keys: readonly (readonly string[])[];
+  readonly link_values: readonly (readonly string[])[];
+  readonly link_types: readonly string[];
+  readonly project_id: string;
+}
+
+export const spanSelection = `lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span, lower(hex(parent_span_id)) AS parent, name, kind,
+  service, toString(toUnixTimestamp64Nano(timestamp)) AS start, toString(duration) AS lasted, status_code, status_message, trace_state,
+  flags, dropped_attributes, dropped_events, dropped_links,
+  mapKeys(attributes) AS keys, mapValues(attributes) AS values, attribute_types AS types, toString(resource_id) AS resource, scope_name, scope_version,
+  arrayMap(x -> toString(toUnixTimestamp64Nano(x)), event_timestamps) AS event_times, event_names,
+  arrayMap(x -> mapKeys(x), event_attributes) AS event_keys, arrayMap(x -> mapValues(x), event_attributes) AS event_values,
+  event_attribute_types AS event_types, arrayMap(x -> lower(hex(x)), link_trace_ids) AS link_traces, arrayMap(x -> lower(hex(x)), link_span_ids) AS link_spans,
+  link_trace_states AS link_states, arrayMap(x -> mapKeys(x), link_attributes) AS link_keys, arrayMap(x -> mapValues(x), link_attributes) AS link_values,
+  link_attribute_types AS link_types, project_id`;
+
+export const spanOf = (row: SpanRow, resource: Attributes): Span => ({
+  traceId: row.trace,
+  spanId: row.span,
+  parentSpanId: /^0*$/.test(row.parent) ? null : row.parent,
+  name: row.name,
+  kind: kinds[row.kind] ?? 'unspecified',
+  service: row.service,
+  startTime: formatTime(BigInt(row.start)),
+  durationNs: exact(row.lasted),
+  status: statuses[row.status_code] ?? 'unset',
+  statusMessage: row.status_message,
+  traceState: row.trace_state,
+  flags: row.flags,
+  attributes: attributesOf(row.keys, row.values, row.types),
+  dropped: { attributes: row.dropped_attributes, events: row.dropped_events, links: row.dropped_links },
+  resource,
+  scope: { name: row.scope_name, version: row.scope_version },
+  events: row.event_times.map((time, at) => ({
+    time: formatTime(BigInt(time)),
+    name: row.event_names[at] ?? '',
+    attributes: attributesOf(row.event_keys[at] ?? [], row.event_values[at] ?? [], row.event_types[at] ?? ''),
+  })),
+  links: row.link_traces.map((traceId, at) => ({
+    traceId,
+    spanId: row.link_spans[at] ?? '',
+    traceState: row.link_states[at] ?? '',
+    attributes: attributesOf(row.link_keys[at] ?? [], row.link_values[at] ?? [], row.link_types[at] ?? ''),
+  })),
+  projectId: row.project_id,
+});

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import type { TenantColumns } from '../../../schemas/columns.ts';
+import { formatTime } from '../../reading/time.ts';
+
+/** A trace as a list shows it. Root fields are of the span without a parent, else of the earliest one. */
+export const TraceSummary = z.strictObject({
+  traceId: z.string(),
+  rootService: z.string(),
+  rootName: z.string(),
+  startTime: z.string(),
+  durationNs: z.union([z.int(), z.string()]).describe('A decimal string beyond 2^53'),
+  spanCount: z.int(),
+  errorCount: z.int(),
+  services: z.array(z.string()),
+});
+export type TraceSummary = z.output<typeof TraceSummary>;
+
+interface Row {
+  readonly trace: string;
+  readonly root_service: string;
+  readonly root_name: string;
+  readonly start: string;
+  readonly duration: string;
+  readonly spans: string;
+  readonly errors: string;
+  readonly services: readonly string[];
+}
+
+/** How far from its first span in the range the rest of a trace is looked for. */
+const around = 6n * 3_600_000_000_000n;
+
+/** 64-bit nanoseconds as a number where that is exact, else as text. */
+export const exact = (text: string): number | string => {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : text;
+};
+
+/** Summaries of whole traces, in the order of `found`. */
+export const readSummaries = async (
+  columns: TenantColumns,
+  found: readonly { readonly trace: string; readonly start: string }[],
+): Promise<TraceSummary[]> => {
+  if (found.length === 0) return [];
+  const starts = found.map(({ start }) => BigInt(start));
+  // Lists are newest first.
+  const last = starts[0] ?? 0n;
+  const first = starts.at(-1) ?? 0n;
+  // Ids come from our own rows, in hexadecimal.
+  const ids = found.map(({ trace }) => `unhex('${trace}')`).join(', ');
+  const rows = await columns.query<Row>(
+    `SELECT lower(hex(trace_id)) AS trace,
+      argMin(service, (parent_span_id != unhex('0000000000000000'), timestamp)) AS root_service,
+      argMin(name, (parent_span_id != unhex('0000000000000000'), timestamp)) AS root_name,
+      toString(min(toUnixTimestamp64Nano(timestamp))) AS start,
+      toString(max(toUnixTimestamp64Nano(timestamp) + toInt64(spans.duration)) - min(toUnixTimestamp64Nano(timestamp))) AS duration,
+      count() AS spans, countIf(status_code = 2) AS errors, arraySort(groupUniqArray(100)(service)) AS services
+    FROM spans WHERE tenant_id = {tenant:String} AND trace_id IN (${ids})
+      AND timestamp >= fromUnixTimestamp64Nano({first:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
+    GROUP BY trace_id`,
+    { first: String(first - around), last: String(last + around) },
+  );
+  const byId = new Map(rows.map((row) => [row.trace, row]));
+  return found.flatMap(({ trace }) => {
+    const row = byId.get(trace);
+    return row === undefined ? [] : [summaryOf(row)];
+  });
+};
+
+const summaryOf = (row: Row): TraceSummary => ({
+  traceId: row.trace,
+  rootService: row.root_service,
+  rootName: row.root_name,
+  startTime: formatTime(BigInt(row.start)),
+  durationNs: exact(row.duration),
+  spanCount: Number(row.spans),
+  errorCount: Number(row.errors),
+  services: [...row.services],
+});

@@ -1,0 +1,93 @@
+import type { IncomingMessage } from 'node:http';
+import { ApiError, invalid } from './errors.ts';
+
+const maxDepth = 64;
+const maxElements = 10_000;
+
+/** Whether a request has a body at all. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** Whether the body says that it is JSON. */
+export const saysJson = ({ headers }: IncomingMessage): boolean =>
+  /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i.test(headers['content-type'] ?? '');
+
+/** Reads a JSON body of at most `cap` bytes, `maxDepth` levels and `maxElements` elements an array. */
+export const readJson = async (request: IncomingMessage, cap: number): Promise<unknown> => {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `the content encoding ${encoding} is not supported here`);
+  if (!saysJson(request))
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON (Content-Type: application/json)');
+  const bytes = await readBytes(request, cap);
+  if (depthOf(bytes) > maxDepth) throw invalid('', `the body is nested deeper than ${maxDepth} levels`);
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    const why = cause instanceof SyntaxError ? cause.message : 'it is not UTF-8';
+    throw new ApiError('VALIDATION_FAILED', 'the body is not JSON', {
+      details: [{ path: '', message: `the body is not JSON: ${why}` }],
+      cause,
+    });
+  }
+  refuseExcess(value);
+  return value;
+};
+
+/** The bytes of a body; 413 above the cap, without reading on. */
+const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer> => {
+  const tooLarge = () =>
+    new ApiError('PAYLOAD_TOO_LARGE', `the body is larger than ${cap} bytes`, { headers: { Connection: 'close' } });
+  if (Number(request.headers['content-length'] ?? 0) > cap) return Promise.reject(tooLarge());
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > cap) {
+        request.pause();
+        reject(tooLarge());
+      } else chunks.push(chunk);
+    });
+    request.on('end', () =>
+      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
+    );
+    request.on('error', (cause) => reject(new ApiError('VALIDATION_FAILED', 'the body ended early', { cause })));
+    request.on('close', () => reject(new ApiError('VALIDATION_FAILED', 'the body ended early')));
+  });
+};
+
+const [quote, backslash, openBrace, openBracket, closeBrace, closeBracket] = Buffer.from('"\\{[}]');
+
+/** Deepest nesting of brackets outside strings, counted over bytes, so that nothing is parsed that nests too deep. */
+const depthOf = (bytes: Uint8Array): number => {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) at = endOfString(bytes, at);
+    else if (byte === openBrace || byte === openBracket) deepest = Math.max(deepest, ++depth);
+    else if (byte === closeBrace || byte === closeBracket) depth--;
+  }
+  return deepest;
+};
+
+const endOfString = (bytes: Uint8Array, start: number): number => {
+  let at = start + 1;
+  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
+  return at;
+};
+
+const refuseExcess = (root: unknown): void => {
+  const left: unknown[] = [root];
+  for (let value = left.pop(); left.length > 0 || value !== undefined; value = left.pop()) {
+    if (typeof value !== 'object' || value === null) continue;
+    if (Array.isArray(value) && value.length > maxElements)
+      throw invalid('', `an array in the body has more than ${maxElements} elements`);
+    for (const key of Object.keys(value)) {
+      if (key === '__proto__') throw invalid('__proto__', 'is not a known field');
+      left.push((value as Record<string, unknown>)[key]);
+    }
+  }
+};

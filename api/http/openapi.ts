@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { errorStatuses } from './errors.ts';
+import type { Operation } from './operation.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The management API as OpenAPI 3.1.0, derived from the declared operations. */
+export const openApiDocument = (operations: readonly Operation[]): Json => {
+  const paths: Record<string, Record<string, unknown>> = {};
+  const shown = operations.filter(({ hidden }) => !hidden);
+  for (const operation of shown) {
+    const item = paths[operation.path] ?? {};
+    paths[operation.path] = item;
+    item[operation.method.toLowerCase()] = described(operation);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'OIQ management API',
+      version: '1.0.0',
+      description:
+        'Everything in the product. Each path under `/api/` also answers under `/api/tenants/{tenantId}/`. ' +
+        'The session decides the organization; naming another one is refused.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(shown.map(({ group }) => group))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { Error: errorSchema },
+      responses: Object.fromEntries(
+        [...new Set(Object.values(errorStatuses))].map((status) => [`Error${status}`, errorResponse(status)]),
+      ),
+      securitySchemes: {
+        cookie: { type: 'apiKey', in: 'cookie', name: 'oiq_token', description: 'Set by POST /auth/login' },
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token of POST /auth/login' },
+      },
+    },
+  };
+};
+
+const errorSchema = {
+  type: 'object',
+  required: ['error', 'message', 'requestId'],
+  properties: {
+    error: { type: 'string', enum: Object.keys(errorStatuses), description: 'Stable; clients branch on it' },
+    message: { type: 'string', description: 'For people' },
+    requestId: { type: 'string', description: 'Leads to the log line' },
+    details: {
+      type: 'array',
+      description: 'Present for VALIDATION_FAILED',
+      items: {
+        type: 'object',
+        required: ['path', 'message'],
+        properties: { path: { type: 'string' }, message: { type: 'string' } },
+      },
+    },
+  },
+};
+
+const errorResponse = (status: number): Json => ({
+  description: Object.entries(errorStatuses)
+    .filter(([, of]) => of === status)
+    .map(([code]) => code)
+    .join(', '),
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+});
+
+const described = (operation: Operation): Json => ({
+  operationId: operation.operationId,
+  summary: operation.summary,
+  description: rightsOf(operation),
+  tags: [operation.group],
+  security: operation.role === 'none' ? [] : [{ cookie: [] }, { bearer: [] }],
+  ...(operation.built ? {} : { 'x-oiq-built': false }),
+  'x-oiq-role': operation.role,
+  ...(operation.entitlement === undefined ? {} : { 'x-oiq-entitlement': operation.entitlement }),
+  parameters: [...pathParameters(operation), ...queryParameters(operation)],
+  ...(operation.body === undefined
+    ? {}
+    : {
+        requestBody: { required: true, content: { 'application/json': { schema: schemaOf(operation.body, 'input') } } },
+      }),
+  responses: responsesOf(operation),
+});
+
+const rightsOf = ({ role, entitlement, built }: Operation): string =>
+  [
+    role === 'none' ? 'No session needed.' : role === 'session' ? 'Any session.' : `Role: at least ${role}.`,
+    ...(entitlement === undefined ? [] : [`Needs ${entitlement} on the plan.`]),
+    ...(built ? [] : ['Not built yet: answers 501.']),
+  ].join(' ');
+
+const responsesOf = (operation: Operation): Json => {
+  const statuses = new Set([400, 401, 403, 429, 500, 503]);
+  if (operation.path.includes('{')) statuses.add(404);
+  if (operation.method !== 'GET') for (const status of [409, 412, 413, 415, 428]) statuses.add(status);
+  if (!operation.built) statuses.add(501);
+  const type = operation.contentType.split(';')[0] ?? '';
+  return {
+    200: { description: 'Success', content: { [type]: { schema: schemaOf(operation.response, 'output') } } },
+    ...Object.fromEntries([...statuses].map((status) => [status, { $ref: `#/components/responses/Error${status}` }])),
+  };
+};
+
+const namesIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+
+const pathParameters = ({ path, params }: Operation): Json[] => {
+  const properties = propertiesOf(params);
+  return namesIn(path).map((name) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: properties[name] ?? { type: 'string', minLength: 1, maxLength: 128 },
+  }));
+};
+
+const queryParameters = ({ query, path, role }: Operation): Json[] => [
+  ...Object.entries(propertiesOf(query)).map(([name, schema]) => {
+    const { description, ...rest } = schema as { description?: string };
+    return { name, in: 'query', required: false, ...(description && { description }), schema: rest };
+  }),
+  ...(path.startsWith('/api/') && role !== 'none' ? [tenantParameter] : []),
+];
+
+const tenantParameter = {
+  name: 'tenantId',
+  in: 'query',
+  required: false,
+  description: 'The session’s own organization; any other is refused',
+  schema: { type: 'string', minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$' },
+};
+
+const propertiesOf = (schema: z.ZodType | undefined): Readonly<Record<string, unknown>> =>
+  schema === undefined ? {} : ((schemaOf(schema, 'input')['properties'] as Record<string, unknown> | undefined) ?? {});
+
+const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', target: 'draft-2020-12' });
+  return rest;
+};

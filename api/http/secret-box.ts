@@ -1,0 +1,51 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Settings } from '../../schemas/settings.ts';
+
+/** Encrypts what must be read back (AES-256-GCM). A text opens only under the purpose for which it was sealed. */
+export interface SecretBox {
+  seal(purpose: string, text: string): string;
+  /** `undefined` when it was sealed with another key, for another purpose, or was changed. */
+  open(purpose: string, sealed: string): string | undefined;
+}
+
+export const makeSecretBox = (secretKey: string): SecretBox => {
+  const keyOf = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secretKey, 'oiq', purpose, 32));
+  return {
+    seal(purpose, text) {
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv('aes-256-gcm', keyOf(purpose), nonce);
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return `v1.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')}`;
+    },
+    open(purpose, sealed) {
+      if (!sealed.startsWith('v1.')) return undefined;
+      const bytes = Buffer.from(sealed.slice(3), 'base64url');
+      if (bytes.length < 28) return undefined;
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', keyOf(purpose), bytes.subarray(0, 12), { authTagLength: 16 });
+        decipher.setAuthTag(bytes.subarray(12, 28));
+        return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
+      } catch {
+        return undefined;
+      }
+    },
+  };
+};
+
+/** The installation's secret key: the setting, else one made and kept in the data directory, readable by its owner alone. */
+export const secretKeyOf = async (settings: Pick<Settings, 'SECRET_KEY' | 'DATA_DIR'>): Promise<string> => {
+  if (settings.SECRET_KEY !== undefined) return settings.SECRET_KEY;
+  await mkdir(settings.DATA_DIR, { recursive: true });
+  const path = join(settings.DATA_DIR, 'secret-key');
+  try {
+    await writeFile(path, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const key = await readFile(path, 'utf8');
+  if (key.length < 32)
+    throw new Error(`${path} is damaged: remove it to have a new secret key made (stored secrets are lost)`);
+  return key;
+};

@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse as parseQuery } from 'node:querystring';
+import Koa from 'koa';
+import { type Metrics, noMetrics } from '../../schemas/metrics.ts';
+import { type SourceOf, sourceAddresses } from '../../schemas/source-address.ts';
+import { dashboardPage, notFoundPage } from '../dashboard/page.ts';
+import { referencePage } from '../dashboard/reference.ts';
+import type { Caller } from './directory.ts';
+import { ApiError, apiErrorOf, invalid } from './errors.ts';
+import { hasBody, readJson, saysJson } from './json-body.ts';
+import { openApiDocument } from './openapi.ts';
+import type { Operation, RequestFacts } from './operation.ts';
+import type { Ports } from './ports.ts';
+import { mayCall } from './rights.ts';
+import { makeRouter } from './router.ts';
+import { authenticate } from './session.ts';
+import { refuseOtherTenant, tenantNamedIn } from './tenant-rule.ts';
+
+export interface ApiServerOptions {
+  readonly operations: readonly Operation[];
+  readonly ports: Ports;
+  readonly metrics?: Metrics;
+  /** Tests hold every answer against its declared schema. */
+  readonly checkResponses?: boolean;
+}
+
+export interface ApiServer {
+  callback(request: IncomingMessage, response: ServerResponse): void;
+  /** Requests being answered. */
+  inFlight(): number;
+  /** From now on connections are closed after their answer. */
+  drain(): void;
+}
+
+/** Paths that belong to the API or to somebody else; all others are the dashboard's. */
+const reserved = new Set(['api', 'auth', 'otlp', 'ws', 'healthz', 'readyz', 'metrics']);
+const json = 'application/json; charset=utf-8';
+const html = 'text/html; charset=utf-8';
+
+/** The management API as a request listener. Every operation takes the same steps, in `answerOperation`. */
+export const makeApiServer = (options: ApiServerOptions): ApiServer => {
+  const { ports, metrics = noMetrics } = options;
+  const router = makeRouter<Operation>();
+  for (const operation of options.operations) {
+    router.add(operation.method, operation.path, operation);
+    if (operation.path.startsWith('/api/'))
+      router.add(operation.method, operation.path.replace('/api/', '/api/tenants/{tenantId}/'), operation);
+  }
+  const addressOf = sourceAddresses(ports.settings.TRUSTED_PROXIES);
+  const documentText = JSON.stringify(openApiDocument(options.operations));
+  const fixed: Readonly<Record<string, { readonly type: string; readonly body: string }>> = {
+    '/api/openapi.json': { type: json, body: documentText },
+    '/api/docs': { type: html, body: referencePage },
+  };
+  let inFlight = 0;
+  let draining = false;
+
+  const answer = async (context: Koa.Context): Promise<void> => {
+    const { path, method } = context;
+    const lookFor = method === 'HEAD' ? 'GET' : method;
+    const page = fixed[path];
+    if (page !== undefined && lookFor === 'GET') return send(context, page.type, page.body);
+    if (page !== undefined) throw methodNotAllowed(method, ['GET']);
+    const segments = path.split('/').slice(1).map(decoded);
+    if (!reserved.has(segments[0] ?? '')) return sendDashboard(context, lookFor === 'GET');
+    const match = router.find(lookFor, segments);
+    if (match === undefined) throw new ApiError('NOT_FOUND', `there is nothing at ${path}`);
+    if (match.route === undefined) throw methodNotAllowed(method, match.allowed);
+    context.state['operation'] = match.route.operationId;
+    await answerOperation(context, match.route, match.params);
+  };
+
+  const answerOperation = async (
+    context: Koa.Context,
+    operation: Operation,
+    { tenantId, ...params }: Record<string, string>,
+  ): Promise<void> => {
+    const query = queryOf(context.request.querystring);
+    const caller = await callerOf(context.req, operation, ports);
+    if (caller !== undefined) {
+      refuseOtherTenant(caller.tenantId, tenantId);
+      refuseOtherTenant(caller.tenantId, query['tenantId']);
+      refuseLowRights(caller, operation);
+    }
+    delete query['tenantId'];
+    const body = await bodyOf(context.req, operation);
+    if (caller !== undefined) refuseOtherTenant(caller.tenantId, tenantNamedIn(body));
+    const request = factsOf(context, addressOf);
+    // Operations without a session declare so, and their handlers read no caller.
+    const result = await operation.run({ caller: caller as Caller, params, query, body, request }, ports);
+    if (options.checkResponses && operation.contentType === json) operation.response.parse(result);
+    const sent = operation.contentType === json ? JSON.stringify(result ?? {}) : result;
+    send(context, operation.contentType, sent);
+  };
+
+  const app = new Koa();
+  app.use(async (context) => {
+    const started = performance.now();
+    const requestId = randomUUID();
+    context.state['requestId'] = requestId;
+    context.set('X-Request-Id', requestId);
+    context.set('X-Content-Type-Options', 'nosniff');
+    context.set('Cache-Control', 'no-store');
+    if (draining) context.set('Connection', 'close');
+    inFlight++;
+    context.res.once('close', () => inFlight--);
+    try {
+      await answer(context);
+    } catch (error) {
+      refuse(context, apiErrorOf(error), requestId, ports);
+    }
+    const operation = (context.state['operation'] as string | undefined) ?? 'none';
+    metrics.add('oiq_api_requests_total', 1, { operation, status: String(context.status) });
+    metrics.observe('oiq_api_duration_seconds', (performance.now() - started) / 1000, { operation });
+  });
+  // A client that goes away is not news, and everything else was answered above.
+  app.on('error', () => {});
+  const callback = app.callback();
+
+  return {
+    callback: (request, response) => void callback(request, response),
+    inFlight: () => inFlight,
+    drain() {
+      draining = true;
+    },
+  };
+};
+
+const callerOf = async (
+  request: IncomingMessage,
+  operation: Operation,
+  { tokens, directory, settings }: Ports,
+): Promise<Caller | undefined> =>
+  operation.role === 'none' ? undefined : authenticate(request, { tokens, directory, publicUrl: settings.PUBLIC_URL });
+
+const refuseLowRights = (caller: Caller, { role, entitlement }: Operation): void => {
+  if (!mayCall(caller.role, role))
+    throw new ApiError('FORBIDDEN', `this needs the role ${role}; yours is ${caller.role}`);
+  if (entitlement !== undefined && !caller.plan.entitlements.includes(entitlement))
+    throw new ApiError('UPGRADE_REQUIRED', `the plan ${caller.plan.name} does not include ${entitlement}`);
+};
+
+/** A JSON body is read even where none is declared: what it says of the tenant counts. */
+const bodyOf = async (request: IncomingMessage, operation: Operation): Promise<unknown> => {
+  if (request.method === 'GET' || request.method === 'HEAD' || !hasBody(request)) return undefined;
+  if (operation.body === undefined && !saysJson(request)) return undefined;
+  return readJson(request, operation.maxBodyBytes);
+};
+
+const queryOf = (text: string): Record<string, unknown> => {
+  const query: Record<string, unknown> = {};
+  if (text === '') return query;
+  const parsed = parseQuery(text);
+  // A parameter without a value is one that was not given: forms send them so.
+  for (const name of Object.keys(parsed)) if (parsed[name] !== '') query[name] = parsed[name];
+  return query;
+};
+
+const factsOf = (context: Koa.Context, addressOf: SourceOf): RequestFacts => ({
+  requestId: context.state['requestId'] as string,
+  get address() {
+    const forwardedFor = context.req.headers['x-forwarded-for'];
+    return addressOf(context.req.socket.remoteAddress, forwardedFor === undefined ? undefined : String(forwardedFor));
+  },
+  userAgent: context.get('user-agent'),
+  host: context.req.headers.host ?? '',
+  header: (name) => context.get(name),
+  reply: (name, value) => context.append(name, value),
+});
+
+const decoded = (segment: string): string => {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw invalid('', `the path segment ${segment} is not percent-encoded UTF-8`);
+  }
+};
+
+const methodNotAllowed = (method: string, allowed: readonly string[]): ApiError =>
+  new ApiError('METHOD_NOT_ALLOWED', `${method} is not possible here; ${allowed.join(', ')} is`, {
+    headers: { Allow: allowed.join(', ') },
+  });
+
+const send = (context: Koa.Context, type: string, body: unknown, status = 200): void => {
+  context.status = status;
+  context.set('Content-Type', type);
+  if (type === html) {
+    context.set(
+      'Content-Security-Policy',
+      "default-src 'self'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'",
+    );
+    context.set('Referrer-Policy', 'same-origin');
+  }
+  context.body = body;
+};
+
+const sendDashboard = (context: Koa.Context, found: boolean): void =>
+  found ? send(context, html, dashboardPage) : send(context, html, notFoundPage, 404);
+
+const refuse = (context: Koa.Context, error: ApiError, requestId: string, { log }: Ports): void => {
+  if (error.status >= 500 && error.code !== 'NOT_IMPLEMENTED') {
+    const { cause } = error;
+    log.error(
+      {
+        requestId,
+        operation: context.state['operation'],
+        error: error.code,
+        cause: cause instanceof Error ? (cause.stack ?? cause.message) : cause,
+      },
+      'a request failed',
+    );
+  }
+  for (const [name, value] of Object.entries(error.headers)) context.set(name, value);
+  const { code, message, details } = error;
+  send(context, json, JSON.stringify({ error: code, message, requestId, ...(details && { details }) }), error.status);
+};

@@ -1,0 +1,107 @@
+/** The management API as a role. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Bus } from '../schemas/bus.ts';
+import type { Clock } from '../schemas/clock.ts';
+import type { Columns } from '../schemas/columns.ts';
+import type { Counters } from '../schemas/counters.ts';
+import type { CollectionDefinition, Documents } from '../schemas/documents.ts';
+import type { Log } from '../schemas/log.ts';
+import type { Metrics } from '../schemas/metrics.ts';
+import { organizations } from '../schemas/resources/organization.ts';
+import { plans } from '../schemas/resources/plan.ts';
+import { sessions } from '../schemas/resources/session.ts';
+import { signingKeys } from '../schemas/resources/signing-key.ts';
+import { memberships, users } from '../schemas/resources/user.ts';
+import type { Role } from '../schemas/role.ts';
+import type { Settings } from '../schemas/settings.ts';
+import type { DeadLetters } from './groups/dead-letter/dead-letters.ts';
+import { openReplayJobs, replayJobs } from './groups/dead-letter/replay-jobs.ts';
+import { operations } from './groups/index.ts';
+import { openDirectory } from './http/directory.ts';
+import { openPasswords } from './http/password.ts';
+import { makeSecretBox, secretKeyOf } from './http/secret-box.ts';
+import { makeApiServer } from './http/server.ts';
+import { openTokens } from './http/tokens.ts';
+
+export interface ApiOptions {
+  readonly documents: Documents;
+  readonly columns: Columns;
+  readonly bus: Bus;
+  readonly counters: Counters;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly settings: Settings;
+  readonly deadLetters: DeadLetters;
+  /** Tests hold every answer against its declared schema. */
+  readonly checkResponses?: boolean;
+}
+
+export interface ApiRole extends Role {
+  /** Answers every request that is not ingest's. */
+  callback(request: IncomingMessage, response: ServerResponse): void;
+}
+
+const collections: readonly CollectionDefinition<object>[] = [
+  users,
+  memberships,
+  organizations,
+  plans,
+  sessions,
+  signingKeys,
+  replayJobs,
+];
+
+const rotationCheckMs = 3_600_000;
+const drainStepMs = 20;
+
+/** Resolves once rights are loaded, so that the first request is already answered by them. */
+export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
+  const { documents, settings, clock, log, deadLetters } = options;
+  await documents.ensureCollections(collections);
+  const box = makeSecretBox(await secretKeyOf(settings));
+  const [directory, tokens, passwords] = await Promise.all([
+    openDirectory(documents, clock),
+    openTokens(documents, box, clock),
+    openPasswords(),
+  ]);
+  const jobs = openReplayJobs({ deadLetters, documents, clock, log });
+  const server = makeApiServer({
+    operations,
+    ports: { ...options, directory, tokens, passwords, deadLetters, replayJobs: jobs },
+    metrics: options.metrics,
+    checkResponses: options.checkResponses ?? false,
+  });
+  const rotation = setInterval(() => {
+    tokens.rotate().catch((error: unknown) => log.warn({ error }, 'the signing key could not be rotated'));
+  }, rotationCheckMs);
+  rotation.unref();
+  const stopped = Promise.withResolvers<void>();
+
+  return {
+    name: 'api',
+    callback: server.callback,
+    async ready() {
+      await Promise.all([documents.check(), options.columns.check()]);
+    },
+    async stop() {
+      server.drain();
+      clearInterval(rotation);
+      await jobs.stop();
+      while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
+      await Promise.all([directory.close(), tokens.close()]);
+      stopped.resolve();
+    },
+    failed: stopped.promise,
+  };
+};
+
+/** Lists operations with group, role and whether they are built; with `missingOnly`, those that are not. */
+export const operationsReport = (missingOnly: boolean): string => {
+  const shown = operations.filter(({ built }) => !missingOnly || !built);
+  const lines = shown.map(({ method, path, role, group, built }) =>
+    [method.padEnd(6), path.padEnd(64), role.padEnd(8), group.padEnd(22), built ? '' : 'not built'].join(' ').trimEnd(),
+  );
+  const missing = operations.filter(({ built }) => !built).length;
+  return `${lines.join('\n')}\n${operations.length - missing} of ${operations.length} operations are built, ${missing} are not\n`;
+};

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+
+/** Attributes as answers carry them. 64-bit integers beyond 2^53 and numbers that JSON lacks are strings. */
+export const Attributes = z.record(z.string(), z.unknown());
+export type Attributes = Record<string, unknown>;
+
+/** Restores attributes from their text and the letters of their types (`schemas/tables/parts.ts`). */
+export const attributesOf = (keys: readonly string[], values: readonly string[], types: string): Attributes => {
+  // Without a prototype: a key may be `__proto__`.
+  const attributes = Object.create(null) as Attributes;
+  for (let index = 0; index < keys.length; index++)
+    attributes[keys[index] ?? ''] = restoredValue(values[index] ?? '', types[index] ?? 's');
+  return attributes;
+};
+
+/** One value from its text and type letter. */
+export const restoredValue = (text: string, type: string): unknown => {
+  switch (type) {
+    case 'i':
+    case 'd':
+      return numberOf(text);
+    case 'b':
+      return text === 'true';
+    case 'j':
+      return jsonOf(text);
+    case 'n':
+      return null;
+    default:
+      return text;
+  }
+};
+
+const numberOf = (text: string): number | string => {
+  const value = Number(text);
+  if (!Number.isFinite(value)) return text;
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && !/[.e]/i.test(text) ? text : value;
+};
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
+      typeof value === 'number' && context?.source !== undefined ? numberOf(context.source) : value,
+    );
+  } catch {
+    return text;
+  }
+};

@@ -1,0 +1,70 @@
+/** Points in time as requests spell them, in nanoseconds since the epoch; and back. */
+
+const unitNanoseconds: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+  d: 86_400_000_000_000n,
+  w: 604_800_000_000_000n,
+};
+
+/** What a nanosecond timestamp column can hold. */
+const earliest = -2_208_988_800_000_000_000n;
+const latest = 9_223_372_036_854_775_807n;
+
+const relative = /^now(?:([+-])(\d{1,12})(s|m|h|d|w|ms))?$/;
+const iso =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:([Zz])|([+ -])(\d{2}):?(\d{2}))?)?$/;
+
+/** ISO-8601 (UTC where it names no zone), `now`, `now-15m`, or epoch milliseconds. `undefined` for anything else. */
+export const parseTime = (text: string, nowMs: number): bigint | undefined => {
+  const nanoseconds = /^-?\d{1,17}$/.test(text) ? BigInt(text) * 1_000_000n : (ofRelative(text, nowMs) ?? ofIso(text));
+  if (nanoseconds === undefined || nanoseconds < earliest || nanoseconds > latest) return undefined;
+  return nanoseconds;
+};
+
+const ofRelative = (text: string, nowMs: number): bigint | undefined => {
+  const match = relative.exec(text);
+  if (match === null) return undefined;
+  const now = BigInt(Math.trunc(nowMs)) * 1_000_000n;
+  const [, sign, amount = '0', unit = 's'] = match;
+  const by = BigInt(amount) * (unitNanoseconds[unit] ?? 0n);
+  return sign === '-' ? now - by : now + by;
+};
+
+const ofIso = (text: string): bigint | undefined => {
+  const match = iso.exec(text);
+  if (match === null) return undefined;
+  // An unescaped plus sign of a zone reaches us as a space.
+  const [, date, minutes = '00:00', seconds = '00', fraction = '', , sign, zoneHours = '00', zoneMinutes = '00'] =
+    match;
+  const ms = Date.parse(`${date}T${minutes}:${seconds}Z`);
+  if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== date) return undefined;
+  if (Number(zoneHours) > 23 || Number(zoneMinutes) > 59) return undefined;
+  const zone = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === '-' ? -1 : 1);
+  return BigInt(ms - zone * 60_000) * 1_000_000n + BigInt(fraction.padEnd(9, '0'));
+};
+
+/** `90s`, `5m`, `2h`, `30d`, `250ms` … in nanoseconds; `undefined` for anything else. */
+export const parseDuration = (text: string): bigint | undefined => {
+  const match = /^(\d{1,15})(?:\.(\d{1,9}))?(ns|us|ms|s|m|h|d|w)$/.exec(text);
+  if (match === null) return undefined;
+  const [, whole = '0', fraction = '', unit = 's'] = match;
+  const size = unitNanoseconds[unit] ?? 0n;
+  const nanoseconds = BigInt(whole) * size + (BigInt(fraction.padEnd(9, '0')) * size) / 1_000_000_000n;
+  return nanoseconds > latest ? undefined : nanoseconds;
+};
+
+/** ISO-8601 UTC with 9 digits. */
+export const formatTime = (nanoseconds: bigint): string => {
+  let ms = nanoseconds / 1_000_000n;
+  let rest = nanoseconds % 1_000_000n;
+  if (rest < 0n) {
+    ms -= 1n;
+    rest += 1_000_000n;
+  }
+  return `${new Date(Number(ms)).toISOString().slice(0, -1)}${String(rest).padStart(6, '0')}Z`;
+};
