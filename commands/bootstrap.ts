@@ -1,0 +1,88 @@
+/** The first start of an installation: plans, an organization, its Owner, a project and a license key. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { hashPassword } from '../api/http/password.ts';
+import { ConflictError, type Documents, defineCollection, platformTenant } from '../schemas/documents.ts';
+import { isWellFormed, makeLicenseKey } from '../schemas/license-key-format.ts';
+import { licenseKeyFields, licenseKeys } from '../schemas/resources/license-key.ts';
+import { organizations, organizationsTenant } from '../schemas/resources/organization.ts';
+import { defaultPlans, plans, plansTenant } from '../schemas/resources/plan.ts';
+import { projects } from '../schemas/resources/project.ts';
+import { memberships, users, usersTenant } from '../schemas/resources/user.ts';
+import { type Settings, SettingsError } from '../schemas/settings.ts';
+
+/** One document says that an installation was set up; its insertion decides between two first starts at once. */
+const installation = defineCollection<{ organizationId: string }>({ name: 'installation' });
+
+/** Collections whose indexes a start makes sure of. */
+export const bootstrapCollections = [installation, organizations, plans, licenseKeys, projects, users, memberships];
+
+/** What is shown once, to whoever started the installation. Values that came from the settings are absent. */
+export interface FirstStart {
+  readonly email: string;
+  readonly password: string | undefined;
+  readonly licenseKey: string | undefined;
+}
+
+/** Sets a new installation up; `undefined` when it was set up before. All or nothing. */
+export const bootstrap = async (documents: Documents, settings: Settings): Promise<FirstStart | undefined> => {
+  if ((await documents.of(platformTenant).collection(installation).find('installation')) !== undefined)
+    return undefined;
+  const given = settings.BOOTSTRAP_LICENSE_KEY;
+  if (given !== undefined && !isWellFormed(given)) {
+    throw new SettingsError([
+      'OIQ_BOOTSTRAP_LICENSE_KEY: not a license key (oiq_lk_, 30 or more base62 characters and a checksum); leave it out to have one made',
+    ]);
+  }
+  const email = (settings.BOOTSTRAP_EMAIL ?? 'owner@localhost.localdomain').toLowerCase();
+  const password = settings.BOOTSTRAP_PASSWORD ?? randomBytes(15).toString('base64url');
+  const licenseKey = given ?? makeLicenseKey();
+  const passwordHash = await hashPassword(password);
+  const tenantId = 'default';
+  const now = new Date().toISOString();
+  try {
+    await documents.transaction(async (transaction) => {
+      const platform = transaction.of(platformTenant);
+      await platform.collection(installation).insert({ id: 'installation', organizationId: tenantId });
+      for (const [id, plan] of Object.entries(defaultPlans))
+        await transaction
+          .of(plansTenant)
+          .collection(plans)
+          .insert({ id, ...plan });
+      await transaction.of(organizationsTenant).collection(organizations).insert({
+        id: tenantId,
+        name: 'Default',
+        planId: 'enterprise',
+        retentionDays: {},
+        shards: 1,
+        disabled: false,
+      });
+      const user = await transaction.of(usersTenant).collection(users).insert({
+        id: randomUUID(),
+        email,
+        name: 'Owner',
+        passwordHash,
+        disabled: false,
+      });
+      await transaction.of(tenantId).collection(memberships).insert({ id: user.id, role: 'owner' });
+      await transaction.of(tenantId).collection(projects).insert({ id: 'default', name: 'Default', description: '' });
+      await transaction
+        .of(tenantId)
+        .collection(licenseKeys)
+        .insert(
+          licenseKeyFields(licenseKey, {
+            name: `First key, made ${now.slice(0, 10)}`,
+            projectId: 'default',
+            expiresAt: null,
+          }),
+        );
+    });
+  } catch (error) {
+    if (error instanceof ConflictError) return undefined;
+    throw error;
+  }
+  return {
+    email,
+    password: settings.BOOTSTRAP_PASSWORD === undefined ? password : undefined,
+    licenseKey: given === undefined ? licenseKey : undefined,
+  };
+};

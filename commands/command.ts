@@ -1,0 +1,124 @@
+/** The command line: `oiq COMMAND`. Prints for people on standard output, structured logs on standard error. */
+
+import { operationsReport } from '../api/index.ts';
+import { type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
+import { deadLetterCommand } from './dead-letter.ts';
+import { demoCommand } from './demo.ts';
+import { migrateAll } from './migrate.ts';
+import type { OpenPlatform } from './platform.ts';
+import { settingsTable } from './settings.ts';
+import { type RoleName, roleNames, start } from './start.ts';
+import { UsageError } from './usage-error.ts';
+
+const usage = `oiq, an open observability platform
+
+  oiq start                     everything in one process
+  oiq receivers | api           one role, for a cluster
+  oiq processors [NAME …]       … or some of its components
+  oiq sinks [NAME …]
+  oiq migrate                   create or upgrade topics, tables and indexes
+  oiq dead-letter list | show ID | replay | discard   (oiq dead-letter --help)
+  oiq operations [--missing]    operations of the management API
+  oiq settings [--markdown]     settings with their defaults
+  oiq demo                      send a small shop's telemetry for a while (oiq demo --help)
+`;
+
+/** What a command is given. */
+export interface CommandContext {
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly open: OpenPlatform;
+}
+
+const print = (text: string): void => {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+};
+
+/** Runs one command and sets the exit status: 0 done, 1 failed, 2 called wrongly. */
+export const runCommand = async (context: CommandContext): Promise<void> => {
+  const [name = 'help', ...rest] = context.args;
+  // Whoever reads what is printed may stop reading, as `head` does.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  try {
+    await dispatch(name, { ...context, args: rest });
+  } catch (error) {
+    const wrongUse = error instanceof UsageError || error instanceof SettingsError;
+    process.stderr.write(`oiq ${name}: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = wrongUse ? 2 : 1;
+    // Whatever a failed start left open must not keep the process.
+    setTimeout(() => process.exit(), 2_000).unref();
+  }
+};
+
+const dispatch = async (name: string, context: CommandContext): Promise<void> => {
+  if (name === 'start') return serve(context, [], []);
+  if (isRole(name)) return serve(context, [name], context.args);
+  switch (name) {
+    case 'migrate':
+      return migrateCommand(context);
+    case 'dead-letter':
+      return deadLetterCommand(context);
+    case 'operations':
+      return print(operationsReport(context.args.includes('--missing')));
+    case 'settings':
+      return print(settingsTable(context.args.includes('--markdown')));
+    case 'demo':
+      return demoCommand(context);
+    case 'help':
+    case '--help':
+    case '-h':
+      return print(usage);
+    default:
+      throw new UsageError(`no such command\n\n${usage}`);
+  }
+};
+
+const isRole = (name: string): name is RoleName => (roleNames as readonly string[]).includes(name);
+
+const migrateCommand = async ({ environment, open }: CommandContext): Promise<void> => {
+  const platform = await open(settingsOf(environment));
+  try {
+    await migrateAll(platform);
+  } finally {
+    await platform.close();
+  }
+  print('topics, tables and indexes are as declared');
+};
+
+const serve = async (
+  { environment, open }: CommandContext,
+  names: readonly RoleName[],
+  components: readonly string[],
+): Promise<void> => {
+  const settings = settingsOf(environment);
+  const asked = Promise.withResolvers<string>();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => asked.resolve(signal));
+  // The launcher is gone without a word: stop as if asked to.
+  process.on('disconnect', () => asked.resolve('disconnect'));
+  const platform = await open(settings);
+  const running = await start(platform, names, components);
+  announce(settings, running);
+  const why = await Promise.race([asked.promise, running.failed.then(() => 'stopped')]).catch((error: unknown) => {
+    platform.log.error({ error }, 'a role cannot go on');
+    process.exitCode = 1;
+    return 'failure';
+  });
+  platform.log.info({ why }, 'stopping');
+  const deadline = setTimeout(() => {
+    platform.log.error({ seconds: settings.SHUTDOWN_SECONDS }, 'not everything finished in time');
+    process.exit(1);
+  }, settings.SHUTDOWN_SECONDS * 1_000);
+  deadline.unref();
+  await running.stop();
+  process.exit();
+};
+
+const announce = (settings: Settings, { addresses, firstStart }: Awaited<ReturnType<typeof start>>): void => {
+  const lines = addresses.map(([what, address]) => `  ${what.padEnd(10)} ${address}`);
+  print(`OIQ is running (data in ${settings.DATA_DIR}):\n${lines.join('\n')}`);
+  if (firstStart === undefined) return;
+  const secret = (value: string | undefined): string => value ?? '(as set in the environment)';
+  print(
+    `\nThis is the first start. These are shown only now:\n  owner        ${firstStart.email}\n  password     ${secret(firstStart.password)}\n  license key  ${secret(firstStart.licenseKey)}\n\nSend telemetry from any OpenTelemetry SDK:\n  OTEL_EXPORTER_OTLP_ENDPOINT=http://${settings.OTLP_HTTP_ADDRESS} OTEL_EXPORTER_OTLP_HEADERS=x-license-key=${firstStart.licenseKey ?? 'KEY'}\n`,
+  );
+};

@@ -1,0 +1,81 @@
+/**
+ * The control socket of a running instance: how commands of the same operating-system user reach it. A Unix socket in
+ * the data directory that only its owner may open; a request is one JSON line, the answer is lines of text and a last
+ * line that says how it ended.
+ */
+import { createHash } from 'node:crypto';
+import { chmodSync, rmSync } from 'node:fs';
+import { createConnection, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type ControlPlatform, type ControlRequest, runControlRequest } from './control-request.ts';
+
+/** Socket paths are limited to about 100 bytes: a deep data directory has its socket in the temporary directory. */
+const socketPath = (dataDirectory: string): string => {
+  const path = resolve(dataDirectory, 'control.sock');
+  return path.length < 100
+    ? path
+    : join(tmpdir(), `oiq-${createHash('sha256').update(path).digest('hex').slice(0, 24)}.sock`);
+};
+
+interface Ending {
+  readonly done: boolean;
+  readonly error?: string;
+}
+
+export const controlServer = async (platform: ControlPlatform): Promise<{ close(): Promise<void> }> => {
+  const path = socketPath(platform.settings.DATA_DIR);
+  rmSync(path, { force: true });
+  const serve = async (socket: Socket): Promise<void> => {
+    const send = (line: unknown): void => {
+      socket.write(`${JSON.stringify(line)}\n`);
+    };
+    for await (const line of createInterface({ input: socket })) {
+      try {
+        await runControlRequest(platform, JSON.parse(line) as ControlRequest, send);
+        send({ done: true } satisfies Ending);
+      } catch (error) {
+        send({ done: true, error: error instanceof Error ? error.message : String(error) } satisfies Ending);
+      }
+    }
+  };
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    serve(socket).catch(() => socket.destroy());
+  });
+  await new Promise<void>((listening, failed) => {
+    server.once('error', failed);
+    server.listen(path, listening);
+  });
+  chmodSync(path, 0o600);
+  return {
+    close: () => new Promise((closed) => server.close(() => closed())),
+  };
+};
+
+/** Has a running instance do it; `false` when none answers on the socket. */
+export const askControl = async (
+  dataDirectory: string,
+  request: ControlRequest,
+  print: (line: string) => void,
+): Promise<boolean> => {
+  const socket = createConnection(socketPath(dataDirectory));
+  const connected = await new Promise<boolean>((answer) => {
+    socket.once('connect', () => answer(true));
+    socket.once('error', () => answer(false));
+  });
+  if (!connected) return false;
+  socket.write(`${JSON.stringify(request)}\n`);
+  for await (const text of createInterface({ input: socket })) {
+    const line = JSON.parse(text) as string | Ending;
+    if (typeof line === 'string') {
+      print(line);
+      continue;
+    }
+    socket.end();
+    if (line.error !== undefined) throw new Error(line.error);
+    return true;
+  }
+  throw new Error('the running instance went away before it was done');
+};

@@ -1,0 +1,120 @@
+/** What `oiq dead-letter` asks for, as it travels to a running instance, and how it is answered: lines for people. */
+import { type DeadLetters, openDeadLetters } from '../api/groups/dead-letter/dead-letters.ts';
+import type { DeadLetterFilter, DeadLetterState } from '../api/groups/dead-letter/rows.ts';
+import { parseTime } from '../api/reading/time.ts';
+import { republishRefused } from '../receivers/index.ts';
+import type { Clock } from '../schemas/clock.ts';
+import type { Platform } from './platform.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface DeadLetterRequest {
+  readonly action: 'list' | 'show' | 'replay' | 'discard';
+  readonly ids: readonly string[];
+  readonly filter: {
+    readonly tenant?: string | undefined;
+    readonly signal?: string | undefined;
+    readonly reason?: string | undefined;
+    readonly from?: string | undefined;
+    readonly to?: string | undefined;
+    readonly state?: string | undefined;
+  };
+  readonly limit: number;
+  readonly dryRun: boolean;
+}
+
+const actor = 'command line';
+
+/** Dead letters of a platform; refused ones are checked again by the receiver that refused them. */
+export const deadLettersOf = ({ bus, columns, clock }: Platform): DeadLetters =>
+  openDeadLetters({ bus, columns, clock, republish: (headers, body) => republishRefused(headers, body) });
+
+export const runDeadLetterRequest = async (
+  { deadLetters, clock }: { readonly deadLetters: DeadLetters; readonly clock: Clock },
+  request: DeadLetterRequest,
+  print: (line: string) => void,
+): Promise<void> => {
+  const { state } = request.filter;
+  if (state !== undefined && !states.includes(state))
+    throw new UsageError(`${state} is no state; there are: ${states.join(', ')}`);
+  const filter = filterOf(request, clock);
+  if (request.action === 'list') return list(deadLetters, filter, request.limit, print);
+  if (request.action === 'show') return show(deadLetters, request.ids[0] ?? '', filter.tenantId, print);
+  const progress = await deadLetters[request.action](filter, {
+    actor,
+    dryRun: request.dryRun,
+    onProgress: ({ matched, done, already, failed }) => print(`${done + already + failed} of ${matched} …`),
+  });
+  const verb = request.action === 'replay' ? 'replayed' : 'discarded';
+  print(`${request.dryRun ? `would be ${verb}` : verb}: ${progress.done} of ${progress.matched}`);
+  if (progress.already > 0) print(`handled by somebody else meanwhile: ${progress.already}`);
+  for (const [reason, count] of Object.entries(progress.failedByReason)) print(`still open, ${reason}: ${count}`);
+};
+
+const instant = (text: string, clock: Clock): number => {
+  const nanoseconds = parseTime(text, clock.now());
+  if (nanoseconds === undefined)
+    throw new UsageError(`${text} is not a time: give ISO-8601, now-15m, or epoch milliseconds`);
+  return Number(nanoseconds / 1_000_000n);
+};
+
+const states: readonly string[] = ['open', 'replayed', 'discarded'] satisfies DeadLetterState[];
+
+const filterOf = ({ ids, filter }: DeadLetterRequest, clock: Clock): DeadLetterFilter => ({
+  ...(filter.tenant === undefined ? {} : { tenantId: filter.tenant }),
+  ...(filter.signal === undefined ? {} : { signal: filter.signal }),
+  ...(filter.reason === undefined ? {} : { reason: filter.reason }),
+  ...(filter.from === undefined ? {} : { fromMs: instant(filter.from, clock) }),
+  ...(filter.to === undefined ? {} : { toMs: instant(filter.to, clock) }),
+  ...(filter.state === undefined ? {} : { state: filter.state as DeadLetterState }),
+  ...(ids.length === 0 ? {} : { ids }),
+});
+
+const list = async (
+  deadLetters: DeadLetters,
+  filter: DeadLetterFilter,
+  limit: number,
+  print: (line: string) => void,
+): Promise<void> => {
+  let cursor: string | undefined;
+  let shown = 0;
+  do {
+    const page = await deadLetters.list(
+      { state: 'open', ...filter },
+      { limit: Math.min(1_000, limit - shown), cursor },
+    );
+    for (const letter of page.items) {
+      print(
+        [
+          letter.id,
+          letter.receivedAt,
+          letter.tenantId,
+          letter.signal || '-',
+          letter.origin,
+          letter.reason,
+          `${letter.size} bytes`,
+          letter.message,
+        ].join('  '),
+      );
+    }
+    shown += page.items.length;
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined && shown < limit);
+  print(`${shown} shown${cursor === undefined ? '' : '; there are more (--limit)'}`);
+};
+
+const show = async (
+  deadLetters: DeadLetters,
+  id: string,
+  tenantId: string | undefined,
+  print: (line: string) => void,
+): Promise<void> => {
+  const found = await deadLetters.show(id, tenantId);
+  if (found === undefined) throw new Error(`there is no dead letter ${id}`);
+  const { place: _, ...letter } = found.letter;
+  print(JSON.stringify(letter, undefined, 2));
+  if (found.payload === undefined) print('its bytes are no longer kept');
+  else
+    print(
+      `payload (base64, ${found.payload.bytes.length} bytes):\n${Buffer.from(found.payload.bytes).toString('base64')}`,
+    );
+};

@@ -1,0 +1,88 @@
+/** `oiq dead-letter`: through a running instance's control socket, or on the stores themselves when none runs. */
+import { parseArgs } from 'node:util';
+import { settingsOf } from '../schemas/settings.ts';
+import { DirectoryLockedError } from './adapters/directory-lock.ts';
+import type { CommandContext } from './command.ts';
+import { askControl } from './control.ts';
+import { type DeadLetterRequest, deadLettersOf, runDeadLetterRequest } from './dead-letter-request.ts';
+import { UsageError } from './usage-error.ts';
+
+const help = `oiq dead-letter list     [filters] [--limit N]
+oiq dead-letter show ID
+oiq dead-letter replay   [ID …] [filters] [--dry-run]
+oiq dead-letter discard  [ID …] [filters] [--dry-run]
+
+filters: --tenant ID  --signal logs|metrics|traces  --reason WORD  --from TIME  --to TIME
+         --state open|replayed|discarded   (list only; default open)
+TIME is ISO-8601, now-15m, or epoch milliseconds. replay and discard need an ID, a filter, or --all.
+`;
+
+const options = {
+  tenant: { type: 'string' },
+  signal: { type: 'string' },
+  reason: { type: 'string' },
+  from: { type: 'string' },
+  to: { type: 'string' },
+  state: { type: 'string' },
+  limit: { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  all: { type: 'boolean' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+export const deadLetterCommand = async ({ args, environment, open }: CommandContext): Promise<void> => {
+  const request = parse(args);
+  if (request === undefined) {
+    process.stdout.write(help);
+    return;
+  }
+  const settings = settingsOf(environment);
+  const print = (line: string): void => {
+    process.stdout.write(`${line}\n`);
+  };
+  if (await askControl(settings.DATA_DIR, request, print)) return;
+  try {
+    const platform = await open(settings);
+    const deadLetters = deadLettersOf(platform);
+    try {
+      await runDeadLetterRequest({ ...platform, deadLetters }, request, print);
+    } finally {
+      await deadLetters.close();
+      await platform.close();
+    }
+  } catch (error) {
+    if (!(error instanceof DirectoryLockedError)) throw error;
+    throw new Error(
+      'an instance holds the data directory but does not answer on its control socket: is it starting or stopping?',
+      { cause: error },
+    );
+  }
+};
+
+const parse = (args: readonly string[]): DeadLetterRequest | undefined => {
+  let parsed: ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>;
+  try {
+    parsed = parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\n${help}`);
+  }
+  const { values, positionals } = parsed;
+  const [action, ...ids] = positionals;
+  if (values.help === true || action === undefined) return undefined;
+  if (action !== 'list' && action !== 'show' && action !== 'replay' && action !== 'discard')
+    throw new UsageError(`no such action: ${action}\n\n${help}`);
+  const { tenant, signal, reason, from, to, state } = values;
+  const filtered = [tenant, signal, reason, from, to].some((value) => value !== undefined);
+  if (action === 'show' && ids.length !== 1) throw new UsageError(`show takes one id\n\n${help}`);
+  if ((action === 'replay' || action === 'discard') && ids.length === 0 && !filtered && values.all !== true) {
+    throw new UsageError(`${action} needs ids, a filter, or --all\n\n${help}`);
+  }
+  return {
+    action,
+    ids,
+    filter: { tenant, signal, reason, from, to, state },
+    limit: values.limit === undefined ? 100 : Number(values.limit),
+    dryRun: values['dry-run'] === true,
+  };
+};

@@ -1,0 +1,89 @@
+/** `oiq demo`: a small shop's logs, metrics and traces over OTLP/HTTP for a while. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { settingsOf } from '../schemas/settings.ts';
+import type { CommandContext } from './command.ts';
+import { askControl } from './control.ts';
+import { Outbox } from './demo/otlp-json.ts';
+import { Shop } from './demo/shop.ts';
+import { UsageError } from './usage-error.ts';
+
+const help = `oiq demo [--minutes 5] [--visits 5] [--endpoint URL] [--key LICENSE_KEY]
+
+Sends a small shop's telemetry: so many visits a second, for so many minutes. Without a key, the instance that runs on
+this data directory makes one that expires in a day.
+`;
+
+const options = {
+  minutes: { type: 'string', default: '5' },
+  visits: { type: 'string', default: '5' },
+  endpoint: { type: 'string' },
+  key: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+const signals = [
+  ['logs', 'resourceLogs', 'scopeLogs', 'logRecords'],
+  ['metrics', 'resourceMetrics', 'scopeMetrics', 'metrics'],
+  ['traces', 'resourceSpans', 'scopeSpans', 'spans'],
+] as const;
+
+export const demoCommand = async ({ args, environment }: CommandContext): Promise<void> => {
+  const { values } = parseArgs({ args: [...args], options });
+  if (values.help === true) {
+    process.stdout.write(help);
+    return;
+  }
+  const minutes = Number(values.minutes);
+  const visits = Number(values.visits);
+  if (!(minutes > 0) || !(visits > 0)) throw new UsageError(`--minutes and --visits take numbers above 0\n\n${help}`);
+  const settings = settingsOf(environment);
+  const endpoint = values.endpoint ?? `http://${settings.OTLP_HTTP_ADDRESS}`;
+  const key = values.key ?? (await demoKey(settings.DATA_DIR));
+  process.stdout.write(`sending ${visits} visits a second to ${endpoint} for ${minutes} minutes (Ctrl-C ends it)\n`);
+  await run(endpoint, key, minutes * 60, visits);
+};
+
+const demoKey = async (dataDirectory: string): Promise<string> => {
+  let key = '';
+  const answered = await askControl(dataDirectory, { action: 'demo-key' }, (line) => {
+    key = line;
+  });
+  if (!answered)
+    throw new UsageError(
+      'no instance runs on this data directory: start one (npm start), or give --endpoint and --key',
+    );
+  return key;
+};
+
+const run = async (endpoint: string, key: string, seconds: number, visits: number): Promise<void> => {
+  const out = { logs: new Outbox(), metrics: new Outbox(), traces: new Outbox() };
+  const shop = new Shop(out);
+  const sent = { logs: 0, metrics: 0, traces: 0 };
+  for (let second = 0; second < seconds; second++) {
+    for (let visit = 0; visit < visits; visit++) shop.visit();
+    if (second % 10 === 0) shop.measure();
+    for (const [signal, group, scope, list] of signals) {
+      const count = out[signal].count;
+      if (count === 0) continue;
+      await send(`${endpoint}/v1/${signal}`, key, out[signal].take(group, scope, list));
+      sent[signal] += count;
+    }
+    if (second % 10 === 9)
+      process.stdout.write(`sent ${sent.logs} log records, ${sent.traces} spans, ${sent.metrics} data points\n`);
+    await delay(1_000);
+  }
+  process.stdout.write(`done: ${sent.logs} log records, ${sent.traces} spans, ${sent.metrics} data points\n`);
+};
+
+const send = async (url: string, key: string, body: string): Promise<void> => {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-license-key': key },
+    body,
+  }).catch((cause: unknown) => {
+    throw new Error(`${url} cannot be reached: is an instance running?`, { cause });
+  });
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+  await response.arrayBuffer();
+};

@@ -1,0 +1,47 @@
+/** Just enough OTLP/JSON to send a demo. */
+import { randomBytes } from 'node:crypto';
+
+export type AttributeValue = string | number | boolean;
+export type Attributes = Readonly<Record<string, AttributeValue>>;
+
+/** Nanoseconds since the epoch, as OTLP/JSON spells them. */
+export const nanoseconds = (milliseconds: number): string => String(BigInt(Math.round(milliseconds * 1_000)) * 1_000n);
+export const traceId = (): string => randomBytes(16).toString('hex');
+export const spanId = (): string => randomBytes(8).toString('hex');
+
+export const keyValues = (attributes: Attributes) =>
+  Object.entries(attributes).map(([key, value]) => ({ key, value: anyValue(value) }));
+
+const anyValue = (value: AttributeValue) => {
+  if (typeof value === 'string') return { stringValue: value };
+  if (typeof value === 'boolean') return { boolValue: value };
+  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+};
+
+/** Records of one signal by resource, gathered between two sends. */
+export class Outbox {
+  readonly #byResource = new Map<Attributes, object[]>();
+  #count = 0;
+
+  add(resource: Attributes, record: object): void {
+    const records = this.#byResource.get(resource) ?? [];
+    records.push(record);
+    this.#byResource.set(resource, records);
+    this.#count++;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Empties it into the body of an export request: `group` and `scope` are the signal's field names. */
+  take(group: string, scope: string, list: string): string {
+    const groups = [...this.#byResource].map(([resource, records]) => ({
+      resource: { attributes: keyValues(resource) },
+      [scope]: [{ scope: { name: 'oiq.demo', version: '1.0.0' }, [list]: records }],
+    }));
+    this.#byResource.clear();
+    this.#count = 0;
+    return JSON.stringify({ [group]: groups });
+  }
+}

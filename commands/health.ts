@@ -1,0 +1,58 @@
+/** `/healthz`, `/readyz` and `/metrics`, on every process' main address. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Role } from '../schemas/role.ts';
+import type { MetricsProvider } from '../telemetry/metrics.ts';
+
+const readyTimeoutMs = 5_000;
+
+const within = (promise: Promise<void>): Promise<void> => {
+  const { promise: late, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => reject(new Error(`no answer within ${readyTimeoutMs} ms`)), readyTimeoutMs);
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+};
+
+const answer = (response: ServerResponse, status: number, type: string, body: string): void => {
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
+};
+
+/**
+ * Answers the health paths and says so; `false` leaves the request alone. `/healthz` is 200 while the process runs,
+ * `/readyz` 503 with the reason of each role that cannot work now, also once `draining` says that it is stopping.
+ */
+export const healthHandler =
+  (roles: readonly Role[], metrics: MetricsProvider, draining: () => boolean) =>
+  (request: IncomingMessage, response: ServerResponse): boolean => {
+    const path = (request.url ?? '').split('?', 1)[0];
+    if (path !== '/healthz' && path !== '/readyz' && path !== '/metrics') return false;
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('allow', 'GET, HEAD');
+      answer(response, 405, 'text/plain', 'only GET and HEAD are answered here\n');
+    } else if (path === '/healthz') {
+      answer(response, 200, 'application/json', '{"status":"ok"}\n');
+    } else if (path === '/metrics') {
+      metrics.text().then(
+        (text) => answer(response, 200, 'text/plain; version=0.0.4; charset=utf-8', text),
+        (error: Error) => answer(response, 500, 'text/plain', `${error.message}\n`),
+      );
+    } else {
+      void readiness(roles, draining()).then((report) =>
+        answer(response, report.status === 'ready' ? 200 : 503, 'application/json', `${JSON.stringify(report)}\n`),
+      );
+    }
+    return true;
+  };
+
+const readiness = async (roles: readonly Role[], draining: boolean) => {
+  const reasons: Record<string, string> = {};
+  if (draining) reasons['process'] = 'shutting down';
+  await Promise.all(
+    roles.map(async (role) => {
+      try {
+        await within(role.ready());
+      } catch (error) {
+        reasons[role.name] = error instanceof Error ? error.message : String(error);
+      }
+    }),
+  );
+  return Object.keys(reasons).length === 0 ? { status: 'ready' } : { status: 'not ready', reasons };
+};

@@ -1,0 +1,47 @@
+/** Applies each tenant's retention once an hour, from whichever process runs the sinks. */
+
+import { organizations } from '../schemas/resources/organization.ts';
+import { plans } from '../schemas/resources/plan.ts';
+import { applyRetention, type RetentionPolicy } from '../sinks/engine/retention.ts';
+import type { Platform } from './platform.ts';
+
+const intervalMs = 60 * 60 * 1_000;
+/** A start is busy enough without it. */
+const firstMs = 60_000;
+
+/** The plan's days, shortened by the organization's own. */
+async function* policies({ documents }: Platform): AsyncGenerator<RetentionPolicy> {
+  const byPlan = new Map<string, RetentionPolicy['days']>();
+  for await (const plan of documents.everywhere(plans)) byPlan.set(plan.id, plan.retentionDays);
+  for await (const { id, planId, retentionDays } of documents.everywhere(organizations)) {
+    const plan = byPlan.get(planId);
+    if (plan === undefined) continue;
+    const days = (signal: keyof typeof plan): number => Math.min(plan[signal], retentionDays[signal] ?? plan[signal]);
+    yield { tenantId: id, days: { logs: days('logs'), metrics: days('metrics'), traces: days('traces') } };
+  }
+}
+
+/** Starts the schedule; a failed run is logged and tried again at the next. `stop` waits for one that is under way. */
+export const scheduleRetention = (platform: Platform): { stop(): Promise<void> } => {
+  const { columns, clock, log } = platform;
+  let run = Promise.resolve();
+  const tick = (): void => {
+    run = run
+      .then(async () => {
+        const result = await applyRetention(columns, policies(platform), clock);
+        log.info({ ...result }, 'retention applied');
+      })
+      .catch((error: unknown) => log.error({ error }, 'retention could not be applied; it is tried again in an hour'));
+  };
+  const first = setTimeout(tick, firstMs);
+  const timer = setInterval(tick, intervalMs);
+  first.unref();
+  timer.unref();
+  return {
+    stop() {
+      clearTimeout(first);
+      clearInterval(timer);
+      return run;
+    },
+  };
+};

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { settingDefinitions } from '../schemas/settings.ts';
+
+/** The table of settings as text, one paragraph each; with `markdown`, as the table of the README. */
+export const settingsTable = (markdown = false): string => {
+  const rows = Object.entries(settingDefinitions).map(([name, schema]) => {
+    const json = z.toJSONSchema(schema as z.ZodType, { io: 'input', unrepresentable: 'any' }) as {
+      default?: unknown;
+      description?: string;
+    };
+    const fallback = json.default === undefined || json.default === '' ? '' : String(json.default);
+    return { name: `OIQ_${name}`, fallback, meaning: schema.description ?? json.description ?? '' };
+  });
+  if (!markdown)
+    return rows
+      .map(({ name, fallback, meaning }) => `${name}${fallback && ` (default ${fallback})`}\n    ${meaning}\n`)
+      .join('');
+  return [
+    '| variable | default | meaning |',
+    '| --- | --- | --- |',
+    ...rows.map((row) => `| \`${row.name}\` | ${row.fallback && `\`${row.fallback}\``} | ${row.meaning} |`),
+    '',
+  ].join('\n');
+};

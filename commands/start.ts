@@ -1,0 +1,137 @@
+/** Starts roles in this process, serves the main address, and stops in order. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { startApi } from '../api/index.ts';
+import { startProcessors } from '../processors/index.ts';
+import { startReceivers } from '../receivers/index.ts';
+import type { Role } from '../schemas/role.ts';
+import { startSinks } from '../sinks/index.ts';
+import { bootstrap, bootstrapCollections, type FirstStart } from './bootstrap.ts';
+import { controlServer } from './control.ts';
+import { deadLettersOf } from './dead-letter-request.ts';
+import { healthHandler } from './health.ts';
+import { reportLag } from './lag.ts';
+import { migrateAll } from './migrate.ts';
+import type { Platform } from './platform.ts';
+import { scheduleRetention } from './retention.ts';
+
+export const roleNames = ['receivers', 'processors', 'sinks', 'api'] as const;
+export type RoleName = (typeof roleNames)[number];
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+export interface Running {
+  readonly firstStart: FirstStart | undefined;
+  /** Where the process listens, as `[what, address]`. */
+  readonly addresses: readonly (readonly [string, string])[];
+  readonly roles: readonly Role[];
+  /** Requests answered, batches landed, offsets committed; then the stores are closed. */
+  stop(): Promise<void>;
+  /** Rejects when a role cannot go on. */
+  readonly failed: Promise<void>;
+}
+
+/** `names` empty starts all roles, and sets up and migrates the stores first: one process that needs nothing else. */
+export const start = async (
+  platform: Platform,
+  names: readonly RoleName[],
+  components: readonly string[] = [],
+): Promise<Running> => {
+  const { settings, documents, metrics, log } = platform;
+  const all = names.length === 0;
+  if (all) await migrateAll(platform);
+  await documents.ensureCollections(bootstrapCollections);
+  const firstStart = all || names.includes('api') ? await bootstrap(documents, settings) : undefined;
+  const deadLetters = deadLettersOf(platform);
+  const roles: Role[] = [];
+  const listeners: Listener[] = [];
+  let ingest: Listener | undefined;
+  const addresses: [string, string][] = [];
+  const wants = (name: RoleName): boolean => all || names.includes(name);
+
+  if (wants('sinks')) roles.push(await startSinks({ ...platform, only: components }));
+  if (wants('processors')) roles.push(await startProcessors({ ...platform, only: components }));
+  if (wants('receivers')) {
+    const receivers = await startReceivers(platform);
+    roles.push(receivers);
+    ingest = receivers.handler;
+    listeners.push(ingest);
+    for (const [setting, address] of Object.entries(receivers.addresses)) {
+      addresses.push([setting === 'OTLP_GRPC_ADDRESS' ? 'OTLP/gRPC' : 'OTLP/HTTP', address]);
+    }
+  }
+  if (wants('api')) {
+    const api = await startApi({ ...platform, deadLetters });
+    roles.push(api);
+    listeners.push((request, response) => {
+      api.callback(request, response);
+      return true;
+    });
+  }
+  let draining = false;
+  listeners.unshift(healthHandler(roles, metrics, () => draining));
+  const server = await listen(settings.HTTP_ADDRESS, { listeners, ingest });
+  addresses.unshift(['HTTP', addressOf(server)]);
+  const control = platform.embedded ? await controlServer({ ...platform, deadLetters }) : undefined;
+  const retention = wants('sinks') ? scheduleRetention(platform) : undefined;
+  const lag = reportLag(platform, wants('sinks') || wants('processors'));
+
+  return {
+    firstStart,
+    addresses,
+    roles,
+    failed: Promise.all(roles.map((role) => role.failed)).then(() => undefined),
+    async stop() {
+      draining = true;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      // Who takes in stops first, who lands what was taken in last.
+      for (const role of [...roles].reverse()) await role.stop();
+      server.closeAllConnections();
+      await closed;
+      lag.stop();
+      await retention?.stop();
+      await control?.close();
+      await deadLetters.close();
+      log.info({}, 'stopped');
+      await platform.close();
+    },
+  };
+};
+
+const listen = (
+  address: string,
+  { listeners, ingest }: { listeners: readonly Listener[]; ingest: Listener | undefined },
+): Promise<Server> => {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    for (const listener of listeners) if (listener(request, response)) return;
+    response
+      .writeHead(404, { 'content-type': 'application/json' })
+      .end('{"error":"NOT_FOUND","message":"this process does not serve that path"}\n');
+  };
+  const server = createServer({ requestTimeout: 120_000, headersTimeout: 15_000, keepAliveTimeout: 75_000 }, answer);
+  // Ingest refuses before the body is sent; everything else reads it.
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    if (ingest?.(request, response)) return;
+    response.writeContinue();
+    answer(request, response);
+  });
+  const { host, port } = hostAndPort(address);
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(new Error(`cannot listen on ${address} (OIQ_HTTP_ADDRESS): ${cause.message}`, { cause })),
+    );
+    server.listen(port, host, () => resolve(server));
+  });
+};
+
+/** Splits `host:port`; an IPv6 host is in brackets. */
+const hostAndPort = (address: string): { host: string; port: number } => {
+  const at = address.lastIndexOf(':');
+  return { host: address.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(address.slice(at + 1)) };
+};
+
+const addressOf = (server: Server): string => {
+  const address = server.address();
+  if (address === null || typeof address === 'string') return String(address);
+  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
+};

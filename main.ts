@@ -1,0 +1,121 @@
+/** Composition: reads the environment, picks adapters, runs a command. The only file that knows the adapters. */
+import { mkdirSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { memoryCounters } from './api/adapters/counters-memory.ts';
+import { lockDirectory } from './commands/adapters/directory-lock.ts';
+import { runCommand } from './commands/command.ts';
+import type { Platform } from './commands/platform.ts';
+import type { Bus } from './schemas/bus.ts';
+import { systemClock } from './schemas/clock.ts';
+import type { Columns } from './schemas/columns.ts';
+import type { Counters } from './schemas/counters.ts';
+import type { Documents } from './schemas/documents.ts';
+import type { Log } from './schemas/log.ts';
+import type { Settings } from './schemas/settings.ts';
+import { allTopics } from './schemas/topics.ts';
+import type { ExportTarget } from './telemetry/export-target.ts';
+import { logProvider } from './telemetry/log.ts';
+import { metricsProvider } from './telemetry/metrics.ts';
+
+// Bodies are buffers outside V8's heap. By default every 64 MB of them begin a full collection, whatever the heap's size:
+// a third of all CPU time under load. Counted into the heap's own limit they do not.
+setFlagsFromString('--external-memory-accounted-in-global-limit');
+
+const exportTarget = ({
+  OTLP_EXPORT_ENDPOINT: endpoint,
+  OTLP_EXPORT_HEADERS: headers,
+}: Settings): ExportTarget | undefined => {
+  if (endpoint === undefined) return undefined;
+  return {
+    endpoint,
+    headers: Object.fromEntries(
+      headers.map((header) => [header.slice(0, header.indexOf('=')), header.slice(header.indexOf('=') + 1)]),
+    ),
+  };
+};
+
+/** Adapters are loaded when they are picked: their drivers are most of what a start would read and compile. */
+const openBus = async (settings: Settings, directory: string, log: Log): Promise<Bus> => {
+  if (settings.KAFKA_BROKERS.length > 0) {
+    const { kafkaBus } = await import('./processors/adapters/bus-kafka.ts');
+    return kafkaBus({ brokers: settings.KAFKA_BROKERS, replication: settings.KAFKA_REPLICATION, log });
+  }
+  const { segmentsBus } = await import('./processors/adapters/bus-segments.ts');
+  const retentionBytes = settings.SEGMENT_RETENTION_BYTES;
+  return segmentsBus({ directory, log, ...(retentionBytes === undefined ? {} : { retentionBytes }) });
+};
+
+const openColumns = async (url: string | undefined, directory: string, log: Log): Promise<Columns> => {
+  if (url !== undefined) {
+    const { clickhouseColumns } = await import('./sinks/adapters/columns-clickhouse.ts');
+    return clickhouseColumns({ url, log });
+  }
+  const { chdbColumns } = await import('./sinks/adapters/columns-chdb.ts');
+  return chdbColumns({ directory, log });
+};
+
+const openDocuments = async (url: string | undefined, path: string): Promise<Documents> => {
+  if (url !== undefined) {
+    const { mongoDocuments } = await import('./api/adapters/documents-mongodb.ts');
+    return mongoDocuments({ url });
+  }
+  const { sqliteDocuments } = await import('./api/adapters/documents-sqlite.ts');
+  return sqliteDocuments({ path });
+};
+
+const openCounters = async (url: string | undefined, log: Log): Promise<Counters> => {
+  if (url === undefined) return memoryCounters({});
+  const { redisCounters } = await import('./api/adapters/counters-redis.ts');
+  return redisCounters({ url, log });
+};
+
+/** Opens every port with the adapter that the settings select. */
+const openPlatform = async (settings: Settings): Promise<Platform> => {
+  const target = exportTarget(settings);
+  const instance = `${hostname()}:${process.pid}`;
+  const log = logProvider(settings.LOG_LEVEL, target, instance);
+  const metrics = metricsProvider(target, instance);
+  const inside = (name: string): string => join(settings.DATA_DIR, name);
+  const { CLICKHOUSE_URL: clickhouse, MONGODB_URL: mongodb, SCHEMA_REGISTRY_URL: registry } = settings;
+  const opened: { close(): Promise<void> }[] = [metrics, log];
+  const keep = <Port extends { close(): Promise<void> }>(port: Port): Port => {
+    opened.push(port);
+    return port;
+  };
+  const embedded = settings.KAFKA_BROKERS.length === 0 || clickhouse === undefined || mongodb === undefined;
+  try {
+    if (embedded) {
+      mkdirSync(settings.DATA_DIR, { recursive: true, mode: 0o700 });
+      keep(await lockDirectory(settings.DATA_DIR));
+    }
+    const bus = keep(await openBus(settings, inside('bus'), log));
+    const columns = keep(await openColumns(clickhouse, inside('columns'), log));
+    const documents = keep(await openDocuments(mongodb, inside('documents.sqlite')));
+    const counters = keep(await openCounters(settings.REDIS_URL, log));
+    if (registry !== undefined) {
+      const { registerSchemas } = await import('./processors/adapters/schema-registry.ts');
+      await registerSchemas(registry, allTopics);
+    }
+    return {
+      settings,
+      log,
+      metrics,
+      clock: systemClock,
+      bus,
+      columns,
+      documents,
+      counters,
+      embedded,
+      async close() {
+        for (const port of opened.reverse()) await port.close();
+      },
+    };
+  } catch (error) {
+    for (const port of opened.reverse()) await port.close().catch(() => undefined);
+    throw error;
+  }
+};
+
+await runCommand({ args: process.argv.slice(2), environment: process.env, open: openPlatform });
