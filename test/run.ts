@@ -1,0 +1,107 @@
+/**
+ * `npm test`: lint, types, generated documents, then every suite, with the real services that this machine allows.
+ * With CI set, every service must start and nothing may be skipped. Arguments choose test files instead of all.
+ */
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { serviceNames } from './services/definition.ts';
+import { startServices, unavailable } from './services/services.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const inCi = (process.env['CI'] ?? '') !== '' && process.env['CI'] !== 'false';
+const binary = (name: string): string => `${root}node_modules/.bin/${name}`;
+
+let passed = 0;
+let failed = 0;
+const failures: string[] = [];
+
+/** Runs a program with this Node first in the path; answers its exit code. */
+const run = (
+  command: string,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  onLine?: (line: string) => void,
+): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: ['ignore', onLine === undefined ? 'inherit' : 'pipe', 'inherit'],
+      env: {
+        ...environment,
+        PATH: `${fileURLToPath(new URL('.', `file://${process.execPath}`))}:${process.env['PATH']}`,
+      },
+    });
+    child.on('error', reject);
+    const lines = child.stdout === null ? undefined : createInterface({ input: child.stdout });
+    if (onLine !== undefined) lines?.on('line', onLine);
+    child.on('close', (code) => resolve(code ?? 1));
+  });
+
+const check = async (title: string, command: string, args: readonly string[]): Promise<void> => {
+  const code = await run(command, args, process.env);
+  if (code === 0) passed++;
+  else {
+    failed++;
+    failures.push(title);
+  }
+  console.log(`${code === 0 ? 'ok' : 'NOT OK'} - ${title}`);
+};
+
+/** Ava's TAP output, counted: `ok`, `not ok`, and what was skipped. */
+const suites = async (files: readonly string[], concurrency: number, environment: NodeJS.ProcessEnv): Promise<void> => {
+  let skipped = 0;
+  let counted = 0;
+  const code = await run(binary('ava'), ['--tap', `--concurrency=${concurrency}`, ...files], environment, (line) => {
+    console.log(line);
+    const result = /^(not )?ok \d+ - (.*)$/.exec(line);
+    if (result === null) return;
+    const [, not, title = ''] = result;
+    if (/ # (SKIP|TODO)/.test(title)) {
+      skipped++;
+      if (inCi) failures.push(`skipped: ${title}`);
+    } else if (not === undefined) passed++;
+    else {
+      failed++;
+      counted++;
+      failures.push(title);
+    }
+  });
+  if (inCi) failed += skipped;
+  else if (skipped > 0) console.log(`# ${skipped} tests skipped: their service cannot run on this machine (see above)`);
+  if (code !== 0 && counted === 0 && !(inCi && skipped > 0)) {
+    failed++;
+    failures.push(`ava ended with ${code}`);
+  }
+};
+
+const chosen = process.argv.slice(2);
+const started = Date.now();
+if (chosen.length === 0) {
+  await check('code is linted and formatted', binary('biome'), [
+    'ci',
+    '--config-path=.biome.json',
+    '--diagnostic-level=warn',
+    '.',
+  ]);
+  await check('types hold', binary('tsc'), ['-p', '.']);
+}
+
+const environment: NodeJS.ProcessEnv = { ...process.env, UV_THREADPOOL_SIZE: '16' };
+// Suites find the shared instances by themselves; started here, they stay up from the first suite to the last.
+const missing = serviceNames.filter((name) => unavailable(name) !== undefined);
+for (const name of missing) console.log(`# ${unavailable(name)}; its suites are skipped`);
+const services = await startServices(inCi ? [...serviceNames] : serviceNames.filter((name) => !missing.includes(name)));
+try {
+  if (chosen.length > 0) await suites(chosen, 1, environment);
+  else {
+    await suites(['test/{architecture,contract,cases}/**/*.test.ts'], 2, environment);
+    await suites(['test/end-to-end/**/*.test.ts'], 1, environment);
+  }
+} finally {
+  await services.stop();
+}
+if (failures.length > 0) console.log(`\nFailed:\n${failures.map((title) => `  ${title}`).join('\n')}`);
+console.log(`\n# ${Math.round((Date.now() - started) / 1000)} s`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);

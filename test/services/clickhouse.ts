@@ -1,0 +1,41 @@
+/** ClickHouse's own HTTP listener out of the library that chDB installs; Python loads it, outside of any Node process. */
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { answers, missingTools, type ServiceDefinition } from './definition.ts';
+
+const variable = 'TEST_CLICKHOUSE_URL';
+
+/** `libchdb` for this machine, as npm installed it beside the package `chdb`. */
+const library = (): string | undefined => {
+  const fromHere = createRequire(import.meta.url);
+  const flavours = [`linux-${process.arch}-gnu`, `linux-${process.arch}-musl`, `darwin-${process.arch}`];
+  for (const flavour of flavours) {
+    try {
+      const manifest = createRequire(fromHere.resolve('chdb')).resolve(`@chdb/lib-${flavour}/package.json`);
+      return join(dirname(manifest), 'libchdb.so');
+    } catch {
+      // Not this flavour.
+    }
+  }
+  return undefined;
+};
+
+export const clickhouse: ServiceDefinition = {
+  name: 'clickhouse',
+  port: 29123,
+  variable,
+  missing: () =>
+    library() === undefined
+      ? `clickhouse cannot start here: the package chdb has no library for ${process.platform} on ${process.arch} (name a running server in ${variable})`
+      : missingTools('clickhouse', variable, ['python3']),
+  async install() {},
+  async command({ directory, port }) {
+    await mkdir(directory, { recursive: true });
+    const script = join(dirname(fileURLToPath(import.meta.url)), 'clickhouse.py');
+    return { file: 'python3', args: [script, library() ?? '', join(directory, 'store'), String(port)], cwd: directory };
+  },
+  url: (port) => `http://127.0.0.1:${port}`,
+  ready: (port) => answers(`http://127.0.0.1:${port}/ping`),
+};

@@ -1,0 +1,92 @@
+/** Apache Kafka, one node that is broker and controller (KRaft), from Maven's jars. */
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execute, exists, installInto, missingTools, type Place, probe, type ServiceDefinition } from './definition.ts';
+import { copyDependencies } from './maven.ts';
+
+const version = '4.4.0';
+const variable = 'TEST_KAFKA_BROKERS';
+
+// kafka_2.13's pom names kafka-tools-api 4.4.0, which the registry does not hold and the broker does not load. The
+// poms carry no binding for the logging facade, so one is added.
+const dependencies = `
+ <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>${version}</version>
+  <exclusions><exclusion><groupId>org.apache.kafka</groupId><artifactId>kafka-tools-api</artifactId></exclusion></exclusions></dependency>
+ <dependency><groupId>org.apache.logging.log4j</groupId><artifactId>log4j-slf4j-impl</artifactId><version>2.25.4</version></dependency>`;
+
+const jars = (root: string): string => join(root, `kafka-${version}`);
+
+const properties = ({ directory, port }: Place): string => `process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:${port + 1}
+listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${port + 1}
+advertised.listeners=PLAINTEXT://127.0.0.1:${port}
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+log.dirs=${directory}/log
+num.partitions=1
+offsets.topic.num.partitions=4
+offsets.topic.replication.factor=1
+transaction.state.log.num.partitions=4
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+share.coordinator.state.topic.num.partitions=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+auto.create.topics.enable=false
+log.segment.bytes=134217728
+log.retention.check.interval.ms=1000
+log.initial.task.delay.ms=1000
+log.segment.delete.delay.ms=1000
+log.cleaner.dedupe.buffer.size=16777216
+log.cleaner.threads=1
+`;
+
+const logging = `rootLogger.level=WARN
+rootLogger.appenderRefs=o
+rootLogger.appenderRef.o.ref=o
+appenders=o
+appender.o.type=Console
+appender.o.name=o
+appender.o.layout.type=PatternLayout
+appender.o.layout.pattern=[%d] %p %m (%c)%n
+`;
+
+/** An ApiVersions request, version 0, with correlation id 7; the answer repeats the id. */
+const apiVersions = Buffer.from([0, 0, 0, 13, 0, 18, 0, 0, 0, 0, 0, 7, 0, 3, 114, 100, 121]);
+
+export const kafka: ServiceDefinition = {
+  name: 'kafka',
+  port: 29092,
+  variable,
+  missing: () => missingTools('kafka', variable, ['java', 'mvn']),
+  install: (root) => installInto(jars(root), (folder) => copyDependencies(dependencies, folder)),
+  async command(place) {
+    await mkdir(place.directory, { recursive: true });
+    const configuration = join(place.directory, 'server.properties');
+    const log4j = join(place.directory, 'log4j2.properties');
+    await writeFile(configuration, properties(place));
+    await writeFile(log4j, logging);
+    const java = ['-cp', join(jars(place.root), '*'), `-Dlog4j2.configurationFile=${log4j}`];
+    if (!(await exists(join(place.directory, 'log', 'meta.properties')))) {
+      // A cluster id is 16 random bytes in base64url, not beginning with a dash.
+      const id = `A${randomBytes(16).toString('base64url').slice(1)}`;
+      await execute('java', [
+        '-XX:TieredStopAtLevel=1',
+        ...java,
+        'kafka.tools.StorageTool',
+        'format',
+        '-t',
+        id,
+        '-c',
+        configuration,
+      ]);
+    }
+    return { file: 'java', args: ['-Xms128m', '-Xmx512m', '-XX:+UseSerialGC', ...java, 'kafka.Kafka', configuration] };
+  },
+  url: (port) => `127.0.0.1:${port}`,
+  ready: (port) => probe(port, apiVersions, (answer) => answer.length >= 8 && answer.readInt32BE(4) === 7),
+};

@@ -1,0 +1,296 @@
+/**
+ * Real servers for tests, without containers, from package registries alone. Tests call `startServices` for the shared
+ * instances and `startService` for one of their own that they may kill; people run this file:
+ * `node test/services/services.ts start|stop|status|wipe [names]`.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { clickhouse } from './clickhouse.ts';
+import { type ServiceDefinition, type ServiceName, serviceNames } from './definition.ts';
+import { kafka } from './kafka.ts';
+import { mongodb } from './mongodb.ts';
+import { redis } from './redis.ts';
+import { schemaRegistry } from './schema-registry.ts';
+
+const definitions: Readonly<Record<ServiceName, ServiceDefinition>> = {
+  kafka,
+  mongodb,
+  redis,
+  'schema-registry': schemaRegistry,
+  clickhouse,
+};
+
+/** Shared instances that are up. */
+export interface Services {
+  /** Where a service answers; throws when it was not asked for. */
+  url(name: ServiceName): string;
+  /** Stops what this very call started; what ran before it, or was named by the environment, stays. */
+  stop(): Promise<void>;
+}
+
+/** A server of a test's own. It ends with the test's process at the latest. */
+export interface Instance {
+  readonly url: string;
+  /** Process id of the last start. */
+  readonly pid: number;
+  /** Ends it in good order (SIGTERM, and SIGKILL after 20 seconds). */
+  stop(): Promise<void>;
+  /** Starts it again on the same port and directory. */
+  start(): Promise<void>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+}
+
+const cacheDirectory = (): string => process.env.TEST_SERVICES_DIR ?? join(homedir(), '.cache', 'oiq-services');
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const alive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Runs `work` alone among all processes that use this cache; the lock of a dead process is taken over. */
+const exclusively = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
+  const path = join(cacheDirectory(), `${name}.lock`);
+  await mkdir(cacheDirectory(), { recursive: true });
+  for (;;) {
+    try {
+      const file = await open(path, 'wx');
+      await file.writeFile(String(process.pid));
+      await file.close();
+      break;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      const holder = Number(await readFile(path, 'utf8').catch(() => ''));
+      if (holder > 0 && !alive(holder)) await rm(path, { force: true });
+      else await pause(100);
+    }
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(path, { force: true });
+  }
+};
+
+/** Why a service cannot run here, for people; `undefined` when it can, or when the environment names a server. */
+export const unavailable = (name: ServiceName): string | undefined =>
+  process.env[definitions[name].variable] ? undefined : definitions[name].missing();
+
+/** Installs and spawns a server, and waits until it answers. */
+const launch = async (
+  definition: ServiceDefinition,
+  port: number,
+  directory: string,
+  detached: boolean,
+): Promise<ChildProcess> => {
+  const problem = definition.missing();
+  if (problem !== undefined) throw new Error(problem);
+  const root = cacheDirectory();
+  await exclusively(`install-${definition.name}`, () => definition.install(root));
+  if (await definition.ready(port))
+    throw new Error(
+      `${definition.name} cannot start: something else answers on 127.0.0.1:${port} (stop it, or name it in ${definition.variable})`,
+    );
+  const command = await definition.command({ root, directory, port });
+  const output = join(directory, 'output.log');
+  const descriptor = openSync(output, 'a');
+  const child = spawn(command.file, command.args, {
+    cwd: command.cwd,
+    env: { ...process.env, ...command.env },
+    stdio: ['ignore', descriptor, descriptor],
+    detached,
+  });
+  closeSync(descriptor);
+  if (detached) child.unref();
+  await waitUntilReady(definition, port, child, output);
+  return child;
+};
+
+const waitUntilReady = async (
+  definition: ServiceDefinition,
+  port: number,
+  child: ChildProcess,
+  output: string,
+): Promise<void> => {
+  let failure: Error | undefined;
+  child.once('error', (error) => {
+    failure = error;
+  });
+  const deadline = Date.now() + 120_000;
+  while (!(await definition.ready(port))) {
+    const ended = failure !== undefined || child.exitCode !== null || child.signalCode !== null;
+    if (ended || Date.now() > deadline) {
+      if (child.pid !== undefined) child.kill('SIGKILL');
+      const log = (await readFile(output, 'utf8')).slice(-2000);
+      const what = ended ? 'ended at its start' : 'did not answer within two minutes';
+      throw new Error(`${definition.name} ${what}: ${failure?.message ?? log}`);
+    }
+    await pause(150);
+  }
+  await definition.initialize?.(port);
+};
+
+/** Ends a process: SIGTERM, then SIGKILL. Resolves when it is gone. */
+const end = async (pid: number, gone: () => boolean, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
+  if (gone()) return;
+  process.kill(pid, signal);
+  const deadline = Date.now() + 20_000;
+  while (!gone()) {
+    if (Date.now() > deadline) process.kill(pid, 'SIGKILL');
+    await pause(50);
+  }
+};
+
+const own = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of own) child.kill('SIGKILL');
+});
+
+/** Starts a server of the caller's own on a free port, with its files under `directory`. */
+export const startService = async (
+  name: ServiceName,
+  { port, directory }: { port: number; directory: string },
+): Promise<Instance> => {
+  const definition = definitions[name];
+  await mkdir(directory, { recursive: true });
+  let child = await launch(definition, port, directory, false);
+  own.add(child);
+  const finish = async (signal: NodeJS.Signals): Promise<void> => {
+    const ending = child;
+    await end(ending.pid ?? 0, () => ending.exitCode !== null || ending.signalCode !== null, signal);
+    own.delete(ending);
+  };
+  return {
+    url: definition.url(port),
+    get pid() {
+      return child.pid ?? 0;
+    },
+    stop: () => finish('SIGTERM'),
+    kill: () => finish('SIGKILL'),
+    async start() {
+      child = await launch(definition, port, directory, false);
+      own.add(child);
+    },
+  };
+};
+
+interface Running {
+  readonly url: string;
+  readonly pid: number;
+  readonly port: number;
+}
+
+const stateFile = (name: ServiceName): string => join(cacheDirectory(), `${name}.json`);
+
+/** The shared instance that this cache started and that still answers. */
+const running = async (name: ServiceName): Promise<Running | undefined> => {
+  try {
+    const state = JSON.parse(await readFile(stateFile(name), 'utf8')) as Running;
+    return alive(state.pid) && (await definitions[name].ready(state.port)) ? state : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const startShared = (name: ServiceName): Promise<{ readonly url: string; readonly started: boolean }> =>
+  exclusively(name, async () => {
+    const before = await running(name);
+    if (before !== undefined) return { url: before.url, started: false };
+    const definition = definitions[name];
+    const directory = join(cacheDirectory(), 'shared', name);
+    await mkdir(directory, { recursive: true });
+    const child = await launch(definition, definition.port, directory, true);
+    const url = definition.url(definition.port);
+    await writeFile(stateFile(name), JSON.stringify({ url, pid: child.pid, port: definition.port }));
+    return { url, started: true };
+  });
+
+const stopShared = (name: ServiceName): Promise<boolean> =>
+  exclusively(name, async () => {
+    const state = await running(name);
+    if (state !== undefined) await end(state.pid, () => !alive(state.pid));
+    await rm(stateFile(name), { force: true });
+    return state !== undefined;
+  });
+
+/**
+ * Makes the shared instances available: those named by the environment, those that run already, and new ones that keep
+ * running in the background until `stop` (files of one test run share them). Rejects with what is missing on this machine.
+ */
+export const startServices = async (names: readonly ServiceName[]): Promise<Services> => {
+  const urls = new Map<ServiceName, string>();
+  const started: ServiceName[] = [];
+  const results = await Promise.allSettled(
+    names.map(async (name) => {
+      const given = process.env[definitions[name].variable];
+      const state = given ? { url: given, started: false } : await startShared(name);
+      urls.set(name, state.url);
+      if (state.started) started.push(name);
+    }),
+  );
+  const stop = async (): Promise<void> => {
+    await Promise.all(started.map(stopShared));
+  };
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed !== undefined) {
+    await stop();
+    throw failed.reason;
+  }
+  return {
+    url(name) {
+      const url = urls.get(name);
+      if (url === undefined) throw new Error(`${name} was not asked for in startServices`);
+      return url;
+    },
+    stop,
+  };
+};
+
+const describe = async (name: ServiceName): Promise<string> => {
+  const given = process.env[definitions[name].variable];
+  if (given) return `${name}: ${given} (${definitions[name].variable})`;
+  const state = await running(name);
+  return `${name}: ${state === undefined ? (unavailable(name) ?? 'stopped') : `${state.url} (pid ${state.pid})`}`;
+};
+
+const commands: Readonly<Record<string, (name: ServiceName) => Promise<string>>> = {
+  async start(name) {
+    await startServices([name]);
+    return describe(name);
+  },
+  async stop(name) {
+    return `${name}: ${(await stopShared(name)) ? 'stopped' : 'was not running'}`;
+  },
+  status: describe,
+  async wipe(name) {
+    await stopShared(name);
+    await rm(join(cacheDirectory(), 'shared', name), { recursive: true, force: true });
+    return `${name}: stopped and its files removed`;
+  },
+};
+
+if (import.meta.main) {
+  const [verb = '', ...words] = process.argv.slice(2);
+  const command = commands[verb];
+  const unknown = words.find((word) => !serviceNames.some((name) => name === word));
+  if (command === undefined || unknown !== undefined) {
+    console.error(`usage: services.ts start|stop|status|wipe [${serviceNames.join('|')} …]`);
+    process.exit(2);
+  }
+  const chosen = serviceNames.filter((name) => words.length === 0 || words.includes(name));
+  for (const result of await Promise.allSettled(chosen.map(command))) {
+    if (result.status === 'fulfilled') console.log(result.value);
+    else {
+      console.error(result.reason instanceof Error ? result.reason.message : result.reason);
+      process.exitCode = 1;
+    }
+  }
+}
