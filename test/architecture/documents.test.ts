@@ -1,0 +1,39 @@
+/** Generated parts of documents are current: what the code says is what people read. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { settingsTable } from '../../commands/settings.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What stands between `<!-- NAME` and `<!-- /NAME -->`. */
+const part = (text: string, name: string): string | undefined =>
+  new RegExp(`<!-- ${name}:[^\\n]*-->\\n([\\s\\S]*?)<!-- /${name} -->`).exec(text)?.[1];
+
+test('the table of settings in the README is what `oiq settings --markdown` prints', (t) => {
+  t.is(part(readFileSync(join(root, 'README.md'), 'utf8'), 'settings'), settingsTable(true));
+});
+
+test('every folder of code has a README', (t) => {
+  const folders = new Set(
+    globSync('{schemas,receivers,processors,sinks,api,telemetry,commands,test,bin}/**/*.ts', { cwd: root }).map(
+      (file) => file.split('/')[0] ?? '',
+    ),
+  );
+  t.deepEqual(
+    [...folders].filter((folder) => !existsSync(join(root, folder, 'README.md'))),
+    [],
+  );
+});
+
+test('links between documents lead somewhere', (t) => {
+  const documents = globSync('**/*.md', { cwd: root, exclude: (name) => name === 'node_modules' || name === '.oiq' });
+  const broken = documents.flatMap((document) =>
+    [...readFileSync(join(root, document), 'utf8').matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
+      .map(([, target = '']) => target)
+      .filter((target) => !existsSync(join(root, dirname(document), target)))
+      .map((target) => `${document} → ${target}`),
+  );
+  t.deepEqual(broken, []);
+});

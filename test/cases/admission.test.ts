@@ -1,0 +1,285 @@
+import { hash } from 'node:crypto';
+import test from 'ava';
+import { memoryCounters } from '../../api/adapters/counters-memory.ts';
+import { admission } from '../../receivers/engine/admission.ts';
+import { Allowance } from '../../receivers/engine/allowance.ts';
+import { Keyring } from '../../receivers/engine/keyring.ts';
+import { Limits } from '../../receivers/engine/limits.ts';
+import type { Documents, Feed } from '../../schemas/documents.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import { isWellFormed, makeLicenseKey } from '../../schemas/license-key-format.ts';
+import type { LicenseKey } from '../../schemas/resources/license-key.ts';
+import type { Organization } from '../../schemas/resources/organization.ts';
+import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
+import { networksOf, sourceAddresses } from '../../schemas/source-address.ts';
+import { type Signal, signals } from '../../schemas/topics.ts';
+
+const secret = makeLicenseKey();
+const start = Date.parse('2025-06-01T12:00:00Z');
+
+/** A change feed that the test drives: what it holds, and how far behind it is. */
+class Feeds {
+  staleMs = 0;
+  readonly #followers = new Map<string, (change: never) => void>();
+  readonly #first: Readonly<Record<string, readonly object[]>>;
+
+  constructor(first: Readonly<Record<string, readonly object[]>>) {
+    this.#first = first;
+  }
+
+  change(collection: string, change: object): void {
+    this.#followers.get(collection)?.(change as never);
+  }
+
+  async follow({ name }: { name: string }, onChange: (change: never) => void): Promise<Feed> {
+    this.#followers.set(name, onChange);
+    for (const change of this.#first[name] ?? []) onChange(change as never);
+    return { staleMs: () => this.staleMs, close: async () => undefined };
+  }
+}
+
+interface Setup {
+  readonly key?: Partial<LicenseKey>;
+  readonly organization?: Partial<Organization> | null;
+  readonly plan?: Partial<Plan>;
+}
+
+const key: LicenseKey = {
+  name: 'k',
+  projectId: 'shop',
+  hash: hash('sha256', secret),
+  prefix: '',
+  signals: [...signals],
+  allowedCidrs: [],
+  expiresAt: null,
+  revokedAt: null,
+  requestsPerSecond: null,
+};
+
+const setUp = async ({ key: changes = {}, organization = {}, plan = {} }: Setup = {}) => {
+  const clock = { at: start, now: () => clock.at };
+  const acme = { name: 'Acme', planId: 'pro', retentionDays: {}, shards: 1, disabled: false, ...organization };
+  const feeds = new Feeds({
+    'license-keys': [{ tenantId: 'acme', id: 'k1', document: { ...key, ...changes } }],
+    organizations: organization === null ? [] : [{ tenantId: '-', id: 'acme', document: acme }],
+    plans: [{ tenantId: '-', id: 'pro', document: { ...defaultPlans['pro'], ...plan } }],
+  });
+  const keyring = await Keyring.load(feeds as unknown as Documents, clock);
+  const limits = new Limits(memoryCounters({ clock }), clock, 1_000);
+  const admit = admission(keyring, limits);
+  const outcome = async (
+    given: Partial<Parameters<typeof admit>[0]> = {},
+    signal: Signal = 'logs',
+  ): Promise<string> => {
+    const answer = await admit({ licenseKey: secret, authorization: undefined, source: '192.0.2.7', ...given }, signal);
+    if (!('refused' in answer)) return 'admitted';
+    return answer.retryAfterSeconds === undefined ? answer.refused : `${answer.refused} ${answer.retryAfterSeconds}`;
+  };
+  return { clock, feeds, keyring, limits, admit, outcome };
+};
+
+const bearer = { licenseKey: undefined, authorization: `Bearer ${secret}` };
+const past = new Date(start - 1_000).toISOString();
+const future = new Date(start + 1_000).toISOString();
+
+const cases: [string, Setup, Partial<Parameters<Awaited<ReturnType<typeof setUp>>['admit']>[0]>, Signal, string][] = [
+  ['the key in its own header', {}, {}, 'logs', 'admitted'],
+  ['the key as bearer', {}, bearer, 'logs', 'admitted'],
+  ['the scheme in lower case', {}, { ...bearer, authorization: `bearer ${secret}` }, 'logs', 'admitted'],
+  ['an empty header beside a bearer', {}, { ...bearer, licenseKey: '' }, 'logs', 'admitted'],
+  ['a wrong key beside a good bearer', {}, { ...bearer, licenseKey: makeLicenseKey() }, 'logs', 'unauthenticated'],
+  ['no credentials', {}, { licenseKey: undefined }, 'logs', 'unauthenticated'],
+  ['another scheme', {}, { licenseKey: undefined, authorization: `Basic ${secret}` }, 'logs', 'unauthenticated'],
+  ['the key in capitals', {}, { licenseKey: secret.toUpperCase() }, 'logs', 'unauthenticated'],
+  ['an API token', {}, { licenseKey: secret.replace('oiq_lk_', 'oiq_sa_') }, 'logs', 'unauthenticated'],
+  ['a revoked key', { key: { revokedAt: past } }, {}, 'logs', 'unauthenticated'],
+  ['an expired key', { key: { expiresAt: past } }, {}, 'logs', 'unauthenticated'],
+  ['a key that expires later', { key: { expiresAt: future } }, {}, 'logs', 'admitted'],
+  ['a disabled organization', { organization: { disabled: true } }, {}, 'logs', 'forbidden'],
+  ['an organization that is gone', { organization: null }, {}, 'logs', 'forbidden'],
+  ['a plan that is gone', { organization: { planId: 'none' } }, {}, 'logs', 'forbidden'],
+  ['a signal that the key has not', { key: { signals: ['logs'] } }, {}, 'traces', 'forbidden'],
+  ['a signal that the plan has not', { plan: { entitlements: ['logs'] } }, {}, 'traces', 'forbidden'],
+  ['an address outside the networks', { key: { allowedCidrs: ['10.0.0.0/8'] } }, {}, 'logs', 'forbidden'],
+  ['an address inside the networks', { key: { allowedCidrs: ['10.0.0.0/8', '192.0.2.0/24'] } }, {}, 'logs', 'admitted'],
+  ['a network list that is no list', { key: { allowedCidrs: ['everywhere'] } }, {}, 'logs', 'forbidden'],
+  ['an IPv4-mapped network', { key: { allowedCidrs: ['::ffff:192.0.2.0/120'] } }, {}, 'logs', 'admitted'],
+];
+
+for (const [name, setup, given, signal, expected] of cases) {
+  test(`${name}: ${expected}`, async (t) => {
+    const { outcome } = await setUp(setup);
+    t.is(await outcome(given, signal), expected);
+  });
+}
+
+const many = async (count: number, outcome: () => Promise<string>): Promise<Record<string, number>> => {
+  const outcomes = await Promise.all(Array.from({ length: count }, outcome));
+  const counts: Record<string, number> = {};
+  for (const each of outcomes) counts[each] = (counts[each] ?? 0) + 1;
+  return counts;
+};
+
+test('400 requests pass at once and 200 more a second later, by default', async (t) => {
+  const { outcome, clock } = await setUp();
+  t.deepEqual(await many(500, outcome), { admitted: 400, 'rate-limited 1': 100 });
+  clock.at += 1_000;
+  t.deepEqual(await many(300, outcome), { admitted: 200, 'rate-limited 1': 100 });
+});
+
+test('one after another, no more pass than at once', async (t) => {
+  const { outcome } = await setUp();
+  let admitted = 0;
+  for (let index = 0; index < 600; index++) if ((await outcome()) === 'admitted') admitted++;
+  t.is(admitted, 400);
+});
+
+test('10,000 requests pass in a minute, and then the wait is 60 seconds', async (t) => {
+  const { outcome, clock } = await setUp();
+  const total: Record<string, number> = {};
+  for (let second = 0; second < 58; second++) {
+    for (const [name, count] of Object.entries(await many(200, outcome))) total[name] = (total[name] ?? 0) + count;
+    clock.at += 1_000;
+  }
+  t.deepEqual(total, { admitted: 10_000, 'rate-limited 60': 1_600 });
+  clock.at += 2_000;
+  t.is(await outcome(), 'admitted');
+});
+
+test('a key in its own header has its bucket; bearers of one address share one', async (t) => {
+  const { outcome } = await setUp();
+  t.deepEqual(await many(400, outcome), { admitted: 400 });
+  t.is(await outcome(), 'rate-limited 1');
+  t.is(await outcome(bearer), 'admitted');
+  t.deepEqual(await many(400, () => outcome(bearer)), { admitted: 399, 'rate-limited 1': 1 });
+  t.is(await outcome({ ...bearer, source: '192.0.2.8' }), 'admitted');
+});
+
+test('the limit of one key counts over all addresses', async (t) => {
+  const { outcome } = await setUp({ key: { requestsPerSecond: 5 } });
+  let number = 0;
+  t.deepEqual(await many(8, () => outcome({ ...bearer, source: `192.0.2.${number++}` })), {
+    admitted: 5,
+    'rate-limited 1': 3,
+  });
+});
+
+test('a plan replaces the default limits, also while it runs', async (t) => {
+  const limits = { requestsPerSecond: 2, requestsBurst: 2, requestsPerMinute: 100, bytesPerDay: null };
+  const { outcome, feeds } = await setUp({ plan: { limits } });
+  t.deepEqual(await many(4, outcome), { admitted: 2, 'rate-limited 1': 2 });
+  feeds.change('plans', { tenantId: '-', id: 'pro', document: { ...defaultPlans['pro'] } });
+  t.is(await outcome(bearer), 'admitted');
+  t.deepEqual(await many(100, () => outcome(bearer)), { admitted: 100 });
+});
+
+test('failed authentication is limited for each address, and good keys still pass', async (t) => {
+  const { outcome } = await setUp();
+  const guess = () => outcome({ licenseKey: makeLicenseKey() });
+  t.deepEqual(await many(300, guess), { unauthenticated: 200, 'rate-limited 1': 100 });
+  t.is(await outcome(), 'admitted');
+  t.is(await outcome({ licenseKey: makeLicenseKey(), source: '192.0.2.9' }), 'unauthenticated');
+});
+
+test('the daily quota counts bytes exactly and begins anew at midnight UTC', async (t) => {
+  const { keyring, limits, clock } = await setUp({
+    plan: { limits: { ...(defaultPlans['pro'] as Plan).limits, bytesPerDay: 10_000 } },
+  });
+  const spend = async (bytes: number) => {
+    const caller = keyring.lookup(secret);
+    return caller && (await limits.quota(caller, bytes));
+  };
+  for (let index = 0; index < 9; index++) t.is(await spend(1_000), undefined);
+  t.is((await spend(1_001))?.retryAfterSeconds, 12 * 3_600);
+  t.is(await spend(1_000), undefined);
+  t.is((await spend(1))?.refused, 'rate-limited');
+  clock.at += 12 * 3_600_000;
+  t.is(await spend(10_000), undefined);
+});
+
+test('a feed more than 5 seconds behind opens no door', async (t) => {
+  const { outcome, feeds } = await setUp();
+  feeds.staleMs = 5_001;
+  await t.throwsAsync(outcome(), { instanceOf: UnavailableError });
+  feeds.staleMs = 100;
+  t.is(await outcome(), 'admitted');
+});
+
+test('revoking, deleting and replacing a key count at once', async (t) => {
+  const { outcome, feeds } = await setUp();
+  t.is(await outcome(), 'admitted');
+  feeds.change('license-keys', { tenantId: 'acme', id: 'k1', document: { ...key, revokedAt: past } });
+  t.is(await outcome(), 'unauthenticated');
+  feeds.change('license-keys', { tenantId: 'acme', id: 'k1', document: key });
+  t.is(await outcome(), 'admitted');
+  feeds.change('license-keys', {
+    tenantId: 'acme',
+    id: 'k1',
+    document: { ...key, hash: hash('sha256', makeLicenseKey()) },
+  });
+  t.is(await outcome(), 'unauthenticated');
+  feeds.change('license-keys', { tenantId: 'acme', id: 'k1', document: undefined });
+  t.is(await outcome(), 'unauthenticated');
+});
+
+test('several instances never grant more than the shared counter has', async (t) => {
+  const clock = { now: () => start };
+  const counters = memoryCounters({ clock });
+  const instances = Array.from(
+    { length: 4 },
+    () =>
+      new Allowance(
+        async (wanted) => {
+          const { granted, resetMs } = await counters.spend('shared', 1_000, 60_000, wanted);
+          return { granted, retryAfterMs: resetMs, validMs: resetMs };
+        },
+        clock,
+        50,
+      ),
+  );
+  const taken = await Promise.all(Array.from({ length: 2_000 }, async (_, index) => instances[index % 4]?.take()));
+  t.true(taken.filter(Boolean).length <= 1_000);
+  t.true(taken.filter(Boolean).length >= 800);
+});
+
+const forwarded: [string, string[], string, string | undefined, string][] = [
+  ['no proxy is trusted', [], '10.0.0.1', '1.2.3.4', '10.0.0.1'],
+  ['a stranger says so', ['10.0.0.0/8'], '192.0.2.1', '1.2.3.4', '192.0.2.1'],
+  ['a trusted proxy says so', ['10.0.0.0/8'], '10.0.0.1', '1.2.3.4', '1.2.3.4'],
+  ['a stranger wrote the left', ['10.0.0.0/8'], '10.0.0.1', '6.6.6.6, 1.2.3.4', '1.2.3.4'],
+  ['two trusted proxies', ['10.0.0.0/8'], '10.0.0.1', '1.2.3.4, 10.0.0.2', '1.2.3.4'],
+  ['only proxies', ['10.0.0.0/8'], '10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
+  ['rubbish', ['10.0.0.0/8'], '10.0.0.1', '1.2.3.4, unknown', '10.0.0.1'],
+  ['a port', ['10.0.0.0/8'], '10.0.0.1', '1.2.3.4:555', '1.2.3.4'],
+  ['IPv6 in brackets', ['10.0.0.0/8'], '10.0.0.1', '[2001:db8::1]:555', '2001:db8::1'],
+  ['an IPv4-mapped peer', ['10.0.0.0/8'], '::ffff:10.0.0.1', '1.2.3.4', '1.2.3.4'],
+  ['an IPv4-mapped peer without proxies', [], '::ffff:192.0.2.4', undefined, '192.0.2.4'],
+];
+
+for (const [name, trusted, peer, header, expected] of forwarded)
+  test(`the source address when ${name}`, (t) => t.is(sourceAddresses(trusted)(peer, header), expected));
+
+test('a trusted proxy that is no network is refused with the setting named', (t) => {
+  t.throws(() => sourceAddresses(['proxy']), { message: /OIQ_TRUSTED_PROXIES/ });
+});
+
+test('networks of one family do not contain addresses of the other', (t) => {
+  const everything = networksOf(['0.0.0.0/0']);
+  t.true(everything.contains('1.2.3.4'));
+  t.true(everything.contains('::ffff:1.2.3.4'));
+  t.false(everything.contains('2001:db8::1'));
+  t.false(everything.contains('nowhere'));
+});
+
+test('license keys are well-formed, all different, and every changed character shows', (t) => {
+  const made = Array.from({ length: 1_000 }, makeLicenseKey);
+  t.is(new Set(made).size, 1_000);
+  t.true(made.every(isWellFormed));
+  const [first = ''] = made;
+  for (let index = 0; index < first.length; index++) {
+    const other = first[index] === 'a' ? 'b' : 'a';
+    t.false(isWellFormed(first.slice(0, index) + other + first.slice(index + 1)));
+  }
+  t.false(isWellFormed(`${first}0`));
+  t.false(isWellFormed(''));
+});

@@ -1,0 +1,45 @@
+import { createRequire } from 'node:module';
+import test from 'ava';
+import fc from 'fast-check';
+import { murmur2, partitionOf } from '../../schemas/partition.ts';
+
+// kafkajs does not export its hash; the path is what its own default partitioner requires.
+const reference = createRequire(import.meta.url)('kafkajs/src/producer/partitioners/default/murmur2.js') as (
+  key: string | Buffer,
+) => number;
+
+/** Vectors of Kafka's own client (org.apache.kafka.common.utils.UtilsTest). */
+const vectors: readonly (readonly [string, number])[] = [
+  ['21', -973932308],
+  ['foobar', -790332482],
+  ['a-little-bit-long-string', -985981536],
+  ['a-little-bit-longer-string', -1486304829],
+  ['lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8', -58897971],
+  ['abc', 479470107],
+];
+
+for (const [key, hash] of vectors) {
+  test(`murmur2 of ${key} is what Kafka's clients compute`, (t) => {
+    t.is(murmur2(Buffer.from(key)), hash);
+  });
+}
+
+test("any bytes hash as kafkajs' partitioner hashes them", (t) => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => murmur2(bytes) === reference(Buffer.from(bytes))),
+    { numRuns: 2000 },
+  );
+  t.pass();
+});
+
+test('every key has one partition, within the count', (t) => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 64 }), (key, count) => {
+      const partition = partitionOf(key, count);
+      return (
+        Number.isInteger(partition) && partition >= 0 && partition < count && partition === partitionOf(key, count)
+      );
+    }),
+  );
+  t.pass();
+});

@@ -1,0 +1,99 @@
+/** Retention over several days of rows of several tenants. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import type { Columns } from '../../schemas/columns.ts';
+import { silent } from '../../schemas/log.ts';
+import { chdbColumns } from '../../sinks/adapters/columns-chdb.ts';
+import { applyRetention, type RetentionPolicy } from '../../sinks/engine/retention.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'oiq-retention-'));
+const now = Date.parse('2026-03-20T15:30:00Z');
+const clock = { now: () => now };
+let columns: Columns;
+
+const policiesOf = async function* (...policies: readonly RetentionPolicy[]): AsyncGenerator<RetentionPolicy> {
+  yield* policies;
+};
+const days = (logs: number, metrics = logs, traces = logs) => ({ logs, metrics, traces });
+
+test.before(async () => {
+  columns = await chdbColumns({ directory });
+  await migrate(columns, silent);
+});
+
+test.after.always(async () => {
+  await columns.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** One row a tenant and day, from today back to 7 days ago. */
+const fill = async (tenants: readonly string[]): Promise<void> => {
+  for (const table of ['logs', 'spans', 'samples', 'series', 'resources', 'entities', 'span_metrics'])
+    await columns.execute(`TRUNCATE TABLE ${table}`);
+  const list = `[${tenants.map((tenant) => `'${tenant.replaceAll("'", "\\'")}'`).join(', ')}]`;
+  const from = `FROM (SELECT arrayJoin(${list}) AS tenant, number, toDateTime64('2026-03-20 12:00:00', 3, 'UTC') - toIntervalDay(number) AS at FROM numbers(8))`;
+  await columns.execute(`INSERT INTO logs (tenant_id, received_at, timestamp) SELECT tenant, at, at ${from}`);
+  await columns.execute(`INSERT INTO spans (tenant_id, received_at, timestamp, kind) SELECT tenant, at, at, 2 ${from}`);
+  await columns.execute(`INSERT INTO samples (tenant_id, received_at, timestamp) SELECT tenant, at, at ${from}`);
+  await columns.execute(
+    `INSERT INTO series (tenant_id, metric, series_id, first_seen, last_seen) SELECT tenant, 'm', number, at, at ${from}`,
+  );
+  await columns.execute(
+    `INSERT INTO resources (tenant_id, resource_id, attributes, first_seen, last_seen) SELECT tenant, number, map('service.name', toString(number)), at, at ${from}`,
+  );
+};
+
+const rowsOf = async (table: string): Promise<Record<string, number>> => {
+  const rows = await columns.query<{ tenant_id: string; rows: string }>(
+    `SELECT tenant_id, count() AS rows FROM ${table} GROUP BY tenant_id ORDER BY tenant_id`,
+  );
+  return Object.fromEntries(rows.map(({ tenant_id, rows }) => [tenant_id, Number(rows)]));
+};
+
+test.serial('each tenant keeps its own days and today, of each signal', async (t) => {
+  await fill(['long', 'short', "o'brien", 'unknown']);
+  const policies = [
+    { tenantId: 'long', days: days(4, 6, 2) },
+    { tenantId: 'short', days: days(2, 1, 1) },
+    { tenantId: "o'brien", days: days(0) },
+  ];
+  const result = await applyRetention(columns, policiesOf(...policies), clock);
+  t.deepEqual(await rowsOf('logs'), { long: 5, "o'brien": 1, short: 3, unknown: 5 });
+  t.deepEqual(await rowsOf('samples'), { long: 7, "o'brien": 1, short: 2, unknown: 7 });
+  t.deepEqual(await rowsOf('spans'), { long: 3, "o'brien": 1, short: 2, unknown: 3 });
+  t.deepEqual(await rowsOf('span_metrics'), await rowsOf('spans'));
+  t.deepEqual(await rowsOf('series'), { long: 7, "o'brien": 1, short: 2, unknown: 8 });
+  t.deepEqual(await rowsOf('resources'), { long: 7, "o'brien": 1, short: 3, unknown: 8 });
+  t.deepEqual(await rowsOf('entities'), await rowsOf('resources'));
+  t.is(result.partitionsDropped, 3 + 1 + 5 + 5);
+  t.deepEqual(await applyRetention(columns, policiesOf(...policies), clock), { partitionsDropped: 0, deletes: 0 });
+});
+
+test.serial('a changed policy counts at once', async (t) => {
+  await fill(['one', 'two']);
+  const other = { tenantId: 'two', days: days(30) };
+  await applyRetention(columns, policiesOf({ tenantId: 'one', days: days(4) }, other), clock);
+  t.deepEqual(await rowsOf('logs'), { one: 5, two: 8 });
+  await applyRetention(columns, policiesOf({ tenantId: 'one', days: days(2) }, other), clock);
+  t.deepEqual(await rowsOf('logs'), { one: 3, two: 8 });
+});
+
+test.serial('what was seen again keeps when it was first seen', async (t) => {
+  await fill(['one']);
+  await columns.execute(
+    "INSERT INTO series (tenant_id, metric, series_id, first_seen, last_seen) VALUES ('one', 'm', 7, '2026-03-20', '2026-03-20')",
+  );
+  await applyRetention(columns, policiesOf({ tenantId: 'one', days: days(3) }), clock);
+  const rows = await columns.query('SELECT toString(min(first_seen)) AS first FROM series WHERE series_id = 7');
+  t.deepEqual(rows, [{ first: '2026-03-13 12:00:00.000' }]);
+  t.deepEqual(await rowsOf('series'), { one: 6 });
+});
+
+test.serial('without a policy nothing is removed', async (t) => {
+  await fill(['one']);
+  t.deepEqual(await applyRetention(columns, policiesOf(), clock), { partitionsDropped: 0, deletes: 0 });
+  t.deepEqual(await rowsOf('logs'), { one: 8 });
+});

@@ -1,0 +1,88 @@
+/** What the tests of the embedded log share: a bus in a directory of its own, and its files to be harmed. */
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { type SegmentsBus, type SegmentsOptions, segmentsBus } from '../../processors/adapters/bus-segments.ts';
+import type { Log } from '../../schemas/log.ts';
+import { defineTopic, type Topic } from '../../schemas/topics.ts';
+
+export const topic: Topic = defineTopic({ name: 'letters', summary: 'of a test', key: 'any' });
+
+export interface SegmentsUnderTest {
+  readonly directory: string;
+  /** Directory of the only partition. */
+  readonly partition: string;
+  /** Warnings and errors that the bus wrote, as text. */
+  readonly complaints: string[];
+  open(options?: Partial<SegmentsOptions>): Promise<SegmentsBus>;
+  /** Names of the segment files, in order. */
+  segments(): Promise<string[]>;
+  /** Changes a segment file, the last one unless told otherwise; close the bus first. */
+  harm(change: (bytes: Buffer) => Buffer, segment?: number): Promise<string>;
+}
+
+export const segmentsUnderTest = async (t: ExecutionContext, within = tmpdir()): Promise<SegmentsUnderTest> => {
+  const directory = await mkdtemp(join(within, 'oiq-segments-'));
+  const partition = join(directory, topic.name, '0');
+  const complaints: string[] = [];
+  const complain = (fields: object, message: string) => complaints.push(`${message} ${JSON.stringify(fields)}`);
+  const log: Log = { info() {}, warn: complain, error: complain };
+  const buses: SegmentsBus[] = [];
+  t.teardown(async () => {
+    for (const bus of buses) await bus.close();
+    await rm(directory, { recursive: true });
+  });
+  const segments = async () => (await readdir(partition)).filter((name) => name.endsWith('.log')).sort();
+  return {
+    directory,
+    partition,
+    complaints,
+    segments,
+    async open(options = {}) {
+      const bus = await segmentsBus({ directory, log, ...options });
+      buses.push(bus);
+      await bus.ensureTopics([topic]);
+      return bus;
+    },
+    async harm(change, segment = -1) {
+      const path = join(partition, (await segments()).at(segment) ?? '');
+      await writeFile(path, change(await readFile(path)));
+      return path;
+    },
+  };
+};
+
+export const publish = async (bus: SegmentsBus, ...texts: readonly string[]): Promise<void> => {
+  const producer = await bus.producer();
+  for (const text of texts)
+    await producer.publish([{ topic: topic.name, key: 'key', value: Buffer.from(text), headers: {} }]);
+};
+
+/** Texts of all records from an offset on; with what ended the reading, if something did. */
+export const readTexts = async (bus: SegmentsBus, from = 0): Promise<{ texts: string[]; failure: string }> => {
+  const texts: string[] = [];
+  try {
+    for await (const { value } of bus.read(topic.name, 0, from, Number.MAX_SAFE_INTEGER)) texts.push(value.toString());
+    return { texts, failure: '' };
+  } catch (error) {
+    return { texts, failure: (error as Error).message };
+  }
+};
+
+/** Consumes until so many texts were acknowledged or consuming fails; answers both. */
+export const consumeTexts = async (bus: SegmentsBus, group: string, count: number) => {
+  const texts: string[] = [];
+  const consumer = bus.consumer({ group, maxWaitMs: 5 });
+  const enough = Promise.withResolvers<void>();
+  const running = consumer.run([topic.name], async ({ records }) => {
+    for (const { value } of records) texts.push(value.toString());
+    if (texts.length >= count) enough.resolve();
+  });
+  const failure = await Promise.race([enough.promise, running]).then(
+    () => '',
+    (error: Error) => error.message,
+  );
+  await consumer.stop();
+  return { texts, failure };
+};

@@ -1,0 +1,42 @@
+import test from 'ava';
+import { SettingsError, settingsOf } from '../../schemas/settings.ts';
+
+test('an empty environment gives the defaults', (t) => {
+  const settings = settingsOf({});
+  t.is(settings.DATA_DIR, '.oiq');
+  t.is(settings.HTTP_ADDRESS, '127.0.0.1:8080');
+  t.deepEqual(settings.KAFKA_BROKERS, []);
+  t.is(settings.CLICKHOUSE_URL, undefined);
+});
+
+test('an empty value counts as not set', (t) => {
+  t.is(settingsOf({ OIQ_MONGODB_URL: '', OIQ_DATA_DIR: '' }).DATA_DIR, '.oiq');
+});
+
+test('lists are comma-separated, blanks left out', (t) => {
+  t.deepEqual(settingsOf({ OIQ_KAFKA_BROKERS: 'a:9092, b:9092,' }).KAFKA_BROKERS, ['a:9092', 'b:9092']);
+});
+
+test('an unknown variable is refused with the nearest known name', (t) => {
+  const error = t.throws(() => settingsOf({ OIQ_KAFKA_BROKER: 'a:9092' }), { instanceOf: SettingsError });
+  t.regex(error.message, /OIQ_KAFKA_BROKER is not a setting; did you mean OIQ_KAFKA_BROKERS\?/);
+});
+
+test('all problems are told at once', (t) => {
+  const error = t.throws(() => settingsOf({ OIQ_HTTP_ADDRESS: 'nowhere', OIQ_SHUTDOWN_SECONDS: '-1', OIQ_X: '' }), {
+    instanceOf: SettingsError,
+  });
+  t.is(error.message.split('\n').length, 3);
+  t.regex(error.message, /OIQ_HTTP_ADDRESS: must be host:port \(got "nowhere"\)/);
+});
+
+for (const [variable, value] of [
+  ['OIQ_BOOTSTRAP_PASSWORD', 'short'],
+  ['OIQ_SECRET_KEY', 'short'],
+  ['OIQ_CLICKHOUSE_URL', 'user:hidden-password'],
+] as const) {
+  test(`a refused ${variable} is not shown`, (t) => {
+    const error = t.throws(() => settingsOf({ [variable]: value }), { instanceOf: SettingsError });
+    t.false(error.message.includes(value), error.message);
+  });
+}

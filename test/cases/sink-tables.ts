@@ -1,0 +1,100 @@
+/** Scans request messages as a worker does, lands them in process, and reads the rows back. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Columns } from '../../schemas/columns.ts';
+import { silent } from '../../schemas/log.ts';
+import { encodeHeaders, type TelemetryHeaders } from '../../schemas/telemetry-message.ts';
+import { chdbColumns } from '../../sinks/adapters/columns-chdb.ts';
+import { scanBatch } from '../../sinks/engine/batch-scan.ts';
+import type { Rejected } from '../../sinks/engine/scan-messages.ts';
+import { sinks } from '../../sinks/index.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+import type { ScanMessage, Scanner } from '../../sinks/scan/scanner.ts';
+import { requestTypes, writeRequestTypes } from './proto/load.ts';
+
+export const receivedAtMs = Date.UTC(2026, 2, 1, 10, 0, 0, 123);
+export const received = '2026-03-01 10:00:00.123';
+
+export interface Tables {
+  readonly columns: Columns;
+  /** Scans with a scanner of its own, as a new process would, and inserts each block. */
+  land(
+    messages: readonly ScanMessage[],
+    options?: { sink?: string; scanner?: Scanner; serial?: number },
+  ): Promise<{
+    readonly rejected: readonly Rejected[];
+    readonly rows: Readonly<Record<string, number>>;
+  }>;
+  read<Row = Record<string, unknown>>(sql: string): Promise<Row[]>;
+  close(): Promise<void>;
+}
+
+export const scannerOf = (name: string): Scanner => {
+  const sink = sinks.find((candidate) => candidate.name === name);
+  if (sink === undefined) throw new Error(`no sink ${name}`);
+  return sink.scanner();
+};
+
+export const openTables = async (): Promise<Tables> => {
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-sink-'));
+  const columns = await chdbColumns({ directory });
+  await migrate(columns, silent);
+  let inserts = 0;
+  return {
+    columns,
+    async land(messages, { sink = 'logs', scanner = scannerOf(sink), serial = 1 } = {}) {
+      const { blocks, rejected } = scanBatch(scanner, messages, 0, serial, (bytes) => new Uint8Array(bytes));
+      const rows: Record<string, number> = {};
+      for (const block of blocks) {
+        rows[block.table] = block.rows;
+        await columns.insert({ ...block, chunks: [block.bytes] }, `test:${++inserts}`);
+      }
+      for (const seen of scanner.seen) seen.settle(serial, true);
+      return { rejected, rows };
+    },
+    read: (sql) => columns.query(sql),
+    async close() {
+      await columns.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+};
+
+/** A message of plain bodies. */
+export const messageOf = (
+  bodies: readonly Uint8Array[],
+  { offset = 0, ...headers }: Partial<TelemetryHeaders> & { offset?: number } = {},
+): ScanMessage => ({
+  offset,
+  value: Buffer.concat(bodies),
+  headers: encodeHeaders({
+    tenantId: 'acme',
+    projectId: 'shop',
+    keyId: 'key',
+    signal: 'logs',
+    format: 'otlp',
+    encoding: 'identity',
+    members: bodies.map(({ length }) => ({
+      length,
+      size: length,
+      records: 1,
+      receivedAtMs,
+      source: '',
+      traceparent: '',
+    })),
+    ...headers,
+  }),
+});
+
+const encode = (type: (typeof requestTypes)['logs'], request: object): Uint8Array =>
+  type.encode(type.fromObject(request)).finish();
+
+/** Protobuf of a request; ids are given as bytes, 64-bit numbers as decimal text. */
+export const logsRequest = (request: object): Uint8Array => encode(requestTypes.logs, request);
+export const tracesRequest = (request: object): Uint8Array => encode(requestTypes.traces, request);
+export const metricsRequest = (request: object): Uint8Array => encode(requestTypes.metrics, request);
+export const writeRequest = (version: 1 | 2, request: object): Uint8Array =>
+  encode(writeRequestTypes[version], request);
+
+export const text = (key: string, stringValue: string): object => ({ key, value: { stringValue } });

@@ -1,0 +1,117 @@
+/** That reads use the indexes that are made for them, and that the views say what was put in. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import type { Columns } from '../../schemas/columns.ts';
+import { silent } from '../../schemas/log.ts';
+import { attributeEquals, bodyHasAllWords, bodyHasAnyWord, traceIs } from '../../schemas/tables/search.ts';
+import { durationQuantile } from '../../schemas/tables/span-metrics.ts';
+import { chdbColumns } from '../../sinks/adapters/columns-chdb.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'oiq-tables-'));
+let columns: Columns;
+
+const hour = "toDateTime64('2026-03-01 10:00:00', 3, 'UTC')";
+
+test.before(async () => {
+  columns = await chdbColumns({ directory });
+  await migrate(columns, silent);
+  const rows = `'t', 'p', ${hour}, ${hour} + number / 10, concat('svc-', toString(number % 5)), map('n', toString(number), 'long', repeat('x', 200)), unhex(leftPad(hex(number), 32, '0'))`;
+  await columns.execute(
+    `INSERT INTO logs (tenant_id, project_id, received_at, timestamp, service, attributes, trace_id, body) SELECT ${rows}, concat('Order ', toString(number), ' größe done') FROM numbers(40000)`,
+  );
+  await columns.execute(
+    `INSERT INTO spans (tenant_id, project_id, received_at, timestamp, service, attributes, trace_id, name, kind, duration, status_code) SELECT ${rows}, 'GET /x', 2, (number + 1) * 1000, if(number % 10 = 0, 2, 0) FROM numbers(40000)`,
+  );
+  await columns.execute(
+    `INSERT INTO samples (tenant_id, received_at, metric, series_id, timestamp) SELECT 't', ${hour}, concat('m', toString(number % 50)), number % 1000, ${hour} + number FROM numbers(100000)`,
+  );
+});
+
+test.after.always(async () => {
+  await columns.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Index that must narrow the read, condition, rows that it gives. */
+const reads: readonly (readonly [table: string, index: string, condition: string, rows: number])[] = [
+  ['logs', 'body_words', bodyHasAllWords("'order 31337'"), 1],
+  ['logs', 'body_words', bodyHasAllWords("'ORDER 31337 größe'"), 1],
+  ['logs', 'body_words', bodyHasAllWords("'rder'"), 0],
+  ['logs', 'body_words', bodyHasAnyWord("'31337 5 nothing'"), 2],
+  ['logs', 'attribute_pairs', attributeEquals("'n'", "'31337'"), 1],
+  ['logs', 'attribute_pairs', attributeEquals("'n'", "'x'"), 0],
+  ['spans', 'attribute_pairs', attributeEquals("'n'", "'31337'"), 1],
+  ['logs', 'trace', traceIs(`'${'7a69'.padStart(32, '0')}'`), 1],
+  ['spans', 'trace', traceIs(`'${'7a69'.padStart(32, '0')}'`), 1],
+  ['spans', 'duration_range', 'duration > 39990000', 10],
+  ['logs', 'PrimaryKey', "timestamp >= '2026-03-01 11:00:00'", 4000],
+  ['spans', 'PrimaryKey', "timestamp >= '2026-03-01 11:00:00'", 4000],
+  ['samples', 'PrimaryKey', "metric = 'm7' AND series_id IN (7, 57)", 200],
+];
+
+for (const [number, [table, index, condition, rows]] of reads.entries()) {
+  test(`${table}, read ${number}: ${index} narrows … ${condition.slice(-40)}`, async (t) => {
+    const where = `FROM ${table} WHERE tenant_id = 't' AND ${condition}`;
+    t.deepEqual(await columns.query(`SELECT count() AS rows ${where}`), [{ rows: String(rows) }]);
+    const plan = await columns.query<{ explain: string }>(`EXPLAIN indexes = 1 SELECT count() ${where}`);
+    const text = plan.map(({ explain }) => explain).join('\n');
+    const step = text.slice(text.lastIndexOf(index));
+    const [, kept, all] = /Granules: (\d+)\/(\d+)/.exec(step) ?? [];
+    t.true(text.includes(index) && Number(kept) < Number(all), text);
+  });
+}
+
+test('a long attribute value is found by all of it', async (t) => {
+  const count = (value: string) =>
+    columns.query(`SELECT count() AS rows FROM logs WHERE tenant_id = 't' AND ${attributeEquals("'long'", value)}`);
+  t.deepEqual(await count("repeat('x', 200)"), [{ rows: '40000' }]);
+  t.deepEqual(await count("repeat('x', 201)"), [{ rows: '0' }]);
+});
+
+test('requests, errors and durations by the minute are those of the spans', async (t) => {
+  const [sums] = await columns.query<Record<string, number>>(
+    `SELECT toFloat64(sum(requests)) AS requests, toFloat64(sum(errors)) AS errors, toFloat64(uniqExact(minute)) AS minutes,
+toFloat64(uniqExact(service)) AS services, ${durationQuantile(0.5)} AS median, ${durationQuantile(0.99)} AS p99
+FROM span_metrics WHERE tenant_id = 't' AND endpoint = 'GET /x'`,
+  );
+  t.is(sums?.requests, 40000);
+  t.is(sums?.errors, 4000);
+  t.is(sums?.minutes, 67);
+  t.is(sums?.services, 5);
+  t.true(Math.abs(Number(sums?.median) / 20_000_000 - 1) < 0.05, String(sums?.median));
+  t.true(Math.abs(Number(sums?.p99) / 39_600_000 - 1) < 0.05, String(sums?.p99));
+});
+
+test('the endpoint is the route where there is one, and internal spans count only as roots', async (t) => {
+  const span =
+    "INSERT INTO spans (tenant_id, received_at, timestamp, name, kind, parent_span_id, attributes) VALUES ('e', now64(3), now64(9),";
+  await columns.execute(`${span} 'GET', 2, 'parent01', map('http.route', '/a/{id}'))`);
+  await columns.execute(`${span} 'job', 1, '', map())`);
+  await columns.execute(`${span} 'step', 1, 'parent01', map())`);
+  const rows = await columns.query("SELECT endpoint FROM span_metrics WHERE tenant_id = 'e' ORDER BY endpoint");
+  t.deepEqual(rows, [{ endpoint: '/a/{id}' }, { endpoint: 'job' }]);
+});
+
+test('a resource gives every entity that it speaks of', async (t) => {
+  await columns.execute(
+    "INSERT INTO resources (tenant_id, resource_id, attributes, first_seen, last_seen) VALUES ('i', 1, map('service.name', 'cart', 'service.namespace', 'shop', 'host.id', 'h-1', 'host.name', 'web', 'process.pid', '12', 'k8s.pod.name', 'p-1', 'k8s.namespace.name', 'prod', 'k8s.deployment.name', 'cart', 'container.id', 'c1'), now64(3), now64(3))",
+  );
+  const rows = await columns.query<{ entity: string }>(
+    "SELECT concat(kind, ' ', id, ' ', name) AS entity FROM entities WHERE tenant_id = 'i' ORDER BY entity",
+  );
+  t.deepEqual(
+    rows.map(({ entity }) => entity),
+    [
+      'container c1 c1',
+      'deployment prod/cart cart',
+      'host h-1 web',
+      'namespace prod prod',
+      'pod prod/p-1 p-1',
+      'process web/12 12',
+      'service shop/cart cart',
+    ],
+  );
+});

@@ -1,0 +1,258 @@
+/** The bus contract: groups, batches, lag, back-pressure. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import test from 'ava';
+import { partitionOf } from '../../schemas/partition.ts';
+import {
+  type BusContract,
+  consume,
+  eventually,
+  keysOf,
+  messageTo,
+  pending,
+  quiet,
+  someGroup,
+  someTopic,
+} from './bus-harness.ts';
+
+const mebibyte = 1024 * 1024;
+
+export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContract): void => {
+  test(`${name}: every group gets everything, from the earliest offset`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic({ partitions: 2 });
+    await bus.ensureTopics([topic]);
+    const producer = await bus.producer();
+    const texts = Array.from({ length: 40 }, (_, index) => `message ${index}`);
+    const publish = (some: readonly string[]) => producer.publish(some.map((key) => messageTo(topic, key, { key })));
+    await publish(texts.slice(0, 20));
+    const groups = [consume(bus, [topic], { group: someGroup() }), consume(bus, [topic], { group: someGroup() })];
+    await publish(texts.slice(20));
+    for (const { texts: seen } of groups) await eventually('40 messages', patienceMs, () => seen.length >= 40);
+    for (const { stop } of groups) await stop();
+    for (const { texts: seen } of groups) t.deepEqual(seen.toSorted(), texts.toSorted());
+  });
+
+  test(`${name}: members of a group share the partitions, and a leaver's go to those who stay`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic({ partitions: 4 });
+    await bus.ensureTopics([topic]);
+    const producer = await bus.producer();
+    const keys = keysOf(4, partitionOf);
+    const group = someGroup();
+    const busy = new Set<number>();
+    let overlaps = 0;
+    const onBatch = async ({ partition }: { partition: number }) => {
+      if (busy.has(partition)) overlaps++;
+      busy.add(partition);
+      await quiet(5);
+      busy.delete(partition);
+    };
+    const left = consume(bus, [topic], { group }, onBatch);
+    const right = consume(bus, [topic], { group }, onBatch);
+    let sent = 0;
+    const send = async () => {
+      await producer.publish(keys.map((key) => messageTo(topic, `${sent++}`, { key })));
+      await quiet(20);
+    };
+    await eventually('both members to work', patienceMs, async () => {
+      await send();
+      return left.texts.length > 0 && right.texts.length > 0;
+    });
+    await right.stop();
+    const before = right.batches.length;
+    const seen = () => new Set([...left.texts, ...right.texts]);
+    for (let i = 0; i < 5; i++) await send();
+    await eventually('everything', patienceMs, () => seen().size === sent);
+    await left.stop();
+    t.is(right.batches.length, before);
+    t.is(overlaps, 0);
+    const all = [...left.texts, ...right.texts];
+    t.is(all.length, sent, 'an acknowledged message came again');
+  });
+
+  test(`${name}: batches are consecutive, and what is acknowledged does not come again`, async (t) => {
+    const made = await make(t);
+    const topic = someTopic();
+    await made.bus.ensureTopics([topic]);
+    const producer = await made.bus.producer();
+    const group = someGroup();
+    const publish = (from: number, to: number) =>
+      producer.publish(Array.from({ length: to - from }, (_, index) => messageTo(topic, `${from + index}`)));
+    await publish(0, 25);
+    const first = consume(made.bus, [topic], { group, maxRecords: 10 });
+    await eventually('25 messages', patienceMs, () => first.texts.length >= 25);
+    await first.stop();
+    await publish(25, 30);
+    const second = consume(made.bus, [topic], { group, maxRecords: 10 });
+    await eventually('5 more messages', patienceMs, () => second.texts.length >= 5);
+    await second.stop();
+    const batches = [...first.batches, ...second.batches];
+    let next = 0;
+    for (const { first: from, last, records, partition, topic: of } of batches) {
+      t.deepEqual([of, partition, from], [topic.name, 0, next]);
+      t.deepEqual(
+        records.map(({ offset }) => offset),
+        Array.from({ length: last - from + 1 }, (_, index) => from + index),
+      );
+      next = last + 1;
+    }
+    t.is(next, 30);
+  });
+
+  test(`${name}: a batch closes at its number of telemetry records`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    const producer = await bus.producer();
+    await producer.publish(Array.from({ length: 9 }, () => messageTo(topic, 'x', { headers: { records: '40' } })));
+    const consuming = consume(bus, [topic], { group: someGroup(), maxRecords: 100, maxWaitMs: 200 });
+    await eventually('9 messages', patienceMs, () => consuming.texts.length >= 9);
+    await consuming.stop();
+    t.deepEqual(
+      consuming.batches.map(({ records }) => records.length),
+      [3, 3, 3],
+    );
+  });
+
+  test(`${name}: a batch closes at its bytes, and one message above them is a batch of its own`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    const producer = await bus.producer();
+    const sizes = [100_000, 400_000, 100_000, 100_000];
+    await producer.publish(sizes.map((size) => messageTo(topic, Buffer.alloc(size))));
+    const consuming = consume(bus, [topic], { group: someGroup(), maxBytes: 250_000, maxWaitMs: 200 });
+    await eventually('4 messages', patienceMs, () => consuming.texts.length >= 4);
+    await consuming.stop();
+    for (const { records } of consuming.batches) {
+      const bytes = records.reduce((sum, { value }) => sum + value.length, 0);
+      t.true(bytes <= 250_000 || records.length === 1, `${records.length} messages of ${bytes} bytes`);
+    }
+  });
+
+  test(`${name}: what a message is once decompressed counts, not what it is on the bus`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    const producer = await bus.producer();
+    await producer.publish(Array.from({ length: 9 }, () => messageTo(topic, 'x', { headers: { size: '100000' } })));
+    const consuming = consume(bus, [topic], { group: someGroup(), maxBytes: 250_000, maxWaitMs: 200 });
+    await eventually('9 messages', patienceMs, () => consuming.texts.length >= 9);
+    await consuming.stop();
+    t.deepEqual(
+      consuming.batches.map(({ records }) => records.length),
+      [3, 3, 3],
+    );
+  });
+
+  test(`${name}: a batch that is not full closes after its wait`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    const producer = await bus.producer();
+    const warmUp = pending();
+    const consuming = consume(bus, [topic], { group: someGroup(), maxWaitMs: 700 }, () => warmUp.resolve());
+    await producer.publish([messageTo(topic, 'warm-up')]);
+    await warmUp.promise;
+    await eventually('the warm-up', patienceMs, () => consuming.texts.length === 1);
+    const begun = Date.now();
+    await producer.publish([messageTo(topic, 'early')]);
+    await quiet(100);
+    await producer.publish([messageTo(topic, 'late')]);
+    await eventually('one batch of two', patienceMs, () => consuming.texts.length >= 3);
+    const took = Date.now() - begun;
+    await consuming.stop();
+    t.is(consuming.batches.at(-1)?.records.length, 2);
+    t.true(took >= 600, `closed after ${took} ms`);
+  });
+
+  test(`${name}: a partition whose batch takes long does not hold up the others`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic({ partitions: 2 });
+    await bus.ensureTopics([topic]);
+    const producer = await bus.producer();
+    const [slow = '', quick = ''] = keysOf(2, partitionOf);
+    const goOn = pending();
+    const consuming = consume(bus, [topic], { group: someGroup() }, ({ partition }) =>
+      partition === 0 ? goOn.promise : undefined,
+    );
+    await producer.publish([messageTo(topic, 'slow', { key: slow })]);
+    await eventually('the slow batch', patienceMs, () => consuming.batches.length === 1);
+    await producer.publish([messageTo(topic, 'quick', { key: quick })]);
+    await eventually('the quick batch', patienceMs, () => consuming.texts.includes('quick'));
+    t.deepEqual(consuming.texts, ['quick']);
+    goOn.resolve();
+    await eventually('the slow one too', patienceMs, () => consuming.texts.length === 2);
+    await consuming.stop();
+    t.pass();
+  });
+
+  test(`${name}: lag counts what a group has not acknowledged`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    const producer = await bus.producer();
+    const group = someGroup();
+    const lag = async () => {
+      const [{ committed, end, lag } = { committed: -1, end: -1, lag: -1 }] = await bus.lag(group, [topic.name]);
+      return { committed, end, lag };
+    };
+    t.deepEqual(await lag(), { committed: 0, end: 0, lag: 0 });
+    await producer.publish([messageTo(topic, '1'), messageTo(topic, '2'), messageTo(topic, '3')]);
+    t.deepEqual(await lag(), { committed: 0, end: 3, lag: 3 });
+    const consuming = consume(bus, [topic], { group });
+    await eventually('no lag', patienceMs, async () => (await lag()).lag === 0);
+    await consuming.stop();
+    await producer.publish([messageTo(topic, '4')]);
+    t.deepEqual(await lag(), { committed: 3, end: 4, lag: 1 });
+  });
+
+  test(`${name}: stop lets the batch in hand finish and commits it`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    const producer = await bus.producer();
+    const group = someGroup();
+    await producer.publish([messageTo(topic, 'first')]);
+    const goOn = pending();
+    const consuming = consume(bus, [topic], { group }, () => goOn.promise);
+    await eventually('a batch', patienceMs, () => consuming.batches.length === 1);
+    const stopped = consuming.stop();
+    await quiet(50);
+    goOn.resolve();
+    await stopped;
+    t.deepEqual(consuming.texts, ['first']);
+    await producer.publish([messageTo(topic, 'second')]);
+    const next = consume(bus, [topic], { group });
+    await eventually('the second message', patienceMs, () => next.texts.length > 0);
+    await next.stop();
+    t.deepEqual(next.texts, ['second']);
+  });
+
+  test.serial(`${name}: a slow consumer holds bounded memory`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    const producer = await bus.producer();
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const held = () => {
+      collect();
+      return process.memoryUsage().arrayBuffers / mebibyte;
+    };
+    for (let i = 0; i < 16; i++)
+      await producer.publish(Array.from({ length: 16 }, () => messageTo(topic, Buffer.alloc(mebibyte / 2, i))));
+    const before = held();
+    const goOn = pending();
+    const consuming = consume(bus, [topic], { group: someGroup(), maxBytes: mebibyte }, () => goOn.promise);
+    await eventually('a batch', patienceMs, () => consuming.batches.length > 0);
+    await quiet(quietMs);
+    const grown = held() - before;
+    t.is(consuming.batches.length, 1);
+    consuming.batches.length = 0;
+    goOn.resolve();
+    await consuming.consumer.stop();
+    t.true(grown < 32, `${grown.toFixed()} MiB held of 128 published`);
+  });
+};

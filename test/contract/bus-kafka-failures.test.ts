@@ -1,0 +1,343 @@
+/** What only Kafka can do to the bus: brokers that go away, members that die, records that are damaged or gone. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { Kafka, logLevel, Partitioners } from 'kafkajs';
+import { committedRecords } from '../../processors/adapters/bus-kafka/committed.ts';
+import { dealPartitions } from '../../processors/adapters/bus-kafka/membership.ts';
+import { nextRound } from '../../processors/adapters/bus-kafka/round.ts';
+import { kafkaBus } from '../../processors/adapters/bus-kafka.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import { partitionOf } from '../../schemas/partition.ts';
+import { startService, startServices } from '../services/services.ts';
+import { consume, eventually, keysOf, messageTo, pending, someGroup, someTopic } from './bus-harness.ts';
+
+let brokers: string[] = [];
+const patienceMs = 30_000;
+
+test.before(async (t) => {
+  t.timeout(180_000);
+  brokers = (await startServices(['kafka'])).url('kafka').split(',');
+});
+
+const open = async (t: ExecutionContext, servers = brokers) => {
+  const bus = await kafkaBus({ brokers: servers, replication: 1, sessionTimeoutMs: 6000 });
+  t.teardown(() => bus.close());
+  return bus;
+};
+
+const driver = (servers = brokers) => new Kafka({ brokers: servers, logLevel: logLevel.NOTHING });
+
+const stop = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+};
+
+test('a member killed with SIGKILL leaves its range behind: the next member begins with exactly it', async (t) => {
+  const bus = await open(t);
+  const topic = someTopic();
+  const group = someGroup();
+  await bus.ensureTopics([topic]);
+  const producer = await bus.producer();
+  await producer.publish(['1', '2', '3'].map((text) => messageTo(topic, text)));
+
+  const script = fileURLToPath(new URL('bus-kafka-member.ts', import.meta.url));
+  const child = spawn(process.execPath, [script, brokers.join(','), group, topic.name], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  t.teardown(() => stop(child));
+  const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+  await producer.publish(['4', '5'].map((text) => messageTo(topic, text)));
+  await stop(child);
+
+  const next = consume(bus, [topic], { group });
+  await eventually('all five', patienceMs, () => next.texts.length >= 5);
+  await next.stop();
+  t.is(next.ranges[0], `${topic.name}:0:${chunk.toString().trim()}`);
+  t.deepEqual(next.texts, ['1', '2', '3', '4', '5']);
+});
+
+test('a batch that takes longer than the session keeps its partition and is handed over once', async (t) => {
+  const bus = await open(t);
+  const topic = someTopic();
+  await bus.ensureTopics([topic]);
+  await (await bus.producer()).publish([messageTo(topic, 'slow')]);
+  const consuming = consume(bus, [topic], { group: someGroup() }, () => sleep(8000));
+  await eventually('the slow batch', patienceMs, () => consuming.texts.length > 0);
+  await consuming.stop();
+  t.is(consuming.batches.length, 1);
+});
+
+test('a member that joins gets no partition before the batch in hand of it is finished', async (t) => {
+  const bus = await open(t);
+  const topic = someTopic({ partitions: 2 });
+  const group = someGroup();
+  await bus.ensureTopics([topic]);
+  const keys = keysOf(2, partitionOf);
+  await (await bus.producer()).publish(keys.map((key) => messageTo(topic, key, { key })));
+  const busy = new Set<number>();
+  let overlaps = 0;
+  const slowly = async ({ partition }: { partition: number }) => {
+    if (busy.has(partition)) overlaps++;
+    busy.add(partition);
+    await sleep(4000);
+    busy.delete(partition);
+  };
+  const left = consume(bus, [topic], { group }, slowly);
+  await eventually('both batches in hand', patienceMs, () => busy.size === 2);
+  const right = consume(bus, [topic], { group }, slowly);
+  await eventually('both batches', patienceMs, () => left.texts.length + right.texts.length >= 2);
+  await sleep(500);
+  await Promise.all([left.stop(), right.stop()]);
+  t.is(overlaps, 0);
+  t.deepEqual(left.texts.toSorted(), keys.toSorted());
+  t.deepEqual(right.batches, []);
+});
+
+test('while the broker is away publishing rejects soon, and both sides go on by themselves when it is back', async (t) => {
+  t.timeout(120_000);
+  const directory = await mkdtemp(join(tmpdir(), 'bus-kafka-'));
+  const broker = await startService('kafka', { port: 22_010, directory });
+  t.teardown(async () => {
+    await broker.kill();
+    await rm(directory, { recursive: true, force: true });
+  });
+  const bus = await open(t, [broker.url]);
+  const topic = someTopic();
+  await bus.ensureTopics([topic]);
+  const producer = await bus.producer();
+  await producer.publish([messageTo(topic, 'before')]);
+  const group = someGroup();
+  const consuming = consume(bus, [topic], { group });
+  await eventually('the first message', patienceMs, async () => {
+    const [lag] = await bus.lag(group, [topic.name]);
+    return consuming.texts.length === 1 && lag?.lag === 0;
+  });
+
+  await broker.kill();
+  const began = performance.now();
+  const error = await t.throwsAsync(() => producer.publish([messageTo(topic, 'lost')]));
+  const took = performance.now() - began;
+  t.true(error instanceof UnavailableError, String(error));
+  t.true(took < 10_000, `rejected after ${took} ms`);
+  await t.throwsAsync(() => bus.check(), { instanceOf: UnavailableError });
+
+  await broker.start();
+  let tries = 0;
+  await eventually('publishing to work', 60_000, async () => {
+    try {
+      await producer.publish([messageTo(topic, `try ${++tries}`)]);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  await eventually('the message after it', 60_000, () => consuming.texts.includes(`try ${tries}`));
+  await t.notThrowsAsync(() => bus.check());
+  t.true((await bus.offsets(topic.name)).length > 0);
+  await consuming.stop();
+  // What was refused as unknown may or may not be there; nothing is there twice.
+  t.deepEqual(consuming.texts, [...new Set(consuming.texts)]);
+  t.is(consuming.texts[0], 'before');
+});
+
+test('a record whose value does not fit its checksum is named, after the records before it were handed over', async (t) => {
+  const bus = await open(t);
+  const topic = someTopic();
+  await bus.ensureTopics([topic]);
+  await (await bus.producer()).publish([messageTo(topic, 'good')]);
+  const raw = driver().producer({ createPartitioner: Partitioners.DefaultPartitioner });
+  await raw.connect();
+  t.teardown(() => raw.disconnect());
+  await raw.send({ topic: topic.name, messages: [{ value: 'bad', partition: 0, headers: { crc32: 'deadbeef' } }] });
+
+  const consuming = consume(bus, [topic], { group: someGroup() });
+  const error = await t.throwsAsync(consuming.running);
+  t.regex(error?.message ?? '', new RegExp(`record 1 of partition 0 of topic ${topic.name} is damaged`));
+  t.deepEqual(consuming.texts, ['good']);
+  await t.throwsAsync(
+    async () => {
+      for await (const _ of bus.read(topic.name, 0, 0, 2));
+    },
+    { message: /record 1 of partition 0/ },
+  );
+});
+
+test('an offset that is no longer kept stops the consumer with the gap named, and the group stays where it was', async (t) => {
+  const bus = await open(t);
+  const topic = someTopic();
+  const group = someGroup();
+  await bus.ensureTopics([topic]);
+  const producer = await bus.producer();
+  await producer.publish([messageTo(topic, '0')]);
+  const first = consume(bus, [topic], { group });
+  await eventually('the first message', patienceMs, () => first.texts.length === 1);
+  await first.stop();
+  for (let i = 1; i < 6; i++) await producer.publish([messageTo(topic, `${i}`)]);
+  const admin = driver().admin();
+  await admin.connect();
+  t.teardown(() => admin.disconnect());
+  // The admin client deletes records only of topics that it has asked about.
+  await admin.fetchTopicOffsets(topic.name);
+  await admin.deleteTopicRecords({ topic: topic.name, partitions: [{ partition: 0, offset: '4' }] });
+
+  const second = consume(bus, [topic], { group });
+  const error = await t.throwsAsync(second.running);
+  t.regex(error?.message ?? '', new RegExp(`offset 1 of partition 0 of topic ${topic.name} .* from 4 on`));
+  t.deepEqual(second.batches, []);
+  const [lag] = await bus.lag(group, [topic.name]);
+  t.is(lag?.committed, 1);
+});
+
+test('a topic that does not exist is named by publishing and by consuming', async (t) => {
+  const bus = await open(t);
+  const topic = someTopic();
+  const producer = await bus.producer();
+  const unknown = new RegExp(`no topic ${topic.name}`);
+  await t.throwsAsync(() => producer.publish([messageTo(topic, 'x')]), {
+    instanceOf: UnavailableError,
+    message: unknown,
+  });
+  await t.throwsAsync(consume(bus, [topic], { group: someGroup() }).running, { message: unknown });
+});
+
+test('read ends before a transaction that is still open', async (t) => {
+  const bus = await open(t);
+  const topic = someTopic();
+  await bus.ensureTopics([topic]);
+  const producer = await bus.producer();
+  await producer.publish([messageTo(topic, 'visible')]);
+  const published = pending();
+  const goOn = pending();
+  const transaction = producer.transaction(someGroup(), async (publish) => {
+    await publish([messageTo(topic, 'not yet')]);
+    published.resolve();
+    await goOn.promise;
+  });
+  await published.promise;
+  const texts: string[] = [];
+  for await (const { value } of bus.read(topic.name, 0, 0, 100)) texts.push(value.toString());
+  t.deepEqual(texts, ['visible']);
+  goOn.resolve();
+  await transaction;
+});
+
+type Batches = NonNullable<Parameters<typeof committedRecords>[0]['records']>;
+const recordsBatch = (firstOffset: number, count: number, producerId: number, attributes: number, marker = 1) => {
+  const key = attributes === 0x30 ? Buffer.from([0, 0, 0, marker]) : null;
+  const record = { length: 0, attributes: 0, timestampDelta: 0n, key, value: null, headers: [] };
+  return {
+    ...{ length: 0, partitionLeaderEpoch: 0, magic: 2, crc: 0, attributes, lastOffsetDelta: count - 1 },
+    ...{ firstOffset: BigInt(firstOffset), firstTimestamp: 0n, maxTimestamp: 0n, producerId: BigInt(producerId) },
+    ...{ producerEpoch: 0, firstSequence: 0 },
+    records: Array.from({ length: count }, (_, offsetDelta) => ({ ...record, offsetDelta })),
+  };
+};
+const [plain, transactional, control] = [0, 0x10, 0x30];
+const [abort, commit] = [0, 1];
+
+const pieces: readonly {
+  readonly title: string;
+  readonly batches: Batches;
+  readonly aborted: readonly (readonly [producerId: number, firstOffset: number])[];
+  readonly from?: number;
+  readonly seen: readonly number[];
+  readonly next: number;
+}[] = [
+  {
+    title: 'records before the offset that was asked for are left out',
+    batches: [recordsBatch(0, 5, -1, plain)],
+    aborted: [],
+    from: 3,
+    seen: [3, 4],
+    next: 5,
+  },
+  {
+    title: 'a committed transaction is seen, its marker is not',
+    batches: [recordsBatch(0, 2, 7, transactional), recordsBatch(2, 1, 7, control, commit)],
+    aborted: [],
+    seen: [0, 1],
+    next: 3,
+  },
+  {
+    title: 'an aborted transaction whose marker lies beyond the piece is hidden, others between it are not',
+    batches: [
+      recordsBatch(0, 2, 7, transactional),
+      recordsBatch(2, 2, -1, plain),
+      recordsBatch(4, 1, 7, transactional),
+    ],
+    aborted: [[7, 0]],
+    seen: [2, 3],
+    next: 5,
+  },
+  {
+    title: 'two aborted transactions of one producer hide what is theirs and not the committed one between them',
+    batches: [
+      recordsBatch(0, 1, 7, transactional),
+      recordsBatch(1, 1, 7, control, abort),
+      recordsBatch(2, 1, 7, transactional),
+      recordsBatch(3, 1, 7, control, commit),
+      recordsBatch(4, 1, 7, transactional),
+      recordsBatch(5, 1, 7, control, abort),
+    ],
+    aborted: [
+      [7, 4],
+      [7, 0],
+    ],
+    seen: [2],
+    next: 6,
+  },
+];
+
+for (const { title, batches, aborted, from = 0, seen, next } of pieces)
+  test(`of a fetched piece, ${title}`, (t) => {
+    const abortedTransactions = aborted.map(([id, first]) => ({ producerId: BigInt(id), firstOffset: BigInt(first) }));
+    const found = committedRecords({ records: batches, abortedTransactions }, from);
+    t.deepEqual(
+      found.places.map(({ offset }) => offset),
+      [...seen],
+    );
+    t.is(found.next, next);
+  });
+
+test('one request takes what fits each partition’s limit, and keeps the order behind what does not', (t) => {
+  const entry = (name: string, partition: number, bytes: number) => ({
+    ...{ name, topic: 'a', partition, bytes, key: Buffer.alloc(0), value: Buffer.alloc(0), headers: {} },
+  });
+  const queue = [entry('1', 0, 600), entry('2', 0, 600), entry('3', 0, 10), entry('4', 1, 600), entry('5', 2, 5000)];
+  const { round, rest } = nextRound(queue, () => 1000);
+  t.deepEqual(
+    round.map(({ name }) => name),
+    ['1', '4', '5'],
+  );
+  t.deepEqual(
+    rest.map(({ name }) => name),
+    ['2', '3'],
+  );
+});
+
+test('partitions are dealt evenly, each to one member who wants the topic', (t) => {
+  const dealt = dealPartitions(
+    new Map([
+      ['a', 4],
+      ['b', 3],
+    ]),
+    [
+      { memberId: 'right', topics: ['a', 'b'] },
+      { memberId: 'left', topics: ['a'] },
+    ],
+  );
+  t.deepEqual(
+    [...dealt],
+    [
+      ['left', { a: [0, 2] }],
+      ['right', { a: [1, 3], b: [0, 1, 2] }],
+    ],
+  );
+});

@@ -1,0 +1,39 @@
+/** The bus contract over Kafka. */
+import test from 'ava';
+import { kafkaBus } from '../../processors/adapters/bus-kafka.ts';
+import type { Bus } from '../../schemas/bus.ts';
+import { startServices } from '../services/services.ts';
+import { busContract } from './bus.ts';
+
+let brokers: string[] = [];
+
+test.before(async (t) => {
+  t.timeout(180_000);
+  const services = await startServices(['kafka']);
+  brokers = services.url('kafka').split(',');
+});
+
+busContract({
+  name: 'Kafka',
+  patienceMs: 30_000,
+  quietMs: 1000,
+  async make(t) {
+    const open: Bus[] = [];
+    const make = async () => {
+      const bus = await kafkaBus({ brokers, replication: 1, sessionTimeoutMs: 6000 });
+      open.push(bus);
+      return bus;
+    };
+    t.teardown(async () => {
+      for (const bus of open) await bus.close();
+    });
+    const bus = await make();
+    return {
+      bus,
+      async reopen() {
+        await bus.close();
+        return make();
+      },
+    };
+  },
+});

@@ -1,0 +1,158 @@
+/** The bus contract: ranges repeat, whatever happened in between. */
+import test from 'ava';
+import type { Bus } from '../../schemas/bus.ts';
+import { partitionOf } from '../../schemas/partition.ts';
+import type { Topic } from '../../schemas/topics.ts';
+import {
+  type BusContract,
+  consume,
+  eventually,
+  keysOf,
+  messageTo,
+  pending,
+  quiet,
+  rangeOf,
+  someGroup,
+  someTopic,
+} from './bus-harness.ts';
+
+const publish = async (bus: Bus, topic: Topic, count: number, key = 'key'): Promise<void> => {
+  const producer = await bus.producer();
+  await producer.publish(Array.from({ length: count }, (_, index) => messageTo(topic, `${index}`, { key })));
+};
+
+export const redeliveryContract = ({ name, make, patienceMs, quietMs }: BusContract): void => {
+  const failures: readonly (readonly [string, () => unknown])[] = [
+    ['a rejection', () => Promise.reject(new Error('not now'))],
+    [
+      'a TypeError',
+      () => {
+        throw new TypeError('undefined is not a function');
+      },
+    ],
+  ];
+  for (const [what, fail] of failures) {
+    test(`${name}: after ${what} exactly the same range comes again, though more has arrived`, async (t) => {
+      const { bus } = await make(t);
+      const topic = someTopic();
+      await bus.ensureTopics([topic]);
+      await publish(bus, topic, 3);
+      const consuming = consume(bus, [topic], { group: someGroup() }, async () => {
+        if (consuming.batches.length > 2) return;
+        await publish(bus, topic, 5);
+        await fail();
+      });
+      await eventually('all 13 messages', patienceMs, () => consuming.texts.length >= 13);
+      await consuming.stop();
+      const [first, second, third] = consuming.batches.map(rangeOf);
+      t.is(second, first);
+      t.is(third, first);
+      t.is(consuming.texts.length, 13);
+    });
+  }
+
+  test(`${name}: after a stop during a batch that then rejects, the same range comes first`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    const group = someGroup();
+    await publish(bus, topic, 3);
+    const outcome = pending();
+    const consuming = consume(bus, [topic], { group }, () => outcome.promise);
+    await eventually('a batch', patienceMs, () => consuming.batches.length === 1);
+    const stopped = consuming.stop();
+    await publish(bus, topic, 4);
+    outcome.reject(new Error('no time left'));
+    await stopped;
+    t.deepEqual(consuming.texts, []);
+    const next = consume(bus, [topic], { group });
+    await eventually('7 messages', patienceMs, () => next.texts.length >= 7);
+    await next.stop();
+    t.is(next.ranges[0], consuming.batches.map(rangeOf)[0]);
+    t.is(next.texts.length, 7);
+  });
+
+  test(`${name}: after a rebalance the new member begins with the same range`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic({ partitions: 2 });
+    await bus.ensureTopics([topic]);
+    const group = someGroup();
+    const keys = keysOf(2, partitionOf);
+    const more = async () => {
+      for (const key of keys) await publish(bus, topic, 3, key);
+    };
+    await more();
+    let healthy = false;
+    const accepted: string[] = [];
+    const offered = new Map<number, Set<string>>([
+      [0, new Set()],
+      [1, new Set()],
+    ]);
+    const member = () => {
+      const consuming = consume(bus, [topic], { group }, (batch) => {
+        if (!healthy) {
+          offered.get(batch.partition)?.add(rangeOf(batch));
+          throw new Error('not yet');
+        }
+        accepted.push(rangeOf(batch));
+      });
+      return consuming;
+    };
+    const left = member();
+    await eventually('both partitions', patienceMs, () => [...offered.values()].every(({ size }) => size > 0));
+    await more();
+    const right = member();
+    await eventually('the second member to work', patienceMs, () => right.batches.length > 0);
+    await left.stop();
+    await more();
+    const offeredTo = right.batches.length;
+    await eventually('the partitions of the one who left', patienceMs, () =>
+      [0, 1].every((partition) => right.batches.slice(offeredTo).some((batch) => batch.partition === partition)),
+    );
+    healthy = true;
+    await eventually('all 18 messages', patienceMs, () => left.texts.length + right.texts.length >= 18);
+    await right.stop();
+    for (const [partition, ranges] of offered) {
+      t.is(ranges.size, 1, [...ranges].join(', '));
+      const [first] = accepted.filter((range) => range.startsWith(`${topic.name}:${partition}:`));
+      t.is(first, [...ranges][0]);
+    }
+  });
+
+  test(`${name}: after a crash the same range comes first, though more has arrived`, async (t) => {
+    const made = await make(t);
+    const topic = someTopic();
+    await made.bus.ensureTopics([topic]);
+    const group = someGroup();
+    await publish(made.bus, topic, 3);
+    const never = pending();
+    const consuming = consume(made.bus, [topic], { group }, () => never.promise);
+    await eventually('a batch', patienceMs, () => consuming.batches.length === 1);
+    await publish(made.bus, topic, 4);
+    const bus = await made.reopen();
+    never.resolve();
+    await quiet(Math.min(quietMs, 200));
+    const next = consume(bus, [topic], { group });
+    await eventually('7 messages', patienceMs, () => next.texts.length >= 7);
+    await next.stop();
+    t.is(next.ranges[0], consuming.batches.map(rangeOf)[0]);
+    t.is(next.texts.length, 7);
+  });
+
+  test(`${name}: the first range of a group that begins anew each time is its own, not another group's`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    await publish(bus, topic, 2);
+    const held = pending();
+    const stuck = consume(bus, [topic], { group: someGroup() }, () => held.promise);
+    await eventually('a batch', patienceMs, () => stuck.batches.length === 1);
+    await publish(bus, topic, 2);
+    const other = consume(bus, [topic], { group: someGroup() });
+    await eventually('4 messages', patienceMs, () => other.texts.length >= 4);
+    await other.stop();
+    held.resolve();
+    await stuck.stop();
+    t.is(other.texts.length, 4);
+  });
+};

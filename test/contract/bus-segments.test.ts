@@ -1,0 +1,30 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
+import { busContract } from './bus.ts';
+
+busContract({
+  name: 'segment files',
+  patienceMs: 20_000,
+  quietMs: 300,
+  async make(t) {
+    const directory = await mkdtemp(join(tmpdir(), 'oiq-segments-'));
+    const open = () => segmentsBus({ directory, segmentBytes: 1024 * 1024 });
+    let bus = await open();
+    t.teardown(async () => {
+      await bus.close();
+      await rm(directory, { recursive: true });
+    });
+    return {
+      bus,
+      retain: () => bus.retain(),
+      async reopen() {
+        // A close abandons what is in hand; that a kill does the same is tested with processes of their own.
+        await bus.close();
+        bus = await open();
+        return bus;
+      },
+    };
+  },
+});

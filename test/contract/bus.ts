@@ -1,0 +1,12 @@
+/** The bus contract. Every adapter runs this suite unchanged; what is promised in `schemas/bus.ts` is tested here. */
+import { consumingContract } from './bus-consuming.ts';
+import type { BusContract } from './bus-harness.ts';
+import { publishingContract } from './bus-publishing.ts';
+import { redeliveryContract } from './bus-redelivery.ts';
+
+/** Declares the tests of the contract for one adapter. */
+export const busContract = (contract: BusContract): void => {
+  publishingContract(contract);
+  consumingContract(contract);
+  redeliveryContract(contract);
+};

@@ -1,0 +1,81 @@
+/** The columns contract in process, and what only that has. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { Session } from 'chdb';
+import type { Columns } from '../../schemas/columns.ts';
+import { silent } from '../../schemas/log.ts';
+import { chdbColumns } from '../../sinks/adapters/columns-chdb.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+import { columnsContract } from './columns.ts';
+import { blockOf, countOf, quoted, someTenant, tableNamed } from './columns-harness.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'oiq-columns-'));
+const memory = mkdtempSync(join(tmpdir(), 'oiq-memory-'));
+let columns: Columns;
+let session: Session;
+
+const native = async (select: string): Promise<Uint8Array> =>
+  (await session.queryAsync(select, { format: 'Native' })).bytes();
+
+test.before(async () => {
+  columns = await chdbColumns({ directory, temporaryDirectory: memory });
+  session = new Session(join(directory, 'engine'));
+  await migrate(columns, silent);
+});
+
+test.after.always(async () => {
+  session.close();
+  await columns.close();
+  for (const path of [directory, memory]) rmSync(path, { recursive: true, force: true });
+});
+
+columnsContract({ name: 'chDB', under: () => ({ columns, native }) });
+
+test('chDB: a long query holds up neither inserts nor other queries', async (t) => {
+  const stop = new AbortController();
+  const long = columns.query('SELECT sum(sipHash64(number)) FROM numbers(1000000000000)', {}, { signal: stop.signal });
+  const tenant = someTenant();
+  await columns.insert(await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(tenant) }), tenant);
+  t.is(await countOf({ columns, native }, 'logs', tenant), 100);
+  stop.abort(new Error('enough'));
+  await t.throwsAsync(long, { message: 'enough' });
+});
+
+/** Runs a script in a process of its own and gives its output. */
+const inProcess = (script: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const args = ['--disable-warning=ExperimentalWarning', '--input-type=module-typescript', '-e', script];
+    execFile(process.execPath, args, { cwd: join(import.meta.dirname, '..', '..') }, (error, stdout) =>
+      error === null ? resolve(stdout.trim()) : reject(error),
+    );
+  });
+
+const opening = (path: string): string => `
+  import { chdbColumns } from './sinks/adapters/columns-chdb.ts';
+  const columns = await chdbColumns({ directory: ${JSON.stringify(path)}, temporaryDirectory: ${JSON.stringify(join(path, 'memory'))} }).catch((error) => { console.log(error.name, error.message); process.exit(0); });`;
+
+test('chDB: a directory that another process has is refused with what to do', async (t) => {
+  const output = await inProcess(opening(directory));
+  t.regex(output, new RegExp(`^UnavailableError .*process ${process.pid} has it: stop that one`));
+});
+
+test('chDB: files of a process that crashed are removed, rows are there', async (t) => {
+  const path = mkdtempSync(join(tmpdir(), 'oiq-crash-'));
+  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  await inProcess(`${opening(path)}
+    await columns.execute('CREATE TABLE t (x UInt8) ENGINE = MergeTree ORDER BY x');
+    await columns.execute('INSERT INTO t VALUES (7)');
+    process.kill(process.pid, 'SIGKILL');`).catch(() => {});
+  const [blocks] = readdirSync(join(path, 'memory'));
+  t.truthy(blocks);
+  const leftover = join(path, 'memory', String(blocks), 'left.native');
+  writeFileSync(leftover, 'x');
+  const output = await inProcess(`${opening(path)}
+    console.log(JSON.stringify(await columns.query('SELECT x FROM t')));
+    await columns.close();`);
+  t.is(output, '[{"x":7}]');
+  t.false(existsSync(leftover));
+});

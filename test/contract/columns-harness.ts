@@ -1,0 +1,83 @@
+/** What the suites of the columns contract share: the harness an adapter's test brings, and blocks made by the engine itself. */
+import { randomUUID } from 'node:crypto';
+import type { ExecutionContext } from 'ava';
+import type { Columns, NativeBlock } from '../../schemas/columns.ts';
+import { tenantTables } from '../../schemas/tables/index.ts';
+import type { Table } from '../../schemas/tables/table.ts';
+
+export interface ColumnsUnderTest {
+  /** Migrated, and shared by all tests: each uses tenants of its own. */
+  readonly columns: Columns;
+  /** Result of a SELECT in Native. */
+  native(select: string): Promise<Uint8Array>;
+}
+
+export interface ColumnsContract {
+  /** Begins the titles. */
+  readonly name: string;
+  under(): ColumnsUnderTest;
+}
+
+export const someTenant = (): string => `tenant-${randomUUID()}`;
+export const quoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&').replaceAll('\0', '\\0')}'`;
+
+/** A declared column's type without codec. */
+export const typeOf = (declared: string): string => declared.replace(/ CODEC\(.*\)$/, '');
+
+export const tableNamed = (name: string): Table => {
+  const table = tenantTables.find((candidate) => candidate.name === name);
+  if (table === undefined) throw new Error(`no table ${name}`);
+  return table;
+};
+
+/** Types whose values the generator cannot make, or that would scatter rows over partitions. */
+const made = (name: string, type: string, values: Readonly<Record<string, string>>): string => {
+  if (name in values) return `CAST(${values[name]} AS ${type}) AS ${name}`;
+  if (name === 'received_at') return `CAST(toDateTime64('2026-03-01 10:00:00', 3, 'UTC') AS ${type}) AS received_at`;
+  if (name === 'id') return `toString(number) AS id`;
+  if (name === 'day') return `CAST('2026-03-01' AS ${type}) AS day`;
+  return `CAST(random.${name} AS ${type}) AS ${name}`;
+};
+const plain = (type: string): string =>
+  type.replace(/^SimpleAggregateFunction\(\w+, (.*)\)$/, '$1').replaceAll('LowCardinality(String)', 'String');
+
+/** SELECT of random rows of a table, the same at each call with a seed; `values` are SQL expressions (`number` counts rows). */
+export const randomRows = (table: Table, values: Readonly<Record<string, string>>, rows = 100, seed = 1): string => {
+  const columns = Object.entries(table.columns).map(([name, declared]) => ({ name, type: typeOf(declared) }));
+  const structure = columns.map(({ name, type }) => `${name} ${plain(type)}`).join(', ');
+  return `SELECT ${columns.map(({ name, type }) => made(name, type, values)).join(', ')}
+FROM (SELECT *, rowNumberInAllBlocks() AS number FROM generateRandom(${quoted(structure)}, ${seed}, 8, 3) LIMIT ${rows}) AS random`;
+};
+
+/** A block of a table with such rows, its bytes in several pieces. */
+export const blockOf = async (
+  { native }: ColumnsUnderTest,
+  table: Table,
+  values: Readonly<Record<string, string>>,
+  rows = 100,
+): Promise<NativeBlock> => {
+  const bytes = await native(randomRows(table, values, rows));
+  const middle = bytes.length >> 1;
+  return {
+    table: table.name,
+    columns: Object.entries(table.columns).map(([name, type]) => ({ name, type: typeOf(type) })),
+    rows,
+    chunks: [bytes.subarray(0, 1), bytes.subarray(1, middle), bytes.subarray(middle)],
+  };
+};
+
+/** Rows that a tenant has in a table. */
+export const countOf = async ({ columns }: ColumnsUnderTest, table: string, tenant: string): Promise<number> => {
+  const [row] = await columns
+    .of(tenant)
+    .query<{ rows: string }>(`SELECT count() AS rows FROM ${table} WHERE tenant_id = {tenant:String}`);
+  return Number(row?.rows);
+};
+
+/** The rejection of a promise, of the expected class. */
+export const failureOf = async <Failure extends Error>(
+  t: ExecutionContext,
+  promise: Promise<unknown>,
+  instanceOf: new (...args: never[]) => Failure,
+): Promise<Failure | undefined> =>
+  (await t.throwsAsync(promise, { instanceOf: instanceOf as never })) as Failure | undefined;

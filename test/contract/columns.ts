@@ -1,0 +1,209 @@
+/** What every adapter of the columns port must do. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import type { QueryParameters } from '../../schemas/columns.ts';
+import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
+import { tenantTables } from '../../schemas/tables/index.ts';
+import { columnsFences } from './columns-fences.ts';
+import {
+  blockOf,
+  type ColumnsContract,
+  countOf,
+  failureOf,
+  quoted,
+  randomRows,
+  someTenant,
+  tableNamed,
+} from './columns-harness.ts';
+
+/** Tables whose random rows may share a sorting key never do: each has a random 64-bit part or an id. */
+const digest = (columns: readonly string[], from: string): string =>
+  `SELECT count() AS rows, toString(sum(cityHash64(toString(tuple(${columns.map((column) => `found.${column}`).join(', ')}))))) AS digest FROM (${from}) AS found`;
+
+const values: readonly (readonly [string, QueryParameters[string], unknown])[] = [
+  ['String', "it's \\ {x:String}\n\t\0 漢🙂", "it's \\ {x:String}\n\t\0 漢🙂"],
+  ['String', '', ''],
+  ['UInt64', 18446744073709551615n, '18446744073709551615'],
+  ['Int32', -5, -5],
+  ['Float64', 1.25, 1.25],
+  ['Float64', Number.NaN, 'nan'],
+  ['Float64', Number.NEGATIVE_INFINITY, '-inf'],
+  ['Bool', true, true],
+  ["DateTime64(9, 'UTC')", '2026-03-01 10:00:00.123456789', '2026-03-01 10:00:00.123456789'],
+  ["DateTime64(3, 'UTC')", '1772359200.5', '2026-03-01 10:00:00.500'],
+  ['Array(String)', ["a'b", 'c\\d', ''], ["a'b", 'c\\d', '']],
+  ['Array(UInt64)', [1, 2], ['1', '2']],
+  ['Array(String)', [], []],
+  ['FixedString(2)', 'ab', 'ab'],
+];
+
+export const columnsContract = (contract: ColumnsContract): void => {
+  const { name, under } = contract;
+  columnsFences(contract);
+
+  for (const table of tenantTables) {
+    test(`${name}: a block of ${table.name} comes back as it went in`, async (t) => {
+      const tenant = someTenant();
+      const own = { tenant_id: quoted(tenant) };
+      await under().columns.insert(await blockOf(under(), table, own), randomUUID());
+      const names = Object.keys(table.columns);
+      const sent = await under().columns.query(digest(names, randomRows(table, own)));
+      const found = await under()
+        .columns.of(tenant)
+        .query(digest(names, `SELECT * FROM ${table.name} WHERE tenant_id = {tenant:String}`));
+      t.deepEqual(found, sent);
+      t.is((found[0] as { rows: string }).rows, '100');
+    });
+  }
+
+  test(`${name}: the same token again changes nothing, views’ targets included`, async (t) => {
+    const tenant = someTenant();
+    const spans = await blockOf(under(), tableNamed('spans'), {
+      tenant_id: quoted(tenant),
+      kind: '2',
+      timestamp: "'2026-03-01 10:00:00'",
+    });
+    const resources = await blockOf(under(), tableNamed('resources'), {
+      tenant_id: quoted(tenant),
+      attributes: "map('service.name', toString(number))",
+    });
+    for (const token of ['first', 'first', 'second']) {
+      await under().columns.insert(spans, `${tenant}:${token}`);
+      await under().columns.insert(resources, `${tenant}:${token}`);
+      const times = token === 'first' ? 1 : 2;
+      t.is(await countOf(under(), 'spans', tenant), 100 * times);
+      const requests = await under()
+        .columns.of(tenant)
+        .query(
+          'SELECT sum(requests) AS requests, sum(arraySum(mapValues(duration_buckets))) AS counted FROM span_metrics WHERE tenant_id = {tenant:String}',
+        );
+      t.deepEqual(requests, [{ requests: String(100 * times), counted: String(100 * times) }]);
+      const entities = await under()
+        .columns.of(tenant)
+        .query('SELECT uniqExact(kind, id) AS entities FROM entities WHERE tenant_id = {tenant:String}');
+      t.deepEqual(entities, [{ entities: '100' }]);
+    }
+  });
+
+  test(`${name}: the same token at the same time lands once`, async (t) => {
+    const tenant = someTenant();
+    const block = await blockOf(under(), tableNamed('logs'), { tenant_id: quoted(tenant) });
+    const results = await Promise.allSettled(Array.from({ length: 4 }, () => under().columns.insert(block, tenant)));
+    for (const result of results)
+      if (result.status === 'rejected') t.true(result.reason instanceof UnavailableError, String(result.reason));
+    await under().columns.insert(block, tenant);
+    t.is(await countOf(under(), 'logs', tenant), 100);
+  });
+
+  test(`${name}: a token belongs to one table`, async (t) => {
+    const tenant = someTenant();
+    for (const table of ['logs', 'samples'])
+      await under().columns.insert(await blockOf(under(), tableNamed(table), { tenant_id: quoted(tenant) }), tenant);
+    t.is(await countOf(under(), 'logs', tenant), 100);
+    t.is(await countOf(under(), 'samples', tenant), 100);
+  });
+
+  test(`${name}: a block without rows is nothing`, async (t) => {
+    await t.notThrowsAsync(under().columns.insert({ table: 'logs', columns: [], rows: 0, chunks: [] }, 'none'));
+  });
+
+  test(`${name}: data that never fits is a permanent error`, async (t) => {
+    const { columns } = under();
+    const block = await blockOf(under(), tableNamed('logs'), { tenant_id: quoted(someTenant()) });
+    const bytes = Buffer.concat(block.chunks);
+    const misfit = {
+      columns: [{ name: 'resource_id', type: 'String' }],
+      rows: 1,
+      chunks: [await under().native("SELECT 'no number' AS resource_id")],
+    };
+    const bad = {
+      cut: { ...block, chunks: [bytes.subarray(0, bytes.length - 5)] },
+      'of another type': { ...block, ...misfit },
+      'with an unknown column': { ...block, columns: [...block.columns, { name: 'unknown', type: 'UInt8' }] },
+    };
+    for (const [what, broken] of Object.entries(bad)) {
+      const failure = await failureOf(t, columns.insert(broken, randomUUID()), PermanentError);
+      t.is(failure?.reason, 'bad-block', what);
+    }
+  });
+
+  test(`${name}: a table that is not there yet is worth another try`, async (t) => {
+    const block = await blockOf(under(), tableNamed('logs'), { tenant_id: quoted(someTenant()) });
+    await failureOf(t, under().columns.insert({ ...block, table: 'not_yet' }, randomUUID()), UnavailableError);
+  });
+
+  for (const [type, value, expected] of values) {
+    test(`${name}: a parameter ${type} of ${JSON.stringify(String(value))} arrives as it is`, async (t) => {
+      t.deepEqual(await under().columns.query(`SELECT {value:${type}} AS value`, { value }), [{ value: expected }]);
+    });
+  }
+
+  test(`${name}: many and large parameters are taken`, async (t) => {
+    const ids = Array.from({ length: 50_000 }, (_, index) => String(index));
+    const rows = await under().columns.query('SELECT length({ids:Array(UInt64)}) AS ids', { ids });
+    t.deepEqual(rows, [{ ids: '50000' }]);
+  });
+
+  test(`${name}: a value that does not fit its parameter is a permanent error`, async (t) => {
+    await failureOf(t, under().columns.query('SELECT {value:UInt8} AS value', { value: 'x' }), PermanentError);
+  });
+
+  test(`${name}: more rows than allowed are an error`, async (t) => {
+    const sql = 'SELECT number FROM numbers({rows:UInt64})';
+    t.is((await under().columns.query(sql, { rows: 10 }, { maxResultRows: 10 })).length, 10);
+    const failure = await failureOf(t, under().columns.query(sql, { rows: 11 }, { maxResultRows: 10 }), PermanentError);
+    t.is(failure?.reason, 'result-too-large');
+  });
+
+  test(`${name}: a query ends when its time is over`, async (t) => {
+    const query = under().columns.query(
+      'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)',
+      {},
+      { maxExecutionSeconds: 1 },
+    );
+    await failureOf(t, query, UnavailableError);
+  });
+
+  test(`${name}: a query gets no more memory than allowed`, async (t) => {
+    const query = under().columns.query(
+      'SELECT length(groupArray(number)) FROM numbers(100000000)',
+      {},
+      { maxMemoryBytes: 20_000_000 },
+    );
+    await failureOf(t, query, UnavailableError);
+  });
+
+  test(`${name}: an aborted query rejects at once and stops`, async (t) => {
+    const mark = randomUUID();
+    const sql = `SELECT sum(sipHash64(number, '${mark}')), {tenant:String} FROM numbers(1000000000000)`;
+    const begun = performance.now();
+    const query = under()
+      .columns.of(someTenant())
+      .query(sql, {}, { signal: AbortSignal.timeout(300) });
+    await t.throwsAsync(query, { name: 'TimeoutError' });
+    t.true(performance.now() - begun < 3000);
+    const running = async (): Promise<number> => {
+      const rows = await under().columns.query(
+        "SELECT query FROM system.processes WHERE query LIKE {like:String} AND query NOT LIKE '%processes%'",
+        { like: `%${mark}%` },
+      );
+      return rows.length;
+    };
+    for (let attempt = 0; attempt < 100 && (await running()) > 0; attempt++) await sleep(50);
+    t.is(await running(), 0);
+  });
+
+  test(`${name}: a query aborted before it begins never runs`, async (t) => {
+    const signal = AbortSignal.abort(new Error('gone'));
+    await t.throwsAsync(under().columns.query('SELECT 1', {}, { signal }), { message: 'gone' });
+  });
+
+  test(`${name}: the platform’s own reads may bring settings`, async (t) => {
+    t.deepEqual(await under().columns.query('SELECT 1 AS one SETTINGS max_threads = 1'), [{ one: 1 }]);
+  });
+
+  test(`${name}: it says that it can be used`, async (t) => {
+    await t.notThrowsAsync(under().columns.check());
+  });
+};

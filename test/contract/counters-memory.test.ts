@@ -1,0 +1,56 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import test from 'ava';
+import { memoryCounters } from '../../api/adapters/counters-memory.ts';
+import { countersContract } from './counters.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const fake = () => {
+  let now = 1_700_000_000_123;
+  return {
+    clock: { now: () => now },
+    pass: async (ms: number) => {
+      now += ms;
+    },
+  };
+};
+
+countersContract('memory', async () => {
+  const { clock, pass } = fake();
+  return { counters: memoryCounters({ clock }), pass };
+});
+
+test.serial('memory: a million keys take bounded memory, and what is in use is kept while others pass', async (t) => {
+  const counters = memoryCounters({ clock: fake().clock });
+  const bucket = { rate: 0.001, burst: 3 };
+  await counters.take('in use', bucket, 3);
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  for (let n = 0; n < 1_000_000; n += 1) {
+    await counters.take(`key ${n}`, bucket, 1);
+    if (n % 50_000 === 0) t.is((await counters.take('in use', bucket, 1)).granted, 0);
+  }
+  collectGarbage();
+  const grown = (process.memoryUsage().heapUsed - before) / 1024 / 1024;
+  t.true(grown < 40, `${grown} MB`);
+  t.is((await counters.take('in use', bucket, 1)).granted, 0);
+});
+
+test('memory: cached values together take bounded memory', async (t) => {
+  const counters = memoryCounters();
+  for (let n = 0; n < 200; n += 1) await counters.cache(`${n}`, `${n}${'x'.repeat(1024 * 1024)}`, 60_000);
+  t.is(await counters.cached('0'), undefined);
+  t.truthy(await counters.cached('199'));
+  await counters.cache('too large', 'x'.repeat(65 * 1024 * 1024), 60_000);
+  t.is(await counters.cached('too large'), undefined);
+});
+
+test('memory: a clock that steps back gives nothing away', async (t) => {
+  const { clock, pass } = fake();
+  const counters = memoryCounters({ clock });
+  await counters.take('k', { rate: 1, burst: 5 }, 5);
+  await pass(-60_000);
+  t.is((await counters.take('k', { rate: 1, burst: 5 }, 5)).granted, 0);
+});

@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { redisCounters } from '../../api/adapters/counters-redis.ts';
+import type { Counters } from '../../schemas/counters.ts';
+import { startService, startServices, unavailable } from '../services/services.ts';
+import { countersContract, freshKey } from './counters.ts';
+import { eventually } from './documents.ts';
+
+const reason = unavailable('redis');
+if (reason !== undefined) test.skip(`redis: ${reason}`, () => undefined);
+else suites();
+
+function suites(): void {
+  const prefix = `oiq-test-${process.pid}-${Date.now()}:`;
+  const pass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+  const urls = startServices(['redis']).then((services) => services.url('redis'));
+  const open = async (url: string): Promise<Counters> => {
+    const counters = redisCounters({ url, prefix });
+    await eventually('redis answers', () => !counters.degraded());
+    return counters;
+  };
+
+  countersContract('redis', async () => ({ counters: await open(await urls), pass }));
+
+  test('redis: instances share one bucket, one window and one cache, whatever their clocks say', async (t) => {
+    const url = await urls;
+    const skewed = (by: number) => redisCounters({ url, prefix, clock: { now: () => Date.now() + by } });
+    const instances = [skewed(0), skewed(3_600_000), skewed(-3_600_000)];
+    await eventually('redis answers', () => instances.every((counters) => !counters.degraded()));
+    const key = freshKey();
+    const taken = await Promise.all(
+      Array.from({ length: 90 }, (_, n) => instances[n % 3]?.take(key, { rate: 0.01, burst: 20 }, 1)),
+    );
+    t.is(
+      taken.reduce((sum, answer) => sum + (answer?.granted ?? 0), 0),
+      20,
+    );
+    const spent = await Promise.all(
+      Array.from({ length: 90 }, (_, n) => instances[n % 3]?.spend(key, 30, 86_400_000, 1)),
+    );
+    t.is(
+      spent.reduce((sum, answer) => sum + (answer?.granted ?? 0), 0),
+      30,
+    );
+    await instances[0]?.cache(key, 'v', 5000);
+    t.is(await instances[2]?.cached(key), 'v');
+    await Promise.all(instances.map((counters) => counters.close()));
+  });
+
+  test('redis: where there is none, limits hold per instance from the first call', async (t) => {
+    const counters = redisCounters({ url: 'redis://127.0.0.1:23098', prefix });
+    t.true(counters.degraded());
+    const taken = await Promise.all(Array.from({ length: 50 }, () => counters.take('k', { rate: 0.01, burst: 10 }, 1)));
+    t.is(
+      taken.reduce((sum, { granted }) => sum + granted, 0),
+      10,
+    );
+    t.is((await counters.spend('k', 3, 86_400_000, 5)).granted, 3);
+    await counters.cache('k', 'v', 5000);
+    t.is(await counters.cached('k'), 'v');
+    await counters.close();
+  });
+
+  test('redis: while it is gone, killed or hung, calls are counted here in time; then across instances again, without a restart', async (t) => {
+    t.timeout(90_000);
+    const directory = mkdtempSync(join(tmpdir(), 'oiq-redis-'));
+    const server = await startService('redis', { port: 23078, directory });
+    const said: string[] = [];
+    const log = {
+      info: (_: unknown, message: string) => void said.push(message),
+      warn: (_: unknown, message: string) => void said.push(message),
+      error: (_: unknown, message: string) => void said.push(message),
+    };
+    const counters = redisCounters({ url: server.url, prefix, log });
+    try {
+      await eventually('redis answers', () => !counters.degraded());
+      const outages = [
+        { off: () => server.kill(), on: () => server.start() },
+        {
+          off: async () => void process.kill(server.pid, 'SIGSTOP'),
+          on: async () => void process.kill(server.pid, 'SIGCONT'),
+        },
+      ];
+      for (const { off, on } of outages) {
+        const key = freshKey();
+        const bucket = { rate: 0.01, burst: 10 };
+        t.is((await counters.take(key, bucket, 4)).granted, 4);
+        await off();
+        // A stop takes effect a moment after its signal.
+        await pass(50);
+        const started = performance.now();
+        // Calls that Redis may still be asked, in several turns of the loop.
+        const first = await Promise.all(Array.from({ length: 5 }, () => counters.take(key, bucket, 1)));
+        t.true(performance.now() - started < 2000, `first calls took ${performance.now() - started} ms`);
+        t.true(counters.degraded());
+        const at = performance.now();
+        const taken = await Promise.all(Array.from({ length: 1000 }, () => counters.take(key, bucket, 1)));
+        t.true(performance.now() - at < 500, `later calls took ${performance.now() - at} ms`);
+        t.is(
+          [...first, ...taken].reduce((sum, { granted }) => sum + granted, 0),
+          10,
+        );
+        await on();
+        await eventually('counts are shared again', () => !counters.degraded(), 10_000);
+        const after = freshKey();
+        t.is((await counters.take(after, bucket, 20)).granted, 10);
+      }
+      t.is(said.length, 5, said.join('; '));
+    } finally {
+      await counters.close();
+      await server.kill();
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+}

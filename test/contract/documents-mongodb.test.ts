@@ -1,0 +1,276 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { MongoClient } from 'mongodb';
+import { mongoDocuments } from '../../api/adapters/documents-mongodb.ts';
+import {
+  type Change,
+  type Collection,
+  ConflictError,
+  type Documents,
+  defineCollection,
+} from '../../schemas/documents.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import { startService, startServices, unavailable } from '../services/services.ts';
+import { documentsContract, eventually } from './documents.ts';
+
+interface Thing {
+  readonly n: number;
+}
+
+const reason = unavailable('mongodb');
+if (reason !== undefined) test.skip(`mongodb: ${reason}`, () => undefined);
+else suites();
+
+function suites(): void {
+  const name = `oiq-documents-${process.pid}-${Date.now()}`;
+  const within = (url: string): string => url.replace('/?', `/${name}?`);
+  const urls = startServices(['mongodb']).then((services) => services.url('mongodb'));
+  const open = async (): Promise<Documents> => mongoDocuments({ url: within(await urls) });
+  const raw = async <Result>(work: (client: MongoClient) => Promise<Result>): Promise<Result> => {
+    const client = await new MongoClient(await urls).connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.close();
+    }
+  };
+  test.after.always(() => raw((client) => client.db(name).dropDatabase()));
+
+  documentsContract('mongodb', open);
+
+  const opened = async (collection: string) => {
+    const definition = defineCollection<Thing>({ name: collection, unique: [['n']] });
+    const one = await open();
+    await one.ensureCollections([definition]);
+    return { definition, one, other: await open() };
+  };
+
+  test('mongodb: a change made by one instance reaches the followers of another within a second', async (t) => {
+    const { definition, one, other } = await opened('instances');
+    const changes: Change<Thing>[] = [];
+    await other.follow(definition, (change) => changes.push(change));
+    const delays: number[] = [];
+    for (let n = 0; n < 20; n += 1) {
+      const { id } = await one.of('a').collection(definition).insert({ n });
+      const at = performance.now();
+      await eventually('the change is told', () => changes.at(-1)?.id === id, 1000);
+      delays.push(performance.now() - at);
+    }
+    t.true(Math.max(...delays) < 1000);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  test('mongodb: a feed is fresh under a steady stream of changes, which never leaves it idle', async (t) => {
+    const { definition, one, other } = await opened('steady');
+    let told = 0;
+    const feed = await other.follow(definition, () => {
+      told += 1;
+    });
+    const things = one.of('a').collection(definition);
+    const until = performance.now() + 3000;
+    let stalest = 0;
+    for (let n = 0; performance.now() < until; n += 1) {
+      await things.insert({ n });
+      stalest = Math.max(stalest, feed.staleMs());
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    t.true(told > 20);
+    t.true(stalest < 2000, `stale for ${stalest} ms`);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  test('mongodb: the index declared for a filter is the one that is used', async (t) => {
+    const definition = defineCollection<{ state: string; mail: string }>({
+      name: 'planned',
+      indexes: [['state']],
+      uniqueEverywhere: [['mail']],
+    });
+    const documents = await open();
+    await documents.ensureCollections([definition]);
+    await documents.transaction(async (transaction) => {
+      for (let n = 0; n < 200; n += 1)
+        await transaction
+          .of('a')
+          .collection(definition)
+          .insert({ state: `${n % 50}`, mail: `${n}` });
+    });
+    await raw(async (client) => {
+      const collection = client.db(name).collection('planned');
+      for (const [filter, examined] of [
+        [{ '_id.tenant': 'a', 'fields.state': '7' }, 4],
+        [{ 'fields.mail': '7' }, 1],
+      ] as [Record<string, string>, number][]) {
+        const { executionStats } = await collection.find(filter).explain('executionStats');
+        t.is(executionStats.totalDocsExamined, examined);
+      }
+    });
+    await documents.close();
+  });
+
+  test('mongodb: what a hand other than ours updated is told as it is then', async (t) => {
+    const { definition, one, other } = await opened('by-hand');
+    const changes: Change<Thing>[] = [];
+    await other.follow(definition, (change) => changes.push(change));
+    await one.of('a').collection(definition).insert({ id: 'x', n: 1 });
+    await raw((client) =>
+      client
+        .db(name)
+        .collection<{ fields: Thing; version: number }>('by-hand')
+        .updateOne({}, [{ $set: { 'fields.n': 2, version: 2 } }]),
+    );
+    await eventually('the change is told', () => changes.at(-1)?.document?.n === 2);
+    await Promise.all([one.close(), other.close()]);
+    t.pass();
+  });
+
+  test('mongodb: a collection dropped under a follower is told as deletions', async (t) => {
+    const { definition, one, other } = await opened('dropped');
+    const changes: Change<Thing>[] = [];
+    const things = one.of('a').collection(definition);
+    await things.insert({ id: 'x', n: 1 });
+    await other.follow(definition, (change) => changes.push(change));
+    await raw((client) => client.db(name).dropCollection('dropped'));
+    await eventually(
+      'the deletion is told',
+      () => changes.at(-1)?.id === 'x' && changes.at(-1)?.document === undefined,
+    );
+    await things.insert({ id: 'y', n: 2 });
+    await eventually('the new document is told', () => changes.at(-1)?.id === 'y');
+    t.is(changes.length, 3);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  const unavailableWithin = async (limitMs: number, work: () => Promise<unknown>): Promise<number> => {
+    const at = performance.now();
+    const error = await work().then(
+      () => undefined,
+      (rejection: unknown) => rejection,
+    );
+    const took = performance.now() - at;
+    if (!(error instanceof UnavailableError))
+      throw new Error(`was not refused as unavailable: ${error}`, { cause: error });
+    if (took > limitMs) throw new Error(`took ${took} ms`);
+    return took;
+  };
+
+  /** Writes until told to stop; answers with what was acknowledged, and with what may or may not be there. */
+  const writer = (things: Collection<Thing>) => {
+    const acknowledged = new Set<string>();
+    const unknown = new Set<string>();
+    let writing = true;
+    const done = (async () => {
+      for (let n = 0; writing; n += 1) {
+        const id = `w${n}`;
+        await things.insert({ id, n: 1000 + n }).then(
+          () => acknowledged.add(id),
+          (error: unknown) => {
+            if (!(error instanceof UnavailableError)) throw error;
+            unknown.add(id);
+          },
+        );
+      }
+    })();
+    const stop = async () => {
+      writing = false;
+      await done;
+      return { acknowledged, unknown };
+    };
+    return { stop };
+  };
+
+  test('mongodb: while it is gone, killed or hung, everything is refused in time and feeds are stale; then all goes on without a gap', async (t) => {
+    t.timeout(120_000);
+    const directory = mkdtempSync(join(tmpdir(), 'oiq-mongodb-'));
+    const server = await startService('mongodb', { port: 23018, directory });
+    const documents = await mongoDocuments({ url: within(server.url) });
+    const writing = await mongoDocuments({ url: within(server.url) });
+    try {
+      const definition = defineCollection<Thing>({ name: 'outage' });
+      await documents.ensureCollections([definition]);
+      const things = documents.of('a').collection(definition);
+      await things.insert({ id: 'before', n: 0 });
+      const heard = new Map<string, number>();
+      const feed = await documents.follow(definition, ({ id, document }) => {
+        t.true((document?.version ?? 0) > (heard.get(id) ?? 0), `${id} is told in order`);
+        heard.set(id, document?.version ?? 0);
+      });
+      const { stop } = writer(writing.of('a').collection(definition));
+      const outages = [
+        { off: () => server.kill(), on: () => server.start() },
+        {
+          off: async () => void process.kill(server.pid, 'SIGSTOP'),
+          on: async () => void process.kill(server.pid, 'SIGCONT'),
+        },
+      ];
+      for (const { off, on } of outages) {
+        await off();
+        // A stop takes effect a moment after its signal.
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        const at = performance.now();
+        await Promise.all([
+          unavailableWithin(5500, () => things.find('before')),
+          unavailableWithin(5500, () => things.insert({ id: `lost${at}`, n: 1 })),
+          unavailableWithin(5500, () => things.update('before', { n: 2 })),
+          unavailableWithin(5500, () => things.list()),
+          unavailableWithin(5500, () => documents.check()),
+          unavailableWithin(10_500, () =>
+            documents.transaction((transaction) => transaction.of('a').collection(definition).insert({ n: 5 })),
+          ),
+          eventually('the feed is stale', () => feed.staleMs() > 2000, 3000),
+        ]);
+        await on();
+        await eventually('the feed is fresh again', () => feed.staleMs() < 1500, 15_000);
+        await things.update('before', { n: 3 });
+      }
+      const { acknowledged, unknown } = await stop();
+      t.true(acknowledged.size > 0);
+      const present = new Map<string, number>();
+      for await (const { id, version } of documents.everywhere(definition)) present.set(id, version);
+      for (const id of acknowledged) t.true(present.has(id), `${id} was acknowledged`);
+      for (const id of present.keys())
+        t.true(
+          acknowledged.has(id) || unknown.has(id) || id === 'before' || id.startsWith('lost') || id.length > 30,
+          id,
+        );
+      await eventually('the follower has heard of all', () =>
+        [...present].every(([id, version]) => heard.get(id) === version),
+      );
+      t.is(heard.size, present.size);
+    } finally {
+      await server.kill();
+      await Promise.all([documents.close(), writing.close()]);
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+
+  test('mongodb: where there is none, opening is refused within 5 seconds', async (t) => {
+    const took = await unavailableWithin(5000, () =>
+      mongoDocuments({ url: 'mongodb://127.0.0.1:23019/?replicaSet=rs0' }),
+    );
+    t.true(took < 5000);
+  });
+
+  test('mongodb: two instances that write the same document in transactions lose no write', async (t) => {
+    const { definition, one, other } = await opened('contended');
+    await one.of('a').collection(definition).insert({ id: 'x', n: 0 });
+    const increment = (documents: Documents) =>
+      documents.transaction(async (transaction) => {
+        const staged = transaction.of('a').collection(definition);
+        const before = await staged.find('x');
+        await staged.update('x', { n: (before?.n ?? 0) + 1 });
+      });
+    await Promise.all(Array.from({ length: 20 }, (_, n) => increment(n % 2 === 0 ? one : other)));
+    t.is((await one.of('a').collection(definition).find('x'))?.n, 20);
+    const same = await Promise.allSettled(
+      [one, other].map((documents) =>
+        documents.transaction((transaction) => transaction.of('a').collection(definition).insert({ n: 99 })),
+      ),
+    );
+    const refused = same.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    t.is(refused.length, 1);
+    t.true(refused[0] instanceof ConflictError);
+    await Promise.all([one.close(), other.close()]);
+  });
+}

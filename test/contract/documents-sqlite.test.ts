@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { defineCollection } from '../../schemas/documents.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import { documentsContract } from './documents.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'oiq-documents-'));
+test.after.always(() => rmSync(directory, { recursive: true, force: true }));
+
+documentsContract('sqlite', () => sqliteDocuments({ path: join(directory, 'contract.sqlite') }));
+
+const things = defineCollection<{ state: string; n: number }>({ name: 'things', indexes: [['state']] });
+
+test('sqlite: what was acknowledged is there after reopening, under the declared indexes', async (t) => {
+  const path = join(directory, 'reopened.sqlite');
+  const first = await sqliteDocuments({ path });
+  await first.ensureCollections([things]);
+  const made = await first.of('a').collection(things).insert({ state: 'x', n: 1 });
+  await first.close();
+  await t.throwsAsync(first.of('a').collection(things).find(made.id), { instanceOf: UnavailableError });
+  await t.throwsAsync(first.of('a').collection(things).insert({ state: 'x', n: 1 }), { instanceOf: UnavailableError });
+  const second = await sqliteDocuments({ path });
+  t.deepEqual(await second.of('a').collection(things).find(made.id), made);
+  t.is(await second.of('a').collection(things).count({ state: 'x' }), 1);
+  await second.ensureCollections([things]);
+  t.is(await second.of('a').collection(things).count({ state: 'x' }), 1);
+  await second.close();
+  t.is(statSync(path).mode & 0o077, 0);
+});
+
+test('sqlite: equality on an indexed field reads the matches, not the whole collection', async (t) => {
+  const documents = await sqliteDocuments({ path: join(directory, 'indexed.sqlite') });
+  await documents.ensureCollections([things]);
+  await documents.transaction(async (transaction) => {
+    const staged = transaction.of('a').collection(things);
+    for (let n = 0; n < 10_000; n += 1) await staged.insert({ state: n % 1000 === 0 ? 'rare' : 'common', n });
+  });
+  const collection = documents.of('a').collection(things);
+  const cpuOf = async (filter: Record<string, unknown>): Promise<number> => {
+    await collection.count(filter);
+    const before = process.cpuUsage();
+    for (let n = 0; n < 5; n += 1) t.is(await collection.count(filter), 10);
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  const indexed = await cpuOf({ state: 'rare' });
+  const scanned = await cpuOf({ state: { $not: { $ne: 'rare' } } });
+  t.true(indexed * 5 < scanned, `${indexed} µs with the index, ${scanned} µs without`);
+  await documents.close();
+});
+
+test('sqlite: a transaction whose work does not end gives up and lets others write', async (t) => {
+  t.timeout(20_000);
+  const documents = await sqliteDocuments({ path: join(directory, 'hung.sqlite') });
+  const hung = documents.transaction(async (transaction) => {
+    await transaction.of('a').collection(things).insert({ state: 'x', n: 1 });
+    await new Promise(() => undefined);
+  });
+  const waiting = documents.of('a').collection(things).insert({ id: 'after', state: 'x', n: 2 });
+  await t.throwsAsync(hung, { instanceOf: UnavailableError });
+  await waiting;
+  t.is(await documents.of('a').collection(things).count(), 1);
+  await documents.close();
+});

@@ -1,0 +1,729 @@
+/** What every documents store promises. Each adapter's test file runs this suite over a store of its own. */
+import test from 'ava';
+import {
+  type Change,
+  type Collection,
+  type CollectionDefinition,
+  ConflictError,
+  type Documents,
+  defineCollection,
+  type Feed,
+  type Filter,
+  type FindOptions,
+} from '../../schemas/documents.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+
+interface Thing {
+  readonly name?: string;
+  readonly state?: string | null;
+  readonly rank?: unknown;
+  readonly tags?: readonly unknown[];
+  readonly owner?: { readonly id?: string; readonly mail?: string };
+  readonly members?: readonly { readonly id: string; readonly role: string }[];
+}
+
+let collections = 0;
+const freshCollection = <Fields extends object = Thing>(
+  rest: Omit<CollectionDefinition<Fields>, 'name'> = {},
+): CollectionDefinition<Fields> => {
+  collections += 1;
+  return defineCollection<Fields>({ name: `c${collections}-${process.pid}`, ...rest });
+};
+
+export const eventually = async (what: string, holds: () => boolean, limitMs = 5000): Promise<void> => {
+  const deadline = performance.now() + limitMs;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+};
+
+const deep = (levels: number): unknown => {
+  let value: unknown = 'bottom';
+  for (let level = 0; level < levels; level += 1) value = level % 2 === 0 ? { in: value } : [value];
+  return value;
+};
+
+const awkward: readonly (readonly [what: string, fields: Record<string, unknown>, kept?: Record<string, unknown>])[] = [
+  ['an empty document', {}],
+  ['operators as names', { $set: { a: 1 }, $where: 'true', inner: { $gt: 1, $ref: 'x', $id: 'y', $db: 'z' } }],
+  ['dots in names', { 'a.b': 1, inner: { 'c.d': { 'e.': 2, '.f': 3 } } }],
+  [
+    '__proto__, constructor and prototype as names',
+    JSON.parse('{"__proto__":{"x":1},"constructor":{"prototype":2},"in":{"__proto__":null}}'),
+  ],
+  ['names of the driver', { _bsontype: 'ObjectId', inner: { _bsontype: 'Long', low: 1 }, toBSON: 'x', _id: 'mine' }],
+  [
+    "the store's own names, inside",
+    { inner: { id: 'x', version: 'v', createdAt: 1, tenant: 't', fields: 'f', json: 'j' } },
+  ],
+  ['names of its own columns', { tenant: 'other', fields: { a: 1 }, json: '{"a":2}', tenantId: 'b' }],
+  ["the store's own names, outside", { version: 99, createdAt: 'never', updatedAt: 'never', a: 1 }, { a: 1 }],
+  ['undefined', { a: undefined, b: [undefined, 1], c: { d: undefined } }, { b: [null, 1], c: {} }],
+  [
+    'dates',
+    { at: new Date(0), text: '2024-01-01T00:00:00.000Z' },
+    { at: '1970-01-01T00:00:00.000Z', text: '2024-01-01T00:00:00.000Z' },
+  ],
+  [
+    'numbers',
+    {
+      int: 1,
+      big: 2 ** 53 - 1,
+      over: 2 ** 31,
+      float: 0.1,
+      small: -5e-324,
+      huge: 1.7e308,
+      negative: -1,
+      zero: -0,
+      no: Number.NaN,
+    },
+    {
+      int: 1,
+      big: 2 ** 53 - 1,
+      over: 2 ** 31,
+      float: 0.1,
+      small: -5e-324,
+      huge: 1.7e308,
+      negative: -1,
+      zero: 0,
+      no: null,
+    },
+  ],
+  ['null, false, empty', { a: null, b: false, c: '', d: [], e: {}, '': 'empty name' }],
+  ['text', { a: 'é\u{1F600}\u{10FFFF}', b: 'nul\0in text', c: '\ud800 alone', d: '"\\\n\u2028' }],
+  ['broken text and nul in names', { 'a\0b': 1, '\ud800': 2, in: { 'x\0': 3 } }],
+  ['lists in lists', { a: [[1, [2, []]], [null], [{ b: [{}] }]] }],
+  ['150 levels', { deep: deep(150) }],
+  ['names like numbers', { 2: 'b', 1: 'a', '01': 'c' }],
+  ['a long text', { text: 'x'.repeat(1_000_000) }],
+];
+
+const samples: readonly (Thing & { readonly id: string })[] = [
+  { id: 'a', name: 'Anna', state: 'open', rank: 1, tags: ['x', 'y'], owner: { id: 'u1' } },
+  { id: 'b', name: 'anna', state: 'open', rank: 2, tags: [], owner: { id: 'u2', mail: 'b@x' } },
+  { id: 'c', name: 'Bert', state: 'closed', rank: 10, tags: ['y'], members: [{ id: 'u1', role: 'admin' }] },
+  {
+    id: 'd',
+    name: 'Émile',
+    state: null,
+    rank: null,
+    members: [
+      { id: 'u2', role: 'admin' },
+      { id: 'u1', role: 'viewer' },
+    ],
+  },
+  { id: 'e', rank: '2', tags: [1, true, null] },
+  { id: 'f', name: '', state: 'open', rank: true, owner: {} },
+];
+
+const filters: readonly (readonly [filter: Filter, ids: string])[] = [
+  [{}, 'abcdef'],
+  [{ id: 'c' }, 'c'],
+  [{ id: { $in: ['a', 'f', 'z'] } }, 'af'],
+  [{ version: 1, createdAt: { $gt: '2000' } }, 'abcdef'],
+  [{ state: 'open' }, 'abf'],
+  [{ state: { $eq: 'open' }, rank: { $gt: 1 } }, 'b'],
+  [{ state: null }, 'de'],
+  [{ state: { $ne: 'open' } }, 'cde'],
+  [{ state: { $in: ['closed', null] } }, 'cde'],
+  [{ state: { $nin: ['closed', 'open'] } }, 'de'],
+  [{ state: { $exists: true } }, 'abcdf'],
+  [{ state: { $exists: false } }, 'e'],
+  [{ rank: 2 }, 'b'],
+  [{ rank: '2' }, 'e'],
+  [{ rank: { $gte: 2 } }, 'bc'],
+  [{ rank: { $lt: '3' } }, 'e'],
+  [{ rank: true }, 'f'],
+  [{ tags: 'y' }, 'ac'],
+  [{ tags: { $in: ['x', 1] } }, 'ae'],
+  [{ tags: { $all: ['x', 'y'] } }, 'a'],
+  [{ tags: { $size: 0 } }, 'b'],
+  [{ tags: ['y'] }, 'c'],
+  [{ tags: true }, 'e'],
+  [{ 'owner.id': 'u1' }, 'a'],
+  [{ 'owner.mail': { $exists: false } }, 'acdef'],
+  [{ 'members.id': 'u1' }, 'cd'],
+  [{ 'members.0.id': 'u1' }, 'c'],
+  [{ members: { $elemMatch: { id: 'u1', role: 'admin' } } }, 'c'],
+  [{ 'members.id': 'u1', 'members.role': 'admin' }, 'cd'],
+  [{ name: { $regex: '^an', $options: 'i' } }, 'ab'],
+  [{ name: /^B/ }, 'c'],
+  [{ name: { $not: { $regex: 'n' } } }, 'cdef'],
+  [{ $or: [{ name: 'Bert' }, { rank: 1 }] }, 'ac'],
+  [{ $and: [{ state: 'open' }, { $or: [{ rank: 1 }, { rank: 2 }] }] }, 'ab'],
+  [{ $nor: [{ state: 'open' }, { id: 'e' }] }, 'cd'],
+  [{ state: 'open', $and: [{ state: 'closed' }] }, ''],
+];
+
+const titleOf = (filter: Filter): string =>
+  JSON.stringify(filter, (_, value) => (value instanceof RegExp ? String(value) : value));
+
+export const documentsContract = (name: string, make: () => Promise<Documents>): void => {
+  let documents: Documents;
+  test.before(async () => {
+    documents = await make();
+  });
+  test.after.always(() => documents?.close());
+  const a = `a-${process.pid}`;
+  const b = `b-${process.pid}`;
+  const kept = <Fields extends object>(definition: CollectionDefinition<Fields>, tenant = a) =>
+    documents.of(tenant).collection(definition);
+  const conflict =
+    (kind: string, ...fields: string[]) =>
+    (error: unknown): boolean =>
+      error instanceof ConflictError && error.kind === kind && error.fields.join() === fields.join();
+
+  test(`${name}: a document is inserted, found, replaced, updated and deleted, with its version`, async (t) => {
+    const things = kept(freshCollection());
+    const made = await things.insert({ name: 'one', state: 'open' });
+    t.is(made.version, 1);
+    t.is(made.createdAt, made.updatedAt);
+    t.regex(made.createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    t.deepEqual(await things.find(made.id), made);
+    const replaced = await things.replace(made.id, { rank: 3 });
+    t.deepEqual(
+      { ...replaced, updatedAt: '' },
+      { id: made.id, version: 2, createdAt: made.createdAt, updatedAt: '', rank: 3 },
+    );
+    t.deepEqual(await things.find(made.id), replaced);
+    const updated = await things.update(made.id, { name: 'two', rank: undefined }, 2);
+    t.deepEqual(
+      { ...updated, updatedAt: '' },
+      { id: made.id, version: 3, createdAt: made.createdAt, updatedAt: '', name: 'two' },
+    );
+    t.deepEqual(await things.find(made.id), updated);
+    t.true(await things.delete(made.id, 3));
+    t.is(await things.find(made.id), undefined);
+    t.false(await things.delete(made.id));
+  });
+
+  test(`${name}: a write for another version, or for no document, is a conflict and changes nothing`, async (t) => {
+    const things = kept(freshCollection());
+    const made = await things.insert({ name: 'one' });
+    for (const write of [
+      () => things.replace(made.id, { name: 'x' }, 2),
+      () => things.update(made.id, { name: 'x' }, 7),
+      () => things.delete(made.id, 2),
+      () => things.replace('none', { name: 'x' }),
+      () => things.update('none', { name: 'x' }, 1),
+      () => things.delete('none', 1),
+    ])
+      t.true(conflict('version')(await t.throwsAsync(write)));
+    t.deepEqual((await things.list()).items, [made]);
+  });
+
+  test(`${name}: of simultaneous writes for one version one wins; without a version all are applied`, async (t) => {
+    const things = kept(freshCollection<Record<string, number>>());
+    const { id } = await things.insert({});
+    const versioned = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, n) => things.update(id, { [`v${n}`]: n }, 1)),
+    );
+    t.is(versioned.filter(({ status }) => status === 'fulfilled').length, 1);
+    await Promise.all(Array.from({ length: 8 }, (_, n) => things.update(id, { [`n${n}`]: n })));
+    const found = await things.find(id);
+    t.is(found?.version, 10);
+    for (let n = 0; n < 8; n += 1) t.is(found?.[`n${n}`], n);
+  });
+
+  test(`${name}: an id is unique within its tenant, and any text up to 512 characters`, async (t) => {
+    const things = kept(freshCollection());
+    for (const id of ['x', 'a.b/$c é\u{1F600}', '__proto__', '0', 'y'.repeat(512)]) {
+      await things.insert({ id, name: id });
+      t.is((await things.find(id))?.name, id);
+      t.true(conflict('duplicate', 'id')(await t.throwsAsync(things.insert({ id, name: 'again' }))));
+      t.is((await things.find(id))?.name, id);
+    }
+    for (const id of ['', 'y'.repeat(513), 'nul\0', '\ud800'])
+      await t.throwsAsync(things.insert({ id }), { instanceOf: PermanentError });
+  });
+
+  for (const [what, fields, expected = fields] of awkward)
+    test(`${name}: ${what} is read back as it was stored`, async (t) => {
+      const things = kept(freshCollection<Record<string, unknown>>());
+      const made = await things.insert({ ...fields });
+      const strip = (document: object | undefined): unknown =>
+        Object.fromEntries(
+          Object.entries(document ?? {}).filter(([key]) => !['id', 'version', 'createdAt', 'updatedAt'].includes(key)),
+        );
+      const same = (document: object | undefined): void => {
+        t.deepEqual(strip(document), expected);
+        t.is(JSON.stringify(strip(document)), JSON.stringify(expected));
+      };
+      same(made);
+      same(await things.find(made.id));
+      same((await things.list()).items[0]);
+      same(await things.replace(made.id, { ...fields }, 1));
+      same(await things.find(made.id));
+      same(await things.update(made.id, { ...fields }, 2));
+      same(await things.find(made.id));
+      t.true(await things.delete(made.id, 3));
+    });
+
+  test(`${name}: what is no document is refused`, async (t) => {
+    const things = kept(freshCollection<object>());
+    const cyclic: Record<string, unknown> = {};
+    cyclic.self = cyclic;
+    for (const fields of [cyclic, { n: 1n }, [1], { text: 'x'.repeat(4_200_000) }])
+      await t.throwsAsync(things.insert(fields), { instanceOf: PermanentError });
+    t.is(await things.count(), 0);
+  });
+
+  test(`${name}: filters select the same documents, with and without an index`, async (t) => {
+    const indexed = {
+      indexes: [['state'], ['rank'], ['tags'], ['owner.id'], ['members.id', 'members.role'], ['name']],
+    };
+    for (const definition of [freshCollection(), freshCollection(indexed)]) {
+      await documents.ensureCollections([definition]);
+      const things = kept(definition);
+      for (const sample of samples) await things.insert(sample);
+      await kept(definition, b).insert({ ...samples[0] });
+      for (const [filter, ids] of filters) {
+        const { items } = await things.list({ filter });
+        t.is(items.map(({ id }) => id).join(''), ids, titleOf(filter));
+        t.is(await things.count(filter), ids.length, titleOf(filter));
+      }
+    }
+  });
+
+  test(`${name}: a filter that is undefined somewhere, or uses what the stores do not share, is refused`, async (t) => {
+    const things = kept(freshCollection());
+    for (const filter of [
+      { name: undefined },
+      { name: { $in: ['x', undefined] } },
+      { $or: [{ name: undefined }] },
+      { $where: 'true' },
+      { $expr: { $eq: [1, 1] } },
+      { name: { $type: 'string' } },
+    ]) {
+      await t.throwsAsync(things.list({ filter }), { instanceOf: TypeError }, titleOf(filter));
+      await t.throwsAsync(things.count(filter), { instanceOf: TypeError }, titleOf(filter));
+    }
+  });
+
+  /** All ids page by page, while others come and go between the pages. */
+  const pagedIds = async (things: Collection<Thing>, sort: FindOptions['sort']): Promise<string[]> => {
+    const ids: string[] = [];
+    let after: string | undefined;
+    for (let page = 0; page < 40; page += 1) {
+      const { items, nextCursor } = await things.list({ ...(sort && { sort }), limit: 3, after });
+      ids.push(...items.map(({ id }) => id));
+      if (nextCursor === null) return ids;
+      after = nextCursor;
+      await things.insert({ id: `passing-${page}`, state: 'z', rank: 2 });
+      await things.delete(`passing-${page}`);
+    }
+    return ids;
+  };
+
+  test(`${name}: pages in any order follow each other without gap or repetition while documents come and go`, async (t) => {
+    const definition = freshCollection({ indexes: [['state', 'rank']] });
+    await documents.ensureCollections([definition]);
+    const things = kept(definition);
+    const ranks = [3, 1, 2, 2, null, undefined, 'b', 'a', '\u{1F600}', '\uFFFD', true, false, -1, 0.5];
+    const wanted = new Set<string>();
+    for (const [n, rank] of ranks.entries())
+      for (const state of ['x', 'y']) wanted.add((await things.insert({ id: `${state}${n}`, state, rank })).id);
+    const orders: readonly FindOptions['sort'][] = [
+      undefined,
+      { id: -1 },
+      { rank: 1 },
+      { rank: -1 },
+      { state: -1, rank: 1 },
+      { state: 1, rank: -1, id: -1 },
+      { createdAt: -1, rank: 1 },
+    ];
+    const lists: string[][] = [];
+    for (const sort of orders) {
+      const all = (await things.list({ ...(sort && { sort }) })).items.map(({ id }) => id);
+      t.deepEqual([...all].sort(), [...wanted].sort());
+      t.deepEqual(await pagedIds(things, sort), all, JSON.stringify(sort));
+      lists.push(all);
+    }
+    t.is(lists[2]?.filter((id) => id.startsWith('x')).join(), 'x4,x5,x12,x13,x1,x2,x3,x0,x7,x6,x9,x8,x11,x10');
+    t.is(lists[3]?.filter((id) => id.startsWith('x')).join(), 'x10,x11,x8,x9,x6,x7,x0,x2,x3,x1,x13,x12,x4,x5');
+  });
+
+  test(`${name}: documents inserted between pages shift nothing`, async (t) => {
+    const things = kept(freshCollection());
+    for (let n = 10; n < 20; n += 1) await things.insert({ id: `m${n}`, rank: n });
+    const first = await things.list({ sort: { rank: 1 }, limit: 4 });
+    for (let n = 0; n < 10; n += 1) await things.insert({ id: `early${n}`, rank: n });
+    await things.insert({ id: 'late', rank: 99 });
+    const second = await things.list({ sort: { rank: 1 }, after: first.nextCursor ?? '' });
+    t.is([...first.items, ...second.items].map(({ id }) => id).join(), 'm10,m11,m12,m13,m14,m15,m16,m17,m18,m19,late');
+    t.is(second.nextCursor, null);
+  });
+
+  test(`${name}: a cursor that was tampered with, or of another order, is refused`, async (t) => {
+    const things = kept(freshCollection());
+    for (let n = 0; n < 3; n += 1) await things.insert({ rank: n });
+    const { nextCursor } = await things.list({ sort: { rank: 1 }, limit: 1 });
+    const forged = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    for (const after of [
+      '',
+      'x',
+      '%%%',
+      forged(null),
+      forged({ sort: '1rank,1id', place: [{ $gt: '' }, 'x'] }),
+      forged({ sort: '1rank,1id', place: [1] }),
+    ])
+      await t.throwsAsync(things.list({ sort: { rank: 1 }, after }), { instanceOf: PermanentError });
+    await t.throwsAsync(things.list({ after: nextCursor ?? '' }), { instanceOf: PermanentError });
+    await things.insert({ rank: [1] });
+    await t.throwsAsync(things.list({ sort: { rank: 1 } }), { instanceOf: TypeError });
+  });
+
+  test(`${name}: a unique set binds one tenant, a set unique everywhere all of them`, async (t) => {
+    const definition = freshCollection({
+      unique: [['name'], ['state', 'owner.id']],
+      uniqueEverywhere: [['owner.mail']],
+    });
+    await documents.ensureCollections([definition]);
+    const mine = kept(definition);
+    const theirs = kept(definition, b);
+    const one = await mine.insert({ name: 'n', state: 's', owner: { id: '1', mail: 'm' } });
+    t.true(conflict('duplicate', 'name')(await t.throwsAsync(mine.insert({ name: 'n' }))));
+    t.true(
+      conflict('duplicate', 'state', 'owner.id')(await t.throwsAsync(mine.insert({ state: 's', owner: { id: '1' } }))),
+    );
+    t.true(conflict('duplicate', 'owner.mail')(await t.throwsAsync(mine.insert({ owner: { mail: 'm' } }))));
+    t.true(conflict('duplicate', 'owner.mail')(await t.throwsAsync(theirs.insert({ owner: { mail: 'm' } }))));
+    await theirs.insert({ name: 'n', state: 's', owner: { id: '1' } });
+    const other = await mine.insert({ name: 'N', state: 's', owner: { id: '2' } });
+    t.true(conflict('duplicate', 'name')(await t.throwsAsync(mine.update(other.id, { name: 'n' }))));
+    t.true(conflict('duplicate', 'name')(await t.throwsAsync(mine.replace(other.id, { name: 'n' }))));
+    t.deepEqual(await mine.find(other.id), other);
+    await mine.update(one.id, { name: 'n', rank: 1 });
+    await mine.update(one.id, { name: 'free' });
+    await mine.update(other.id, { name: 'n' });
+    await mine.delete(other.id);
+    await mine.insert({ name: 'n', state: 's', owner: { id: '2' } });
+    const same = await Promise.allSettled(Array.from({ length: 5 }, () => mine.insert({ name: 'race' })));
+    t.is(same.filter(({ status }) => status === 'fulfilled').length, 1);
+  });
+
+  test(`${name}: documents without a field of a unique set, or with null there, do not disturb each other`, async (t) => {
+    const definition = freshCollection({ unique: [['name'], ['state', 'rank']], uniqueEverywhere: [['owner.mail']] });
+    await documents.ensureCollections([definition]);
+    const things = kept(definition);
+    for (let n = 0; n < 3; n += 1) await things.insert({ state: 's' });
+    for (let n = 0; n < 3; n += 1) await things.insert({ state: null, rank: 1, owner: {} });
+    t.is(await things.count(), 6);
+  });
+
+  test(`${name}: an index or unique set declared later holds for the documents that are there`, async (t) => {
+    const before = freshCollection({ unique: [['name']] });
+    await documents.ensureCollections([before]);
+    for (let n = 0; n < 3; n += 1) await kept(before).insert({ name: `n${n}`, state: 's' });
+    const after = { ...before, unique: [], uniqueEverywhere: [['name']], indexes: [['state']] };
+    await documents.ensureCollections([after]);
+    await documents.ensureCollections([after]);
+    t.is(await kept(after).count({ state: 's' }), 3);
+    t.true(conflict('duplicate', 'name')(await t.throwsAsync(kept(after, b).insert({ name: 'n1' }))));
+    const loose = { name: before.name };
+    await documents.ensureCollections([loose]);
+    await kept<Thing>(loose).insert({ name: 'n1', state: 's' });
+    t.is(await kept<Thing>(loose).count({ state: 's' }), 4);
+  });
+
+  test(`${name}: a tenant sees nothing of another's document, by any method`, async (t) => {
+    const definition = freshCollection({ indexes: [['name']], unique: [['name']] });
+    await documents.ensureCollections([definition]);
+    const mine = kept(definition);
+    const theirs = kept(definition, b);
+    const secret = await mine.insert({ name: 'secret', tags: ['x'] });
+    const missing = conflict('version');
+    t.is(await theirs.find(secret.id), undefined);
+    for (const filter of [
+      {},
+      { id: secret.id },
+      { name: 'secret' },
+      { tags: 'x' },
+      { $or: [{ name: 'secret' }, { id: secret.id }] },
+      { name: { $in: ['secret'] } },
+    ]) {
+      t.deepEqual(await theirs.list({ filter }), { items: [], nextCursor: null }, titleOf(filter));
+      t.deepEqual(await theirs.list({ filter, sort: { name: -1 } }), { items: [], nextCursor: null }, titleOf(filter));
+      t.is(await theirs.count(filter), 0, titleOf(filter));
+    }
+    await mine.insert({ name: 'second' });
+    const { nextCursor } = await mine.list({ limit: 1 });
+    t.deepEqual((await theirs.list({ after: nextCursor ?? '' })).items, []);
+    t.true(missing(await t.throwsAsync(theirs.replace(secret.id, { name: 'x' }))));
+    t.true(missing(await t.throwsAsync(theirs.replace(secret.id, { name: 'x' }, 1))));
+    t.true(missing(await t.throwsAsync(theirs.update(secret.id, { name: 'x' }))));
+    t.true(missing(await t.throwsAsync(theirs.update(secret.id, { name: 'x' }, 1))));
+    t.false(await theirs.delete(secret.id));
+    t.true(missing(await t.throwsAsync(theirs.delete(secret.id, 1))));
+    await documents.transaction(async (transaction) => {
+      const staged = transaction.of(b).collection(definition);
+      t.is(await staged.find(secret.id), undefined);
+      t.is(await staged.count(), 0);
+      t.false(await staged.delete(secret.id));
+    });
+    t.deepEqual(await mine.find(secret.id), secret);
+    const own = await theirs.insert({ id: secret.id, name: 'secret' });
+    t.deepEqual(await theirs.find(secret.id), own);
+    await theirs.delete(secret.id);
+    t.deepEqual(await mine.find(secret.id), secret);
+    t.throws(() => documents.of(''));
+  });
+
+  test(`${name}: everywhere reads all tenants' documents once, with their tenant`, async (t) => {
+    const definition = freshCollection({ indexes: [['state']] });
+    await documents.ensureCollections([definition]);
+    for (const tenant of [a, b])
+      for (let n = 0; n < 7; n += 1) await kept(definition, tenant).insert({ id: `${n}`, state: n < 3 ? 'x' : 'y' });
+    const read = async (filter?: Filter): Promise<string[]> => {
+      const found: string[] = [];
+      for await (const { tenantId, id } of documents.everywhere(definition, filter)) found.push(`${tenantId}/${id}`);
+      return found.sort();
+    };
+    t.is((await read()).length, 14);
+    t.deepEqual(
+      await read({ state: 'x' }),
+      [a, b].flatMap((tenant) => ['0', '1', '2'].map((id) => `${tenant}/${id}`)),
+    );
+    for await (const _ of documents.everywhere(definition)) break;
+  });
+
+  test(`${name}: a transaction's writes are seen inside at once, outside all together after it`, async (t) => {
+    const definition = freshCollection({ unique: [['name']] });
+    const audit = freshCollection<{ n: number }>();
+    await documents.ensureCollections([definition, audit]);
+    const things = kept(definition);
+    await things.insert({ id: 'old', name: 'old' });
+    const result = await documents.transaction(async (transaction) => {
+      const staged = transaction.of(a).collection(definition);
+      await staged.insert({ id: 'new', name: 'new' });
+      await staged.update('old', { name: 'older' });
+      await transaction.of(b).collection(audit).insert({ id: '1', n: 1 });
+      t.is((await staged.find('old'))?.name, 'older');
+      t.is(await staged.count({ name: { $in: ['new', 'older'] } }), 2);
+      t.is((await staged.list()).items.length, 2);
+      t.is(await things.count(), 1);
+      t.is((await things.find('old'))?.name, 'old');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      t.is(await kept(audit, b).find('1'), undefined);
+      return 'done';
+    });
+    t.is(result, 'done');
+    t.is((await things.find('old'))?.version, 2);
+    t.is(await things.count(), 2);
+    t.is((await kept(audit, b).find('1'))?.n, 1);
+  });
+
+  test(`${name}: nothing of a transaction remains when its work rejects, or a write in it did`, async (t) => {
+    const definition = freshCollection({ unique: [['name']] });
+    await documents.ensureCollections([definition]);
+    const things = kept(definition);
+    await things.insert({ id: 'old', name: 'old' });
+    await t.throwsAsync(
+      documents.transaction(async (transaction) => {
+        await transaction.of(a).collection(definition).insert({ name: 'lost' });
+        await transaction.of(a).collection(definition).delete('old');
+        throw new Error('changed my mind');
+      }),
+      { message: 'changed my mind' },
+    );
+    const swallowed: readonly ((staged: ReturnType<typeof kept<Thing>>) => Promise<unknown>)[] = [
+      (staged) => staged.insert({ name: 'old' }),
+      (staged) => staged.insert({ id: 'old' }),
+      (staged) => staged.update('old', { name: 'x' }, 9),
+    ];
+    for (const write of swallowed) {
+      const error = await t.throwsAsync(
+        documents.transaction(async (transaction) => {
+          const staged = transaction.of(a).collection(definition);
+          await staged.insert({ name: 'lost' });
+          await write(staged).catch(() => undefined);
+        }),
+      );
+      t.true(error instanceof ConflictError);
+    }
+    t.deepEqual(
+      (await things.list()).items.map(({ id, name: kept }) => [id, kept]),
+      [['old', 'old']],
+    );
+  });
+
+  test(`${name}: simultaneous transactions over the same documents are as one after the other`, async (t) => {
+    const definition = freshCollection<{ n: number }>();
+    await documents.ensureCollections([definition]);
+    const counters = kept(definition);
+    await counters.insert({ id: 'x', n: 0 });
+    await counters.insert({ id: 'y', n: 100 });
+    const move = () =>
+      documents.transaction(async (transaction) => {
+        const staged = transaction.of(a).collection(definition);
+        const x = await staged.find('x');
+        await new Promise((resolve) => setImmediate(resolve));
+        const y = await staged.find('y');
+        await staged.update('x', { n: (x?.n ?? 0) + 1 }, x?.version);
+        await staged.update('y', { n: (y?.n ?? 0) - 1 }, y?.version);
+      });
+    await Promise.all([...Array.from({ length: 6 }, move), counters.insert({ id: 'z', n: 0 })]);
+    t.is((await counters.find('x'))?.n, 6);
+    t.is((await counters.find('y'))?.n, 94);
+    t.is(await counters.count(), 3);
+  });
+
+  test(`${name}: operations that a transaction's work did not await belong to it, later ones are refused`, async (t) => {
+    const definition = freshCollection();
+    await documents.ensureCollections([definition]);
+    let late = (): Promise<unknown> => Promise.resolve();
+    await documents.transaction(async (transaction) => {
+      const staged = transaction.of(a).collection(definition);
+      void Promise.all([staged.insert({ id: '1' }), staged.insert({ id: '2' })]);
+      late = () => staged.insert({ id: '3' });
+    });
+    t.is(await kept(definition).count(), 2);
+    await t.throwsAsync(late, { message: /transaction is over/ });
+    t.is(await kept(definition).count(), 2);
+  });
+
+  test(`${name}: a write past the transaction that it is in is refused rather than waited for`, async (t) => {
+    const definition = freshCollection();
+    await documents.ensureCollections([definition]);
+    const things = kept(definition);
+    await documents.transaction(async (transaction) => {
+      await t.throwsAsync(things.insert({ id: 'past' }), { message: /must go through the transaction/ });
+      await t.throwsAsync(
+        documents.transaction(async () => undefined),
+        { message: /must go through the transaction/ },
+      );
+      await transaction.of(a).collection(definition).insert({ id: 'through' });
+    });
+    t.is(await things.find('past'), undefined);
+    t.truthy(await things.find('through'));
+  });
+
+  const following = async <Fields extends object>(
+    definition: CollectionDefinition<Fields>,
+  ): Promise<{ feed: Feed; changes: Change<Fields>[] }> => {
+    const changes: Change<Fields>[] = [];
+    const feed = await documents.follow(definition, (change) => changes.push(change));
+    return { feed, changes };
+  };
+  const brief = ({ tenantId, id, document }: Change<object>): string =>
+    `${tenantId === a ? 'a' : 'b'}/${id}/${document?.version ?? 'gone'}`;
+
+  test(`${name}: a follower hears of everything there is, then of each change in order within a second`, async (t) => {
+    const definition = freshCollection();
+    await documents.ensureCollections([definition]);
+    await kept(definition).insert({ id: '1', name: 'one' });
+    await kept(definition).update('1', { name: 'uno' });
+    await kept(definition, b).insert({ id: '1' });
+    const { feed, changes } = await following(definition);
+    t.deepEqual(changes.map(brief).sort(), ['a/1/2', 'b/1/1']);
+    changes.length = 0;
+    const things = kept(definition);
+    const made = await things.insert({ id: '2', name: 'x', rank: { $deep: { 'a.b': 1 } } });
+    await things.update('2', { state: 'open' });
+    await things.update('1', { name: 'again' });
+    await things.delete('2');
+    await things.insert({ id: '2' });
+    await documents.transaction(async (transaction) => {
+      await transaction.of(a).collection(definition).update('2', { rank: 1 });
+      await transaction.of(b).collection(definition).delete('1');
+    });
+    await t.throwsAsync(things.update('2', { rank: 2 }, 9));
+    await eventually('changes told', () => changes.length >= 7, 1000);
+    t.deepEqual(changes.map(brief), ['a/2/1', 'a/2/2', 'a/1/3', 'a/2/gone', 'a/2/1', 'a/2/2', 'b/1/gone']);
+    t.deepEqual(changes[0]?.document, made);
+    t.is(changes[1]?.document?.state, 'open');
+    await feed.close();
+    await things.insert({ id: '3' });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    t.is(changes.length, 7);
+  });
+
+  test(`${name}: a collection that is not there yet can be followed, read and counted`, async (t) => {
+    const definition = freshCollection();
+    t.is(await kept(definition).find('x'), undefined);
+    t.is(await kept(definition).count(), 0);
+    const { feed, changes } = await following(definition);
+    t.deepEqual(changes, []);
+    await kept(definition).insert({ id: '1' });
+    await eventually('the change is told', () => changes.length > 0, 1000);
+    t.deepEqual(changes.map(brief), ['a/1/1']);
+    await feed.close();
+  });
+
+  test(`${name}: a follower that starts amid writes misses none and hears each document's versions in order`, async (t) => {
+    const definition = freshCollection<{ n: number }>();
+    await documents.ensureCollections([definition]);
+    const things = kept(definition);
+    for (let n = 0; n < 5; n += 1) await things.insert({ id: `${n}`, n: 0 });
+    let writing = true;
+    const write = async (id: string): Promise<void> => {
+      for (let n = 1; writing; n += 1) await things.update(id, { n });
+    };
+    const writers = ['0', '1', '2', '3', '4'].map(write);
+    const followers: { feed: Feed; changes: Change<{ n: number }>[] }[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      followers.push(await following(definition));
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    writing = false;
+    await Promise.all(writers);
+    const last = new Map((await things.list()).items.map(({ id, version }) => [id, version]));
+    for (const { feed, changes } of followers) {
+      const heard = new Map<string, number>();
+      const settled = (): boolean => {
+        for (const { id, document } of changes.splice(0)) {
+          const before = heard.get(id);
+          if (before !== undefined) t.is(document?.version, before + 1);
+          heard.set(id, document?.version ?? 0);
+        }
+        return [...last].every(([id, version]) => heard.get(id) === version);
+      };
+      await eventually('last versions told', settled, 3000);
+      await feed.close();
+    }
+  });
+
+  test(`${name}: a transaction that is rolled back is not told, one that is committed is told whole`, async (t) => {
+    const definition = freshCollection();
+    await documents.ensureCollections([definition]);
+    const { feed, changes } = await following(definition);
+    await t.throwsAsync(
+      documents.transaction(async (transaction) => {
+        await transaction.of(a).collection(definition).insert({ id: 'never' });
+        throw new Error('no');
+      }),
+    );
+    await documents.transaction(async (transaction) => {
+      await transaction.of(a).collection(definition).insert({ id: '1' });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      t.is(changes.length, 0);
+      await transaction.of(a).collection(definition).insert({ id: '2' });
+    });
+    await eventually('changes told', () => changes.length >= 2, 1000);
+    t.deepEqual(changes.map(brief), ['a/1/1', 'a/2/1']);
+    await feed.close();
+  });
+
+  test(`${name}: a feed is fresh while it is idle, and stale for ever once its follower failed`, async (t) => {
+    const definition = freshCollection();
+    await documents.ensureCollections([definition]);
+    const { feed } = await following(definition);
+    const failing = await documents.follow(definition, () => {
+      throw new Error('cannot take it');
+    });
+    for (let n = 0; n < 5; n += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      t.true(feed.staleMs() < 2000, `stale for ${feed.staleMs()} ms`);
+    }
+    await kept(definition).insert({ id: '1' });
+    await eventually('the failed follower is stale', () => failing.staleMs() > 1200);
+    t.true(feed.staleMs() < 2000);
+    await feed.close();
+    await failing.close();
+  });
+
+  test(`${name}: check answers while the store can be used`, async (t) => {
+    await t.notThrowsAsync(documents.check());
+  });
+};

@@ -1,0 +1,57 @@
+/** The published document says what the registry says. */
+import { Validator } from '@seriousme/openapi-schema-validator';
+import test from 'ava';
+import { operations } from '../../api/groups/index.ts';
+import { openApiDocument } from '../../api/http/openapi.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is JSON of every shape
+const document = JSON.parse(JSON.stringify(openApiDocument(operations))) as any;
+
+test('the document is valid OpenAPI 3.1.0 of version 1.0.0', async (t) => {
+  const validator = new Validator();
+  const result = await validator.validate(document);
+  t.true(result.valid, JSON.stringify(result.errors));
+  t.is(validator.version, '3.1');
+  t.is(document.openapi, '3.1.0');
+  t.is(document.info.version, '1.0.0');
+});
+
+test('the document lists every operation but the five of single sign-on', (t) => {
+  const listed = Object.entries<Record<string, unknown>>(document.paths).flatMap(([path, item]) =>
+    Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const hidden = operations.filter(({ path }) => path.startsWith('/auth/sso/'));
+  t.is(hidden.length, 5);
+  const shown = operations.filter((operation) => !hidden.includes(operation));
+  t.deepEqual(listed.sort(), shown.map(({ method, path }) => `${method} ${path}`).sort());
+});
+
+test('every published operation has 200, and 401 and 403 with the error object; what is not built says so', (t) => {
+  for (const { path, method, built, hidden } of operations) {
+    if (hidden) continue;
+    const published = document.paths[path][method.toLowerCase()];
+    t.truthy(published.responses['200'], path);
+    for (const status of ['401', '403'])
+      t.deepEqual(published.responses[status], { $ref: `#/components/responses/Error${status}` }, path);
+    t.is(published['x-oiq-built'], built ? undefined : false, path);
+  }
+  t.deepEqual(document.components.schemas.Error.required, ['error', 'message', 'requestId']);
+});
+
+test('an operation without a role does not compile', (t) => {
+  // Held by the type checker: `role` is required by `Definition`, and this line fails once it is not.
+  const declare = (): void => {
+    // @ts-expect-error: the role is missing
+    const definition: Parameters<typeof import('../../api/http/operation.ts').defineOperation>[0] = {
+      method: 'GET',
+      path: '/api/x',
+      operationId: 'x',
+      summary: '',
+      group: 'x',
+      response: operations[0]?.response as never,
+      handler: () => ({}),
+    };
+    t.log(definition);
+  };
+  t.is(typeof declare, 'function');
+});

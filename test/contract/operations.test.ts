@@ -1,0 +1,216 @@
+/** What must hold for every operation, whoever writes it. Generated from the registry. */
+import test from 'ava';
+import { operations } from '../../api/groups/index.ts';
+import type { Operation } from '../../api/http/operation.ts';
+import { mayCall } from '../../api/http/rights.ts';
+import { operationsReport } from '../../api/index.ts';
+import { roles } from '../../schemas/resources/user.ts';
+import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
+
+let harness: Harness;
+test.before(async () => {
+  harness = await startHarness();
+});
+test.after.always(() => harness?.close());
+
+const named = ({ method, path }: Operation): string => `${method} ${path}`;
+const concrete = (path: string): string => path.replace(/\{\w+\}/g, 'no-such-thing');
+const withSession = operations.filter(({ role }) => role !== 'none');
+
+const isError = (answer: Answer, status: number, code: string): boolean =>
+  answer.status === status &&
+  answer.body.error === code &&
+  typeof answer.body.message === 'string' &&
+  answer.body.message !== '' &&
+  answer.body.requestId === answer.headers.get('x-request-id');
+
+/** Names of the operations for which a check fails, with what they answered. */
+const failing = async (
+  checked: readonly Operation[],
+  ask: (operation: Operation) => Promise<Answer>,
+  holds: (answer: Answer, operation: Operation) => boolean,
+): Promise<string[]> => {
+  const failures: string[] = [];
+  for (const operation of checked) {
+    const answer = await ask(operation);
+    if (!holds(answer, operation))
+      failures.push(`${named(operation)}: ${answer.status} ${JSON.stringify(answer.body).slice(0, 200)}`);
+  }
+  return failures;
+};
+
+test('there are 390 operations, no two of the same name, method and path', (t) => {
+  t.is(operations.length, 390);
+  t.is(new Set(operations.map(named)).size, operations.length);
+  t.is(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
+});
+
+test('every operation without a session answers 401', async (t) => {
+  t.deepEqual(
+    await failing(
+      withSession,
+      ({ method, path }) => harness.ask(method, concrete(path), { as: 'nobody' }),
+      (answer) => isError(answer, 401, 'UNAUTHENTICATED'),
+    ),
+    [],
+  );
+});
+
+for (const role of roles) {
+  test(`every operation that ${role} may not call answers 403`, async (t) => {
+    t.deepEqual(
+      await failing(
+        withSession.filter((operation) => !mayCall(role, operation.role)),
+        ({ method, path }) => harness.ask(method, concrete(path), { as: role }),
+        (answer) => isError(answer, 403, 'FORBIDDEN'),
+      ),
+      [],
+    );
+  });
+}
+
+test('every operation answers 403 under another organization’s prefix, and the same under its own as without', async (t) => {
+  const prefixed = withSession.filter(({ path }) => path.startsWith('/api/'));
+  const under = (tenant: string, path: string): string => concrete(path).replace('/api/', `/api/tenants/${tenant}/`);
+  t.deepEqual(
+    await failing(
+      prefixed,
+      ({ method, path }) => harness.ask(method, under('b', path)),
+      (answer) => isError(answer, 403, 'TENANT_MISMATCH'),
+    ),
+    [],
+  );
+  t.deepEqual(
+    await failing(
+      prefixed.filter(({ built }) => !built),
+      ({ method, path }) => harness.ask(method, under('a', path)),
+      (answer) => isError(answer, 501, 'NOT_IMPLEMENTED'),
+    ),
+    [],
+  );
+});
+
+test('every operation refuses a query and a body that name another organization', async (t) => {
+  const refused = (answer: Answer): boolean => isError(answer, 403, 'TENANT_MISMATCH');
+  t.deepEqual(
+    await failing(withSession, ({ method, path }) => harness.ask(method, `${concrete(path)}?tenantId=b`), refused),
+    [],
+  );
+  t.deepEqual(
+    await failing(
+      withSession.filter(({ method }) => method !== 'GET'),
+      ({ method, path }) => harness.ask(method, concrete(path), { body: { tenantId: 'b', anything: 1 } }),
+      refused,
+    ),
+    [],
+  );
+});
+
+test('every operation whose entitlement the plan lacks answers 403 UPGRADE_REQUIRED', async (t) => {
+  const token = await harness.signIn('owner@b.example');
+  t.deepEqual(
+    await failing(
+      withSession.filter(({ entitlement }) => entitlement !== undefined && !['logs', 'metrics'].includes(entitlement)),
+      ({ method, path }) => harness.ask(method, concrete(path), { as: `token ${token}` }),
+      (answer) => isError(answer, 403, 'UPGRADE_REQUIRED'),
+    ),
+    [],
+  );
+});
+
+test('every operation that is not built answers 501', async (t) => {
+  t.deepEqual(
+    await failing(
+      operations.filter(({ built }) => !built),
+      ({ method, path }) => harness.ask(method, concrete(path)),
+      (answer) => isError(answer, 501, 'NOT_IMPLEMENTED'),
+    ),
+    [],
+  );
+});
+
+test('every built operation on one thing answers 404 for an id that there is not', async (t) => {
+  t.deepEqual(
+    await failing(
+      operations.filter(({ built, path }) => built && path.includes('{')),
+      ({ method, path }) => harness.ask(method, concrete(path)),
+      (answer) => isError(answer, 404, 'NOT_FOUND'),
+    ),
+    [],
+  );
+});
+
+const bad = (answer: Answer, path: string): boolean =>
+  isError(answer, 400, 'VALIDATION_FAILED') &&
+  answer.body.details.some(
+    (detail: { path: string; message: string }) => detail.path === path && detail.message !== '',
+  );
+
+test('every built operation names a field that it does not know', async (t) => {
+  const built = operations.filter((operation) => operation.built);
+  t.deepEqual(
+    await failing(
+      built.filter(({ query, method }) => query !== undefined && method === 'GET'),
+      ({ method, path }) => harness.ask(method, `${concrete(path)}?surprise=1`),
+      (answer) => bad(answer, 'surprise'),
+    ),
+    [],
+  );
+  t.deepEqual(
+    await failing(
+      built.filter(({ body }) => body !== undefined),
+      ({ method, path }) => harness.ask(method, concrete(path), { body: { surprise: 1 } }),
+      (answer) => bad(answer, 'surprise'),
+    ),
+    [],
+  );
+});
+
+test('every built operation with a body refuses what is no JSON, another type, another encoding, and too much', async (t) => {
+  const withBody = operations.filter(({ built, body }) => built && body !== undefined);
+  const sending = (headers: Record<string, string>, body: string) => (operation: Operation) =>
+    harness.ask(operation.method, concrete(operation.path), { body, headers });
+  const type = { 'content-type': 'application/json' };
+  t.deepEqual(await failing(withBody, sending(type, '{"a":'), (answer) => bad(answer, '')), []);
+  t.deepEqual(await failing(withBody, sending(type, `${'['.repeat(1000)}`), (answer) => bad(answer, '')), []);
+  t.deepEqual(await failing(withBody, sending(type, `[${'1,'.repeat(7000)}1]`), (answer) => answer.status === 400), []);
+  t.deepEqual(
+    await failing(withBody, sending({ 'content-type': 'text/plain' }, 'x'), (answer) =>
+      isError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE'),
+    ),
+    [],
+  );
+  t.deepEqual(
+    await failing(withBody, sending({ ...type, 'content-encoding': 'gzip' }, 'x'), (answer) =>
+      isError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE'),
+    ),
+    [],
+  );
+  t.deepEqual(
+    await failing(
+      withBody,
+      (operation) =>
+        harness.ask(operation.method, concrete(operation.path), {
+          headers: type,
+          body: JSON.stringify('x'.repeat(operation.maxBodyBytes)),
+        }),
+      (answer) => isError(answer, 413, 'PAYLOAD_TOO_LARGE'),
+    ),
+    [],
+  );
+});
+
+test('every path answers 405 with Allow for a method that it does not have', async (t) => {
+  const answer = await harness.ask('PUT', '/api/logs');
+  t.true(isError(answer, 405, 'METHOD_NOT_ALLOWED'));
+  t.is(answer.headers.get('allow'), 'GET');
+  t.is((await harness.ask('PURGE', '/api/slos/x')).headers.get('allow'), 'DELETE, GET, PUT');
+});
+
+test('the report lists what is missing, and everything', (t) => {
+  const missing = operations.filter(({ built }) => !built);
+  t.is(operationsReport(true).trim().split('\n').length, missing.length + 1);
+  t.is(operationsReport(false).trim().split('\n').length, operations.length + 1);
+  t.true(operationsReport(true).includes('/api/slos/{id}'));
+  t.false(operationsReport(true).includes('/auth/login'));
+});

@@ -1,0 +1,176 @@
+/** Running receivers on real stores in a temporary place, with a bus that tests can look into and break. */
+import { hash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { memoryCounters } from '../../api/adapters/counters-memory.ts';
+import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { startReceivers } from '../../receivers/index.ts';
+import type { Bus, Message, Producer } from '../../schemas/bus.ts';
+import { type Clock, systemClock } from '../../schemas/clock.ts';
+import { type DeadLetterHeaders, decodeDeadLetter } from '../../schemas/dead-letter.ts';
+import type { Documents } from '../../schemas/documents.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { silent } from '../../schemas/log.ts';
+import { noMetrics } from '../../schemas/metrics.ts';
+import { type LicenseKey, licenseKeys } from '../../schemas/resources/license-key.ts';
+import { type Organization, organizations } from '../../schemas/resources/organization.ts';
+import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+import { decodeHeaders, type TelemetryHeaders } from '../../schemas/telemetry-message.ts';
+import { topics } from '../../schemas/topics.ts';
+
+export const tenantId = 'acme';
+export const projectId = 'shop';
+
+/** Keeps what is published. `broken` makes it refuse, `held` makes it wait. */
+export class RecordingBus implements Pick<Bus, 'producer' | 'check' | 'close'> {
+  readonly messages: Message[] = [];
+  publishes = 0;
+  broken: string | undefined;
+  held: Promise<void> | undefined;
+  /** False forgets what is published. */
+  keeps = true;
+
+  async producer(): Promise<Producer> {
+    const publish = async (messages: readonly Message[]): Promise<void> => {
+      this.publishes++;
+      if (this.held !== undefined) await this.held;
+      if (this.broken === 'everything') throw new UnavailableError('the bus is gone');
+      if (messages.some(({ topic }) => topic === this.broken)) throw new UnavailableError('the topic is gone');
+      if (!this.keeps) return;
+      // The bus must have its own copy: what is handed over may be a view of a larger buffer.
+      this.messages.push(...messages.map((message) => ({ ...message, value: Buffer.from(message.value) })));
+    };
+    return { publish, transaction: async (_name, work) => work(publish), async close() {} };
+  }
+
+  async check(): Promise<void> {
+    if (this.broken === 'everything') throw new UnavailableError('the bus is gone');
+  }
+
+  async close(): Promise<void> {}
+
+  /** Telemetry members with their own bytes. */
+  members(): { headers: TelemetryHeaders; key: string; records: number; bytes: Buffer }[] {
+    return this.messages
+      .filter(({ topic }) => topic !== topics.deadLetter.name)
+      .flatMap(({ key, headers: encoded, value }) => {
+        const headers = decodeHeaders(encoded);
+        let at = 0;
+        return headers.members.map(({ length, records }) => {
+          at += length;
+          return { headers, key, records, bytes: Buffer.from(value.subarray(at - length, at)) };
+        });
+      });
+  }
+
+  /** Dead letters, their chunks joined. */
+  deadLetters(): { headers: DeadLetterHeaders; body: Buffer }[] {
+    const letters = new Map<string, { headers: DeadLetterHeaders; chunks: Uint8Array[] }>();
+    for (const { topic, headers: encoded, value } of this.messages) {
+      if (topic !== topics.deadLetter.name) continue;
+      const headers = decodeDeadLetter(encoded);
+      const letter = letters.get(headers.id) ?? { headers, chunks: [] };
+      letter.chunks[headers.chunk] = value;
+      letters.set(headers.id, letter);
+    }
+    return [...letters.values()].map(({ headers, chunks }) => ({ headers, body: Buffer.concat(chunks) }));
+  }
+}
+
+/** An organization with a plan and one license key. */
+export const furnish = async (
+  documents: Documents,
+  changes: {
+    key?: Partial<LicenseKey>;
+    organization?: Partial<Organization>;
+    plan?: Partial<Plan>;
+    secret?: string;
+  } = {},
+): Promise<{ secret: string; keyId: string }> => {
+  await documents.ensureCollections([licenseKeys, organizations, plans]);
+  const platform = documents.of(plansTenant);
+  const plan = { ...(defaultPlans['enterprise'] as Plan), ...changes.plan };
+  await platform.collection(plans).insert({ id: 'enterprise', ...plan });
+  const organization = { name: 'Acme', planId: 'enterprise', retentionDays: {}, shards: 1, disabled: false };
+  await platform.collection(organizations).insert({ id: tenantId, ...organization, ...changes.organization });
+  const secret = changes.secret ?? makeLicenseKey();
+  const key = await documents
+    .of(tenantId)
+    .collection(licenseKeys)
+    .insert({
+      name: 'test',
+      projectId,
+      hash: hash('sha256', secret),
+      prefix: secret.slice(0, 13),
+      signals: ['logs', 'metrics', 'traces'],
+      allowedCidrs: [],
+      expiresAt: null,
+      revokedAt: null,
+      requestsPerSecond: null,
+      ...changes.key,
+    });
+  return { secret, keyId: key.id };
+};
+
+/** Limits that no test reaches. */
+export const manyRequests: Partial<Plan> = {
+  limits: { requestsPerSecond: 1e6, requestsBurst: 1e6, requestsPerMinute: 1e8, bytesPerDay: null },
+};
+
+export interface Fixture extends AsyncDisposable {
+  readonly bus: RecordingBus;
+  readonly documents: Documents;
+  readonly secret: string;
+  readonly keyId: string;
+  readonly http: string;
+  readonly grpc: string;
+  readonly receivers: Awaited<ReturnType<typeof startReceivers>>;
+}
+
+/** Receivers on free ports. */
+export const running = async ({
+  clock = systemClock,
+  environment = {},
+  bus: realBus,
+  ...changes
+}: Parameters<typeof furnish>[1] & {
+  clock?: Clock;
+  environment?: Record<string, string>;
+  bus?: Bus;
+} = {}): Promise<Fixture> => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'oiq-receivers-'));
+  const documents = await sqliteDocuments({ path: path.join(directory, 'documents.db') });
+  const key = await furnish(documents, changes);
+  const bus = new RecordingBus();
+  const receivers = await startReceivers({
+    bus: realBus ?? (bus as unknown as Bus),
+    documents,
+    counters: memoryCounters({ clock }),
+    metrics: noMetrics,
+    log: silent,
+    clock,
+    settings: settingsOf({
+      OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0',
+      OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0',
+      OIQ_SHUTDOWN_SECONDS: '5',
+      OIQ_KEY_REQUESTS_PER_SECOND: '1000000',
+      ...environment,
+    }),
+  });
+  return {
+    bus,
+    documents,
+    receivers,
+    ...key,
+    http: `http://${receivers.addresses.OTLP_HTTP_ADDRESS}`,
+    grpc: receivers.addresses.OTLP_GRPC_ADDRESS ?? '',
+    async [Symbol.asyncDispose]() {
+      await receivers.stop();
+      await documents.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+};

@@ -1,0 +1,127 @@
+/** Bodies that are made to break receivers: none may crash one, keep its loop busy, or grow its memory. */
+import { randomBytes } from 'node:crypto';
+import { Worker } from 'node:worker_threads';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import test from 'ava';
+import { jsonRequest, nestedArrays, request } from './receivers-bodies.ts';
+import { manyRequests, running } from './receivers-fixture.ts';
+
+const mebibyte = 1024 * 1024;
+const protobuf = { 'content-type': 'application/x-protobuf' };
+const json = { 'content-type': 'application/json' };
+const gzip = { ...protobuf, 'content-encoding': 'gzip' };
+
+/** Sends from another thread, so that only the receiver's work is measured here. Answers the status. */
+const sendApart = (url: string, headers: Record<string, string>, body: Uint8Array): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const worker = new Worker(
+      `const { workerData, parentPort } = require('node:worker_threads');
+       const { request } = require('node:http');
+       const { url, headers, body } = workerData;
+       const sent = request(url, { method: 'POST', headers: { ...headers, 'content-length': body.length } }, (response) => {
+         response.resume();
+         parentPort.postMessage(response.statusCode);
+       });
+       sent.on('error', () => parentPort.postMessage(0));
+       sent.end(body);`,
+      { eval: true, workerData: { url, headers, body } },
+    );
+    worker.once('message', (status: number) => {
+      resolve(status);
+      void worker.terminate();
+    });
+    worker.once('error', reject);
+  });
+
+/** The most CPU time that this thread spent in one turn of its loop, in milliseconds: waiting for a core does not count. */
+const longestTurn = (): { stop(): number } => {
+  let longest = 0;
+  let running = true;
+  let before = process.threadCpuUsage();
+  const turn = (): void => {
+    const now = process.threadCpuUsage();
+    longest = Math.max(longest, now.user + now.system - before.user - before.system);
+    before = now;
+    if (running) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return {
+    stop() {
+      running = false;
+      return longest / 1000;
+    },
+  };
+};
+
+/** Unknown groups in unknown groups: what recursive skippers die of. */
+const nestedGroups = (depth: number): Buffer =>
+  Buffer.concat([Buffer.alloc(depth, (100 << 3) | 3), Buffer.alloc(depth, (100 << 3) | 4)]);
+const nestedJson = (depth: number): string =>
+  `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":${'{"arrayValue":{"values":['.repeat(depth)}{"stringValue":"x"}${']}}'.repeat(depth)}}]}]}]}`;
+const records = (bytes: number): Buffer => {
+  const one = request('logs', 2_000, 'y'.repeat(400));
+  return Buffer.concat(Array.from({ length: Math.floor(bytes / one.length) }, () => one));
+};
+
+const bodies: readonly [string, number, Record<string, string>, () => Uint8Array][] = [
+  ['values 32 deep', 200, protobuf, () => nestedArrays(31)],
+  ['values 50 deep', 400, protobuf, () => nestedArrays(50)],
+  ['values 10,000 deep', 400, protobuf, () => nestedArrays(10_000)],
+  ['21,000 unknown groups', 400, protobuf, () => nestedGroups(21_000)],
+  ['JSON values 10,000 deep', 400, json, () => Buffer.from(nestedJson(10_000))],
+  ['JSON arrays 20,000 deep', 400, json, () => Buffer.from(`{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`)],
+  ['256 MiB in 260 KB of gzip', 413, gzip, () => gzipSync(Buffer.alloc(256 * mebibyte, 120))],
+  [
+    '256 MiB in a few KB of zstd',
+    413,
+    { ...gzip, 'content-encoding': 'zstd' },
+    () => zstdCompressSync(Buffer.alloc(256 * mebibyte)),
+  ],
+  ['49 MiB of records', 200, protobuf, () => records(49 * mebibyte)],
+  ['49 MiB of records as gzip', 200, gzip, () => gzipSync(records(49 * mebibyte), { level: 1 })],
+  ['49 MiB of rubbish', 400, protobuf, () => randomBytes(49 * mebibyte)],
+  ['30 MiB of JSON', 200, json, () => Buffer.from(jsonRequest('logs', 30_000, 'z'.repeat(900)))],
+  ['49 MiB of JSON string that does not end', 400, json, () => Buffer.alloc(49 * mebibyte, '{"resourceLogs":"')],
+  ['49 MiB of JSON brackets', 400, json, () => Buffer.alloc(49 * mebibyte, '[')],
+];
+
+for (const [name, status, headers, make] of bodies) {
+  test.serial(`${name}: answered ${status}, and no turn of the loop takes 100 ms`, async (t) => {
+    await using fixture = await running({ plan: manyRequests });
+    fixture.bus.keeps = false;
+    const body = make();
+    const url = `${fixture.http}/v1/logs`;
+    await sendApart(url, { ...protobuf, 'x-license-key': fixture.secret }, request('logs'));
+    const turns = longestTurn();
+    const answered = await sendApart(url, { ...headers, 'x-license-key': fixture.secret }, body);
+    const longest = turns.stop();
+    t.is(answered, status);
+    t.true(longest < 100, `${longest.toFixed(0)} ms`);
+    t.log(`${longest.toFixed(0)} ms`);
+  });
+}
+
+test.serial('many large bodies at once do not grow memory beyond a bound', async (t) => {
+  await using fixture = await running({ plan: manyRequests });
+  fixture.bus.keeps = false;
+  const body = gzipSync(Buffer.alloc(256 * mebibyte, 120));
+  const before = process.memoryUsage().rss;
+  const headers = { ...gzip, 'x-license-key': fixture.secret };
+  let peak = 0;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage().rss);
+  }, 20);
+  const url = `${fixture.http}/v1/logs`;
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const response = await fetch(url, { method: 'POST', headers, body });
+      await response.arrayBuffer();
+      return response.status;
+    }),
+  );
+  clearInterval(timer);
+  t.deepEqual(new Set(answers), new Set([413]));
+  const grown = (peak - before) / mebibyte;
+  t.log(`${grown.toFixed(0)} MiB`);
+  t.true(grown < 400, `${grown.toFixed(0)} MiB`);
+});

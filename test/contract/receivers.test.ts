@@ -1,0 +1,540 @@
+/** What must hold for every receiver over HTTP and gRPC, whoever writes it. */
+import { createHash, randomBytes } from 'node:crypto';
+import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import test from 'ava';
+import { receivers, republishRefused } from '../../receivers/index.ts';
+import { compressSnappy, decompress } from '../../schemas/compression.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { requestFromJson } from '../../schemas/otlp/json.ts';
+import { scanRequest } from '../../schemas/otlp/scan.ts';
+import { licenseKeys } from '../../schemas/resources/license-key.ts';
+import { defaultPlans } from '../../schemas/resources/plan.ts';
+import type { Signal } from '../../schemas/topics.ts';
+import { jsonRequest, nestedArrays, request, writeRequest, writeRequest2 } from './receivers-bodies.ts';
+import { type Fixture, manyRequests, running, tenantId } from './receivers-fixture.ts';
+
+const signals: readonly Signal[] = ['logs', 'metrics', 'traces'];
+const protobuf = 'application/x-protobuf';
+
+interface Sent {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Buffer;
+}
+
+const post = async (
+  { http, secret }: Pick<Fixture, 'http' | 'secret'>,
+  body: Uint8Array | string,
+  { path = '/v1/logs', ...headers }: Record<string, string> = {},
+): Promise<Sent> => {
+  const response = await fetch(http + path, {
+    method: 'POST',
+    headers: { 'x-license-key': secret, 'content-type': protobuf, ...headers },
+    body: body as Uint8Array<ArrayBuffer>,
+  });
+  return { status: response.status, headers: response.headers, body: Buffer.from(await response.arrayBuffer()) };
+};
+
+const grpcPath = (signal: Signal): string => {
+  const path = receivers.flatMap(({ listens }) => listens).find(({ protocol }) => protocol === 'grpc')?.paths[signal];
+  if (path === undefined) throw new Error(`no gRPC receiver takes ${signal}`);
+  return path;
+};
+
+/** One unary call; resolves with the error, or undefined when it is OK. */
+const call = async (
+  { grpc, secret }: Pick<Fixture, 'grpc' | 'secret'>,
+  path: string,
+  body: Buffer,
+  { gzip = false, ...pairs }: { gzip?: boolean } & Record<string, string | boolean> = {},
+): Promise<{ error: ServiceError | undefined; response: Buffer | undefined }> => {
+  const client = new Client(
+    grpc,
+    credentials.createInsecure(),
+    gzip ? { 'grpc.default_compression_algorithm': 2 } : {},
+  );
+  const metadata = new Metadata();
+  metadata.set('x-license-key', secret);
+  for (const [name, value] of Object.entries(pairs)) metadata.set(name, String(value));
+  try {
+    return await new Promise((resolve) => {
+      client.makeUnaryRequest(
+        path,
+        (value: Buffer) => value,
+        (value: Buffer) => value,
+        body,
+        metadata,
+        { deadline: Date.now() + 20_000 },
+        (error, response) => resolve({ error: error ?? undefined, response }),
+      );
+    });
+  } finally {
+    client.close();
+  }
+};
+
+test('every receiver has a name, a summary and signals of its own', (t) => {
+  t.is(new Set(receivers.map(({ name }) => name)).size, receivers.length);
+  for (const { summary, signals: carried, listens } of receivers) {
+    t.true(summary.length > 10);
+    t.true(carried.length > 0);
+    for (const { paths } of listens) t.deepEqual(Object.keys(paths).sort(), [...carried].sort());
+  }
+});
+
+for (const signal of signals) {
+  const body = request(signal, 3);
+  const encodings: [string, Record<string, string>, Uint8Array | string, Uint8Array][] = [
+    ['plain protobuf', {}, body, body],
+    ['application/octet-stream', { 'content-type': 'application/octet-stream' }, body, body],
+    ['gzip', { 'content-encoding': 'gzip' }, gzipSync(body), gzipSync(body)],
+    ['GZIP in capitals', { 'Content-Encoding': 'GZIP' }, gzipSync(body), gzipSync(body)],
+    ['zstd', { 'content-encoding': 'zstd' }, zstdCompressSync(body), zstdCompressSync(body)],
+    ['deflate', { 'content-encoding': 'deflate' }, deflateSync(body), body],
+    ['identity', { 'content-encoding': 'identity' }, body, body],
+    ['JSON', { 'content-type': 'application/json; charset=utf-8' }, jsonRequest(signal, 3), body],
+  ];
+  for (const [name, headers, sent, published] of encodings) {
+    test(`otlp-http: ${signal} as ${name} are on the bus when the answer is there`, async (t) => {
+      await using fixture = await running();
+      const {
+        status,
+        headers: answered,
+        body: answer,
+      } = await post(fixture, sent, { path: `/v1/${signal}`, ...headers });
+      t.is(status, 200);
+      t.is(answer.toString(), name === 'JSON' ? '{}' : '');
+      t.is(answered.get('content-type')?.split(';')[0], headers['content-type']?.split(';')[0] ?? protobuf);
+      const [member, ...others] = fixture.bus.members();
+      t.is(others.length, 0);
+      t.deepEqual(member?.bytes, Buffer.from(published));
+      t.is(member?.records, 3);
+      t.is(member?.headers.signal, signal);
+      t.is(member?.headers.tenantId, tenantId);
+      t.is(member?.headers.keyId, fixture.keyId);
+    });
+  }
+
+  for (const gzip of [false, true]) {
+    test(`otlp-grpc: ${signal} ${gzip ? 'as gzip' : 'plain'} are on the bus when the answer is there`, async (t) => {
+      await using fixture = await running();
+      const { error, response } = await call(fixture, grpcPath(signal), body, { gzip });
+      t.is(error, undefined);
+      t.is(response?.length, 0);
+      const [member] = fixture.bus.members();
+      t.is(member?.headers.encoding, gzip ? 'gzip' : 'identity');
+      t.deepEqual(decompress(gzip ? 'gzip' : 'identity', member?.bytes ?? Buffer.alloc(0), 1e6), body);
+    });
+  }
+}
+
+test('an empty request is a success and puts nothing on the bus', async (t) => {
+  await using fixture = await running();
+  t.is((await post(fixture, '')).status, 200);
+  t.is((await post(fixture, '{}', { 'content-type': 'application/json' })).body.toString(), '{}');
+  t.is((await call(fixture, grpcPath('logs'), Buffer.alloc(0))).error, undefined);
+  t.is(fixture.bus.messages.length, 0);
+});
+
+test('the main address serves OTLP under /otlp and leaves the rest to others', async (t) => {
+  await using fixture = await running();
+  const { createServer } = await import('node:http');
+  const server = createServer((incoming, response) => {
+    if (!fixture.receivers.handler(incoming, response)) response.writeHead(418).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const main = { ...fixture, http: `http://127.0.0.1:${port}` };
+  t.is((await post(main, request('logs'), { path: '/otlp/v1/logs' })).status, 200);
+  t.is((await post(main, request('logs'), { path: '/otlp/v1/nothing' })).status, 404);
+  t.is((await post(main, request('logs'), { path: '/v1/logs' })).status, 418);
+  t.is((await fetch(`${main.http}/api/v1/prom/write`)).status, 405);
+
+  const snappy = { path: '/api/v1/prom/write', 'content-encoding': 'snappy' };
+  const one = await post(main, compressSnappy(writeRequest(5)), snappy);
+  t.is(one.status, 202);
+  t.deepEqual(JSON.parse(one.body.toString()), { status: 'accepted' });
+  const version2 = { ...snappy, 'content-type': 'application/x-protobuf;proto=io.prometheus.write.v2.Request' };
+  const two = await post(main, compressSnappy(writeRequest2()), version2);
+  t.is(two.status, 202, two.body.toString());
+  t.is(two.headers.get('x-prometheus-remote-write-samples-written'), '1');
+  t.is(two.headers.get('x-prometheus-remote-write-histograms-written'), '0');
+  const bad = await post(main, compressSnappy(Buffer.from([0xff])), version2);
+  t.is(bad.status, 400);
+  t.is(bad.headers.get('x-prometheus-remote-write-samples-written'), '0');
+  t.is((await post(main, writeRequest(), { ...snappy, 'content-encoding': 'gzip' })).status, 415);
+  t.is((await post(main, writeRequest(), { ...snappy, 'content-type': 'text/plain' })).status, 415);
+  const { format, encoding } = fixture.bus.members()[1]?.headers ?? {};
+  t.deepEqual([format, encoding], ['remote-write-1', 'snappy']);
+  t.deepEqual(fixture.bus.members()[1]?.bytes, compressSnappy(writeRequest(5)));
+  const [letter] = fixture.bus.deadLetters();
+  t.is(letter?.headers.origin, 'remote-write');
+  server.close();
+});
+
+const refusals: [string, number, () => Parameters<typeof post>[1], Record<string, string>][] = [
+  ['no key', 401, () => request('logs'), { 'x-license-key': '' }],
+  ['an unknown key', 401, () => request('logs'), { 'x-license-key': makeLicenseKey() }],
+  ['a key of another case', 401, () => request('logs'), { 'x-license-key': 'OIQ_LK_X' }],
+  ['an unknown content type', 415, () => request('logs'), { 'content-type': 'text/plain' }],
+  ['an unsupported encoding', 415, () => request('logs'), { 'content-encoding': 'br' }],
+  ['two encodings', 415, () => request('logs'), { 'content-encoding': 'gzip, gzip' }],
+  ['snappy, which OTLP has not', 415, () => request('logs'), { 'content-encoding': 'snappy' }],
+  ['a body that is no gzip', 400, () => request('logs'), { 'content-encoding': 'gzip' }],
+  [
+    'two gzip streams with rubbish after them',
+    400,
+    () => Buffer.concat([gzipSync(request('logs')), Buffer.from('x')]),
+    { 'content-encoding': 'gzip' },
+  ],
+  ['JSON that says it is protobuf', 400, () => jsonRequest('logs'), {}],
+  ['protobuf that says it is JSON', 400, () => request('logs'), { 'content-type': 'application/json' }],
+  ['a wrong JSON shape', 400, () => '{"resourceLogs":3}', { 'content-type': 'application/json' }],
+  ['too deep a value', 400, () => nestedArrays(40), {}],
+  ['random bytes', 400, () => randomBytes(500), {}],
+  ['traces sent as logs', 400, () => request('traces', 2), {}],
+  ['an unknown path', 404, () => request('logs'), { path: '/v1/profiles' }],
+  ['no path of ours', 404, () => request('logs'), { path: '/' }],
+];
+
+for (const [name, status, body, headers] of refusals) {
+  test(`otlp-http: ${name} is answered ${status}, as a status in the request's encoding`, async (t) => {
+    await using fixture = await running();
+    const answer = await post(fixture, body(), headers);
+    t.is(answer.status, status);
+    const json = !['application/x-protobuf', undefined].includes(headers['content-type']);
+    if (json) t.true(typeof JSON.parse(answer.body.toString()).message === 'string');
+    else t.is(answer.body[0], 0x08);
+    t.is(answer.headers.get('content-type'), json ? 'application/json' : protobuf);
+    t.deepEqual(fixture.bus.members(), []);
+  });
+}
+
+test('other methods are answered 405 with what is allowed', async (t) => {
+  await using fixture = await running();
+  const response = await fetch(`${fixture.http}/v1/logs`);
+  t.is(response.status, 405);
+  t.is(response.headers.get('allow'), 'POST');
+});
+
+test('the license key in its own header goes before the bearer', async (t) => {
+  await using fixture = await running();
+  const bearer = { authorization: `Bearer ${fixture.secret}` };
+  t.is((await post(fixture, request('logs'), { ...bearer, 'x-license-key': makeLicenseKey() })).status, 401);
+  const response = await fetch(`${fixture.http}/v1/logs`, {
+    method: 'POST',
+    headers: { ...bearer, 'content-type': protobuf },
+    body: request('logs') as Uint8Array<ArrayBuffer>,
+  });
+  t.is(response.status, 200);
+});
+
+test('what is refused as malformed is in the dead letter byte for byte, with the reason and the place', async (t) => {
+  await using fixture = await running();
+  const body = gzipSync(nestedArrays(60));
+  const { status } = await post(fixture, body, { 'content-encoding': 'gzip' });
+  t.is(status, 400);
+  const [letter] = fixture.bus.deadLetters();
+  t.deepEqual(letter?.body, body);
+  t.like(letter?.headers, {
+    tenantId,
+    keyId: fixture.keyId,
+    signal: 'logs',
+    origin: 'otlp-http',
+    kind: 'refused',
+    contentEncoding: 'gzip',
+    contentType: protobuf,
+    cut: false,
+    size: body.length,
+    source: '127.0.0.1',
+  });
+  t.is(typeof letter?.headers.position, 'number');
+  t.true((letter?.headers.message.length ?? 0) > 5);
+});
+
+test('a refused body above the message size lies in several chunks', async (t) => {
+  await using fixture = await running();
+  const body = randomBytes(2_500_000);
+  t.is((await post(fixture, body)).status, 400);
+  const letters = fixture.bus.deadLetters();
+  t.is(letters.length, 1);
+  t.deepEqual(letters[0]?.body, body);
+  t.true((letters[0]?.headers.chunks ?? 0) > 2);
+});
+
+test('when the copy of a refused body cannot be kept the answer is 503', async (t) => {
+  await using fixture = await running();
+  fixture.bus.broken = 'dead-letter';
+  const answer = await post(fixture, randomBytes(100));
+  t.is(answer.status, 503);
+  t.truthy(answer.headers.get('retry-after'));
+});
+
+test('a body that the bus does not take is answered 503 and UNAVAILABLE, with when to try again', async (t) => {
+  await using fixture = await running();
+  fixture.bus.broken = 'everything';
+  const answer = await post(fixture, request('logs'));
+  t.is(answer.status, 503);
+  t.true(Number(answer.headers.get('retry-after')) >= 1);
+  const { error } = await call(fixture, grpcPath('logs'), request('logs'));
+  t.is(error?.code, 14);
+  t.true(error?.metadata.get('grpc-status-details-bin')[0]?.includes('google.rpc.RetryInfo'));
+  fixture.bus.broken = undefined;
+  t.is((await post(fixture, request('logs'))).status, 200);
+});
+
+test('a body above the cap is answered 413: announced, streamed and once decompressed', async (t) => {
+  await using fixture = await running();
+  const large = Buffer.alloc(51 * 1024 * 1024, 32);
+  t.is((await post(fixture, large)).status, 413);
+  t.is(fixture.bus.deadLetters().length, 0);
+  const streamed = await fetch(`${fixture.http}/v1/logs`, {
+    method: 'POST',
+    headers: { 'x-license-key': fixture.secret, 'content-type': protobuf },
+    body: new Blob([large]).stream(),
+    duplex: 'half',
+  } as RequestInit);
+  t.is(streamed.status, 413);
+  const compressed = gzipSync(large);
+  t.is((await post(fixture, compressed, { 'content-encoding': 'gzip' })).status, 413);
+  const [cut, whole] = fixture.bus.deadLetters();
+  t.true(cut?.headers.cut);
+  t.is(cut?.body.length, 50 * 1024 * 1024);
+  t.false(whole?.headers.cut);
+  t.deepEqual(whole?.body, compressed);
+});
+
+test('small requests of one key share messages, each durable for itself', async (t) => {
+  await using fixture = await running({ plan: manyRequests });
+  const texts = Array.from({ length: 200 }, (_, index) => `request ${index}`);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  fixture.bus.held = promise;
+  const sent = texts.map((text) => post(fixture, request('logs', 2, text)));
+  // While the bus is slow the requests that arrive wait together.
+  setTimeout(resolve, 1_000);
+  const answers = await Promise.all(sent);
+  t.true(answers.every(({ status }) => status === 200));
+  const digests = (bodies: readonly Buffer[]) =>
+    bodies.map((body) => createHash('md5').update(body).digest('hex')).sort();
+  const members = fixture.bus.members();
+  t.deepEqual(digests(members.map(({ bytes }) => bytes)), digests(texts.map((text) => request('logs', 2, text))));
+  t.true(fixture.bus.messages.length < 100, `${fixture.bus.messages.length} messages`);
+  for (const { headers } of fixture.bus.messages) t.truthy(headers['members']);
+});
+
+test('a request above the message size is split at record boundaries and answered when all is durable', async (t) => {
+  await using fixture = await running();
+  const body = request('logs', 5_000, 'x'.repeat(700));
+  t.is((await post(fixture, gzipSync(body, { level: 1 }), { 'content-encoding': 'gzip' })).status, 200);
+  t.is((await post(fixture, body)).status, 200);
+  const members = fixture.bus.members();
+  let records = 0;
+  for (const { headers, bytes, records: claimed } of members) {
+    const { records: scanned } = scanRequest('logs', decompress(headers.encoding, bytes, 1e8));
+    t.is(scanned, claimed);
+    records += scanned;
+  }
+  t.is(records, 10_000);
+  for (const { value } of fixture.bus.messages) t.true(value.length <= 1024 * 1024);
+});
+
+test('one record above the message size goes on compressed when that helps', async (t) => {
+  await using fixture = await running();
+  t.is((await post(fixture, request('logs', 1, 'y'.repeat(3_000_000)))).status, 200);
+  const [member] = fixture.bus.members();
+  t.is(member?.headers.encoding, 'zstd');
+  t.is((await post(fixture, request('logs', 1, randomBytes(1_500_000).toString('hex')))).status, 400);
+});
+
+test('tenants with several shards use several keys', async (t) => {
+  await using fixture = await running({ organization: { shards: 3 } });
+  for (let index = 0; index < 6; index++) await post(fixture, request('logs'));
+  t.deepEqual([...new Set(fixture.bus.messages.map(({ key }) => key))].sort(), ['acme/0', 'acme/1', 'acme/2']);
+});
+
+test('a revocation counts within a second of the feed telling it', async (t) => {
+  await using fixture = await running();
+  t.is((await post(fixture, request('logs'))).status, 200);
+  const revokedAt = new Date().toISOString();
+  await fixture.documents.of(tenantId).collection(licenseKeys).update(fixture.keyId, { revokedAt });
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  t.is((await post(fixture, request('logs'))).status, 401);
+  t.is((await call(fixture, grpcPath('logs'), request('logs'))).error?.code, 16);
+});
+
+test('what the plan or the address does not allow is 403 and PERMISSION_DENIED', async (t) => {
+  await using fixture = await running({ key: { signals: ['metrics'], allowedCidrs: [] } });
+  t.is((await post(fixture, request('logs'))).status, 403);
+  t.is((await post(fixture, request('metrics'), { path: '/v1/metrics' })).status, 200);
+  t.is((await call(fixture, grpcPath('logs'), request('logs'))).error?.code, 7);
+  await using elsewhere = await running({ key: { allowedCidrs: ['10.0.0.0/8'] } });
+  t.is((await post(elsewhere, request('logs'))).status, 403);
+});
+
+test('above a limit the answer is 429 and RESOURCE_EXHAUSTED, with when to try again', async (t) => {
+  const limits = { requestsPerSecond: 1, requestsBurst: 3, requestsPerMinute: 100, bytesPerDay: null };
+  await using fixture = await running({ plan: { limits }, clock: { now: () => 1_700_000_000_000 } });
+  const statuses: number[] = [];
+  for (let index = 0; index < 5; index++) statuses.push((await post(fixture, request('logs'))).status);
+  t.deepEqual(statuses, [200, 200, 200, 429, 429]);
+  t.is((await post(fixture, request('logs'))).headers.get('retry-after'), '1');
+  const { error } = await call(fixture, grpcPath('logs'), request('logs'));
+  t.is(error?.code, 8);
+  t.true(error?.metadata.get('grpc-status-details-bin')[0]?.includes('google.rpc.RetryInfo'));
+});
+
+test('the daily volume of the plan ends with 429 until midnight UTC', async (t) => {
+  const limits = { ...(defaultPlans['pro']?.limits ?? {}), bytesPerDay: 1_000 } as never;
+  await using fixture = await running({ plan: { limits }, clock: { now: () => Date.parse('2025-01-01T23:00:00Z') } });
+  t.is((await post(fixture, request('logs', 1, 'z'.repeat(500)))).status, 200);
+  const refused = await post(fixture, request('logs', 1, 'z'.repeat(500)));
+  t.is(refused.status, 429);
+  t.is(refused.headers.get('retry-after'), '3600');
+});
+
+test('gRPC: unknown methods, broken frames and unknown encodings have their own codes', async (t) => {
+  await using fixture = await running();
+  t.is((await call(fixture, '/opentelemetry.Nothing/Export', request('logs'))).error?.code, 12);
+  t.is((await call(fixture, grpcPath('logs'), randomBytes(300))).error?.code, 3);
+  t.is(fixture.bus.deadLetters()[0]?.headers.origin, 'otlp-grpc');
+  t.is((await call({ ...fixture, secret: 'no key' }, grpcPath('logs'), request('logs'))).error?.code, 16);
+  const { error } = await call(fixture, grpcPath('logs'), Buffer.alloc(51 * 1024 * 1024));
+  t.is(error?.code, 8);
+  t.is(error?.metadata.get('grpc-status-details-bin').length, 0);
+});
+
+test('gRPC: the deadline of a call is kept even when the bus does not answer', async (t) => {
+  await using fixture = await running();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  fixture.bus.held = promise;
+  const client = new Client(fixture.grpc, credentials.createInsecure());
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${fixture.secret}`);
+  const same = (value: Buffer) => value;
+  const code = await new Promise((done) => {
+    const deadline = { deadline: Date.now() + 400 };
+    client.makeUnaryRequest(grpcPath('logs'), same, same, request('logs'), metadata, deadline, (error) =>
+      done(error?.code),
+    );
+  });
+  t.is(code, 4);
+  resolve();
+  client.close();
+});
+
+test('a dead letter gives the messages that its receiver would have published', (t) => {
+  const letter = {
+    id: '1',
+    tenantId,
+    projectId: 'shop',
+    keyId: 'k',
+    signal: 'logs',
+    origin: 'otlp-http',
+    kind: 'refused',
+    reason: 'malformed',
+    message: '',
+    position: undefined,
+    receivedAtMs: 5,
+    source: '10.0.0.1',
+    contentType: 'application/json',
+    contentEncoding: 'gzip',
+    topic: '',
+    partition: 0,
+    offset: 0,
+    originalHeaders: {},
+    chunk: 0,
+    chunks: 1,
+    size: 1,
+    cut: false,
+  } as const;
+  const [message] = republishRefused(letter, gzipSync(jsonRequest('logs', 4)));
+  t.is(message?.topic, 'otlp.logs');
+  t.deepEqual(Buffer.from(message?.value ?? []), requestFromJson('logs', Buffer.from(jsonRequest('logs', 4))));
+  t.throws(() => republishRefused({ ...letter, cut: true }, Buffer.alloc(1)), { instanceOf: PermanentError });
+  t.throws(() => republishRefused(letter, Buffer.alloc(1)), { instanceOf: PermanentError });
+});
+
+test('browsers of allowed origins may send', async (t) => {
+  await using fixture = await running({ environment: { OIQ_CORS_ORIGINS: 'https://shop.example' } });
+  const preflight = (origin: string) =>
+    fetch(`${fixture.http}/v1/traces`, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-license-key' },
+    });
+  const allowed = await preflight('https://shop.example');
+  t.is(allowed.status, 204);
+  t.is(allowed.headers.get('access-control-allow-origin'), 'https://shop.example');
+  t.is(allowed.headers.get('access-control-allow-headers'), 'x-license-key');
+  t.is((await preflight('https://elsewhere.example')).headers.get('access-control-allow-origin'), null);
+  const sent = await post(fixture, request('logs'), { origin: 'https://shop.example' });
+  t.is(sent.headers.get('access-control-allow-origin'), 'https://shop.example');
+});
+
+test('a sender that waits for 100 Continue hears a refusal before it sends its body', async (t) => {
+  await using fixture = await running();
+  const { request: httpRequest } = await import('node:http');
+  const expecting = (secret: string): Promise<{ continued: boolean; status: number }> =>
+    new Promise((resolve, reject) => {
+      let continued = false;
+      const body = request('logs');
+      const sent = httpRequest(`${fixture.http}/v1/logs`, {
+        method: 'POST',
+        headers: {
+          'x-license-key': secret,
+          'content-type': protobuf,
+          'content-length': body.length,
+          expect: '100-continue',
+        },
+      });
+      sent.on('continue', () => {
+        continued = true;
+        sent.end(body);
+      });
+      sent.on('response', (response) => {
+        resolve({ continued, status: response.statusCode ?? 0 });
+        response.resume();
+        sent.destroy();
+      });
+      sent.on('error', reject);
+      sent.flushHeaders();
+    });
+  t.deepEqual(await expecting(fixture.secret), { continued: true, status: 200 });
+  t.deepEqual(await expecting(makeLicenseKey()), { continued: false, status: 401 });
+});
+
+test('a request that breaks off is forgotten, and the receivers still stop', async (t) => {
+  const fixture = await running();
+  const { connect } = await import('node:net');
+  const { port } = new URL(fixture.http);
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.write(
+    `POST /v1/logs HTTP/1.1\r\nHost: x\r\nX-License-Key: ${fixture.secret}\r\nContent-Type: ${protobuf}\r\nContent-Length: 1000\r\n\r\nabc`,
+  );
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  socket.destroy();
+  await fixture.receivers.stop();
+  t.is(fixture.bus.messages.length, 0);
+  await fixture[Symbol.asyncDispose]();
+});
+
+test('requests in hand are answered when the receivers stop, and then nothing listens', async (t) => {
+  const fixture = await running();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  fixture.bus.held = promise;
+  const publishes = async (count: number): Promise<void> => {
+    while (fixture.bus.publishes < count) await new Promise((done) => setTimeout(done, 10));
+  };
+  const http = post(fixture, request('logs'));
+  await publishes(1);
+  const grpc = call(fixture, grpcPath('logs'), request('logs'));
+  await publishes(2);
+  const stopped = fixture.receivers.stop();
+  resolve();
+  t.is((await http).status, 200);
+  t.is((await grpc).error, undefined);
+  await stopped;
+  await t.throwsAsync(post(fixture, request('logs')));
+  await fixture[Symbol.asyncDispose]();
+});

@@ -1,0 +1,64 @@
+/** Schemas of derived topics in a real registry. */
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import { z } from 'zod';
+import { jsonSchemaOf, registerSchemas, subjectOf } from '../../processors/adapters/schema-registry.ts';
+import { allTopics, defineTopic, type Topic } from '../../schemas/topics.ts';
+import { startServices } from '../services/services.ts';
+
+let url = '';
+
+test.before(async (t) => {
+  t.timeout(180_000);
+  url = (await startServices(['schema-registry'])).url('schema-registry');
+});
+
+const topicOf = (name: string, value: z.ZodType | undefined): Topic =>
+  defineTopic({ name, summary: 'of this test', key: 'any', value });
+
+test('a topic with a value schema is registered under its name, one of raw bytes is not', async (t) => {
+  const name = `registry.${randomUUID()}`;
+  const value = z.strictObject({ id: z.string(), count: z.number().int().optional() });
+  const ids = await registerSchemas(url, [topicOf(name, value), topicOf(`${name}.raw`, undefined)]);
+  t.deepEqual([...ids.keys()], [`${name}-value`]);
+  const response = await fetch(`${url}/subjects/${subjectOf(name)}/versions/latest`);
+  const found = (await response.json()) as { schema: string; schemaType: string; id: number };
+  t.is(found.schemaType, 'JSON');
+  t.deepEqual(JSON.parse(found.schema), JSON.parse(jsonSchemaOf(name, value)));
+  t.deepEqual([...ids.values()], [found.id]);
+});
+
+test('registering again changes nothing', async (t) => {
+  const topics = [topicOf(`registry.${randomUUID()}`, z.strictObject({ id: z.string() }))];
+  const first = await registerSchemas(url, topics);
+  t.deepEqual(await registerSchemas(url, topics), first);
+});
+
+test('a schema that grows by an optional field becomes the next version', async (t) => {
+  const name = `registry.${randomUUID()}`;
+  await registerSchemas(url, [topicOf(name, z.strictObject({ id: z.string() }))]);
+  await registerSchemas(url, [topicOf(name, z.strictObject({ id: z.string(), note: z.string().optional() }))]);
+  const versions = await (await fetch(`${url}/subjects/${subjectOf(name)}/versions`)).json();
+  t.deepEqual(versions, [1, 2]);
+});
+
+test('a schema that old values do not satisfy is refused with the subject named', async (t) => {
+  const name = `registry.${randomUUID()}`;
+  await registerSchemas(url, [topicOf(name, z.strictObject({ id: z.string() }))]);
+  await t.throwsAsync(() => registerSchemas(url, [topicOf(name, z.strictObject({ id: z.number() }))]), {
+    message: new RegExp(`${name}-value`),
+  });
+});
+
+test('every declared topic has a schema that the registry takes', async (t) => {
+  const prefix = randomUUID();
+  const renamed = allTopics.map((topic) => ({ ...topic, name: `${prefix}.${topic.name}` }));
+  const ids = await registerSchemas(url, renamed);
+  t.is(ids.size, allTopics.filter(({ value }) => value !== undefined).length);
+});
+
+test('a registry that is away is named', async (t) => {
+  const away = 'http://127.0.0.1:22199';
+  const topics = [topicOf('any', z.strictObject({ id: z.string() }))];
+  await t.throwsAsync(() => registerSchemas(away, topics), { message: /127\.0\.0\.1:22199/ });
+});

@@ -1,0 +1,313 @@
+/** What must hold for every sink, and for landing as such: real bus, real tables, faults put between them. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
+import type { Batch, Bus, BusRecord, Message, Producer } from '../../schemas/bus.ts';
+import { systemClock } from '../../schemas/clock.ts';
+import type { Columns, NativeBlock } from '../../schemas/columns.ts';
+import { compressSnappy } from '../../schemas/compression.ts';
+import { decodeDeadLetter } from '../../schemas/dead-letter.ts';
+import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
+import { silent } from '../../schemas/log.ts';
+import { noMetrics } from '../../schemas/metrics.ts';
+import { allTopics, topics } from '../../schemas/topics.ts';
+import { batchHandler } from '../../sinks/engine/run.ts';
+import { ScanPool } from '../../sinks/engine/scan-pool.ts';
+import { sinkGroups, sinks, startSinks } from '../../sinks/index.ts';
+import {
+  logsRequest,
+  messageOf,
+  metricsRequest,
+  openTables,
+  scannerOf,
+  type Tables,
+  text,
+  tracesRequest,
+  writeRequest,
+} from '../cases/sink-tables.ts';
+
+let tables: Tables;
+let pool: ScanPool;
+test.before(async () => {
+  tables = await openTables();
+  pool = new ScanPool(1);
+});
+test.after.always(async () => {
+  await pool.close();
+  await tables.close();
+});
+
+const logOf = (body: string): Uint8Array =>
+  logsRequest({
+    resourceLogs: [
+      {
+        resource: { attributes: [text('service.name', 'cart')] },
+        scopeLogs: [{ logRecords: [{ body: { stringValue: body } }] }],
+      },
+    ],
+  });
+
+/** Consecutive records of a partition, one log record each; `garbage` are offsets that hold none. */
+const batchOf = (tenantId: string, first: number, count: number, garbage: readonly number[] = []): Batch => ({
+  topic: topics.logs.name,
+  partition: 0,
+  first,
+  last: first + count - 1,
+  records: Array.from({ length: count }, (_, index): BusRecord => {
+    const offset = first + index;
+    const body = garbage.includes(offset) ? Uint8Array.of(0x0a, 99, 1) : logOf(`${tenantId} ${offset}`);
+    const { headers, value } = messageOf([body], { tenantId, offset });
+    return { offset, timestampMs: 1, key: tenantId, headers, value: Buffer.from(value) };
+  }),
+});
+
+/** A handler as a new process has it. `insert` stands between the sink and its tables. */
+const handlerOf = (
+  insert: (block: NativeBlock, token: string, next: Columns['insert']) => Promise<void> = (block, token, next) =>
+    next(block, token),
+  published: Message[] = [],
+) => {
+  const next: Columns['insert'] = (block, token) => tables.columns.insert(block, token);
+  const columns: Columns = {
+    insert: (block, token) => insert(block, token, next),
+    of: (tenantId) => tables.columns.of(tenantId),
+    query: (sql, parameters, limits) => tables.columns.query(sql, parameters, limits),
+    execute: (sql) => tables.columns.execute(sql),
+    check: () => tables.columns.check(),
+    close: async () => {},
+  };
+  const producer: Producer = {
+    publish: async (messages) => void published.push(...messages),
+    transaction: async (_name, work) => work(async (messages) => void published.push(...messages)),
+    close: async () => {},
+  };
+  const [logs] = sinks;
+  if (logs === undefined) throw new Error('there is no sink');
+  return batchHandler(logs, { columns, producer, pool, metrics: noMetrics, log: silent, clock: systemClock });
+};
+
+/** Every landed body of a tenant, as often as it is there. */
+const bodies = async (tenantId: string): Promise<string[]> => {
+  const rows = await tables.read<{ body: string }>(
+    `SELECT body FROM logs WHERE tenant_id = '${tenantId}' ORDER BY offset`,
+  );
+  return rows.map(({ body }) => body);
+};
+const expected = (tenantId: string, ...offsets: number[]): string[] => offsets.map((offset) => `${tenantId} ${offset}`);
+let tokens = 0;
+/** Tokens forgotten: as after more inserts than the table remembers. */
+const forgetful: Parameters<typeof handlerOf>[0] = (block, token, next) => next(block, `${token}:${++tokens}`);
+
+for (const sink of sinks) {
+  test(`${sink.name}: every column of its tables is written`, (t) => {
+    t.notThrows(() => sink.scanner());
+  });
+
+  test(`${sink.name}: a message that is none is refused and leaves nothing behind`, async (t) => {
+    const { rejected, rows } = await tables.land(
+      [
+        { offset: 0, headers: {}, value: Buffer.from('nothing') },
+        messageOf([Buffer.from([0xff, 0xff, 0xff, 0xff])], { tenantId: 'garbage', offset: 1 }),
+        { ...messageOf([logOf('short')], { tenantId: 'garbage', offset: 2 }), value: Buffer.alloc(0) },
+      ],
+      { scanner: scannerOf(sink.name) },
+    );
+    t.deepEqual(
+      rejected.map(({ index }) => index),
+      [0, 1, 2],
+    );
+    t.deepEqual(rows, {});
+  });
+}
+
+test('consumer groups are named after sinks, and no topic has two of them', (t) => {
+  t.deepEqual(
+    sinkGroups.map(({ group }) => group),
+    sinks.map(({ name }) => name),
+  );
+  const read = sinkGroups.flatMap((group) => group.topics);
+  t.is(new Set(read).size, read.length);
+});
+
+test('a range delivered again lands once', async (t) => {
+  const handle = handlerOf();
+  const batch = batchOf('repeated', 1_000, 3);
+  await handle(batch);
+  await handle(batch);
+  await handlerOf()(batch);
+  t.deepEqual(await bodies('repeated'), expected('repeated', 1_000, 1_001, 1_002));
+});
+
+test('a range whose insert was not confirmed lands once', async (t) => {
+  let failures = 1;
+  const handle = handlerOf(async (block, token, next) => {
+    await next(block, token);
+    if (block.table === 'logs' && failures-- > 0) throw new UnavailableError('the answer was lost');
+  });
+  const batch = batchOf('unconfirmed', 2_000, 3);
+  await t.throwsAsync(handle(batch), { message: 'the answer was lost' });
+  await handle(batch);
+  t.deepEqual(await bodies('unconfirmed'), expected('unconfirmed', 2_000, 2_001, 2_002));
+  const resources = await tables.read(`SELECT service FROM resources FINAL WHERE tenant_id = 'unconfirmed'`);
+  t.deepEqual(resources, [{ service: 'cart' }]);
+});
+
+test('a range in doubt lands once when the tables have forgotten its token', async (t) => {
+  const batch = batchOf('forgotten', 3_000, 3);
+  await handlerOf(forgetful)(batch);
+  await handlerOf(forgetful)(batch);
+  t.deepEqual(await bodies('forgotten'), expected('forgotten', 3_000, 3_001, 3_002));
+});
+
+test('what is missing of a range that has landed in part is added', async (t) => {
+  await handlerOf(forgetful)(batchOf('part', 4_001, 2));
+  await handlerOf(forgetful)(batchOf('part', 4_000, 6));
+  t.deepEqual(await bodies('part'), expected('part', 4_000, 4_001, 4_002, 4_003, 4_004, 4_005));
+});
+
+test('a poison message among good ones goes to the dead letter, the others land', async (t) => {
+  const published: Message[] = [];
+  const batch = batchOf('poison', 5_000, 1_000, [5_333]);
+  await handlerOf(undefined, published)(batch);
+  await handlerOf(undefined, published)(batch);
+  t.is((await bodies('poison')).length, 999);
+  const [first, second] = published.map(({ headers }) => decodeDeadLetter(headers));
+  t.is(published.length, 2);
+  t.like(first, { origin: 'logs', kind: 'unprocessable', reason: 'malformed', offset: 5_333, tenantId: 'poison' });
+  t.is(first?.id, second?.id, 'a redelivery writes the same dead letter');
+  t.deepEqual(published[0]?.value, batch.records[333]?.value);
+});
+
+test('a message that the tables refuse is found among the others', async (t) => {
+  const published: Message[] = [];
+  const refusing = handlerOf(async (block, token, next) => {
+    const bytes = Buffer.concat(block.chunks);
+    if (bytes.includes('refused 6017')) throw new PermanentError('bad-rows', 'the table cannot take this');
+    await next(block, token);
+  }, published);
+  await refusing(batchOf('refused', 6_000, 40));
+  t.is((await bodies('refused')).length, 39);
+  t.deepEqual(
+    published.map(({ headers }) => decodeDeadLetter(headers).offset),
+    [6_017],
+  );
+});
+
+test('above a tenth of unprocessable messages the batch is rejected and none of them is moved', async (t) => {
+  const published: Message[] = [];
+  const batch = batchOf('fuse', 7_000, 40, [7_001, 7_002, 7_003, 7_004, 7_005]);
+  const error = await t.throwsAsync(handlerOf(undefined, published)(batch));
+  t.regex(error?.message ?? '', /logs could not process 5 of the last 40 messages/);
+  t.deepEqual(published, []);
+});
+
+test('a replayed message of another group is left alone', async (t) => {
+  const batch = batchOf('replayed', 8_000, 2);
+  const records = batch.records.map((record, index) => ({
+    ...record,
+    headers: { ...record.headers, 'only-group': index === 0 ? 'logs' : 'log-patterns' },
+  }));
+  await handlerOf()({ ...batch, records });
+  t.deepEqual(await bodies('replayed'), expected('replayed', 8_000));
+});
+
+test('compressed members land, and one that is larger than a message may be is refused', async (t) => {
+  const published: Message[] = [];
+  const [good, large] = [compressSnappy(logOf('small')), compressSnappy(Buffer.alloc(17 * 1024 * 1024))];
+  const records = [good, large].map((body, index): BusRecord => {
+    const { headers, value } = messageOf([body], { tenantId: 'large', encoding: 'snappy' });
+    return { offset: 9_000 + index, timestampMs: 1, key: 'large', headers, value: Buffer.from(value) };
+  });
+  await handlerOf(undefined, published)({ topic: topics.logs.name, partition: 0, first: 9_000, last: 9_001, records });
+  t.deepEqual(await bodies('large'), ['small']);
+  t.deepEqual(
+    published.map(({ headers }) => decodeDeadLetter(headers).reason),
+    ['too-large'],
+  );
+});
+
+const eventually = async (check: () => Promise<boolean>): Promise<void> => {
+  for (const deadline = Date.now() + 20_000; !(await check()); ) {
+    if (Date.now() > deadline) throw new Error('it did not happen');
+    await sleep(100);
+  }
+};
+
+const drained = async (bus: Bus): Promise<boolean> => {
+  for (const { group, topics: names } of sinkGroups) {
+    if ((await bus.lag(group, names)).some(({ lag }) => lag > 0)) return false;
+  }
+  return true;
+};
+
+test('what lies on the bus is in the tables, dead letters included, and is committed', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-sinks-bus-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const bus = await segmentsBus({ directory });
+  t.teardown(() => bus.close());
+  await bus.ensureTopics(allTopics);
+  const producer = await bus.producer();
+  const tenantId = 'bus';
+  const to = (topic: string, body: Uint8Array, headers: Parameters<typeof messageOf>[1] = {}): Message => ({
+    topic,
+    key: tenantId,
+    ...messageOf([body], { tenantId, ...headers }),
+  });
+  const label = (name: string, value: string): object => ({ name, value });
+  await producer.publish([
+    to('otlp.logs', logOf('over the bus')),
+    to('otlp.logs', Uint8Array.of(7)),
+    to('otlp.traces', tracesRequest({ resourceSpans: [{ scopeSpans: [{ spans: [{ name: 'span' }] }] }] })),
+    to(
+      'otlp.metrics',
+      metricsRequest({
+        resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'm', gauge: { dataPoints: [{ asInt: '1' }] } }] }] }],
+      }),
+    ),
+    to(
+      'prometheus.remote-write',
+      compressSnappy(
+        writeRequest(1, {
+          timeseries: [{ labels: [label('__name__', 'up')], samples: [{ value: 1, timestamp: '1' }] }],
+        }),
+      ),
+      { format: 'remote-write-1', encoding: 'snappy' },
+    ),
+  ]);
+  const role = await startSinks({
+    bus,
+    columns: tables.columns,
+    metrics: noMetrics,
+    log: silent,
+    clock: systemClock,
+    threads: 1,
+  });
+  await role.ready();
+  const count = async (table: string): Promise<number> => {
+    const [row] = await tables.read<{ rows: string }>(`SELECT count() AS rows FROM ${table} WHERE tenant_id = 'bus'`);
+    return Number(row?.rows);
+  };
+  await eventually(async () => (await count('dead_letters')) === 1 && (await drained(bus)));
+  await role.stop();
+  await role.failed;
+  t.deepEqual(await Promise.all(['logs', 'spans', 'samples', 'dead_letters'].map(count)), [1, 1, 2, 1]);
+  t.deepEqual(await tables.read(`SELECT metric, partition FROM samples WHERE tenant_id = 'bus' ORDER BY metric`), [
+    { metric: 'm', partition: 0 },
+    { metric: 'up', partition: 32_768 },
+  ]);
+  const [letter] = await tables.read(
+    `SELECT origin, reason, kind, chunks, size FROM dead_letters WHERE tenant_id = 'bus'`,
+  );
+  t.deepEqual(letter, { origin: 'logs', reason: 'malformed', kind: 'unprocessable', chunks: 1, size: '1' });
+});
+
+test('a scan whose thread ends is rejected, and so is one after the end', async (t) => {
+  const ending = new ScanPool(1);
+  const { records } = batchOf('ending', 10_000, 1);
+  const scan = ending.scan('logs', topics.logs.name, 0, records);
+  await Promise.all([t.throwsAsync(scan, { message: /a scan thread exited/ }), ending.close()]);
+  await t.throwsAsync(ending.scan('logs', topics.logs.name, 0, records), { message: 'the sinks are stopping' });
+});
