@@ -1,0 +1,198 @@
+/** Dead letters over the real bus and engine. Rows are landed by the test as the sink lands them. */
+import { randomBytes } from 'node:crypto';
+import test from 'ava';
+import { openDeadLetters } from '../../api/groups/dead-letter/dead-letters.ts';
+import type { BusRecord, Message } from '../../schemas/bus.ts';
+import { type DeadLetterHeaders, encodeDeadLetter } from '../../schemas/dead-letter.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import { DeadLetterMark, topics } from '../../schemas/topics.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+
+let harness: Harness;
+
+/** Takes again what does not say that it is still broken. */
+const republish = (headers: DeadLetterHeaders, body: Buffer): Message[] => {
+  if (body.toString('latin1').startsWith('broken')) throw new PermanentError('malformed', 'still not OTLP');
+  return [{ topic: topics.logs.name, key: headers.tenantId, value: body, headers: { tenant: headers.tenantId } }];
+};
+
+test.before(async () => {
+  harness = await startHarness({ republish });
+});
+test.after.always(() => harness?.close());
+
+const recordsOf = async (topic: string): Promise<BusRecord[]> => {
+  const records: BusRecord[] = [];
+  for (const { partition, earliest, end } of await harness.bus.offsets(topic))
+    if (end > earliest)
+      for await (const record of harness.bus.read(topic, partition, earliest, end)) records.push(record);
+  return records;
+};
+
+const chunkBytes = 100_000;
+
+/** Publishes a dead letter in chunks and lands its row, as receivers and the sink do. */
+const bury = async (fields: Partial<DeadLetterHeaders> & { readonly id: string }, body: Buffer): Promise<void> => {
+  const chunks = Math.max(1, Math.ceil(body.length / chunkBytes));
+  const headers: DeadLetterHeaders = {
+    ...{ tenantId: 'a', projectId: 'p1', keyId: 'k1', signal: 'logs', origin: 'otlp-http', kind: 'refused' },
+    ...{ reason: 'malformed', message: 'a length runs over the end', position: 7, receivedAtMs: Date.now() - 5000 },
+    ...{ source: '10.0.0.1', contentType: 'application/x-protobuf', contentEncoding: 'identity', topic: '' },
+    ...{ partition: 0, offset: 0, originalHeaders: {}, chunk: 0, chunks, size: body.length, cut: false },
+    ...fields,
+  };
+  const [place] = await harness.bus.offsets(topics.deadLetter.name);
+  const producer = await harness.bus.producer();
+  await producer.publish(
+    Array.from({ length: chunks }, (_, chunk) => ({
+      topic: topics.deadLetter.name,
+      key: headers.tenantId,
+      value: body.subarray(chunk * chunkBytes, (chunk + 1) * chunkBytes),
+      headers: encodeDeadLetter({ ...headers, chunk }),
+    })),
+  );
+  await producer.close();
+  await harness.columns.execute(
+    `INSERT INTO dead_letters (tenant_id, id, project_id, key_id, signal, origin, kind, reason, message, position, received_at, source, size, cut, chunks, partition, offset) VALUES
+      ('${headers.tenantId}', '${headers.id}', 'p1', 'k1', '${headers.signal}', '${headers.origin}', '${headers.kind}', '${headers.reason}', '${headers.message}', 7, fromUnixTimestamp64Milli(toInt64(${headers.receivedAtMs}), 'UTC'), '10.0.0.1', ${headers.size}, ${headers.cut}, ${chunks}, ${place?.partition ?? 0}, ${place?.end ?? 0})`,
+  );
+};
+
+/** Lands the marks of the topic from an offset on. */
+const landMarks = async (): Promise<void> => {
+  for (const { value, offset } of await recordsOf(topics.deadLetterMarks.name)) {
+    const { tenantId, id, outcome, markedAt, actor } = DeadLetterMark.parse(JSON.parse(value.toString('utf8')));
+    await harness.columns.execute(
+      `INSERT INTO dead_letter_marks (tenant_id, id, outcome, marked_at, actor, partition, offset) VALUES ('${tenantId}', '${id}', '${outcome}', fromUnixTimestamp64Milli(toInt64(${Date.parse(markedAt)}), 'UTC'), '${actor}', 0, ${offset})`,
+    );
+  }
+};
+
+const publishedBodies = async (): Promise<string[]> =>
+  (await recordsOf(topics.logs.name)).map(({ value }) => value.toString('latin1'));
+
+test.serial(
+  'a dead letter is listed and shown byte for byte, chunks put together, to its own organization only',
+  async (t) => {
+    const body = randomBytes(3 * chunkBytes + 17);
+    await bury({ id: 'shown' }, body);
+    await bury({ id: 'of-b', tenantId: 'b' }, Buffer.from('secret'));
+    const list = await harness.ask('GET', '/api/dead-letter?reason=malformed');
+    t.deepEqual(
+      list.body.items.map(({ id, state }: { id: string; state: string }) => [id, state]),
+      [['shown', 'open']],
+    );
+    const shown = await harness.ask('GET', '/api/dead-letter/shown');
+    t.true(Buffer.from(shown.body.payload, 'base64').equals(body));
+    t.is(shown.body.position, 7);
+    t.is((await harness.ask('GET', '/api/dead-letter/of-b')).status, 404);
+    t.is((await harness.ask('DELETE', '/api/dead-letter/of-b')).status, 404);
+    t.is((await harness.ask('GET', '/api/dead-letter', { as: 'editor' })).status, 403);
+  },
+);
+
+test.serial('a discarded dead letter is not open any more, before and after its mark lands', async (t) => {
+  t.is((await harness.ask('DELETE', '/api/dead-letter/shown')).status, 200);
+  const again = await harness.ask('DELETE', '/api/dead-letter/shown');
+  t.is(again.status, 409);
+  await landMarks();
+  const { body } = await harness.ask('GET', '/api/dead-letter?state=discarded');
+  t.is(body.items[0].id, 'shown');
+  t.is(body.items[0].actor, 'user owner@a.example');
+  t.is((await harness.ask('GET', '/api/dead-letter?state=open')).body.items.length, 0);
+});
+
+test.serial('a dry run says what a replay would do and does nothing', async (t) => {
+  await bury({ id: 'good-1' }, Buffer.from('good one'));
+  await bury({ id: 'good-2', reason: 'too-deep' }, Buffer.from('good two'));
+  await bury({ id: 'bad' }, Buffer.from('broken still'));
+  await bury({ id: 'cut', cut: true, size: 60_000_000 }, Buffer.from('only the beginning'));
+  const { status, body } = await harness.ask('POST', '/api/dead-letter/replay', { body: { all: true, dryRun: true } });
+  t.is(status, 200);
+  t.is(body.state, 'finished');
+  t.deepEqual([body.matched, body.done, body.already, body.failed], [4, 2, 0, 2]);
+  t.deepEqual(body.failedByReason, { malformed: 1, cut: 1 });
+  t.deepEqual(await publishedBodies(), []);
+});
+
+test.serial('a replay publishes what passes now, and what was replayed is never replayed again', async (t) => {
+  const first = await harness.ask('POST', '/api/dead-letter/replay', { body: { reason: 'malformed' } });
+  t.deepEqual([first.body.done, first.body.failed], [1, 2]);
+  t.deepEqual(await publishedBodies(), ['good one']);
+  // The mark has not landed: only the tail of the topic knows.
+  const second = await harness.ask('POST', '/api/dead-letter/replay', { body: { all: true } });
+  t.deepEqual([second.body.done, second.body.already, second.body.failed], [1, 1, 2]);
+  t.deepEqual(await publishedBodies(), ['good one', 'good two']);
+  await landMarks();
+  const third = await harness.ask('POST', '/api/dead-letter/replay', { body: { all: true } });
+  t.deepEqual([third.body.matched, third.body.done, third.body.already, third.body.failed], [2, 0, 0, 2]);
+  t.deepEqual(await publishedBodies(), ['good one', 'good two']);
+  const read = await harness.ask('GET', `/api/dead-letter/replays/${third.body.id}`);
+  t.deepEqual(read.body, third.body);
+  t.is((await harness.ask('POST', '/api/dead-letter/replay', { body: {} })).status, 400);
+});
+
+test.serial('replays at the same time, also of two instances, publish each letter once', async (t) => {
+  const count = 150;
+  for (let index = 0; index < count; index++)
+    await bury({ id: `many-${index}`, reason: 'many', receivedAtMs: Date.now() - 1000 }, Buffer.from(`many ${index}`));
+  const instances = [1, 2].map(() =>
+    openDeadLetters({ bus: harness.bus, columns: harness.columns, clock: { now: () => Date.now() }, republish }),
+  );
+  const runs = await Promise.all(
+    [...instances, ...instances].map((instance, index) =>
+      instance.replay({ tenantId: 'a', reason: 'many' }, { actor: `run ${index}` }),
+    ),
+  );
+  for (const instance of instances) await instance.close();
+  t.is(
+    runs.reduce((sum, { done }) => sum + done, 0),
+    count,
+  );
+  const bodies = (await publishedBodies()).filter((body) => body.startsWith('many'));
+  t.is(bodies.length, count);
+  t.is(new Set(bodies).size, count);
+});
+
+test.serial('what a consumer could not process goes back to its topic for that consumer alone', async (t) => {
+  const originalHeaders = { tenant: 'a', project: 'p1', signal: 'traces', members: '[]' };
+  await bury(
+    {
+      id: 'consumer',
+      kind: 'unprocessable',
+      origin: 'traces',
+      topic: topics.traces.name,
+      signal: 'traces',
+      originalHeaders,
+    },
+    Buffer.from('the message'),
+  );
+  const { body } = await harness.ask('POST', '/api/dead-letter/replay', { body: { ids: ['consumer'] } });
+  t.is(body.done, 1);
+  const [record] = await recordsOf(topics.traces.name);
+  t.is(record?.value.toString(), 'the message');
+  t.deepEqual(record?.headers, { ...originalHeaders, 'only-group': 'traces' });
+});
+
+test.serial('a letter whose bytes are gone stays open and says so', async (t) => {
+  await harness.columns.execute(
+    `INSERT INTO dead_letters (tenant_id, id, kind, reason, received_at, size, chunks, partition, offset) VALUES ('a', 'gone', 'refused', 'malformed', now64(3), 5, 1, 0, 999999)`,
+  );
+  const { body } = await harness.ask('POST', '/api/dead-letter/replay', { body: { ids: ['gone'] } });
+  t.deepEqual(body.results, [{ id: 'gone', outcome: 'failed', reason: 'gone', message: body.results[0].message }]);
+  const shown = await harness.ask('GET', '/api/dead-letter/gone');
+  t.is(shown.body.payload, null);
+  t.is(shown.body.state, 'open');
+});
+
+test.serial('lists page through without a gap', async (t) => {
+  const seen: string[] = [];
+  let cursor = '';
+  do {
+    const { body } = await harness.ask('GET', `/api/dead-letter?limit=40&cursor=${cursor}`);
+    seen.push(...body.items.map(({ id }: { id: string }) => id));
+    cursor = body.nextCursor ?? '';
+  } while (cursor !== '' && seen.length < 500);
+  t.is(seen.length, 157);
+  t.is(new Set(seen).size, 157);
+});

@@ -1,0 +1,184 @@
+/** The management API over real embedded stores in a temporary directory, with two organizations and a user of each role. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { memoryCounters } from '../../api/adapters/counters-memory.ts';
+import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { type DeadLettersOptions, openDeadLetters } from '../../api/groups/dead-letter/dead-letters.ts';
+import { hashPassword } from '../../api/http/password.ts';
+import { startApi } from '../../api/index.ts';
+import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
+import type { Bus } from '../../schemas/bus.ts';
+import type { Columns } from '../../schemas/columns.ts';
+import type { Documents } from '../../schemas/documents.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import { type Log, silent } from '../../schemas/log.ts';
+import { noMetrics } from '../../schemas/metrics.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
+import { memberships, type Role, roles, users, usersTenant } from '../../schemas/resources/user.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+import { allTopics } from '../../schemas/topics.ts';
+import { chdbColumns } from '../../sinks/adapters/columns-chdb.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+
+export const password = 'correct horse battery staple';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+export interface Harness {
+  readonly url: string;
+  readonly documents: Documents;
+  readonly columns: Columns;
+  readonly bus: Bus;
+  readonly directory: string;
+  /** Asks with a role's token of organization `a`, or as the options say. */
+  ask(
+    method: string,
+    path: string,
+    options?: {
+      readonly as?: Role | 'nobody' | `token ${string}`;
+      readonly body?: unknown;
+      readonly headers?: Readonly<Record<string, string>>;
+    },
+  ): Promise<Answer>;
+  /** Signs in; the address of a user is `<role>@<tenant>.example`. */
+  signIn(email: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+const seed = async (documents: Documents): Promise<void> => {
+  const passwordHash = await hashPassword(password);
+  const everything = ['logs', 'metrics', 'traces', 'rum', 'security', 'siem', 'llm', 'agentsight', 'ai'];
+  const { enterprise, free } = defaultPlans;
+  if (enterprise === undefined || free === undefined) throw new Error('the default plans changed');
+  await documents
+    .of(plansTenant)
+    .collection(plans)
+    .insert({ id: 'enterprise', ...enterprise, entitlements: everything });
+  await documents
+    .of(plansTenant)
+    .collection(plans)
+    .insert({ id: 'free', ...free });
+  for (const [id, planId] of [
+    ['a', 'enterprise'],
+    ['b', 'free'],
+  ] as const) {
+    await documents
+      .of(organizationsTenant)
+      .collection(organizations)
+      .insert({ id, name: `Organization ${id}`, planId, retentionDays: {}, shards: 1, disabled: false });
+    for (const role of roles) {
+      const email = `${role}@${id}.example`;
+      const user = await documents
+        .of(usersTenant)
+        .collection(users)
+        .insert({ email, name: role, passwordHash, disabled: false });
+      await documents.of(id).collection(memberships).insert({ id: user.id, role });
+    }
+  }
+};
+
+const asked = async (
+  url: string,
+  method: string,
+  path: string,
+  token: string | undefined,
+  { body, headers = {} }: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> } = {},
+): Promise<Answer> => {
+  const answer = await fetch(`${url}${path}`, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false;
+  return { status: answer.status, headers: answer.headers, body: isJson && text !== '' ? JSON.parse(text) : text };
+};
+
+export const startHarness = async ({
+  log = silent,
+  environment = {},
+  republish = () => {
+    throw new PermanentError('malformed', 'still refused');
+  },
+}: {
+  readonly log?: Log;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly republish?: DeadLettersOptions['republish'];
+} = {}): Promise<Harness> => {
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-api-'));
+  const clock = { now: () => Date.now() };
+  const settings = settingsOf({ OIQ_DATA_DIR: directory, ...environment });
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const columns = await chdbColumns({ directory: join(directory, 'columns') });
+  await migrate(columns, silent);
+  const bus = await segmentsBus({ directory: join(directory, 'bus') });
+  await bus.ensureTopics(allTopics);
+  const counters = memoryCounters();
+  await seed(documents);
+  const deadLetters = openDeadLetters({ bus, columns, clock, republish });
+  const api = await startApi({
+    ...{ documents, columns, bus, counters, log, clock, settings, deadLetters },
+    metrics: noMetrics,
+    checkResponses: true,
+  });
+  const server = createServer(api.callback);
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const tokens = new Map<string, Promise<string>>();
+  const signIn = async (email: string): Promise<string> => {
+    const answer = await fetch(`${url}/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    });
+    if (answer.status !== 200) throw new Error(`${email} could not sign in: ${await answer.text()}`);
+    return ((await answer.json()) as { token: string }).token;
+  };
+  const tokenOf = (role: Role): Promise<string> => {
+    const token = tokens.get(role) ?? signIn(`${role}@a.example`);
+    tokens.set(role, token);
+    return token;
+  };
+
+  const sessionOf = async (who: Role | 'nobody' | `token ${string}`): Promise<string | undefined> => {
+    if (who === 'nobody') return undefined;
+    return who.startsWith('token ') ? who.slice(6) : tokenOf(who as Role);
+  };
+
+  return {
+    url,
+    documents,
+    columns,
+    bus,
+    directory,
+    signIn,
+    ask: async (method, path, options) => asked(url, method, path, await sessionOf(options?.as ?? 'owner'), options),
+    async close() {
+      server.close();
+      server.closeIdleConnections();
+      await api.stop();
+      server.closeAllConnections();
+      await deadLetters.close();
+      await counters.close();
+      await bus.close();
+      await columns.close();
+      await documents.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+};

@@ -1,0 +1,188 @@
+/** Sessions over the real server: what counts as one, what ends it, and what a browser may not be tricked into. */
+import { generateKeyPairSync } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
+import { type Harness, password, startHarness } from './api-harness.ts';
+
+let harness: Harness;
+const lines: unknown[] = [];
+test.before(async () => {
+  const write = (fields: unknown): void => {
+    lines.push(fields);
+  };
+  harness = await startHarness({ log: { info: write, warn: write, error: write } });
+});
+test.after.always(() => harness?.close());
+
+const login = (body: unknown, headers: Record<string, string> = {}) =>
+  harness.ask('POST', '/auth/login', { as: 'nobody', body, headers });
+
+test('signing in gives a token, an HttpOnly cookie and who one is', async (t) => {
+  const before = Date.now();
+  const { status, body, headers } = await login({ email: 'Owner@A.example', password });
+  t.is(status, 200);
+  t.is(body.user.email, 'owner@a.example');
+  t.deepEqual(body.tenant, { id: 'a', name: 'Organization a' });
+  const minutes = (Date.parse(body.expiresAt) - before) / 60_000;
+  t.true(minutes > 14.9 && minutes < 15.1);
+  const cookie = headers.get('set-cookie') ?? '';
+  t.true(cookie.startsWith(`oiq_token=${body.token}; `));
+  t.regex(cookie, /; HttpOnly; SameSite=Lax;/);
+  t.notRegex(cookie, /Secure/);
+  const claims = decodeJwt(body.token);
+  t.deepEqual(Object.keys(claims).sort(), ['aud', 'exp', 'iat', 'iss', 'sid', 'sub', 'tid']);
+  t.is(decodeProtectedHeader(body.token).alg, 'EdDSA');
+  const keys = await harness.ask('GET', '/auth/jwks.json', { as: 'nobody' });
+  t.is(keys.body.keys[0].kid, decodeProtectedHeader(body.token).kid);
+  t.false('d' in keys.body.keys[0]);
+});
+
+test('a wrong password, an unknown user and a disabled one get the same answer', async (t) => {
+  await harness.documents
+    .of(usersTenant)
+    .collection(users)
+    .insert({ email: 'gone@a.example', name: '', passwordHash: null, disabled: true });
+  const answers = await Promise.all([
+    login({ email: 'owner@a.example', password: 'wrong' }),
+    login({ email: 'nobody@a.example', password: 'wrong' }),
+    login({ email: 'gone@a.example', password: 'wrong' }),
+  ]);
+  for (const { status, body } of answers) {
+    t.is(status, 401);
+    t.deepEqual({ ...body, requestId: '' }, { ...answers[0]?.body, requestId: '' });
+  }
+});
+
+test('many attempts at one account from one address are refused for a while, and other accounts are not', async (t) => {
+  const statuses: number[] = [];
+  for (let attempt = 0; attempt < 12; attempt++)
+    statuses.push((await login({ email: 'victim@a.example', password: 'wrong' })).status);
+  t.deepEqual(statuses.slice(0, 10), Array(10).fill(401));
+  const refused = await login({ email: 'victim@a.example', password: 'wrong' });
+  t.is(refused.status, 429);
+  t.is(refused.body.error, 'RATE_LIMITED');
+  t.true(Number(refused.headers.get('retry-after')) >= 1);
+  t.is((await login({ email: 'editor@a.example', password })).status, 200);
+});
+
+test('cookie and bearer are the same session, and signing out ends both at once', async (t) => {
+  const token = await harness.signIn('editor@a.example');
+  const asCookie = { as: 'nobody', headers: { cookie: `a=b; oiq_token=${token}` } } as const;
+  const byCookie = await harness.ask('GET', '/auth/session', asCookie);
+  const byBearer = await harness.ask('GET', '/auth/session', { as: `token ${token}` });
+  t.is(byCookie.body.role, 'editor');
+  t.deepEqual(byCookie.body, byBearer.body);
+  const out = await harness.ask('POST', '/auth/logout', { as: `token ${token}` });
+  t.is(out.status, 200);
+  t.regex(out.headers.get('set-cookie') ?? '', /^oiq_token=; .*1970/);
+  t.is((await harness.ask('GET', '/auth/session', asCookie)).status, 401);
+  t.is((await harness.ask('GET', '/auth/session', { as: `token ${token}` })).status, 401);
+});
+
+test('Authorization alone decides where it is present', async (t) => {
+  const token = await harness.signIn('editor@a.example');
+  const headers = { cookie: `oiq_token=${token}`, authorization: 'Bearer nonsense' };
+  t.is((await harness.ask('GET', '/auth/session', { as: 'nobody', headers })).status, 401);
+  const basic = { cookie: `oiq_token=${token}`, authorization: 'Basic YTpi' };
+  t.is((await harness.ask('GET', '/auth/session', { as: 'nobody', headers: basic })).status, 401);
+});
+
+test('a license key is no session', async (t) => {
+  const key = 'oiq_lk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
+  for (const headers of [{ 'x-license-key': key }, { authorization: `Bearer ${key}` }])
+    t.is((await harness.ask('GET', '/api/logs', { as: 'nobody', headers })).status, 401);
+});
+
+test('a write with the cookie needs a page of ours', async (t) => {
+  const token = await harness.signIn('owner@a.example');
+  const write = async (headers: Record<string, string>): Promise<number> =>
+    (await harness.ask('POST', '/api/slos', { as: 'nobody', headers: { cookie: `oiq_token=${token}`, ...headers } }))
+      .status;
+  t.is(await write({}), 403);
+  t.is(await write({ origin: 'https://evil.example' }), 403);
+  t.is(await write({ 'sec-fetch-site': 'cross-site', origin: harness.url }), 403);
+  t.is(await write({ 'sec-fetch-site': 'same-site' }), 403);
+  t.is(await write({ origin: harness.url }), 501);
+  t.is(await write({ 'sec-fetch-site': 'same-origin' }), 501);
+});
+
+test('forged tokens are refused', async (t) => {
+  const token = await harness.signIn('owner@a.example');
+  const [header = '', payload = '', signature = ''] = token.split('.');
+  const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const { kid } = decodeProtectedHeader(token);
+  const claims = decodeJwt(token);
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const sign = (protectedHeader: { alg: string; kid?: string; typ?: string }, changed: object = {}): Promise<string> =>
+    new SignJWT({ ...claims, ...changed }).setProtectedHeader(protectedHeader).sign(privateKey);
+  const jwks = (await harness.ask('GET', '/auth/jwks.json', { as: 'nobody' })).body.keys[0];
+  const forged: Record<string, string> = {
+    'no algorithm': `${encode({ alg: 'none', kid, typ: 'at+jwt' })}.${payload}.`,
+    'another key': await sign({ alg: 'EdDSA', kid: kid ?? '', typ: 'at+jwt' }),
+    'no key id': await sign({ alg: 'EdDSA', typ: 'at+jwt' }),
+    'the public key as a secret': await new SignJWT({ ...claims })
+      .setProtectedHeader({ alg: 'HS256', kid: kid ?? '', typ: 'at+jwt' })
+      .sign(Buffer.from(jwks.x, 'base64url')),
+    'a changed payload': `${header}.${encode({ ...claims, tid: 'b' })}.${signature}`,
+    'a changed signature': `${header}.${payload}.${signature.slice(0, -4)}AAAA`,
+    'a key id that is a path': await sign({ alg: 'EdDSA', kid: '../../secret-key', typ: 'at+jwt' }),
+  };
+  for (const [what, one] of Object.entries(forged))
+    t.is((await harness.ask('GET', '/auth/session', { as: `token ${one}` })).status, 401, what);
+  t.is((await harness.ask('GET', '/auth/session', { as: `token ${token}` })).status, 200);
+});
+
+test('a changed role, a removed membership and a disabled organization count within a second', async (t) => {
+  const found = await harness.documents
+    .of(usersTenant)
+    .collection(users)
+    .list({ filter: { email: 'admin@b.example' } });
+  const id = found.items[0]?.id ?? '';
+  const as = `token ${await harness.signIn('admin@b.example')}` as const;
+  const status = async (): Promise<number> => (await harness.ask('GET', '/api/users', { as })).status;
+  t.is(await status(), 501);
+  const members = harness.documents.of('b').collection(memberships);
+  await members.update(id, { role: 'viewer' });
+  await sleep(1000);
+  t.is(await status(), 403);
+  await members.update(id, { role: 'admin' });
+  await harness.documents.of(organizationsTenant).collection(organizations).update('b', { disabled: true });
+  await sleep(1000);
+  t.is(await status(), 401);
+  await harness.documents.of(organizationsTenant).collection(organizations).update('b', { disabled: false });
+  await members.delete(id);
+  await sleep(1000);
+  t.is(await status(), 401);
+});
+
+test('what lies outside the API is the dashboard’s: a page for a GET, an HTML 404 for anything else', async (t) => {
+  for (const path of ['/', '/search/logs', '/v1/logs', '/anything/at/all']) {
+    const page = await harness.ask('GET', path, { as: 'nobody' });
+    t.is(page.status, 200);
+    t.regex(page.headers.get('content-type') ?? '', /^text\/html/);
+    const other = await harness.ask('POST', path, { as: 'nobody', body: {} });
+    t.is(other.status, 404);
+    t.regex(other.headers.get('content-type') ?? '', /^text\/html/);
+  }
+  const unknown = await harness.ask('GET', '/api/nothing-here', { as: 'nobody' });
+  t.is(unknown.status, 404);
+  t.is(unknown.body.error, 'NOT_FOUND');
+});
+
+test('the document and its reference page need no session and nothing from elsewhere', async (t) => {
+  const document = await harness.ask('GET', '/api/openapi.json', { as: 'nobody' });
+  t.is(document.body.openapi, '3.1.0');
+  const page = await harness.ask('GET', '/api/docs', { as: 'nobody' });
+  t.is(page.status, 200);
+  t.notRegex(page.body, /(?:src|href)="?https?:/);
+  t.is((await harness.ask('POST', '/api/docs', { as: 'nobody', body: {} })).status, 405);
+});
+
+test.after('neither passwords nor tokens are written to the log', (t) => {
+  const text = JSON.stringify(lines);
+  t.false(text.includes(password));
+  t.false(text.includes('eyJ'));
+});

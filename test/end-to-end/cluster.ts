@@ -1,0 +1,105 @@
+/** The cluster form with servers of a test's own, which it may stop and kill. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { mongoDocuments } from '../../api/adapters/documents-mongodb.ts';
+import { kafkaBus } from '../../processors/adapters/bus-kafka.ts';
+import type { Bus } from '../../schemas/bus.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { type Instance, startService, unavailable } from '../services/services.ts';
+import { mongoDeployment, withoutLimits } from './deployment.ts';
+import { freePorts, runOiq } from './oiq-process.ts';
+
+const servers = ['kafka', 'clickhouse', 'mongodb', 'redis'] as const;
+type Server = (typeof servers)[number];
+
+/** Why a test cannot have a cluster of its own on this machine; `undefined` when it can. */
+export const clusterMissing = servers.map(unavailable).find((reason) => reason !== undefined);
+
+export interface Cluster {
+  readonly kafka: Instance;
+  readonly clickhouse: Instance;
+  readonly mongodb: Instance;
+  readonly redis: Instance;
+  /** ClickHouse's URL with the database in which tables are. */
+  readonly columnsUrl: string;
+  /** What makes a process part of this cluster. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly dataDirectory: string;
+  readonly licenseKey: string;
+  /** The test's own way to the bus. */
+  readonly bus: Bus;
+  close(): Promise<void>;
+}
+
+/** Kafka's controller listens on the port after the broker's. */
+const brokerPort = async (): Promise<number> => {
+  for (;;) {
+    const [port = 0] = await freePorts(1);
+    const server = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port + 1, '127.0.0.1', () => resolve(true));
+    });
+    if (!free) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+};
+
+const spreadOver = async (url: string, shards: number): Promise<void> => {
+  const documents = await mongoDocuments({ url });
+  try {
+    await documents.of(organizationsTenant).collection(organizations).update('default', { shards });
+  } finally {
+    await documents.close();
+  }
+};
+
+/** Starts servers under a directory, sets the installation up and migrates; its tenant's data is spread over `shards`. */
+export const startCluster = async (directory: string, { shards = 1 } = {}): Promise<Cluster> => {
+  const started: Instance[] = [];
+  const server = async (name: Server, port: number): Promise<Instance> => {
+    const instance = await startService(name, { port, directory: join(directory, name) });
+    started.push(instance);
+    return instance;
+  };
+  const stopAll = async (): Promise<void> => {
+    await Promise.all(started.map((instance) => instance.kill()));
+  };
+  try {
+    const [clickhousePort = 0, mongodbPort = 0, redisPort = 0] = await freePorts(3);
+    const [kafka, clickhouse, mongodb, redis] = await Promise.all([
+      server('kafka', await brokerPort()),
+      server('clickhouse', clickhousePort),
+      server('mongodb', mongodbPort),
+      server('redis', redisPort),
+    ]);
+    const columnsUrl = `${clickhouse.url}/oiq`;
+    const dataDirectory = join(directory, 'data');
+    const environment = {
+      OIQ_KAFKA_BROKERS: kafka.url,
+      OIQ_CLICKHOUSE_URL: columnsUrl,
+      OIQ_MONGODB_URL: mongodb.url,
+      OIQ_REDIS_URL: redis.url,
+      OIQ_DATA_DIR: dataDirectory,
+      ...withoutLimits,
+    };
+    const licenseKey = await mongoDeployment(mongodb.url);
+    await spreadOver(mongodb.url, shards);
+    const migrated = await runOiq(['migrate'], environment);
+    if (migrated.code !== 0) throw new Error(`oiq migrate failed:\n${migrated.errors}`);
+    const bus = await kafkaBus({ brokers: [kafka.url], replication: 1 });
+    return {
+      ...{ kafka, clickhouse, mongodb, redis, columnsUrl, environment, dataDirectory, licenseKey, bus },
+      async close() {
+        await bus.close().catch(() => undefined);
+        await stopAll();
+      },
+    };
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+};

@@ -1,0 +1,63 @@
+/** Sinks killed exactly between an insert and its commit, on either way of running. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { ExecutionContext } from 'ava';
+import { startOiq } from './oiq-process.ts';
+import { Oracle } from './oracle.ts';
+import { until } from './reliability.ts';
+
+/** Records of the ranges in which the crashing sinks land. */
+export const rangeRecords = 5_000;
+
+/** Answers the signal by which it ended. */
+const crashingSinks = async (
+  inserts: number,
+  environment: Readonly<Record<string, string>>,
+): Promise<{ readonly signal: string | null; readonly code: number | null; readonly output: string }> => {
+  const file = fileURLToPath(new URL('crashing-sinks.ts', import.meta.url));
+  const flags = ['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'];
+  const child = spawn(process.execPath, [...flags, file, String(inserts)], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, UV_THREADPOOL_SIZE: '16', ...environment },
+  });
+  const end = (): void => void child.kill('SIGKILL');
+  process.once('exit', end);
+  let output = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  process.off('exit', end);
+  return { signal, code, output };
+};
+
+/**
+ * Fills the bus while no sink runs and lands it with sinks that crash so often, each time with one range more landed and
+ * uncommitted, and then with one that does not. Answers what was sent.
+ */
+export const landWithCrashes = async (
+  t: ExecutionContext,
+  { environment, licenseKey }: { readonly environment: Readonly<Record<string, string>>; readonly licenseKey: string },
+  crashes: number,
+): Promise<Oracle> => {
+  const dataDirectory = environment['OIQ_DATA_DIR'] ?? '';
+  const receivers = await startOiq({ args: ['receivers'], dataDirectory, environment });
+  const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, recordsPerRequest: 500, connections: 4 });
+  t.teardown(async () => {
+    await receivers.kill();
+    await oracle.close();
+  });
+  oracle.start();
+  // Ranges for every crash, and for a sink that finishes.
+  await until('enough on the bus', () => oracle.counts().acknowledged > rangeRecords * 5 * crashes);
+  await oracle.stop();
+  t.is(await receivers.stop(), 0, receivers.output());
+  for (let round = 0; round < crashes; round++) {
+    const { signal, code, output } = await crashingSinks(1 + (round % 2), environment);
+    t.is(signal, 'SIGKILL', `crash ${round} ended with ${code} instead:\n${output}`);
+  }
+  const last = await crashingSinks(Number.POSITIVE_INFINITY, environment);
+  t.is(last.code, 0, last.output);
+  return oracle;
+};

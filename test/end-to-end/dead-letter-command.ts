@@ -1,0 +1,36 @@
+/** `oiq dead-letter …` as an operator types it. */
+import type { ExecutionContext } from 'ava';
+import { runOiq } from './oiq-process.ts';
+import { until } from './reliability.ts';
+
+/** Runs the command of an installation to its good end and answers what it printed. */
+export type DeadLetterCommand = (...args: readonly string[]) => Promise<string>;
+
+export const deadLetterCommand =
+  (t: ExecutionContext, environment: Readonly<Record<string, string>>): DeadLetterCommand =>
+  async (...args) => {
+    const ran = await runOiq(['dead-letter', ...args], environment);
+    t.is(ran.code, 0, ran.errors);
+    return ran.output;
+  };
+
+/** Ids of a printed list. */
+export const idsIn = (list: string): string[] =>
+  list
+    .split('\n')
+    .filter((line) => line.includes('  '))
+    .map((line) => line.slice(0, line.indexOf(' ')));
+
+/** The list, with as many letters as are expected: they land a moment after what they name. */
+export const listed = async (run: DeadLetterCommand, length: number, ...filters: string[]): Promise<string[]> => {
+  let ids: string[] = [];
+  await until(`${length} dead letters (${filters.join(' ')})`, async () => {
+    ids = idsIn(await run('list', '--limit', '1000', ...filters));
+    return ids.length === length;
+  });
+  return ids;
+};
+
+/** The payload as `show` prints it. */
+export const payloadIn = (shown: string): Buffer =>
+  Buffer.from(shown.slice(shown.indexOf('payload (base64')).split('\n')[1] ?? '', 'base64');

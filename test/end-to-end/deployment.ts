@@ -1,0 +1,50 @@
+/** Installations for tests and benchmarks: set up as a first start would, with limits out of the way. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { mongoDocuments } from '../../api/adapters/documents-mongodb.ts';
+import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { bootstrap, bootstrapCollections } from '../../commands/bootstrap.ts';
+import type { Documents } from '../../schemas/documents.ts';
+import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { plans, plansTenant } from '../../schemas/resources/plan.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+import { owner } from './oiq-process.ts';
+
+/** Without a limit that a load generator would meet. */
+const noLimit = 1_000_000_000;
+
+const setUp = async (documents: Documents): Promise<string> => {
+  const licenseKey = makeLicenseKey();
+  try {
+    await documents.ensureCollections(bootstrapCollections);
+    await bootstrap(
+      documents,
+      settingsOf({
+        OIQ_BOOTSTRAP_EMAIL: owner.email,
+        OIQ_BOOTSTRAP_PASSWORD: owner.password,
+        OIQ_BOOTSTRAP_LICENSE_KEY: licenseKey,
+      }),
+    );
+    await documents
+      .of(plansTenant)
+      .collection(plans)
+      .update('enterprise', {
+        limits: { requestsPerSecond: noLimit, requestsBurst: noLimit, requestsPerMinute: noLimit, bytesPerDay: null },
+      });
+  } finally {
+    await documents.close();
+  }
+  return licenseKey;
+};
+
+/** Sets up an embedded installation in a directory; answers its license key. */
+export const embeddedDeployment = async (dataDirectory: string): Promise<string> => {
+  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
+  return setUp(await sqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') }));
+};
+
+/** Sets up an installation whose documents are in a MongoDB database; answers its license key. */
+export const mongoDeployment = async (url: string): Promise<string> => setUp(await mongoDocuments({ url }));
+
+/** No key's own limit either. */
+export const withoutLimits = { OIQ_KEY_REQUESTS_PER_SECOND: String(noLimit) } as const;

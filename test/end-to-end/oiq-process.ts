@@ -1,0 +1,170 @@
+/** Real processes of the platform, as an operator runs them: `main.ts` under this Node, with an environment of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+
+export const owner = { email: 'owner@example.com', password: 'correct horse battery' };
+
+/** Of the main address, OTLP over gRPC, bare OTLP over HTTP. */
+export type Ports = readonly [number, number, number];
+
+export interface OiqProcess {
+  readonly pid: number;
+  /** Main address, OTLP over gRPC, bare OTLP over HTTP. */
+  readonly http: string;
+  readonly grpc: string;
+  readonly otlp: string;
+  /** All that it printed so far. */
+  output(): string;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+  /** Resolves with the exit code when it ends by itself. */
+  readonly ended: Promise<number | null>;
+}
+
+export interface OiqOptions {
+  readonly args?: readonly string[];
+  readonly dataDirectory: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Reuses the ports of an earlier process of the same deployment. */
+  readonly ports?: Ports;
+  readonly readyTimeoutMs?: number;
+}
+
+/** Ports that were free a moment ago. */
+export const freePorts = async (count: number): Promise<number[]> => {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+};
+
+/** The environment of a process: the tests' own, without settings, and what is given. */
+const environmentOf = (settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('OIQ_'))),
+  UV_THREADPOOL_SIZE: '16',
+  OIQ_BOOTSTRAP_EMAIL: owner.email,
+  OIQ_BOOTSTRAP_PASSWORD: owner.password,
+  ...settings,
+});
+
+const spawnMain = (args: readonly string[], settings: Readonly<Record<string, string>>): ChildProcess => {
+  const flags = [
+    '--disable-warning=ExperimentalWarning',
+    '--disable-warning=TimeoutNegativeWarning',
+    '--max-semi-space-size=32',
+  ];
+  const child = spawn(process.execPath, [...flags, main, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: environmentOf(settings),
+  });
+  const end = (): void => void child.kill('SIGKILL');
+  process.once('exit', end);
+  child.once('exit', () => process.off('exit', end));
+  return child;
+};
+
+/** How a command ended, and what it printed. */
+export interface Ran {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+/** Runs a command to its end. */
+export const runOiq = async (args: readonly string[], settings: Readonly<Record<string, string>>): Promise<Ran> => {
+  const child = spawnMain(args, settings);
+  let output = '';
+  let errors = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, output, errors };
+};
+
+/** Starts a process and does not wait for anything. */
+export const spawnOiq = ({
+  args = ['start'],
+  dataDirectory,
+  environment = {},
+  ports: [http, grpc, otlp],
+}: OiqOptions & { readonly ports: Ports }): OiqProcess => {
+  const child = spawnMain(args, {
+    OIQ_DATA_DIR: dataDirectory,
+    OIQ_HTTP_ADDRESS: `127.0.0.1:${http}`,
+    OIQ_OTLP_GRPC_ADDRESS: `127.0.0.1:${grpc}`,
+    OIQ_OTLP_HTTP_ADDRESS: `127.0.0.1:${otlp}`,
+    ...environment,
+  });
+  let output = '';
+  const keep = (text: string): void => {
+    output = (output + text).slice(-200_000);
+  };
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', keep);
+  const ended = once(child, 'exit').then(([code]) => code as number | null);
+  const signal = (name: NodeJS.Signals): Promise<number | null> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(name);
+    return ended;
+  };
+  return {
+    pid: child.pid ?? 0,
+    http: `http://127.0.0.1:${http}`,
+    grpc: `127.0.0.1:${grpc}`,
+    otlp: `http://127.0.0.1:${otlp}`,
+    output: () => output,
+    ended,
+    stop: () => signal('SIGTERM'),
+    kill: async () => void (await signal('SIGKILL')),
+  };
+};
+
+/** Starts a process and waits until `/readyz` says ready. */
+export const startOiq = async (options: OiqOptions): Promise<OiqProcess> => {
+  const { args = ['start'], readyTimeoutMs = 60_000 } = options;
+  const ports = options.ports ?? ((await freePorts(3)) as [number, number, number]);
+  const running = spawnOiq({ ...options, ports });
+  let exited = false;
+  void running.ended.then(() => {
+    exited = true;
+  });
+  const deadline = Date.now() + readyTimeoutMs;
+  for (;;) {
+    if (exited) throw new Error(`oiq ${args.join(' ')} ended at its start:\n${running.output()}`);
+    const ready = await fetch(`${running.http}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
+    await ready?.arrayBuffer().catch(() => undefined);
+    if (ready?.status === 200) return running;
+    if (Date.now() > deadline) {
+      await running.kill();
+      throw new Error(`oiq ${args.join(' ')} was not ready in time:\n${running.output()}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};
+
+/** Signs the owner in; answers the bearer token. */
+export const signIn = async (http: string): Promise<string> => {
+  const response = await fetch(`${http}/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(owner),
+  });
+  if (response.status !== 200) throw new Error(`login answered ${response.status}: ${await response.text()}`);
+  return ((await response.json()) as { token: string }).token;
+};
+
+/** GETs JSON from the management API; throws on anything but 200. */
+export const read = async <Body>(http: string, path: string, token: string): Promise<Body> => {
+  const response = await fetch(`${http}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  if (response.status !== 200) throw new Error(`GET ${path} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as Body;
+};

@@ -1,0 +1,74 @@
+/** A thousand messages of which one can be processed by nobody, and what an operator does about it. */
+import type { ExecutionContext } from 'ava';
+import type { Bus, Message } from '../../schemas/bus.ts';
+import { encodeHeaders } from '../../schemas/telemetry-message.ts';
+import { topics } from '../../schemas/topics.ts';
+import { type DeadLetterCommand, idsIn, listed, payloadIn } from './dead-letter-command.ts';
+import { logsRequest } from './oracle.ts';
+import { until } from './reliability.ts';
+
+const count = 1000;
+const poisonAt = 371;
+const garbage = Buffer.from('none of this is OTLP, whatever the headers say');
+
+/** As receivers publish them; one has the headers of the others and a body that they would have refused. */
+const messages = (): Message[] =>
+  Array.from({ length: count }, (_, index) => {
+    const value = index === poisonAt ? garbage : logsRequest('poison', [`good ${index}`]);
+    const member = {
+      length: value.length,
+      size: value.length,
+      records: 1,
+      receivedAtMs: Date.now(),
+      source: '127.0.0.1',
+      traceparent: '',
+    };
+    const headers = encodeHeaders({
+      ...{
+        tenantId: 'default',
+        projectId: 'default',
+        keyId: 'key',
+        signal: 'logs',
+        format: 'otlp',
+        encoding: 'identity',
+      },
+      members: [member],
+    });
+    return { topic: topics.logs.name, key: 'default/0', value, headers };
+  });
+
+/** Publishes the thousand, past the receivers. */
+export const publishPoison = async (bus: Bus): Promise<void> => {
+  const producer = await bus.producer();
+  await producer.publish(messages());
+  await producer.close();
+};
+
+/** What is to be landed, and how often. */
+const expected = new Map(
+  Array.from({ length: count }, (_, index) => [`good ${index}`, 1] as const).filter((_, index) => index !== poisonAt),
+);
+
+/** Compares what landed of the service `poison`. */
+export const judgePoison = (t: ExecutionContext, landed: ReadonlyMap<string, number>): void => {
+  t.deepEqual(sorted(landed), sorted(expected));
+};
+
+const sorted = (counts: ReadonlyMap<string, number>): Map<string, number> => new Map([...counts].sort());
+
+/** Finds the one letter there is, sends it through again in vain, and discards it. */
+export const handlePoison = async (t: ExecutionContext, run: DeadLetterCommand): Promise<void> => {
+  const [id = ''] = await listed(run, 1);
+  t.deepEqual(payloadIn(await run('show', id)), garbage);
+  // A consumer's letter goes back to its topic for that consumer alone, which is as unable as before.
+  t.regex(await run('replay', id), /^replayed: 1 of 1$/m);
+  const again = await until('the letter of the replay', async () => {
+    const ids = idsIn(await run('list'));
+    return ids.length === 1 && ids[0] !== id;
+  }).then(() => listed(run, 1));
+  t.deepEqual(await listed(run, 1, '--state', 'replayed'), [id]);
+  t.regex(await run('replay', id), /^replayed: 0 of 0$/m);
+  t.regex(await run('discard', again[0] ?? ''), /^discarded: 1 of 1$/m);
+  t.deepEqual(await listed(run, 0), []);
+  t.deepEqual(await listed(run, 1, '--state', 'discarded'), again);
+};

@@ -1,0 +1,49 @@
+/** Reads what landed, past the product's own reads: bodies and how often each is there. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createClient } from '@clickhouse/client';
+
+type Row = { readonly body: string; readonly times: string | number };
+
+const sql = (service: string): string =>
+  `SELECT body, count() AS times FROM logs WHERE service = '${service}' GROUP BY body`;
+
+const counted = (rows: readonly Row[]): Map<string, number> =>
+  new Map(rows.map(({ body, times }) => [body, Number(times)]));
+
+/**
+ * From the data directory of a process that has ended. The engine opens one directory a process, and this one may
+ * read several, so that a process of its own does it.
+ */
+export const readBackEmbedded = async (dataDirectory: string, service: string): Promise<Map<string, number>> => {
+  const directory = join(dataDirectory, 'columns', 'engine');
+  const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url), directory, sql(service)];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1024 ** 3 });
+  return counted(
+    stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Row),
+  );
+};
+
+export const readBackClickhouse = async (url: string, service: string): Promise<Map<string, number>> => {
+  const client = createClient({ url });
+  try {
+    const result = await client.query({ query: sql(service), format: 'JSONEachRow' });
+    return counted(await result.json());
+  } finally {
+    await client.close();
+  }
+};
+
+if (import.meta.main) {
+  const [directory = '', query = ''] = process.argv.slice(2);
+  // Nobody who only asks loads the engine.
+  const { Session } = await import('chdb');
+  const session = new Session(directory);
+  process.stdout.write((await session.queryAsync(query, { format: 'JSONEachRow' })).text());
+  session.close();
+}

@@ -1,0 +1,102 @@
+/** Receivers and sinks of a cluster, killed at random while a generator sends. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import test from 'ava';
+import { type Cluster, clusterMissing, startCluster } from './cluster.ts';
+import { landWithCrashes } from './crash.ts';
+import { freePorts, type OiqProcess, type Ports, spawnOiq, startOiq } from './oiq-process.ts';
+import { Oracle } from './oracle.ts';
+import { readBackClickhouse } from './read-back.ts';
+import { between, judge, lagOf, landedRows, rounds, until } from './reliability.ts';
+
+const serial = clusterMissing === undefined ? test.serial : test.serial.skip;
+
+let cluster: Cluster;
+let directory: string;
+
+test.before(async (t) => {
+  t.timeout(300_000);
+  directory = await mkdtemp(join(tmpdir(), 'oiq-cluster-kills-'));
+  cluster = await startCluster(directory, { shards: 4 });
+});
+test.after.always(async () => {
+  await cluster?.close();
+  await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
+
+/** Starts a role, kills it while it works, and again; leaves it running. */
+class Victim {
+  readonly #role: string;
+  readonly #ports: Ports;
+  readonly #survives: (oiq: OiqProcess) => Promise<void>;
+  #oiq: OiqProcess | undefined;
+
+  constructor(role: string, ports: Ports, survives: (oiq: OiqProcess) => Promise<void>) {
+    this.#role = role;
+    this.#ports = ports;
+    this.#survives = survives;
+  }
+
+  get options() {
+    const { environment } = cluster;
+    return { args: [this.#role], dataDirectory: join(directory, 'data'), ports: this.#ports, environment };
+  }
+
+  async killed(times: number): Promise<void> {
+    for (let round = 0; round < times; round++) {
+      if (round % 4 === 3) {
+        this.#oiq = spawnOiq(this.options);
+        await delay(between(50, 1500));
+      } else {
+        this.#oiq = await startOiq(this.options);
+        await this.#survives(this.#oiq);
+      }
+      await this.#oiq.kill();
+    }
+    this.#oiq = await startOiq(this.options);
+  }
+
+  async stop(): Promise<number | null> {
+    return (await this.#oiq?.stop()) ?? null;
+  }
+
+  async kill(): Promise<void> {
+    await this.#oiq?.kill();
+  }
+}
+
+serial('kill -9 of receivers and of sinks at any moment loses and doubles nothing', async (t) => {
+  t.timeout(120_000 + rounds * 30_000);
+  const [a = 0, b = 0, c = 0, ...others] = await freePorts(9);
+  const oracle = new Oracle({
+    otlp: () => `http://127.0.0.1:${c}`,
+    licenseKey: cluster.licenseKey,
+    connections: 6,
+    pauseMs: 10,
+  });
+  const receivers = new Victim('receivers', [a, b, c], () => delay(between(100, 3000)));
+  // Two members share the kills: the partitions of a killed one are given away only when its session has ended.
+  const members = [others.slice(0, 3), others.slice(3)].map(
+    (ports) =>
+      new Victim('sinks', ports as unknown as Ports, async ({ http }) => {
+        await until('a sink that lands', async () => (await landedRows(http)) > 0, 25_000).catch(() => undefined);
+        await delay(between(0, 2000));
+      }),
+  );
+  t.teardown(() => Promise.all([receivers, ...members].map((victim) => victim.kill())).then(() => oracle.close()));
+  oracle.start();
+  const half = Math.ceil(rounds / 2);
+  await Promise.all([receivers.killed(rounds), ...members.map((member) => member.killed(half))]);
+  await oracle.stop();
+  await until('lag 0', async () => (await lagOf(cluster.bus)) === 0, 120_000);
+  for (const victim of [receivers, ...members]) t.is(await victim.stop(), 0);
+  judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
+});
+
+serial('a sink that dies between insert and commit, again and again, lands each record once', async (t) => {
+  t.timeout(400_000);
+  const oracle = await landWithCrashes(t, cluster, 4);
+  judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
+});

@@ -1,0 +1,174 @@
+/** What is refused under load is kept byte for byte, and comes back once, however often and by how many it is replayed. */
+import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import test from 'ava';
+import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
+import { deadLetterMessages } from '../../schemas/dead-letter.ts';
+import { type DeadLetterCommand, deadLetterCommand, idsIn, listed, payloadIn } from './dead-letter-command.ts';
+import { embeddedDeployment, withoutLimits } from './deployment.ts';
+import { read, runOiq, signIn, startOiq } from './oiq-process.ts';
+import { logsRequest, Oracle } from './oracle.ts';
+import { readBackEmbedded } from './read-back.ts';
+import { drained, judge, temporaryDirectory } from './reliability.ts';
+
+const good = logsRequest('refused', ['of two members']);
+const hostile = [
+  { body: good.subarray(0, good.length - 3) },
+  { body: Buffer.concat([good, Buffer.from([7])]) },
+  { body: Buffer.from('no protobuf at all') },
+  { body: Buffer.from('{"resourceLogs": [{"scopeLogs": 7}]}'), type: 'application/json' },
+  { body: gzipSync(good).subarray(0, 30), encoding: 'gzip' },
+  { body: Buffer.concat([gzipSync(good), Buffer.from('more')]), encoding: 'gzip' },
+  { body: Buffer.concat([gzipSync(good), Buffer.alloc(8)]), encoding: 'gzip' },
+] as const;
+
+interface Refused {
+  readonly body: Buffer;
+  readonly type: string;
+  readonly encoding: string;
+}
+
+/** Hostile bodies, each made different from all others where that leaves it as hostile, and random bytes. */
+const refusedBodies = (): Refused[] => [
+  ...hostile.map((one) => ({ type: 'application/x-protobuf', encoding: '', ...one })),
+  ...Array.from({ length: 30 }, (_, index) => ({
+    body: Buffer.concat([Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff]), randomBytes(50 + 1000 * index)]),
+    type: 'application/x-protobuf',
+    encoding: '',
+  })),
+  // Above the size of one message.
+  {
+    body: Buffer.concat([Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff]), randomBytes(3_000_000)]),
+    type: 'application/octet-stream',
+    encoding: '',
+  },
+];
+
+const send = async (otlp: string, licenseKey: string, { body, type, encoding }: Refused): Promise<number> => {
+  const headers = {
+    'x-license-key': licenseKey,
+    'content-type': type,
+    ...(encoding === '' ? {} : { 'content-encoding': encoding }),
+  };
+  const answer = await fetch(`${otlp}/v1/logs`, { method: 'POST', headers, body: body as Uint8Array<ArrayBuffer> });
+  await answer.arrayBuffer();
+  return answer.status;
+};
+
+/** Short names of bodies that differ when the bodies do. */
+const hashes = (bodies: readonly Buffer[]): string[] =>
+  bodies.map((body) => `${body.length} bytes ${createHash('sha256').update(body).digest('hex')}`).sort();
+
+/** Letters of bodies that were refused once and would be taken today. */
+const buryValid = async (dataDirectory: string, ids: readonly string[]): Promise<void> => {
+  const bus = await segmentsBus({ directory: join(dataDirectory, 'bus') });
+  const producer = await bus.producer();
+  for (const id of ids) {
+    const body = logsRequest('replayed', [`body of ${id}`]);
+    await producer.publish(
+      deadLetterMessages(
+        {
+          ...{ id, tenantId: 'default', projectId: 'default', keyId: 'key', signal: 'logs', origin: 'otlp-http' },
+          ...{
+            kind: 'refused',
+            reason: 'since-valid',
+            message: 'a bug of ours',
+            position: 0,
+            receivedAtMs: Date.now(),
+          },
+          ...{
+            source: '127.0.0.1',
+            contentType: 'application/x-protobuf',
+            contentEncoding: '',
+            topic: '',
+            partition: 0,
+          },
+          ...{ offset: 0, originalHeaders: { format: 'otlp' }, size: body.length, cut: false },
+        },
+        body,
+      ),
+    );
+  }
+  await producer.close();
+  await bus.close();
+};
+
+const replayedIn = (output: string): number => Number(/^replayed: (\d+) of/m.exec(output)?.[1]);
+
+/** Replays of the same letters at once and one after the other; answers how many each says that it replayed. */
+const replayTogether = async (run: DeadLetterCommand, times: number, ...what: string[]): Promise<number[]> => {
+  const outputs = await Promise.all(Array.from({ length: times }, () => run('replay', ...what)));
+  return [...outputs, await run('replay', ...what)].map(replayedIn);
+};
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+test.serial(
+  'refused bodies are kept byte for byte under load; replays publish once, also concurrent ones',
+  async (t) => {
+    t.timeout(400_000);
+    const dataDirectory = await temporaryDirectory(t, 'dead-letter');
+    const licenseKey = await embeddedDeployment(dataDirectory);
+    const environment = { ...withoutLimits, OIQ_DATA_DIR: dataDirectory };
+    t.is((await runOiq(['migrate'], environment)).code, 0);
+    const valid = Array.from({ length: 40 }, (_, index) => `valid-${index}`);
+    await buryValid(dataDirectory, valid);
+    const run = deadLetterCommand(t, environment);
+
+    let oiq = await startOiq({ dataDirectory, environment });
+    const oracle = new Oracle({ otlp: () => oiq.otlp, licenseKey, connections: 4, pauseMs: 5 });
+    t.teardown(async () => {
+      await oiq.kill();
+      await oracle.close();
+    });
+    oracle.start();
+    const bodies = refusedBodies();
+    t.deepEqual(
+      await Promise.all(bodies.map((body) => send(oiq.otlp, licenseKey, body))),
+      bodies.map(() => 400),
+    );
+    // Two gzip members are one stream, and two requests of protobuf are one.
+    const twice = Buffer.concat([gzipSync(good), gzipSync(good)]);
+    t.is(await send(oiq.otlp, licenseKey, { body: twice, type: 'application/x-protobuf', encoding: 'gzip' }), 200);
+    const ids = (await listed(run, bodies.length + valid.length)).filter((id) => !valid.includes(id));
+    const token = await signIn(oiq.http);
+    const shown = await Promise.all(
+      ids.map((id) => read<{ payload: string; truncated: boolean }>(oiq.http, `/api/dead-letter/${id}`, token)),
+    );
+    const whole: Buffer[] = [];
+    // The API shows the beginning of a large one and says so; the command shows all of it.
+    for (const [index, { payload, truncated }] of shown.entries())
+      whole.push(truncated ? payloadIn(await run('show', ids[index] ?? '')) : Buffer.from(payload, 'base64'));
+    t.deepEqual(hashes(whole), hashes(bodies.map(({ body }) => body)));
+    t.is(shown.filter(({ truncated }) => truncated).length, 1);
+    const one = ids[0] ?? '';
+    const kept = whole[0] ?? Buffer.alloc(0);
+    t.true(payloadIn(await run('show', one)).equals(kept));
+
+    const still = await run('replay', ...ids);
+    t.regex(still, new RegExp(`^replayed: 0 of ${ids.length}$`, 'm'));
+    t.regex(still, /^still open, malformed: \d+$/m);
+    t.is(sum(await replayTogether(run, 3, ...valid.slice(0, 20))), 20);
+
+    // The same commands on the stores themselves, when nobody runs.
+    await oracle.stop();
+    await drained(oiq.http);
+    t.is(await oiq.stop(), 0, oiq.output());
+    t.is(idsIn(await run('list', '--reason', 'since-valid')).length, 20);
+    t.true(payloadIn(await run('show', one)).equals(kept));
+    t.is(sum(await replayTogether(run, 1, '--reason', 'since-valid')), 20);
+    t.regex(await run('discard', one), /^discarded: 1 of 1$/m);
+
+    oiq = await startOiq({ dataDirectory, environment });
+    await drained(oiq.http);
+    t.is(sum(await replayTogether(run, 1, '--reason', 'since-valid')), 0);
+    t.is((await listed(run, ids.length - 1)).length, ids.length - 1);
+    await drained(oiq.http);
+    t.is(await oiq.stop(), 0, oiq.output());
+    const landed = await readBackEmbedded(dataDirectory, 'replayed');
+    t.deepEqual(new Map([...landed].sort()), new Map(valid.map((id) => [`body of ${id}`, 1] as const).sort()));
+    t.deepEqual(await readBackEmbedded(dataDirectory, 'refused'), new Map([['of two members', 2]]));
+    judge(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
+  },
+);

@@ -1,0 +1,156 @@
+/** The embedded log's disk: full, and damaged while nobody looked. */
+import { execFileSync } from 'node:child_process';
+import { appendFile, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { embeddedDeployment, withoutLimits } from './deployment.ts';
+import { type OiqProcess, runOiq, startOiq } from './oiq-process.ts';
+import { Oracle } from './oracle.ts';
+import { readBackEmbedded } from './read-back.ts';
+import { drained, judge, temporaryDirectory, until } from './reliability.ts';
+
+const mebibyte = 1024 ** 2;
+
+/** Only root may mount a small disk; where everything is to be tested, not being root is a failure. */
+const mountable = (process.platform === 'linux' && process.getuid?.() === 0) || (process.env['CI'] ?? '') !== '';
+
+(mountable ? test.serial : test.serial.skip)(
+  'the disk of the log is full: 503 with Retry-After, nothing acknowledged is lost, and on when there is room again',
+  async (t) => {
+    t.timeout(240_000);
+    const dataDirectory = await temporaryDirectory(t, 'full');
+    const licenseKey = await embeddedDeployment(dataDirectory);
+    const disk = join(dataDirectory, 'bus');
+    await mkdir(disk);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', disk]);
+    t.teardown(() => execFileSync('umount', ['-l', disk]));
+    const filler = join(disk, 'filler');
+    await writeFile(filler, Buffer.alloc(64 * mebibyte));
+    const oiq = await startOiq({ dataDirectory, environment: withoutLimits });
+    const load = { connections: 4, pauseMs: 5, paddingBytes: 2000 };
+    const oracle = new Oracle({ otlp: () => oiq.otlp, licenseKey, ...load });
+    t.teardown(async () => {
+      await oiq.kill();
+      await oracle.close();
+    });
+    oracle.start();
+    await until('answers that the disk is full', () => (oracle.answers().get('503 retry-after') ?? 0) > 20);
+    await until('not ready', async () => (await fetch(`${oiq.http}/readyz`)).status === 503, 15_000);
+    await delay(2000);
+    t.deepEqual([...oracle.answers().keys()].sort(), ['200', '503 retry-after']);
+    await rm(filler);
+    oracle.answers({ forget: true });
+    await until('acknowledgements when there is room again', () => (oracle.answers().get('200') ?? 0) > 50);
+    await oracle.stop();
+    await until('ready', async () => (await fetch(`${oiq.http}/readyz`)).status === 200, 15_000);
+    await drained(oiq.http);
+    t.is(await oiq.stop(), 0, oiq.output());
+    judge(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
+  },
+);
+
+/** A log that holds acknowledged records which no sink has seen. */
+const unread = async (t: ExecutionContext) => {
+  const dataDirectory = await temporaryDirectory(t, 'damage');
+  const licenseKey = await embeddedDeployment(dataDirectory);
+  const environment = { ...withoutLimits, OIQ_DATA_DIR: dataDirectory };
+  t.is((await runOiq(['migrate'], environment)).code, 0);
+  const receivers = await startOiq({ args: ['receivers'], dataDirectory, environment });
+  const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, connections: 2 });
+  t.teardown(async () => {
+    await receivers.kill();
+    await oracle.close();
+  });
+  oracle.start();
+  await until('some records', () => oracle.counts().acknowledged > 10_000);
+  await oracle.stop();
+  t.is(await receivers.stop(), 0);
+  const partition = join(dataDirectory, 'bus', 'otlp.logs', '0');
+  const [segment = ''] = (await readdir(partition)).filter((name) => name.endsWith('.log'));
+  return { dataDirectory, oracle, segment: join(partition, segment) };
+};
+
+const started = (t: ExecutionContext, dataDirectory: string): Promise<OiqProcess> =>
+  startOiq({ dataDirectory, environment: withoutLimits }).then((oiq) => {
+    t.teardown(() => oiq.kill());
+    return oiq;
+  });
+
+const magic = Buffer.from('OIQ1');
+
+/** Where records begin. */
+const recordStarts = async (path: string): Promise<number[]> => {
+  const bytes = await readFile(path);
+  const starts: number[] = [];
+  for (let at = bytes.indexOf(magic); at >= 0; at = bytes.indexOf(magic, at + bytes.readUInt32LE(at + 8)))
+    starts.push(at);
+  return starts;
+};
+
+test.serial(
+  'a flipped byte: earlier records land, the damage is named by file and byte with what to do, and doing it goes on',
+  async (t) => {
+    t.timeout(240_000);
+    const { dataDirectory, oracle, segment } = await unread(t);
+    const starts = await recordStarts(segment);
+    const damaged = starts[starts.length >> 1] ?? 0;
+    const file = await open(segment, 'r+');
+    const byte = Buffer.alloc(1);
+    await file.read(byte, 0, 1, damaged + 100);
+    await file.write(Buffer.from([(byte[0] ?? 0) ^ 1]), 0, 1, damaged + 100);
+    await file.close();
+
+    // It may find the damage before or after it has become ready.
+    const oiq = await started(t, dataDirectory).catch((error: Error) => error);
+    if (!(oiq instanceof Error)) t.is(await oiq.ended, 1);
+    const said = oiq instanceof Error ? oiq.message : oiq.output();
+    const acceptance = `${segment}.accept-loss`;
+    t.true(said.includes(`${segment} is damaged at byte ${damaged} (`), said);
+    t.true(said.includes(`creating the empty file ${acceptance}`), said);
+    const before = await readBackEmbedded(dataDirectory, oracle.service);
+    t.true(before.size > 0, 'earlier records have landed');
+
+    await writeFile(acceptance, '');
+    const again = await started(t, dataDirectory);
+    await drained(again.http);
+    t.is(await again.stop(), 0, again.output());
+    const after = await readBackEmbedded(dataDirectory, oracle.service);
+    t.log(`${oracle.counts().sent} records, ${before.size} before the damage, ${after.size} in all`);
+    t.deepEqual(
+      [...after.values()].filter((times) => times !== 1),
+      [],
+    );
+    // All are there but those of the one message that was damaged.
+    const lost = oracle.verdict(after);
+    t.true(
+      lost.every((line) => line.endsWith('was acknowledged and is there 0 times')),
+      lost[0],
+    );
+    t.true(lost.length > 0 && lost.length * 20 < oracle.counts().sent, `${lost.length} lost`);
+  },
+);
+
+test.serial(
+  'a torn write at the end of the log: all that was acknowledged is read, the tail is named and cut off',
+  async (t) => {
+    t.timeout(240_000);
+    const { dataDirectory, oracle, segment } = await unread(t);
+    const bytes = await readFile(segment);
+    const starts = await recordStarts(segment);
+    const last = bytes.subarray(starts.at(-1));
+    // The beginning of one record more, as a kill in the middle of a write leaves it.
+    const torn = Buffer.from(last.subarray(0, Math.floor(last.length * 0.6)));
+    const offset = last.readBigInt64LE(24) + 1n;
+    torn.writeBigInt64LE(offset, 24);
+    torn.writeBigInt64LE(offset, 48);
+    await appendFile(segment, torn);
+
+    const oiq = await started(t, dataDirectory);
+    await drained(oiq.http);
+    t.is(await oiq.stop(), 0, oiq.output());
+    t.true(oiq.output().includes(`"file":"${segment}","byte":${bytes.length}`), oiq.output());
+    t.true((await stat(segment)).size >= bytes.length);
+    judge(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
+  },
+);

@@ -1,0 +1,129 @@
+/** A cluster whose servers go away and come back, and whose members come and go, while a generator sends. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { type Cluster, clusterMissing, startCluster } from './cluster.ts';
+import { deadLetterCommand } from './dead-letter-command.ts';
+import { freePorts, type OiqProcess, type Ports, startOiq } from './oiq-process.ts';
+import { Oracle } from './oracle.ts';
+import { handlePoison, judgePoison, publishPoison } from './poison.ts';
+import { readBackClickhouse } from './read-back.ts';
+import { between, judge, lagOf, landedRows, rounds, until } from './reliability.ts';
+
+const serial = clusterMissing === undefined ? test.serial : test.serial.skip;
+
+let cluster: Cluster;
+let directory: string;
+
+test.before(async (t) => {
+  t.timeout(300_000);
+  directory = await mkdtemp(join(tmpdir(), 'oiq-outages-'));
+  cluster = await startCluster(directory, { shards: 8 });
+});
+test.after.always(async () => {
+  await cluster?.close();
+  await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
+
+const startRole = async (t: ExecutionContext, role: string): Promise<OiqProcess> => {
+  const ports = (await freePorts(3)) as unknown as Ports;
+  const { environment } = cluster;
+  const oiq = await startOiq({ args: [role], dataDirectory: join(directory, 'data'), ports, environment });
+  t.teardown(() => oiq.kill());
+  return oiq;
+};
+
+const startLoad = (t: ExecutionContext, receivers: OiqProcess): Oracle => {
+  const { licenseKey } = cluster;
+  const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, connections: 6, pauseMs: 10 });
+  t.teardown(() => oracle.close());
+  oracle.start();
+  return oracle;
+};
+
+/** Ends the load, waits until all of it has landed, stops the roles in good order and compares. */
+const settle = async (t: ExecutionContext, oracle: Oracle, roles: readonly OiqProcess[]): Promise<void> => {
+  await oracle.stop();
+  await until('lag 0', async () => (await lagOf(cluster.bus)) === 0, 180_000);
+  for (const role of roles) t.is(await role.stop(), 0, role.output());
+  judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
+};
+
+const readiness = async ({ http }: OiqProcess): Promise<number> => (await fetch(`${http}/readyz`)).status;
+
+for (const how of ['stop', 'kill'] as const)
+  serial(
+    `the broker is gone (${how}) and comes back: 503 with Retry-After meanwhile, and on without a restart`,
+    async (t) => {
+      t.timeout(300_000);
+      const [receivers, sinks] = await Promise.all([startRole(t, 'receivers'), startRole(t, 'sinks')]);
+      const oracle = startLoad(t, receivers);
+      await delay(3000);
+      await cluster.kafka[how]();
+      // Until the broker was gone everything was answered; what counts is what is said from now on.
+      oracle.answers({ forget: true });
+      await until(
+        'answers while the broker is gone',
+        () => (oracle.answers().get('503 retry-after') ?? 0) > 20,
+        60_000,
+      );
+      await delay(5000);
+      const meanwhile = oracle.answers({ forget: true });
+      const acceptable = new Set(['200', '503 retry-after']);
+      t.deepEqual(
+        [...meanwhile.keys()].filter((answer) => !acceptable.has(answer)),
+        [],
+        JSON.stringify([...meanwhile]),
+      );
+      await cluster.kafka.start();
+      await until('acknowledgements after the outage', () => (oracle.answers().get('200') ?? 0) > 100, 60_000);
+      await delay(3000);
+      await settle(t, oracle, [receivers, sinks]);
+    },
+  );
+
+serial('ClickHouse is gone for a minute and comes back: the lag drains, nothing is lost or doubled', async (t) => {
+  t.timeout(400_000);
+  const [receivers, sinks] = await Promise.all([startRole(t, 'receivers'), startRole(t, 'sinks')]);
+  const oracle = startLoad(t, receivers);
+  await until('a sink that lands', async () => (await landedRows(sinks.http)) > 0);
+  await cluster.clickhouse.kill();
+  await delay(60_000);
+  t.true((await lagOf(cluster.bus, 'logs')) > 0);
+  t.is(await readiness(sinks), 503);
+  t.is(await readiness(receivers), 200);
+  await cluster.clickhouse.start();
+  await delay(2000);
+  t.deepEqual([...oracle.answers().keys()], ['200'], 'receivers do not depend on ClickHouse');
+  await settle(t, oracle, [receivers, sinks]);
+});
+
+serial('two members of the sinks come and go under load, also by kill -9: nothing is lost or doubled', async (t) => {
+  const times = Math.max(4, Math.ceil(rounds / 3));
+  t.timeout(180_000 + times * 40_000);
+  const receivers = await startRole(t, 'receivers');
+  const members = await Promise.all([startRole(t, 'sinks'), startRole(t, 'sinks')]);
+  const oracle = startLoad(t, receivers);
+  for (let round = 0; round < times; round++) {
+    await delay(between(1000, 5000));
+    const leaving = members.shift();
+    if (round % 3 === 2) await leaving?.kill();
+    else t.is(await leaving?.stop(), 0, leaving?.output());
+    await delay(between(0, 2000));
+    members.push(await startRole(t, 'sinks'));
+  }
+  await settle(t, oracle, [receivers, ...members]);
+});
+
+serial('cluster: 999 of 1,000 messages land and the poison message is one dead letter', async (t) => {
+  t.timeout(300_000);
+  const sinks = await startRole(t, 'sinks');
+  await publishPoison(cluster.bus);
+  await until('lag 0', async () => (await lagOf(cluster.bus)) === 0);
+  await handlePoison(t, deadLetterCommand(t, cluster.environment));
+  await until('lag 0', async () => (await lagOf(cluster.bus)) === 0);
+  t.is(await sinks.stop(), 0, sinks.output());
+  judgePoison(t, await readBackClickhouse(cluster.columnsUrl, 'poison'));
+});

@@ -1,0 +1,28 @@
+/** One message that nobody can process among a thousand good ones: the others land, it is in the dead letter, the lag is 0. */
+import { join } from 'node:path';
+import test from 'ava';
+import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
+import { deadLetterCommand } from './dead-letter-command.ts';
+import { embeddedDeployment, withoutLimits } from './deployment.ts';
+import { runOiq, startOiq } from './oiq-process.ts';
+import { handlePoison, judgePoison, publishPoison } from './poison.ts';
+import { readBackEmbedded } from './read-back.ts';
+import { drained, temporaryDirectory } from './reliability.ts';
+
+test.serial('embedded: the other 999 land and the poison message is one dead letter', async (t) => {
+  t.timeout(240_000);
+  const dataDirectory = await temporaryDirectory(t, 'poison');
+  await embeddedDeployment(dataDirectory);
+  const environment = { ...withoutLimits, OIQ_DATA_DIR: dataDirectory };
+  t.is((await runOiq(['migrate'], environment)).code, 0);
+  const bus = await segmentsBus({ directory: join(dataDirectory, 'bus') });
+  await publishPoison(bus);
+  await bus.close();
+  const oiq = await startOiq({ dataDirectory, environment });
+  t.teardown(() => oiq.kill());
+  await drained(oiq.http);
+  await handlePoison(t, deadLetterCommand(t, environment));
+  await drained(oiq.http);
+  t.is(await oiq.stop(), 0, oiq.output());
+  judgePoison(t, await readBackEmbedded(dataDirectory, 'poison'));
+});

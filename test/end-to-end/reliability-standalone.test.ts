@@ -1,0 +1,133 @@
+/** One process that is everything: killed again and again under load, and asked to stop under load. */
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import test from 'ava';
+import { OffsetStore } from '../../processors/adapters/bus-segments/offset-store.ts';
+import { sinkGroups } from '../../sinks/index.ts';
+import { embeddedDeployment, withoutLimits } from './deployment.ts';
+import { freePorts, type OiqProcess, type Ports, spawnOiq, startOiq } from './oiq-process.ts';
+import { logsRequest, Oracle } from './oracle.ts';
+import { readBackEmbedded } from './read-back.ts';
+import { between, drained, judge, rounds, temporaryDirectory } from './reliability.ts';
+
+test.serial('kill -9 at any moment, also while it starts, loses and doubles nothing', async (t) => {
+  t.timeout(60_000 + rounds * 20_000);
+  const dataDirectory = await temporaryDirectory(t, 'kills');
+  const licenseKey = await embeddedDeployment(dataDirectory);
+  const ports = (await freePorts(3)) as unknown as Ports;
+  const options = { dataDirectory, ports, environment: withoutLimits };
+  const oracle = new Oracle({ otlp: () => `http://127.0.0.1:${ports[2]}`, licenseKey, connections: 6, pauseMs: 5 });
+  let oiq: OiqProcess | undefined;
+  t.teardown(async () => {
+    await oiq?.kill();
+    await oracle.close();
+  });
+  oracle.start();
+  for (let round = 0; round < rounds; round++) {
+    if (round % 4 === 3) {
+      oiq = spawnOiq(options);
+      await delay(between(50, 1500));
+    } else {
+      oiq = await startOiq(options);
+      await delay(between(100, 2000));
+    }
+    await oiq.kill();
+  }
+  oiq = await startOiq(options);
+  await delay(1000);
+  await oracle.stop();
+  await drained(oiq.http);
+  t.is(await oiq.stop(), 0, oiq.output());
+  judge(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
+});
+
+/** A request whose head and half of whose body the server has. `finish` sends the rest and answers the status. */
+const halfSent = async (url: string, licenseKey: string, body: Buffer): Promise<() => Promise<number>> => {
+  const request = httpRequest(`${url}/v1/logs`, {
+    method: 'POST',
+    agent: false,
+    headers: {
+      'content-type': 'application/x-protobuf',
+      'content-length': body.length,
+      'x-license-key': licenseKey,
+      expect: '100-continue',
+    },
+  });
+  const answered = new Promise<number>((resolve, reject) => {
+    request.on('error', reject);
+    request.on('response', (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode ?? 0));
+      response.on('error', reject);
+    });
+  });
+  // Looked at later; a failure before that is not unhandled.
+  answered.catch(() => undefined);
+  request.flushHeaders();
+  await once(request, 'continue');
+  const half = body.length >> 1;
+  await new Promise((resolve) => request.write(body.subarray(0, half), resolve));
+  return () => {
+    request.end(body.subarray(half));
+    return answered;
+  };
+};
+
+const inFlight = 20;
+
+test.serial(
+  'SIGTERM under load: what is in flight is answered, what was acknowledged lands, the exit code is 0',
+  async (t) => {
+    t.timeout(300_000);
+    const dataDirectory = await temporaryDirectory(t, 'stop');
+    const licenseKey = await embeddedDeployment(dataDirectory);
+    const ports = (await freePorts(3)) as unknown as Ports;
+    const options = { dataDirectory, ports, environment: withoutLimits };
+    const oracle = new Oracle({ otlp: () => `http://127.0.0.1:${ports[2]}`, licenseKey, connections: 6, pauseMs: 5 });
+    let oiq: OiqProcess | undefined;
+    t.teardown(async () => {
+      await oiq?.kill();
+      await oracle.close();
+    });
+    const expected = new Map<string, number>();
+    oracle.start();
+    for (let round = 0; round < 3; round++) {
+      oiq = await startOiq(options);
+      await delay(1500);
+      const held = Array.from({ length: inFlight }, (_, index) => `held ${round} ${index}`);
+      for (const body of held) expected.set(body, 1);
+      const { http, otlp } = oiq;
+      const finishes = await Promise.all(
+        held.map((body, index) =>
+          halfSent(index % 2 === 0 ? otlp : `${http}/otlp`, licenseKey, logsRequest('held', [body])),
+        ),
+      );
+      const begun = performance.now();
+      const code = oiq.stop();
+      await delay(500);
+      const statuses = await Promise.all(finishes.map((finish) => finish()));
+      t.deepEqual([...new Set(statuses)], [200]);
+      t.is(await code, 0, oiq.output());
+      const seconds = (performance.now() - begun) / 1000;
+      t.log(`stopped after ${seconds.toFixed(1)} s`);
+      t.true(seconds < 25, 'OIQ_SHUTDOWN_SECONDS is 25');
+      const store = new OffsetStore(join(dataDirectory, 'bus'));
+      const claims = sinkGroups.flatMap(({ group, topics }) => topics.map((topic) => store.position(group, topic, 0)));
+      store.close();
+      t.deepEqual(
+        claims.filter((position) => position?.claimed !== undefined),
+        [],
+        'a range was left in hand',
+      );
+    }
+    await oracle.stop();
+    oiq = await startOiq(options);
+    await drained(oiq.http);
+    t.is(await oiq.stop(), 0, oiq.output());
+    const landed = await readBackEmbedded(dataDirectory, 'held');
+    t.deepEqual(new Map([...landed].sort()), new Map([...expected].sort()));
+    judge(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
+  },
+);

@@ -1,0 +1,81 @@
+/** What the reliability tests share: how long they run, and how they wait. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ExecutionContext } from 'ava';
+import type { Bus } from '../../schemas/bus.ts';
+import { sinkGroups } from '../../sinks/index.ts';
+import type { Oracle } from './oracle.ts';
+
+/** Kills of each kind; `TEST_KILL_ROUNDS=100` for a long run. */
+export const rounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 20);
+
+/** A directory that goes when the test has ended, whatever else has been torn down before. */
+export const temporaryDirectory = async (t: ExecutionContext, name: string): Promise<string> => {
+  const directory = await mkdtemp(join(tmpdir(), `oiq-${name}-`));
+  t.teardown(() => rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
+  return directory;
+};
+
+export const between = (least: number, most: number): number => least + Math.random() * (most - least);
+
+/** Waits until the condition holds; rejects with what it waited for. */
+export const until = async (
+  what: string,
+  condition: () => Promise<boolean> | boolean,
+  patienceMs = 60_000,
+): Promise<void> => {
+  const deadline = performance.now() + patienceMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`waited ${patienceMs / 1000} s in vain: ${what}`);
+    await delay(100);
+  }
+};
+
+/** Lag of the sinks' groups, or of one, summed. */
+export const lagOf = async (bus: Bus, only?: string): Promise<number> => {
+  let sum = 0;
+  for (const { group, topics } of sinkGroups) {
+    if (only !== undefined && group !== only) continue;
+    for (const { lag } of await bus.lag(group, topics)) sum += lag;
+  }
+  return sum;
+};
+
+/** Lag as a running process reports it. */
+export const reportedLag = async (http: string): Promise<number> => {
+  const text = await (await fetch(`${http}/metrics`, { signal: AbortSignal.timeout(10_000) })).text();
+  const values = [...text.matchAll(/^oiq_consumer_lag_messages\{[^}]*\} (\S+)/gm)];
+  if (values.length === 0) return Number.NaN;
+  return values.reduce((sum, [, value]) => sum + Number(value), 0);
+};
+
+/** A process looks at lag every five seconds: what it reports later than this is newer than what was sent before. */
+const reportMs = 5_500;
+
+/** Waits until a running process has landed what it was sent before this call. */
+export const drained = async (http: string, patienceMs = 120_000): Promise<void> => {
+  await delay(reportMs);
+  await until('lag 0', async () => (await reportedLag(http).catch(() => Number.NaN)) === 0, patienceMs);
+};
+
+/** Checks the oracle's sums and its verdict, and says in figures what was checked. */
+export const judge = (t: ExecutionContext, oracle: Oracle, readBack: ReadonlyMap<string, number>): void => {
+  const { sent, acknowledged, refused, unknown } = oracle.counts();
+  const answers = [...oracle.answers()].map(([answer, times]) => `${answer}: ${times}`).join(', ');
+  t.log(`${sent} records: ${acknowledged} acknowledged, ${refused} refused, ${unknown} unknown (${answers})`);
+  t.is(acknowledged + refused + unknown, sent);
+  t.true(acknowledged > 0, 'nothing was acknowledged: nothing was tested');
+  t.deepEqual(oracle.verdict(readBack).slice(0, 20), []);
+};
+
+/** Rows that a process has landed since its start; 0 while it does not answer. */
+export const landedRows = async (http: string): Promise<number> => {
+  const answer = await fetch(`${http}/metrics`, { signal: AbortSignal.timeout(10_000) }).catch(() => undefined);
+  const text = (await answer?.text()) ?? '';
+  return [...text.matchAll(/^oiq_landed_rows_total\{[^}]*\} (\S+)/gm)].reduce(
+    (sum, [, value]) => sum + Number(value),
+    0,
+  );
+};

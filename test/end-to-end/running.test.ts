@@ -1,0 +1,162 @@
+/** How a process lives: first start, health, refusals at start, and how it ends. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { embeddedDeployment } from './deployment.ts';
+import { freePorts, type OiqProcess, read, signIn, startOiq } from './oiq-process.ts';
+import { logsRequest } from './oracle.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+const directoryOf = (t: ExecutionContext): string => {
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-running-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+};
+
+const started = async (t: ExecutionContext, options: Parameters<typeof startOiq>[0]): Promise<OiqProcess> => {
+  const process = await startOiq(options);
+  t.teardown(() => process.kill());
+  return process;
+};
+
+/** Runs a command to its end. */
+const run = async (args: readonly string[], environment: Readonly<Record<string, string>>) => {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'main.ts', ...args], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => (output += part.toString()));
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return { code, output };
+};
+
+test.serial('the first start prints the password and the key once, and later starts print neither', async (t) => {
+  const dataDirectory = join(directoryOf(t), 'data');
+  const first = await started(t, { dataDirectory, environment: { OIQ_BOOTSTRAP_PASSWORD: '' } });
+  const password = /password +(\S+)/.exec(first.output())?.[1] ?? '';
+  const key = /license key +(oiq_lk_[0-9A-Za-z]+)/.exec(first.output())?.[1] ?? '';
+  t.true(password.length >= 20);
+  const login = await fetch(`${first.http}/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'owner@example.com', password }),
+  });
+  t.is(login.status, 200);
+  const sent = await fetch(`${first.otlp}/v1/logs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-protobuf', 'x-license-key': key },
+    body: logsRequest('first', ['hello']),
+  });
+  t.is(sent.status, 200);
+  t.is(await first.stop(), 0);
+
+  const second = await started(t, { dataDirectory, environment: { OIQ_BOOTSTRAP_PASSWORD: '' } });
+  t.false(/oiq_lk_|password +\S+/.test(second.output()), second.output());
+  t.is(await second.stop(), 0);
+});
+
+test.serial('health, readiness and metrics are answered, and what was sent can be read back', async (t) => {
+  const dataDirectory = join(directoryOf(t), 'data');
+  const licenseKey = await embeddedDeployment(dataDirectory);
+  const running = await started(t, { dataDirectory });
+  t.is((await fetch(`${running.http}/healthz`)).status, 200);
+  t.deepEqual(await (await fetch(`${running.http}/readyz`)).json(), { status: 'ready' });
+  t.is((await fetch(`${running.http}/readyz`, { method: 'POST' })).status, 405);
+  await fetch(`${running.otlp}/v1/logs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-protobuf', 'x-license-key': licenseKey },
+    body: logsRequest('shop', ['one', 'two']),
+  });
+  const token = await signIn(running.http);
+  let items: { body: string }[] = [];
+  for (let tries = 0; tries < 100 && items.length < 2; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    ({ items } = await read<{ items: { body: string }[] }>(running.http, '/api/logs?service=shop', token));
+  }
+  t.deepEqual(items.map(({ body }) => body).sort(), ['one', 'two']);
+  const metrics = await (await fetch(`${running.http}/metrics`)).text();
+  t.regex(metrics, /^oiq_ingest_records_total\{[^}]*outcome="accepted"[^}]*\} 2$/m);
+  t.regex(metrics, /^oiq_landed_rows_total\{table="logs"\} 2$/m);
+  t.regex(metrics, /^oiq_bus_published_messages_total\{topic="otlp.logs"\} 1$/m);
+  t.regex(metrics, /^oiq_consumer_lag_messages\{group="logs"/m);
+  t.is(await running.stop(), 0);
+});
+
+test.serial('a second process on the same data directory is refused with what to do', async (t) => {
+  const dataDirectory = join(directoryOf(t), 'data');
+  await started(t, { dataDirectory });
+  const [http = 0, grpc = 0, otlp = 0] = await freePorts(3);
+  const { code, output } = await run(['start'], {
+    OIQ_DATA_DIR: dataDirectory,
+    OIQ_HTTP_ADDRESS: `127.0.0.1:${http}`,
+    OIQ_OTLP_GRPC_ADDRESS: `127.0.0.1:${grpc}`,
+    OIQ_OTLP_HTTP_ADDRESS: `127.0.0.1:${otlp}`,
+  });
+  t.is(code, 1);
+  t.regex(output, /in use by another running oiq: stop that one first, or give this one a directory of its own/);
+});
+
+test.serial('an address that is taken is named', async (t) => {
+  const directory = directoryOf(t);
+  const first = await started(t, { dataDirectory: join(directory, 'a') });
+  const [grpc = 0, otlp = 0] = await freePorts(2);
+  const { code, output } = await run(['start'], {
+    OIQ_DATA_DIR: join(directory, 'b'),
+    OIQ_HTTP_ADDRESS: first.http.slice('http://'.length),
+    OIQ_OTLP_GRPC_ADDRESS: `127.0.0.1:${grpc}`,
+    OIQ_OTLP_HTTP_ADDRESS: `127.0.0.1:${otlp}`,
+  });
+  t.is(code, 1);
+  t.regex(output, /cannot listen on 127\.0\.0\.1:\d+ \(OIQ_HTTP_ADDRESS\)/);
+});
+
+for (const [what, args, environment, expected] of [
+  ['an unknown variable', ['start'], { OIQ_DATADIR: 'x' }, /OIQ_DATADIR is not a setting; did you mean OIQ_DATA_DIR\?/],
+  ['an unknown command', ['strat'], {}, /no such command/],
+  [
+    'a malformed license key for the first start',
+    ['start'],
+    { OIQ_BOOTSTRAP_LICENSE_KEY: 'secret' },
+    /OIQ_BOOTSTRAP_LICENSE_KEY: not a license key/,
+  ],
+  ['a dead-letter replay of nothing in particular', ['dead-letter', 'replay'], {}, /needs ids, a filter, or --all/],
+] as const) {
+  test.serial(`${what} is refused with status 2`, async (t) => {
+    const { code, output } = await run(args, { OIQ_DATA_DIR: directoryOf(t), ...environment });
+    t.is(code, 2, output);
+    t.regex(output, expected);
+  });
+}
+
+test.serial('its own logs and metrics are exported over OTLP/gRPC when an endpoint is set', async (t) => {
+  const directory = directoryOf(t);
+  const licenseKey = await embeddedDeployment(join(directory, 'target'));
+  const target = await started(t, { dataDirectory: join(directory, 'target') });
+  const source = await started(t, {
+    dataDirectory: join(directory, 'source'),
+    environment: {
+      OIQ_OTLP_EXPORT_ENDPOINT: `http://${target.grpc}`,
+      OIQ_OTLP_EXPORT_HEADERS: `x-license-key=${licenseKey}`,
+    },
+  });
+  // The last metrics are exported on the way out.
+  t.is(await source.stop(), 0);
+  const token = await signIn(target.http);
+  const names = async (path: string): Promise<string> =>
+    JSON.stringify((await read<{ items: unknown[] }>(target.http, path, token)).items);
+  let logs = '';
+  let metrics = '';
+  for (let tries = 0; tries < 100 && !(logs.includes('migration applied') && metrics.includes('oiq_')); tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    logs = await names('/api/logs?service=oiq&limit=1000');
+    metrics = await names('/api/metrics?service=oiq');
+  }
+  t.regex(logs, /migration applied/);
+  t.regex(metrics, /oiq_consumer_lag_messages/);
+});
