@@ -1,0 +1,32 @@
+/**
+ * `npm run bench [NAME …]`: figures side by side, in one run, as Markdown tables. `README.md` in this folder says what
+ * each measures, what it needs, and what was measured last.
+ */
+import { cpus } from 'node:os';
+import { land } from './land.ts';
+import { receive } from './receive.ts';
+import { remoteWrite } from './remote-write.ts';
+import { type Row, table } from './report.ts';
+import { standalone } from './standalone.ts';
+
+const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
+  receive,
+  land,
+  standalone,
+  'remote-write': remoteWrite,
+};
+
+const chosen = process.argv.slice(2);
+const unknown = chosen.filter((name) => !(name in sections));
+if (unknown.length > 0) {
+  console.error(`no benchmark is called ${unknown.join(', ')}; there are: ${Object.keys(sections).join(', ')}`);
+  process.exit(2);
+}
+console.log(
+  `${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`,
+);
+for (const [name, section] of Object.entries(sections)) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue;
+  console.log(`\n## ${name}\n\n${table(await section())}`);
+}
+process.exit(0);
