@@ -7,6 +7,7 @@ import type { Counters } from '../schemas/counters.ts';
 import type { CollectionDefinition, Documents } from '../schemas/documents.ts';
 import type { Log } from '../schemas/log.ts';
 import type { Metrics } from '../schemas/metrics.ts';
+import { auditHeads, auditRecords } from '../schemas/resources/audit-record.ts';
 import { organizations } from '../schemas/resources/organization.ts';
 import { plans } from '../schemas/resources/plan.ts';
 import { sessions } from '../schemas/resources/session.ts';
@@ -50,6 +51,8 @@ const collections: readonly CollectionDefinition<object>[] = [
   sessions,
   signingKeys,
   replayJobs,
+  auditRecords,
+  auditHeads,
 ];
 
 const rotationCheckMs = 3_600_000;

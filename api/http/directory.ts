@@ -5,10 +5,13 @@ import { type Organization, organizations } from '../../schemas/resources/organi
 import { type Plan, plans } from '../../schemas/resources/plan.ts';
 import { type Session, sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import { type Membership, memberships, type Role, type User, users } from '../../schemas/resources/user.ts';
+import type { Who } from './changes.ts';
 
 /** Who asks, and what they may. Made anew for every request from memory, so that a changed right counts at once. */
 export interface Caller {
   readonly tenantId: string;
+  /** As the audit log names them. */
+  readonly actor: Who;
   readonly userId: string;
   readonly sessionId: string;
   readonly role: Role;
@@ -120,7 +123,9 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
     if (session?.userId !== userId || session.tenantId !== tenantId) return undefined;
     if (Date.parse(session.expiresAt) <= clock.now()) return undefined;
     const rights = rightsOf(held, userId, tenantId);
-    return rights && { tenantId, userId, sessionId, ...rights };
+    if (rights === undefined) return undefined;
+    const actor: Who = { type: 'user', id: userId, name: rights.user.email };
+    return { tenantId, userId, sessionId, actor, ...rights };
   };
 
   return {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Change } from './changes.ts';
 import type { Caller } from './directory.ts';
 import { ApiError, type Detail } from './errors.ts';
 import type { Ports } from './ports.ts';
@@ -27,6 +28,8 @@ export interface Input<Params, Query, Body> {
   readonly query: Query;
   readonly body: Body;
   readonly request: RequestFacts;
+  /** Changes documents and records it; the only way in which operations write configuration. */
+  readonly change: Change;
 }
 
 /** One operation of the management API, declared once. */
@@ -46,6 +49,13 @@ export interface Definition<
   readonly role: Access;
   /** What the plan must include. */
   readonly entitlement?: string | undefined;
+  /**
+   * Actions under which its writes are recorded, `<resource type>.<verb>`, the usual one first. On a GET: a read so
+   * sensitive that it is recorded before it is answered. Every other method needs this or `unaudited`.
+   */
+  readonly audit?: string | readonly string[];
+  /** Why a method other than GET leaves no audit record. */
+  readonly unaudited?: string;
   /** Strict objects; a key that they do not name is refused. */
   readonly params?: Params;
   readonly query?: Query;
@@ -71,6 +81,7 @@ export interface RawInput {
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: unknown;
   readonly request: RequestFacts;
+  readonly change: Change;
 }
 
 /** A declared operation, as the server, the OpenAPI document and the tests see it. */
@@ -82,6 +93,8 @@ export interface Operation {
   readonly group: string;
   readonly role: Access;
   readonly entitlement: string | undefined;
+  readonly audit: readonly string[];
+  readonly unaudited: string | undefined;
   readonly params: z.ZodType | undefined;
   readonly query: z.ZodType | undefined;
   readonly body: z.ZodType | undefined;
@@ -115,6 +128,8 @@ export const defineOperation = <
     group: definition.group,
     role: definition.role,
     entitlement: definition.entitlement,
+    audit: definition.audit === undefined ? [] : [definition.audit].flat(),
+    unaudited: definition.unaudited,
     params,
     query,
     body,
@@ -131,8 +146,11 @@ export const defineOperation = <
         query: parsed(query, raw.query, problems),
         body: parsed(body, without(raw.body, ignored), problems),
         request: raw.request,
+        change: raw.change,
       } as Input<z.output<Params>, z.output<Query>, z.output<Body>>;
       if (problems.length > 0) throw refusal(problems);
+      if (definition.method === 'GET' && definition.audit !== undefined)
+        await raw.change(async ({ record }) => record({ id: raw.params['id'] ?? '' }));
       return definition.handler(input, ports);
     },
   };

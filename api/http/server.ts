@@ -6,6 +6,7 @@ import { type Metrics, noMetrics } from '../../schemas/metrics.ts';
 import { type SourceOf, sourceAddresses } from '../../schemas/source-address.ts';
 import { dashboardPage, notFoundPage } from '../dashboard/page.ts';
 import { referencePage } from '../dashboard/reference.ts';
+import { changesOf } from './changes.ts';
 import type { Caller } from './directory.ts';
 import { ApiError, apiErrorOf, invalid } from './errors.ts';
 import { hasBody, readJson, saysJson } from './json-body.ts';
@@ -87,8 +88,9 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     const body = await bodyOf(context.req, operation);
     if (caller !== undefined) refuseOtherTenant(caller.tenantId, tenantNamedIn(body));
     const request = factsOf(context, addressOf);
+    const change = changesOf(ports, { caller, actions: operation.audit, request });
     // Operations without a session declare so, and their handlers read no caller.
-    const result = await operation.run({ caller: caller as Caller, params, query, body, request }, ports);
+    const result = await operation.run({ caller: caller as Caller, params, query, body, request, change }, ports);
     if (options.checkResponses && operation.contentType === json) operation.response.parse(result);
     const sent = operation.contentType === json ? JSON.stringify(result ?? {}) : result;
     send(context, operation.contentType, sent);

@@ -1,0 +1,49 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Difference } from '../../schemas/resources/audit-record.ts';
+
+/** What stands in a difference instead of a secret. */
+export const masked = '(secret)';
+
+/** Members that never appear in a difference, whatever holds them. */
+const secretNames = /^(?:.*password.*|.*secret.*|hash|.*Hash|.*token|.*Token|privateKey|recoveryCodes|codes)$/;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const cleaned = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(cleaned);
+  if (!isFields(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, secretNames.test(name) ? masked : cleaned(member)]),
+  );
+};
+
+/** Of the store, and different at every write. */
+const bookkeeping = new Set(['id', 'version', 'createdAt', 'updatedAt']);
+
+/**
+ * Where two states of a thing differ, object by object; arrays and scalars as a whole. Secrets are masked: that one
+ * changed is told, what it was is not. A missing state is one without members.
+ */
+export const differencesOf = (before: unknown, after: unknown, path: readonly string[] = []): Difference[] => {
+  if (isDeepStrictEqual(before, after)) return [];
+  const left = before ?? (isFields(after) ? {} : undefined);
+  const right = after ?? (isFields(before) ? {} : undefined);
+  if (isFields(left) && isFields(right)) {
+    const names = [...new Set([...Object.keys(left), ...Object.keys(right)])];
+    return names
+      .filter((name) => path.length > 0 || !bookkeeping.has(name))
+      .flatMap((name) => differencesOf(left[name], right[name], [...path, name]));
+  }
+  const secret = path.some((name) => secretNames.test(name));
+  const shown = (value: unknown): unknown => (secret ? masked : cleaned(value));
+  return [
+    {
+      path: path.join('.'),
+      ...(before === undefined ? {} : { before: shown(before) }),
+      ...(after === undefined ? {} : { after: shown(after) }),
+    },
+  ];
+};

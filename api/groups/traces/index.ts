@@ -1,0 +1,6 @@
+import type { Operation } from '../../http/operation.ts';
+import { listTraces } from './list.ts';
+import { traceLogs } from './logs.ts';
+import { showTrace } from './show.ts';
+
+export const tracesOperations: readonly Operation[] = [listTraces, showTrace, traceLogs];

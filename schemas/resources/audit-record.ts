@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { defineCollection } from '../documents.ts';
+
+/** Who did something. `anonymous` is a request without a session (a sign-in, a reset); `system` the platform itself. */
+export const Actor = z.strictObject({
+  type: z.enum(['user', 'service-account', 'anonymous', 'system']),
+  id: z.string(),
+});
+
+/** One place in a document that a change touched. `before` is absent for what was added, `after` for what was removed. */
+export const Difference = z.strictObject({
+  path: z.string().describe('Dotted; empty for the whole'),
+  before: z.unknown().optional(),
+  after: z.unknown().optional(),
+});
+export type Difference = z.output<typeof Difference>;
+
+/** What may name people. Kept beside the chain, which holds its hash only, so that it can be erased and the chain still verify. */
+export const AuditDetails = z.strictObject({
+  /** Random, so that a hash of few possible details gives nothing away. */
+  salt: z.string(),
+  actorName: z.string(),
+  resourceName: z.string(),
+  address: z.string(),
+  changes: z.array(Difference),
+});
+export type AuditDetails = z.output<typeof AuditDetails>;
+
+/** One link of a tenant's chain, stored under the tenant. Everything but `hash` and `details` is what `hash` covers. */
+export const AuditRecord = z.strictObject({
+  /** 1, 2, 3 … without gaps within the tenant. */
+  sequence: z.int().positive(),
+  at: z.iso.datetime(),
+  /** `<resource type>.<verb>`, e.g. `license-key.rotate`. */
+  action: z.string(),
+  actor: Actor,
+  resource: z.strictObject({ type: z.string(), id: z.string() }),
+  requestId: z.string(),
+  /** Null once erased. */
+  details: AuditDetails.nullable(),
+  /** Hex SHA-256 of the canonical JSON of `details`. */
+  detailsHash: z.string(),
+  /** `hash` of the record before; 64 zeros for the first. */
+  previousHash: z.string(),
+  /** Hex SHA-256 of the previous hash followed by the canonical JSON of what this record says. */
+  hash: z.string(),
+});
+export type AuditRecord = z.output<typeof AuditRecord>;
+
+export const auditRecords = defineCollection<AuditRecord>({
+  name: 'audit-records',
+  unique: [['sequence']],
+  indexes: [['action', 'sequence'], ['resource.type', 'resource.id', 'sequence'], ['actor.id', 'sequence'], ['at']],
+});
+
+/** The end of a tenant's chain; one document, `head`. Every appended record replaces it, so two writers cannot both append. */
+export interface AuditHead {
+  readonly sequence: number;
+  readonly hash: string;
+}
+export const auditHeads = defineCollection<AuditHead>({ name: 'audit-heads' });
+export const auditHeadId = 'head';
