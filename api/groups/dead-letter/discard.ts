@@ -9,13 +9,17 @@ export const discardDeadLetter = defineOperation({
   summary: 'Discard one dead letter: it is never replayed',
   group: 'dead-letter',
   role: 'admin',
+  audit: 'dead-letter.discard',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   response: z.strictObject({}),
-  async handler({ caller: { tenantId, user }, params: { id } }, { deadLetters }) {
+  async handler({ caller: { tenantId, actor }, params: { id }, change }, { deadLetters }) {
     const page = await deadLetters.list({ tenantId, ids: [id] }, { limit: 1 });
     const [letter] = page.items;
     if (letter === undefined) throw notFound('dead letter');
-    const { done } = await deadLetters.discard({ tenantId, ids: [id] }, { actor: `user ${user.email}` });
+    const { state } = letter;
+    if (state === 'open')
+      await change(async ({ record }) => record({ id, before: { state }, after: { state: 'discarded' } }));
+    const { done } = await deadLetters.discard({ tenantId, ids: [id] }, { actor: `${actor.type} ${actor.name}` });
     if (done === 0) throw new ApiError('CONFLICT', 'this dead letter was replayed or discarded before');
     return {};
   },

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../schemas/clock.ts';
 import { type Documents, defineCollection, type Stored } from '../../../schemas/documents.ts';
 import type { Log } from '../../../schemas/log.ts';
+import type { Change } from '../../http/changes.ts';
 import type { Result } from './committer.ts';
 import type { DeadLetters, Progress } from './dead-letters.ts';
 import type { DeadLetterFilter } from './rows.ts';
@@ -21,11 +22,11 @@ export interface ReplayJob extends Progress {
 export const replayJobs = defineCollection<ReplayJob>({ name: 'dead-letter-replays' });
 
 export interface ReplayJobs {
-  /** Starts a replay and answers after it ended or after a moment, whichever comes first. */
+  /** Records that a replay begins, starts it, and answers after it ended or after a moment, whichever comes first. */
   start(
     tenantId: string,
     filter: DeadLetterFilter,
-    options: { actor: string; dryRun: boolean },
+    options: { actor: string; dryRun: boolean; change: Change },
   ): Promise<ReplayJob & Stored>;
   find(tenantId: string, id: string): Promise<(ReplayJob & Stored) | undefined>;
   /** Lets each replay finish its chunk in hand. */
@@ -75,7 +76,7 @@ export const openReplayJobs = (ports: {
   };
 
   return {
-    async start(tenantId, filter, { actor, dryRun }) {
+    async start(tenantId, filter, { actor, dryRun, change }) {
       const stored = documents.of(tenantId).collection(replayJobs);
       const job: ReplayJob = {
         state: 'running',
@@ -91,7 +92,11 @@ export const openReplayJobs = (ports: {
         failedByReason: {},
         results: [],
       };
-      const inserted = await stored.insert(job);
+      const inserted = await change(async ({ of, record }) => {
+        const made = await of(tenantId).collection(replayJobs).insert(job);
+        record({ id: made.id, after: { ...filter, dryRun } });
+        return made;
+      });
       const { id } = inserted;
       const work = execute(tenantId, id, job, { ...filter, tenantId }).catch((error: unknown) =>
         log.error({ error, replay: id }, 'the end of a replay of dead letters was not written'),

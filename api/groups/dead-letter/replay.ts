@@ -11,6 +11,7 @@ export const replayDeadLetters = defineOperation({
   summary: 'Send open dead letters through again, by ids or filter',
   group: 'dead-letter',
   role: 'admin',
+  audit: 'dead-letter-replay.start',
   body: z.strictObject({
     ...filterFields,
     ids: z.array(z.string().min(1).max(128)).min(1).max(1000).optional(),
@@ -18,7 +19,7 @@ export const replayDeadLetters = defineOperation({
     dryRun: z.boolean().default(false),
   }),
   response: ReplayView,
-  async handler({ caller, body }, { replayJobs, clock }) {
+  async handler({ caller, body, change }, { replayJobs, clock }) {
     const { dryRun, all, from, to, ...filter } = body;
     const restricted = [from, to, ...Object.values(filter)].some((value) => value !== undefined);
     if (!restricted && !all) throw invalid('ids', 'name ids or a filter, or all: true for everything that is open');
@@ -27,7 +28,7 @@ export const replayDeadLetters = defineOperation({
     const job = await replayJobs.start(
       caller.tenantId,
       { ...filter, ...range },
-      { actor: `user ${caller.user.email}`, dryRun },
+      { actor: `${caller.actor.type} ${caller.actor.name}`, dryRun, change },
     );
     return replayViewOf(job);
   },

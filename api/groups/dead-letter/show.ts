@@ -12,6 +12,7 @@ export const showDeadLetter = defineOperation({
   summary: 'One dead letter, with its bytes and what is wrong where',
   group: 'dead-letter',
   role: 'admin',
+  audit: 'dead-letter.read',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   response: DeadLetterView.extend({
     contentType: z.string(),
