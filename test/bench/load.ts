@@ -1,6 +1,7 @@
 /**
  * A closed-loop load generator, a process of its own so that it can be pinned apart: `connections` senders post the
- * given bodies over HTTP/1.1 keep-alive, or as gRPC export calls on HTTP/2, for `seconds`; prints one JSON line.
+ * given bodies over HTTP/1.1 keep-alive (or only get, where there are none), or as gRPC export calls on HTTP/2, for
+ * `seconds`; prints one JSON line.
  * Run by `runLoad`; its standard input is the job.
  */
 import { spawn } from 'node:child_process';
@@ -13,7 +14,7 @@ export interface LoadJob {
   readonly url: string;
   readonly grpc?: boolean;
   readonly headers: Readonly<Record<string, string>>;
-  /** Files that hold one body each. */
+  /** Files that hold one body each; without any, requests are GETs. */
   readonly files: readonly string[];
   readonly recordsPerRequest: number;
   readonly connections: number;
@@ -49,7 +50,7 @@ export const runLoad = (job: LoadJob, cpu?: number): Promise<LoadResult> =>
     child.stdin.end(JSON.stringify(job));
   });
 
-type Send = (body: Buffer) => Promise<string>;
+type Send = (body: Buffer | undefined) => Promise<string>;
 
 /** Answers an empty string for an acknowledgement, else what came instead. */
 const overHttp = ({ url, headers, connections }: LoadJob): Send => {
@@ -58,7 +59,9 @@ const overHttp = ({ url, headers, connections }: LoadJob): Send => {
     new Promise((resolve) => {
       const request = httpRequest(
         url,
-        { method: 'POST', agent, headers: { ...headers, 'content-length': body.length } },
+        body === undefined
+          ? { agent, headers }
+          : { method: 'POST', agent, headers: { ...headers, 'content-length': body.length } },
         (response) => {
           const status = response.statusCode ?? 0;
           let answer = '';
@@ -97,6 +100,7 @@ const overGrpc = ({ url, headers, connections }: LoadJob): Send => {
       stream.on('data', () => undefined);
       stream.on('error', (error) => resolve(error.message));
       stream.on('end', () => resolve(status === '0' ? '' : `grpc-status ${status}`));
+      if (body === undefined) return stream.end();
       const head = Buffer.alloc(5);
       head.writeUInt32BE(body.length, 1);
       stream.end(Buffer.concat([head, body]));
@@ -122,7 +126,7 @@ const work = async (job: LoadJob): Promise<LoadResult> => {
         if (due > 1) await new Promise((resolve) => setTimeout(resolve, due));
       }
       const started = performance.now();
-      const failure = await send(all[number % all.length] as Buffer);
+      const failure = await send(all[number % all.length]);
       latencies.push(performance.now() - started);
       if (failure === '') acknowledged++;
       else {

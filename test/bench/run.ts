@@ -3,6 +3,7 @@
  * each measures, what it needs, and what was measured last.
  */
 import { cpus } from 'node:os';
+import { api } from './api.ts';
 import { land } from './land.ts';
 import { receive } from './receive.ts';
 import { remoteWrite } from './remote-write.ts';
@@ -10,6 +11,7 @@ import { type Row, table } from './report.ts';
 import { standalone } from './standalone.ts';
 
 const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
+  api,
   receive,
   land,
   standalone,
