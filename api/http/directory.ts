@@ -141,7 +141,8 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
     userByEmail: (email) => held.users.get(held.idsByEmail.get(email) ?? ''),
     organizationsOf(userId) {
       const found: (Organization & Stored)[] = [];
-      for (const key of held.memberships.keys()) {
+      for (const [key, { disabled }] of held.memberships) {
+        if (disabled) continue;
         const [owner, tenantId = ''] = key.split(separator);
         const organization = owner === userId ? held.organizations.get(tenantId) : undefined;
         if (organization && !organization.disabled) found.push(organization);
@@ -172,7 +173,7 @@ const rightsOf = (
 ): Pick<Caller, 'role' | 'user' | 'organization' | 'plan'> | undefined => {
   const user = held.users.get(userId);
   const membership = held.memberships.get(memberKey(tenantId, userId));
-  if (user === undefined || user.disabled || membership === undefined) return undefined;
+  if (user === undefined || user.disabled || membership === undefined || membership.disabled) return undefined;
   const organization = held.organizations.get(tenantId);
   if (organization === undefined || organization.disabled) return undefined;
   const plan = held.plans.get(organization.planId);

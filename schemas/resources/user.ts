@@ -17,6 +17,10 @@ export const users = defineCollection<User>({ name: 'users', uniqueEverywhere: [
 export const usersTenant = platformTenant;
 
 /** A user's place in one organization, stored under that tenant; the document id is the user's id. */
-export const Membership = z.strictObject({ role: z.enum(roles) });
+export const Membership = z.strictObject({
+  role: z.enum(roles),
+  /** True keeps the user out of this organization; absent is false. */
+  disabled: z.boolean().optional(),
+});
 export type Membership = z.output<typeof Membership>;
 export const memberships = defineCollection<Membership>({ name: 'memberships' });
