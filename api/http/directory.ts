@@ -6,19 +6,45 @@ import { type Plan, plans } from '../../schemas/resources/plan.ts';
 import { type Session, sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import { type Membership, memberships, type Role, type User, users } from '../../schemas/resources/user.ts';
 import type { Who } from './changes.ts';
+import { ApiError } from './errors.ts';
 
-/** Who asks, and what they may. Made anew for every request from memory, so that a changed right counts at once. */
-export interface Caller {
+/** What every caller has. Made anew for each request from memory, so that a changed right counts at once. */
+interface AnyCaller {
   readonly tenantId: string;
   /** As the audit log names them. */
   readonly actor: Who;
-  readonly userId: string;
-  readonly sessionId: string;
   readonly role: Role;
-  readonly user: User & Stored;
   readonly organization: Organization & Stored;
   readonly plan: Plan;
 }
+
+/** Somebody who signed in. */
+export interface PersonCaller extends AnyCaller {
+  readonly kind: 'person';
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly user: User & Stored;
+  /** A person's rights are those of the role. */
+  readonly scopes?: undefined;
+}
+
+/** A program with an API token. */
+export interface ServiceAccountCaller extends AnyCaller {
+  readonly kind: 'service-account';
+  readonly serviceAccountId: string;
+  readonly tokenId: string;
+  /** `<group>:read` and `<group>:write`: what the token may do of what the account's role may. */
+  readonly scopes: readonly string[];
+}
+
+/** Who asks, and what they may. */
+export type Caller = PersonCaller | ServiceAccountCaller;
+
+/** The person who asks; 403 for an API token. Operations with access `session` have persons only, so there it never throws. */
+export const personOf = (caller: Caller): PersonCaller => {
+  if (caller.kind === 'person') return caller;
+  throw new ApiError('FORBIDDEN', 'this needs somebody who signed in; an API token cannot do it');
+};
 
 /**
  * Users, memberships, organizations, plans and sessions in memory, kept current by the documents' change feed.
@@ -26,11 +52,11 @@ export interface Caller {
  */
 export interface Directory {
   /** The caller of a session, or `undefined` when it (or what it stands on) is gone. */
-  caller(sessionId: string, userId: string, tenantId: string): Caller | undefined;
+  caller(sessionId: string, userId: string, tenantId: string): PersonCaller | undefined;
   /** As `caller`, but asks the store for a session that this instance has not heard of yet. */
-  freshCaller(sessionId: string, userId: string, tenantId: string): Promise<Caller | undefined>;
+  freshCaller(sessionId: string, userId: string, tenantId: string): Promise<PersonCaller | undefined>;
   userByEmail(email: string): (User & Stored) | undefined;
-  /** Organizations to which a user belongs and that are not disabled, oldest first. */
+  /** Organizations to which a user belongs, where neither they nor the membership is disabled, oldest first. */
   organizationsOf(userId: string): readonly (Organization & Stored)[];
   /** Begins a session; known here at once, elsewhere within a second. */
   begin(session: Session): Promise<Session & Stored>;
@@ -125,7 +151,7 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
     const rights = rightsOf(held, userId, tenantId);
     if (rights === undefined) return undefined;
     const actor: Who = { type: 'user', id: userId, name: rights.user.email };
-    return { tenantId, userId, sessionId, actor, ...rights };
+    return { kind: 'person', tenantId, userId, sessionId, actor, ...rights };
   };
 
   return {
@@ -170,7 +196,7 @@ const rightsOf = (
   held: Held,
   userId: string,
   tenantId: string,
-): Pick<Caller, 'role' | 'user' | 'organization' | 'plan'> | undefined => {
+): Pick<PersonCaller, 'role' | 'user' | 'organization' | 'plan'> | undefined => {
   const user = held.users.get(userId);
   const membership = held.memberships.get(memberKey(tenantId, userId));
   if (user === undefined || user.disabled || membership === undefined || membership.disabled) return undefined;

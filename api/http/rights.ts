@@ -1,4 +1,5 @@
 import type { Role } from '../../schemas/resources/user.ts';
+import { ApiError } from './errors.ts';
 
 /** What an operation asks of its caller: nothing, any session, or at least a role. */
 export type Access = Role | 'none' | 'session';
@@ -12,4 +13,32 @@ export const mayCall = (role: Role, access: Access): boolean => {
   if (role === 'auditor') return access === 'auditor' || access === 'viewer';
   if (access === 'auditor') return rungs[role] >= rungs.admin;
   return rungs[role] >= rungs[access];
+};
+
+/** What granting asks of the granter: Auditor, which is no rung, is an Admin's to give. */
+const rungToGrant = { ...rungs, auditor: rungs.admin } as const;
+
+/** Who grants: a caller, or what is needed of one. */
+export interface Granter {
+  readonly role: Role;
+  readonly kind: 'person' | 'service-account';
+}
+
+/**
+ * Whether a caller may give a role, or take it away: never one above their own. An API token makes nobody an Admin, since
+ * a person then had more than the token's scopes.
+ */
+export const mayGrant = (granter: Granter, role: Role): boolean => {
+  if (granter.role === 'auditor') return false;
+  if (granter.kind === 'service-account' && rungToGrant[role] >= rungs.admin && role !== 'auditor') return false;
+  return rungToGrant[role] <= rungs[granter.role];
+};
+
+/** Throws 403 unless the caller may deal with every one of these roles: what somebody has, and what they shall get. */
+export const refuseGrant = (granter: Granter, ...dealtWith: readonly (Role | undefined)[]): void => {
+  for (const role of dealtWith) {
+    if (role === undefined || mayGrant(granter, role)) continue;
+    const who = granter.kind === 'person' ? `the role ${granter.role}` : 'an API token';
+    throw new ApiError('FORBIDDEN', `${who} cannot give, change or take away the role ${role}`);
+  }
 };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { roles } from '../../../schemas/resources/user.ts';
+import { personOf } from '../../http/directory.ts';
 import { defineOperation } from '../../http/operation.ts';
 import { Person, Tenant } from './views.ts';
 
@@ -17,11 +18,14 @@ export const currentSession = defineOperation({
     entitlements: z.array(z.string()),
     sessionId: z.string(),
   }),
-  handler: ({ caller: { user, organization, role, plan, sessionId } }) => ({
-    user: { id: user.id, email: user.email, name: user.name },
-    tenant: { id: organization.id, name: organization.name },
-    role,
-    entitlements: [...plan.entitlements],
-    sessionId,
-  }),
+  handler({ caller }) {
+    const { user, organization, role, plan, sessionId } = personOf(caller);
+    return {
+      user: { id: user.id, email: user.email, name: user.name },
+      tenant: { id: organization.id, name: organization.name },
+      role,
+      entitlements: [...plan.entitlements],
+      sessionId,
+    };
+  },
 });

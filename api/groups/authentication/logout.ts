@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { personOf } from '../../http/directory.ts';
 import { defineOperation } from '../../http/operation.ts';
 import { endedCookie } from '../../http/session.ts';
 
@@ -11,7 +12,7 @@ export const logout = defineOperation({
   role: 'session',
   response: z.strictObject({}),
   async handler({ caller, request }, { directory }) {
-    await directory.end(caller.sessionId);
+    await directory.end(personOf(caller).sessionId);
     request.reply('Set-Cookie', endedCookie(request.host));
     return {};
   },
