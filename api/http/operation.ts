@@ -56,11 +56,23 @@ export interface Definition<
   readonly audit?: string | readonly string[];
   /** Why a method other than GET leaves no audit record. */
   readonly unaudited?: string;
+  /**
+   * For telemetry queries: an answer may be given again for so long to callers of the same organization with the same
+   * rights. The handler must not look at who asks, nor add headers.
+   */
+  readonly cache?: { readonly ttlMs: number };
+  /**
+   * Answers carry an `ETag`. `read` also answers 304 to `If-None-Match`; `write` also heeds `If-Match`, and `insist`
+   * does nothing without one. Published from here; the handler does it.
+   */
+  readonly versions?: 'shown' | 'read' | 'write' | 'insist' | undefined;
   /** Strict objects; a key that they do not name is refused. */
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  readonly maxBodyBytes?: number;
+  /** Further fields of the body that the server owns: ignored, as `id` and `version` are. */
+  readonly serverOwned?: readonly string[];
+  readonly maxBodyBytes?: number | undefined;
   readonly response: Response;
   /** Content type of the answer; anything but JSON is sent as the handler returned it (text, bytes or a stream). */
   readonly contentType?: string;
@@ -95,6 +107,8 @@ export interface Operation {
   readonly entitlement: string | undefined;
   readonly audit: readonly string[];
   readonly unaudited: string | undefined;
+  readonly cache: { readonly ttlMs: number } | undefined;
+  readonly versions: Definition<z.ZodType, z.ZodType, z.ZodType, z.ZodType>['versions'];
   readonly params: z.ZodType | undefined;
   readonly query: z.ZodType | undefined;
   readonly body: z.ZodType | undefined;
@@ -108,7 +122,7 @@ export interface Operation {
 }
 
 /** Fields that the server owns: what was read can be edited and sent back with them. */
-const serverOwned = ['id', 'version', 'createdAt', 'updatedAt', 'tenantId'];
+const alwaysServerOwned = ['id', 'version', 'createdAt', 'updatedAt', 'tenantId'];
 
 export const defineOperation = <
   Params extends z.ZodType = z.ZodType<Record<string, never>>,
@@ -119,6 +133,7 @@ export const defineOperation = <
   definition: Definition<Params, Query, Body, Response>,
 ): Operation => {
   const { params, query, body } = definition;
+  const serverOwned = [...alwaysServerOwned, ...(definition.serverOwned ?? [])];
   const ignored = body === undefined ? [] : serverOwned.filter((name) => !declares(body, name));
   return {
     method: definition.method,
@@ -130,6 +145,8 @@ export const defineOperation = <
     entitlement: definition.entitlement,
     audit: definition.audit === undefined ? [] : [definition.audit].flat(),
     unaudited: definition.unaudited,
+    cache: definition.cache,
+    versions: definition.versions,
     params,
     query,
     body,
@@ -154,6 +171,14 @@ export const defineOperation = <
       return definition.handler(input, ports);
     },
   };
+};
+
+/** The value as the schema gives it, or `VALIDATION_FAILED` with every problem. */
+export const validated = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
+  const problems: Detail[] = [];
+  const result = parsed(schema, value, problems);
+  if (problems.length > 0) throw refusal(problems);
+  return result as z.output<Schema>;
 };
 
 const refusal = (details: readonly Detail[]): ApiError => {

@@ -7,12 +7,13 @@ import { type SourceOf, sourceAddresses } from '../../schemas/source-address.ts'
 import { dashboardPage, notFoundPage } from '../dashboard/page.ts';
 import { referencePage } from '../dashboard/reference.ts';
 import { changesOf } from './changes.ts';
-import type { Caller } from './directory.ts';
+import { type Caller, personOf } from './directory.ts';
 import { ApiError, apiErrorOf, invalid } from './errors.ts';
 import { hasBody, readJson, saysJson } from './json-body.ts';
 import { openApiDocument } from './openapi.ts';
-import type { Operation, RequestFacts } from './operation.ts';
+import type { Operation, RawInput, RequestFacts } from './operation.ts';
 import type { Ports } from './ports.ts';
+import { makeResultCache, type ResultCache } from './result-cache.ts';
 import { mayCall } from './rights.ts';
 import { makeRouter } from './router.ts';
 import { authenticate } from './session.ts';
@@ -54,6 +55,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     '/api/openapi.json': { type: json, body: documentText },
     '/api/docs': { type: html, body: referencePage },
   };
+  const results = makeResultCache(ports.counters, ports.clock);
   let inFlight = 0;
   let draining = false;
 
@@ -90,10 +92,11 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     const request = factsOf(context, addressOf);
     const change = changesOf(ports, { caller, actions: operation.audit, request });
     // Operations without a session declare so, and their handlers read no caller.
-    const result = await operation.run({ caller: caller as Caller, params, query, body, request, change }, ports);
-    if (options.checkResponses && operation.contentType === json) operation.response.parse(result);
-    const sent = operation.contentType === json ? JSON.stringify(result ?? {}) : result;
+    const raw: RawInput = { caller: caller as Caller, params, query, body, request, change };
+    const run = (): Promise<unknown> => runToText(operation, raw, options);
+    const sent = operation.cache === undefined ? await run() : await remembered(context, results, operation, raw, run);
     send(context, operation.contentType, sent);
+    if (operation.versions === 'read' && context.fresh) context.status = 304;
   };
 
   const app = new Koa();
@@ -129,6 +132,33 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
   };
 };
 
+const runToText = async (
+  operation: Operation,
+  raw: RawInput,
+  { ports, checkResponses }: ApiServerOptions,
+): Promise<unknown> => {
+  const result = await operation.run(raw, ports);
+  if (operation.contentType !== json) return result;
+  if (checkResponses) operation.response.parse(result);
+  return JSON.stringify(result ?? {});
+};
+
+/** An answer of a moment ago, where there is one; clients that want none of it say `Cache-Control: no-cache`. */
+const remembered = async (
+  context: Koa.Context,
+  results: ResultCache,
+  { operationId, cache }: Operation,
+  { caller, params, query, body }: RawInput,
+  run: () => Promise<unknown>,
+): Promise<string> => {
+  const options = { ttlMs: cache?.ttlMs ?? 0, refresh: /\bno-cache\b/i.test(context.get('cache-control')) };
+  const question = { operationId, caller, params, query, body };
+  const answer = await results.answer(question, options, async () => String(await run()));
+  context.set('X-Cache', answer.state);
+  context.set('Age', String(answer.ageSeconds));
+  return answer.text;
+};
+
 const callerOf = async (
   request: IncomingMessage,
   operation: Operation,
@@ -137,6 +167,7 @@ const callerOf = async (
   operation.role === 'none' ? undefined : authenticate(request, { tokens, directory, publicUrl: settings.PUBLIC_URL });
 
 const refuseLowRights = (caller: Caller, { role, entitlement }: Operation): void => {
+  if (role === 'session') personOf(caller);
   if (!mayCall(caller.role, role))
     throw new ApiError('FORBIDDEN', `this needs the role ${role}; yours is ${caller.role}`);
   if (entitlement !== undefined && !caller.plan.entitlements.includes(entitlement))

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { bodyHasAllWords } from '../../../schemas/tables/search.ts';
 import { defineOperation } from '../../http/operation.ts';
+import { briefly } from '../../http/result-cache.ts';
 import { decodeCursor, encodeCursor, integer, natural } from '../../reading/cursor.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../reading/range.ts';
 import { scopeCondition, scopeParameters, scopeValues } from '../../reading/scope.ts';
@@ -17,6 +18,7 @@ export const listLogs = defineOperation({
   group: 'logs',
   role: 'viewer',
   entitlement: 'logs',
+  cache: briefly,
   query: z.strictObject({
     ...rangeParameters,
     ...serviceParameter,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../../http/operation.ts';
+import { briefly } from '../../http/result-cache.ts';
 import { decodeCursor, encodeCursor, integer } from '../../reading/cursor.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../reading/range.ts';
 import { scopeCondition, scopeParameters, scopeValues } from '../../reading/scope.ts';
@@ -41,6 +42,7 @@ export const listMetrics = defineOperation({
   group: 'metrics',
   role: 'viewer',
   entitlement: 'metrics',
+  cache: briefly,
   query: Query,
   response: z.strictObject({ items: z.array(Metric), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, { columns, clock }) {

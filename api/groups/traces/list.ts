@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { invalid } from '../../http/errors.ts';
 import { defineOperation } from '../../http/operation.ts';
+import { briefly } from '../../http/result-cache.ts';
 import { decodeCursor, encodeCursor, integer } from '../../reading/cursor.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../reading/range.ts';
 import { requireScope, scopeCondition, scopeParameters, scopeValues } from '../../reading/scope.ts';
@@ -36,6 +37,7 @@ export const listTraces = defineOperation({
   group: 'traces',
   role: 'viewer',
   entitlement: 'traces',
+  cache: briefly,
   query: Query,
   response: z.strictObject({ items: z.array(TraceSummary), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, { columns, clock }) {

@@ -1,0 +1,104 @@
+/** The brief memory of answers: who shares one, and what is never remembered. */
+import test from 'ava';
+import { memoryCounters } from '../../api/adapters/counters-memory.ts';
+import type { Caller } from '../../api/http/directory.ts';
+import { makeResultCache, type Question } from '../../api/http/result-cache.ts';
+
+const caller = {
+  tenantId: 'a',
+  actor: { type: 'user', id: 'u1', name: 'one@a.example' },
+  userId: 'u1',
+  sessionId: 's1',
+  role: 'viewer',
+  user: { id: 'u1', email: 'one@a.example' },
+  organization: { id: 'a', retentionDays: {}, version: 1 },
+  plan: { name: 'free', entitlements: ['logs'] },
+} as unknown as Caller;
+
+const question: Question = { operationId: 'listLogs', caller, params: {}, query: { service: 'x' }, body: undefined };
+const ttl = { ttlMs: 1000, refresh: false };
+
+const setUp = () => {
+  let nowMs = 1_000_000;
+  let runs = 0;
+  const clock = { now: () => nowMs };
+  const cache = makeResultCache(memoryCounters({ clock }), clock);
+  return {
+    pass: (ms: number) => (nowMs += ms),
+    runs: () => runs,
+    ask: (asked: Question, options = ttl) => cache.answer(asked, options, async () => `answer ${++runs}`),
+    cache,
+  };
+};
+
+test('the same question has the same answer until it is too old, and says how old it is', async (t) => {
+  const { ask, pass } = setUp();
+  t.deepEqual(await ask(question), { text: 'answer 1', state: 'miss', ageSeconds: 0 });
+  pass(999);
+  t.deepEqual(await ask(question), { text: 'answer 1', state: 'hit', ageSeconds: 0 });
+  pass(2);
+  t.deepEqual(await ask(question), { text: 'answer 2', state: 'miss', ageSeconds: 0 });
+  t.deepEqual(await ask(question, { ttlMs: 1000, refresh: true }), { text: 'answer 3', state: 'miss', ageSeconds: 0 });
+  t.is((await ask(question)).text, 'answer 3');
+});
+
+test('the age is told in whole seconds', async (t) => {
+  const { ask, pass } = setUp();
+  await ask(question, { ttlMs: 5000, refresh: false });
+  pass(2500);
+  t.is((await ask(question)).ageSeconds, 2);
+});
+
+test('questions at the same time are answered by one execution', async (t) => {
+  const { ask, runs } = setUp();
+  const answers = await Promise.all([ask(question), ask(question), ask(question)]);
+  t.is(runs(), 1);
+  t.deepEqual(answers.map(({ state }) => state).sort(), ['miss', 'shared', 'shared']);
+});
+
+const others: Readonly<Record<string, Question>> = {
+  'another organization': { ...question, caller: { ...caller, tenantId: 'b' } },
+  'another role': { ...question, caller: { ...caller, role: 'owner' } },
+  'another plan': { ...question, caller: { ...caller, plan: { ...caller.plan, entitlements: [] } } },
+  'another retention': {
+    ...question,
+    caller: { ...caller, organization: { ...caller.organization, retentionDays: { logs: 1 } } },
+  },
+  'a right that nobody has thought of yet': { ...question, caller: { ...caller, scopes: ['logs:read'] } as Caller },
+  'another operation': { ...question, operationId: 'listTraces' },
+  'another parameter of the path': { ...question, params: { id: '1' } },
+  'another query': { ...question, query: { service: 'y' } },
+  'another body': { ...question, body: {} },
+};
+
+for (const [title, other] of Object.entries(others))
+  test(`${title} never shares an answer`, async (t) => {
+    const { ask } = setUp();
+    t.is((await ask(question)).text, 'answer 1');
+    t.is((await ask(other)).text, 'answer 2');
+    const together = await Promise.all([
+      ask(question, { ...ttl, refresh: true }),
+      ask(other, { ...ttl, refresh: true }),
+    ]);
+    t.not(together[0].text, together[1].text);
+  });
+
+test('another person with the same rights, and another order of parameters, share it', async (t) => {
+  const { ask } = setUp();
+  await ask({ ...question, query: { service: 'x', limit: '5' } });
+  const colleague = { ...caller, userId: 'u2', sessionId: 's2', actor: { ...caller.actor, id: 'u2' } };
+  t.is((await ask({ ...question, caller: colleague, query: { limit: '5', service: 'x' } })).state, 'hit');
+});
+
+test('a failure is not remembered', async (t) => {
+  const { cache, ask } = setUp();
+  const failing = () => cache.answer(question, ttl, () => Promise.reject(new Error('away')));
+  await t.throwsAsync(failing, { message: 'away' });
+  t.is((await ask(question)).state, 'miss');
+});
+
+test('an answer that is very long is not kept', async (t) => {
+  const { cache, ask } = setUp();
+  await cache.answer(question, ttl, async () => 'x'.repeat(2 * 1024 * 1024));
+  t.is((await ask(question)).state, 'miss');
+});
