@@ -75,7 +75,7 @@ const described = (operation: Operation): Json => ({
   ...(operation.built ? {} : { 'x-oiq-built': false }),
   'x-oiq-role': operation.role,
   ...(operation.entitlement === undefined ? {} : { 'x-oiq-entitlement': operation.entitlement }),
-  parameters: [...pathParameters(operation), ...queryParameters(operation)],
+  parameters: [...pathParameters(operation), ...queryParameters(operation), ...versionParameters(operation)],
   ...(operation.body === undefined
     ? {}
     : {
@@ -98,9 +98,27 @@ const responsesOf = (operation: Operation): Json => {
   if (!operation.built) statuses.add(501);
   const type = operation.contentType.split(';')[0] ?? '';
   return {
-    200: { description: 'Success', content: { [type]: { schema: schemaOf(operation.response, 'output') } } },
+    200: {
+      description: 'Success',
+      ...(operation.versions === undefined ? {} : { headers: { ETag: etagHeader } }),
+      content: { [type]: { schema: schemaOf(operation.response, 'output') } },
+    },
+    ...(operation.versions === 'read' ? { 304: { description: 'It is still at the version of If-None-Match' } } : {}),
     ...Object.fromEntries([...statuses].map((status) => [status, { $ref: `#/components/responses/Error${status}` }])),
   };
+};
+
+const etagHeader = { description: 'The version, in quotes', schema: { type: 'string' } };
+
+const versionParameters = ({ versions }: Operation): Json[] => {
+  if (versions === undefined || versions === 'shown') return [];
+  const schema = { type: 'string', maxLength: 1024 };
+  if (versions === 'read')
+    return [
+      { name: 'If-None-Match', in: 'header', required: false, description: 'An ETag: 304 while it holds', schema },
+    ];
+  const description = 'An ETag: nothing is done, and the answer is 412, once it holds no longer';
+  return [{ name: 'If-Match', in: 'header', required: versions === 'insist', description, schema }];
 };
 
 const namesIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
