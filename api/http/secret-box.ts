@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Settings } from '../../schemas/settings.ts';
@@ -8,11 +8,14 @@ export interface SecretBox {
   seal(purpose: string, text: string): string;
   /** `undefined` when it was sealed with another key, for another purpose, or was changed. */
   open(purpose: string, sealed: string): string | undefined;
+  /** 32 bytes that follow from the text for everybody who has the key, and from nothing for anybody else. */
+  derive(purpose: string, text: string): Buffer;
 }
 
 export const makeSecretBox = (secretKey: string): SecretBox => {
   const keyOf = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secretKey, 'oiq', purpose, 32));
   return {
+    derive: (purpose, text) => createHmac('sha256', keyOf(purpose)).update(text).digest(),
     seal(purpose, text) {
       const nonce = randomBytes(12);
       const cipher = createCipheriv('aes-256-gcm', keyOf(purpose), nonce);
