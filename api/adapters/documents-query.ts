@@ -66,6 +66,25 @@ export const requiredValues = (filter: Filter): ReadonlyMap<string, readonly Sca
   return required;
 };
 
+/** Ids between which every match lies, both ends included. */
+export interface IdBounds {
+  readonly least: string;
+  readonly most: string;
+}
+
+/** Nothing of the length that ids may have sorts after it. */
+const lastId = '\u{10ffff}'.repeat(512);
+
+/** Bounds that a filter's comparisons of `id` give, `$and` left out. They may be wider than the filter. */
+export const idBoundsOf = ({ id }: Filter): IdBounds => {
+  const { $gt, $gte, $lt, $lte } = isPlain(id) ? id : {};
+  const texts = (values: readonly unknown[]): string[] => values.filter((value) => typeof value === 'string');
+  return {
+    least: texts([$gt, $gte]).sort(compareText).at(-1) ?? '',
+    most: texts([$lt, $lte]).sort(compareText)[0] ?? lastId,
+  };
+};
+
 export const orderOf = (sort: FindOptions['sort'] = {}): Order => {
   const order: [string, 1 | -1][] = [];
   for (const [path, direction] of Object.entries(sort)) {

@@ -15,13 +15,14 @@ import {
   comparePlaces,
   cursorOf,
   defaultLimit,
+  idBoundsOf,
   orderOf,
   placeOf,
   placeOfCursor,
   renamed,
   type Scalar,
 } from './documents-query.ts';
-import type { DocumentTables, Row } from './documents-sqlite-tables.ts';
+import type { DocumentTables, IdRange, Row } from './documents-sqlite-tables.ts';
 
 type Definition = CollectionDefinition<object>;
 
@@ -55,6 +56,13 @@ interface Found {
   readonly place: readonly Scalar[];
 }
 
+/** Where to read: within the filter's bounds, and beyond the place of a list in the order of ids. */
+const rangeOf = (filter: Filter, direction: 1 | -1 = 1, [last]: readonly Scalar[] = []): IdRange => {
+  const bounds = { ...idBoundsOf(filter), backwards: direction === -1 };
+  if (typeof last !== 'string') return bounds;
+  return direction === -1 ? { ...bounds, most: last } : { ...bounds, least: last };
+};
+
 /** A tenant's matches after a place, sorted; more than `limit` of them when there are more. */
 const matchesAfter = (
   tables: DocumentTables,
@@ -67,8 +75,9 @@ const matchesAfter = (
   const matches = matcherOf(filter);
   const found: Found[] = [];
   // In the order of ids the rows come sorted: no more are read than the page takes, and one to know that there are more.
-  const byId = order.length === 1 && order[0]?.[1] === 1;
-  for (const row of tables.candidates(definition, tenant, filter, byId ? String(start?.[0] ?? '') : '')) {
+  const byId = order.length === 1;
+  const range = byId ? rangeOf(filter, order[0]?.[1], start) : rangeOf(filter);
+  for (const row of tables.candidates(definition, tenant, filter, range)) {
     if (!matches(row)) continue;
     const document = documentOf(row);
     const place = placeOf(document, order);
@@ -162,7 +171,8 @@ export const collectionOf = (
         const matches = matcherOf(filter);
         if (Object.keys(filter).length === 0) return tables.count(name, tenantId);
         let count = 0;
-        for (const row of tables.candidates(definition, tenantId, filter, '')) if (matches(row)) count += 1;
+        for (const row of tables.candidates(definition, tenantId, filter, rangeOf(filter)))
+          if (matches(row)) count += 1;
         return count;
       }),
     replace: (id, fields, version) => rewrite(id, version, () => fields),

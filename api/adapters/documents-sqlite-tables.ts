@@ -6,13 +6,18 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type CollectionDefinition, ConflictError, type Filter } from '../../schemas/documents.ts';
 import type { Entry, Fields } from './documents-form.ts';
-import { requiredValues, type Scalar, valuesAt } from './documents-query.ts';
+import { type IdBounds, requiredValues, type Scalar, valuesAt } from './documents-query.ts';
 
 type Definition = CollectionDefinition<object>;
 
 /** A document and whose it is. */
 export interface Row extends Entry {
   readonly tenantId: string;
+}
+
+/** Ids to read, and from which end. */
+export interface IdRange extends IdBounds {
+  readonly backwards: boolean;
 }
 
 export const schema = `
@@ -35,13 +40,15 @@ export const schema = `
 const columns = 'tenant, id, version, created_at, updated_at, fields';
 const listed =
   'SELECT tenant, id FROM indexed_values WHERE collection = ? AND path = ? AND value IN (SELECT value FROM json_each(?))';
+const ofTenant = `SELECT ${columns} FROM documents WHERE collection = ? AND tenant = ? AND id >= ? AND id <= ?`;
 
 const statements = {
   find: `SELECT ${columns} FROM documents WHERE collection = ? AND tenant = ? AND id = ?`,
   count: 'SELECT count(*) AS n FROM documents WHERE collection = ? AND tenant = ?',
-  ofTenant: `SELECT ${columns} FROM documents WHERE collection = ? AND tenant = ? AND id > ? ORDER BY id`,
-  ofTenantListed: `SELECT ${columns} FROM documents WHERE collection = ? AND tenant = ?
-    AND id IN (SELECT id FROM (${listed}) WHERE tenant = ?) AND id > ? ORDER BY id`,
+  ofTenant: `${ofTenant} ORDER BY id`,
+  ofTenantBackwards: `${ofTenant} ORDER BY id DESC`,
+  ofTenantListed: `${ofTenant} AND id IN (SELECT id FROM (${listed}) WHERE tenant = ?) ORDER BY id`,
+  ofTenantListedBackwards: `${ofTenant} AND id IN (SELECT id FROM (${listed}) WHERE tenant = ?) ORDER BY id DESC`,
   pageOfAll: `SELECT ${columns} FROM documents WHERE collection = ? AND (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`,
   pageOfAllListed: `SELECT ${columns} FROM documents WHERE collection = ?
     AND (tenant, id) IN (${listed}) AND (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`,
@@ -147,14 +154,22 @@ export class DocumentTables {
     return Number(this.#sql('count').get(collection, tenant)?.n);
   }
 
-  /** A tenant's documents by id, after an id: those that may match. To be consumed without a pause. */
-  *candidates(definition: Definition, tenant: string, filter: Filter, after: string): Generator<Row> {
+  /** A tenant's documents by id, within bounds: those that may match. To be consumed without a pause. */
+  *candidates(
+    definition: Definition,
+    tenant: string,
+    filter: Filter,
+    { least, most, backwards }: IdRange,
+  ): Generator<Row> {
     const { name } = definition;
     const index = this.#indexFor(definition, filter);
     const rows =
       index === undefined
-        ? this.#sql('ofTenant').iterate(name, tenant, after)
-        : this.#sql('ofTenantListed').iterate(name, tenant, name, ...index, tenant, after);
+        ? this.#sql(backwards ? 'ofTenantBackwards' : 'ofTenant').iterate(name, tenant, least, most)
+        : this.#sql(backwards ? 'ofTenantListedBackwards' : 'ofTenantListed').iterate(
+            ...[name, tenant, least, most],
+            ...[name, ...index, tenant],
+          );
     for (const row of rows) yield rowOf(row);
   }
 

@@ -344,6 +344,32 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     t.is(lists[3]?.filter((id) => id.startsWith('x')).join(), 'x10,x11,x8,x9,x6,x7,x0,x2,x3,x1,x13,x12,x4,x5');
   });
 
+  test(`${name}: a range of ids is listed in either direction, with or without an index, page by page`, async (t) => {
+    const definition = freshCollection({ indexes: [['state']] });
+    await documents.ensureCollections([definition]);
+    const things = kept(definition);
+    const ids = ['a', 'b', 'c', 'd', 'e', '\u{1F600}', '\uFFFD', '\u{10FFFF}'.repeat(3)];
+    for (const [n, id] of ids.entries()) await things.insert({ id, rank: n, state: n % 2 === 0 ? 'even' : 'odd' });
+    const found = async (filter: Filter, direction: 1 | -1): Promise<string> => {
+      const all: string[] = [];
+      let after: string | undefined;
+      do {
+        const page = await things.list({ filter, sort: { id: direction }, limit: 2, after });
+        all.push(...page.items.map(({ id }) => ids.indexOf(id)).map(String));
+        after = page.nextCursor ?? undefined;
+      } while (after !== undefined);
+      t.is(await things.count(filter), all.length);
+      return all.join('');
+    };
+    t.is(await found({}, 1), '01234657');
+    t.is(await found({}, -1), '75643210');
+    t.is(await found({ id: { $gt: 'a', $lte: 'd' } }, 1), '123');
+    t.is(await found({ id: { $gt: 'a', $lte: 'd' } }, -1), '321');
+    t.is(await found({ id: { $gte: 'b' }, state: 'even' }, -1), '642');
+    t.is(await found({ id: { $lt: 'd' }, state: 'odd' }, 1), '1');
+    t.is(await found({ id: { $gt: 'c', $lt: 'b' } }, 1), '');
+  });
+
   test(`${name}: documents inserted between pages shift nothing`, async (t) => {
     const things = kept(freshCollection());
     for (let n = 10; n < 20; n += 1) await things.insert({ id: `m${n}`, rank: n });
