@@ -13,6 +13,7 @@ import type { Columns } from './schemas/columns.ts';
 import type { Counters } from './schemas/counters.ts';
 import type { Documents } from './schemas/documents.ts';
 import type { Log } from './schemas/log.ts';
+import type { Mailer } from './schemas/mail.ts';
 import type { Settings } from './schemas/settings.ts';
 import { allTopics } from './schemas/topics.ts';
 import type { ExportTarget } from './telemetry/export-target.ts';
@@ -71,6 +72,16 @@ const openCounters = async (url: string | undefined, log: Log): Promise<Counters
   return redisCounters({ url, log });
 };
 
+const openMailer = async ({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Settings, path: string): Promise<Mailer> => {
+  if (SMTP_URL === undefined) {
+    const { fileMailer } = await import('./api/adapters/mail-file.ts');
+    return fileMailer({ path });
+  }
+  const { smtpMailer } = await import('./api/adapters/mail-smtp.ts');
+  const host = PUBLIC_URL === undefined ? hostname() : new URL(PUBLIC_URL).hostname;
+  return smtpMailer({ url: SMTP_URL, from: MAIL_FROM ?? `OIQ <noreply@${host}>` });
+};
+
 /** Opens every port with the adapter that the settings select. */
 const openPlatform = async (settings: Settings): Promise<Platform> => {
   const target = exportTarget(settings);
@@ -94,6 +105,7 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
     const columns = keep(await openColumns(clickhouse, inside('columns'), log));
     const documents = keep(await openDocuments(mongodb, inside('documents.sqlite')));
     const counters = keep(await openCounters(settings.REDIS_URL, log));
+    const mailer = keep(await openMailer(settings, inside('outbox.jsonl')));
     if (registry !== undefined) {
       const { registerSchemas } = await import('./processors/adapters/schema-registry.ts');
       await registerSchemas(registry, allTopics);
@@ -107,6 +119,7 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
       columns,
       documents,
       counters,
+      mailer,
       embedded,
       async close() {
         for (const port of opened.reverse()) await port.close();

@@ -6,9 +6,12 @@ import type { Columns } from '../schemas/columns.ts';
 import type { Counters } from '../schemas/counters.ts';
 import type { CollectionDefinition, Documents } from '../schemas/documents.ts';
 import type { Log } from '../schemas/log.ts';
+import type { Mailer } from '../schemas/mail.ts';
 import type { Metrics } from '../schemas/metrics.ts';
 import { auditHeads, auditRecords } from '../schemas/resources/audit-record.ts';
+import { onboardingStates } from '../schemas/resources/onboarding.ts';
 import { organizations } from '../schemas/resources/organization.ts';
+import { outgoingMails } from '../schemas/resources/outgoing-mail.ts';
 import { plans } from '../schemas/resources/plan.ts';
 import { sessions } from '../schemas/resources/session.ts';
 import { signingKeys } from '../schemas/resources/signing-key.ts';
@@ -23,6 +26,8 @@ import { openPasswords } from './http/password.ts';
 import { makeSecretBox, secretKeyOf } from './http/secret-box.ts';
 import { makeApiServer } from './http/server.ts';
 import { openTokens } from './http/tokens.ts';
+import { startMailDelivery } from './mail/delivery.ts';
+import { openMailQueue } from './mail/queue.ts';
 
 export interface ApiOptions {
   readonly documents: Documents;
@@ -33,6 +38,7 @@ export interface ApiOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly settings: Settings;
+  readonly mailer: Mailer;
   readonly deadLetters: DeadLetters;
   /** Tests hold every answer against its declared schema. */
   readonly checkResponses?: boolean;
@@ -53,6 +59,8 @@ const collections: readonly CollectionDefinition<object>[] = [
   replayJobs,
   auditRecords,
   auditHeads,
+  onboardingStates,
+  outgoingMails,
 ];
 
 const rotationCheckMs = 3_600_000;
@@ -68,10 +76,12 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
     openTokens(documents, box, clock),
     openPasswords(),
   ]);
+  const mail = openMailQueue({ documents, clock, box, configured: options.mailer.delivers });
+  const delivery = await startMailDelivery({ documents, clock, log, box, mailer: options.mailer });
   const jobs = openReplayJobs({ deadLetters, documents, clock, log });
   const server = makeApiServer({
     operations,
-    ports: { ...options, directory, tokens, passwords, deadLetters, replayJobs: jobs },
+    ports: { ...options, directory, tokens, passwords, secretBox: box, mail, deadLetters, replayJobs: jobs },
     metrics: options.metrics,
     checkResponses: options.checkResponses ?? false,
   });
@@ -92,7 +102,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
       clearInterval(rotation);
       await jobs.stop();
       while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
-      await Promise.all([directory.close(), tokens.close()]);
+      await Promise.all([directory.close(), tokens.close(), delivery.stop()]);
       stopped.resolve();
     },
     failed: stopped.promise,

@@ -3,6 +3,7 @@ import type { Clock } from '../schemas/clock.ts';
 import type { Columns } from '../schemas/columns.ts';
 import type { Counters } from '../schemas/counters.ts';
 import type { Documents } from '../schemas/documents.ts';
+import type { Mailer } from '../schemas/mail.ts';
 import type { Settings } from '../schemas/settings.ts';
 import type { LogProvider } from '../telemetry/log.ts';
 import type { MetricsProvider } from '../telemetry/metrics.ts';
@@ -17,6 +18,7 @@ export interface Platform {
   readonly columns: Columns;
   readonly documents: Documents;
   readonly counters: Counters;
+  readonly mailer: Mailer;
   /** True when configuration and telemetry are in the data directory and this process owns it. */
   readonly embedded: boolean;
   close(): Promise<void>;

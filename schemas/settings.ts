@@ -39,7 +39,18 @@ export const settingDefinitions = {
   REDIS_URL: optional(z.string().startsWith('redis')).describe(
     'Redis for limits and caches; without it they are in memory',
   ),
-  SMTP_URL: optional(z.string().startsWith('smtp')).describe('Outgoing mail'),
+  SMTP_URL: optional(z.string().regex(/^smtps?:\/\//, 'must be an smtp:// or smtps:// address')).describe(
+    'Outgoing mail, for example smtp://user:password@host:587; without it messages go to outbox.jsonl in the data directory',
+  ),
+  MAIL_FROM: optional(z.string().regex(/^[^\p{Cc}]+$/u, 'must be one line')).describe(
+    'Sender of mail, for example OIQ <oiq@example.com>; by default noreply at the host of OIQ_PUBLIC_URL',
+  ),
+  SELF_SIGNUP: z.stringbool().default(false).describe('Whether anybody may register and get an organization'),
+  MORE_ORGANIZATIONS: z
+    .stringbool()
+    .default(false)
+    .describe('Whether somebody who is signed in may create further organizations'),
+  NEW_ORGANIZATION_PLAN: z.string().default('free').describe('Plan of organizations that people make themselves'),
   TRUSTED_PROXIES: list.describe('Networks (CIDR) whose X-Forwarded-For is believed, comma-separated'),
   BOOTSTRAP_EMAIL: optional(z.email()).describe('Owner of the first organization, at the first start'),
   BOOTSTRAP_PASSWORD: optional(z.string().min(12)).describe('… and the password, else a random one is printed once'),

@@ -8,8 +8,10 @@ import type { Settings } from '../../schemas/settings.ts';
 
 import type { DeadLetters } from '../groups/dead-letter/dead-letters.ts';
 import type { ReplayJobs } from '../groups/dead-letter/replay-jobs.ts';
+import type { MailQueue } from '../mail/queue.ts';
 import type { Directory } from './directory.ts';
 import type { Passwords } from './password.ts';
+import type { SecretBox } from './secret-box.ts';
 import type { Tokens } from './tokens.ts';
 
 /** What handlers work with. Everything comes in here; nothing is a global. */
@@ -24,6 +26,8 @@ export interface Ports {
   readonly directory: Directory;
   readonly tokens: Tokens;
   readonly passwords: Passwords;
+  readonly secretBox: SecretBox;
+  readonly mail: MailQueue;
   readonly deadLetters: DeadLetters;
   readonly replayJobs: ReplayJobs;
 }

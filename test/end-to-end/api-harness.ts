@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memoryCounters } from '../../api/adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { fileMailer } from '../../api/adapters/mail-file.ts';
+import { smtpMailer } from '../../api/adapters/mail-smtp.ts';
 import { type DeadLettersOptions, openDeadLetters } from '../../api/groups/dead-letter/dead-letters.ts';
 import { hashPassword } from '../../api/http/password.ts';
 import { startApi } from '../../api/index.ts';
@@ -128,10 +130,14 @@ export const startHarness = async ({
   const bus = await segmentsBus({ directory: join(directory, 'bus') });
   await bus.ensureTopics(allTopics);
   const counters = memoryCounters();
+  const mailer =
+    settings.SMTP_URL === undefined
+      ? fileMailer({ path: join(directory, 'outbox.jsonl') })
+      : smtpMailer({ url: settings.SMTP_URL, from: 'OIQ <noreply@oiq.example>' });
   await seed(documents);
   const deadLetters = openDeadLetters({ bus, columns, clock, republish });
   const api = await startApi({
-    ...{ documents, columns, bus, counters, log, clock, settings, deadLetters },
+    ...{ documents, columns, bus, counters, mailer, log, clock, settings, deadLetters },
     metrics: noMetrics,
     checkResponses: true,
   });
@@ -175,6 +181,7 @@ export const startHarness = async ({
       server.closeAllConnections();
       await deadLetters.close();
       await counters.close();
+      await mailer.close();
       await bus.close();
       await columns.close();
       await documents.close();

@@ -1,0 +1,133 @@
+import type { Clock } from '../../schemas/clock.ts';
+import { ConflictError, type Documents, type Stored } from '../../schemas/documents.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import type { Log } from '../../schemas/log.ts';
+import type { Mailer } from '../../schemas/mail.ts';
+import { type OutgoingMail, outgoingMails, outgoingMailsTenant } from '../../schemas/resources/outgoing-mail.ts';
+import type { SecretBox } from '../http/secret-box.ts';
+import { openedMail } from './queue.ts';
+
+const minuteMs = 60_000;
+/** Waits between attempts; after the last the message is given up. Somewhat more than a day in all. */
+const usualWaitsMs = [
+  10_000,
+  minuteMs,
+  5 * minuteMs,
+  30 * minuteMs,
+  2 * 60 * minuteMs,
+  8 * 60 * minuteMs,
+  16 * 60 * minuteMs,
+];
+/** Longer than an attempt can take: within it nobody else tries. */
+const leaseMs = 2 * minuteMs;
+/** Entries given up are kept for so long, for whoever asks what became of them. */
+const keptMs = 30 * 86_400_000;
+const longestSleepMs = 60 * minuteMs;
+/** How long stopping waits for the attempt under way. */
+const patienceMs = 5_000;
+
+/**
+ * Sends what is in the queue, soon after it was committed, whichever instance wrote it; each message by one instance at a
+ * time. A message may arrive twice (the server took it and this process ended before it noted so), never not at all:
+ * what fails is tried again, also after a restart, until it is given up.
+ */
+export const startMailDelivery = async (ports: {
+  readonly documents: Documents;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly box: SecretBox;
+  readonly mailer: Mailer;
+  readonly waitsMs?: readonly number[];
+}): Promise<{ stop(): Promise<void> }> => {
+  const { documents, clock, log, box, mailer, waitsMs = usualWaitsMs } = ports;
+  const stored = documents.of(outgoingMailsTenant).collection(outgoingMails);
+  /** What there is to do, from the feed: nothing is asked of the store while nothing is due. */
+  const dueById = new Map<string, number>();
+  let stopped = false;
+  let working: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const later = (ms: number): string => new Date(clock.now() + ms).toISOString();
+
+  const giveUp = async (entry: OutgoingMail & Stored, problem: string): Promise<void> => {
+    log.warn({ mail: entry.id, attempts: entry.attempts, problem }, 'a message could not be sent and is given up');
+    const failedAt = later(0);
+    await stored.update(entry.id, { sealed: '', failedAt, problem, expiresAt: later(keptMs), dueAt: later(keptMs) });
+  };
+
+  const attempt = async (entry: OutgoingMail & Stored): Promise<void> => {
+    const mail = openedMail(box, entry);
+    if (mail === undefined) return giveUp(entry, 'it was encrypted with another secret key');
+    if (Date.parse(entry.expiresAt) <= clock.now()) return giveUp(entry, `it is too old; before: ${entry.problem}`);
+    try {
+      if (mail !== null) await mailer.send(mail);
+    } catch (error) {
+      const problem = (error instanceof Error ? error.message : String(error)).slice(0, 500);
+      const waitMs = waitsMs[entry.attempts - 1];
+      if (error instanceof PermanentError || waitMs === undefined) return giveUp(entry, problem);
+      log.warn({ mail: entry.id, attempts: entry.attempts, problem }, 'a message could not be sent; it is tried again');
+      await stored.update(entry.id, { dueAt: later(waitMs), problem });
+      return;
+    }
+    await stored.delete(entry.id);
+  };
+
+  const handle = async (id: string): Promise<void> => {
+    const entry = await stored.find(id);
+    if (entry === undefined) {
+      dueById.delete(id);
+      return;
+    }
+    // Until the feed says more.
+    dueById.set(id, clock.now() + leaseMs);
+    if (Date.parse(entry.dueAt) > clock.now()) return void dueById.set(id, Date.parse(entry.dueAt));
+    if (entry.failedAt !== null) return void (await stored.delete(id));
+    const claim = { dueAt: later(leaseMs), attempts: entry.attempts + 1 };
+    await attempt(await stored.update(id, claim, entry.version));
+  };
+
+  const work = async (): Promise<void> => {
+    for (const [id, dueAtMs] of [...dueById]) {
+      if (stopped) return;
+      if (dueAtMs > clock.now()) continue;
+      await handle(id).catch((error: unknown) => {
+        // Another instance was faster, and has it now.
+        if (error instanceof ConflictError) return;
+        log.warn({ error, mail: id }, 'the queue of mail could not be read or written; it is tried again');
+        dueById.set(id, clock.now() + (waitsMs[0] ?? minuteMs));
+      });
+    }
+  };
+
+  const schedule = (): void => {
+    if (stopped || working !== undefined) return;
+    clearTimeout(timer);
+    if (dueById.size === 0) return;
+    const nextMs = Math.min(...dueById.values());
+    timer = setTimeout(
+      () => {
+        working = work().finally(() => {
+          working = undefined;
+          schedule();
+        });
+      },
+      Math.min(Math.max(0, nextMs - clock.now()), longestSleepMs),
+    );
+    timer.unref();
+  };
+
+  const feed = await documents.follow(outgoingMails, ({ id, document }) => {
+    if (document === undefined) dueById.delete(id);
+    else dueById.set(id, Date.parse(document.dueAt));
+    schedule();
+  });
+
+  return {
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await Promise.race([working, new Promise((over) => setTimeout(over, patienceMs).unref())]);
+      await feed.close();
+    },
+  };
+};

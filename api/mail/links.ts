@@ -1,0 +1,14 @@
+import type { Settings } from '../../schemas/settings.ts';
+
+/**
+ * A link of a message into the dashboard. It begins with what the settings say, never with what a request claims to have
+ * asked; the token stands in the fragment, which browsers send to no server.
+ */
+export const linkTo = (
+  { PUBLIC_URL: publicUrl, HTTP_ADDRESS: address }: Pick<Settings, 'PUBLIC_URL' | 'HTTP_ADDRESS'>,
+  page: string,
+  token?: string,
+): string => {
+  const base = (publicUrl ?? `http://${address}`).replace(/\/+$/, '');
+  return `${base}/${page}${token === undefined ? '' : `#token=${token}`}`;
+};

@@ -1,0 +1,198 @@
+/** Mail: with the change that it tells of or not at all, over a real SMTP conversation, and into a file where there is no server. */
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { fileMailer } from '../../api/adapters/mail-file.ts';
+import { smtpMailer } from '../../api/adapters/mail-smtp.ts';
+import { makeSecretBox } from '../../api/http/secret-box.ts';
+import { startMailDelivery } from '../../api/mail/delivery.ts';
+import { type Letter, mailOf, plainName } from '../../api/mail/letter.ts';
+import { openMailQueue } from '../../api/mail/queue.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import { silent } from '../../schemas/log.ts';
+import type { Mailer } from '../../schemas/mail.ts';
+import { outgoingMails, outgoingMailsTenant } from '../../schemas/resources/outgoing-mail.ts';
+import { startSmtpServer } from './smtp-server.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'oiq-mail-'));
+test.after.always(() => rmSync(directory, { recursive: true, force: true }));
+
+const clock = { now: () => Date.now() };
+const box = makeSecretBox('a secret key for tests of some length');
+const from = 'OIQ <noreply@oiq.example>';
+const letter = (to: string, subject = 'Grüße'): Letter => ({
+  to,
+  subject,
+  paragraphs: ['Line one <b>&', '.', 'ünïcode'],
+  link: { text: 'Open', url: 'https://oiq.example/x#token=abc&d' },
+});
+
+let files = 0;
+const queueOver = async (mailer: Mailer, waitsMs: readonly number[] = [20, 20, 20]) => {
+  files++;
+  const documents = await sqliteDocuments({ path: join(directory, `documents-${files}.sqlite`) });
+  const queue = openMailQueue({ documents, clock, box, configured: mailer.delivers });
+  const start = () => startMailDelivery({ documents, clock, log: silent, box, mailer, waitsMs });
+  const stored = documents.of(outgoingMailsTenant).collection(outgoingMails);
+  const put = (one: Letter | undefined, lifetimeMs?: number) =>
+    documents.transaction((transaction) => queue.put(transaction, one, lifetimeMs));
+  return { documents, queue, start, stored, put };
+};
+
+const until = async (holds: () => Promise<boolean>): Promise<void> => {
+  const deadline = Date.now() + 10_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error('it did not come to that within 10 seconds');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+};
+
+test('a message reaches the server as it was written, and leaves nothing behind', async (t) => {
+  const server = await startSmtpServer();
+  const { start, stored, put, queue, documents } = await queueOver(smtpMailer({ url: server.url, from }));
+  const delivery = await start();
+  const id = await put(letter('ann@a.example'));
+  const mail = await server.next(() => true);
+  t.deepEqual(mail.to, ['ann@a.example']);
+  t.is(mail.from, 'noreply@oiq.example');
+  t.is(mail.headers.get('from'), 'OIQ <noreply@oiq.example>');
+  t.is(mail.headers.get('auto-submitted'), 'auto-generated');
+  t.is(mail.text.replaceAll('\r\n', '\n').trim(), mailOf(letter('')).text.trim());
+  await until(async () => (await stored.find(id)) === undefined);
+  t.is(await queue.deliveryOf(id), 'sent');
+  await delivery.stop();
+  await documents.close();
+  await server.close();
+});
+
+test('what a message says is encrypted while it waits, and a change that fails sends nothing', async (t) => {
+  const server = await startSmtpServer();
+  const { start, stored, put, queue, documents } = await queueOver(smtpMailer({ url: server.url, from }));
+  const id = await put(letter('ann@a.example'));
+  t.is(await queue.deliveryOf(id), 'queued');
+  t.notRegex(JSON.stringify(await stored.find(id)), /ann|token|Line one/);
+  await t.throwsAsync(
+    documents.transaction(async (transaction) => {
+      await queue.put(transaction, letter('bob@a.example'));
+      throw new Error('no');
+    }),
+  );
+  await put(undefined);
+  const delivery = await start();
+  await until(async () => (await stored.count()) === 0);
+  t.deepEqual(
+    server.received.map(({ to }) => to),
+    [['ann@a.example']],
+  );
+  await delivery.stop();
+  await documents.close();
+  await server.close();
+});
+
+test('a server that is gone or busy is tried again, also after a restart; nothing is lost', async (t) => {
+  const server = await startSmtpServer();
+  const { url } = server;
+  await server.close();
+  const { start, stored, put, documents } = await queueOver(smtpMailer({ url, from }), Array(1000).fill(20));
+  const first = await start();
+  const id = await put(letter('ann@a.example'));
+  await until(async () => ((await stored.find(id))?.attempts ?? 0) >= 2);
+  await first.stop();
+  const again = await startSmtpServer(Number(new URL(url).port));
+  again.refusals.push('451 later');
+  const second = await start();
+  t.deepEqual((await again.next(() => true)).to, ['ann@a.example']);
+  t.is(again.refusals.length, 0);
+  await until(async () => (await stored.count()) === 0);
+  t.is(again.received.length, 1);
+  await second.stop();
+  await documents.close();
+  await again.close();
+});
+
+test('two instances send each message once', async (t) => {
+  const server = await startSmtpServer();
+  const { start, stored, put, documents } = await queueOver(smtpMailer({ url: server.url, from }));
+  const instances = await Promise.all([start(), start()]);
+  await Promise.all(Array.from({ length: 20 }, (_, index) => put(letter(`user${index}@a.example`))));
+  await until(async () => (await stored.count()) === 0);
+  t.is(server.received.length, 20);
+  t.is(new Set(server.received.map(({ to }) => to[0])).size, 20);
+  for (const instance of instances) await instance.stop();
+  await documents.close();
+  await server.close();
+});
+
+test('what a server refuses for good, is tried in vain, or is too old is given up and says so', async (t) => {
+  const server = await startSmtpServer();
+  const { start, stored, put, queue, documents } = await queueOver(smtpMailer({ url: server.url, from }), [10]);
+  server.refusals.push('550 no such user');
+  const delivery = await start();
+  const refused = await put(letter('nobody@a.example'));
+  await until(async () => (await queue.deliveryOf(refused)) === 'failed');
+  const entry = await stored.find(refused);
+  t.is(entry?.attempts, 1);
+  t.is(entry?.sealed, '');
+  t.regex(entry?.problem ?? '', /550/);
+  server.refusals.push('451 later', '451 later');
+  const vain = await put(letter('busy@a.example'));
+  await until(async () => (await queue.deliveryOf(vain)) === 'failed');
+  t.is((await stored.find(vain))?.attempts, 2);
+  const old = await put(letter('late@a.example'), -1);
+  await until(async () => (await queue.deliveryOf(old)) === 'failed');
+  t.is(server.received.length, 0);
+  await delivery.stop();
+  await documents.close();
+  await server.close();
+});
+
+test('without a server messages lie in a file that only its owner can read', async (t) => {
+  const path = join(directory, 'made', 'outbox.jsonl');
+  const { start, stored, put, queue, documents } = await queueOver(fileMailer({ path }));
+  const delivery = await start();
+  const id = await put(letter('ann@a.example', 'One'));
+  await put(letter('bob@a.example', 'Two'));
+  await until(async () => (await stored.count()) === 0);
+  t.is(statSync(path).mode & 0o777, 0o600);
+  const lines = readFileSync(path, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { to: string; subject: string; text: string });
+  t.deepEqual(lines.map(({ to, subject }) => `${to} ${subject}`).sort(), ['ann@a.example One', 'bob@a.example Two']);
+  t.is(await queue.deliveryOf(id), 'not-configured');
+  await delivery.stop();
+  await documents.close();
+});
+
+test('a header is one line and a receiver one address, or the message is refused for good', async (t) => {
+  const server = await startSmtpServer();
+  const mailers = [smtpMailer({ url: server.url, from }), fileMailer({ path: join(directory, 'refused.jsonl') })];
+  const sound = mailOf(letter('ann@a.example'));
+  const broken = [
+    { ...sound, subject: 'Hello\r\nBcc: eve@evil.example' },
+    { ...sound, subject: 'Hello\nX: y' },
+    { ...sound, to: 'ann@a.example, eve@evil.example' },
+    { ...sound, to: 'ann@a.example\r\nBcc: eve@evil.example' },
+    { ...sound, to: 'Ann <ann@a.example>' },
+    { ...sound, to: '' },
+  ];
+  for (const mailer of mailers)
+    for (const mail of broken) await t.throwsAsync(mailer.send(mail), { instanceOf: PermanentError });
+  t.is(server.received.length, 0);
+  await server.close();
+});
+
+test('names and texts are no markup, begin no lines of a header, and make no links', (t) => {
+  const { html, subject } = mailOf({
+    to: 'a@a.example',
+    subject: 'x\r\nBcc: y',
+    paragraphs: ['<script>"\'&'],
+    link: { text: '<i>', url: 'https://x/"onclick="' },
+  });
+  t.is(subject, 'x Bcc: y');
+  t.true(html.includes('<p>&lt;script&gt;&quot;&#39;&amp;</p>'));
+  t.true(html.includes('<a href="https://x/&quot;onclick=&quot;">&lt;i&gt;</a>'));
+  t.is(plainName('Win at http://evil.example\r\nnow'), 'Win at http: evil.example now');
+});
