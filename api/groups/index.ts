@@ -4,6 +4,7 @@ import { authenticationOperations } from './authentication/index.ts';
 import { deadLetterOperations } from './dead-letter/index.ts';
 import { logsOperations } from './logs/index.ts';
 import { metricsOperations } from './metrics/index.ts';
+import { onboardingOperations } from './onboarding/index.ts';
 import { tracesOperations } from './traces/index.ts';
 import { unbuilt } from './unbuilt.ts';
 
@@ -13,5 +14,6 @@ export const operations: readonly Operation[] = [
   ...metricsOperations,
   ...tracesOperations,
   ...deadLetterOperations,
+  ...onboardingOperations,
   ...unbuilt,
 ];

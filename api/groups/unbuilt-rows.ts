@@ -58,30 +58,6 @@ export const unbuiltRows: Readonly<Record<string, readonly Row[]>> = {
     ['POST', '/auth/sso/saml/acs', 'none', '', '501'],
     ['GET', '/auth/sso/saml/metadata', 'none', '', '501'],
   ],
-  onboarding: [
-    [
-      'GET',
-      '/api/onboarding',
-      'viewer',
-      '',
-      "Get Started checklist: each step's state, derived from what really happened (key minted, first log/metric/trace seen, dashboard, alert, teammate)",
-    ],
-    ['PUT', '/api/onboarding', 'editor', '', 'dismiss or restore steps'],
-    [
-      'POST',
-      '/api/onboarding/doctor',
-      'admin',
-      '',
-      "the caller pastes a key and says what was tried: what arrived for that key and why it was refused; another tenant's key answers as unknown",
-    ],
-    [
-      'GET',
-      '/api/onboarding/snippets',
-      'viewer',
-      '',
-      "ready-to-paste instrumentation per language/collector with this tenant's endpoint",
-    ],
-  ],
   'license-keys': [
     [
       'GET',

@@ -4,6 +4,8 @@ import type { Columns } from '../../../schemas/columns.ts';
 export interface DeadLetterFilter {
   readonly tenantId?: string | undefined;
   readonly ids?: readonly string[] | undefined;
+  /** License key with which it came. */
+  readonly keyId?: string | undefined;
   readonly signal?: string | undefined;
   readonly reason?: string | undefined;
   readonly kind?: 'refused' | 'unprocessable' | undefined;
@@ -80,6 +82,7 @@ const conditionsOf = (filter: DeadLetterFilter): { where: string; parameters: Re
     conditions.push(condition);
     parameters[name] = value;
   };
+  add('key', filter.keyId, 'key_id = {key:String}');
   add('signal', filter.signal, 'signal = {signal:String}');
   add('reason', filter.reason, 'reason = {reason:String}');
   add('kind', filter.kind, 'kind = {kind:String}');

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { licenseKeys } from '../../../schemas/resources/license-key.ts';
+import { type OnboardingStep, onboardingSteps } from '../../../schemas/resources/onboarding.ts';
+import { memberships } from '../../../schemas/resources/user.ts';
+import type { Caller } from '../../http/directory.ts';
+import type { Ports } from '../../http/ports.ts';
+import { firstSeenOf } from './first-seen.ts';
+import { stateOf } from './state.ts';
+
+export const Step = z.strictObject({
+  id: z.enum(onboardingSteps),
+  title: z.string(),
+  done: z.boolean(),
+  doneAt: z.iso.datetime().nullable().describe('When it first was; null when it is not, or when nobody knows'),
+  dismissed: z.boolean(),
+  next: z.string().describe('What to do, for people'),
+  operation: z.string().nullable().describe('The operation that does it, as method and path'),
+});
+
+export const Checklist = z.strictObject({
+  steps: z.array(Step),
+  dismissed: z.array(z.enum(onboardingSteps)),
+  complete: z.boolean().describe('Every step is done or dismissed'),
+});
+
+interface StepText {
+  readonly title: string;
+  readonly next: string;
+  readonly operation: string | null;
+}
+
+const texts: Readonly<Record<OnboardingStep, StepText>> = {
+  'create-key': {
+    title: 'Create a license key',
+    next: 'Mint a key; it is shown once. Senders present it as X-License-Key.',
+    operation: 'POST /api/license-keys',
+  },
+  'send-logs': {
+    title: 'Send the first log',
+    next: 'Take a snippet for your language or collector; when nothing arrives, ask the doctor why.',
+    operation: 'GET /api/onboarding/snippets',
+  },
+  'send-metrics': {
+    title: 'Send the first metric',
+    next: 'Export metrics over OTLP, or point Prometheus’ remote_write here.',
+    operation: 'GET /api/onboarding/snippets',
+  },
+  'send-traces': {
+    title: 'Send the first trace',
+    next: 'Auto-instrumentation of your language sends traces without a change to your code.',
+    operation: 'GET /api/onboarding/snippets',
+  },
+  'create-dashboard': {
+    title: 'Make a dashboard',
+    next: 'Begin with a template, or with the queries that you ask most.',
+    operation: 'POST /api/dashboards',
+  },
+  'create-alert': {
+    title: 'Make an alert rule',
+    next: 'Choose what must wake somebody up, and whom.',
+    operation: 'POST /api/alerts/rules',
+  },
+  'invite-teammate': {
+    title: 'Invite a teammate',
+    next: 'Invite by e-mail, with the role that they need.',
+    operation: 'POST /api/users/invitations',
+  },
+};
+
+/** When something was first done; `true` when it was and nobody knows when, `undefined` when it was not. */
+type Done = string | true | undefined;
+
+/** Steps that need something of the plan. */
+const entitlements: Partial<Record<OnboardingStep, string>> = {
+  'send-logs': 'logs',
+  'send-metrics': 'metrics',
+  'send-traces': 'traces',
+};
+
+/**
+ * The checklist, derived from what is there, without the steps that the plan does not allow. Dashboards and alert rules
+ * count once those resources are built.
+ */
+export const checklistOf = async (
+  { tenantId, plan }: Pick<Caller, 'tenantId' | 'plan'>,
+  { documents, columns }: Pick<Ports, 'documents' | 'columns'>,
+): Promise<z.output<typeof Checklist>> => {
+  const own = documents.of(tenantId);
+  const state = await stateOf(own);
+  const [firstSeen, keys, members] = await Promise.all([
+    firstSeenOf(tenantId, state.firstSeen, { columns, documents }),
+    own.collection(licenseKeys).list({ sort: { createdAt: 1 }, limit: 1 }),
+    own.collection(memberships).list({ sort: { createdAt: 1 }, limit: 2 }),
+  ]);
+  const done: Readonly<Record<OnboardingStep, Done>> = {
+    'create-key': keys.items[0]?.createdAt,
+    'send-logs': firstSeen.logs,
+    'send-metrics': firstSeen.metrics,
+    'send-traces': firstSeen.traces,
+    'create-dashboard': undefined,
+    'create-alert': undefined,
+    'invite-teammate': members.items[1]?.createdAt,
+  };
+  const possible = onboardingSteps.filter(
+    (id) => plan.entitlements.includes(entitlements[id] ?? '') || !entitlements[id],
+  );
+  const steps = possible.map((id) => {
+    const when = done[id];
+    return {
+      ...{ id, ...texts[id], done: when !== undefined, dismissed: state.dismissed.includes(id) },
+      doneAt: typeof when === 'string' ? when : null,
+    };
+  });
+  return { steps, dismissed: state.dismissed, complete: steps.every((step) => step.done || step.dismissed) };
+};

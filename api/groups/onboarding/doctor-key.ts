@@ -1,0 +1,107 @@
+import { isWellFormed } from '../../../schemas/license-key-format.ts';
+import type { LicenseKey } from '../../../schemas/resources/license-key.ts';
+import type { Plan } from '../../../schemas/resources/plan.ts';
+import { networksOf } from '../../../schemas/source-address.ts';
+import type { Signal } from '../../../schemas/topics.ts';
+import { type Finding, hint, problem } from './finding.ts';
+
+const prefix = 'oiq_lk_';
+
+/** What a pasted text is, when it is no license key; undefined when it can be one. Looks nothing up. */
+export const textFinding = (text: string): Finding | undefined => {
+  if (text.startsWith('oiq_sa_'))
+    return problem(
+      'wrong-credential',
+      'this is an API token of a service account: it reads and changes configuration, and sends no telemetry',
+      'mint a license key and give the sender that one',
+    );
+  if (/^eyJ[\w-]*\.[\w-]+\.[\w-]*$/.test(text))
+    return problem(
+      'wrong-credential',
+      'this is a session token: it belongs to a person who signed in, and sends no telemetry',
+      'mint a license key and give the sender that one',
+    );
+  if (isWellFormed(text)) return undefined;
+  const bare = text
+    .trim()
+    .replace(/^(?:x-license-key\s*[:=]\s*|bearer\s+)/i, '')
+    .replace(/^["'`]|["'`]$/g, '');
+  if (bare !== text && isWellFormed(bare))
+    return problem(
+      'malformed-key',
+      'there is something around the key: blanks, quotes, or the header’s name',
+      `send exactly the ${bare.length} characters that begin with ${prefix}`,
+    );
+  if (!bare.startsWith(prefix))
+    return problem(
+      'malformed-key',
+      `license keys begin with ${prefix}`,
+      'paste the key as it was shown when it was made',
+    );
+  return problem(
+    'malformed-key',
+    `its checksum does not match: a character is missing, added or mistaken (${bare.length} of 43 characters)`,
+    'copy the whole key again from where it was kept; when it is lost, mint or rotate one',
+  );
+};
+
+export const unknownKey = problem(
+  'unknown-key',
+  'it is spelled like a license key, but this organization has no such key',
+  'check that it is a key of this organization and this installation; when in doubt, mint a new one',
+);
+
+/** What the key itself, and the plan behind it, keep out. */
+export const keyFindings = (
+  key: LicenseKey,
+  plan: Plan,
+  { signal, source, nowMs }: { signal: Signal | undefined; source: string | undefined; nowMs: number },
+): Finding[] => {
+  const findings: Finding[] = [];
+  if (key.revokedAt)
+    findings.push(
+      problem('revoked-key', `this key was revoked at ${key.revokedAt}`, 'give the sender another key of the project'),
+    );
+  if (key.expiresAt && Date.parse(key.expiresAt) <= nowMs)
+    findings.push(
+      problem('expired-key', `this key expired at ${key.expiresAt}`, 'rotate it, or mint one that expires later'),
+    );
+  if (signal !== undefined && !key.signals.includes(signal))
+    findings.push(
+      problem(
+        'signal-not-on-key',
+        `this key may not send ${signal}`,
+        `add ${signal} to the key’s signals, or use another key`,
+      ),
+    );
+  if (signal !== undefined && !plan.entitlements.includes(signal))
+    findings.push(
+      problem(
+        'signal-not-on-plan',
+        `the plan ${plan.name} does not include ${signal}`,
+        'change the plan, or send other signals',
+      ),
+    );
+  return [...findings, ...addressFindings(key.allowedCidrs ?? [], source)];
+};
+
+const addressFindings = (allowed: readonly string[], source: string | undefined): Finding[] => {
+  if (allowed.length === 0) return [];
+  const networks = allowed.join(', ');
+  if (source === undefined)
+    return [
+      hint(
+        'address-restricted',
+        `this key is taken from ${networks} only`,
+        'say as “source” from which address the sender reaches us, as seen from here (behind NAT it is the gateway’s)',
+      ),
+    ];
+  if (networksOf(allowed).contains(source)) return [];
+  return [
+    problem(
+      'blocked-address',
+      `this key is taken from ${networks} only, and ${source} is not among them`,
+      'add the sender’s network to the key’s allowed networks; behind a proxy, check OIQ_TRUSTED_PROXIES',
+    ),
+  ];
+};

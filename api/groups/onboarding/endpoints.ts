@@ -1,0 +1,33 @@
+import type { Settings } from '../../../schemas/settings.ts';
+
+/** Where this installation takes telemetry, as senders must be told. */
+export interface Endpoints {
+  /** OTLP over HTTP under the main address; SDKs append `/v1/logs` and so on. */
+  readonly otlpHttp: string;
+  readonly otlpGrpc: string;
+  /** OTLP over HTTP at the SDKs' default port and paths. */
+  readonly otlpHttpBare: string;
+  readonly remoteWrite: string;
+}
+
+const portOf = (address: string): string => address.slice(address.lastIndexOf(':') + 1);
+
+/**
+ * The public address is the setting's; without it, the one under which this request reached us. The OTLP ports are reached
+ * on the same host.
+ */
+export const endpointsOf = (
+  settings: Pick<Settings, 'PUBLIC_URL' | 'HTTP_ADDRESS' | 'OTLP_GRPC_ADDRESS' | 'OTLP_HTTP_ADDRESS'>,
+  host: string,
+): Endpoints => {
+  const asked = host !== '' && URL.canParse(`http://${host}`) ? `http://${host}` : `http://${settings.HTTP_ADDRESS}`;
+  const base = new URL(settings.PUBLIC_URL ?? asked);
+  const { protocol, hostname } = base;
+  const root = `${base.origin}${base.pathname.replace(/\/+$/, '')}`;
+  return {
+    otlpHttp: `${root}/otlp`,
+    otlpGrpc: `${protocol}//${hostname}:${portOf(settings.OTLP_GRPC_ADDRESS)}`,
+    otlpHttpBare: `${protocol}//${hostname}:${portOf(settings.OTLP_HTTP_ADDRESS)}`,
+    remoteWrite: `${root}/api/v1/prom/write`,
+  };
+};

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+
+/** What the doctor may find, most telling first: the first problem in this order is the verdict. */
+export const findingCodes = [
+  'wrong-credential',
+  'malformed-key',
+  'unknown-key',
+  'revoked-key',
+  'expired-key',
+  'wrong-protocol',
+  'wrong-endpoint',
+  'unreachable',
+  'signal-not-on-key',
+  'signal-not-on-plan',
+  'blocked-address',
+  'other-key-sent',
+  'over-quota',
+  'rate-limited',
+  'too-large',
+  'wrong-content-type',
+  'refused-payload',
+  'unavailable',
+  'address-restricted',
+  'not-indexed-yet',
+  'nothing-arrived',
+  'working',
+] as const;
+export type FindingCode = (typeof findingCodes)[number];
+
+export const Finding = z.strictObject({
+  code: z.enum(findingCodes),
+  level: z
+    .enum(['problem', 'hint', 'good'])
+    .describe('A problem keeps telemetry out; a hint may; good says that it works'),
+  message: z.string(),
+  action: z.string().describe('What to do; empty where there is nothing to do'),
+});
+export type Finding = z.output<typeof Finding>;
+
+export const problem = (code: FindingCode, message: string, action: string): Finding => ({
+  ...{ code, level: 'problem' },
+  ...{ message, action },
+});
+export const hint = (code: FindingCode, message: string, action: string): Finding => ({
+  ...{ code, level: 'hint' },
+  ...{ message, action },
+});
+export const good = (code: FindingCode, message: string): Finding => ({ code, level: 'good', message, action: '' });
+
+/** In order of telling; one finding of each code. */
+export const ordered = (findings: readonly Finding[]): Finding[] =>
+  findingCodes.flatMap((code) => findings.find((finding) => finding.code === code) ?? []);
+
+/** The finding that explains the most: the first problem, else what works, else the first hint. */
+export const verdictOf = (findings: readonly Finding[]): FindingCode =>
+  (
+    findings.find(({ level }) => level === 'problem') ??
+    findings.find(({ level }) => level === 'good') ??
+    findings[0] ?? { code: 'nothing-arrived' }
+  ).code;

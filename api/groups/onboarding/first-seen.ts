@@ -1,0 +1,42 @@
+import type { Columns } from '../../../schemas/columns.ts';
+import type { Documents } from '../../../schemas/documents.ts';
+import type { OnboardingState } from '../../../schemas/resources/onboarding.ts';
+import { type Signal, signals } from '../../../schemas/topics.ts';
+import { remember } from './state.ts';
+
+type FirstSeen = OnboardingState['firstSeen'];
+
+/** Finds one row in the first granule of the tenant's key; the time is asked for once only, when there is one. */
+const sources: Readonly<Record<Signal, { readonly table: string; readonly time: string }>> = {
+  logs: { table: 'logs', time: 'received_at' },
+  metrics: { table: 'series', time: 'first_seen' },
+  traces: { table: 'spans', time: 'received_at' },
+};
+
+/**
+ * When each signal first landed for the organization. What was once seen is remembered, so that the tables are asked
+ * only for signals that never came, and a step stays done after its records went with their retention.
+ */
+export const firstSeenOf = async (
+  tenantId: string,
+  known: FirstSeen,
+  { columns, documents }: { readonly columns: Columns; readonly documents: Documents },
+): Promise<FirstSeen> => {
+  const unseen = signals.filter((signal) => known[signal] === undefined);
+  if (unseen.length === 0) return known;
+  const own = columns.of(tenantId);
+  const found = await Promise.all(
+    unseen.map(async (signal): Promise<FirstSeen> => {
+      const { table, time } = sources[signal];
+      const [some] = await own.query(`SELECT 1 FROM ${table} WHERE tenant_id = {tenant:String} LIMIT 1`);
+      if (some === undefined) return {};
+      const [row] = await own.query<{ first: string }>(
+        `SELECT toString(toUnixTimestamp64Milli(min(${time}))) AS first FROM ${table} WHERE tenant_id = {tenant:String}`,
+      );
+      return { [signal]: new Date(Number(row?.first ?? 0)).toISOString() };
+    }),
+  );
+  const seen = Object.assign({}, known, ...found) as FirstSeen;
+  if (Object.keys(seen).length > Object.keys(known).length) await remember(documents.of(tenantId), { firstSeen: seen });
+  return seen;
+};

@@ -1,0 +1,157 @@
+import { keyPlaceholder, type Snippet, shell, yaml } from './snippet.ts';
+
+const everything = ['logs', 'metrics', 'traces'] as const;
+
+/** Collectors, agents and a plain shell. */
+export const collectorSnippets: readonly Snippet[] = [
+  {
+    ...{ id: 'collector', title: 'OpenTelemetry Collector', kind: 'collector', signals: everything },
+    pieces: ({ otlpHttp }) => [
+      yaml(
+        'config.yaml',
+        `
+        receivers:
+          otlp:
+            protocols:
+              grpc: { endpoint: localhost:4317 }
+              http: { endpoint: localhost:4318 }
+        exporters:
+          otlphttp/oiq: # newer collectors also call it otlp_http
+            endpoint: ${otlpHttp}
+            headers: { x-license-key: "\${env:OIQ_LICENSE_KEY}" }
+        service:
+          pipelines:
+            logs: { receivers: [otlp], exporters: [otlphttp/oiq] }
+            metrics: { receivers: [otlp], exporters: [otlphttp/oiq] }
+            traces: { receivers: [otlp], exporters: [otlphttp/oiq] }
+        `,
+      ),
+      shell('run', `OIQ_LICENSE_KEY=${keyPlaceholder} otelcol-contrib --config config.yaml`),
+    ],
+  },
+  {
+    ...{ id: 'kubernetes', title: 'Kubernetes', kind: 'collector', signals: everything },
+    pieces: ({ otlpHttp }) => [
+      shell('secret', `kubectl create secret generic oiq --from-literal=license-key=${keyPlaceholder}`),
+      yaml(
+        'values.yaml',
+        `
+        mode: daemonset
+        image: { repository: otel/opentelemetry-collector-k8s }
+        presets:
+          logsCollection: { enabled: true }
+          kubernetesAttributes: { enabled: true }
+          kubeletMetrics: { enabled: true }
+          hostMetrics: { enabled: true }
+        extraEnvs:
+          - name: OIQ_LICENSE_KEY
+            valueFrom: { secretKeyRef: { name: oiq, key: license-key } }
+        config:
+          exporters:
+            otlphttp/oiq:
+              endpoint: ${otlpHttp}
+              headers: { x-license-key: "\${env:OIQ_LICENSE_KEY}" }
+          service:
+            pipelines:
+              logs: { exporters: [otlphttp/oiq] }
+              metrics: { exporters: [otlphttp/oiq] }
+              traces: { exporters: [otlphttp/oiq] }
+        `,
+      ),
+      shell(
+        'install',
+        `
+        helm repo add open-telemetry https://open-telemetry.github.io/opentelemetry-helm-charts
+        helm install oiq open-telemetry/opentelemetry-collector --values values.yaml
+        `,
+      ),
+    ],
+  },
+  {
+    ...{ id: 'prometheus', title: 'Prometheus remote-write', kind: 'agent', signals: ['metrics'] },
+    pieces: ({ remoteWrite }) => [
+      yaml(
+        'prometheus.yml',
+        `
+        remote_write:
+          - url: ${remoteWrite}
+            headers: { X-License-Key: ${keyPlaceholder} }
+        `,
+      ),
+    ],
+  },
+  {
+    ...{ id: 'fluent-bit', title: 'Fluent Bit', kind: 'agent', signals: ['logs'] },
+    pieces: ({ otlpHttp }) => {
+      const { hostname, port, protocol, pathname } = new URL(otlpHttp);
+      const tls = protocol === 'https:';
+      return [
+        yaml(
+          'fluent-bit.yaml',
+          `
+          pipeline:
+            inputs:
+              - name: tail
+                path: /var/log/app/*.log
+            outputs:
+              - name: opentelemetry
+                match: '*'
+                host: ${hostname}
+                port: ${port || (tls ? '443' : '80')}
+                tls: ${tls ? 'on' : 'off'}
+                logs_uri: ${pathname}/v1/logs
+                header: x-license-key ${keyPlaceholder}
+          `,
+        ),
+      ];
+    },
+  },
+  {
+    ...{ id: 'vector', title: 'Vector', kind: 'agent', signals: ['logs', 'traces'] },
+    pieces: ({ otlpHttp }) => [
+      yaml(
+        'vector.yaml',
+        `
+        sources: # Vector 0.51 or newer
+          applications:
+            type: opentelemetry
+            grpc: { address: 127.0.0.1:4317 }
+            http: { address: 127.0.0.1:4318 }
+            use_otlp_decoding: true
+        sinks:
+          oiq_logs:
+            type: opentelemetry
+            inputs: [applications.logs]
+            protocol:
+              type: http
+              uri: ${otlpHttp}/v1/logs
+              encoding: { codec: otlp }
+              request: { headers: { x-license-key: ${keyPlaceholder} } }
+          oiq_traces:
+            type: opentelemetry
+            inputs: [applications.traces]
+            protocol:
+              type: http
+              uri: ${otlpHttp}/v1/traces
+              encoding: { codec: otlp }
+              request: { headers: { x-license-key: ${keyPlaceholder} } }
+        `,
+      ),
+    ],
+  },
+  {
+    ...{ id: 'curl', title: 'curl', kind: 'shell', signals: ['logs'] },
+    pieces: ({ otlpHttp }) => [
+      shell(
+        'send one log record',
+        `
+        curl -sS ${otlpHttp}/v1/logs \\
+          -H 'x-license-key: ${keyPlaceholder}' -H 'content-type: application/json' \\
+          -d '{"resourceLogs":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"my-service"}}]},
+            "scopeLogs":[{"logRecords":[{"timeUnixNano":"'"$(date +%s)"'000000000","severityNumber":9,
+              "severityText":"INFO","body":{"stringValue":"hello from curl"}}]}]}]}'
+        `,
+      ),
+    ],
+  },
+];

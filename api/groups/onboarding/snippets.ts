@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { signals } from '../../../schemas/topics.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { endpointsOf } from './endpoints.ts';
+import { keyPlaceholder, type Snippet } from './snippet.ts';
+import { collectorSnippets } from './snippets-collectors.ts';
+import { languageSnippets } from './snippets-languages.ts';
+
+export const snippets: readonly Snippet[] = [...languageSnippets, ...collectorSnippets];
+
+export const listSnippets = defineOperation({
+  method: 'GET',
+  path: '/api/onboarding/snippets',
+  operationId: 'listOnboardingSnippets',
+  summary: 'Instrumentation to paste, per language and collector, with this installation’s endpoints',
+  group: 'onboarding',
+  role: 'viewer',
+  query: z.strictObject({
+    id: z.string().max(64).optional().describe('Only this one, for example node'),
+    signal: z.enum(signals).optional().describe('Only those that send it'),
+  }),
+  response: z.strictObject({
+    items: z.array(
+      z.strictObject({
+        id: z.string(),
+        title: z.string(),
+        kind: z.enum(['language', 'collector', 'agent', 'shell']),
+        signals: z.array(z.enum(signals)),
+        pieces: z.array(z.strictObject({ name: z.string(), language: z.string(), text: z.string() })),
+      }),
+    ),
+    nextCursor: z.null(),
+    endpoints: z.strictObject({
+      otlpHttp: z.string(),
+      otlpGrpc: z.string(),
+      otlpHttpBare: z.string(),
+      remoteWrite: z.string(),
+    }),
+    keyPlaceholder: z.string().describe('Stands where a license key belongs'),
+  }),
+  handler({ query, request }, { settings }) {
+    const endpoints = endpointsOf(settings, request.host);
+    const shown = snippets.filter(
+      (snippet) =>
+        (query.id === undefined || snippet.id === query.id) &&
+        (query.signal === undefined || snippet.signals.includes(query.signal)),
+    );
+    return {
+      items: shown.map(({ pieces, signals: sent, ...rest }) => ({
+        ...rest,
+        signals: [...sent],
+        pieces: pieces(endpoints).map((piece) => ({ ...piece })),
+      })),
+      nextCursor: null,
+      endpoints: { ...endpoints },
+      keyPlaceholder,
+    };
+  },
+});

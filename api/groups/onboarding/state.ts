@@ -1,0 +1,24 @@
+import { ConflictError, type TenantDocuments } from '../../../schemas/documents.ts';
+import { type OnboardingState, onboardingStateId, onboardingStates } from '../../../schemas/resources/onboarding.ts';
+
+const nothingYet: OnboardingState = { dismissed: [], firstSeen: {} };
+
+/** What the organization's checklist remembers. */
+export const stateOf = async (documents: TenantDocuments): Promise<OnboardingState> => {
+  const stored = await documents.collection(onboardingStates).find(onboardingStateId);
+  return stored ?? nothingYet;
+};
+
+/** Sets part of it; the document is made by whoever comes first. */
+export const remember = async (documents: TenantDocuments, changes: Partial<OnboardingState>): Promise<void> => {
+  const states = documents.collection(onboardingStates);
+  if ((await states.find(onboardingStateId)) === undefined) {
+    try {
+      await states.insert({ id: onboardingStateId, ...nothingYet, ...changes });
+      return;
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+    }
+  }
+  await states.update(onboardingStateId, changes);
+};

@@ -1,0 +1,106 @@
+/** What the doctor tells from the key's spelling, from where a sender was pointed, and from what it was answered. */
+import test from 'ava';
+import { answerFindings } from '../../api/groups/onboarding/doctor-answer.ts';
+import { type Attempt, endpointFinding } from '../../api/groups/onboarding/doctor-attempt.ts';
+import { textFinding } from '../../api/groups/onboarding/doctor-key.ts';
+import { endpointsOf } from '../../api/groups/onboarding/endpoints.ts';
+import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+
+const loopback = endpointsOf(settingsOf({}), 'localhost:8080');
+const published = endpointsOf(settingsOf({ OIQ_PUBLIC_URL: 'https://oiq.example/' }), 'evil.example');
+
+test('endpoints are the public address’, else the one that was asked, each with the port of its receiver', (t) => {
+  t.deepEqual(published, {
+    otlpHttp: 'https://oiq.example/otlp',
+    otlpGrpc: 'https://oiq.example:4317',
+    otlpHttpBare: 'https://oiq.example:4318',
+    remoteWrite: 'https://oiq.example/api/v1/prom/write',
+  });
+  t.is(loopback.otlpHttp, 'http://localhost:8080/otlp');
+  t.is(endpointsOf(settingsOf({}), 'no host at all').otlpHttp, 'http://127.0.0.1:8080/otlp');
+});
+
+const key = makeLicenseKey();
+const spelled: readonly (readonly [string, string | undefined, RegExp])[] = [
+  [key, undefined, /$/],
+  [`${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`, 'malformed-key', /checksum/],
+  [key.slice(0, -2), 'malformed-key', /41 of 43/],
+  [`"${key}"`, 'malformed-key', /something around/],
+  [`Bearer ${key}`, 'malformed-key', /something around/],
+  [` ${key}\n`, 'malformed-key', /something around/],
+  ['glsa_abcdef', 'malformed-key', /begin with oiq_lk_/],
+  ['oiq_sa_abc', 'wrong-credential', /API token/],
+  ['eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIxIn0.c2ln', 'wrong-credential', /session token/],
+];
+test('a pasted text is told apart: a key, another credential, a misspelt one', (t) => {
+  for (const [text, code, message] of spelled) {
+    const finding = textFinding(text);
+    t.is(finding?.code, code as never, text);
+    if (finding !== undefined) t.regex(finding.message, message);
+  }
+});
+
+const pointed: readonly (readonly [Attempt, string | undefined])[] = [
+  [{}, undefined],
+  [{ endpoint: 'http://localhost:8080/otlp' }, undefined],
+  [{ endpoint: 'http://localhost:8080/otlp/' }, undefined],
+  [{ endpoint: 'http://localhost:8080/otlp/v1/logs', signal: 'logs' }, undefined],
+  [{ endpoint: 'http://localhost:8080/otlp/v1/logs', signal: 'traces' }, 'wrong-endpoint'],
+  [{ endpoint: 'http://localhost:8080/otlp/v2/logs' }, 'wrong-endpoint'],
+  [{ endpoint: 'http://localhost:8080' }, 'wrong-endpoint'],
+  [{ endpoint: 'http://localhost:8080/v1/logs' }, 'wrong-endpoint'],
+  [{ endpoint: 'http://localhost:8080/otlp/v1/logs/v1/logs' }, 'wrong-endpoint'],
+  [{ endpoint: 'https://localhost:8080/otlp' }, 'wrong-endpoint'],
+  [{ endpoint: 'http://localhost:8080/otlp', protocol: 'otlp-grpc' }, 'wrong-protocol'],
+  [{ endpoint: 'http://localhost:4318', protocol: 'otlp-grpc' }, 'wrong-protocol'],
+  [{ endpoint: 'http://localhost:4318' }, undefined],
+  [{ endpoint: 'http://localhost:4318/v1/traces' }, undefined],
+  [{ endpoint: 'http://localhost:4318/otlp/v1/traces' }, 'wrong-endpoint'],
+  [{ endpoint: 'localhost:4317' }, undefined],
+  [{ endpoint: 'localhost:4317', protocol: 'otlp-grpc' }, undefined],
+  [{ endpoint: 'http://localhost:4317/v1/traces' }, 'wrong-endpoint'],
+  [{ endpoint: 'http://localhost:4317', protocol: 'otlp-http' }, 'wrong-protocol'],
+  [{ endpoint: 'http://localhost:8080/api/v1/prom/write' }, undefined],
+  [{ endpoint: 'http://localhost:8080/api/v1/prom/write', protocol: 'otlp-http' }, 'wrong-protocol'],
+  [{ endpoint: 'http://localhost:8080/api/v1/write', protocol: 'remote-write' }, 'wrong-endpoint'],
+  [{ endpoint: 'http://localhost:4317/api/v1/prom/write', protocol: 'remote-write' }, 'wrong-protocol'],
+  [{ endpoint: 'http://' }, 'wrong-endpoint'],
+];
+test('an endpoint is told apart: right, wrong place, wrong protocol', (t) => {
+  for (const [attempt, code] of pointed) {
+    const finding = endpointFinding(attempt, loopback);
+    t.is(finding?.code, code as never, JSON.stringify(attempt));
+    if (finding !== undefined) t.regex(finding.action, /http|v1/, JSON.stringify(attempt));
+  }
+});
+
+const answered: readonly (readonly [Attempt, readonly string[]])[] = [
+  [{}, []],
+  [{ status: 200 }, []],
+  [{ status: 0 }, []],
+  [{ status: 400 }, ['refused-payload']],
+  [{ status: 401 }, ['other-key-sent']],
+  [{ status: 16 }, ['other-key-sent']],
+  [{ status: 404 }, ['wrong-endpoint']],
+  [{ status: 12 }, ['wrong-endpoint']],
+  [{ status: 413 }, ['too-large']],
+  [{ status: 415 }, ['wrong-content-type']],
+  [{ status: 429 }, ['rate-limited']],
+  [{ status: 8 }, ['rate-limited']],
+  [{ status: 502 }, ['unavailable']],
+  [{ error: 'connect ECONNREFUSED 127.0.0.1:4318' }, ['unreachable']],
+  [{ error: 'x509: certificate signed by unknown authority' }, ['unreachable']],
+  [{ error: 'tls: first record does not look like a TLS handshake' }, ['wrong-endpoint']],
+  [{ error: 'malformed HTTP response "\\x00\\x00\\x06"' }, ['wrong-protocol']],
+  [{ error: 'context deadline exceeded', status: 503 }, ['unreachable', 'unavailable']],
+  [{ error: 'something else' }, []],
+];
+test('what a sender was answered is told apart', (t) => {
+  for (const [attempt, codes] of answered)
+    t.deepEqual(
+      answerFindings(attempt).map(({ code }) => code),
+      codes as never,
+      JSON.stringify(attempt),
+    );
+});

@@ -1,0 +1,150 @@
+/** The checklist, the snippets and the doctor over real embedded stores. */
+import test from 'ava';
+import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { type LicenseKey, licenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+
+let harness: Harness;
+test.before(async () => {
+  harness = await startHarness();
+});
+test.after.always(() => harness?.close());
+
+const keyOf = async (tenant: string, changes: Partial<LicenseKey> = {}): Promise<string> => {
+  const key = makeLicenseKey();
+  const fields = licenseKeyFields(key, { name: 'sender', projectId: 'shop', expiresAt: null });
+  await harness.documents
+    .of(tenant)
+    .collection(licenseKeys)
+    .insert({ ...fields, ...changes });
+  return key;
+};
+
+const landLog = (project: string, tenant = 'a'): Promise<void> =>
+  harness.columns.execute(
+    `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, body) VALUES
+      ('${tenant}', '${project}', now64(3), 0, 1, 0, now64(9), 'x')`,
+  );
+
+const steps = (body: { steps: { id: string; done: boolean }[] }): string[] =>
+  body.steps.filter(({ done }) => done).map(({ id }) => id);
+
+test.serial('the checklist says what really happened, and a step stays done after its records went', async (t) => {
+  const before = await harness.ask('GET', '/api/onboarding', { as: 'viewer' });
+  t.deepEqual(steps(before.body), ['invite-teammate']);
+  t.false(before.body.complete);
+  await keyOf('a', { projectId: 'elsewhere' });
+  await landLog('elsewhere');
+  const after = await harness.ask('GET', '/api/onboarding', { as: 'viewer' });
+  t.deepEqual(steps(after.body), ['create-key', 'send-logs', 'invite-teammate']);
+  const { doneAt } = after.body.steps.find(({ id }: { id: string }) => id === 'send-logs');
+  t.true(Math.abs(Date.parse(doneAt) - Date.now()) < 60_000);
+  await harness.columns.execute('TRUNCATE TABLE logs');
+  t.deepEqual((await harness.ask('GET', '/api/onboarding')).body.steps, after.body.steps);
+});
+
+test.serial(
+  'another organization’s records and keys complete no step, and the plan decides which steps there are',
+  async (t) => {
+    const token = await harness.signIn('owner@b.example');
+    const { body } = await harness.ask('GET', '/api/onboarding', { as: `token ${token}` });
+    t.deepEqual(steps(body), ['invite-teammate']);
+    t.false(body.steps.some(({ id }: { id: string }) => id === 'send-traces'));
+  },
+);
+
+test.serial('steps are dismissed and restored by editors; what was read can be sent back', async (t) => {
+  const put = (body: unknown, as: 'editor' | 'viewer' = 'editor') =>
+    harness.ask('PUT', '/api/onboarding', { as, body });
+  t.is((await put({ dismissed: [] }, 'viewer')).status, 403);
+  t.is((await put({ dismissed: ['no-such-step'] })).status, 400);
+  const dismissed = await put({ dismissed: ['create-alert'] });
+  t.is(dismissed.status, 200);
+  t.true(dismissed.body.steps.find(({ id }: { id: string }) => id === 'create-alert').dismissed);
+  const read = await harness.ask('GET', '/api/onboarding');
+  t.deepEqual((await put(read.body)).body, read.body);
+  t.deepEqual((await put({ dismissed: [] })).body.dismissed, []);
+});
+
+test('snippets name this installation’s endpoints and never a key', async (t) => {
+  const { status, body } = await harness.ask('GET', '/api/onboarding/snippets', { as: 'viewer' });
+  t.is(status, 200);
+  const ids = body.items.map(({ id }: { id: string }) => id);
+  for (const id of 'node python java go dotnet ruby php collector prometheus fluent-bit vector curl kubernetes'.split(
+    ' ',
+  ))
+    t.true(ids.includes(id), id);
+  for (const item of body.items) {
+    const text = item.pieces.map((piece: { text: string }) => piece.text).join('\n');
+    t.true(text.includes('YOUR_LICENSE_KEY'), item.id);
+    t.true(text.includes(new URL(harness.url).port), item.id);
+    t.notRegex(text, /oiq_lk_|undefined|\[object/, item.id);
+  }
+  const one = await harness.ask('GET', '/api/onboarding/snippets?id=prometheus');
+  t.is(one.body.items.length, 1);
+  t.true(one.body.items[0].pieces[0].text.includes(`${harness.url}/api/v1/prom/write`));
+});
+
+const ask = (body: unknown, as: 'admin' | 'editor' | `token ${string}` = 'admin') =>
+  harness.ask('POST', '/api/onboarding/doctor', { as, body });
+
+test('the doctor tells a misspelt, an unknown, a revoked and an expired key apart', async (t) => {
+  const misspelt = makeLicenseKey().slice(0, -1);
+  t.is((await ask({ key: misspelt })).body.verdict, 'malformed-key');
+  t.is((await ask({ key: makeLicenseKey() })).body.verdict, 'unknown-key');
+  const past = new Date(Date.now() - 60_000).toISOString();
+  t.is((await ask({ key: await keyOf('a', { revokedAt: past }) })).body.verdict, 'revoked-key');
+  t.is((await ask({ key: await keyOf('a', { expiresAt: past }) })).body.verdict, 'expired-key');
+  t.is((await ask({ key: misspelt }, 'editor')).status, 403);
+});
+
+test('another organization’s key is answered as one that nobody has', async (t) => {
+  const theirs = await keyOf('b');
+  const unknown = await ask({ key: makeLicenseKey(), status: 401 });
+  t.deepEqual((await ask({ key: theirs, status: 401 })).body, unknown.body);
+  const token = await harness.signIn('owner@b.example');
+  t.not((await ask({ key: theirs }, `token ${token}`)).body.verdict, 'unknown-key');
+});
+
+test('the doctor tells what the key, the plan and the source address keep out', async (t) => {
+  const key = await keyOf('a', { signals: ['logs'], allowedCidrs: ['10.0.0.0/8'] });
+  t.is((await ask({ key, signal: 'traces' })).body.verdict, 'signal-not-on-key');
+  t.is((await ask({ key, signal: 'logs', source: '192.0.2.1' })).body.verdict, 'blocked-address');
+  const inside = await ask({ key, signal: 'logs', source: '10.1.2.3' });
+  t.is(inside.body.verdict, 'nothing-arrived');
+  const silent = await ask({ key, signal: 'logs' });
+  t.true(silent.body.findings.some(({ code }: { code: string }) => code === 'address-restricted'));
+  const token = await harness.signIn('owner@b.example');
+  t.is((await ask({ key: await keyOf('b'), signal: 'traces' }, `token ${token}`)).body.verdict, 'signal-not-on-plan');
+});
+
+test('the doctor tells a wrong place, another key, a refused payload and what works apart', async (t) => {
+  const key = await keyOf('a', { projectId: 'refusing' });
+  t.is((await ask({ key, endpoint: `${harness.url}/v1/logs` })).body.verdict, 'wrong-endpoint');
+  t.is((await ask({ key, status: 401 })).body.verdict, 'other-key-sent');
+  t.is((await ask({ key })).body.verdict, 'nothing-arrived');
+  const { id } = (await ask({ key })).body.key;
+  await harness.columns.execute(
+    `INSERT INTO dead_letters (tenant_id, id, project_id, key_id, signal, origin, kind, reason, message, position, received_at, source, size, cut, chunks, partition, offset)
+      SELECT tenant, concat('letter-', key), 'refusing', key, 'logs', 'otlp-http', 'refused', 'malformed', concat('fault of ', key), 7, now64(3) - 5, '10.0.0.1', 3, false, 1, 0, 0
+      FROM (SELECT arrayJoin(['a', 'b']) AS tenant, arrayJoin(['${id}', 'another-key']) AS key)`,
+  );
+  const refused = await ask({ key, status: 400 });
+  t.is(refused.body.verdict, 'refused-payload');
+  t.deepEqual(
+    refused.body.refused.map((letter: { id: string }) => letter.id),
+    [`letter-${id}`],
+  );
+  t.regex(refused.body.findings[0].message, new RegExp(`fault of ${id} at byte 7`));
+  await landLog('refusing');
+  const working = await ask({ key });
+  t.is(working.body.verdict, 'working');
+  t.is(working.body.landed.metrics, null);
+  t.true(Date.now() - Date.parse(working.body.landed.logs) < 60_000);
+});
+
+test('the doctor’s answers hold no key', async (t) => {
+  const key = await keyOf('a');
+  for (const body of [{ key }, { key: `${key}x` }, { key, endpoint: 'http://x', error: 'y' }])
+    t.false(JSON.stringify((await ask(body)).body).includes(key));
+});
