@@ -43,6 +43,25 @@ export const DeadLetterMark = z.strictObject({
 });
 export type DeadLetterMark = z.output<typeof DeadLetterMark>;
 
+/** What a receiver did not take, summed up over a few seconds. Counted once however often it is read, by its id. */
+export const UsageReport = z.strictObject({
+  id: z.string(),
+  rows: z.array(
+    z.strictObject({
+      tenantId: z.string(),
+      projectId: z.string(),
+      keyId: z.string(),
+      signal: z.string(),
+      reason: z.string().describe('Kind of the refusal'),
+      hour: z.int().describe('Of reception, hours since the epoch'),
+      requests: z.int(),
+      records: z.int().describe('0 where the body was not read'),
+      bytes: z.int().describe('Decompressed where known; 0 where the body was not read'),
+    }),
+  ),
+});
+export type UsageReport = z.output<typeof UsageReport>;
+
 const tenantAndShard = 'tenant and shard';
 
 export const topics = {
@@ -72,6 +91,13 @@ export const topics = {
     value: DeadLetterMark,
     partitions: 1,
     retentionHours: 60 * 24,
+  }),
+  usage: defineTopic({
+    name: 'usage',
+    summary: 'What receivers did not take, by tenant, project, key, signal and reason',
+    key: 'report',
+    value: UsageReport,
+    partitions: 3,
   }),
 } as const satisfies Record<string, Topic>;
 

@@ -12,8 +12,9 @@ import type { Sink } from './engine/sink.ts';
 import { logs } from './logs.ts';
 import { metrics } from './metrics.ts';
 import { traces } from './traces.ts';
+import { usage } from './usage.ts';
 
-export const sinks: readonly Sink[] = [logs, metrics, traces, deadLetters];
+export const sinks: readonly Sink[] = [logs, metrics, traces, deadLetters, usage];
 
 /**
  * Larger than the bus' own: an insert makes a part, with its own dictionary of words, and few large parts cost half of

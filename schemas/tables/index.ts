@@ -8,6 +8,7 @@ import { schemaMigrationsTable } from './schema-migrations.ts';
 import { spanMetricsTable, spanMetricsView } from './span-metrics.ts';
 import { spansTable } from './spans.ts';
 import type { MaterializedView, Table } from './table.ts';
+import { usageTable } from './usage.ts';
 
 export const allTables: readonly Table[] = [
   logsTable,
@@ -22,6 +23,7 @@ export const allTables: readonly Table[] = [
   entitiesTable,
   deadLettersTable,
   deadLetterMarksTable,
+  usageTable,
   schemaMigrationsTable,
 ];
 

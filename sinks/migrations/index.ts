@@ -6,9 +6,10 @@ import { createTable } from '../../schemas/tables/table.ts';
 import { createTables } from './001-create-tables.ts';
 import { addSearchIndexes } from './002-add-search-indexes.ts';
 import { createViews } from './003-create-views.ts';
+import { createUsage } from './004-create-usage.ts';
 import type { Migration } from './migration.ts';
 
-export const migrations: readonly Migration[] = [createTables, addSearchIndexes, createViews];
+export const migrations: readonly Migration[] = [createTables, addSearchIndexes, createViews, createUsage];
 
 const appliedIds = async (columns: Columns): Promise<ReadonlySet<number>> => {
   const rows = await columns.query<{ id: number }>('SELECT DISTINCT id FROM schema_migrations');

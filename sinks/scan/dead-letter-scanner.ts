@@ -5,7 +5,9 @@ import { NumberColumn, WordsColumn } from '../native/fixed.ts';
 import { NullableColumn } from '../native/nested.ts';
 import { rowsOf } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
+import { deadLetterUsage } from './dead-letter-usage.ts';
 import type { ScanMessage, Scanner } from './scanner.ts';
+import { UsageColumns } from './usage-columns.ts';
 
 const milliseconds = "DateTime64(3, 'UTC')";
 
@@ -81,12 +83,13 @@ class MarkRows {
   }
 }
 
-/** The scanner of the dead-letters sink. Few messages: plain objects do. A letter's further chunks make no row. */
+/** The scanner of the dead-letters sink. Few messages: plain objects do. A letter's further chunks make no row. What could not land is counted here. */
 export const deadLetterScanner = (): Scanner => {
   const letters = new LetterRows();
   const marks = new MarkRows();
+  const usage = new UsageColumns();
   return {
-    tables: [letters.rows, marks.rows],
+    tables: [letters.rows, marks.rows, usage.rows],
     seen: [],
     scan({ headers, value, offset }: ScanMessage, partition: number): void {
       if (headers['dead-letter'] === undefined) {
@@ -94,7 +97,9 @@ export const deadLetterScanner = (): Scanner => {
         return;
       }
       const letter = decodeDeadLetter(headers);
-      if (letter.chunk === 0) letters.push(letter, partition, offset);
+      if (letter.chunk !== 0) return;
+      letters.push(letter, partition, offset);
+      for (const row of deadLetterUsage(letter)) usage.push(row);
     },
     abandon() {},
   };

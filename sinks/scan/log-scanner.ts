@@ -5,6 +5,7 @@ import { rowsOf } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { pushAnyValue } from './any-value.ts';
 import { AttributeWriter, attributeColumns } from './attributes.ts';
+import { MessageUsage } from './message-usage.ts';
 import { type Levels, Nesting, readScope } from './nesting.ts';
 import { OriginColumns } from './origin-columns.ts';
 import { ResourceRows } from './resource-rows.ts';
@@ -18,6 +19,7 @@ const letterBytes = new Uint8Array(1);
 /** Log records of OTLP export requests as rows. One pass over each record; its fields may come in any order. */
 class LogScanner implements Levels {
   readonly resources = new ResourceRows();
+  readonly usage = new MessageUsage();
   readonly #origin = new OriginColumns();
   readonly #columns = {
     ordinal: new NumberColumn('UInt32'),
@@ -45,7 +47,7 @@ class LogScanner implements Levels {
     ...this.#columns,
     ...attributeColumns(this.#map, this.#types),
   });
-  readonly #nesting = new Nesting(this.resources, this.#columns.service);
+  readonly #nesting = new Nesting(this.resources, this.#columns.service, this.usage);
   #source: RowSource | undefined;
   #received = nanosecondWords(0);
   #service = 0;
@@ -191,9 +193,9 @@ class LogScanner implements Levels {
 export const logScanner = (): Scanner => {
   const logs = new LogScanner();
   return {
-    tables: [logs.resources.rows, logs.rows],
+    tables: [logs.resources.rows, logs.rows, logs.usage.rows],
     seen: [logs.resources.seen],
-    scan: scanMembers((body, _format, source) => logs.body(body, source)),
+    scan: scanMembers(logs.usage, (body, _format, source) => logs.body(body, source)),
     abandon: () => logs.abandon(),
   };
 };

@@ -1,3 +1,4 @@
+import { MessageUsage } from './message-usage.ts';
 import { OtlpMetrics } from './otlp-metrics.ts';
 import { MetricTables } from './point-columns.ts';
 import { RemoteWrite } from './remote-write.ts';
@@ -10,12 +11,13 @@ export const metricScanner = (): Scanner => {
   const resources = new ResourceRows();
   const series = new SeriesRows();
   const tables = new MetricTables();
-  const otlp = new OtlpMetrics(resources, series, tables);
-  const remoteWrite = new RemoteWrite(series, tables);
+  const usage = new MessageUsage();
+  const otlp = new OtlpMetrics(resources, series, tables, usage);
+  const remoteWrite = new RemoteWrite(series, tables, usage);
   return {
-    tables: [resources.rows, series.rows, ...tables.rows],
+    tables: [resources.rows, series.rows, ...tables.rows, usage.rows],
     seen: [resources.seen, series.seen],
-    scan: scanMembers((body, format, source) => {
+    scan: scanMembers(usage, (body, format, source) => {
       if (format === 'otlp') otlp.body(body, source);
       else remoteWrite.body(body, format, source);
     }),

@@ -2,6 +2,7 @@
 import type { DictionaryColumn } from '../native/strings.ts';
 import { StringColumn } from '../native/strings.ts';
 import { serviceOf } from './attributes.ts';
+import type { MessageUsage } from './message-usage.ts';
 import type { ResourceRows } from './resource-rows.ts';
 import type { RowSource } from './source.ts';
 import type { WireReader } from './wire.ts';
@@ -20,23 +21,30 @@ export interface Levels {
 export class Nesting {
   readonly #resources: ResourceRows;
   readonly #services: DictionaryColumn;
+  readonly #usage: MessageUsage;
   readonly #scratch = new StringColumn();
 
-  constructor(resources: ResourceRows, services: DictionaryColumn) {
+  constructor(resources: ResourceRows, services: DictionaryColumn, usage: MessageUsage) {
     this.#resources = resources;
     this.#services = services;
+    this.#usage = usage;
   }
 
   walk(reader: WireReader, end: number, source: RowSource, levels: Levels): void {
     while (reader.at < end) {
+      const { at } = reader;
+      const { ordinal } = source;
       const tag = reader.varint();
-      if (tag === 0x0a) this.#resource(reader, reader.end(end), source, levels);
-      else reader.skip(tag, end);
+      if (tag === 0x0a) {
+        const service = this.#resource(reader, reader.end(end), source, levels);
+        this.#usage.landed(this.#services.textAt(service), source.ordinal - ordinal, reader.at - at);
+      } else reader.skip(tag, end);
     }
     reader.expect(end);
   }
 
-  #resource(reader: WireReader, end: number, source: RowSource, levels: Levels): void {
+  /** Answers the index of the resource's service. */
+  #resource(reader: WireReader, end: number, source: RowSource, levels: Levels): number {
     const begin = reader.at;
     let start = begin;
     let stop = begin;
@@ -55,7 +63,8 @@ export class Nesting {
     }
     this.#resources.identify(reader.bytes, start, stop, schema, source);
     reader.at = start;
-    levels.resource(serviceOf(reader, stop, this.#services, this.#scratch));
+    const service = serviceOf(reader, stop, this.#services, this.#scratch);
+    levels.resource(service);
     reader.at = begin;
     while (reader.at < end) {
       const tag = reader.varint();
@@ -63,6 +72,7 @@ export class Nesting {
       else reader.skip(tag, end);
     }
     reader.expect(end);
+    return service;
   }
 
   #scope(reader: WireReader, end: number, levels: Levels): void {

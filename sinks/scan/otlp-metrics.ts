@@ -1,6 +1,7 @@
 import { DictionaryColumn } from '../native/strings.ts';
 import { textOf } from './any-value.ts';
 import { Murmur } from './hash.ts';
+import type { MessageUsage } from './message-usage.ts';
 import { type Levels, Nesting, readScope } from './nesting.ts';
 import { OtlpPoints } from './otlp-points.ts';
 import type { MetricTables } from './point-columns.ts';
@@ -45,10 +46,10 @@ export class OtlpMetrics implements Levels {
   #temporality = 0;
   #monotonic = false;
 
-  constructor(resources: ResourceRows, series: SeriesRows, tables: MetricTables) {
+  constructor(resources: ResourceRows, series: SeriesRows, tables: MetricTables, usage: MessageUsage) {
     this.#resources = resources;
     this.#points = new OtlpPoints(series, tables, () => this.#contextOf());
-    this.#nesting = new Nesting(resources, this.#services);
+    this.#nesting = new Nesting(resources, this.#services, usage);
   }
 
   body(bytes: Uint8Array, source: RowSource): void {

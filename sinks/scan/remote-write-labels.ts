@@ -1,3 +1,4 @@
+import { DictionaryColumn } from '../native/strings.ts';
 import { Murmur } from './hash.ts';
 import { malformed, type WireReader } from './wire.ts';
 
@@ -145,3 +146,33 @@ export class Labels {
     this.refer(reader, end, symbols, raw);
   }
 }
+
+/** Texts of the label `job`, each made once a request. */
+export class JobNames {
+  readonly #names = new DictionaryColumn();
+  #texts: string[] = [];
+
+  reset(): void {
+    this.#names.reset();
+    this.#texts = [];
+  }
+
+  /** The series' job, or an empty text. */
+  of(bytes: Uint8Array, { places, count }: Labels): string {
+    for (let at = 0; at < count * 4; at += 4) {
+      const key = places[at] as number;
+      const isJob = (places[at + 1] as number) - key === 3 && isText(bytes, key, 0x6a, 0x6f, 0x62);
+      if (isJob) return this.#text(bytes, places[at + 2] as number, places[at + 3] as number);
+    }
+    return '';
+  }
+
+  #text(bytes: Uint8Array, start: number, end: number): string {
+    const index = this.#names.index(bytes, start, end);
+    this.#texts[index] ??= this.#names.textAt(index);
+    return this.#texts[index];
+  }
+}
+
+const isText = (bytes: Uint8Array, at: number, first: number, second: number, third: number): boolean =>
+  bytes[at] === first && bytes[at + 1] === second && bytes[at + 2] === third;

@@ -1,10 +1,11 @@
 import type { Format } from '../../schemas/telemetry-message.ts';
 import { textOf } from './any-value.ts';
 import { Murmur } from './hash.ts';
+import type { MessageUsage } from './message-usage.ts';
 import { NativeHistogram } from './native-histogram.ts';
 import { staleHigh, staleLow } from './otlp-points.ts';
 import type { MetricTables } from './point-columns.ts';
-import { Labels, SymbolTable } from './remote-write-labels.ts';
+import { JobNames, Labels, SymbolTable } from './remote-write-labels.ts';
 import { kindOf, type Metadata, MetadataMemory, noMetadata } from './remote-write-metadata.ts';
 import type { SeriesContext, SeriesRows } from './series-rows.ts';
 import { nanosecondWords, type RowSource } from './source.ts';
@@ -20,9 +21,11 @@ const versions = {
 export class RemoteWrite {
   readonly #series: SeriesRows;
   readonly #tables: MetricTables;
+  readonly #usage: MessageUsage;
   readonly #memory = new MetadataMemory();
   readonly #symbols = new SymbolTable();
   readonly #labels = new Labels();
+  readonly #jobs = new JobNames();
   readonly #exemplarLabels = new Labels();
   readonly #histogram = new NativeHistogram();
   readonly #raw = new Murmur();
@@ -40,14 +43,16 @@ export class RemoteWrite {
   readonly #sort = (): void => this.#sortLabels();
   readonly #context = (): SeriesContext => this.#contextOf();
 
-  constructor(series: SeriesRows, tables: MetricTables) {
+  constructor(series: SeriesRows, tables: MetricTables, usage: MessageUsage) {
     this.#series = series;
     this.#tables = tables;
+    this.#usage = usage;
   }
 
   body(bytes: Uint8Array, format: Format, source: RowSource): void {
     this.#version = format === 'remote-write-2' ? versions[format] : versions['remote-write-1'];
     this.#source = source;
+    this.#jobs.reset();
     this.#reader = new WireReader(bytes);
     const project = Buffer.from(source.projectId, 'utf8');
     this.#project.seed(1).update(project, 0, project.length);
@@ -55,9 +60,13 @@ export class RemoteWrite {
     const reader = this.#reader;
     reader.at = 0;
     while (reader.at < bytes.length) {
+      const { at } = reader;
       const tag = reader.varint();
-      if (tag === this.#version.series) this.#timeSeries(reader, reader.end(bytes.length));
-      else reader.skip(tag, bytes.length);
+      if (tag === this.#version.series) {
+        const { ordinal } = source;
+        this.#timeSeries(reader, reader.end(bytes.length));
+        this.#usage.landed(this.#jobs.of(bytes, this.#labels), source.ordinal - ordinal, reader.at - at);
+      } else reader.skip(tag, bytes.length);
     }
     this.#tables.settle(source);
   }
@@ -230,6 +239,7 @@ export class RemoteWrite {
     this.#times[2] = start?.low ?? 0;
     this.#times[3] = start?.high ?? 0;
     columns.pushTimes(this.#times, isStale ? 1 : 0);
+    if (this.#source !== undefined) this.#source.ordinal++;
   }
 
   #timeOf(milliseconds: number): { readonly low: number; readonly high: number } {

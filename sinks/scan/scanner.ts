@@ -2,6 +2,7 @@ import { decompress } from '../../schemas/compression.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { decodeHeaders, type Format, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
 import type { Rows } from '../native/rows.ts';
+import type { MessageUsage } from './message-usage.ts';
 import type { SeenIds } from './seen.ts';
 import type { RowSource } from './source.ts';
 
@@ -29,11 +30,13 @@ export interface Scanner {
 /** Appends the rows of one member's decompressed body. */
 export type ScanBody = (body: Uint8Array, format: Format, source: RowSource) => void;
 
-/** Reads a telemetry message's headers, and gives each of its members' bodies to `scanBody`. */
-export const scanMembers = (scanBody: ScanBody): Scanner['scan'] => {
+/** Reads a telemetry message's headers, and gives each of its members' bodies to `scanBody`, which tells `usage` what landed. */
+export const scanMembers = (usage: MessageUsage, scanBody: ScanBody): Scanner['scan'] => {
   const source: RowSource = { tenantId: '', projectId: '', partition: 0, offset: 0, receivedAtMs: 0, ordinal: 0 };
   return ({ offset, headers, value }, partition) => {
-    const { tenantId, projectId, format, encoding, members } = decodeHeaders(headers);
+    const decoded = decodeHeaders(headers);
+    const { tenantId, projectId, format, encoding, members } = decoded;
+    usage.begin(decoded);
     Object.assign(source, { tenantId, projectId, partition, offset, ordinal: 0 });
     let at = 0;
     let room = maxMessageDecompressedBytes;
@@ -43,6 +46,7 @@ export const scanMembers = (scanBody: ScanBody): Scanner['scan'] => {
       }
       const body = decompress(encoding, value.subarray(at, at + length), room);
       source.receivedAtMs = receivedAtMs;
+      usage.member(receivedAtMs);
       scanBody(body, format, source);
       at += length;
       room -= body.length;
@@ -50,5 +54,6 @@ export const scanMembers = (scanBody: ScanBody): Scanner['scan'] => {
     if (at !== value.length) {
       throw new PermanentError('bad-headers', `the members are ${at} bytes and the message is ${value.length}`);
     }
+    usage.end(partition, offset);
   };
 };

@@ -4,6 +4,7 @@ import { MapColumn } from '../native/nested.ts';
 import { rowsOf } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter, attributeColumns } from './attributes.ts';
+import { MessageUsage } from './message-usage.ts';
 import { type Levels, Nesting, readScope } from './nesting.ts';
 import { OriginColumns } from './origin-columns.ts';
 import { ResourceRows } from './resource-rows.ts';
@@ -15,6 +16,7 @@ import { idStart, WireReader } from './wire.ts';
 /** Spans of OTLP export requests as rows, events and links with them. */
 class SpanScanner implements Levels {
   readonly resources = new ResourceRows();
+  readonly usage = new MessageUsage();
   readonly #origin = new OriginColumns();
   readonly #columns = {
     ordinal: new NumberColumn('UInt32'),
@@ -49,7 +51,7 @@ class SpanScanner implements Levels {
     ...this.#links.columns,
     ...attributeColumns(this.#map, this.#types),
   });
-  readonly #nesting = new Nesting(this.resources, this.#columns.service);
+  readonly #nesting = new Nesting(this.resources, this.#columns.service, this.usage);
   readonly #times = new Uint32Array(4);
   #source: RowSource | undefined;
   #received = nanosecondWords(0);
@@ -230,9 +232,9 @@ class SpanScanner implements Levels {
 export const spanScanner = (): Scanner => {
   const spans = new SpanScanner();
   return {
-    tables: [spans.resources.rows, spans.rows],
+    tables: [spans.resources.rows, spans.rows, spans.usage.rows],
     seen: [spans.resources.seen],
-    scan: scanMembers((body, _format, source) => spans.body(body, source)),
+    scan: scanMembers(spans.usage, (body, _format, source) => spans.body(body, source)),
     abandon: () => spans.abandon(),
   };
 };

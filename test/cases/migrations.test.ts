@@ -97,7 +97,7 @@ test.serial('tables of a newer program are refused before anything changes', asy
   await migrate(columns, silent);
   const before = await described();
   const error = await t.throwsAsync(migrate(columns, silent, migrations.slice(0, 1)));
-  t.regex(error?.message ?? '', /at version 3 and this program knows version 1/);
+  t.true(error?.message.includes(`at version ${migrations.length} and this program knows version 1`), error?.message);
   t.deepEqual(await described(), before);
 });
 

@@ -63,7 +63,7 @@ test('gauges, sums and their series are read back', async (t) => {
     ]),
   ]);
   t.deepEqual(rejected, []);
-  t.deepEqual(rows, { resources: 1, series: 2, samples: 3 });
+  t.deepEqual(rows, { resources: 1, series: 2, samples: 3, usage: 1 });
   const samples = await tables.read(
     `SELECT ${own}, hex(reinterpretAsString(reverse(reinterpretAsFixedString(value)))) AS bits FROM samples WHERE tenant_id = 'numbers' ORDER BY metric, flags`,
   );

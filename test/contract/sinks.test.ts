@@ -1,4 +1,5 @@
 /** What must hold for every sink, and for landing as such: real bus, real tables, faults put between them. */
+import { deepStrictEqual } from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -89,11 +90,15 @@ const handlerOf = (
   return batchHandler(logs, { columns, producer, pool, metrics: noMetrics, log: silent, clock: systemClock });
 };
 
-/** Every landed body of a tenant, as often as it is there. */
+/** Every landed body of a tenant, as often as it is there; and the ledger must count as many. */
 const bodies = async (tenantId: string): Promise<string[]> => {
   const rows = await tables.read<{ body: string }>(
     `SELECT body FROM logs WHERE tenant_id = '${tenantId}' ORDER BY offset`,
   );
+  const counted = await tables.read<{ accepted: string; landed: string }>(
+    `SELECT sum(records) AS accepted, sum(landed_records) AS landed FROM usage FINAL WHERE tenant_id = '${tenantId}'`,
+  );
+  deepStrictEqual(counted, [{ accepted: String(rows.length), landed: String(rows.length) }]);
   return rows.map(({ body }) => body);
 };
 const expected = (tenantId: string, ...offsets: number[]): string[] => offsets.map((offset) => `${tenantId} ${offset}`);

@@ -1,0 +1,17 @@
+import { UsageReport } from '../../schemas/topics.ts';
+import type { Scanner } from './scanner.ts';
+import { emptyUsageRow, UsageColumns } from './usage-columns.ts';
+
+/** The scanner of the usage sink. Few messages: plain objects do. */
+export const usageReportScanner = (): Scanner => {
+  const usage = new UsageColumns();
+  return {
+    tables: [usage.rows],
+    seen: [],
+    scan({ value }): void {
+      const { id, rows } = UsageReport.parse(JSON.parse(Buffer.from(value).toString('utf8')));
+      for (const row of rows) usage.push({ ...emptyUsageRow, ...row, outcome: 'rejected', id });
+    },
+    abandon() {},
+  };
+};

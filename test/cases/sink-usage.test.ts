@@ -1,0 +1,229 @@
+/** The ledger's rows: a function of what they count, whatever the order and however often it comes. */
+import test from 'ava';
+import { compressSnappy } from '../../schemas/compression.ts';
+import { type DeadLetterHeaders, encodeDeadLetter, unprocessable } from '../../schemas/dead-letter.ts';
+import type { TelemetryHeaders } from '../../schemas/telemetry-message.ts';
+import { topics, type UsageReport } from '../../schemas/topics.ts';
+import type { ScanMessage } from '../../sinks/scan/scanner.ts';
+import {
+  logsRequest,
+  messageOf,
+  metricsRequest,
+  openTables,
+  receivedAtMs,
+  type Tables,
+  text,
+  tracesRequest,
+  writeRequest,
+} from './sink-tables.ts';
+
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+});
+test.after.always(() => tables.close());
+
+const hourMs = 3_600_000;
+const thisHour = '2026-03-01 10:00:00';
+const nextHour = '2026-03-01 11:00:00';
+
+/** Rows of the ledger, `hour outcome/reason service`: accepted requests, records, bytes; landed records, bytes. */
+const ledger = async (tenantId: string): Promise<Record<string, number[]>> => {
+  const rows = await tables.read<{ key: string; sums: string[] }>(
+    `SELECT concat(toString(hour), ' ', signal, ' ', outcome, if(reason = '', '', '/'), reason, ' ', service) AS key,
+     arrayMap(n -> toString(n), [sum(requests), sum(records), sum(bytes), sum(landed_records), sum(landed_bytes)]) AS sums
+     FROM usage FINAL WHERE tenant_id = '${tenantId}' GROUP BY key ORDER BY key`,
+  );
+  return Object.fromEntries(rows.map(({ key, sums }) => [key.trim(), sums.map(Number)]));
+};
+
+const resource = (service: string | undefined) => ({
+  attributes: service === undefined ? [] : [text('service.name', service)],
+});
+/** A body with so many log records of each service. */
+const logsOf = (counts: readonly (readonly [service: string | undefined, records: number])[]): Uint8Array =>
+  logsRequest({
+    resourceLogs: counts.map(([service, records]) => ({
+      resource: resource(service),
+      scopeLogs: [{ logRecords: Array.from({ length: records }, () => ({ body: { stringValue: 'x' } })) }],
+    })),
+  });
+
+const memberOf = (body: Uint8Array, records: number, atMs = receivedAtMs) => ({
+  ...{ length: body.length, size: body.length, records, receivedAtMs: atMs, source: '', traceparent: '' },
+});
+
+test('members of one message count in the hours in which they came, and what landed by service', async (t) => {
+  const first = logsOf([
+    ['cart', 2],
+    ['shop', 3],
+  ]);
+  const second = logsOf([[undefined, 1]]);
+  const third = logsOf([['cart', 4]]);
+  const message = messageOf([first, second, third], {
+    tenantId: 'hours',
+    members: [memberOf(first, 5), memberOf(second, 1, receivedAtMs + hourMs), memberOf(third, 4)],
+  });
+  await tables.land([message]);
+  const cart = logsOf([['cart', 2]]).length + third.length;
+  t.deepEqual(await ledger('hours'), {
+    [`${thisHour} logs accepted cart`]: [2, 9, first.length + third.length, 6, cart],
+    [`${thisHour} logs accepted shop`]: [0, 0, 0, 3, first.length + third.length - cart],
+    [`${nextHour} logs accepted`]: [1, 1, second.length, 1, second.length],
+  });
+});
+
+const label = (name: string, value: string): object => ({ name, value });
+const series = (job: string, samples: number): object => ({
+  labels: [label('__name__', 'up'), label('instance', 'i'), ...(job === '' ? [] : [label('job', job)])],
+  samples: Array.from({ length: samples }, (_, index) => ({ value: 1, timestamp: String(index + 1) })),
+});
+
+test('spans, points of every kind, and samples by the label job', async (t) => {
+  const spans = tracesRequest({
+    resourceSpans: [{ resource: resource('cart'), scopeSpans: [{ spans: [{ name: 'a' }, { name: 'b' }] }] }],
+  });
+  await tables.land([messageOf([spans], { tenantId: 'signals', signal: 'traces', members: [memberOf(spans, 2)] })], {
+    sink: 'traces',
+  });
+  const points = metricsRequest({
+    resourceMetrics: [
+      {
+        resource: resource('cart'),
+        scopeMetrics: [
+          {
+            metrics: [
+              { name: 'g', gauge: { dataPoints: [{ asInt: '1' }, { asInt: '2' }] } },
+              { name: 'h', histogram: { dataPoints: [{ count: '0' }] } },
+              { name: 'e', exponentialHistogram: { dataPoints: [{ count: '0' }] } },
+              { name: 's', summary: { dataPoints: [{ count: '0' }] } },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+  const plain = writeRequest(1, { timeseries: [series('api', 2), series('db', 1), series('', 1), series('api', 1)] });
+  const squeezed = compressSnappy(plain);
+  const wide = { length: squeezed.length, size: plain.length, records: 5 };
+  await tables.land(
+    [
+      messageOf([points], { tenantId: 'signals', signal: 'metrics', members: [memberOf(points, 5)] }),
+      messageOf([squeezed], {
+        ...{ tenantId: 'signals', signal: 'metrics', format: 'remote-write-1', encoding: 'snappy', offset: 1 },
+        members: [{ ...memberOf(squeezed, 5), ...wide }],
+      }),
+    ],
+    { sink: 'metrics' },
+  );
+  const sizes = [series('api', 2), series('db', 1), series('', 1), series('api', 1)].map(
+    (each) => writeRequest(1, { timeseries: [each] }).length,
+  );
+  const [two = 0, db = 0, none = 0, one = 0] = sizes;
+  t.deepEqual(await ledger('signals'), {
+    [`${thisHour} traces accepted cart`]: [1, 2, spans.length, 2, spans.length],
+    [`${thisHour} metrics accepted cart`]: [1, 5, points.length, 5, points.length],
+    [`${thisHour} metrics accepted api`]: [1, 5, plain.length, 3, two + one],
+    [`${thisHour} metrics accepted db`]: [0, 0, 0, 1, db],
+    [`${thisHour} metrics accepted`]: [0, 0, 0, 1, none],
+  });
+});
+
+const garbage = Uint8Array.of(0x0a, 99, 1);
+const dead = (
+  { headers, value, offset }: ScanMessage,
+  { group = 'logs', at = 0 }: { group?: string; at?: number } = {},
+): ScanMessage => {
+  const [letter] = unprocessable({
+    ...{ group, topic: topics.logs.name, partition: 0, reason: 'malformed', message: 'm', receivedAtMs: 1 },
+    record: { offset, timestampMs: 1, key: 'k', value: Buffer.from(value), headers },
+  });
+  return { offset: at, headers: letter?.headers ?? {}, value };
+};
+const deadLetters = { sink: 'dead-letters' };
+
+test('a message that no sink can land was accepted and is dead-lettered, once however often it is', async (t) => {
+  const poison = messageOf([garbage], { tenantId: 'poison', offset: 7, members: [memberOf(garbage, 6)] });
+  await tables.land([poison]);
+  t.deepEqual(await ledger('poison'), {}, 'its sink leaves it to the dead letter');
+  await tables.land([dead(poison, { at: 1 }), dead(poison, { at: 2 })], deadLetters);
+  await tables.land([dead(poison, { at: 2 }), dead(poison, { group: 'log-patterns', at: 3 })], deadLetters);
+  t.deepEqual(await ledger('poison'), {
+    [`${thisHour} logs accepted`]: [1, 6, 3, 0, 0],
+    [`${thisHour} logs dead-lettered/malformed`]: [1, 6, 3, 0, 0],
+  });
+});
+
+test('a replayed dead letter is not accepted again, and lands or dies as the others do', async (t) => {
+  const body = logsOf([['cart', 2]]);
+  const replay = messageOf([body], { tenantId: 'replay', offset: 8, onlyGroup: 'logs', members: [memberOf(body, 2)] });
+  const dying = messageOf([garbage], {
+    ...{ tenantId: 'replay', offset: 9, onlyGroup: 'logs', members: [memberOf(garbage, 3)] },
+  });
+  await tables.land([replay]);
+  await tables.land([dead(dying)], deadLetters);
+  t.deepEqual(await ledger('replay'), {
+    [`${thisHour} logs replayed cart`]: [1, 2, body.length, 2, body.length],
+    [`${thisHour} logs replayed`]: [1, 3, 3, 0, 0],
+    [`${thisHour} logs dead-lettered/malformed`]: [1, 3, 3, 0, 0],
+  });
+});
+
+test('a message without readable headers counts as one request of its size', async (t) => {
+  await tables.land([dead({ offset: 3, headers: { tenant: 'headless' }, value: garbage })], deadLetters);
+  t.deepEqual(await ledger('headless'), {
+    '1970-01-01 00:00:00  accepted': [1, 0, 3, 0, 0],
+    '1970-01-01 00:00:00  dead-lettered/malformed': [1, 0, 3, 0, 0],
+  });
+});
+
+const refusedLetter: DeadLetterHeaders = {
+  ...{ id: 'r1', tenantId: 'refused', projectId: 'shop', keyId: 'key', signal: 'logs', origin: 'otlp-http' },
+  ...{ kind: 'refused', reason: 'bad-utf8', message: 'm', position: 3, receivedAtMs, source: '192.0.2.1' },
+  ...{ contentType: '', contentEncoding: '', topic: '', partition: 0, offset: 0, originalHeaders: {} },
+  ...{ chunk: 0, chunks: 2, size: 1_000_000, cut: false },
+};
+
+test('a refused body counts once with its size, whatever the number of its chunks', async (t) => {
+  const letters = [0, 1].map((chunk) => ({
+    ...{ offset: chunk, value: Buffer.alloc(0), headers: encodeDeadLetter({ ...refusedLetter, chunk }) },
+  }));
+  await tables.land(letters, deadLetters);
+  t.deepEqual(await ledger('refused'), { [`${thisHour} logs refused/bad-utf8`]: [1, 0, 1_000_000, 0, 0] });
+});
+
+test('a report of a receiver counts once', async (t) => {
+  const row = { tenantId: 'report', projectId: 'shop', keyId: 'key', hour: receivedAtMs / hourMs };
+  const report: UsageReport = {
+    id: 'report-1',
+    rows: [
+      { ...row, hour: Math.floor(row.hour), signal: 'logs', reason: 'quota', requests: 2, records: 20, bytes: 200 },
+      { ...row, hour: Math.floor(row.hour), signal: 'logs', reason: 'rate', requests: 5, records: 0, bytes: 0 },
+    ],
+  };
+  const message = (id: string, offset: number): ScanMessage => ({
+    ...{ offset, headers: {}, value: Buffer.from(JSON.stringify({ ...report, id })) },
+  });
+  await tables.land([message('report-1', 1), message('report-1', 2), message('report-2', 3)], { sink: 'usage' });
+  t.deepEqual(await ledger('report'), {
+    [`${thisHour} logs rejected/quota`]: [4, 40, 400, 0, 0],
+    [`${thisHour} logs rejected/rate`]: [10, 0, 0, 0, 0],
+  });
+});
+
+test('the order of arrival and repetition change nothing', async (t) => {
+  const message = (tenantId: string, offset: number): ScanMessage => {
+    const body = logsOf([[`s${offset % 3}`, (offset % 5) + 1]]);
+    const members: TelemetryHeaders['members'] = [
+      memberOf(body, (offset % 5) + 1, receivedAtMs + (offset % 2) * hourMs),
+    ];
+    return messageOf([body], { tenantId, offset, members });
+  };
+  const offsets = Array.from({ length: 60 }, (_, index) => index);
+  await tables.land(offsets.map((offset) => message('straight', offset)));
+  const shuffled = offsets.map((index) => (index * 37 + 11) % 60);
+  for (const start of [0, 20, 40, 10])
+    await tables.land(shuffled.slice(start, start + 30).map((offset) => message('shuffled', offset)));
+  t.deepEqual(await ledger('shuffled'), await ledger('straight'));
+  t.is(Object.keys(await ledger('straight')).length, 6);
+});
