@@ -1,0 +1,28 @@
+/**
+ * What each operation is asked by the tests that run over all of them, where it cannot be derived: parameters of the path come
+ * from the POST on the path before them, bodies from what their schema requires. An operation that then answers anything but
+ * 200 needs an entry here, or in `unshown` with the reason.
+ */
+import { password } from '../end-to-end/api-harness.ts';
+import { deadLetterIdOf, traceIdOf } from './telemetry.ts';
+import type { Asked, World } from './world.ts';
+
+export type Example = Asked | ((world: World) => Asked | Promise<Asked>);
+
+export const examples: Readonly<Record<string, Example>> = {
+  login: ({ tenant }) => ({ token: '', body: { email: `viewer@${tenant}.example`, password } }),
+  logout: async ({ person }) => ({ token: (await person('viewer')).token }),
+
+  getLog: async ({ make }) => ({ params: { id: (await make('listLogs')).items[0].id } }),
+  listTraces: { query: { scope: 'account' } },
+  getTrace: ({ tenant }) => ({ params: { id: traceIdOf(tenant) }, query: { scope: 'account' } }),
+  listTraceLogs: ({ tenant }) => ({ params: { id: traceIdOf(tenant) } }),
+
+  getDeadLetter: ({ tenant }) => ({ params: { id: deadLetterIdOf(tenant) } }),
+  replayDeadLetters: { body: { all: true, dryRun: true } },
+  getDeadLetterReplay: async ({ make }) => ({ params: { id: (await make('replayDeadLetters')).id } }),
+  discardDeadLetter: { params: { id: 'letter-to-discard' } },
+};
+
+/** Operations whose success is shown elsewhere, and where. They are still asked, and must not answer 5xx. */
+export const unshown: Readonly<Record<string, string>> = {};

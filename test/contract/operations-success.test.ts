@@ -1,0 +1,83 @@
+/** Every built operation answers something with 200, in the form that it declares, and leaves the audit record that it declares. */
+import test from 'ava';
+import { operations } from '../../api/groups/index.ts';
+import type { Operation } from '../../api/http/operation.ts';
+import { type AuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
+import type { Answer } from '../end-to-end/api-harness.ts';
+import { examples, unshown } from './examples.ts';
+import { type Asked, startWorlds, type World } from './world.ts';
+
+const built = operations.filter((operation) => operation.built);
+const named = ({ method, path, operationId }: Operation): string => `${operationId} (${method} ${path})`;
+
+let a: World;
+let close: () => Promise<void>;
+test.before(async () => {
+  const worlds = await startWorlds();
+  a = worlds.a;
+  close = worlds.close;
+});
+test.after.always(() => close?.());
+
+test('every built operation other than a GET declares its audit record, or why it leaves none', (t) => {
+  const silent = built.filter(({ method, audit, unaudited }) => method !== 'GET' && audit.length === 0 && !unaudited);
+  t.deepEqual(silent.map(named), []);
+  t.deepEqual(built.filter(({ audit, unaudited }) => audit.length > 0 && unaudited !== undefined).map(named), []);
+  for (const { audit } of built)
+    for (const action of audit) t.regex(action, /^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)+$/, 'actions are <type>.<verb>');
+});
+
+test('examples are of built operations', (t) => {
+  const ids = new Set(built.map(({ operationId }) => operationId));
+  t.deepEqual(
+    [...Object.keys(examples), ...Object.keys(unshown)].filter((id) => !ids.has(id)),
+    [],
+  );
+});
+
+const recordsOf = async (requestId: string | null): Promise<AuditRecord[]> => {
+  const found: AuditRecord[] = [];
+  for await (const record of a.harness.documents.everywhere(auditRecords, { requestId })) found.push(record);
+  return found;
+};
+
+const secretNames = /password|secret|token|^key$|code|uri|cookie/i;
+
+/** Texts under names that say that they are secret, and cookies. */
+const secretsIn = (value: unknown, name = ''): string[] => {
+  if (typeof value === 'string') return secretNames.test(name) && value.length >= 8 ? [value] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) => secretsIn(member, Array.isArray(value) ? name : key));
+};
+
+const cookiesOf = ({ headers }: Answer): string[] =>
+  headers.getSetCookie().flatMap((cookie) => /^[^=]+=([^;]{8,})/.exec(cookie)?.[1] ?? []);
+
+const wrongWith = async (operation: Operation, asked: Asked, answer: Answer): Promise<string[]> => {
+  if (answer.status !== 200) return [`answered ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`];
+  const records = await recordsOf(answer.headers.get('x-request-id'));
+  const actions = records.map(({ action }) => action).filter((action) => !operation.audit.includes(action));
+  const wrong = actions.map((action) => `recorded ${action}`);
+  if (operation.audit.length > 0 && records.length === 0) wrong.push('left no audit record');
+  const owner = `owner@${a.tenant}.example`;
+  const byOwner = operation.role !== 'none' && asked.token === undefined;
+  for (const { details } of byOwner ? records : [])
+    if (details?.actorName !== owner) wrong.push(`recorded the actor ${details?.actorName}`);
+  const said = JSON.stringify(records);
+  const secrets = [...secretsIn(asked.body), ...secretsIn(answer.body), ...cookiesOf(answer)];
+  return [...wrong, ...secrets.filter((secret) => said.includes(secret)).map((secret) => `recorded ${secret}`)];
+};
+
+test('every built operation answers its example as it declares, and leaves its audit record', async (t) => {
+  const failures: string[] = [];
+  for (const operation of built.filter(({ operationId }) => !(operationId in unshown))) {
+    try {
+      const asked = await a.example(operation);
+      const wrong = await wrongWith(operation, asked, await a.ask(operation, asked));
+      failures.push(...wrong.map((what) => `${named(operation)} ${what}`));
+    } catch (error) {
+      failures.push(`${named(operation)}: ${String(error)}`);
+    }
+  }
+  t.deepEqual(failures, []);
+});

@@ -1,0 +1,77 @@
+/** Every field of every built operation by itself: what is wrong is refused with 400, and `details` name the field. */
+import test from 'ava';
+import { operations } from '../../api/groups/index.ts';
+import type { Operation } from '../../api/http/operation.ts';
+import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
+import { type BadValue, badValuesOf, sampleOf, schemaOf } from './schema-values.ts';
+import { pathOf } from './world.ts';
+
+let harness: Harness;
+test.before(async () => {
+  harness = await startHarness();
+});
+test.after.always(() => harness?.close());
+
+const built = operations.filter((operation) => operation.built);
+const named = ({ method, path }: Operation): string => `${method} ${path}`;
+
+/** Refused with the field named, or something that holds it. */
+const names = ({ status, body }: Answer, path: string): boolean =>
+  status === 400 &&
+  body.error === 'VALIDATION_FAILED' &&
+  body.details.some((detail: { path: string; message: string }) => {
+    const within = detail.path === path || (detail.path !== '' && path.startsWith(`${detail.path}.`));
+    return within && detail.message !== '';
+  });
+
+const told = (operation: Operation, what: string, { status, body }: Answer): string =>
+  `${named(operation)} with ${what}: ${status} ${JSON.stringify(body).slice(0, 300)}`;
+
+const badBodiesOf = ({ body }: Operation): BadValue[] => {
+  if (body === undefined) return [];
+  const schema = schemaOf(body);
+  return badValuesOf(schema, sampleOf(schema));
+};
+
+test('every field of every body', async (t) => {
+  const failures: string[] = [];
+  let asked = 0;
+  for (const operation of built)
+    for (const { path, what, value } of badBodiesOf(operation)) {
+      const answer = await harness.ask(operation.method, pathOf(operation, {}), { body: value });
+      asked++;
+      if (!names(answer, path)) failures.push(told(operation, `${path} ${what}`, answer));
+    }
+  t.log(`${asked} bodies`);
+  t.deepEqual(failures, []);
+});
+
+const queriesOf = ({ query }: Operation): [name: string, what: string, text: string][] => {
+  if (query === undefined) return [];
+  const { properties = {} } = schemaOf(query);
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const bad: [string, string, string][] = [
+      [`${name}[$ne]`, 'an operator', `${encodeURIComponent(`${name}[$ne]`)}=x`],
+      [name, 'given twice', `${name}=x&${name}=y`],
+    ];
+    if (schema.maxLength !== undefined) bad.push([name, 'too long', `${name}=${'x'.repeat(schema.maxLength + 1)}`]);
+    if (schema.enum !== undefined) bad.push([name, 'no member', `${name}=no-such-member`]);
+    if (schema.maximum !== undefined && schema.maximum < Number.MAX_SAFE_INTEGER)
+      bad.push([name, 'too much', `${name}=${schema.maximum + 1}`]);
+    if (schema.minimum !== undefined) bad.push([name, 'no number', `${name}=seventeen`]);
+    return bad;
+  });
+};
+
+test('every parameter of every query', async (t) => {
+  const failures: string[] = [];
+  let asked = 0;
+  for (const operation of built)
+    for (const [path, what, text] of queriesOf(operation)) {
+      const answer = await harness.ask(operation.method, `${pathOf(operation, {})}?${text}`);
+      asked++;
+      if (!names(answer, path)) failures.push(told(operation, `${path} ${what}`, answer));
+    }
+  t.log(`${asked} queries`);
+  t.deepEqual(failures, []);
+});

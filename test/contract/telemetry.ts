@@ -1,0 +1,68 @@
+/** One log record, span, metric and dead letter of an organization, each with a word that is found nowhere else. */
+import { type DeadLetterHeaders, encodeDeadLetter } from '../../schemas/dead-letter.ts';
+import { topics } from '../../schemas/topics.ts';
+import type { Harness } from '../end-to-end/api-harness.ts';
+
+/** What stands in every name and text of an organization's telemetry. */
+export const canaryOf = (tenant: string): string => `canary-of-${tenant}`;
+
+const offset = 77;
+/** By tenant, so that ids of one organization are not those of another. */
+const ordinalOf = (tenant: string): number => tenant.charCodeAt(0);
+const digitOf = (tenant: string): string => (ordinalOf(tenant) % 16).toString(16);
+
+export const traceIdOf = (tenant: string): string => digitOf(tenant).repeat(32);
+export const deadLetterIdOf = (tenant: string): string => `letter-${tenant}`;
+
+const bury = async (harness: Harness, tenant: string, id: string): Promise<void> => {
+  const canary = canaryOf(tenant);
+  const value = Buffer.from(`${canary} no protobuf`);
+  const [place] = await harness.bus.offsets(topics.deadLetter.name);
+  const headers: DeadLetterHeaders = {
+    ...{ id, tenantId: tenant, projectId: 'default', keyId: 'k1', signal: 'logs', origin: 'otlp-http' },
+    ...{ kind: 'refused', reason: 'malformed', message: canary, position: 7, receivedAtMs: Date.now() - 5000 },
+    ...{ source: '10.0.0.1', contentType: 'application/x-protobuf', contentEncoding: 'identity', topic: '' },
+    ...{ partition: 0, offset: 0, originalHeaders: {}, chunk: 0, chunks: 1, size: value.length, cut: false },
+  };
+  const producer = await harness.bus.producer();
+  await producer.publish([
+    { topic: topics.deadLetter.name, key: tenant, value, headers: encodeDeadLetter({ ...headers, chunk: 0 }) },
+  ]);
+  await producer.close();
+  await harness.columns.execute(
+    `INSERT INTO dead_letters (tenant_id, id, project_id, key_id, signal, origin, kind, reason, message, position, received_at, source, size, cut, chunks, partition, offset) VALUES
+      ('${tenant}', '${id}', 'default', 'k1', 'logs', 'otlp-http', 'refused', 'malformed', '${canary}', 7, now64(3), '10.0.0.1', ${value.length}, false, 1, ${place?.partition ?? 0}, ${place?.end ?? 0})`,
+  );
+};
+
+/** Seeds an organization; `letters` are further dead letters. */
+export const seedTelemetry = async (
+  harness: Harness,
+  tenant: string,
+  letters: readonly string[] = [],
+): Promise<void> => {
+  const { columns } = harness;
+  const canary = canaryOf(tenant);
+  const ordinal = ordinalOf(tenant);
+  await columns.execute(
+    `INSERT INTO resources (tenant_id, resource_id, service, attributes, attribute_types, first_seen, last_seen) VALUES
+      ('${tenant}', 7, '${canary}', map('service.name', '${canary}'), 's', now64(3), now64(3))`,
+  );
+  await columns.execute(
+    `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, resource_id, severity_number, severity_text, body, body_type, attributes, attribute_types, trace_id) VALUES
+      ('${tenant}', 'default', now64(3), 0, ${offset}, ${ordinal}, now64(9) - 5, now64(9), '${canary}', 7, 17, 'ERROR', '${canary} body', 's', map('key', '${canary}'), 's', unhex('${traceIdOf(tenant)}'))`,
+  );
+  await columns.execute(
+    `INSERT INTO spans (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, duration, service, resource_id, trace_id, span_id, parent_span_id, name, kind, status_code, attributes, attribute_types) VALUES
+      ('${tenant}', 'default', now64(3), 0, ${offset}, ${ordinal}, now64(9) - 5, 1000000, '${canary}', 7, unhex('${traceIdOf(tenant)}'), unhex('${digitOf(tenant).repeat(16)}'), unhex('${'0'.repeat(16)}'), '${canary} span', 2, 0, map('key', '${canary}'), 's')`,
+  );
+  await columns.execute(
+    `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, unit, description, source, service, resource_id, attributes, attribute_types, first_seen, last_seen) VALUES
+      ('${tenant}', 'default', '${canary}.metric', ${ordinal}, 'gauge', 2, true, 's', '${canary}', 'otlp', '${canary}', 7, map('key', '${canary}'), 's', now64(3), now64(3))`,
+  );
+  await columns.execute(
+    `INSERT INTO samples (tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp, value) VALUES
+      ('${tenant}', 'default', now64(3), 0, ${offset}, '${canary}.metric', ${ordinal}, now64(9) - 5, 1)`,
+  );
+  for (const id of [deadLetterIdOf(tenant), ...letters]) await bury(harness, tenant, id);
+};

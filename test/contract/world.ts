@@ -1,0 +1,128 @@
+/** Asks every operation in the registry something that it answers, with ids of things that there are. */
+import { randomUUID } from 'node:crypto';
+import { operations } from '../../api/groups/index.ts';
+import type { Operation } from '../../api/http/operation.ts';
+import { hashPassword } from '../../api/http/password.ts';
+import { memberships, type Role, users, usersTenant } from '../../schemas/resources/user.ts';
+import { type Answer, type Harness, password, startHarness } from '../end-to-end/api-harness.ts';
+import { type Example, examples } from './examples.ts';
+import { sampleOf, schemaOf } from './schema-values.ts';
+import { seedTelemetry } from './telemetry.ts';
+
+/** A request to an operation. */
+export interface Asked {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A token; the organization's owner without one, nobody when empty. */
+  readonly token?: string;
+}
+
+export interface Person {
+  readonly id: string;
+  readonly email: string;
+  readonly password: string;
+  readonly token: string;
+}
+
+/** An organization as examples see it. */
+export interface World {
+  readonly harness: Harness;
+  readonly tenant: string;
+  /** The owner's token. */
+  readonly token: string;
+  /** Somebody new in the organization, signed in. */
+  person(role: Role): Promise<Person>;
+  /** A request that the operation answers; made anew each time. */
+  example(operation: Operation): Promise<Asked>;
+  ask(operation: Operation, asked: Asked): Promise<Answer>;
+  /** Asks an operation by its id with its example, changed by `overrides`; throws unless it answers 200. */
+  make(operationId: string, overrides?: Asked): Promise<Answer['body']>;
+}
+
+export const operationOf = (operationId: string): Operation => {
+  const operation = operations.find((one) => one.operationId === operationId);
+  if (operation === undefined) throw new Error(`there is no operation ${operationId}`);
+  return operation;
+};
+
+/** What makes the things of which `/api/things/{id}` is one: POST on the path before the parameter. */
+const makerOf = ({ path }: Operation): Operation | undefined => {
+  const parent = path.slice(0, path.indexOf('/{'));
+  return operations.find((one) => one.built && one.method === 'POST' && one.path === parent);
+};
+
+/** The id in an answer, at its top or one level below. */
+const idIn = (body: Answer['body']): string | undefined => {
+  if (typeof body?.id === 'string') return body.id;
+  const inner = Object.values<Answer['body']>(body ?? {}).find((value) => typeof value?.id === 'string');
+  return inner?.id;
+};
+
+export const pathOf = ({ path }: Operation, { params = {}, query = {} }: Asked): string => {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? 'no-such-thing'));
+  const parameters = String(new URLSearchParams(query));
+  return parameters === '' ? filled : `${filled}?${parameters}`;
+};
+
+export const worldOf = async (harness: Harness, tenant: string): Promise<World> => {
+  const token = await harness.signIn(`owner@${tenant}.example`);
+  const passwordHash = await hashPassword(password);
+
+  const derived = async (operation: Operation): Promise<Asked> => {
+    const maker = operation.path.includes('/{') ? makerOf(operation) : undefined;
+    const [, name = 'id'] = /\{(\w+)\}/.exec(operation.path) ?? [];
+    const id = maker && idIn(await world.make(maker.operationId));
+    return {
+      ...(id === undefined ? {} : { params: { [name]: id } }),
+      ...(operation.body === undefined ? {} : { body: sampleOf(schemaOf(operation.body)) }),
+    };
+  };
+
+  const world: World = {
+    harness,
+    tenant,
+    token,
+    async person(role) {
+      const email = `${role}-${randomUUID()}@${tenant}.example`;
+      const user = await harness.documents
+        .of(usersTenant)
+        .collection(users)
+        .insert({ email, name: role, passwordHash, disabled: false });
+      await harness.documents.of(tenant).collection(memberships).insert({ id: user.id, role });
+      return { id: user.id, email, password, token: await harness.signIn(email) };
+    },
+    async example(operation) {
+      const given: Example | undefined = examples[operation.operationId];
+      const own = typeof given === 'function' ? await given(world) : given;
+      const needed = own === undefined || (operation.path.includes('/{') && own.params === undefined);
+      return { ...(needed ? await derived(operation) : {}), ...own };
+    },
+    ask: (operation, asked) =>
+      harness.ask(operation.method, pathOf(operation, asked), {
+        as: asked.token === '' ? 'nobody' : `token ${asked.token ?? token}`,
+        ...(asked.body === undefined ? {} : { body: asked.body }),
+        ...(asked.headers === undefined ? {} : { headers: asked.headers }),
+      }),
+    async make(operationId, overrides) {
+      const operation = operationOf(operationId);
+      const answer = await world.ask(operation, { ...(await world.example(operation)), ...overrides });
+      if (answer.status !== 200)
+        throw new Error(`${operationId} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+      return answer.body;
+    },
+  };
+  return world;
+};
+
+/** The harness with telemetry in both organizations. */
+export const startWorlds = async (
+  options?: Parameters<typeof startHarness>[0],
+): Promise<{ harness: Harness; a: World; b: World; close(): Promise<void> }> => {
+  const harness = await startHarness(options);
+  await seedTelemetry(harness, 'a', ['letter-to-discard']);
+  await seedTelemetry(harness, 'b');
+  const [a, b] = [await worldOf(harness, 'a'), await worldOf(harness, 'b')];
+  return { harness, a, b, close: () => harness.close() };
+};
