@@ -1,0 +1,130 @@
+/** Proofs of RFC 9162, section 2.1: that a leaf is in a tree, and that a tree is the beginning of a larger one. */
+import { GrowingTree, parentOf } from './merkle.ts';
+
+/** Leaves `start` up to but without `end`; the subtree over them is a node of the proof. */
+export interface LeafRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The largest power of two below `size`. */
+const splitOf = (size: number): number => {
+  let split = 1;
+  while (split * 2 < size) split *= 2;
+  return split;
+};
+
+/** The subtrees whose roots prove that leaf `index` (from 0) is in a tree of `size` leaves, the nearest first. */
+export const inclusionRanges = (index: number, size: number): LeafRange[] => {
+  const ranges: LeafRange[] = [];
+  let start = 0;
+  let end = size;
+  while (end - start > 1) {
+    const middle = start + splitOf(end - start);
+    if (index < middle) {
+      ranges.push({ start: middle, end });
+      end = middle;
+    } else {
+      ranges.push({ start, end: middle });
+      start = middle;
+    }
+  }
+  return ranges.reverse();
+};
+
+/** The subtrees whose roots prove that the tree of `older` leaves (1 at least) is the beginning of that of `newer`. */
+export const consistencyRanges = (older: number, newer: number): LeafRange[] => {
+  const ranges: LeafRange[] = [];
+  let start = 0;
+  let end = newer;
+  while (end > older) {
+    const middle = start + splitOf(end - start);
+    if (older <= middle) {
+      ranges.push({ start: middle, end });
+      end = middle;
+    } else {
+      ranges.push({ start, end: middle });
+      start = middle;
+    }
+  }
+  // Where the older tree is itself a node of the newer one, its root is known to whoever checks.
+  if (start > 0) ranges.push({ start, end });
+  return ranges.reverse();
+};
+
+/** Roots of the subtrees over the ranges, from all leaves in order; they are held one path at a time. */
+export const rootsOf = async (ranges: readonly LeafRange[], leaves: AsyncIterable<Buffer>): Promise<Buffer[]> => {
+  const trees = new Map(ranges.map((range) => [range, new GrowingTree()]));
+  const waiting = ranges.toSorted((left, right) => left.start - right.start);
+  let index = 0;
+  for await (const leaf of leaves) {
+    while (waiting[0] !== undefined && waiting[0].end <= index) waiting.shift();
+    const [next] = waiting;
+    if (next === undefined) break;
+    if (index >= next.start) trees.get(next)?.append(leaf);
+    index++;
+  }
+  return ranges.map((range) => {
+    const tree = trees.get(range);
+    if (tree?.size !== range.end - range.start) throw new Error(`there are too few leaves for ${range.end}`);
+    return tree.root();
+  });
+};
+
+/** A node's place in its row, and that of the row's last node. */
+interface Place {
+  readonly at: number;
+  readonly last: number;
+}
+
+const isOdd = (value: number): boolean => value % 2 === 1;
+const above = ({ at, last }: Place): Place => ({ at: Math.floor(at / 2), last: Math.floor(last / 2) });
+const isRight = ({ at, last }: Place): boolean => isOdd(at) || at === last;
+
+/** The place of the parent. A last node without a sibling rises until it has one on its left. */
+const parentPlace = (place: Place): Place => {
+  let from = place;
+  if (isRight(place)) while (!isOdd(from.at) && from.at !== 0) from = above(from);
+  return above(from);
+};
+
+/** The root that a leaf's inclusion proof leads to; `undefined` where the proof has another length than it must. */
+export const rootOfInclusion = (
+  { index, size }: { readonly index: number; readonly size: number },
+  leaf: Buffer,
+  proof: readonly Buffer[],
+): Buffer | undefined => {
+  if (index < 0 || index >= size) return undefined;
+  let place: Place = { at: index, last: size - 1 };
+  let root = leaf;
+  for (const node of proof) {
+    if (place.last === 0) return undefined;
+    root = isRight(place) ? parentOf(node, root) : parentOf(root, node);
+    place = parentPlace(place);
+  }
+  return place.last === 0 ? root : undefined;
+};
+
+interface SizedRoot {
+  readonly size: number;
+  readonly root: Buffer;
+}
+
+/** Whether the proof shows that the tree of `older.root` is the beginning of that of `newer.root`. */
+export const isConsistent = (older: SizedRoot, newer: SizedRoot, proof: readonly Buffer[]): boolean => {
+  if (older.size === newer.size) return proof.length === 0 && older.root.equals(newer.root);
+  if (older.size < 1 || older.size > newer.size) return false;
+  let place: Place = { at: older.size - 1, last: newer.size - 1 };
+  while (isOdd(place.at)) place = above(place);
+  const [first, ...rest] = place.at === 0 ? [older.root, ...proof] : proof;
+  if (first === undefined) return false;
+  let oldRoot = first;
+  let newRoot = first;
+  for (const node of rest) {
+    if (place.last === 0) return false;
+    if (isRight(place)) oldRoot = parentOf(node, oldRoot);
+    newRoot = isRight(place) ? parentOf(node, newRoot) : parentOf(newRoot, node);
+    place = parentPlace(place);
+  }
+  return place.last === 0 && oldRoot.equals(older.root) && newRoot.equals(newer.root);
+};

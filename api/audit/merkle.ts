@@ -1,0 +1,57 @@
+/** Merkle tree hashes of RFC 9162, section 2.1 (those of RFC 6962): SHA-256, leaves and inner nodes told apart by their first byte. */
+import { createHash } from 'node:crypto';
+
+const leafPrefix = Buffer.of(0);
+const nodePrefix = Buffer.of(1);
+
+const sha256 = (...parts: readonly Uint8Array[]): Buffer => {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+};
+
+export const leafHashOf = (data: Uint8Array): Buffer => sha256(leafPrefix, data);
+export const parentOf = (left: Uint8Array, right: Uint8Array): Buffer => sha256(nodePrefix, left, right);
+
+/**
+ * A tree that only grows, held as the roots of its complete subtrees, the largest first: as many as `size` has binary
+ * ones. The root follows from them, and so does that of every larger tree.
+ */
+export class GrowingTree {
+  #size: number;
+  readonly #subtrees: Buffer[];
+
+  constructor(size = 0, subtrees: readonly Buffer[] = []) {
+    this.#size = size;
+    this.#subtrees = [...subtrees];
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get subtrees(): readonly Buffer[] {
+    return this.#subtrees;
+  }
+
+  append(leaf: Buffer): void {
+    let node = leaf;
+    for (let rest = this.#size; rest % 2 === 1; rest = (rest - 1) / 2) {
+      const left = this.#subtrees.pop();
+      if (left === undefined) throw new Error(`a tree of ${this.#size} leaves has too few subtrees`);
+      node = parentOf(left, node);
+    }
+    this.#subtrees.push(node);
+    this.#size++;
+  }
+
+  root(): Buffer {
+    let root: Buffer | undefined;
+    for (const subtree of this.#subtrees.toReversed()) root = root === undefined ? subtree : parentOf(subtree, root);
+    return root ?? sha256();
+  }
+
+  copy(): GrowingTree {
+    return new GrowingTree(this.#size, this.#subtrees);
+  }
+}
