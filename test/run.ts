@@ -95,7 +95,7 @@ const services = await startServices(inCi ? [...serviceNames] : serviceNames.fil
 try {
   if (chosen.length > 0) await suites(chosen, 1, environment);
   else {
-    await suites(['test/{architecture,contract,cases}/**/*.test.ts'], 2, environment);
+    await suites(['test/{architecture,contract,cases,security}/**/*.test.ts'], 2, environment);
     await suites(['test/end-to-end/**/*.test.ts'], 1, environment);
   }
 } finally {

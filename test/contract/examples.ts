@@ -3,8 +3,9 @@
  * from the POST on the path before them, bodies from what their schema requires. An operation that then answers anything but
  * 200 needs an entry here, or in `unshown` with the reason.
  */
+import { randomUUID } from 'node:crypto';
 import { password } from '../end-to-end/api-harness.ts';
-import { deadLetterIdOf, traceIdOf } from './telemetry.ts';
+import { deadLetterIdOf, letterToDiscardOf, traceIdOf } from './telemetry.ts';
 import type { Asked, World } from './world.ts';
 
 export type Example = Asked | ((world: World) => Asked | Promise<Asked>);
@@ -21,7 +22,9 @@ export const examples: Readonly<Record<string, Example>> = {
   getDeadLetter: ({ tenant }) => ({ params: { id: deadLetterIdOf(tenant) } }),
   replayDeadLetters: { body: { all: true, dryRun: true } },
   getDeadLetterReplay: async ({ make }) => ({ params: { id: (await make('replayDeadLetters')).id } }),
-  discardDeadLetter: { params: { id: 'letter-to-discard' } },
+  discardDeadLetter: ({ tenant }) => ({ params: { id: letterToDiscardOf(tenant) } }),
+
+  createProject: () => ({ body: { name: `Project ${randomUUID()}` } }),
 };
 
 /** Operations whose success is shown elsewhere, and where. They are still asked, and must not answer 5xx. */

@@ -13,6 +13,7 @@ const digitOf = (tenant: string): string => (ordinalOf(tenant) % 16).toString(16
 
 export const traceIdOf = (tenant: string): string => digitOf(tenant).repeat(32);
 export const deadLetterIdOf = (tenant: string): string => `letter-${tenant}`;
+export const letterToDiscardOf = (tenant: string): string => `letter-to-discard-${tenant}`;
 
 const bury = async (harness: Harness, tenant: string, id: string): Promise<void> => {
   const canary = canaryOf(tenant);
@@ -35,12 +36,7 @@ const bury = async (harness: Harness, tenant: string, id: string): Promise<void>
   );
 };
 
-/** Seeds an organization; `letters` are further dead letters. */
-export const seedTelemetry = async (
-  harness: Harness,
-  tenant: string,
-  letters: readonly string[] = [],
-): Promise<void> => {
+export const seedTelemetry = async (harness: Harness, tenant: string): Promise<void> => {
   const { columns } = harness;
   const canary = canaryOf(tenant);
   const ordinal = ordinalOf(tenant);
@@ -64,5 +60,5 @@ export const seedTelemetry = async (
     `INSERT INTO samples (tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp, value) VALUES
       ('${tenant}', 'default', now64(3), 0, ${offset}, '${canary}.metric', ${ordinal}, now64(9) - 5, 1)`,
   );
-  for (const id of [deadLetterIdOf(tenant), ...letters]) await bury(harness, tenant, id);
+  for (const id of [deadLetterIdOf(tenant), letterToDiscardOf(tenant)]) await bury(harness, tenant, id);
 };

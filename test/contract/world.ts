@@ -121,7 +121,7 @@ export const startWorlds = async (
   options?: Parameters<typeof startHarness>[0],
 ): Promise<{ harness: Harness; a: World; b: World; close(): Promise<void> }> => {
   const harness = await startHarness(options);
-  await seedTelemetry(harness, 'a', ['letter-to-discard']);
+  await seedTelemetry(harness, 'a');
   await seedTelemetry(harness, 'b');
   const [a, b] = [await worldOf(harness, 'a'), await worldOf(harness, 'b')];
   return { harness, a, b, close: () => harness.close() };

@@ -1,0 +1,141 @@
+/** Operators of query languages, prototypes and fields of the server's own, in every place where a request can put them. */
+import test from 'ava';
+import { operations } from '../../api/groups/index.ts';
+import type { Operation } from '../../api/http/operation.ts';
+import { unshown } from '../contract/examples.ts';
+import { schemaOf } from '../contract/schema-values.ts';
+import { pathOf, startWorlds, type World } from '../contract/world.ts';
+import type { Answer } from '../end-to-end/api-harness.ts';
+
+let a: World;
+let close: () => Promise<void>;
+test.before(async () => {
+  const worlds = await startWorlds();
+  ({ a, close } = worlds);
+});
+test.after.always(() => close?.());
+
+const built = operations.filter((operation) => operation.built);
+const named = ({ method, path }: Operation): string => `${method} ${path}`;
+const told = (operation: Operation, what: string, { status, body }: Answer): string =>
+  `${named(operation)} with ${what}: ${status} ${JSON.stringify(body).slice(0, 300)}`;
+
+const hostileIds = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  '$ne',
+  '{"$ne":null}',
+  '[object Object]',
+  '.',
+  '..%2f..%2fetc',
+  '%00',
+  '%0d%0aX-Injected:%201',
+  "' OR 1=1 --",
+  '*',
+  '{tenant:String}',
+  'x'.repeat(129),
+  'x'.repeat(5000),
+  '%F0%9F%92%A5',
+  '%ff',
+  '-1',
+  '0',
+  'null',
+];
+
+test.serial('hostile ids in a path are answered 400 or 404', async (t) => {
+  const failures: string[] = [];
+  for (const operation of built.filter(({ path }) => path.includes('{')))
+    for (const id of hostileIds) {
+      const path = operation.path.replace(/\{\w+\}/g, id);
+      const body = operation.body === undefined ? {} : { body: {} };
+      const answer = await a.harness.ask(operation.method, path.replaceAll(' ', '%20'), body);
+      // A lone dot is no segment to a client: the path is then another one.
+      const expected = id === '.' ? [400, 404, 405, 200] : [400, 404];
+      if (!expected.includes(answer.status)) failures.push(told(operation, id.slice(0, 50), answer));
+      if (answer.headers.has('x-injected')) failures.push(told(operation, 'an injected header', answer));
+    }
+  t.deepEqual(failures, []);
+});
+
+const poisoned: Readonly<Record<string, string>> = {
+  '__proto__ at the top': '{"__proto__":{"polluted":true}}',
+  '__proto__ within': '{"x":{"y":[{"__proto__":{"polluted":true}}]}}',
+  'an escaped __proto__': '{"\\u005f_proto__":{"polluted":true}}',
+  constructor: '{"constructor":{"prototype":{"polluted":true}}}',
+  $where: '{"$where":"sleep(1000)"}',
+  'an operator as a whole': '{"$ne":null}',
+  'no object': '[]',
+  null: 'null',
+};
+
+for (const [title, body] of Object.entries(poisoned))
+  test.serial(`a body with ${title} is refused by every operation and pollutes nothing`, async (t) => {
+    const before = Object.getOwnPropertyNames(Object.prototype).length;
+    const failures: string[] = [];
+    for (const operation of built.filter((one) => one.body !== undefined)) {
+      const answer = await a.harness.ask(operation.method, pathOf(operation, {}), { body });
+      if (answer.status !== 400) failures.push(told(operation, title, answer));
+    }
+    t.deepEqual(failures, []);
+    t.is(Object.getOwnPropertyNames(Object.prototype).length, before);
+    t.false('polluted' in {});
+  });
+
+/** What the server owns: accepted, so that what was read can be sent back, and without effect. */
+const ignored = {
+  id: 'chosen-id',
+  version: 99,
+  createdAt: '2000-01-01T00:00:00.000Z',
+  updatedAt: '2000-01-01T00:00:00.000Z',
+};
+/** What nobody may send, where an operation does not declare it. */
+const refused = [
+  '_id',
+  'hash',
+  'passwordHash',
+  'tenant_id',
+  'isAdmin',
+  'disabled',
+  'role',
+  'sequence',
+  'keyHash',
+  'userId',
+];
+
+const declared = (operation: Operation): ReadonlySet<string> =>
+  new Set(Object.keys(operation.body === undefined ? {} : (schemaOf(operation.body).properties ?? {})));
+
+const withBody = built.filter(({ body, operationId }) => body !== undefined && !(operationId in unshown));
+
+test.serial('fields that the server owns have no effect in a body', async (t) => {
+  const failures: string[] = [];
+  for (const operation of withBody) {
+    const own = declared(operation);
+    const sent = Object.fromEntries(Object.entries(ignored).filter(([name]) => !own.has(name)));
+    const { body, ...asked } = await a.example(operation);
+    const answer = await a.ask(operation, { ...asked, body: { ...(body as object), ...sent, tenantId: 'a' } });
+    if (answer.status !== 200) failures.push(told(operation, 'fields of the server', answer));
+    const said = JSON.stringify(answer.body);
+    for (const value of Object.values(sent))
+      if (typeof value === 'string' && said.includes(value)) failures.push(told(operation, value, answer));
+    if ((answer.body as { version?: unknown }).version === 99) failures.push(told(operation, 'version 99', answer));
+  }
+  t.deepEqual(failures, []);
+});
+
+test.serial('fields that would raise rights or forge what is stored are refused by name', async (t) => {
+  const failures: string[] = [];
+  for (const operation of withBody) {
+    const own = declared(operation);
+    const { body, ...asked } = await a.example(operation);
+    for (const name of refused.filter((one) => !own.has(one))) {
+      const answer = await a.ask(operation, { ...asked, body: { ...(body as object), [name]: 'x' } });
+      const details: { path: string }[] = answer.body.details ?? [];
+      if (answer.status !== 400 || !details.some(({ path }) => path === name))
+        failures.push(told(operation, name, answer));
+    }
+  }
+  t.deepEqual(failures, []);
+});

@@ -1,0 +1,108 @@
+/** What belongs to one organization is out of reach of another: every operation, real ids, every way to name a tenant. */
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import { operations } from '../../api/groups/index.ts';
+import type { Operation } from '../../api/http/operation.ts';
+import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
+import { roles } from '../../schemas/resources/user.ts';
+import { unshown } from '../contract/examples.ts';
+import { canaryOf } from '../contract/telemetry.ts';
+import { type Asked, startWorlds, type World } from '../contract/world.ts';
+import type { Answer } from '../end-to-end/api-harness.ts';
+
+let a: World;
+let b: World;
+let close: () => Promise<void>;
+test.before(async () => {
+  const worlds = await startWorlds();
+  ({ a, b, close } = worlds);
+  // The other organization has everything too, so that there is something of each kind to reach for.
+  await worlds.harness.documents
+    .of(plansTenant)
+    .collection(plans)
+    .update('free', { ...defaultPlans['enterprise'] });
+});
+test.after.always(() => close?.());
+
+const built = operations.filter((operation) => operation.built);
+const withSession = built.filter(({ role }) => role !== 'none');
+const shown = withSession.filter(({ operationId }) => !(operationId in unshown));
+const named = ({ method, path }: Operation): string => `${method} ${path}`;
+const textOf = ({ status, body, headers }: Answer): string =>
+  `${status} ${JSON.stringify(body)} ${JSON.stringify([...headers])}`;
+
+/** An answer without what differs between any two: request id, and the id that was asked for. */
+const comparable = ({ status, body }: Answer, id: string): string =>
+  `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}');
+
+test.serial('another organization’s id is answered like one that there is not', async (t) => {
+  const failures: string[] = [];
+  for (const operation of shown.filter(({ path }) => path.includes('{'))) {
+    const { params = {}, ...asked } = await b.example(operation);
+    const { token: _, ...own } = asked;
+    const [name = ''] = Object.keys(params);
+    const nothing = { ...params, [name]: randomUUID() };
+    const other = await a.ask(operation, { ...own, params });
+    const none = await a.ask(operation, { ...own, params: nothing });
+    if (other.status !== 404) failures.push(`${named(operation)} ${textOf(other)}`);
+    else if (comparable(other, params[name] ?? '') !== comparable(none, nothing[name] ?? ''))
+      failures.push(`${named(operation)} tells ${textOf(other)} from ${textOf(none)}`);
+    if (textOf(other).includes(canaryOf('b'))) failures.push(`${named(operation)} shows ${textOf(other)}`);
+    const theirs = await b.ask(operation, { ...asked, params });
+    if (theirs.status !== 200)
+      failures.push(`${named(operation)} does not answer its own organization: ${textOf(theirs)}`);
+  }
+  t.deepEqual(failures, []);
+});
+
+/** Ways to name another organization that must not count, besides those that are refused. */
+const disguises: Readonly<Record<string, Asked>> = {
+  nothing: {},
+  'headers of other systems': {
+    headers: { 'X-Scope-OrgID': 'b', 'X-Tenant-Id': 'b', 'X-Tenant': 'b', 'X-Oiq-Tenant': 'b' },
+  },
+  'headers of proxies': {
+    headers: {
+      'X-Forwarded-Host': 'b.example',
+      'X-Original-URL': '/api/tenants/b/logs',
+      'X-HTTP-Method-Override': 'GET',
+    },
+  },
+};
+
+for (const [title, disguise] of Object.entries(disguises))
+  test.serial(`no answer to an organization holds anything of another one, with ${title}`, async (t) => {
+    const failures: string[] = [];
+    let answered = 0;
+    for (const operation of shown) {
+      const asked = await a.example(operation);
+      const answer = await a.ask(operation, {
+        ...asked,
+        ...disguise,
+        headers: { ...asked.headers, ...disguise.headers },
+      });
+      if (answer.status === 200) answered++;
+      if (textOf(answer).includes(canaryOf('b'))) failures.push(`${named(operation)}: ${textOf(answer)}`);
+    }
+    t.deepEqual(failures, []);
+    t.true(answered > shown.length / 2, `${answered} of ${shown.length} answered`);
+    t.true(
+      textOf(await a.ask(operations.find((one) => one.operationId === 'listLogs') as Operation, {})).includes(
+        canaryOf('a'),
+      ),
+    );
+  });
+
+test.serial('every way to name another organization in path, query and body is refused to every role', async (t) => {
+  const failures: string[] = [];
+  const tokens = await Promise.all(roles.map((role) => a.harness.signIn(`${role}@a.example`)));
+  for (const [index, token] of tokens.entries())
+    for (const operation of withSession) {
+      const asked = { token, params: { id: 'x' } };
+      const answers = [await a.ask(operation, { ...asked, query: { tenantId: 'b' } })];
+      if (operation.method !== 'GET') answers.push(await a.ask(operation, { ...asked, body: { tenantId: ['b'] } }));
+      for (const answer of answers)
+        if (answer.status !== 403) failures.push(`${roles[index]} ${named(operation)}: ${textOf(answer)}`);
+    }
+  t.deepEqual(failures, []);
+});
