@@ -1,5 +1,6 @@
 /** Every topic, declared once. `oiq migrate` creates them; schemas of JSON values are registered where a registry is configured. */
 import { z } from 'zod';
+import { GrowingHead } from './evidence.ts';
 
 /** What a topic promises. Retention is by age and by size of each partition, whichever comes first. */
 export interface Topic {
@@ -98,6 +99,14 @@ export const topics = {
     key: 'report',
     value: UsageReport,
     partitions: 3,
+  }),
+  evidenceHeads: defineTopic({
+    name: 'evidence-heads',
+    summary: 'Signed heads of the audit chains',
+    key: 'tenant',
+    value: GrowingHead,
+    partitions: 1,
+    retentionHours: 60 * 24,
   }),
 } as const satisfies Record<string, Topic>;
 

@@ -9,12 +9,13 @@ import { deadLetters } from './dead-letters.ts';
 import { batchHandler } from './engine/run.ts';
 import { ScanPool } from './engine/scan-pool.ts';
 import type { Sink } from './engine/sink.ts';
+import { evidenceHeads } from './evidence-heads.ts';
 import { logs } from './logs.ts';
 import { metrics } from './metrics.ts';
 import { traces } from './traces.ts';
 import { usage } from './usage.ts';
 
-export const sinks: readonly Sink[] = [logs, metrics, traces, deadLetters, usage];
+export const sinks: readonly Sink[] = [logs, metrics, traces, deadLetters, usage, evidenceHeads];
 
 /**
  * Larger than the bus' own: an insert makes a part, with its own dictionary of words, and few large parts cost half of

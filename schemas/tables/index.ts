@@ -1,6 +1,7 @@
 /** Every table and view there is. A new one is a declaration and a line here. */
 import { deadLetterMarksTable, deadLettersTable } from './dead-letters.ts';
 import { entitiesTable, entitiesView } from './entities.ts';
+import { evidenceHeadsTable } from './evidence-heads.ts';
 import { logsTable } from './logs.ts';
 import { exemplarsTable, histogramsTable, samplesTable, seriesTable, summariesTable } from './metrics.ts';
 import { resourcesTable } from './resources.ts';
@@ -24,6 +25,7 @@ export const allTables: readonly Table[] = [
   deadLettersTable,
   deadLetterMarksTable,
   usageTable,
+  evidenceHeadsTable,
   schemaMigrationsTable,
 ];
 

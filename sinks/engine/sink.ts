@@ -7,7 +7,7 @@ export interface Sink {
   readonly name: string;
   readonly summary: string;
   readonly inputs: readonly SinkInput[];
-  /** What becomes of messages that can never be processed; `drop` (and say so) only where the input is the dead letter itself. */
+  /** What becomes of messages that can never be processed; `drop` (and say so) only where the input is the dead letter itself, or written by the platform alone. */
   readonly unprocessable: 'dead-letter' | 'drop';
   /** Makes the scanner; called once in each worker. */
   scanner(): Scanner;

@@ -7,9 +7,16 @@ import { createTables } from './001-create-tables.ts';
 import { addSearchIndexes } from './002-add-search-indexes.ts';
 import { createViews } from './003-create-views.ts';
 import { createUsage } from './004-create-usage.ts';
+import { createEvidenceHeads } from './005-create-evidence-heads.ts';
 import type { Migration } from './migration.ts';
 
-export const migrations: readonly Migration[] = [createTables, addSearchIndexes, createViews, createUsage];
+export const migrations: readonly Migration[] = [
+  createTables,
+  addSearchIndexes,
+  createViews,
+  createUsage,
+  createEvidenceHeads,
+];
 
 const appliedIds = async (columns: Columns): Promise<ReadonlySet<number>> => {
   const rows = await columns.query<{ id: number }>('SELECT DISTINCT id FROM schema_migrations');
