@@ -30,6 +30,7 @@ import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
 
 export interface ApiOptions {
+import { sweepSessions } from './http/sessions.ts';
   readonly documents: Documents;
   readonly columns: Columns;
   readonly bus: Bus;
@@ -60,11 +61,15 @@ const collections: readonly CollectionDefinition<object>[] = [
   auditRecords,
   auditHeads,
   onboardingStates,
+  serviceAccounts,
+  apiTokens,
+  apiTokenUses,
   outgoingMails,
 ];
 
-const rotationCheckMs = 3_600_000;
+const upkeepMs = 3_600_000;
 const drainStepMs = 20;
+  multiFactors,
 
 /** Resolves once rights are loaded, so that the first request is already answered by them. */
 export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
@@ -85,10 +90,13 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
     metrics: options.metrics,
     checkResponses: options.checkResponses ?? false,
   });
-  const rotation = setInterval(() => {
+  const upkeep = setInterval(() => {
     tokens.rotate().catch((error: unknown) => log.warn({ error }, 'the signing key could not be rotated'));
-  }, rotationCheckMs);
-  rotation.unref();
+    sweepSessions(documents, clock.now()).catch((error: unknown) =>
+      log.warn({ error }, 'sessions that are over could not be deleted'),
+    );
+  }, upkeepMs);
+  upkeep.unref();
   const stopped = Promise.withResolvers<void>();
 
   return {
@@ -99,7 +107,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
     },
     async stop() {
       server.drain();
-      clearInterval(rotation);
+      clearInterval(upkeep);
       await jobs.stop();
       while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
       await Promise.all([directory.close(), tokens.close(), delivery.stop()]);

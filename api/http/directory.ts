@@ -1,11 +1,12 @@
 import type { Clock } from '../../schemas/clock.ts';
-import type { CollectionDefinition, Documents, Feed, Stored } from '../../schemas/documents.ts';
+import type { CollectionDefinition, Documents, Stored } from '../../schemas/documents.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import { type Organization, organizations } from '../../schemas/resources/organization.ts';
-import { type Plan, plans } from '../../schemas/resources/plan.ts';
-import { type Session, sessions, sessionsTenant } from '../../schemas/resources/session.ts';
-import { type Membership, memberships, type Role, type User, users } from '../../schemas/resources/user.ts';
+import { type Organization, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { type Plan, plansTenant } from '../../schemas/resources/plan.ts';
+import { sessionsTenant } from '../../schemas/resources/session.ts';
+import { type Role, type User, usersTenant } from '../../schemas/resources/user.ts';
 import type { Who } from './changes.ts';
+import { type DirectoryMemory, loadDirectory } from './directory-memory.ts';
 import { ApiError } from './errors.ts';
 
 /** What every caller has. Made anew for each request from memory, so that a changed right counts at once. */
@@ -23,6 +24,8 @@ export interface PersonCaller extends AnyCaller {
   readonly kind: 'person';
   readonly userId: string;
   readonly sessionId: string;
+  /** When the session ends unless it is refreshed. */
+  readonly sessionExpiresAt: string;
   readonly user: User & Stored;
   /** A person's rights are those of the role. */
   readonly scopes?: undefined;
@@ -47,20 +50,27 @@ export const personOf = (caller: Caller): PersonCaller => {
 };
 
 /**
- * Users, memberships, organizations, plans and sessions in memory, kept current by the documents' change feed.
+ * Users, memberships, organizations, plans, sessions and API tokens in memory, kept current by the documents' change feed.
  * A feed that fell behind refuses (`UnavailableError`) rather than going by rights that may be gone.
  */
 export interface Directory {
   /** The caller of a session, or `undefined` when it (or what it stands on) is gone. */
   caller(sessionId: string, userId: string, tenantId: string): PersonCaller | undefined;
-  /** As `caller`, but asks the store for a session that this instance has not heard of yet. */
+  /** As `caller`, but asks the store for what this instance has not heard of yet. */
   freshCaller(sessionId: string, userId: string, tenantId: string): Promise<PersonCaller | undefined>;
+  /** The caller of an API token, by the hex SHA-256 of it. */
+  serviceAccountCaller(tokenHash: string): ServiceAccountCaller | undefined;
   userByEmail(email: string): (User & Stored) | undefined;
   /** Organizations to which a user belongs, where neither they nor the membership is disabled, oldest first. */
   organizationsOf(userId: string): readonly (Organization & Stored)[];
-  /** Begins a session; known here at once, elsewhere within a second. */
-  begin(session: Session): Promise<Session & Stored>;
-  end(sessionId: string): Promise<void>;
+  /** What was just written here counts here at once; elsewhere it does within a second. */
+  learn<Fields extends object>(
+    collection: CollectionDefinition<Fields>,
+    tenantId: string,
+    document: Fields & Stored,
+  ): void;
+  /** What was just removed here, for good, is gone here at once. */
+  forget(collection: CollectionDefinition<object>, tenantId: string, ...ids: readonly string[]): void;
   staleMs(): number;
   close(): Promise<void>;
 }
@@ -68,140 +78,81 @@ export interface Directory {
 /** How far behind the change feed may be. */
 const maxStaleMs = 2_000;
 
-const separator = '\u0000';
-
-type Known<Fields extends object> = Map<string, Fields & Stored>;
-
-/** What the directory holds in memory. */
-interface Held {
-  readonly users: Known<User>;
-  readonly idsByEmail: ReadonlyMap<string, string>;
-  readonly memberships: ReadonlyMap<string, Membership>;
-  readonly organizations: Known<Organization>;
-  readonly plans: Known<Plan>;
-  readonly sessions: Known<Session>;
-  /** What ended must not come back by a read of the store that began before. */
-  readonly endedSessions: ReadonlySet<string>;
-  readonly feeds: readonly Feed[];
-}
-
-const memberKey = (tenantId: string, userId: string): string => `${userId}${separator}${tenantId}`;
-
-const load = async (documents: Documents): Promise<Held> => {
-  const feeds: Feed[] = [];
-  const followed = async <Fields extends object>(
-    definition: CollectionDefinition<Fields>,
-    onChange: (
-      id: string,
-      document: (Fields & Stored) | undefined,
-      before: (Fields & Stored) | undefined,
-    ) => void = () => {},
-    keyOf: (tenantId: string, id: string) => string = (_, id) => id,
-  ): Promise<Known<Fields>> => {
-    const known: Known<Fields> = new Map();
-    const feed = await documents.follow(definition, ({ tenantId, id, document }) => {
-      const key = keyOf(tenantId, id);
-      onChange(id, document, known.get(key));
-      if (document === undefined) known.delete(key);
-      else known.set(key, document);
-    });
-    feeds.push(feed);
-    return known;
-  };
-  const idsByEmail = new Map<string, string>();
-  const endedSessions = new Set<string>();
-  return {
-    users: await followed(users, (id, document, before) => {
-      if (before !== undefined && idsByEmail.get(before.email) === id) idsByEmail.delete(before.email);
-      if (document !== undefined) idsByEmail.set(document.email, id);
-    }),
-    memberships: await followed(memberships, undefined, memberKey),
-    organizations: await followed(organizations),
-    plans: await followed(plans),
-    sessions: await followed(sessions, (id, document) => {
-      if (document !== undefined) return;
-      endedSessions.add(id);
-      if (endedSessions.size > 10_000) endedSessions.delete(endedSessions.values().next().value ?? '');
-    }),
-    idsByEmail,
-    endedSessions,
-    feeds,
-  };
-};
-
 /** Loads everything before it resolves. */
 export const openDirectory = async (documents: Documents, clock: Clock): Promise<Directory> => {
-  const held = await load(documents);
-  const stored = documents.of(sessionsTenant).collection(sessions);
-
-  const staleMs = (): number => {
-    let worst = 0;
-    for (const feed of held.feeds) worst = Math.max(worst, feed.staleMs());
-    return worst;
-  };
-
-  const caller: Directory['caller'] = (sessionId, userId, tenantId) => {
-    if (staleMs() > maxStaleMs)
+  const held = await loadDirectory(documents);
+  const refuseStale = (): void => {
+    if (held.staleMs() > maxStaleMs)
       throw new UnavailableError('the configuration store cannot be reached, so rights cannot be checked', {
         retryAfterSeconds: 2,
       });
-    const session = held.sessions.get(sessionId);
-    if (session?.userId !== userId || session.tenantId !== tenantId) return undefined;
-    if (Date.parse(session.expiresAt) <= clock.now()) return undefined;
-    const rights = rightsOf(held, userId, tenantId);
-    if (rights === undefined) return undefined;
-    const actor: Who = { type: 'user', id: userId, name: rights.user.email };
-    return { kind: 'person', tenantId, userId, sessionId, actor, ...rights };
+  };
+  const isOver = (expiresAt: string): boolean => Date.parse(expiresAt) <= clock.now();
+
+  const caller: Directory['caller'] = (sessionId, userId, tenantId) => {
+    refuseStale();
+    const session = held.sessions.get(sessionsTenant, sessionId);
+    if (session?.userId !== userId || session.tenantId !== tenantId || isOver(session.expiresAt)) return undefined;
+    const user = held.users.get(usersTenant, userId);
+    const membership = held.memberships.get(tenantId, userId);
+    const place = placeOf(held, tenantId);
+    if (user === undefined || user.disabled || membership === undefined || membership.disabled) return undefined;
+    if (place === undefined) return undefined;
+    const actor: Who = { type: 'user', id: userId, name: user.email };
+    const { expiresAt: sessionExpiresAt } = session;
+    return {
+      ...{ kind: 'person', tenantId, actor, role: membership.role, ...place },
+      ...{ userId, sessionId, sessionExpiresAt, user },
+    };
   };
 
   return {
     caller,
     async freshCaller(sessionId, userId, tenantId) {
-      if (!held.sessions.has(sessionId)) {
-        const session = await stored.find(sessionId);
-        if (session === undefined || held.endedSessions.has(sessionId)) return undefined;
-        held.sessions.set(sessionId, session);
-      }
+      await Promise.all([
+        held.sessions.find(sessionsTenant, sessionId),
+        held.users.find(usersTenant, userId),
+        held.memberships.find(tenantId, userId),
+        held.organizations.find(organizationsTenant, tenantId),
+      ]);
       return caller(sessionId, userId, tenantId);
     },
-    userByEmail: (email) => held.users.get(held.idsByEmail.get(email) ?? ''),
+    serviceAccountCaller(tokenHash) {
+      refuseStale();
+      const { tenantId = '', id: tokenId = '' } = held.tokensByHash.get(tokenHash) ?? {};
+      const token = held.tokens.get(tenantId, tokenId);
+      if (token === undefined || isOver(token.expiresAt)) return undefined;
+      const { serviceAccountId, scopes } = token;
+      const account = held.serviceAccounts.get(tenantId, serviceAccountId);
+      const place = placeOf(held, tenantId);
+      if (account === undefined || account.disabled || place === undefined) return undefined;
+      const actor: Who = { type: 'service-account', id: serviceAccountId, name: account.name };
+      const { role } = account;
+      return { kind: 'service-account', tenantId, actor, role, ...place, serviceAccountId, tokenId, scopes };
+    },
+    userByEmail: (email) => held.users.get(usersTenant, held.idsByEmail.get(email) ?? ''),
     organizationsOf(userId) {
       const found: (Organization & Stored)[] = [];
-      for (const [key, { disabled }] of held.memberships) {
-        if (disabled) continue;
-        const [owner, tenantId = ''] = key.split(separator);
-        const organization = owner === userId ? held.organizations.get(tenantId) : undefined;
-        if (organization && !organization.disabled) found.push(organization);
+      for (const tenantId of held.tenantsByUser.get(userId) ?? []) {
+        if (held.memberships.get(tenantId, userId)?.disabled) continue;
+        const organization = held.organizations.get(organizationsTenant, tenantId);
+        if (organization !== undefined && !organization.disabled) found.push(organization);
       }
       return found.sort((left, right) => left.createdAt.localeCompare(right.createdAt));
     },
-    async begin(session) {
-      const document = await stored.insert(session);
-      held.sessions.set(document.id, document);
-      return document;
+    learn: (collection, tenantId, document) => held.of(collection).learn(tenantId, document),
+    forget(collection, tenantId, ...ids) {
+      for (const id of ids) held.of(collection).forget(tenantId, id);
     },
-    async end(sessionId) {
-      held.sessions.delete(sessionId);
-      await stored.delete(sessionId);
-    },
-    staleMs,
-    async close() {
-      await Promise.all(held.feeds.map((feed) => feed.close()));
-    },
+    staleMs: held.staleMs,
+    close: held.close,
   };
 };
 
-/** What a user may do in an organization now; `undefined` when any part of it is gone or disabled. */
-const rightsOf = (
-  held: Held,
-  userId: string,
-  tenantId: string,
-): Pick<PersonCaller, 'role' | 'user' | 'organization' | 'plan'> | undefined => {
-  const user = held.users.get(userId);
-  const membership = held.memberships.get(memberKey(tenantId, userId));
-  if (user === undefined || user.disabled || membership === undefined || membership.disabled) return undefined;
-  const organization = held.organizations.get(tenantId);
+/** An organization with its plan; `undefined` when either is gone or it is disabled. */
+const placeOf = (held: DirectoryMemory, tenantId: string): Pick<Caller, 'organization' | 'plan'> | undefined => {
+  const organization = held.organizations.get(organizationsTenant, tenantId);
   if (organization === undefined || organization.disabled) return undefined;
-  const plan = held.plans.get(organization.planId);
-  return plan && { role: membership.role, user, organization, plan };
+  const plan = held.plans.get(plansTenant, organization.planId);
+  return plan && { organization, plan };
 };

@@ -79,7 +79,10 @@ const described = (operation: Operation): Json => ({
   ...(operation.body === undefined
     ? {}
     : {
-        requestBody: { required: true, content: { 'application/json': { schema: schemaOf(operation.body, 'input') } } },
+        requestBody: {
+          required: !operation.body.safeParse(undefined).success,
+          content: { 'application/json': { schema: schemaOf(operation.body, 'input') } },
+        },
       }),
   responses: responsesOf(operation),
 });

@@ -1,43 +1,56 @@
 import { hash, verify } from '@node-rs/argon2';
+import { z } from 'zod';
 import { UnavailableError } from '../../schemas/errors.ts';
 
 /** argon2id, as OWASP's ASVS asks at least: 46 MiB, one pass, one lane. Kept in each hash, so that they may rise. */
 const parameters = { memoryCost: 47_104, timeCost: 1, parallelism: 1 } as const;
 
+/** A password that somebody chooses. Long is what counts; any character may be in it. */
+export const NewPassword = z.string().min(12, 'must have at least 12 characters').max(1024);
+
 /** PHC string of a password. */
 export const hashPassword = (password: string): Promise<string> => hash(password, parameters);
 
-/** Checks passwords, a few at a time: each takes tens of milliseconds of a core and 46 MiB. */
+/** Checks and hashes passwords, a few at a time: each takes tens of milliseconds of a core and 46 MiB. */
 export interface Passwords {
   /** False for a wrong password, and after the same time where there is no hash to check against. */
   verify(passwordHash: string | null | undefined, password: string): Promise<boolean>;
+  hash(password: string): Promise<string>;
+  /** Whether a hash was made with less than is asked today; then it is made anew when the password is next known. */
+  isOutdated(passwordHash: string): boolean;
 }
 
 const atOnce = 2;
 const maxWaiting = 64;
 
-export const openPasswords = async (): Promise<Passwords> => {
-  const nobodys = await hashPassword(crypto.randomUUID());
+/** `algorithm` is argon2id, unless a test counts what is computed. */
+export const openPasswords = async (algorithm = { hash: hashPassword, verify }): Promise<Passwords> => {
+  const nobodys = await algorithm.hash(crypto.randomUUID());
   const waiting: (() => void)[] = [];
   let running = 0;
-  const turn = async (): Promise<void> => {
+  const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (running >= atOnce) {
       if (waiting.length >= maxWaiting)
         throw new UnavailableError('too many people are signing in at this moment', { retryAfterSeconds: 2 });
       await new Promise<void>((go) => waiting.push(go));
     }
     running++;
+    try {
+      return await work();
+    } finally {
+      running--;
+      waiting.shift()?.();
+    }
   };
   return {
     async verify(passwordHash, password) {
-      await turn();
-      try {
-        const matches = await verify(passwordHash ?? nobodys, password);
-        return matches && typeof passwordHash === 'string';
-      } finally {
-        running--;
-        waiting.shift()?.();
-      }
+      const matches = await inTurn(() => algorithm.verify(passwordHash ?? nobodys, password));
+      return matches && typeof passwordHash === 'string';
+    },
+    hash: (password) => inTurn(() => algorithm.hash(password)),
+    isOutdated(passwordHash) {
+      const [, memory, passes] = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=\d+\$/.exec(passwordHash) ?? [];
+      return !(Number(memory) >= parameters.memoryCost && Number(passes) >= parameters.timeCost);
     },
   };
 };

@@ -10,8 +10,13 @@ export const Session = z.strictObject({
   /** Where it was begun, for the list of one's own sessions. */
   address: z.string(),
   userAgent: z.string().max(512),
+  /** Hex SHA-256 of the refresh token in force. */
+  refreshHash: z.string(),
+  /** Of the one before it, which for a moment gives the same successor. */
+  previousRefreshHash: z.string().nullable(),
+  refreshedAt: z.iso.datetime(),
 });
 export type Session = z.output<typeof Session>;
 
-export const sessions = defineCollection<Session>({ name: 'sessions', indexes: [['userId']] });
+export const sessions = defineCollection<Session>({ name: 'sessions', indexes: [['userId'], ['expiresAt']] });
 export const sessionsTenant = platformTenant;

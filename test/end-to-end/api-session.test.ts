@@ -57,11 +57,12 @@ test('a wrong password, an unknown user and a disabled one get the same answer',
 });
 
 test('many attempts at one account from one address are refused for a while, and other accounts are not', async (t) => {
-  const statuses: number[] = [];
-  for (let attempt = 0; attempt < 12; attempt++)
-    statuses.push((await login({ email: 'victim@a.example', password: 'wrong' })).status);
-  t.deepEqual(statuses.slice(0, 10), Array(10).fill(401));
-  const refused = await login({ email: 'victim@a.example', password: 'wrong' });
+  const guess = () => login({ email: 'victim@a.example', password: 'wrong' });
+  const guesses = [await guess()];
+  // A minute may begin in between, and with it ten more.
+  while (guesses.length < 25 && guesses.at(-1)?.status === 401) guesses.push(await guess());
+  t.true(guesses.length > 10);
+  const refused = guesses.at(-1) ?? (await guess());
   t.is(refused.status, 429);
   t.is(refused.body.error, 'RATE_LIMITED');
   t.true(Number(refused.headers.get('retry-after')) >= 1);
@@ -77,7 +78,8 @@ test('cookie and bearer are the same session, and signing out ends both at once'
   t.deepEqual(byCookie.body, byBearer.body);
   const out = await harness.ask('POST', '/auth/logout', { as: `token ${token}` });
   t.is(out.status, 200);
-  t.regex(out.headers.get('set-cookie') ?? '', /^oiq_token=; .*1970/);
+  for (const name of ['oiq_token', 'oiq_refresh'])
+    t.true(out.headers.getSetCookie().some((cookie) => cookie.startsWith(`${name}=; `) && cookie.includes('1970')));
   t.is((await harness.ask('GET', '/auth/session', asCookie)).status, 401);
   t.is((await harness.ask('GET', '/auth/session', { as: `token ${token}` })).status, 401);
 });

@@ -8,7 +8,7 @@ export const currentSession = defineOperation({
   method: 'GET',
   path: '/auth/session',
   operationId: 'getSession',
-  summary: 'Who I am here: user, organization, role, entitlements',
+  summary: 'Who I am here: user, organization, role, entitlements, expiry',
   group: 'authentication',
   role: 'session',
   response: z.strictObject({
@@ -17,15 +17,17 @@ export const currentSession = defineOperation({
     role: z.enum(roles),
     entitlements: z.array(z.string()),
     sessionId: z.string(),
+    expiresAt: z.iso.datetime().describe('Of the session, unless it is refreshed'),
   }),
   handler({ caller }) {
-    const { user, organization, role, plan, sessionId } = personOf(caller);
+    const { user, organization, role, plan, sessionId, sessionExpiresAt } = personOf(caller);
     return {
       user: { id: user.id, email: user.email, name: user.name },
       tenant: { id: organization.id, name: organization.name },
       role,
       entitlements: [...plan.entitlements],
       sessionId,
+      expiresAt: sessionExpiresAt,
     };
   },
 });

@@ -1,7 +1,32 @@
 import type { Operation } from '../../http/operation.ts';
+import { changePassword } from './change-password.ts';
 import { currentSession } from './current-session.ts';
+import { endSession } from './end-session.ts';
 import { jwks } from './jwks.ts';
+import { listSessions } from './list-sessions.ts';
 import { login } from './login.ts';
 import { logout } from './logout.ts';
+import { confirmMultiFactor } from './mfa-confirm.ts';
+import { enrollMultiFactor } from './mfa-enroll.ts';
+import { renewRecoveryCodes } from './mfa-recovery-codes.ts';
+import { turnMultiFactorOff } from './mfa-turn-off.ts';
+import { refresh } from './refresh.ts';
+import { samlOperations } from './saml.ts';
+import { switchTenant } from './switch-tenant.ts';
 
-export const authenticationOperations: readonly Operation[] = [login, logout, currentSession, jwks];
+export const authenticationOperations: readonly Operation[] = [
+  login,
+  refresh,
+  logout,
+  currentSession,
+  listSessions,
+  endSession,
+  switchTenant,
+  changePassword,
+  jwks,
+  enrollMultiFactor,
+  confirmMultiFactor,
+  renewRecoveryCodes,
+  turnMultiFactorOff,
+  ...samlOperations,
+];

@@ -1,16 +1,18 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Counters } from '../../../schemas/counters.ts';
-import { ApiError, rateLimited } from '../../http/errors.ts';
+import { ConflictError, type Stored } from '../../../schemas/documents.ts';
+import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
+import type { Change } from '../../http/changes.ts';
+import { ApiError } from '../../http/errors.ts';
 import { defineOperation } from '../../http/operation.ts';
-import { sessionCookie } from '../../http/session.ts';
-import { Person, Tenant } from './views.ts';
+import type { Ports } from '../../http/ports.ts';
+import { checkSecondFactor } from '../../http/second-factor.ts';
+import { unauthenticated } from '../../http/session.ts';
+import { beginSession } from '../../http/sessions.ts';
+import { countAttempt } from '../../http/sign-in-attempts.ts';
+import { SignedIn } from './views.ts';
 
-const sessionLifetimeMs = 30 * 86_400_000;
-
-/** Attempts at one account from one address, and at any account from one address. Nobody locks somebody else out. */
-const ofPair = { rate: 0.1, burst: 10 };
-const ofAddress = { rate: 1, burst: 60 };
+/** Of one user in an hour: enough to see an attack, too few to fill the chain with it. */
+const recordedFailures = { limit: 20, windowMs: 3_600_000 };
 
 export const login = defineOperation({
   method: 'POST',
@@ -19,55 +21,59 @@ export const login = defineOperation({
   summary: 'Sign in with e-mail and password (and code where multi-factor is on)',
   group: 'authentication',
   role: 'none',
+  audit: ['session.begin', 'session.refuse'],
   body: z.strictObject({
     email: z.string().min(1).max(320),
     password: z.string().min(1).max(1024),
     code: z.string().max(32).optional().describe('Of the authenticator, where multi-factor is on'),
   }),
   maxBodyBytes: 16 * 1024,
-  response: z.strictObject({
-    token: z.string().describe('For programs: Authorization: Bearer'),
-    expiresAt: z.iso.datetime(),
-    user: Person,
-    tenant: Tenant,
-  }),
-  async handler({ body, request }, { counters, directory, passwords, tokens, clock }) {
+  response: SignedIn,
+  async handler({ body, request, change }, ports) {
+    const { counters, directory, passwords } = ports;
     const email = body.email.trim().toLowerCase();
-    await refuseTooMany(counters, request.address, email);
+    const attempt = await countAttempt(counters, request.address, email);
     const user = directory.userByEmail(email);
     const right = await passwords.verify(user?.passwordHash, body.password);
-    if (!right || user === undefined || user.disabled)
-      throw new ApiError('UNAUTHENTICATED', 'the e-mail address or the password is wrong');
-    const [organization] = directory.organizationsOf(user.id);
+    const [organization] = user === undefined ? [] : directory.organizationsOf(user.id);
+    if (!right || user === undefined || user.disabled) {
+      if (user !== undefined && organization !== undefined) recordFailure(user, organization.id, change, ports);
+      throw unauthenticated('the e-mail address or the password is wrong');
+    }
     if (organization === undefined) throw new ApiError('FORBIDDEN', 'this user belongs to no organization');
-    const session = await directory.begin({
-      userId: user.id,
-      tenantId: organization.id,
-      expiresAt: new Date(clock.now() + sessionLifetimeMs).toISOString(),
-      address: request.address,
-      userAgent: request.userAgent.slice(0, 512),
-    });
-    const { token, expiresAt } = await tokens.issue({
-      userId: user.id,
-      tenantId: organization.id,
-      sessionId: session.id,
-    });
-    request.reply('Set-Cookie', sessionCookie(token, expiresAt, request.host));
-    return {
-      token,
-      expiresAt: expiresAt.toISOString(),
-      user: { id: user.id, email: user.email, name: user.name },
-      tenant: { id: organization.id, name: organization.name },
-    };
+    try {
+      await checkSecondFactor({ user, code: body.code, request }, ports);
+    } catch (error) {
+      if (body.code !== undefined) recordFailure(user, organization.id, change, ports);
+      throw error;
+    }
+    await attempt.succeeded();
+    await rehash(user, body.password, ports);
+    return beginSession({ user, organization, request, change }, ports);
   },
 });
 
-const refuseTooMany = async (counters: Counters, address: string, email: string): Promise<void> => {
-  const pair = createHash('sha256').update(`${address}\n${email}`).digest('base64url');
-  const taken = await Promise.all([
-    counters.take(`login:${pair}`, ofPair, 1),
-    counters.take(`login-address:${address}`, ofAddress, 1),
-  ]);
-  for (const { granted, retryAfterMs } of taken)
-    if (granted < 1) throw rateLimited('too many attempts to sign in; wait a moment', retryAfterMs);
+/** After the answer, so that it tells by its time nothing of whether there is such a user. */
+const recordFailure = (user: User & Stored, tenantId: string, change: Change, { counters, log }: Ports): void => {
+  const record = async (): Promise<void> => {
+    const { limit, windowMs } = recordedFailures;
+    const { granted } = await counters.spend(`sign-in-failures/${user.id}`, limit, windowMs, 1);
+    if (granted < 1) return;
+    await change(async (scope) => scope.record({ action: 'session.refuse', id: user.id, name: user.email, tenantId }));
+  };
+  setImmediate(() => {
+    record().catch((error: unknown) => log.warn({ error }, 'a failed sign-in could not be recorded'));
+  });
+};
+
+/** The parameters of hashing rose since the password was hashed. */
+const rehash = async (user: User & Stored, password: string, { documents, passwords }: Ports): Promise<void> => {
+  if (user.passwordHash === null || !passwords.isOutdated(user.passwordHash)) return;
+  const passwordHash = await passwords.hash(password);
+  try {
+    await documents.of(usersTenant).collection(users).update(user.id, { passwordHash }, user.version);
+  } catch (error) {
+    // Somebody changed the user meanwhile, perhaps the password: the next sign-in tries again.
+    if (!(error instanceof ConflictError)) throw error;
+  }
 };

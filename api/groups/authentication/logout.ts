@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
+import { endedCookies } from '../../http/cookies.ts';
 import { personOf } from '../../http/directory.ts';
 import { defineOperation } from '../../http/operation.ts';
-import { endedCookie } from '../../http/session.ts';
 
 export const logout = defineOperation({
   method: 'POST',
@@ -10,10 +11,16 @@ export const logout = defineOperation({
   summary: 'End this session',
   group: 'authentication',
   role: 'session',
+  audit: 'session.end',
   response: z.strictObject({}),
-  async handler({ caller, request }, { directory }) {
-    await directory.end(personOf(caller).sessionId);
-    request.reply('Set-Cookie', endedCookie(request.host));
+  async handler({ caller, request, change }, { directory }) {
+    const { sessionId, user } = personOf(caller);
+    await change(async ({ of, record }) => {
+      await of(sessionsTenant).collection(sessions).delete(sessionId);
+      record({ id: sessionId, name: user.email });
+    });
+    directory.forget(sessions, sessionsTenant, sessionId);
+    for (const cookie of endedCookies(request.host)) request.reply('Set-Cookie', cookie);
     return {};
   },
 });

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
+import { users, usersTenant } from '../../../schemas/resources/user.ts';
+import { personOf } from '../../http/directory.ts';
+import { ApiError, invalid } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { NewPassword } from '../../http/password.ts';
+import { removeSessions } from '../../http/sessions.ts';
+import { countAttempt } from '../../http/sign-in-attempts.ts';
+
+export const changePassword = defineOperation({
+  method: 'POST',
+  path: '/auth/change-password',
+  operationId: 'changePassword',
+  summary: 'Current and new password; ends my other sessions',
+  group: 'authentication',
+  role: 'session',
+  audit: 'user.change-password',
+  body: z.strictObject({ currentPassword: z.string().min(1).max(1024), newPassword: NewPassword }),
+  maxBodyBytes: 16 * 1024,
+  response: z.strictObject({ endedSessions: z.int() }),
+  async handler({ caller, body, request, change }, { counters, directory, passwords }) {
+    const { user, userId, sessionId } = personOf(caller);
+    const attempt = await countAttempt(counters, request.address, user.email);
+    if (!(await passwords.verify(user.passwordHash, body.currentPassword)))
+      throw invalid('currentPassword', 'is not your password');
+    await attempt.succeeded();
+    if (body.newPassword === body.currentPassword) throw invalid('newPassword', 'must not be the one you have');
+    const passwordHash = await passwords.hash(body.newPassword);
+    const { after, ended } = await change(async ({ of, record }) => {
+      const stored = of(usersTenant).collection(users);
+      const before = await stored.find(userId);
+      if (before?.passwordHash !== user.passwordHash)
+        throw new ApiError('CONFLICT', 'the password was changed elsewhere at this moment; sign in again');
+      const changed = await stored.update(userId, { passwordHash });
+      record({ id: userId, name: user.email, before, after: changed });
+      return { after: changed, ended: await removeSessions({ of }, userId, { except: sessionId }) };
+    });
+    directory.learn(users, usersTenant, after);
+    directory.forget(sessions, sessionsTenant, ...ended);
+    return { endedSessions: ended.length };
+  },
+});

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
+import { personOf } from '../../http/directory.ts';
+import { notFound } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+
+export const endSession = defineOperation({
+  method: 'DELETE',
+  path: '/auth/sessions/{id}',
+  operationId: 'endSession',
+  summary: 'End one of my sessions',
+  group: 'authentication',
+  role: 'session',
+  audit: 'session.end',
+  params: z.strictObject({ id: z.string().min(1).max(128) }),
+  response: z.strictObject({}),
+  async handler({ caller, params: { id }, change }, { documents, directory }) {
+    const { userId, user } = personOf(caller);
+    const session = await documents.of(sessionsTenant).collection(sessions).find(id);
+    if (session?.userId !== userId) throw notFound('session');
+    await change(async ({ of, record }) => {
+      await of(sessionsTenant).collection(sessions).delete(id);
+      record({ id, name: user.email, tenantId: session.tenantId });
+    });
+    directory.forget(sessions, sessionsTenant, id);
+    return {};
+  },
+});

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { PermanentError } from '../../../schemas/errors.ts';
+import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
+import { personOf } from '../../http/directory.ts';
+import { invalid } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+
+const SessionView = z.strictObject({
+  id: z.string(),
+  current: z.boolean().describe('The one that asks'),
+  organizationId: z.string(),
+  createdAt: z.iso.datetime(),
+  lastUsedAt: z.iso.datetime().describe('When it was last refreshed'),
+  expiresAt: z.iso.datetime(),
+  address: z.string().describe('Where it was begun'),
+  userAgent: z.string(),
+});
+
+export const listSessions = defineOperation({
+  method: 'GET',
+  path: '/auth/sessions',
+  operationId: 'listSessions',
+  summary: 'My live sessions, the last used first',
+  group: 'authentication',
+  role: 'session',
+  query: z.strictObject({
+    limit: z.coerce.number().int().min(1).max(1000).default(100),
+    cursor: z.string().max(1024).optional(),
+  }),
+  response: z.strictObject({ items: z.array(SessionView), nextCursor: z.string().nullable() }),
+  async handler({ caller, query }, { documents, clock }) {
+    const { userId, sessionId } = personOf(caller);
+    const filter = { userId, expiresAt: { $gt: new Date(clock.now()).toISOString() } };
+    const page = await documents
+      .of(sessionsTenant)
+      .collection(sessions)
+      .list({ filter, sort: { refreshedAt: -1 }, limit: query.limit, after: query.cursor })
+      .catch((error: unknown) => {
+        if (error instanceof PermanentError) throw invalid('cursor', 'is not a cursor of this list');
+        throw error;
+      });
+    const items = page.items.map(({ id, tenantId, createdAt, refreshedAt, expiresAt, address, userAgent }) => ({
+      ...{ id, current: id === sessionId, organizationId: tenantId, createdAt, lastUsedAt: refreshedAt },
+      ...{ expiresAt, address, userAgent },
+    }));
+    return { items, nextCursor: page.nextCursor };
+  },
+});

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { cookieIn, refreshCookie, refuseForeignPage } from '../../http/cookies.ts';
+import { defineOperation, type RequestFacts } from '../../http/operation.ts';
+import { refreshSession } from '../../http/refresh-session.ts';
+import { unauthenticated } from '../../http/session.ts';
+import { giveTokens } from '../../http/sessions.ts';
+import { Tokens } from './views.ts';
+
+export const refresh = defineOperation({
+  method: 'POST',
+  path: '/auth/refresh',
+  operationId: 'refreshSession',
+  summary:
+    'A new session token for the refresh token, which is replaced; the one before gives the same successor for 30 s, anything older ends the session',
+  group: 'authentication',
+  role: 'none',
+  audit: 'session.revoke',
+  body: z
+    .strictObject({ refreshToken: z.string().min(1).max(512).describe('Of programs; browsers send the cookie') })
+    .optional(),
+  maxBodyBytes: 16 * 1024,
+  response: Tokens,
+  async handler({ body, request, change }, ports) {
+    const token = body?.refreshToken ?? tokenOfPage(request, ports.settings.PUBLIC_URL);
+    const { session, refreshToken } = await refreshSession(token, change, ports);
+    return giveTokens(session, refreshToken, request, ports);
+  },
+});
+
+const tokenOfPage = (request: RequestFacts, publicUrl: string | undefined): string => {
+  const token = cookieIn(request.header('cookie'), refreshCookie);
+  if (token === undefined) throw unauthenticated('there is no refresh token with this request; sign in');
+  const site = request.header('sec-fetch-site') || undefined;
+  refuseForeignPage({ site, origin: request.header('origin') || undefined, host: request.host }, publicUrl);
+  return token;
+};

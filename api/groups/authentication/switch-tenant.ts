@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { personOf } from '../../http/directory.ts';
+import { ApiError } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { beginSession } from '../../http/sessions.ts';
+import { SignedIn } from './views.ts';
+
+export const switchTenant = defineOperation({
+  method: 'POST',
+  path: '/auth/switch-tenant',
+  operationId: 'switchTenant',
+  summary: 'A session for another organization that I belong to, in place of this one',
+  group: 'authentication',
+  role: 'session',
+  audit: 'session.begin',
+  body: z.strictObject({ organizationId: z.string().min(1).max(64) }),
+  response: SignedIn,
+  handler({ caller, body, request, change }, ports) {
+    const { user, sessionId } = personOf(caller);
+    const mine = ports.directory.organizationsOf(user.id);
+    const organization = mine.find(({ id }) => id === body.organizationId);
+    if (organization === undefined) throw new ApiError('NOT_FOUND', 'you belong to no such organization');
+    return beginSession({ user, organization, request, change, insteadOf: sessionId }, ports);
+  },
+});

@@ -1,0 +1,34 @@
+/**
+ * How refresh tokens are spelled: `oiq_rt_<session id>.<secret>.<proof>`. The proof says without a look into the store that
+ * we made the token, so that a guess ends nobody's session; and a token's successor follows from it and the secret key, so that two
+ * tabs that refresh at once get the same one though only hashes are stored.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { SecretBox } from './secret-box.ts';
+
+const form = /^oiq_rt_([A-Za-z0-9_-]{1,128})\.([A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{43})$/;
+const proof = 'refresh token proof';
+const successor = 'refresh token successor';
+
+const spelled = (box: SecretBox, sessionId: string, secret: string): string => {
+  const proved = `oiq_rt_${sessionId}.${secret}`;
+  return `${proved}.${box.derive(proof, proved).toString('base64url')}`;
+};
+
+/** The first token of a session. Only its hash may be stored. */
+export const firstRefreshToken = (box: SecretBox, sessionId: string): string =>
+  spelled(box, sessionId, randomBytes(32).toString('base64url'));
+
+/** The token that follows one of ours; always the same. */
+export const nextRefreshToken = (box: SecretBox, sessionId: string, token: string): string =>
+  spelled(box, sessionId, box.derive(successor, token).toString('base64url'));
+
+/** The session of a token that we made, in force or not; `undefined` for everything else. */
+export const sessionOfRefreshToken = (box: SecretBox, token: string): string | undefined => {
+  const [, sessionId, secret, given] = form.exec(token) ?? [];
+  if (sessionId === undefined || secret === undefined || given === undefined) return undefined;
+  const right = box.derive(proof, `oiq_rt_${sessionId}.${secret}`);
+  return timingSafeEqual(right, Buffer.from(given, 'base64url')) ? sessionId : undefined;
+};
+
+export const refreshHash = (token: string): string => createHash('sha256').update(token).digest('hex');
