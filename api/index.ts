@@ -25,12 +25,12 @@ import { openDirectory } from './http/directory.ts';
 import { openPasswords } from './http/password.ts';
 import { makeSecretBox, secretKeyOf } from './http/secret-box.ts';
 import { makeApiServer } from './http/server.ts';
+import { sweepSessions } from './http/sessions.ts';
 import { openTokens } from './http/tokens.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
 
 export interface ApiOptions {
-import { sweepSessions } from './http/sessions.ts';
   readonly documents: Documents;
   readonly columns: Columns;
   readonly bus: Bus;
@@ -56,6 +56,9 @@ const collections: readonly CollectionDefinition<object>[] = [
   organizations,
   plans,
   sessions,
+  serviceAccounts,
+  apiTokens,
+  apiTokenUses,
   signingKeys,
   replayJobs,
   auditRecords,
