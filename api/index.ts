@@ -13,6 +13,7 @@ import { onboardingStates } from '../schemas/resources/onboarding.ts';
 import { organizations } from '../schemas/resources/organization.ts';
 import { outgoingMails } from '../schemas/resources/outgoing-mail.ts';
 import { plans } from '../schemas/resources/plan.ts';
+import { apiTokens, apiTokenUses, serviceAccounts } from '../schemas/resources/service-account.ts';
 import { sessions } from '../schemas/resources/session.ts';
 import { signingKeys } from '../schemas/resources/signing-key.ts';
 import { memberships, users } from '../schemas/resources/user.ts';
@@ -64,15 +65,11 @@ const collections: readonly CollectionDefinition<object>[] = [
   auditRecords,
   auditHeads,
   onboardingStates,
-  serviceAccounts,
-  apiTokens,
-  apiTokenUses,
   outgoingMails,
 ];
 
 const upkeepMs = 3_600_000;
 const drainStepMs = 20;
-  multiFactors,
 
 /** Resolves once rights are loaded, so that the first request is already answered by them. */
 export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
