@@ -9,10 +9,14 @@ import type { Log } from '../schemas/log.ts';
 import type { Mailer } from '../schemas/mail.ts';
 import type { Metrics } from '../schemas/metrics.ts';
 import { auditHeads, auditRecords } from '../schemas/resources/audit-record.ts';
+import { licenseKeys } from '../schemas/resources/license-key.ts';
+import { multiFactors } from '../schemas/resources/multi-factor.ts';
 import { onboardingStates } from '../schemas/resources/onboarding.ts';
 import { organizations } from '../schemas/resources/organization.ts';
 import { outgoingMails } from '../schemas/resources/outgoing-mail.ts';
 import { plans } from '../schemas/resources/plan.ts';
+import { projects } from '../schemas/resources/project.ts';
+import { resourceHistory } from '../schemas/resources/resource-history.ts';
 import { apiTokens, apiTokenUses, serviceAccounts } from '../schemas/resources/service-account.ts';
 import { sessions } from '../schemas/resources/session.ts';
 import { signingKeys } from '../schemas/resources/signing-key.ts';
@@ -65,7 +69,11 @@ const collections: readonly CollectionDefinition<object>[] = [
   auditRecords,
   auditHeads,
   onboardingStates,
+  multiFactors,
   outgoingMails,
+  projects,
+  licenseKeys,
+  resourceHistory,
 ];
 
 const upkeepMs = 3_600_000;

@@ -111,16 +111,7 @@ export const unbuiltRows: Readonly<Record<string, readonly Row[]>> = {
       'close the organization (the handler requires Owner, confirmed by name): access ends at once, reversible for 30 days, then erased',
     ],
   ],
-  projects: [
-    ['GET', '/api/projects', 'viewer', '', 'list'],
-    ['POST', '/api/projects', 'editor', '', 'create'],
-    ['GET', '/api/projects/{id}', 'viewer', '', 'one'],
-    ['PATCH', '/api/projects/{id}', 'editor', '', 'change'],
-    ['DELETE', '/api/projects/{id}', 'admin', '', 'delete'],
-    ['POST', '/api/projects/{id}/rotate-key', 'admin', '', "rotate the project's ingest key"],
-    ['GET', '/api/projects/{id}/notifications', 'viewer', '', 'e-mail notification settings'],
-    ['PUT', '/api/projects/{id}/notifications', 'editor', '', 'set them'],
-  ],
+  projects: [['POST', '/api/projects/{id}/rotate-key', 'admin', '', "rotate the project's ingest key"]],
   overview: [
     [
       'GET',

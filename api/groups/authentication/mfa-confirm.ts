@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
+import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
+import { personOf } from '../../http/directory.ts';
+import { ApiError, invalid } from '../../http/errors.ts';
+import { makeRecoveryCodes } from '../../http/multi-factor-codes.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { enrolmentOf, useCode } from '../../http/second-factor.ts';
+import { removeSessions } from '../../http/sessions.ts';
+import { RecoveryCodes } from './mfa-recovery-codes.ts';
+
+export const confirmMultiFactor = defineOperation({
+  method: 'POST',
+  path: '/auth/mfa/confirm',
+  operationId: 'confirmMultiFactor',
+  summary: 'The first code of the enrolled authenticator: turns multi-factor on and gives recovery codes, once',
+  group: 'authentication',
+  role: 'session',
+  audit: 'multi-factor.confirm',
+  body: z.strictObject({
+    code: z.string().min(6).max(32),
+    endOtherSessions: z.boolean().default(false).describe('Ends the sessions that began without a code'),
+  }),
+  response: RecoveryCodes,
+  async handler({ caller, body, request, change }, ports) {
+    const { user, sessionId } = personOf(caller);
+    const enrolment = await enrolmentOf(user.id, ports);
+    if (enrolment === undefined)
+      throw new ApiError('CONFLICT', 'nothing is enrolled; call POST /auth/mfa/enroll first');
+    if (enrolment.confirmedAt !== null) throw new ApiError('CONFLICT', 'multi-factor is on already');
+    if ((await useCode(user.id, body.code, request, ports)) === undefined)
+      throw invalid('code', 'is not the authenticator’s code of this moment; check its clock');
+    const codes = makeRecoveryCodes(ports.secretBox, user.id);
+    const ended = await change(async (scope) => {
+      const enrolments = scope.of(multiFactorsTenant).collection(multiFactors);
+      // The code that was used up is this secret's only while nobody enrolled another meanwhile.
+      const current = await enrolments.find(user.id);
+      if (current?.secret !== enrolment.secret || current.confirmedAt !== null)
+        throw new ApiError('CONFLICT', 'another authenticator was enrolled meanwhile');
+      const confirmedAt = new Date(ports.clock.now()).toISOString();
+      await enrolments.update(user.id, { confirmedAt, recoveryCodes: [...codes.kept] }, current.version);
+      scope.record({ id: user.id, name: user.email, before: { on: false }, after: { on: true } });
+      return body.endOtherSessions ? removeSessions(scope, user.id, { except: sessionId }) : [];
+    });
+    ports.directory.forget(sessions, sessionsTenant, ...ended);
+    return { recoveryCodes: [...codes.shown] };
+  },
+});

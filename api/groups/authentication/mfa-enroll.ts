@@ -1,0 +1,43 @@
+import { generateSecret, generateURI } from 'otplib';
+import { renderSVG } from 'uqr';
+import { z } from 'zod';
+import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
+import { personOf } from '../../http/directory.ts';
+import { ApiError } from '../../http/errors.ts';
+import { sealedFor } from '../../http/multi-factor-codes.ts';
+import { defineOperation } from '../../http/operation.ts';
+
+export const enrollMultiFactor = defineOperation({
+  method: 'POST',
+  path: '/auth/mfa/enroll',
+  operationId: 'enrollMultiFactor',
+  summary: 'A new TOTP secret, with its otpauth URI and QR picture; it counts once its first code is confirmed',
+  group: 'authentication',
+  role: 'session',
+  audit: 'multi-factor.enroll',
+  response: z.strictObject({
+    secret: z.string().describe('Base32, for typing it in; shown this once'),
+    uri: z.string().describe('otpauth://'),
+    qrCode: z.string().describe('The URI as an SVG picture, as a data: URI'),
+  }),
+  async handler({ caller, change }, { secretBox }) {
+    const { user } = personOf(caller);
+    const secret = generateSecret();
+    await change(async ({ of, record }) => {
+      const enrolments = of(multiFactorsTenant).collection(multiFactors);
+      const before = await enrolments.find(user.id);
+      if (before?.confirmedAt)
+        throw new ApiError('CONFLICT', 'multi-factor is on; turn it off before another authenticator is enrolled');
+      const pending = {
+        secret: secretBox.seal(sealedFor(user.id), secret),
+        ...{ confirmedAt: null, lastTimeStep: 0, recoveryCodes: [] },
+      };
+      if (before === undefined) await enrolments.insert({ id: user.id, ...pending });
+      else await enrolments.replace(user.id, pending, before.version);
+      record({ id: user.id, name: user.email });
+    });
+    const uri = generateURI({ issuer: 'OIQ', label: user.email, secret });
+    const picture = Buffer.from(renderSVG(uri, { border: 2 })).toString('base64');
+    return { secret, uri, qrCode: `data:image/svg+xml;base64,${picture}` };
+  },
+});

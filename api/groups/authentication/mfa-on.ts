@@ -1,0 +1,9 @@
+import { ApiError } from '../../http/errors.ts';
+import type { Ports } from '../../http/ports.ts';
+import { enrolmentOf } from '../../http/second-factor.ts';
+
+/** Throws `CONFLICT` where multi-factor is not on. */
+export const refuseUnlessOn = async (userId: string, ports: Pick<Ports, 'documents'>): Promise<void> => {
+  const enrolment = await enrolmentOf(userId, ports);
+  if (!enrolment?.confirmedAt) throw new ApiError('CONFLICT', 'multi-factor is not on');
+};

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
+import { personOf } from '../../http/directory.ts';
+import { invalid } from '../../http/errors.ts';
+import { makeRecoveryCodes } from '../../http/multi-factor-codes.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { useCode } from '../../http/second-factor.ts';
+import { refuseUnlessOn } from './mfa-on.ts';
+
+export const RecoveryCodes = z.strictObject({
+  recoveryCodes: z.array(z.string()).describe('Each is good for one sign-in in place of a code; shown this once'),
+});
+
+export const renewRecoveryCodes = defineOperation({
+  method: 'POST',
+  path: '/auth/mfa/recovery-codes',
+  operationId: 'renewRecoveryCodes',
+  summary: 'New recovery codes; the old ones are void',
+  group: 'authentication',
+  role: 'session',
+  audit: 'multi-factor.renew-recovery-codes',
+  body: z.strictObject({ code: z.string().min(6).max(32).describe('Of the authenticator, or a recovery code') }),
+  response: RecoveryCodes,
+  async handler({ caller, body, request, change }, ports) {
+    const { user } = personOf(caller);
+    await refuseUnlessOn(user.id, ports);
+    if ((await useCode(user.id, body.code, request, ports)) === undefined) throw invalid('code', 'is wrong');
+    const codes = makeRecoveryCodes(ports.secretBox, user.id);
+    await change(async ({ of, record }) => {
+      await of(multiFactorsTenant)
+        .collection(multiFactors)
+        .update(user.id, { recoveryCodes: [...codes.kept] });
+      record({ id: user.id, name: user.email });
+    });
+    return { recoveryCodes: [...codes.shown] };
+  },
+});

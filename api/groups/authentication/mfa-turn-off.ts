@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
+import { personOf } from '../../http/directory.ts';
+import { invalid } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { useCode } from '../../http/second-factor.ts';
+import { countAttempt } from '../../http/sign-in-attempts.ts';
+import { refuseUnlessOn } from './mfa-on.ts';
+
+export const turnMultiFactorOff = defineOperation({
+  method: 'DELETE',
+  path: '/auth/mfa',
+  operationId: 'turnMultiFactorOff',
+  summary: 'Turn multi-factor off (password and code)',
+  group: 'authentication',
+  role: 'session',
+  audit: 'multi-factor.turn-off',
+  body: z.strictObject({
+    password: z.string().max(1024).default('').describe('Left out by those who have none and sign in elsewhere'),
+    code: z.string().min(6).max(32).describe('Of the authenticator, or a recovery code'),
+  }),
+  response: z.strictObject({}),
+  async handler({ caller, body, request, change }, ports) {
+    const { user } = personOf(caller);
+    await refuseUnlessOn(user.id, ports);
+    if (user.passwordHash !== null) {
+      const attempt = await countAttempt(ports.counters, request.address, user.email);
+      if (!(await ports.passwords.verify(user.passwordHash, body.password))) throw invalid('password', 'is wrong');
+      await attempt.succeeded();
+    }
+    if ((await useCode(user.id, body.code, request, ports)) === undefined) throw invalid('code', 'is wrong');
+    await change(async ({ of, record }) => {
+      await of(multiFactorsTenant).collection(multiFactors).delete(user.id);
+      record({ id: user.id, name: user.email, before: { on: true }, after: { on: false } });
+    });
+    return {};
+  },
+});

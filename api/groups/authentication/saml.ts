@@ -1,0 +1,20 @@
+/** SAML is not served. Its routes say so, and are not published. */
+import { z } from 'zod';
+import { ApiError } from '../../http/errors.ts';
+import { defineOperation, type Method, type Operation } from '../../http/operation.ts';
+
+const notServed = (method: Method, path: string, operationId: string): Operation =>
+  defineOperation({
+    ...{ method, path, operationId, summary: 'SAML is not served: answers 501' },
+    ...{ group: 'authentication', role: 'none', hidden: true, built: false },
+    unaudited: 'it changes nothing',
+    response: z.strictObject({}),
+    handler: (): Promise<Record<string, never>> =>
+      Promise.reject(new ApiError('NOT_IMPLEMENTED', 'SAML is not served; sign in with OpenID Connect or a password')),
+  });
+
+export const samlOperations: readonly Operation[] = [
+  notServed('GET', '/auth/sso/saml/login', 'startSamlLogin'),
+  notServed('POST', '/auth/sso/saml/acs', 'finishSamlLogin'),
+  notServed('GET', '/auth/sso/saml/metadata', 'getSamlMetadata'),
+];
