@@ -64,17 +64,22 @@ export const bootstrap = async (documents: Documents, settings: Settings): Promi
         disabled: false,
       });
       await transaction.of(tenantId).collection(memberships).insert({ id: user.id, role: 'owner' });
-      await transaction.of(tenantId).collection(projects).insert({ id: 'default', name: 'Default', description: '' });
+      const keyId = randomUUID();
+      await transaction
+        .of(tenantId)
+        .collection(projects)
+        .insert({ id: 'default', name: 'Default', description: '', ingestKeyId: keyId });
       await transaction
         .of(tenantId)
         .collection(licenseKeys)
-        .insert(
-          licenseKeyFields(licenseKey, {
+        .insert({
+          id: keyId,
+          ...licenseKeyFields(licenseKey, {
             name: `First key, made ${now.slice(0, 10)}`,
             projectId: 'default',
             expiresAt: null,
           }),
-        );
+        });
     });
   } catch (error) {
     if (error instanceof ConflictError) return undefined;

@@ -5,6 +5,7 @@ import { deadLetterOperations } from './dead-letter/index.ts';
 import { logsOperations } from './logs/index.ts';
 import { metricsOperations } from './metrics/index.ts';
 import { onboardingOperations } from './onboarding/index.ts';
+import { projectsOperations } from './projects/index.ts';
 import { tracesOperations } from './traces/index.ts';
 import { unbuilt } from './unbuilt.ts';
 
@@ -15,5 +16,6 @@ export const operations: readonly Operation[] = [
   ...tracesOperations,
   ...deadLetterOperations,
   ...onboardingOperations,
+  ...projectsOperations,
   ...unbuilt,
 ];

@@ -1,10 +1,44 @@
 import { z } from 'zod';
 import { defineCollection } from '../documents.ts';
 
-/** The scope through which APM data is read. */
-export const Project = z.strictObject({
+export const projectEvents = [
+  'alert-firing',
+  'alert-resolved',
+  'incident-opened',
+  'incident-resolved',
+  'slo-burning',
+  'check-failing',
+  'check-recovered',
+  'quota-near',
+  'weekly-summary',
+] as const;
+
+export const severities = ['info', 'warning', 'critical'] as const;
+
+/** Whom a project's events are mailed to. */
+export const ProjectNotifications = z.strictObject({
+  enabled: z.boolean().default(true).describe('False mails nothing for this project'),
+  recipients: z.array(z.email().max(254)).max(50).default([]).describe('Without any, nothing is mailed'),
+  events: z
+    .array(z.enum(projectEvents))
+    .max(projectEvents.length)
+    .default(['alert-firing', 'alert-resolved', 'incident-opened', 'incident-resolved', 'quota-near']),
+  minimumSeverity: z.enum(severities).default('warning').describe('Alerts and incidents below it are not mailed'),
+});
+export type ProjectNotifications = z.output<typeof ProjectNotifications>;
+
+/** What callers set of a project. */
+export const ProjectFields = z.strictObject({
   name: z.string().min(1).max(256),
   description: z.string().max(4096).default(''),
+});
+
+/** The scope through which APM data is read. */
+export const Project = ProjectFields.extend({
+  /** The license key that `rotate-key` rotates; absent until there is one. */
+  ingestKeyId: z.string().optional(),
+  /** Absent until somebody set them. */
+  notifications: ProjectNotifications.optional(),
 });
 export type Project = z.output<typeof Project>;
 

@@ -25,6 +25,8 @@ export const examples: Readonly<Record<string, Example>> = {
   discardDeadLetter: ({ tenant }) => ({ params: { id: letterToDiscardOf(tenant) } }),
 
   createProject: () => ({ body: { name: `Project ${randomUUID()}` } }),
+  updateProject: { body: { description: 'Changed' } },
+  setProjectNotifications: { body: { recipients: ['somebody@example.com'] } },
 };
 
 /** Operations whose success is shown elsewhere, and where. They are still asked, and must not answer 5xx. */

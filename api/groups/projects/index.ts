@@ -1,0 +1,9 @@
+import type { Operation } from '../../http/operation.ts';
+import { setNotifications, showNotifications } from './notifications.ts';
+import { projectResource } from './resource.ts';
+
+export const projectsOperations: readonly Operation[] = [
+  ...projectResource.operations,
+  showNotifications,
+  setNotifications,
+];

@@ -1,0 +1,59 @@
+import { type Project, ProjectNotifications } from '../../../schemas/resources/project.ts';
+import { notFound } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { etagOf } from '../../http/preconditions.ts';
+import { fieldsOf } from '../../http/resource-history.ts';
+import { idParameter } from '../../http/resource-operations.ts';
+import { projectResource } from './resource.ts';
+
+const path = '/api/projects/{id}/notifications';
+const response = ProjectNotifications.meta({
+  description: 'The ETag is the project’s',
+});
+
+const notificationsOf = ({ notifications }: Partial<Project>): ProjectNotifications =>
+  notifications ?? ProjectNotifications.parse({});
+
+export const showNotifications = defineOperation({
+  method: 'GET',
+  path,
+  operationId: 'getProjectNotifications',
+  summary: 'Whom a project’s events are mailed to',
+  group: 'projects',
+  role: 'viewer',
+  versions: 'read',
+  params: idParameter,
+  response,
+  async handler({ caller, params, request }, { documents }) {
+    const project = await documents.of(caller.tenantId).collection(projectResource.collection).find(params.id);
+    if (project === undefined) throw notFound('project');
+    request.reply('ETag', etagOf(project));
+    return notificationsOf(project);
+  },
+});
+
+export const setNotifications = defineOperation({
+  method: 'PUT',
+  path,
+  operationId: 'setProjectNotifications',
+  summary: 'Set whom a project’s events are mailed to; what is left out takes its default',
+  group: 'projects',
+  role: 'editor',
+  audit: 'project.set-notifications',
+  versions: 'write',
+  params: idParameter,
+  body: ProjectNotifications,
+  response,
+  async handler(input, ports) {
+    const { recipients, events, ...rest } = input.body;
+    const notifications: ProjectNotifications = {
+      ...rest,
+      recipients: [...new Set(recipients.map((address) => address.toLowerCase()))],
+      events: [...new Set(events)],
+    };
+    const next = async (before: Parameters<typeof fieldsOf<Project>>[0]) => ({ ...fieldsOf(before), notifications });
+    const project = await projectResource.change(input.params.id, next, input, ports);
+    input.request.reply('ETag', etagOf(project));
+    return notificationsOf(project);
+  },
+});

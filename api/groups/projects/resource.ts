@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { type Project, ProjectFields, projects } from '../../../schemas/resources/project.ts';
+import { defineResource } from '../../http/resource.ts';
+import { storedView } from '../../http/resource-form.ts';
+
+const View = z.strictObject({
+  ...ProjectFields.shape,
+  ingestKeyId: z.string().nullable().describe('The license key that rotate-key rotates'),
+  ...storedView,
+});
+
+export const projectResource = defineResource<typeof ProjectFields, Project, typeof View>({
+  noun: 'project',
+  group: 'projects',
+  path: '/api/projects',
+  collection: projects,
+  verbs: ['list', 'create', 'read', 'patch', 'delete'],
+  roles: { read: 'viewer', write: 'editor', delete: 'admin' },
+  fields: ProjectFields,
+  example: { name: 'Shop', description: 'The web shop and what it calls' },
+  view: View,
+  show: (documents) =>
+    documents.map(({ name, description = '', ingestKeyId = null, id, version, createdAt, updatedAt }) => ({
+      ...{ name, description, ingestKeyId, id, version, createdAt, updatedAt },
+    })),
+  list: { searched: ['name', 'description'] },
+});

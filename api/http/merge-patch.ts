@@ -1,0 +1,54 @@
+import { z } from 'zod';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** JSON merge patch (RFC 7396): members of the patch replace, `null` removes, objects are gone into, arrays are not. */
+export const mergePatch = (target: unknown, patch: unknown): unknown => {
+  if (!isFields(patch)) return patch;
+  const merged = new Map(Object.entries(isFields(target) ? target : {}));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(name);
+    else merged.set(name, mergePatch(merged.get(name), value));
+  }
+  return Object.fromEntries(merged);
+};
+
+/**
+ * What a merge patch of such an object may hold: any of its members, each of its type or null. No default is filled in:
+ * what the patch does not name stays as it is. What was patched is held against the schema itself afterwards.
+ */
+export const patchOf = (schema: z.ZodObject): z.ZodObject =>
+  z.strictObject(
+    Object.fromEntries(
+      Object.entries(schema.shape).map(([name, member]) => {
+        const described = partOf(member as z.ZodType)
+          .nullable()
+          .optional();
+        const { description } = member as z.ZodType;
+        return [name, description === undefined ? described : described.describe(description)];
+      }),
+    ),
+  );
+
+const partOf = (schema: z.ZodType): z.ZodType => {
+  const inner = withoutDefault(schema);
+  if (inner instanceof z.ZodObject) return patchOf(inner);
+  // Part of one is not known to be one: only the whole is checked.
+  if (inner instanceof z.ZodRecord || inner instanceof z.ZodUnion || inner instanceof z.ZodIntersection)
+    return z.unknown();
+  return inner;
+};
+
+const withoutDefault = (schema: z.ZodType): z.ZodType => {
+  if (
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable
+  )
+    return withoutDefault(schema.unwrap() as z.ZodType);
+  return schema;
+};

@@ -1,0 +1,22 @@
+/**
+ * Which configuration refers to which, one line a reference. A document that others refer to cannot be deleted, and what
+ * is referred to must exist; both follow from this table.
+ */
+import type { CollectionDefinition, Filter } from '../documents.ts';
+import { licenseKeys } from './license-key.ts';
+import { projects } from './project.ts';
+
+export interface Reference {
+  readonly from: CollectionDefinition<object>;
+  /** What people call those who refer. */
+  readonly noun: string;
+  /** Where the id stands, dotted; a list there or on the way refers to each of its ids. */
+  readonly path: string;
+  readonly to: CollectionDefinition<object>;
+  /** Only documents that match it keep what they refer to in use. */
+  readonly where?: Filter;
+}
+
+export const references: readonly Reference[] = [
+  { from: licenseKeys, noun: 'license key', path: 'projectId', to: projects, where: { revokedAt: null } },
+];
