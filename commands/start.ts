@@ -98,6 +98,14 @@ export const start = async (
   };
 };
 
+/** How long a client may take; bodies of the API have a shorter time of their own. Node looks every so often, 30 seconds by default. */
+const patience = {
+  requestTimeout: 120_000,
+  headersTimeout: 10_000,
+  keepAliveTimeout: 75_000,
+  connectionsCheckingInterval: 2_000,
+} as const;
+
 const listen = (
   address: string,
   { listeners, ingest }: { listeners: readonly Listener[]; ingest: Listener | undefined },
@@ -108,7 +116,7 @@ const listen = (
       .writeHead(404, { 'content-type': 'application/json' })
       .end('{"error":"NOT_FOUND","message":"this process does not serve that path"}\n');
   };
-  const server = createServer({ requestTimeout: 120_000, headersTimeout: 15_000, keepAliveTimeout: 75_000 }, answer);
+  const server = createServer(patience, answer);
   // Ingest refuses before the body is sent; everything else reads it.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     if (ingest?.(request, response)) return;

@@ -3,6 +3,8 @@ import { ApiError, invalid } from './errors.ts';
 
 const maxDepth = 64;
 const maxElements = 10_000;
+/** For all of a body: 1 MiB needs 70 kB a second. */
+const bodyTimeoutMs = 15_000;
 
 /** Whether a request has a body at all. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
@@ -35,7 +37,7 @@ export const readJson = async (request: IncomingMessage, cap: number): Promise<u
   return value;
 };
 
-/** The bytes of a body; 413 above the cap, without reading on. */
+/** The bytes of a body; 413 above the cap, without reading on, and 400 for one that takes too long. */
 const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer> => {
   const tooLarge = () =>
     new ApiError('PAYLOAD_TOO_LARGE', `the body is larger than ${cap} bytes`, { headers: { Connection: 'close' } });
@@ -43,6 +45,12 @@ const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer> => {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    const late = setTimeout(() => {
+      request.pause();
+      const message = `the body did not arrive within ${bodyTimeoutMs / 1000} seconds`;
+      const details = [{ path: '', message }];
+      reject(new ApiError('VALIDATION_FAILED', message, { details, headers: { Connection: 'close' } }));
+    }, bodyTimeoutMs);
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > cap) {
@@ -50,11 +58,15 @@ const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer> => {
         reject(tooLarge());
       } else chunks.push(chunk);
     });
-    request.on('end', () =>
-      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
-    );
+    request.on('end', () => {
+      clearTimeout(late);
+      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+    });
     request.on('error', (cause) => reject(new ApiError('VALIDATION_FAILED', 'the body ended early', { cause })));
-    request.on('close', () => reject(new ApiError('VALIDATION_FAILED', 'the body ended early')));
+    request.on('close', () => {
+      clearTimeout(late);
+      reject(new ApiError('VALIDATION_FAILED', 'the body ended early'));
+    });
   });
 };
 

@@ -1,0 +1,120 @@
+/** Clients that send slowly, too much or nothing: each is let go in time, and others are answered meanwhile. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { type OiqProcess, signIn, startOiq } from '../end-to-end/oiq-process.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'oiq-slow-'));
+let oiq: OiqProcess;
+let token: string;
+test.before(async () => {
+  oiq = await startOiq({ dataDirectory: directory });
+  token = await signIn(oiq.http);
+});
+test.after.always(async () => {
+  await oiq?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+interface Client {
+  readonly socket: Socket;
+  received(): string;
+  /** Resolves when the server has closed. */
+  readonly closed: Promise<unknown>;
+}
+
+const client = (t: ExecutionContext, text: string): Client => {
+  const { hostname, port } = new URL(oiq.http);
+  const socket = connect(Number(port), hostname);
+  let received = '';
+  socket.setEncoding('utf8').on('data', (part: string) => (received += part));
+  socket.on('error', () => undefined);
+  socket.write(text);
+  t.teardown(() => socket.destroy());
+  return { socket, received: () => received, closed: new Promise((resolve) => socket.once('close', resolve)) };
+};
+
+/** Sends a byte every second until the server closes. */
+const trickle = ({ socket }: Client, byte: string): void => {
+  const timer = setInterval(() => socket.write(byte), 1_000);
+  socket.once('close', () => clearInterval(timer));
+};
+
+const request = (headers: string): string => `POST /auth/login HTTP/1.1\r\nhost: x\r\n${headers}`;
+const manyAtOnce = 100;
+
+/** Asks for something that reads rights, and for health; both must be answered soon. */
+const othersAreAnswered = async (t: ExecutionContext): Promise<void> => {
+  const headers = { authorization: `Bearer ${token}` };
+  for (const path of ['/healthz', '/auth/session']) {
+    const answer = await fetch(`${oiq.http}${path}`, { headers, signal: AbortSignal.timeout(5_000) });
+    t.is(answer.status, 200, path);
+    await answer.arrayBuffer();
+  }
+};
+
+test('headers that trickle are cut off, and others are answered meanwhile', async (t) => {
+  t.timeout(60_000);
+  const clients = Array.from({ length: manyAtOnce }, () => client(t, request('x-slow: ')));
+  for (const one of clients) trickle(one, 'x');
+  await othersAreAnswered(t);
+  await Promise.all(clients.map(({ closed }) => closed));
+  await othersAreAnswered(t);
+  t.regex(clients[0]?.received() ?? '', /^(HTTP\/1\.1 408 |$)/);
+});
+
+test('a body that trickles is refused and its connection closed', async (t) => {
+  t.timeout(60_000);
+  const start = request('content-type: application/json\r\ncontent-length: 1000\r\n\r\n{');
+  const clients = Array.from({ length: manyAtOnce }, () => client(t, start));
+  for (const one of clients) trickle(one, ' ');
+  await othersAreAnswered(t);
+  await Promise.all(clients.map(({ closed }) => closed));
+  await othersAreAnswered(t);
+  for (const { received } of clients) {
+    t.true(received().startsWith('HTTP/1.1 400 '), received());
+    t.true(received().includes('did not arrive within'), received());
+  }
+});
+
+test('connections that send nothing are closed, and keep nobody out', async (t) => {
+  t.timeout(60_000);
+  const clients = Array.from({ length: manyAtOnce }, () => client(t, ''));
+  await othersAreAnswered(t);
+  await Promise.all(clients.map(({ closed }) => closed));
+  t.pass();
+});
+
+const mebibyte = 1024 * 1024;
+const tooMuch: Readonly<Record<string, readonly [headers: string, body: string, status: number]>> = {
+  'a length beyond the cap': [`content-length: ${100 * mebibyte}`, '{', 413],
+  'chunks beyond the cap': [
+    'transfer-encoding: chunked',
+    `${mebibyte.toString(16)}\r\n${' '.repeat(mebibyte)}\r\n${mebibyte.toString(16)}\r\n${' '.repeat(mebibyte)}\r\n0\r\n\r\n`,
+    413,
+  ],
+  'brackets 10,000 deep': ['content-length: 10000', '['.repeat(10_000), 400],
+  'objects 2,000 deep': [`content-length: ${2000 * 5 + 1 + 2000}`, `${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`, 400],
+  'an array of 7,000 numbers in too small a body': ['content-length: 14001', `[${'1,'.repeat(6999)}1]`, 400],
+  'a length and chunks at once': [
+    'content-length: 5\r\ntransfer-encoding: chunked',
+    '0\r\n\r\nGET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n',
+    400,
+  ],
+  'two lengths': ['content-length: 2\r\ncontent-length: 3', '{}', 400],
+  'a header of 20 kB': [`x-long: ${'x'.repeat(20_000)}\r\ncontent-length: 2`, '{}', 431],
+};
+
+for (const [title, [headers, body, status]] of Object.entries(tooMuch))
+  test(`${title} is answered ${status}`, async (t) => {
+    const { closed, received } = client(
+      t,
+      request(`content-type: application/json\r\nconnection: close\r\n${headers}\r\n\r\n${body}`),
+    );
+    await closed;
+    t.is(received().match(/^HTTP\/1\.1 (\d+)/)?.[1], String(status), received().slice(0, 300));
+    t.is(received().split('HTTP/1.1 ').length, 2, 'one answer');
+    await othersAreAnswered(t);
+  });
