@@ -4,15 +4,14 @@
  * 200 needs an entry here, or in `unshown` with the reason.
  */
 import { randomUUID } from 'node:crypto';
-import { password } from '../end-to-end/api-harness.ts';
+import { identityExamples } from './identity-examples.ts';
 import { deadLetterIdOf, letterToDiscardOf, traceIdOf } from './telemetry.ts';
 import type { Asked, World } from './world.ts';
 
 export type Example = Asked | ((world: World) => Asked | Promise<Asked>);
 
 export const examples: Readonly<Record<string, Example>> = {
-  login: ({ tenant }) => ({ token: '', body: { email: `viewer@${tenant}.example`, password } }),
-  logout: async ({ person }) => ({ token: (await person('viewer')).token }),
+  ...identityExamples,
 
   getLog: async ({ make }) => ({ params: { id: (await make('listLogs')).items[0].id } }),
   listTraces: { query: { scope: 'account' } },
@@ -31,3 +30,8 @@ export const examples: Readonly<Record<string, Example>> = {
 
 /** Operations whose success is shown elsewhere, and where. They are still asked, and must not answer 5xx. */
 export const unshown: Readonly<Record<string, string>> = {};
+
+/** Operations that declare an audit record which their example does not cause, and when they leave it. */
+export const recordsElsewhere: Readonly<Record<string, string>> = {
+  refreshSession: 'an old refresh token ends the session',
+};

@@ -37,8 +37,8 @@ export interface World {
   /** A request that the operation answers; made anew each time. */
   example(operation: Operation): Promise<Asked>;
   ask(operation: Operation, asked: Asked): Promise<Answer>;
-  /** Asks an operation by its id with its example, changed by `overrides`; throws unless it answers 200. */
-  make(operationId: string, overrides?: Asked): Promise<Answer['body']>;
+  /** Asks an operation by its id, with its example where nothing is given; throws unless it answers 200. */
+  make(operationId: string, asked?: Asked): Promise<Answer['body']>;
 }
 
 export const operationOf = (operationId: string): Operation => {
@@ -105,9 +105,9 @@ export const worldOf = async (harness: Harness, tenant: string): Promise<World> 
         ...(asked.body === undefined ? {} : { body: asked.body }),
         ...(asked.headers === undefined ? {} : { headers: asked.headers }),
       }),
-    async make(operationId, overrides) {
+    async make(operationId, asked) {
       const operation = operationOf(operationId);
-      const answer = await world.ask(operation, { ...(await world.example(operation)), ...overrides });
+      const answer = await world.ask(operation, asked ?? (await world.example(operation)));
       if (answer.status !== 200)
         throw new Error(`${operationId} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
       return answer.body;
