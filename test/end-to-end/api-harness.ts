@@ -112,24 +112,29 @@ const asked = async (
 
 export const startHarness = async ({
   log = silent,
+  now = () => Date.now(),
   environment = {},
   republish = () => {
     throw new PermanentError('malformed', 'still refused');
   },
 }: {
   readonly log?: Log;
+  /** The API's clock. */
+  readonly now?: () => number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly republish?: DeadLettersOptions['republish'];
 } = {}): Promise<Harness> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-api-'));
-  const clock = { now: () => Date.now() };
-  const settings = settingsOf({ OIQ_DATA_DIR: directory, ...environment });
+  const clock = { now };
+  // Tests ask faster than people do; what limits them is tested with the limits set.
+  const unlimited = { OIQ_API_REQUESTS_PER_SECOND: '100000', OIQ_API_ANONYMOUS_REQUESTS_PER_SECOND: '100000' };
+  const settings = settingsOf({ OIQ_DATA_DIR: directory, ...unlimited, ...environment });
   const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
   const columns = await chdbColumns({ directory: join(directory, 'columns') });
   await migrate(columns, silent);
   const bus = await segmentsBus({ directory: join(directory, 'bus') });
   await bus.ensureTopics(allTopics);
-  const counters = memoryCounters();
+  const counters = memoryCounters({ clock });
   const mailer =
     settings.SMTP_URL === undefined
       ? fileMailer({ path: join(directory, 'outbox.jsonl') })

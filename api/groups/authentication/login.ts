@@ -21,7 +21,7 @@ export const login = defineOperation({
   summary: 'Sign in with e-mail and password (and code where multi-factor is on)',
   group: 'authentication',
   role: 'none',
-  audit: ['session.begin', 'session.refuse'],
+  audit: ['session.begin', 'session.refuse', 'multi-factor.use-recovery-code'],
   body: z.strictObject({
     email: z.string().min(1).max(320),
     password: z.string().min(1).max(1024),
@@ -41,13 +41,15 @@ export const login = defineOperation({
       throw unauthenticated('the e-mail address or the password is wrong');
     }
     if (organization === undefined) throw new ApiError('FORBIDDEN', 'this user belongs to no organization');
+    let shownBy: Awaited<ReturnType<typeof checkSecondFactor>>;
     try {
-      await checkSecondFactor({ user, code: body.code, request }, ports);
+      shownBy = await checkSecondFactor({ user, code: body.code, request }, ports);
     } catch (error) {
       if (body.code !== undefined) recordFailure(user, organization.id, change, ports);
       throw error;
     }
     await attempt.succeeded();
+    if (shownBy === 'recovery-code') await recordRecovery(user, organization.id, change);
     await rehash(user, body.password, ports);
     return beginSession({ user, organization, request, change }, ports);
   },
@@ -65,6 +67,13 @@ const recordFailure = (user: User & Stored, tenantId: string, change: Change, { 
     record().catch((error: unknown) => log.warn({ error }, 'a failed sign-in could not be recorded'));
   });
 };
+
+/** Recovery codes are few, and used where an authenticator was lost, or by a thief. */
+const recordRecovery = (user: User & Stored, tenantId: string, change: Change): Promise<void> =>
+  change(async ({ record }) => {
+    const actor = { type: 'user', id: user.id, name: user.email } as const;
+    record({ action: 'multi-factor.use-recovery-code', id: user.id, name: user.email, tenantId, actor });
+  });
 
 /** The parameters of hashing rose since the password was hashed. */
 const rehash = async (user: User & Stored, password: string, { documents, passwords }: Ports): Promise<void> => {

@@ -1,0 +1,192 @@
+/** Authenticators and recovery codes: what turns them on, what they ask for, and that no code counts twice. */
+import test, { type ExecutionContext } from 'ava';
+import { generateSync } from 'otplib';
+import { auditRecords } from '../../schemas/resources/audit-record.ts';
+import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
+import { type Answer, type Harness, password, startHarness } from './api-harness.ts';
+
+let harness: Harness;
+/** In the middle of a time step, and moved by the tests alone. */
+let nowMs = Math.floor(Date.now() / 30_000) * 30_000 + 15_000;
+const stepMs = 30_000;
+test.before(async () => {
+  harness = await startHarness({ now: () => nowMs });
+});
+test.after.always(() => harness?.close());
+
+const codeAt = (secret: string, steps = 0): string =>
+  generateSync({ secret, epoch: Math.floor((nowMs + steps * stepMs) / 1000) });
+
+const login = (email: string, code?: string, secretWord = password): Promise<Answer> =>
+  harness.ask('POST', '/auth/login', {
+    as: 'nobody',
+    body: { email, password: secretWord, ...(code === undefined ? {} : { code }) },
+  });
+
+const post = (token: string, path: string, body?: unknown, method = 'POST'): Promise<Answer> =>
+  harness.ask(method, `/auth/mfa${path}`, { as: `token ${token}`, body });
+
+interface Enrolled {
+  readonly token: string;
+  readonly secret: string;
+  readonly recoveryCodes: readonly string[];
+}
+
+/** Turns multi-factor on, and leaves the present time step unused. */
+const enroll = async (t: ExecutionContext, email: string): Promise<Enrolled> => {
+  nowMs += 4 * stepMs;
+  const token = await harness.signIn(email);
+  const { secret } = (await post(token, '/enroll')).body;
+  const confirmed = await post(token, '/confirm', { code: codeAt(secret, -1) });
+  t.is(confirmed.status, 200, JSON.stringify(confirmed.body));
+  return { token, secret, recoveryCodes: confirmed.body.recoveryCodes };
+};
+
+test.serial(
+  'enrolling gives a secret, its URI and a picture, and asks for nothing until a code is confirmed',
+  async (t) => {
+    const token = await harness.signIn('viewer@a.example');
+    const { status, body } = await post(token, '/enroll');
+    t.is(status, 200);
+    t.regex(body.secret, /^[A-Z2-7]{32}$/);
+    t.is(new URL(body.uri).searchParams.get('secret'), body.secret);
+    t.true(decodeURIComponent(body.uri).startsWith('otpauth://totp/OIQ:viewer@a.example?'));
+    const [, picture = ''] = /^data:image\/svg\+xml;base64,(.+)$/.exec(body.qrCode) ?? [];
+    t.regex(Buffer.from(picture, 'base64').toString(), /^<svg/);
+    t.is((await login('viewer@a.example')).status, 200);
+    const wrong = await post(token, '/confirm', { code: codeAt(body.secret, 9) });
+    t.is(wrong.status, 400);
+    t.is(wrong.body.details[0].path, 'code');
+    t.is((await login('viewer@a.example')).status, 200);
+    t.is((await post(token, '/recovery-codes', { code: codeAt(body.secret) })).status, 409);
+  },
+);
+
+test.serial(
+  'once on, a sign-in without a code is told so, and a wrong code is answered as a wrong password',
+  async (t) => {
+    const { secret, token } = await enroll(t, 'viewer@a.example');
+    const without = await login('viewer@a.example');
+    t.is(without.status, 401);
+    t.is(without.body.error, 'MFA_REQUIRED');
+    const wrongCode = await login('viewer@a.example', codeAt(secret, 5));
+    const wrongPassword = await login('viewer@a.example', codeAt(secret), 'wrong');
+    t.is(wrongCode.status, 401);
+    t.deepEqual({ ...wrongCode.body, requestId: '' }, { ...wrongPassword.body, requestId: '' });
+    t.is(
+      (await login('viewer@a.example', codeAt(secret))).status,
+      200,
+      'a code beside a wrong password is not used up',
+    );
+    t.is((await post(token, '/enroll')).status, 409);
+    t.is((await post(token, '/confirm', { code: codeAt(secret, 1) })).status, 409);
+  },
+);
+
+test.serial(
+  'a code counts one time step before and after its own, and never twice nor behind one that counted',
+  async (t) => {
+    const { secret } = await enroll(t, 'editor@a.example');
+    const codes = {
+      before: codeAt(secret, -1),
+      now: codeAt(secret),
+      after: codeAt(secret, 1),
+      late: codeAt(secret, 2),
+    };
+    t.is((await login('editor@a.example', codes.before)).status, 401, 'was used to confirm');
+    t.is((await login('editor@a.example', codes.late)).status, 401);
+    t.is((await login('editor@a.example', `${codes.now.slice(0, 3)} ${codes.now.slice(3)}`)).status, 200);
+    t.is((await login('editor@a.example', codes.now)).status, 401);
+    t.is((await login('editor@a.example', codes.after)).status, 200);
+    t.is((await login('editor@a.example', codes.after)).status, 401);
+    t.is((await login('editor@a.example', codes.now)).status, 401);
+    nowMs += 4 * stepMs;
+    t.is((await login('editor@a.example', codeAt(secret, -1))).status, 200);
+  },
+);
+
+test.serial('of many who give the same code at once, one is let in', async (t) => {
+  const { secret, recoveryCodes } = await enroll(t, 'auditor@a.example');
+  for (const code of [codeAt(secret), recoveryCodes[0]]) {
+    nowMs += 61_000;
+    const again = code === recoveryCodes[0] ? code : codeAt(secret);
+    const answers = await Promise.all(Array.from({ length: 3 }, () => login('auditor@a.example', again)));
+    t.deepEqual(answers.map(({ status }) => status).sort(), [200, 401, 401]);
+  }
+});
+
+test.serial('ten recovery codes work once each, and new ones void the old', async (t) => {
+  const { secret, recoveryCodes, token } = await enroll(t, 'admin@a.example');
+  t.is(recoveryCodes.length, 10);
+  t.is(new Set(recoveryCodes).size, 10);
+  for (const code of recoveryCodes) t.regex(code, /^([a-z2-7]{4}-){3}[a-z2-7]{4}$/);
+  const [first = '', second = '', third = ''] = recoveryCodes;
+  t.is((await login('admin@a.example', first)).status, 200);
+  const used = await harness.documents
+    .of('a')
+    .collection(auditRecords)
+    .list({ filter: { action: 'multi-factor.use-recovery-code' } });
+  t.is(used.items.at(-1)?.details?.actorName, 'admin@a.example');
+  t.is((await login('admin@a.example', first)).status, 401);
+  t.is((await login('admin@a.example', ` ${second.toUpperCase().replaceAll('-', '')}`)).status, 200);
+  t.is((await post(token, '/recovery-codes', { code: codeAt(secret, 5) })).status, 400);
+  const renewed = await post(token, '/recovery-codes', { code: codeAt(secret) });
+  t.is(renewed.body.recoveryCodes.length, 10);
+  t.is((await login('admin@a.example', third)).status, 401);
+  t.is((await login('admin@a.example', renewed.body.recoveryCodes[0])).status, 200);
+});
+
+test.serial('turning it off needs the password and a code', async (t) => {
+  const { secret, token } = await enroll(t, 'owner@a.example');
+  const off = (body: unknown): Promise<Answer> => post(token, '', body, 'DELETE');
+  t.is((await off({ password: 'wrong', code: codeAt(secret) })).status, 400);
+  t.is((await off({ code: codeAt(secret) })).status, 400);
+  t.is((await off({ password, code: codeAt(secret, 5) })).status, 400);
+  t.is((await login('owner@a.example')).body.error, 'MFA_REQUIRED');
+  t.is((await off({ password, code: codeAt(secret) })).status, 200);
+  t.is((await login('owner@a.example')).status, 200);
+  t.is((await off({ password, code: codeAt(secret, 1) })).status, 409);
+});
+
+test.serial('wrong codes are few: after them even a right one waits, also at other operations', async (t) => {
+  const { secret, token } = await enroll(t, 'owner@b.example');
+  const statuses: number[] = [];
+  for (let attempt = 0; attempt < 5; attempt++)
+    statuses.push((await post(token, '/recovery-codes', { code: codeAt(secret, 5 + attempt) })).status);
+  t.deepEqual(statuses, [400, 400, 400, 400, 400]);
+  const refused = await post(token, '/recovery-codes', { code: codeAt(secret) });
+  t.is(refused.status, 429);
+  t.true(Number(refused.headers.get('retry-after')) >= 1);
+  t.is((await login('owner@b.example', codeAt(secret))).status, 429);
+});
+
+test.serial('confirming ends the sessions that began without a code, where that is asked for', async (t) => {
+  const other = await harness.signIn('editor@b.example');
+  const token = await harness.signIn('editor@b.example');
+  const { secret } = (await post(token, '/enroll')).body;
+  t.is((await post(token, '/confirm', { code: codeAt(secret), endOtherSessions: true })).status, 200);
+  t.is((await harness.ask('GET', '/auth/session', { as: `token ${other}` })).status, 401);
+  t.is((await harness.ask('GET', '/auth/session', { as: `token ${token}` })).status, 200);
+});
+
+test.serial('neither the secret nor a recovery code is stored so that it can be read', async (t) => {
+  const { secret, recoveryCodes } = await enroll(t, 'viewer@b.example');
+  const stored: string[] = [];
+  for await (const document of harness.documents.everywhere(multiFactors)) stored.push(JSON.stringify(document));
+  const text = stored.join('\n');
+  t.false(text.includes(secret));
+  for (const code of recoveryCodes) t.false(text.includes(code) || text.includes(code.replaceAll('-', '')));
+});
+
+test.serial('another user’s sealed secret opens nothing', async (t) => {
+  const { secret, token } = await enroll(t, 'admin@b.example');
+  const idOf = async (session: string): Promise<string> =>
+    (await harness.ask('GET', '/auth/session', { as: `token ${session}` })).body.user.id;
+  const mine = await idOf(await harness.signIn('auditor@b.example'));
+  const enrolments = harness.documents.of(multiFactorsTenant).collection(multiFactors);
+  const theirs = await enrolments.find(await idOf(token));
+  t.truthy(theirs);
+  const copied = { secret: theirs?.secret ?? '', confirmedAt: new Date(nowMs).toISOString(), lastTimeStep: 0 };
+  await enrolments.insert({ id: mine, ...copied, recoveryCodes: [] });
+  t.is((await login('auditor@b.example', codeAt(secret))).status, 401);
+});
