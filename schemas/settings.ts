@@ -59,6 +59,12 @@ export const settingDefinitions = {
     'Encrypts stored secrets; made and kept in the data directory by default',
   ),
   KEY_REQUESTS_PER_SECOND: count(1000).describe('Global limit of ingest requests a second for each license key'),
+  API_REQUESTS_PER_SECOND: count(200).describe(
+    'Management requests a second of one user or service account; five times as many at once',
+  ),
+  API_ANONYMOUS_REQUESTS_PER_SECOND: count(20).describe(
+    'The same of one address without a session: sign-ins, resets, refused requests',
+  ),
   SHUTDOWN_SECONDS: count(25).describe('How long SIGTERM lets requests, batches and commits finish'),
   BUS_PUBLISH_DELAY_MS: z.coerce
     .number()

@@ -41,6 +41,17 @@ const plainAddress = (text: string): string | undefined => {
   return ipaddr.isValid(candidate) ? ipaddr.process(candidate).toString() : undefined;
 };
 
+/** What one subscriber has to themselves: an address, or the IPv6 network of 2^64 addresses around it. */
+export const subscriberOf = (address: string): string => {
+  if (!address.includes(':') || !ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
+  return `${parsed.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`;
+};
+
 /** Answers the source of a request from its peer and its `X-Forwarded-For`. */
 export type SourceOf = (peer: string | undefined, forwardedFor: string | undefined) => string;
 

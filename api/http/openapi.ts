@@ -34,6 +34,12 @@ export const openApiDocument = (operations: readonly Operation[]): Json => {
       securitySchemes: {
         cookie: { type: 'apiKey', in: 'cookie', name: 'oiq_token', description: 'Set by POST /auth/login' },
         bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token of POST /auth/login' },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'oiq_sa_…',
+          description: 'An API token of a service account, with the scope that the operation names',
+        },
       },
     },
   };
@@ -71,9 +77,10 @@ const described = (operation: Operation): Json => ({
   summary: operation.summary,
   description: rightsOf(operation),
   tags: [operation.group],
-  security: operation.role === 'none' ? [] : [{ cookie: [] }, { bearer: [] }],
+  security: securityOf(operation),
   ...(operation.built ? {} : { 'x-oiq-built': false }),
   'x-oiq-role': operation.role,
+  ...(operation.scope === undefined ? {} : { 'x-oiq-scope': operation.scope }),
   ...(operation.entitlement === undefined ? {} : { 'x-oiq-entitlement': operation.entitlement }),
   parameters: [...pathParameters(operation), ...queryParameters(operation), ...versionParameters(operation)],
   ...(operation.body === undefined
@@ -87,9 +94,16 @@ const described = (operation: Operation): Json => ({
   responses: responsesOf(operation),
 });
 
-const rightsOf = ({ role, entitlement, built }: Operation): string =>
+const securityOf = ({ role, scope }: Operation): readonly Json[] => {
+  if (role === 'none') return [];
+  const session = [{ cookie: [] }, { bearer: [] }];
+  return scope === undefined ? session : [...session, { token: [scope] }];
+};
+
+const rightsOf = ({ role, entitlement, built, scope }: Operation): string =>
   [
     role === 'none' ? 'No session needed.' : role === 'session' ? 'Any session.' : `Role: at least ${role}.`,
+    ...(scope === undefined ? [] : [`API tokens: scope ${scope}.`]),
     ...(entitlement === undefined ? [] : [`Needs ${entitlement} on the plan.`]),
     ...(built ? [] : ['Not built yet: answers 501.']),
   ].join(' ');

@@ -1,9 +1,11 @@
 import type { z } from 'zod';
+import type { Bucket } from '../../schemas/counters.ts';
 import type { Change } from './changes.ts';
 import type { Caller } from './directory.ts';
 import { ApiError, type Detail } from './errors.ts';
 import type { Ports } from './ports.ts';
 import type { Access } from './rights.ts';
+import { type ScopeName, scopeOf } from './scopes.ts';
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof methods)[number];
@@ -66,6 +68,8 @@ export interface Definition<
    * does nothing without one. Published from here; the handler does it.
    */
   readonly versions?: 'shown' | 'read' | 'write' | 'insist' | undefined;
+  /** How often one caller (one address, without a session) may call it, instead of what the settings say for all operations. */
+  readonly limit?: Bucket;
   /** Strict objects; a key that they do not name is refused. */
   readonly params?: Params;
   readonly query?: Query;
@@ -105,6 +109,9 @@ export interface Operation {
   readonly group: string;
   readonly role: Access;
   readonly entitlement: string | undefined;
+  /** What an API token needs; without one, no API token may. */
+  readonly scope: ScopeName | undefined;
+  readonly limit: Bucket | undefined;
   readonly audit: readonly string[];
   readonly unaudited: string | undefined;
   readonly cache: { readonly ttlMs: number } | undefined;
@@ -143,6 +150,8 @@ export const defineOperation = <
     group: definition.group,
     role: definition.role,
     entitlement: definition.entitlement,
+    scope: scopeOf(definition),
+    limit: definition.limit,
     audit: definition.audit === undefined ? [] : [definition.audit].flat(),
     unaudited: definition.unaudited,
     cache: definition.cache,

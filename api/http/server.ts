@@ -7,15 +7,17 @@ import { type SourceOf, sourceAddresses } from '../../schemas/source-address.ts'
 import { dashboardPage, notFoundPage } from '../dashboard/page.ts';
 import { referencePage } from '../dashboard/reference.ts';
 import { changesOf } from './changes.ts';
-import { type Caller, personOf } from './directory.ts';
+import type { Caller } from './directory.ts';
 import { ApiError, apiErrorOf, invalid } from './errors.ts';
 import { hasBody, readJson, saysJson } from './json-body.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Operation, RawInput, RequestFacts } from './operation.ts';
 import type { Ports } from './ports.ts';
+import { makeRequestLimits, type RequestLimits } from './request-limits.ts';
 import { makeResultCache, type ResultCache } from './result-cache.ts';
 import { mayCall } from './rights.ts';
-import { makeRouter } from './router.ts';
+import { makeRouter, type Router } from './router.ts';
+import { refuseWithoutScope } from './scopes.ts';
 import { authenticate } from './session.ts';
 import { refuseOtherTenant, tenantNamedIn } from './tenant-rule.ts';
 
@@ -43,18 +45,14 @@ const html = 'text/html; charset=utf-8';
 /** The management API as a request listener. Every operation takes the same steps, in `answerOperation`. */
 export const makeApiServer = (options: ApiServerOptions): ApiServer => {
   const { ports, metrics = noMetrics } = options;
-  const router = makeRouter<Operation>();
-  for (const operation of options.operations) {
-    router.add(operation.method, operation.path, operation);
-    if (operation.path.startsWith('/api/'))
-      router.add(operation.method, operation.path.replace('/api/', '/api/tenants/{tenantId}/'), operation);
-  }
+  const router = routerOf(options.operations);
   const addressOf = sourceAddresses(ports.settings.TRUSTED_PROXIES);
   const documentText = JSON.stringify(openApiDocument(options.operations));
   const fixed: Readonly<Record<string, { readonly type: string; readonly body: string }>> = {
     '/api/openapi.json': { type: json, body: documentText },
     '/api/docs': { type: html, body: referencePage },
   };
+  const limits = makeRequestLimits(ports.counters, ports.clock, ports.settings);
   const results = makeResultCache(ports.counters, ports.clock);
   let inFlight = 0;
   let draining = false;
@@ -80,7 +78,8 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     { tenantId, ...params }: Record<string, string>,
   ): Promise<void> => {
     const query = queryOf(context.request.querystring);
-    const caller = await callerOf(context.req, operation, ports);
+    const request = factsOf(context, addressOf);
+    const caller = await callerOf(context.req, operation, request.address, { ports, limits });
     if (caller !== undefined) {
       refuseOtherTenant(caller.tenantId, tenantId);
       refuseOtherTenant(caller.tenantId, query['tenantId']);
@@ -89,7 +88,6 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     delete query['tenantId'];
     const body = await bodyOf(context.req, operation);
     if (caller !== undefined) refuseOtherTenant(caller.tenantId, tenantNamedIn(body));
-    const request = factsOf(context, addressOf);
     const change = changesOf(ports, { caller, actions: operation.audit, request });
     // Operations without a session declare so, and their handlers read no caller.
     const raw: RawInput = { caller: caller as Caller, params, query, body, request, change };
@@ -132,6 +130,17 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
   };
 };
 
+/** Both grammars of paths. */
+const routerOf = (operations: readonly Operation[]): Router<Operation> => {
+  const router = makeRouter<Operation>();
+  for (const operation of operations) {
+    router.add(operation.method, operation.path, operation);
+    if (operation.path.startsWith('/api/'))
+      router.add(operation.method, operation.path.replace('/api/', '/api/tenants/{tenantId}/'), operation);
+  }
+  return router;
+};
+
 const runToText = async (
   operation: Operation,
   raw: RawInput,
@@ -159,15 +168,31 @@ const remembered = async (
   return answer.text;
 };
 
+/** Who asks, within the limits of how often they may. */
 const callerOf = async (
   request: IncomingMessage,
   operation: Operation,
-  { tokens, directory, settings }: Ports,
-): Promise<Caller | undefined> =>
-  operation.role === 'none' ? undefined : authenticate(request, { tokens, directory, publicUrl: settings.PUBLIC_URL });
+  address: string,
+  { ports, limits }: { readonly ports: Ports; readonly limits: RequestLimits },
+): Promise<Caller | undefined> => {
+  if (operation.role === 'none') {
+    await limits.anonymous(address, operation);
+    return undefined;
+  }
+  let caller: Caller;
+  try {
+    caller = await authenticate(request, ports);
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'UNAUTHENTICATED') await limits.refused(address);
+    throw error;
+  }
+  await limits.caller(caller, operation);
+  return caller;
+};
 
-const refuseLowRights = (caller: Caller, { role, entitlement }: Operation): void => {
-  if (role === 'session') personOf(caller);
+const refuseLowRights = (caller: Caller, operation: Operation): void => {
+  const { role, entitlement } = operation;
+  refuseWithoutScope(caller, operation);
   if (!mayCall(caller.role, role))
     throw new ApiError('FORBIDDEN', `this needs the role ${role}; yours is ${caller.role}`);
   if (entitlement !== undefined && !caller.plan.entitlements.includes(entitlement))

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { apiTokenFormat } from '../../schemas/resources/service-account.ts';
+import type { Settings } from '../../schemas/settings.ts';
 import { cookieIn, refuseForeignPage, tokenCookie } from './cookies.ts';
 import type { Caller, Directory } from './directory.ts';
 import { ApiError } from './errors.ts';
@@ -9,7 +10,7 @@ import type { Tokens } from './tokens.ts';
 interface Known {
   readonly tokens: Tokens;
   readonly directory: Directory;
-  readonly publicUrl: string | undefined;
+  readonly settings: Pick<Settings, 'PUBLIC_URL'>;
 }
 
 /** `UNAUTHENTICATED`, with the challenge that HTTP asks for. */
@@ -26,7 +27,7 @@ export const authenticate = async (request: IncomingMessage, known: Known): Prom
   if (token === undefined) throw unauthenticated('sign in first: there is no session with this request');
   if (authorization !== undefined && token.startsWith(apiTokenFormat.prefix)) return serviceAccountOf(token, known);
   const caller = await personOfToken(token, known);
-  if (authorization === undefined) refuseForeignWrite(request, known.publicUrl);
+  if (authorization === undefined) refuseForeignWrite(request, known.settings.PUBLIC_URL);
   return caller;
 };
 
