@@ -9,12 +9,15 @@ import type { Log } from '../schemas/log.ts';
 import type { Mailer } from '../schemas/mail.ts';
 import type { Metrics } from '../schemas/metrics.ts';
 import { auditHeads, auditRecords } from '../schemas/resources/audit-record.ts';
+import { invitations } from '../schemas/resources/invitation.ts';
 import { licenseKeys } from '../schemas/resources/license-key.ts';
 import { multiFactors } from '../schemas/resources/multi-factor.ts';
 import { onboardingStates } from '../schemas/resources/onboarding.ts';
+import { oneTimeTokens } from '../schemas/resources/one-time-token.ts';
 import { organizations } from '../schemas/resources/organization.ts';
 import { outgoingMails } from '../schemas/resources/outgoing-mail.ts';
 import { plans } from '../schemas/resources/plan.ts';
+import { preferences } from '../schemas/resources/preferences.ts';
 import { projects } from '../schemas/resources/project.ts';
 import { resourceHistory } from '../schemas/resources/resource-history.ts';
 import { apiTokens, apiTokenUses, serviceAccounts } from '../schemas/resources/service-account.ts';
@@ -34,6 +37,7 @@ import { sweepSessions } from './http/sessions.ts';
 import { openTokens } from './http/tokens.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
+import { sweepTokens } from './people/one-time-tokens.ts';
 
 export interface ApiOptions {
   readonly documents: Documents;
@@ -71,6 +75,9 @@ const collections: readonly CollectionDefinition<object>[] = [
   onboardingStates,
   multiFactors,
   outgoingMails,
+  oneTimeTokens,
+  invitations,
+  preferences,
   projects,
   licenseKeys,
   resourceHistory,
@@ -102,6 +109,9 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
     tokens.rotate().catch((error: unknown) => log.warn({ error }, 'the signing key could not be rotated'));
     sweepSessions(documents, clock.now()).catch((error: unknown) =>
       log.warn({ error }, 'sessions that are over could not be deleted'),
+    );
+    sweepTokens(documents, clock.now()).catch((error: unknown) =>
+      log.warn({ error }, 'links that are over could not be deleted'),
     );
   }, upkeepMs);
   upkeep.unref();

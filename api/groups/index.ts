@@ -8,9 +8,11 @@ import { onboardingOperations } from './onboarding/index.ts';
 import { projectsOperations } from './projects/index.ts';
 import { tracesOperations } from './traces/index.ts';
 import { unbuilt } from './unbuilt.ts';
+import { usersOperations } from './users/index.ts';
 
 export const operations: readonly Operation[] = [
   ...authenticationOperations,
+  ...usersOperations,
   ...logsOperations,
   ...metricsOperations,
   ...tracesOperations,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineCollection, platformTenant } from '../documents.ts';
+import { TimeZone } from './preferences.ts';
 
 /** A tenant. Stored under `platformTenant`, with the tenant's id as document id. */
 export const Organization = z.strictObject({
@@ -13,6 +14,12 @@ export const Organization = z.strictObject({
   /** Partitions over which the tenant's telemetry is spread. */
   shards: z.int().min(1).max(64).default(1),
   disabled: z.boolean().default(false),
+  timeZone: TimeZone.optional().describe('Of reports and mail; UTC where it is absent'),
+  /** Set while it is closed: then it is disabled, and everything in it is erased after `eraseAt`. */
+  closed: z
+    .strictObject({ at: z.iso.datetime(), eraseAt: z.iso.datetime(), erased: z.boolean() })
+    .nullable()
+    .optional(),
 });
 export type Organization = z.output<typeof Organization>;
 

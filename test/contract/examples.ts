@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { identityExamples } from './identity-examples.ts';
+import { peopleExamples } from './people-examples.ts';
 import { deadLetterIdOf, letterToDiscardOf, traceIdOf } from './telemetry.ts';
 import type { Asked, World } from './world.ts';
 
@@ -12,6 +13,7 @@ export type Example = Asked | ((world: World) => Asked | Promise<Asked>);
 
 export const examples: Readonly<Record<string, Example>> = {
   ...identityExamples,
+  ...peopleExamples,
 
   getLog: async ({ make }) => ({ params: { id: (await make('listLogs')).items[0].id } }),
   listTraces: { query: { scope: 'account' } },

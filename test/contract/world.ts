@@ -120,7 +120,9 @@ export const worldOf = async (harness: Harness, tenant: string): Promise<World> 
 export const startWorlds = async (
   options?: Parameters<typeof startHarness>[0],
 ): Promise<{ harness: Harness; a: World; b: World; close(): Promise<void> }> => {
-  const harness = await startHarness(options);
+  // What an installation may leave off is on, so that it can be shown.
+  const environment = { OIQ_SELF_SIGNUP: 'true', OIQ_MORE_ORGANIZATIONS: 'true', ...options?.environment };
+  const harness = await startHarness({ ...options, environment });
   await seedTelemetry(harness, 'a');
   await seedTelemetry(harness, 'b');
   const [a, b] = [await worldOf(harness, 'a'), await worldOf(harness, 'b')];

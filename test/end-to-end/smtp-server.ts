@@ -1,4 +1,4 @@
-/** A small SMTP server (RFC 5321): takes messages, or answers as it is told to. */
+/** A small SMTP server (RFC 5321): takes messages, or answers as it is told to. `bounces@` anything there never is. */
 import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
@@ -75,8 +75,9 @@ export const startSmtpServer = async (port = 0): Promise<SmtpServer> => {
         return '250 ok';
       },
       RCPT(line) {
-        const refusal = refusals.shift();
-        if (refusal === undefined) to.push(addressIn(line));
+        const address = addressIn(line);
+        const refusal = address.startsWith('bounces@') ? '550 no such user' : refusals.shift();
+        if (refusal === undefined) to.push(address);
         return refusal ?? '250 ok';
       },
       DATA() {

@@ -1,7 +1,9 @@
 import type { Operation } from '../../http/operation.ts';
+import { acceptInvite } from './accept-invite.ts';
 import { changePassword } from './change-password.ts';
 import { currentSession } from './current-session.ts';
 import { endSession } from './end-session.ts';
+import { forgotPassword } from './forgot-password.ts';
 import { jwks } from './jwks.ts';
 import { listSessions } from './list-sessions.ts';
 import { login } from './login.ts';
@@ -11,6 +13,8 @@ import { enrollMultiFactor } from './mfa-enroll.ts';
 import { renewRecoveryCodes } from './mfa-recovery-codes.ts';
 import { turnMultiFactorOff } from './mfa-turn-off.ts';
 import { refresh } from './refresh.ts';
+import { register } from './register.ts';
+import { resetPassword } from './reset-password.ts';
 import { samlOperations } from './saml.ts';
 import { switchTenant } from './switch-tenant.ts';
 
@@ -23,6 +27,10 @@ export const authenticationOperations: readonly Operation[] = [
   endSession,
   switchTenant,
   changePassword,
+  forgotPassword,
+  resetPassword,
+  register,
+  acceptInvite,
   jwks,
   enrollMultiFactor,
   confirmMultiFactor,

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import type { Stored } from '../../../schemas/documents.ts';
+import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { memberships, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
+import { ApiError, invalid } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { NewPassword } from '../../http/password.ts';
+import { refuseGuessable } from '../../http/password-rules.ts';
+import type { Ports } from '../../http/ports.ts';
+import { beginSession } from '../../http/sessions.ts';
+import { countAttempt } from '../../http/sign-in-attempts.ts';
+import { addressOf, type Joining, join } from '../../people/joining.ts';
+import { countTokenUse } from '../../people/mail-limits.ts';
+import { PersonName } from '../../people/names.ts';
+import { findToken } from '../../people/one-time-tokens.ts';
+import { Person, Tenant, Tokens } from './views.ts';
+
+const Body = z.strictObject({
+  token: z.string().min(1).max(256).describe('Of the link in the invitation, or in the confirmation of a registration'),
+  name: PersonName.optional().describe('Needed of somebody new'),
+  password: z
+    .string()
+    .min(1)
+    .max(1024)
+    .optional()
+    .describe('Somebody new chooses one; who has an account gives theirs, which stays as it is'),
+});
+type Given = z.output<typeof Body>;
+
+export const acceptInvite = defineOperation({
+  method: 'POST',
+  path: '/auth/accept-invite',
+  operationId: 'acceptInvitation',
+  summary: 'Join by the link of an invitation. Somebody new is signed in; who has an account keeps it and signs in',
+  group: 'authentication',
+  role: 'none',
+  audit: ['user.join', 'organization.create', 'session.begin'],
+  body: Body,
+  maxBodyBytes: 16 * 1024,
+  response: z.strictObject({
+    user: Person,
+    tenant: Tenant,
+    ...Tokens.partial().shape,
+  }),
+  async handler({ body, request, change }, ports) {
+    const { counters, directory, documents, settings, clock } = ports;
+    await countTokenUse(counters, request.address);
+    const token = await findToken(documents, body.token, ['invitation', 'registration'], clock.now());
+    const email = await addressOf(ports, token);
+    const [known] = (await documents.of(usersTenant).collection(users).list({ filter: { email } })).items;
+    const joining: Joining =
+      known === undefined
+        ? { fresh: await newUser(email, body, ports) }
+        : { known: await proved(known, body, request.address, ports) };
+    const { user, organization, membership } = await change((scope) =>
+      join(scope, token, joining, { planId: settings.NEW_ORGANIZATION_PLAN }),
+    );
+    directory.learn(users, usersTenant, user);
+    directory.learn(organizations, organizationsTenant, organization);
+    directory.learn(memberships, organization.id, membership);
+    if (known === undefined) return beginSession({ user, organization, request, change }, ports);
+    return {
+      user: { id: user.id, email: user.email, name: user.name },
+      tenant: { id: organization.id, name: organization.name },
+    };
+  },
+});
+
+const newUser = async (email: string, { name, password }: Given, { passwords }: Ports): Promise<User> => {
+  if (name === undefined) throw invalid('name', 'say your name');
+  const chosen = NewPassword.safeParse(password);
+  if (!chosen.success) throw invalid('password', chosen.error.issues[0]?.message ?? 'choose a password');
+  refuseGuessable(chosen.data, email);
+  return { email, name, passwordHash: await passwords.hash(chosen.data), disabled: false };
+};
+
+/**
+ * The invitation proves the address, the password that it is the account's owner who joins. No session begins here, so
+ * that a second factor is asked for where sessions begin.
+ */
+const proved = async (
+  user: User & Stored,
+  { password }: Given,
+  address: string,
+  { counters, passwords }: Ports,
+): Promise<User & Stored> => {
+  const refused = new ApiError('UNAUTHENTICATED', 'this address has an account: give its password to join with it');
+  if (user.disabled) throw refused;
+  if (user.passwordHash === null) return user;
+  if (password === undefined) throw refused;
+  const attempt = await countAttempt(counters, address, user.email);
+  if (!(await passwords.verify(user.passwordHash, password))) throw refused;
+  await attempt.succeeded();
+  return user;
+};

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { defineOperation } from '../../http/operation.ts';
+import { noPasswordLetter, resetLetter } from '../../people/letters.ts';
+import { mayWriteTo } from '../../people/mail-limits.ts';
+import { EmailAddress } from '../../people/names.ts';
+import { putToken, voidTokens } from '../../people/one-time-tokens.ts';
+
+const lifetimeMs = 60 * 60_000;
+
+export const forgotPassword = defineOperation({
+  method: 'POST',
+  path: '/auth/forgot-password',
+  operationId: 'forgotPassword',
+  summary: 'Mail a link to choose a new password; the answer does not tell whether the address is known',
+  group: 'authentication',
+  role: 'none',
+  unaudited: 'it changes nothing; choosing the password is recorded',
+  body: z.strictObject({ email: EmailAddress }),
+  maxBodyBytes: 16 * 1024,
+  response: z.strictObject({}),
+  async handler({ body: { email }, request }, { counters, directory, documents, mail, settings, clock }) {
+    const mayWrite = await mayWriteTo(counters, request.address, email);
+    const user = mayWrite ? directory.userByEmail(email) : undefined;
+    const active = user === undefined || user.disabled ? undefined : user;
+    const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
+    // An unknown address takes the same steps, so that the time tells nothing either.
+    await documents.transaction(async (scope) => {
+      const userId = active?.id ?? '';
+      await voidTokens(scope, { userId });
+      const { token } = await putToken(scope, { purpose: 'reset-password', userId, expiresAt });
+      const letter =
+        active === undefined || active.passwordHash !== null
+          ? resetLetter(settings, email, token)
+          : noPasswordLetter(settings, email);
+      await mail.put(scope, active && letter, lifetimeMs);
+    });
+    return {};
+  },
+});

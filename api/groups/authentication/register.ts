@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { ApiError } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { knownAddressLetter, registrationLetter } from '../../people/letters.ts';
+import { mayWriteTo } from '../../people/mail-limits.ts';
+import { EmailAddress, OrganizationName } from '../../people/names.ts';
+import { putToken, voidTokens } from '../../people/one-time-tokens.ts';
+
+const lifetimeMs = 24 * 60 * 60_000;
+
+export const register = defineOperation({
+  method: 'POST',
+  path: '/auth/register',
+  operationId: 'register',
+  summary:
+    'Ask for an organization of one’s own: the token of the link that is mailed makes it, with POST /auth/accept-invite; 403 where self sign-up is off',
+  group: 'authentication',
+  role: 'none',
+  unaudited: 'nothing is made before the address is confirmed; making the organization is recorded',
+  body: z.strictObject({ email: EmailAddress, organization: OrganizationName }),
+  maxBodyBytes: 16 * 1024,
+  response: z.strictObject({}),
+  async handler({ body: { email, organization }, request }, { counters, directory, documents, mail, settings, clock }) {
+    if (!settings.SELF_SIGNUP)
+      throw new ApiError('FORBIDDEN', 'nobody can register here; an organization’s administrator can invite you');
+    const mayWrite = await mayWriteTo(counters, request.address, email);
+    const known = directory.userByEmail(email) !== undefined;
+    const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
+    // A known address takes the same steps, so that the time tells nothing either.
+    await documents.transaction(async (scope) => {
+      await voidTokens(scope, { email });
+      const { token } = await putToken(scope, { purpose: 'registration', email, organization, expiresAt });
+      const letter = known
+        ? knownAddressLetter(settings, email)
+        : registrationLetter(settings, email, organization, token);
+      await mail.put(scope, mayWrite ? letter : undefined, lifetimeMs);
+    });
+    return {};
+  },
+});

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { platformTenant, type Stored } from '../../../schemas/documents.ts';
+import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
+import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
+import { ApiError } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { NewPassword } from '../../http/password.ts';
+import { refuseGuessable } from '../../http/password-rules.ts';
+import { removeSessions } from '../../http/sessions.ts';
+import { changedPasswordLetter } from '../../people/letters.ts';
+import { countTokenUse } from '../../people/mail-limits.ts';
+import { findToken, useToken } from '../../people/one-time-tokens.ts';
+
+const active = (user: (User & Stored) | undefined): User & Stored => {
+  if (user !== undefined && !user.disabled && user.passwordHash !== null) return user;
+  throw new ApiError('TOKEN_INVALID', 'the account of this link cannot have a new password');
+};
+
+export const resetPassword = defineOperation({
+  method: 'POST',
+  path: '/auth/reset-password',
+  operationId: 'resetPassword',
+  summary: 'Choose a new password with the token of the mailed link; ends every session of the user',
+  group: 'authentication',
+  role: 'none',
+  audit: 'user.reset-password',
+  body: z.strictObject({
+    token: z.string().min(1).max(256).describe('Of the link, used once'),
+    password: NewPassword,
+  }),
+  maxBodyBytes: 16 * 1024,
+  response: z.strictObject({}),
+  async handler({ body, request, change }, { counters, directory, documents, mail, passwords, settings, clock }) {
+    await countTokenUse(counters, request.address);
+    const token = await findToken(documents, body.token, ['reset-password'], clock.now());
+    const stored = documents.of(usersTenant).collection(users);
+    const { email } = active(await stored.find(token.userId));
+    refuseGuessable(body.password, email);
+    const passwordHash = await passwords.hash(body.password);
+    const { user, ended } = await change(async ({ of, record }) => {
+      await useToken({ of }, token);
+      const people = of(usersTenant).collection(users);
+      const before = active(await people.find(token.userId));
+      const after = await people.update(before.id, { passwordHash });
+      const gone = await removeSessions({ of }, before.id);
+      await mail.put({ of }, changedPasswordLetter(settings, before.email));
+      const actor = { type: 'user', id: before.id, name: before.email } as const;
+      const places = directory.organizationsOf(before.id).map(({ id }) => id);
+      for (const tenantId of places.length > 0 ? places : [platformTenant])
+        record({ id: before.id, name: before.email, before, after, tenantId, actor });
+      return { user: after, ended: gone };
+    });
+    directory.learn(users, usersTenant, user);
+    directory.forget(sessions, sessionsTenant, ...ended);
+    return {};
+  },
+});

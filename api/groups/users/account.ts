@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { TimeZone } from '../../../schemas/resources/preferences.ts';
+import { notFound } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { etagOf, preconditionOf, requireVersion } from '../../http/preconditions.ts';
+import { OrganizationName } from '../../people/names.ts';
+import { Account, accountOf, serverOwnedOfAccount } from './account-view.ts';
+
+export const getAccount = defineOperation({
+  method: 'GET',
+  path: '/api/account',
+  operationId: 'getAccount',
+  summary: 'The organization',
+  group: 'users',
+  role: 'viewer',
+  versions: 'shown',
+  response: Account,
+  handler({ caller, request }, ports) {
+    request.reply('ETag', etagOf(caller.organization));
+    return accountOf(caller, ports);
+  },
+});
+
+export const patchAccount = defineOperation({
+  method: 'PATCH',
+  path: '/api/account',
+  operationId: 'updateAccount',
+  summary: 'Change the organization’s name and settings',
+  group: 'users',
+  role: 'admin',
+  audit: 'organization.update',
+  versions: 'write',
+  body: z.strictObject({ name: OrganizationName.optional(), timeZone: TimeZone.optional() }),
+  serverOwned: serverOwnedOfAccount,
+  response: Account,
+  async handler({ caller, body, request, change }, ports) {
+    const { tenantId, plan } = caller;
+    const organization = await change(async ({ of, record }) => {
+      const stored = of(organizationsTenant).collection(organizations);
+      const before = await stored.find(tenantId);
+      if (before === undefined) throw notFound('organization');
+      requireVersion(before, preconditionOf(request), { noun: 'organization', insists: false });
+      const { name = before.name, timeZone = before.timeZone } = body;
+      const after = await stored.update(tenantId, { name, timeZone });
+      record({ id: tenantId, name: after.name, before, after });
+      return after;
+    });
+    ports.directory.learn(organizations, organizationsTenant, organization);
+    request.reply('ETag', etagOf(organization));
+    return accountOf({ organization, plan }, ports);
+  },
+});

@@ -1,0 +1,18 @@
+import { defineOperation } from '../../http/operation.ts';
+import { idParameter } from '../../http/resource-operations.ts';
+import { findMember, Member, memberOf } from './member.ts';
+
+export const getUser = defineOperation({
+  method: 'GET',
+  path: '/api/users/{id}',
+  operationId: 'getUser',
+  summary: 'One user of the organization',
+  group: 'users',
+  role: 'admin',
+  params: idParameter,
+  response: Member,
+  async handler({ caller, params }, { documents }) {
+    const { membership, user } = await findMember(documents, caller.tenantId, params.id);
+    return memberOf(documents, membership, user);
+  },
+});

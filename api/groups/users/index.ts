@@ -1,0 +1,34 @@
+import type { Operation } from '../../http/operation.ts';
+import { getAccount, patchAccount } from './account.ts';
+import { getUser } from './get-user.ts';
+import { invite } from './invite.ts';
+import { listInvitations } from './list-invitations.ts';
+import { listUsers } from './list-users.ts';
+import { createOrganization, listOrganizations } from './organizations.ts';
+import { patchUser } from './patch-user.ts';
+import { getPreferences, putPreferences } from './preferences.ts';
+import { removeUser } from './remove-user.ts';
+import { resetMemberMultiFactor } from './reset-mfa.ts';
+import { getRetention, putRetention } from './retention.ts';
+import { listRoles } from './roles.ts';
+import { withdrawInvitation } from './withdraw-invitation.ts';
+
+export const usersOperations: readonly Operation[] = [
+  listUsers,
+  invite,
+  listInvitations,
+  withdrawInvitation,
+  getUser,
+  patchUser,
+  resetMemberMultiFactor,
+  removeUser,
+  listRoles,
+  getAccount,
+  patchAccount,
+  getRetention,
+  putRetention,
+  getPreferences,
+  putPreferences,
+  listOrganizations,
+  createOrganization,
+];

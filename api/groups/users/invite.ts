@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { invitations } from '../../../schemas/resources/invitation.ts';
+import { memberships, roles, users, usersTenant } from '../../../schemas/resources/user.ts';
+import type { ChangeScope } from '../../http/changes.ts';
+import { ApiError, rateLimited } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { refuseGrant } from '../../http/rights.ts';
+import { withdraw } from '../../people/invitations.ts';
+import { invitationLetter } from '../../people/letters.ts';
+import { EmailAddress } from '../../people/names.ts';
+import { putToken } from '../../people/one-time-tokens.ts';
+import { InvitationView, recordedInvitation, viewOf } from './invitation-view.ts';
+
+const days = 7;
+const lifetimeMs = days * 86_400_000;
+/** Of one organization. */
+const ofTenant = { rate: 1 / 6, burst: 200 };
+
+export const invite = defineOperation({
+  method: 'POST',
+  path: '/api/users/invitations',
+  operationId: 'createInvitation',
+  summary: 'Invite somebody by e-mail, with a role; a second time replaces the first and voids its link',
+  group: 'users',
+  role: 'admin',
+  audit: ['invitation.create', 'invitation.withdraw'],
+  body: z.strictObject({ email: EmailAddress, role: z.enum(roles).describe('Not above one’s own') }),
+  response: InvitationView,
+  async handler({ caller, body: { email, role }, change }, ports) {
+    const { clock, counters, mail, settings } = ports;
+    const { tenantId, actor, organization } = caller;
+    refuseGrant(caller, role);
+    const { granted, retryAfterMs } = await counters.take(`invitations/${tenantId}`, ofTenant, 1);
+    if (granted < 1) throw rateLimited('too many invitations at once; wait a moment', retryAfterMs);
+    const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
+    const invitation = await change(async (scope) => {
+      await refuseMember(scope, tenantId, email);
+      const open = scope.of(tenantId).collection(invitations);
+      const [before] = (await open.list({ filter: { email } })).items;
+      if (before !== undefined) {
+        refuseGrant(caller, before.role);
+        await withdraw(scope, tenantId, before);
+        const states = { before: recordedInvitation(before) };
+        scope.record({ action: 'invitation.withdraw', id: before.id, name: email, ...states });
+      }
+      const id = crypto.randomUUID();
+      const { token, tokenHash } = await putToken(scope, {
+        purpose: 'invitation',
+        tenantId,
+        invitationId: id,
+        expiresAt,
+      });
+      const told = { to: email, organization: organization.name, invitedBy: actor.name, role, token, days };
+      const mailId = await mail.put(scope, invitationLetter(settings, told), lifetimeMs);
+      const made = await open.insert({ id, email, role, invitedBy: actor.name, expiresAt, tokenHash, mailId });
+      scope.record({ id, name: email, after: recordedInvitation(made) });
+      return made;
+    });
+    return viewOf(invitation, ports);
+  },
+});
+
+const refuseMember = async ({ of }: ChangeScope, tenantId: string, email: string): Promise<void> => {
+  const [user] = (await of(usersTenant).collection(users).list({ filter: { email } })).items;
+  if (user === undefined || (await of(tenantId).collection(memberships).find(user.id)) === undefined) return;
+  throw new ApiError('CONFLICT', `${email} is a user of this organization already`);
+};

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { Documents, Stored } from '../../../schemas/documents.ts';
+import { type Membership, memberships, roles, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
+import { notFound } from '../../http/errors.ts';
+import { hasSecondFactor } from '../../people/second-factor.ts';
+
+/** A user in an organization. */
+export const Member = z.strictObject({
+  id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: z.enum(roles),
+  disabled: z.boolean().describe('True keeps them out of this organization'),
+  multiFactor: z.boolean().describe('Whether a second factor is asked for when they sign in'),
+  version: z.int(),
+  createdAt: z.iso.datetime().describe('When they joined'),
+  updatedAt: z.iso.datetime(),
+});
+export type Member = z.output<typeof Member>;
+
+/** Fields of a member that `PATCH` ignores, so that what was read can be sent back. */
+export const serverOwnedOfMember = ['email', 'name', 'multiFactor'] as const;
+
+/** What the audit log tells of a member. */
+export const recordedMember = (user: User, { role, disabled = false }: Membership) => ({
+  email: user.email,
+  name: user.name,
+  role,
+  disabled,
+});
+
+export const memberOf = async (
+  documents: Pick<Documents, 'of'>,
+  membership: Membership & Stored,
+  user: User & Stored,
+): Promise<Member> => ({
+  id: user.id,
+  ...recordedMember(user, membership),
+  multiFactor: await hasSecondFactor(documents, user.id),
+  version: membership.version,
+  createdAt: membership.createdAt,
+  updatedAt: membership.updatedAt,
+});
+
+/** A member with the user behind; `NOT_FOUND` for anybody else. */
+export const findMember = async (
+  scope: Pick<Documents, 'of'>,
+  tenantId: string,
+  id: string,
+): Promise<{ membership: Membership & Stored; user: User & Stored }> => {
+  const membership = await scope.of(tenantId).collection(memberships).find(id);
+  const user = membership && (await scope.of(usersTenant).collection(users).find(id));
+  if (membership === undefined || user === undefined) throw notFound('user');
+  return { membership, user };
+};

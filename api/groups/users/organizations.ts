@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { memberships, roles } from '../../../schemas/resources/user.ts';
+import { personOf } from '../../http/directory.ts';
+import { ApiError, rateLimited } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { OrganizationName } from '../../people/names.ts';
+import { makeOrganization } from '../../people/organization.ts';
+
+const Place = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  role: z.enum(roles),
+  current: z.boolean().describe('Whether this session is of it'),
+  createdAt: z.iso.datetime(),
+});
+
+export const listOrganizations = defineOperation({
+  method: 'GET',
+  path: '/api/organizations',
+  operationId: 'listOrganizations',
+  summary: 'Organizations that I belong to',
+  group: 'users',
+  role: 'session',
+  response: z.strictObject({ items: z.array(Place), nextCursor: z.null() }),
+  async handler({ caller }, { directory, documents }) {
+    const { userId, tenantId } = personOf(caller);
+    const items: z.output<typeof Place>[] = [];
+    for (const { id, name, createdAt } of directory.organizationsOf(userId)) {
+      const membership = await documents.of(id).collection(memberships).find(userId);
+      if (membership !== undefined)
+        items.push({ id, name, role: membership.role, current: id === tenantId, createdAt });
+    }
+    return { items, nextCursor: null };
+  },
+});
+
+const ofUser = { rate: 1 / 3600, burst: 10 };
+
+export const createOrganization = defineOperation({
+  method: 'POST',
+  path: '/api/organizations',
+  operationId: 'createOrganization',
+  summary: 'Create another organization and be its Owner, where that is allowed; POST /auth/switch-tenant leads there',
+  group: 'users',
+  role: 'session',
+  audit: 'organization.create',
+  body: z.strictObject({ name: OrganizationName }),
+  response: Place,
+  async handler({ caller, body, change }, { counters, directory, settings }) {
+    const { userId, user } = personOf(caller);
+    if (!settings.MORE_ORGANIZATIONS)
+      throw new ApiError('FORBIDDEN', 'this installation does not let people create organizations');
+    const { granted, retryAfterMs } = await counters.take(`organizations/${userId}`, ofUser, 1);
+    if (granted < 1) throw rateLimited('too many organizations at once; wait a while', retryAfterMs);
+    const planId = settings.NEW_ORGANIZATION_PLAN;
+    const { organization, membership } = await change((scope) =>
+      makeOrganization(scope, { name: body.name, owner: user, planId }),
+    );
+    directory.learn(organizations, organizationsTenant, organization);
+    directory.learn(memberships, organization.id, membership);
+    const { id, name, createdAt } = organization;
+    return { id, name, role: membership.role, current: false, createdAt };
+  },
+});

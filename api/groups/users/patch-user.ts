@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
+import { memberships, roles } from '../../../schemas/resources/user.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { preconditionOf, requireVersion } from '../../http/preconditions.ts';
+import { idParameter } from '../../http/resource-operations.ts';
+import { refuseGrant } from '../../http/rights.ts';
+import { removeSessions } from '../../http/sessions.ts';
+import { requireOwner } from '../../people/owners.ts';
+import { findMember, Member, memberOf, recordedMember, serverOwnedOfMember } from './member.ts';
+
+export const patchUser = defineOperation({
+  method: 'PATCH',
+  path: '/api/users/{id}',
+  operationId: 'updateUser',
+  summary: 'Change a member’s role, or keep them out; takes effect at once. The last Owner stays',
+  group: 'users',
+  role: 'admin',
+  audit: 'user.update',
+  versions: 'write',
+  params: idParameter,
+  body: z.strictObject({
+    role: z.enum(roles).optional().describe('Not above one’s own'),
+    disabled: z.boolean().optional().describe('True ends their sessions in this organization and lets none begin'),
+  }),
+  serverOwned: serverOwnedOfMember,
+  response: Member,
+  async handler({ caller, params, body, request, change }, { documents, directory }) {
+    const { tenantId } = caller;
+    const { user, after, ended } = await change(async (scope) => {
+      const { membership, user } = await findMember(scope, tenantId, params.id);
+      requireVersion(membership, preconditionOf(request), { noun: 'user', insists: false });
+      refuseGrant(caller, membership.role, body.role);
+      const { role = membership.role, disabled = membership.disabled ?? false } = body;
+      const after = await scope.of(tenantId).collection(memberships).update(user.id, { role, disabled });
+      const ended = disabled ? await removeSessions(scope, user.id, { tenantId }) : [];
+      await requireOwner(scope, tenantId);
+      const states = { before: recordedMember(user, membership), after: recordedMember(user, after) };
+      scope.record({ id: user.id, name: user.email, ...states });
+      return { user, after, ended };
+    });
+    directory.learn(memberships, tenantId, after);
+    directory.forget(sessions, sessionsTenant, ...ended);
+    request.reply('ETag', `"${after.version}"`);
+    return memberOf(documents, after, user);
+  },
+});

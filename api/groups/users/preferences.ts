@@ -1,0 +1,50 @@
+import { Preferences, preferences } from '../../../schemas/resources/preferences.ts';
+import { projects } from '../../../schemas/resources/project.ts';
+import { personOf } from '../../http/directory.ts';
+import { invalid } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+
+export const getPreferences = defineOperation({
+  method: 'GET',
+  path: '/api/preferences',
+  operationId: 'getPreferences',
+  summary: 'How I want to see this organization',
+  group: 'users',
+  role: 'session',
+  response: Preferences,
+  async handler({ caller }, { documents }) {
+    const stored = await documents.of(caller.tenantId).collection(preferences).find(personOf(caller).userId);
+    return chosenIn(stored);
+  },
+});
+
+export const putPreferences = defineOperation({
+  method: 'PUT',
+  path: '/api/preferences',
+  operationId: 'setPreferences',
+  summary: 'Set how I want to see this organization; what is left out is as at first',
+  group: 'users',
+  role: 'session',
+  audit: 'preferences.update',
+  body: Preferences,
+  response: Preferences,
+  async handler({ caller, body, change }) {
+    const { userId, user, tenantId } = personOf(caller);
+    return change(async ({ of, record }) => {
+      const project = body.defaultProjectId;
+      if (project !== null && (await of(tenantId).collection(projects).find(project)) === undefined)
+        throw invalid('defaultProjectId', 'there is no such project in this organization');
+      const stored = of(tenantId).collection(preferences);
+      const before = await stored.find(userId);
+      const after = before ? await stored.replace(userId, body) : await stored.insert({ id: userId, ...body });
+      record({ id: userId, name: user.email, before, after });
+      return chosenIn(after);
+    });
+  },
+});
+
+/** What was chosen, without what the store adds; of everything else the usual. */
+const chosenIn = (stored: object | undefined): Preferences => {
+  const known = Object.entries(stored ?? {}).filter(([name]) => Object.hasOwn(Preferences.shape, name));
+  return Preferences.parse(Object.fromEntries(known));
+};

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { preferences } from '../../../schemas/resources/preferences.ts';
+import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
+import { memberships } from '../../../schemas/resources/user.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { idParameter } from '../../http/resource-operations.ts';
+import { refuseGrant } from '../../http/rights.ts';
+import { removeSessions } from '../../http/sessions.ts';
+import { requireOwner } from '../../people/owners.ts';
+import { findMember, recordedMember } from './member.ts';
+
+export const removeUser = defineOperation({
+  method: 'DELETE',
+  path: '/api/users/{id}',
+  operationId: 'removeUser',
+  summary: 'Remove a member from the organization; their sessions in it end at once. The last Owner stays',
+  group: 'users',
+  role: 'admin',
+  audit: 'user.remove',
+  params: idParameter,
+  response: z.strictObject({}),
+  async handler({ caller, params, change }, { directory }) {
+    const { tenantId } = caller;
+    const ended = await change(async (scope) => {
+      const { membership, user } = await findMember(scope, tenantId, params.id);
+      refuseGrant(caller, membership.role);
+      await scope.of(tenantId).collection(memberships).delete(user.id);
+      await scope.of(tenantId).collection(preferences).delete(user.id);
+      const ended = await removeSessions(scope, user.id, { tenantId });
+      await requireOwner(scope, tenantId);
+      scope.record({ id: user.id, name: user.email, before: recordedMember(user, membership) });
+      return ended;
+    });
+    directory.forget(sessions, sessionsTenant, ...ended);
+    return {};
+  },
+});

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import type { Plan } from '../../../schemas/resources/plan.ts';
+import { ApiError, type Detail, notFound } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { etagOf, preconditionOf, requireVersion } from '../../http/preconditions.ts';
+
+const signals = ['logs', 'metrics', 'traces'] as const;
+
+const Days = z.strictObject({ logs: z.int(), metrics: z.int(), traces: z.int() });
+const days = z.int().min(1).max(3660).nullable().optional().describe('Days; null for as long as the plan keeps');
+
+const Retention = z.strictObject({
+  days: z
+    .strictObject({ logs: z.int().nullable(), metrics: z.int().nullable(), traces: z.int().nullable() })
+    .describe('As set; null is as long as the plan keeps'),
+  effective: Days.describe('Days that are kept, besides today'),
+  plan: Days.describe('Days that the plan keeps at most'),
+});
+
+const retentionOf = ({ retentionDays }: Organization, plan: Plan): z.output<typeof Retention> => {
+  const each = <Value>(ofSignal: (signal: (typeof signals)[number]) => Value) => ({
+    logs: ofSignal('logs'),
+    metrics: ofSignal('metrics'),
+    traces: ofSignal('traces'),
+  });
+  return {
+    days: each((signal) => retentionDays[signal] ?? null),
+    effective: each((signal) =>
+      Math.min(plan.retentionDays[signal], retentionDays[signal] ?? plan.retentionDays[signal]),
+    ),
+    plan: each((signal) => plan.retentionDays[signal]),
+  };
+};
+
+export const getRetention = defineOperation({
+  method: 'GET',
+  path: '/api/account/retention',
+  operationId: 'getRetention',
+  summary: 'How long each signal is kept, against what the plan keeps',
+  group: 'users',
+  role: 'viewer',
+  versions: 'shown',
+  response: Retention,
+  handler({ caller: { organization, plan }, request }) {
+    request.reply('ETag', etagOf(organization));
+    return retentionOf(organization, plan);
+  },
+});
+
+export const putRetention = defineOperation({
+  method: 'PUT',
+  path: '/api/account/retention',
+  operationId: 'setRetention',
+  summary: 'Set how long each signal is kept, within the plan. Older data is removed within an hour, for good',
+  group: 'users',
+  role: 'admin',
+  audit: 'organization.set-retention',
+  versions: 'write',
+  body: z.strictObject({ days: z.strictObject({ logs: days, metrics: days, traces: days }) }),
+  serverOwned: ['effective', 'plan'],
+  response: Retention,
+  async handler({ caller, body, request, change }, { directory }) {
+    const { tenantId, plan } = caller;
+    refuseBeyondPlan(body.days, plan);
+    const set = signals.flatMap((signal) => {
+      const value = body.days[signal];
+      return value === undefined || value === null ? [] : [[signal, value] as const];
+    });
+    const organization = await change(async ({ of, record }) => {
+      const stored = of(organizationsTenant).collection(organizations);
+      const before = await stored.find(tenantId);
+      if (before === undefined) throw notFound('organization');
+      requireVersion(before, preconditionOf(request), { noun: 'organization', insists: false });
+      const after = await stored.update(tenantId, { retentionDays: Object.fromEntries(set) });
+      record({ id: tenantId, name: after.name, before, after });
+      return after;
+    });
+    directory.learn(organizations, organizationsTenant, organization);
+    request.reply('ETag', etagOf(organization));
+    return retentionOf(organization, plan);
+  },
+});
+
+const refuseBeyondPlan = (asked: Readonly<Record<string, number | null | undefined>>, plan: Plan): void => {
+  const details = signals.flatMap((signal): Detail[] => {
+    const most = plan.retentionDays[signal];
+    if ((asked[signal] ?? 0) <= most) return [];
+    return [{ path: `days.${signal}`, message: `the plan ${plan.name} keeps ${signal} for ${most} days at most` }];
+  });
+  if (details.length > 0) throw new ApiError('VALIDATION_FAILED', details[0]?.message ?? '', { details });
+};

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { type Role, roles } from '../../../schemas/resources/user.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { mayCall, mayGrant } from '../../http/rights.ts';
+
+const summaries: Readonly<Record<Role, string>> = {
+  viewer: 'Reads telemetry, dashboards and configuration',
+  editor: 'As Viewer; creates and changes dashboards, alerts, checks and other configuration',
+  admin: 'As Editor; manages users, license keys, service accounts, projects and billing, and reads the audit log',
+  owner: 'As Admin; manages other Owners and can close the organization',
+  auditor: 'Reads what a Viewer reads, and the audit log; changes nothing',
+};
+
+export const listRoles = defineOperation({
+  method: 'GET',
+  path: '/api/roles',
+  operationId: 'listRoles',
+  summary: 'The roles, what each may do, and which the caller may give',
+  group: 'users',
+  role: 'viewer',
+  response: z.strictObject({
+    items: z.array(
+      z.strictObject({
+        id: z.enum(roles),
+        summary: z.string(),
+        includes: z.array(z.enum(roles)).describe('Roles whose operations it may call'),
+        grantable: z.boolean().describe('Whether the caller may give it'),
+      }),
+    ),
+    nextCursor: z.null(),
+  }),
+  handler: ({ caller }) => ({
+    items: roles.map((id) => ({
+      id,
+      summary: summaries[id],
+      includes: roles.filter((other) => mayCall(id, other)),
+      grantable: mayCall(caller.role, 'admin') && mayGrant(caller, id),
+    })),
+    nextCursor: null,
+  }),
+});

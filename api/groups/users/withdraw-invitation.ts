@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { invitations } from '../../../schemas/resources/invitation.ts';
+import { notFound } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { idParameter } from '../../http/resource-operations.ts';
+import { refuseGrant } from '../../http/rights.ts';
+import { withdraw } from '../../people/invitations.ts';
+import { recordedInvitation } from './invitation-view.ts';
+
+export const withdrawInvitation = defineOperation({
+  method: 'DELETE',
+  path: '/api/users/invitations/{id}',
+  operationId: 'withdrawInvitation',
+  summary: 'Withdraw an invitation; its link lets nobody in from then on',
+  group: 'users',
+  role: 'admin',
+  audit: 'invitation.withdraw',
+  params: idParameter,
+  response: z.strictObject({}),
+  async handler({ caller, params, change }) {
+    await change(async (scope) => {
+      const invitation = await scope.of(caller.tenantId).collection(invitations).find(params.id);
+      if (invitation === undefined) throw notFound('invitation');
+      refuseGrant(caller, invitation.role);
+      await withdraw(scope, caller.tenantId, invitation);
+      scope.record({ id: invitation.id, name: invitation.email, before: recordedInvitation(invitation) });
+    });
+    return {};
+  },
+});

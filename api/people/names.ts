@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+/** A name that people choose: one line. */
+const oneLine = (what: string) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(256)
+    .regex(/^\P{Cc}*$/u, 'must be one line')
+    .describe(what);
+
+export const PersonName = oneLine('What others call this person');
+export const OrganizationName = oneLine('Name of the organization');
+
+/** An e-mail address, in lower case whatever was given. */
+export const EmailAddress = z
+  .string()
+  .trim()
+  .max(320)
+  .transform((text) => text.toLowerCase())
+  .pipe(z.email('must be an e-mail address'));

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { defineCollection, platformTenant } from '../documents.ts';
+
+const expiresAt = z.iso.datetime();
+
+/**
+ * What a link in a mail lets its receiver do, once. Stored under `platformTenant`; the document id is the hex SHA-256 of the
+ * token, which is in the mail and nowhere else.
+ */
+export const OneTimeToken = z.discriminatedUnion('purpose', [
+  z.strictObject({ purpose: z.literal('reset-password'), userId: z.string(), expiresAt }),
+  z.strictObject({ purpose: z.literal('invitation'), tenantId: z.string(), invitationId: z.string(), expiresAt }),
+  /** An organization that somebody wants to have made, once the address is confirmed. */
+  z.strictObject({ purpose: z.literal('registration'), email: z.string(), organization: z.string(), expiresAt }),
+]);
+export type OneTimeToken = z.output<typeof OneTimeToken>;
+
+export const oneTimeTokens = defineCollection<OneTimeToken>({
+  name: 'one-time-tokens',
+  indexes: [['userId'], ['email'], ['expiresAt']],
+});
+export const oneTimeTokensTenant = platformTenant;

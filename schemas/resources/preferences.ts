@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { defineCollection } from '../documents.ts';
+
+const isTimeZone = (name: string): boolean => {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** A time zone by its IANA name. */
+export const TimeZone = z
+  .string()
+  .min(1)
+  .max(64)
+  .refine(isTimeZone, 'must be an IANA time zone, for example Europe/Zurich')
+  .describe('IANA name');
+
+/** How somebody wants to see an organization. Stored under its tenant; the document id is the user's id. */
+export const Preferences = z.strictObject({
+  timeZone: z.union([z.literal('browser'), TimeZone]).default('browser'),
+  theme: z.enum(['system', 'light', 'dark']).default('system'),
+  timeFormat: z.enum(['24h', '12h']).default('24h'),
+  dateFormat: z.enum(['iso', 'day-month-year', 'month-day-year']).default('iso'),
+  numberFormat: z.enum(['1,234.5', '1.234,5', '1 234,5', "1'234.5"]).default('1,234.5'),
+  defaultProjectId: z.string().min(1).max(128).nullable().default(null).describe('Project that is shown first'),
+});
+export type Preferences = z.output<typeof Preferences>;
+
+export const preferences = defineCollection<Preferences>({ name: 'preferences' });

@@ -1,0 +1,38 @@
+/** Examples of operations on users, invitations and organizations. */
+import { randomUUID } from 'node:crypto';
+import { putToken } from '../../api/people/one-time-tokens.ts';
+import type { Example } from './examples.ts';
+
+const somebody = (): string => `${randomUUID()}@people.example`;
+const soon = (): string => new Date(Date.now() + 60_000).toISOString();
+const password = 'another correct horse battery staple';
+
+export const peopleExamples: Readonly<Record<string, Example>> = {
+  forgotPassword: () => ({ token: '', body: { email: somebody() } }),
+  resetPassword: async ({ harness, person }) => {
+    const { id: userId } = await person('viewer');
+    const { token } = await putToken(harness.documents, { purpose: 'reset-password', userId, expiresAt: soon() });
+    return { token: '', body: { token, password } };
+  },
+  register: () => ({ token: '', body: { email: somebody(), organization: 'Another' } }),
+  acceptInvitation: async ({ harness }) => {
+    const wanted = { email: somebody(), organization: 'Another', expiresAt: soon() };
+    const { token } = await putToken(harness.documents, { purpose: 'registration', ...wanted });
+    return { token: '', body: { token, name: 'Somebody', password } };
+  },
+
+  createInvitation: () => ({ body: { email: somebody(), role: 'viewer' } }),
+  getUser: async ({ person }) => ({ params: { id: (await person('viewer')).id } }),
+  updateUser: async ({ person }) => ({ params: { id: (await person('viewer')).id }, body: { role: 'editor' } }),
+  removeUser: async ({ person }) => ({ params: { id: (await person('viewer')).id } }),
+  resetUserMultiFactor: async ({ person, make }) => {
+    const { id, token } = await person('viewer');
+    await make('enrollMultiFactor', { token });
+    return { params: { id } };
+  },
+
+  updateAccount: { body: { timeZone: 'Europe/Zurich' } },
+  setRetention: { body: { days: { logs: 2, metrics: null } } },
+  setPreferences: { body: { theme: 'dark', timeZone: 'Asia/Tokyo' } },
+  createOrganization: async ({ person }) => ({ token: (await person('viewer')).token, body: { name: 'Another' } }),
+};

@@ -1,0 +1,299 @@
+/** Links that are mailed: new passwords, invitations, registration. Over a real SMTP conversation. */
+import test from 'ava';
+import { auditRecords } from '../../schemas/resources/audit-record.ts';
+import { oneTimeTokens } from '../../schemas/resources/one-time-token.ts';
+import { users, usersTenant } from '../../schemas/resources/user.ts';
+import { type Answer, type Harness, password, startHarness } from './api-harness.ts';
+import { type Received, type SmtpServer, startSmtpServer } from './smtp-server.ts';
+
+let smtp: SmtpServer;
+let harness: Harness;
+const lines: unknown[] = [];
+test.before(async () => {
+  smtp = await startSmtpServer();
+  const write = (...what: unknown[]): void => void lines.push(...what);
+  harness = await startHarness({
+    log: { info: write, warn: write, error: write },
+    environment: {
+      OIQ_SMTP_URL: smtp.url,
+      OIQ_PUBLIC_URL: 'https://oiq.example/base/',
+      OIQ_SELF_SIGNUP: 'true',
+      OIQ_NEW_ORGANIZATION_PLAN: 'free',
+    },
+  });
+});
+test.after.always(async () => {
+  await harness?.close();
+  await smtp?.close();
+});
+
+const tokens: string[] = [];
+const chosen = 'seventeen blue lanterns';
+const post = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+  harness.ask('POST', path, { as: 'nobody', body, headers });
+const mailTo = (to: string, subject: RegExp): Promise<Received> =>
+  smtp.next((mail) => mail.to[0] === to && subject.test(mail.headers.get('subject') ?? ''));
+const tokenIn = ({ text }: Received): string => {
+  const [, page = '', token = ''] = /https:\/\/oiq\.example\/base\/([a-z-]+)#token=(\S+)/.exec(text) ?? [];
+  if (page === '' || token.length < 22) throw new Error(`no link in ${text}`);
+  tokens.push(token);
+  return token;
+};
+const recordsOf = async (action: string, requestId: string | null): Promise<unknown[]> => {
+  const found = [];
+  for await (const record of harness.documents.everywhere(auditRecords, { action, requestId })) found.push(record);
+  return found;
+};
+const requestId = ({ headers }: Answer): string | null => headers.get('x-request-id');
+const signIn = (email: string, word: string): Promise<Answer> => post('/auth/login', { email, password: word });
+const idOf = async (email: string): Promise<string> => {
+  const { items } = await harness.documents.of(usersTenant).collection(users).list({ filter: { email } });
+  return items[0]?.id ?? '';
+};
+const withoutRequest = (answer: Answer) => ({ status: answer.status, body: { ...answer.body, requestId: '' } });
+
+test.serial(
+  'a forgotten password is replaced by the mailed link, once, and every session of the user ends',
+  async (t) => {
+    const email = 'editor@b.example';
+    const session = (await signIn(email, password)).body.token;
+    const asked = await post('/auth/forgot-password', { email: ' Editor@B.example ' }, { host: 'evil.example' });
+    t.is(asked.status, 200);
+    const mail = await mailTo(email, /new password/);
+    t.false(mail.raw.includes('evil.example'));
+    const token = tokenIn(mail);
+    for (const [word, problem] of [
+      ['short', /12/],
+      ['editor@b.example', /e-mail/],
+      ['aaaaaaaaaaaaaaaa', /repeat/],
+      ['password12345', /commonest/],
+      ['oiq-oiq-oiq-2026', /product/],
+    ] as const) {
+      const weak = await post('/auth/reset-password', { token, password: word });
+      t.is(weak.status, 400, word);
+      t.is(weak.body.details[0].path, 'password', word);
+      t.regex(weak.body.message, problem, word);
+    }
+    const done = await post('/auth/reset-password', { token, password: chosen });
+    t.is(done.status, 200);
+    t.is((await harness.ask('GET', '/auth/session', { as: `token ${session}` })).status, 401);
+    t.is((await signIn(email, password)).status, 401);
+    t.is((await signIn(email, chosen)).status, 200);
+    await mailTo(email, /was changed/);
+    const [record] = await recordsOf('user.reset-password', requestId(done));
+    t.regex(JSON.stringify(record), /editor@b\.example/);
+    t.notRegex(JSON.stringify(record), /argon2id/);
+    const again = await post('/auth/reset-password', { token, password: 'nineteen red lanterns' });
+    t.is(again.status, 400);
+    t.is(again.body.error, 'TOKEN_INVALID');
+  },
+);
+
+test.serial('of two uses of a link at once one counts', async (t) => {
+  const email = 'viewer@b.example';
+  await post('/auth/forgot-password', { email });
+  const token = tokenIn(await mailTo(email, /new password/));
+  const words = ['forty-one grey herons', 'forty-two grey herons'];
+  const answers = await Promise.all(words.map((word) => post('/auth/reset-password', { token, password: word })));
+  t.deepEqual(answers.map(({ status }) => status).sort(), [200, 400]);
+  const signedIn = await Promise.all(words.map((word) => signIn(email, word)));
+  t.deepEqual(signedIn.map(({ status }) => status).sort(), [200, 401]);
+});
+
+test.serial(
+  'a later link voids the earlier, and links that are old, wrong, or for something else do nothing',
+  async (t) => {
+    const email = 'admin@b.example';
+    await post('/auth/forgot-password', { email });
+    const first = tokenIn(await mailTo(email, /new password/));
+    await post('/auth/forgot-password', { email });
+    const second = tokenIn(
+      await smtp.next((mail) => mail.to[0] === email && /#token=/.test(mail.text) && !mail.text.includes(first)),
+    );
+    for await (const stored of harness.documents.everywhere(oneTimeTokens, { userId: await idOf(email) }))
+      await harness.documents
+        .of('-')
+        .collection(oneTimeTokens)
+        .update(stored.id, { expiresAt: new Date(Date.now() - 1).toISOString() });
+    const invited = await harness.ask('POST', '/api/users/invitations', {
+      body: { email: 'else@a.example', role: 'viewer' },
+    });
+    t.is(invited.status, 200);
+    const invitation = tokenIn(await mailTo('else@a.example', /invited/));
+    for (const token of [first, second, invitation, 'nonsense', first.slice(1), '__proto__'])
+      t.is((await post('/auth/reset-password', { token, password: chosen })).body.error, 'TOKEN_INVALID', token);
+    t.is((await signIn(email, password)).status, 200);
+  },
+);
+
+test.serial('known, unknown and disabled addresses get the same answer, and only the known get mail', async (t) => {
+  const people = harness.documents.of(usersTenant).collection(users);
+  await people.insert({ email: 'gone@a.example', name: '', passwordHash: 'x', disabled: true });
+  const answers = [];
+  for (const email of ['auditor@b.example', 'unknown@b.example', 'gone@a.example'])
+    answers.push(withoutRequest(await post('/auth/forgot-password', { email })));
+  t.deepEqual(answers[1], answers[0]);
+  t.deepEqual(answers[2], answers[0]);
+  await mailTo('auditor@b.example', /new password/);
+  // The queue is worked off in order of due times: what came after an unknown address was sent, so it was passed over.
+  await post('/auth/forgot-password', { email: 'owner@b.example' });
+  await mailTo('owner@b.example', /new password/);
+  t.false(smtp.received.some(({ to }) => ['unknown@b.example', 'gone@a.example'].includes(to[0] ?? '')));
+});
+
+test.serial('a source that asks for mail too often is refused, whether or not the address is known', async (t) => {
+  const statusesFor = async (email: string): Promise<number[]> => {
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 7; attempt++)
+      statuses.push((await post('/auth/forgot-password', { email })).status);
+    return statuses;
+  };
+  const expected = [200, 200, 200, 200, 200, 429, 429];
+  t.deepEqual(await statusesFor('owner@a.example'), expected);
+  t.deepEqual(await statusesFor('nobody-at-all@a.example'), expected);
+});
+
+test.serial('somebody new accepts an invitation, chooses a password and is signed in with the role', async (t) => {
+  const email = 'new@a.example';
+  const invited = await harness.ask('POST', '/api/users/invitations', {
+    as: 'admin',
+    body: { email: 'New@A.example', role: 'editor' },
+  });
+  t.is(invited.status, 200);
+  t.is(invited.body.email, email);
+  t.is(invited.body.invitedBy, 'admin@a.example');
+  t.false('tokenHash' in invited.body);
+  const mail = await mailTo(email, /invited to Organization a/);
+  t.regex(mail.text, /admin@a\.example invites you/);
+  const token = tokenIn(mail);
+  for (const [body, path] of [
+    [{ token, password: chosen }, 'name'],
+    [{ token, name: 'New' }, 'password'],
+    [{ token, name: 'New', password: 'short' }, 'password'],
+    [{ token, name: 'New\r\nBcc: x', password: chosen }, 'name'],
+    [{ token, name: 'New', password: 'new@a.example' }, 'password'],
+  ] as const) {
+    const refused = await post('/auth/accept-invite', body);
+    t.is(refused.status, 400);
+    t.is(refused.body.details?.[0]?.path, path);
+  }
+  const accepted = await post('/auth/accept-invite', { token, name: 'New', password: chosen });
+  t.is(accepted.status, 200);
+  t.deepEqual(accepted.body.tenant, { id: 'a', name: 'Organization a' });
+  const session = await harness.ask('GET', '/auth/session', { as: `token ${accepted.body.token}` });
+  t.is(session.body.role, 'editor');
+  t.is(session.body.user.name, 'New');
+  t.is((await recordsOf('user.join', requestId(accepted))).length, 1);
+  t.is((await post('/auth/accept-invite', { token, name: 'New', password: chosen })).body.error, 'TOKEN_INVALID');
+  const open = await harness.ask('GET', '/api/users/invitations');
+  t.false(open.body.items.some((each: { email: string }) => each.email === email));
+  const twice = await harness.ask('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
+  t.is(twice.status, 409);
+});
+
+test.serial('who has an account joins with its password, which stays as it is, and signs in', async (t) => {
+  const email = 'owner@b.example';
+  await harness.ask('POST', '/api/users/invitations', { body: { email, role: 'auditor' } });
+  const token = tokenIn(await mailTo(email, /invited to Organization a/));
+  for (const body of [{ token }, { token, name: 'Mallory', password: 'a word that an attacker chose' }]) {
+    const refused = await post('/auth/accept-invite', body);
+    t.is(refused.status, 401);
+    t.is(refused.body.error, 'UNAUTHENTICATED');
+  }
+  const accepted = await post('/auth/accept-invite', { token, name: 'Mallory', password });
+  t.is(accepted.status, 200);
+  t.deepEqual(Object.keys(accepted.body).sort(), ['tenant', 'user']);
+  t.is(accepted.body.user.name, 'owner');
+  t.is(accepted.headers.get('set-cookie'), null);
+  const { token: session } = (await signIn(email, password)).body;
+  const places = await harness.ask('GET', '/api/organizations', { as: `token ${session}` });
+  t.deepEqual(places.body.items.map(({ id, role }: { id: string; role: string }) => `${id} ${role}`).sort(), [
+    'a auditor',
+    'b owner',
+  ]);
+});
+
+test.serial('an invitation that is withdrawn or repeated lets nobody in by its old link', async (t) => {
+  const email = 'late@a.example';
+  const invite = (role: string) => harness.ask('POST', '/api/users/invitations', { body: { email, role } });
+  const first = await invite('viewer');
+  const firstToken = tokenIn(await mailTo(email, /invited/));
+  const second = await invite('editor');
+  const isSecond = (mail: Received) => mail.to[0] === email && !mail.text.includes(firstToken);
+  const secondToken = tokenIn(await smtp.next(isSecond));
+  t.not(first.body.id, second.body.id);
+  const listed = await harness.ask('GET', '/api/users/invitations?search=LATE');
+  t.deepEqual(
+    listed.body.items.map((each: { id: string }) => each.id),
+    [second.body.id],
+  );
+  const accept = (token: string) => post('/auth/accept-invite', { token, name: 'Late', password: chosen });
+  t.is((await accept(firstToken)).body.error, 'TOKEN_INVALID');
+  const withdrawn = await harness.ask('DELETE', `/api/users/invitations/${second.body.id}`);
+  t.is(withdrawn.status, 200);
+  t.is((await accept(secondToken)).body.error, 'TOKEN_INVALID');
+  t.is((await harness.ask('DELETE', `/api/users/invitations/${second.body.id}`)).status, 404);
+});
+
+test.serial('nobody invites above their own role, nor replaces or withdraws such an invitation', async (t) => {
+  const body = { email: 'boss@a.example', role: 'owner' };
+  t.is((await harness.ask('POST', '/api/users/invitations', { as: 'admin', body })).status, 403);
+  const { body: made } = await harness.ask('POST', '/api/users/invitations', { body });
+  const lower = { ...body, role: 'viewer' };
+  t.is((await harness.ask('POST', '/api/users/invitations', { as: 'admin', body: lower })).status, 403);
+  t.is((await harness.ask('DELETE', `/api/users/invitations/${made.id}`, { as: 'admin' })).status, 403);
+  t.is((await harness.ask('DELETE', `/api/users/invitations/${made.id}`)).status, 200);
+});
+
+test.serial('an invitation says what became of its mail', async (t) => {
+  const email = 'bounces@a.example';
+  await harness.ask('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
+  const deadline = Date.now() + 10_000;
+  const state = async (): Promise<string> =>
+    (await harness.ask('GET', `/api/users/invitations?search=${email}`)).body.items[0].mail;
+  while ((await state()) === 'queued' && Date.now() < deadline) await new Promise((next) => setTimeout(next, 20));
+  t.is(await state(), 'failed');
+});
+
+test.serial(
+  'registering makes an organization once the address is confirmed; a known address gets the same answer',
+  async (t) => {
+    const email = 'founder@new.example';
+    const asked = await post('/auth/register', { email, organization: 'New <b>Ltd</b>' });
+    const known = await post('/auth/register', { email: 'viewer@a.example', organization: 'New Ltd' });
+    t.is(asked.status, 200);
+    t.deepEqual(withoutRequest(known), withoutRequest(asked));
+    t.is(await idOf(email), '');
+    await mailTo('viewer@a.example', /have an account/);
+    const mail = await mailTo(email, /Confirm/);
+    const token = tokenIn(mail);
+    const accepted = await post('/auth/accept-invite', { token, name: 'Founder', password: chosen });
+    t.is(accepted.status, 200);
+    t.is(accepted.body.tenant.name, 'New <b>Ltd</b>');
+    const session = await harness.ask('GET', '/auth/session', { as: `token ${accepted.body.token}` });
+    t.is(session.body.role, 'owner');
+    const account = await harness.ask('GET', '/api/account', { as: `token ${accepted.body.token}` });
+    t.is(account.body.plan.id, 'free');
+    t.is(account.body.mail, 'configured');
+    t.is((await recordsOf('organization.create', requestId(accepted))).length, 1);
+  },
+);
+
+test.serial('tokens are stored as hashes, and stand in no log, audit record or answer', async (t) => {
+  t.true(tokens.length >= 8);
+  const stored = JSON.stringify(
+    await Promise.all(
+      [oneTimeTokens, auditRecords].map(async (collection) => {
+        const found: object[] = [];
+        for await (const each of harness.documents.everywhere<object>(collection)) found.push(each);
+        return found;
+      }),
+    ),
+  );
+  const logged = JSON.stringify(lines);
+  for (const token of tokens) {
+    t.false(stored.includes(token));
+    t.false(logged.includes(token));
+  }
+  t.false(logged.includes(chosen));
+});
