@@ -1,0 +1,183 @@
+/**
+ * Fences that are taken away one at a time, in a copy of the tree: the test that guards each must then fail. Without
+ * this nobody knew whether a fence is tested, or only there.
+ */
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+
+interface Fence {
+  readonly file: string;
+  /** Stands there once, and what stands there instead when the fence is gone. */
+  readonly fence: string;
+  readonly gone: string;
+  /** Who guards it: a file, and the title of the test there (`*` for anything). */
+  readonly guard: readonly [file: string, title: string];
+}
+
+const chdb = 'test/contract/columns-chdb.test.ts';
+const sqlite = 'test/contract/documents-sqlite.test.ts';
+const contract = 'test/contract/operations.test.ts';
+
+const fences: Readonly<Record<string, Fence>> = {
+  'a query of columns must name the tenant': {
+    file: 'sinks/adapters/tenant-fence.ts',
+    fence: 'if (!tokens.some(',
+    gone: 'if (tokens.length < 0 && !tokens.some(',
+    guard: [chdb, '*query without the tenant is refused'],
+  },
+  'the engine filters tables by the tenant': {
+    file: 'sinks/adapters/tenant-fence.ts',
+    fence: 'tenantTables.map(',
+    gone: 'tenantTables.slice(0, 0).map(',
+    guard: [chdb, '*the engine filters what a tenant*'],
+  },
+  'documents are listed by the tenant': {
+    file: 'api/adapters/documents-sqlite-tables.ts',
+    fence: 'WHERE collection = ? AND tenant = ? AND id >= ?',
+    gone: 'WHERE collection = ? AND tenant != (? || 0) AND id >= ?',
+    guard: [sqlite, '*a tenant sees nothing of another*'],
+  },
+  'a document is found by the tenant': {
+    file: 'api/adapters/documents-sqlite-tables.ts',
+    fence: 'FROM documents WHERE collection = ? AND tenant = ? AND id = ?`',
+    gone: 'FROM documents WHERE collection = ? AND tenant != (? || 0) AND id = ?`',
+    guard: [sqlite, '*a tenant sees nothing of another*'],
+  },
+  'documents are keyed by tenant and id': {
+    file: 'api/adapters/documents-sqlite-tables.ts',
+    fence: 'PRIMARY KEY (collection, tenant, id)',
+    gone: 'PRIMARY KEY (collection, id)',
+    guard: [sqlite, '*a tenant sees nothing of another*'],
+  },
+  'the path names no other tenant': {
+    file: 'api/http/server.ts',
+    fence: 'refuseOtherTenant(caller.tenantId, tenantId);',
+    gone: '',
+    guard: [contract, '*under another organization*prefix*'],
+  },
+  'the query names no other tenant': {
+    file: 'api/http/server.ts',
+    fence: "refuseOtherTenant(caller.tenantId, query['tenantId']);",
+    gone: '',
+    guard: [contract, '*a query and a body that name another organization'],
+  },
+  'the body names no other tenant': {
+    file: 'api/http/server.ts',
+    fence: 'tenantNamedIn(body)',
+    gone: 'undefined',
+    guard: [contract, '*a query and a body that name another organization'],
+  },
+  'the role suffices': {
+    file: 'api/http/server.ts',
+    fence: '!mayCall(caller.role, role)',
+    gone: 'false',
+    guard: [contract, '*viewer may not call*'],
+  },
+  'the plan suffices': {
+    file: 'api/http/server.ts',
+    fence: '!caller.plan.entitlements.includes(entitlement)',
+    gone: 'false',
+    guard: [contract, '*entitlement the plan lacks*'],
+  },
+  'a cookie counts with a page of ours': {
+    file: 'api/http/cookies.ts',
+    fence: 'if (!ours)',
+    gone: 'if (false)',
+    guard: ['test/end-to-end/api-session.test.ts', '*needs a page of ours'],
+  },
+  'an operation reads what is the tenant’s': {
+    file: 'api/groups/dead-letter/show.ts',
+    fence: 'deadLetters.show(params.id, caller.tenantId)',
+    gone: 'deadLetters.show(params.id)',
+    guard: ['test/security/isolation.test.ts', 'another organization*'],
+  },
+  'an answer is remembered by rights': {
+    file: 'api/http/result-cache.ts',
+    fence: '{ rights, asked }',
+    gone: '{ asked, role: rights.role }',
+    guard: ['test/cases/api-result-cache.test.ts', '*never shares an answer'],
+  },
+};
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const left = new Set(['node_modules', '.git', '.oiq', '.npm-cache']);
+const copies = mkdtempSync(join(tmpdir(), 'oiq-fences-'));
+test.after.always(() => rmSync(copies, { recursive: true, force: true }));
+
+let copied = 0;
+const copyTree = (): string => {
+  const copy = join(copies, String(++copied));
+  cpSync(root, copy, { recursive: true, filter: (path) => !left.has(basename(path)) });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+};
+
+interface Outcome {
+  readonly passed: number;
+  readonly failed: readonly string[];
+  readonly output: string;
+}
+
+/** Runs chosen tests of a file in a copy. A file that does not load is neither passed nor failed. */
+const guardIn = (copy: string, file: string, titles: readonly string[]): Promise<Outcome> => {
+  const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+  const ava = join(copy, 'node_modules', 'ava', 'entrypoints', 'cli.js');
+  const { AVA_PATH: _, ...environment } = process.env;
+  const child = spawn(
+    process.execPath,
+    [ava, '--tap', '--concurrency=1', ...titles.flatMap((title) => ['--match', title]), file],
+    {
+      cwd: copy,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  child.on('error', reject);
+  child.on('close', () => {
+    const results = [...output.matchAll(/^(not )?ok \d+ - (.*)$/gm)].filter(
+      ([, , name = '']) => !/exited|No tests|Uncaught/.test(name),
+    );
+    const failed = results.filter(([, not]) => not !== undefined).map(([, , name = '']) => name);
+    resolve({ passed: results.length - failed.length, failed, output });
+  });
+  return promise;
+};
+
+test('with every fence in place its guards pass', async (t) => {
+  t.timeout(90_000);
+  const copy = copyTree();
+  const guards = Map.groupBy(Object.values(fences), ({ guard: [file] }) => file);
+  for (const [file, guarded] of guards) {
+    const titles = [...new Set(guarded.map(({ guard: [, title] }) => title))];
+    const { passed, failed, output } = await guardIn(copy, file, titles);
+    t.deepEqual(failed, [], output);
+    t.true(passed >= titles.length, output);
+  }
+});
+
+for (const [
+  title,
+  {
+    file,
+    fence,
+    gone,
+    guard: [guard, guarding],
+  },
+] of Object.entries(fences))
+  test.serial(`it is noticed when it no longer holds that ${title}`, async (t) => {
+    t.timeout(60_000);
+    const copy = copyTree();
+    const path = join(copy, file);
+    const text = readFileSync(path, 'utf8');
+    t.is(text.split(fence).length, 2, `${file} has the fence once: ${fence}`);
+    writeFileSync(path, text.replace(fence, gone));
+    const { failed, output } = await guardIn(copy, guard, [guarding]);
+    t.true(failed.length > 0, output);
+    rmSync(copy, { recursive: true, force: true });
+  });
