@@ -4,9 +4,11 @@ import { hashPassword } from '../api/http/password.ts';
 import { ConflictError, type Documents, defineCollection, platformTenant } from '../schemas/documents.ts';
 import { isWellFormed, makeLicenseKey } from '../schemas/license-key-format.ts';
 import { licenseKeyFields, licenseKeys } from '../schemas/resources/license-key.ts';
+import { licenseKeyUses } from '../schemas/resources/license-key-use.ts';
 import { organizations, organizationsTenant } from '../schemas/resources/organization.ts';
 import { defaultPlans, plans, plansTenant } from '../schemas/resources/plan.ts';
 import { projects } from '../schemas/resources/project.ts';
+import { quotas } from '../schemas/resources/quota.ts';
 import { memberships, users, usersTenant } from '../schemas/resources/user.ts';
 import { type Settings, SettingsError } from '../schemas/settings.ts';
 
@@ -14,7 +16,17 @@ import { type Settings, SettingsError } from '../schemas/settings.ts';
 const installation = defineCollection<{ organizationId: string }>({ name: 'installation' });
 
 /** Collections whose indexes a start makes sure of. */
-export const bootstrapCollections = [installation, organizations, plans, licenseKeys, projects, users, memberships];
+export const bootstrapCollections = [
+  installation,
+  organizations,
+  plans,
+  licenseKeys,
+  licenseKeyUses,
+  projects,
+  quotas,
+  users,
+  memberships,
+];
 
 /** What is shown once, to whoever started the installation. Values that came from the settings are absent. */
 export interface FirstStart {

@@ -2,30 +2,72 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { defineCollection } from '../documents.ts';
 import { displayPrefix } from '../license-key-format.ts';
+import { networksOf } from '../source-address.ts';
 import { signals } from '../topics.ts';
 
-/** A credential that authenticates ingest. Only its SHA-256 is kept. */
-export const LicenseKey = z.strictObject({
+const isNetwork = (entry: string): boolean => {
+  try {
+    networksOf([entry]);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** What callers set of a license key. */
+export const LicenseKeyFields = z.strictObject({
   name: z.string().min(1).max(256),
+  signals: z
+    .array(z.enum(signals))
+    .min(1)
+    .max(signals.length)
+    .default([...signals]),
+  allowedCidrs: z
+    .array(z.string().max(64).refine(isNetwork, 'must be an address or a network such as 10.0.0.0/8'))
+    .max(100)
+    .default([])
+    .describe('Source networks that may use it; empty allows all'),
+  expiresAt: z.iso.datetime().nullable().default(null),
+  requestsPerSecond: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .nullable()
+    .default(null)
+    .describe('For this key alone; null takes the installation’s setting'),
+});
+
+/** A secret that was rotated out. It works until `validUntil`. */
+export const PreviousSecret = z.strictObject({
+  hash: z.string().length(64),
+  prefix: z.string(),
+  rotatedAt: z.iso.datetime(),
+  validUntil: z.iso.datetime(),
+});
+
+/** A credential that authenticates ingest. Only the SHA-256 of its secret is kept. */
+export const LicenseKey = LicenseKeyFields.extend({
   projectId: z.string(),
   /** Hex SHA-256 of the key. */
   hash: z.string().length(64),
   /** First characters, for people. */
   prefix: z.string(),
-  signals: z.array(z.enum(signals)),
-  /** Source networks that may use it; empty allows all. */
-  allowedCidrs: z.array(z.string()).default([]),
-  expiresAt: z.iso.datetime().nullable().default(null),
   revokedAt: z.iso.datetime().nullable().default(null),
-  /** Requests a second for this key alone; null takes the installation's setting. */
-  requestsPerSecond: z.int().positive().nullable().default(null),
+  /** The newest first. */
+  previous: z.array(PreviousSecret).optional(),
 });
 export type LicenseKey = z.output<typeof LicenseKey>;
 
 export const licenseKeys = defineCollection<LicenseKey>({
   name: 'license-keys',
   uniqueEverywhere: [['hash']],
-  indexes: [['prefix']],
+  indexes: [['prefix'], ['projectId']],
+});
+
+/** What is stored of a key's secret. */
+export const secretFields = (key: string): Pick<LicenseKey, 'hash' | 'prefix'> => ({
+  hash: createHash('sha256').update(key).digest('hex'),
+  prefix: displayPrefix(key),
 });
 
 /** What is stored of a new key that may send every signal, from anywhere, under the installation's limits. */
@@ -34,8 +76,7 @@ export const licenseKeyFields = (
   fields: Pick<LicenseKey, 'name' | 'projectId' | 'expiresAt'>,
 ): LicenseKey => ({
   ...fields,
-  hash: createHash('sha256').update(key).digest('hex'),
-  prefix: displayPrefix(key),
+  ...secretFields(key),
   signals: [...signals],
   allowedCidrs: [],
   revokedAt: null,

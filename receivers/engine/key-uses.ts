@@ -1,0 +1,165 @@
+/** Who used which license key, kept in memory as requests come and written a few times a minute. */
+import type { Clock } from '../../schemas/clock.ts';
+import type { Documents } from '../../schemas/documents.ts';
+import type { Log } from '../../schemas/log.ts';
+import {
+  type LicenseKeyUse,
+  licenseKeyUses,
+  mergedUse,
+  type refusalReasons,
+  rememberedAddresses,
+  useId,
+} from '../../schemas/resources/license-key-use.ts';
+import type { Signal } from '../../schemas/topics.ts';
+
+export type RefusalReason = (typeof refusalReasons)[number];
+
+const checkEveryMs = 1_000;
+/** A secret's use is written at most so often, but for what nobody has heard of yet. */
+const writeEveryMs = 60_000;
+const chunk = 50;
+
+const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();
+const times = (of: ReadonlyMap<Signal, number>): LicenseKeyUse['firstSeen'] =>
+  Object.fromEntries([...of].map(([signal, at]) => [signal, iso(at)]));
+
+/** The use of one secret. Its methods cost a request next to nothing. */
+export class KeyUse {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly id: string;
+  readonly #clock: Clock;
+  readonly #addresses = new Map<string, number>();
+  readonly #firstSeen = new Map<Signal, number>();
+  readonly #lastSeen = new Map<Signal, number>();
+  #lastUsedMs: number | undefined;
+  #lastRefusal: LicenseKeyUse['lastRefusal'] = null;
+  #writtenMs = Number.NEGATIVE_INFINITY;
+  #dirty = false;
+  #news = false;
+
+  constructor(clock: Clock, { tenantId, keyId, hash }: { tenantId: string; keyId: string; hash: string }) {
+    this.#clock = clock;
+    this.tenantId = tenantId;
+    this.keyId = keyId;
+    this.id = useId(keyId, hash);
+  }
+
+  /** It authenticated a request. */
+  used(address: string): void {
+    const now = this.#clock.now();
+    this.#lastUsedMs = now;
+    this.#dirty = true;
+    this.#addresses.set(address, now);
+    if (this.#addresses.size <= rememberedAddresses) return;
+    const [oldest] = [...this.#addresses].sort(([, one], [, other]) => one - other);
+    if (oldest !== undefined) this.#addresses.delete(oldest[0]);
+  }
+
+  /** A payload was accepted. */
+  accepted(signal: Signal): void {
+    const now = this.#clock.now();
+    this.#lastSeen.set(signal, now);
+    this.#dirty = true;
+    if (this.#firstSeen.has(signal)) return;
+    this.#firstSeen.set(signal, now);
+    this.#news = true;
+  }
+
+  refused(address: string, reason: RefusalReason): void {
+    if (this.#lastRefusal === null) this.#news = true;
+    this.#lastRefusal = { at: iso(this.#clock.now()), address, reason };
+    this.#dirty = true;
+  }
+
+  isDue(now: number): boolean {
+    return this.#dirty && (this.#news || now - this.#writtenMs >= writeEveryMs);
+  }
+
+  get isDirty(): boolean {
+    return this.#dirty;
+  }
+
+  /** What is to be written; from here on only what is newer is. */
+  take(now: number): LicenseKeyUse {
+    this.#dirty = false;
+    this.#news = false;
+    this.#writtenMs = now;
+    return {
+      keyId: this.keyId,
+      lastUsedAt: this.#lastUsedMs === undefined ? null : iso(this.#lastUsedMs),
+      addresses: [...this.#addresses].map(([address, at]) => ({ address, at: iso(at) })),
+      firstSeen: times(this.#firstSeen),
+      lastSeen: times(this.#lastSeen),
+      lastRefusal: this.#lastRefusal,
+    };
+  }
+
+  /** It was taken and could not be written: what it tells stays in memory and is due again in a while. */
+  keep(): void {
+    this.#dirty = true;
+  }
+}
+
+/** Writes uses as they become due. What several instances write of one secret is merged in the store. */
+export class KeyUses {
+  readonly #documents: Documents;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #uses = new Map<string, KeyUse>();
+  readonly #timer: NodeJS.Timeout;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(documents: Documents, clock: Clock, log: Log) {
+    this.#documents = documents;
+    this.#clock = clock;
+    this.#log = log;
+    this.#timer = setInterval(() => this.#check(), checkEveryMs);
+    this.#timer.unref();
+  }
+
+  /** The use of a secret, the same one each time. */
+  of(secret: { readonly tenantId: string; readonly keyId: string; readonly hash: string }): KeyUse {
+    const place = `${secret.tenantId}/${useId(secret.keyId, secret.hash)}`;
+    const use = this.#uses.get(place) ?? new KeyUse(this.#clock, secret);
+    this.#uses.set(place, use);
+    return use;
+  }
+
+  /** Writes everything that is not written yet. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#writing;
+    await this.#write([...this.#uses.values()].filter((use) => use.isDirty));
+  }
+
+  #check(): void {
+    const now = this.#clock.now();
+    const due = [...this.#uses.values()].filter((use) => use.isDue(now));
+    if (due.length > 0) this.#writing = this.#writing.then(() => this.#write(due));
+  }
+
+  /** Never rejects: requests are served whether or not anybody hears of them. */
+  async #write(uses: readonly KeyUse[]): Promise<void> {
+    const now = this.#clock.now();
+    for (let at = 0; at < uses.length; at += chunk) {
+      const part = uses.slice(at, at + chunk).map((use) => ({ use, told: use.take(now) }));
+      try {
+        await this.#documents.transaction(async (transaction) => {
+          for (const { use, told } of part) {
+            const stored = transaction.of(use.tenantId).collection(licenseKeyUses);
+            const before = await stored.find(use.id);
+            if (before === undefined) await stored.insert({ id: use.id, ...mergedUse(told, told) });
+            else await stored.replace(use.id, mergedUse(before, told), before.version);
+          }
+        });
+      } catch (error) {
+        for (const { use } of part) use.keep();
+        this.#log.warn(
+          { error: error instanceof Error ? error.message : String(error) },
+          'the use of license keys could not be written',
+        );
+      }
+    }
+  }
+}
