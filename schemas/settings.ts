@@ -52,6 +52,9 @@ export const settingDefinitions = {
     .describe('Whether somebody who is signed in may create further organizations'),
   NEW_ORGANIZATION_PLAN: z.string().default('free').describe('Plan of organizations that people make themselves'),
   TRUSTED_PROXIES: list.describe('Networks (CIDR) whose X-Forwarded-For is believed, comma-separated'),
+  OUTBOUND_NETWORKS: list.describe(
+    'Private networks (CIDR) that requests to addresses chosen by users may reach (identity providers), comma-separated; none by default',
+  ),
   BOOTSTRAP_EMAIL: optional(z.email()).describe('Owner of the first organization, at the first start'),
   BOOTSTRAP_PASSWORD: optional(z.string().min(12)).describe('… and the password, else a random one is printed once'),
   BOOTSTRAP_LICENSE_KEY: optional(z.string()).describe('… and the license key, else a random one is printed once'),
@@ -65,6 +68,7 @@ export const settingDefinitions = {
   API_ANONYMOUS_REQUESTS_PER_SECOND: count(20).describe(
     'The same of one address without a session: sign-ins, resets, refused requests',
   ),
+  API_TOKEN_MAX_DAYS: count(366).describe('How far ahead a new API token may expire; those there are stay as they are'),
   SHUTDOWN_SECONDS: count(25).describe('How long SIGTERM lets requests, batches and commits finish'),
   BUS_PUBLISH_DELAY_MS: z.coerce
     .number()

@@ -1,0 +1,139 @@
+/** Requests of ours to addresses that users chose: identity providers, later webhooks. */
+import { lookup as lookUp } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { type Networks, networksOf } from '../../schemas/source-address.ts';
+
+/** A request that was not made or whose answer was not taken. The message is for people. */
+export class OutboundError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'OutboundError';
+  }
+}
+
+export interface OutboundRequest {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | null;
+}
+
+/**
+ * What leaves for the outside. No address within private networks is reached: not by a name that resolves to one, nor by
+ * a name that resolves to another a moment later, since what was checked is what is connected to.
+ */
+export interface Outbound {
+  /** One request: redirects are not followed, its time and the answer's size are limited. Rejects with `OutboundError`. */
+  fetch(url: string, request?: OutboundRequest): Promise<Response>;
+  /** TXT records of a name; `undefined` when the name service cannot tell now. */
+  txt(name: string): Promise<readonly string[] | undefined>;
+}
+
+export interface OutboundOptions {
+  /** Private networks (CIDR) that may be reached all the same. */
+  readonly allowedNetworks?: readonly string[];
+  readonly timeoutMs?: number;
+  readonly maxBytes?: number;
+  /** Resolves names; the system's by default. */
+  readonly resolve?: typeof lookUp;
+}
+
+export const openOutbound = ({
+  allowedNetworks = [],
+  timeoutMs = 10_000,
+  maxBytes = 1024 * 1024,
+  resolve = lookUp,
+}: OutboundOptions = {}): Outbound => {
+  const allowed = networksOf(allowedNetworks);
+  const lookup = checkedLookup(allowed, resolve);
+  const resolver = new Resolver({ timeout: 3000, tries: 2 });
+  return {
+    async fetch(url, { method = 'GET', headers = {}, body } = {}) {
+      const target = targetOf(url, allowed);
+      const signal = AbortSignal.timeout(timeoutMs);
+      const answer = await new Promise<IncomingMessage>((answered, failed) => {
+        const start = target.protocol === 'https:' ? requestHttps : requestHttp;
+        // A connection of its own: one that is kept open may lead to an address that was checked for somebody else.
+        const request = start(target, { method, headers, lookup, agent: false, signal }, answered);
+        request.once('error', (error) => failed(outboundErrorOf(error, target, signal)));
+        request.end(body ?? undefined);
+      });
+      return responseOf(answer, await bytesOf(answer, { maxBytes, target, signal }));
+    },
+    async txt(name) {
+      try {
+        return (await resolver.resolveTxt(name)).map((parts) => parts.join(''));
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        return code === 'ENOTFOUND' || code === 'ENODATA' ? [] : undefined;
+      }
+    },
+  };
+};
+
+const mayReach = (address: string, allowed: Networks): boolean =>
+  ipaddr.process(address).range() === 'unicast' || allowed.contains(address);
+
+const refused = (host: string): OutboundError =>
+  new OutboundError(`${host} lies in a private network, which OIQ_OUTBOUND_NETWORKS does not allow`);
+
+const targetOf = (url: string, allowed: Networks): URL => {
+  const target = new URL(url);
+  if (target.protocol !== 'https:' && target.protocol !== 'http:')
+    throw new OutboundError(`${target.protocol} addresses are not asked`);
+  if (target.username !== '' || target.password !== '') throw new OutboundError('the address holds a user name');
+  // Names are checked when they are resolved; an address is connected to without that.
+  const host = target.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0 && !mayReach(host, allowed)) throw refused(host);
+  return target;
+};
+
+/** Resolves once, and refuses a name of which any address is private: which of them is taken is not ours to say. */
+const checkedLookup =
+  (allowed: Networks, resolve: typeof lookUp): LookupFunction =>
+  (hostname, options, done) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      const [first] = addresses ?? [];
+      if (error !== null) return done(error, []);
+      if (first === undefined || !addresses.every(({ address }) => mayReach(address, allowed)))
+        return done(refused(hostname), []);
+      if (options.all) return done(null, addresses);
+      done(null, first.address, first.family);
+    });
+  };
+
+const outboundErrorOf = (error: Error, { host }: URL, signal: AbortSignal): OutboundError => {
+  if (error instanceof OutboundError) return error;
+  const message = signal.aborted ? `${host} took too long to answer` : `${host} cannot be reached: ${error.message}`;
+  return new OutboundError(message, { cause: error });
+};
+
+const bytesOf = async (
+  answer: IncomingMessage,
+  { maxBytes, target, signal }: { readonly maxBytes: number; readonly target: URL; readonly signal: AbortSignal },
+): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxBytes) throw new OutboundError(`${target.host} answered with more than ${maxBytes} bytes`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    answer.destroy();
+    throw outboundErrorOf(error as Error, target, signal);
+  }
+  return Buffer.concat(chunks);
+};
+
+const withoutBody = new Set([204, 205, 304]);
+
+const responseOf = ({ statusCode = 502, headers }: IncomingMessage, body: Buffer): Response => {
+  const sent = new Headers();
+  for (const [name, value] of Object.entries(headers)) for (const one of [value ?? []].flat()) sent.append(name, one);
+  return new Response(withoutBody.has(statusCode) ? null : new Uint8Array(body), { status: statusCode, headers: sent });
+};

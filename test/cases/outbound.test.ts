@@ -1,0 +1,138 @@
+/** Requests to addresses that users chose reach nothing private, and neither hang nor fill the memory. */
+import type { lookup } from 'node:dns';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { OutboundError, openOutbound } from '../../api/http/outbound.ts';
+
+const serve = async (t: ExecutionContext, listener: RequestListener): Promise<number> => {
+  const server: Server = createServer(listener);
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  t.teardown(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return (server.address() as AddressInfo).port;
+};
+
+/** Answers the same addresses for every name, one list after the other at each question. */
+const names = (...answers: readonly (readonly string[])[]): typeof lookup => {
+  let asked = 0;
+  const resolve = (
+    _name: string,
+    _options: object,
+    done: (error: null, addresses: { address: string; family: number }[]) => void,
+  ): void => {
+    const addresses = answers[Math.min(asked++, answers.length - 1)] ?? [];
+    setImmediate(() =>
+      done(
+        null,
+        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+      ),
+    );
+  };
+  return resolve as unknown as typeof lookup;
+};
+
+const loopback = { allowedNetworks: ['127.0.0.0/8'] };
+
+test('addresses in private networks are refused, however they are written', async (t) => {
+  const port = await serve(t, (_, response) => response.end('reached'));
+  const outbound = openOutbound({ timeoutMs: 2000 });
+  const hosts = [
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    '0x7f000001',
+    '0177.0.0.1',
+    '0.0.0.0',
+    '10.0.0.1',
+    '172.16.0.1',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '198.18.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+    '[::1]',
+    '[::]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:a9fe:a9fe]',
+    '[fd00::1]',
+    '[fe80::1]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+    'localhost',
+  ]; // prettier-ignore
+  for (const host of hosts)
+    await t.throwsAsync(
+      outbound.fetch(`http://${host}:${port}/`),
+      { instanceOf: OutboundError, message: /lies in a private network/ },
+      host,
+    );
+});
+
+test('other schemes and user names are refused', async (t) => {
+  const outbound = openOutbound(loopback);
+  for (const url of ['file:///etc/passwd', 'gopher://127.0.0.1/', 'ftp://127.0.0.1/', 'http://user@127.0.0.1/'])
+    await t.throwsAsync(outbound.fetch(url), { instanceOf: OutboundError }, url);
+});
+
+test('a name is refused when any of its addresses is private', async (t) => {
+  for (const addresses of [['10.0.0.1'], ['192.0.43.7', '10.0.0.1'], ['::ffff:127.0.0.1'], ['fd00::1'], []])
+    await t.throwsAsync(
+      openOutbound({ resolve: names(addresses) }).fetch('http://public.example/'),
+      { instanceOf: OutboundError, message: /private network/ },
+      String(addresses),
+    );
+});
+
+test('what was resolved and checked is what is connected to', async (t) => {
+  let reached = 0;
+  const port = await serve(t, (_, response) => {
+    reached++;
+    response.end('yes');
+  });
+  const allowed = { ...loopback, timeoutMs: 2000 };
+  const once = openOutbound({ ...allowed, resolve: names(['127.0.0.1'], ['169.254.169.254']) });
+  t.is(await (await once.fetch(`http://rebound.example:${port}/`)).text(), 'yes');
+  await t.throwsAsync(once.fetch(`http://rebound.example:${port}/`), { message: /private network/ });
+  t.is(reached, 1);
+});
+
+test('redirects are not followed', async (t) => {
+  const port = await serve(t, (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end());
+  const answer = await openOutbound(loopback).fetch(`http://127.0.0.1:${port}/`);
+  t.is(answer.status, 302);
+});
+
+test('what is sent arrives, and the answer comes back with its headers', async (t) => {
+  const port = await serve(t, (request, response) => {
+    request.setEncoding('utf8').once('data', (body: string) => {
+      response.writeHead(201, { 'x-seen': `${request.method} ${request.headers['x-mine']}` }).end(body.toUpperCase());
+    });
+  });
+  const request = { method: 'POST', headers: { 'x-mine': 'a' }, body: 'hello' };
+  const answer = await openOutbound(loopback).fetch(`http://127.0.0.1:${port}/`, request);
+  t.is(answer.status, 201);
+  t.is(answer.headers.get('x-seen'), 'POST a');
+  t.is(await answer.text(), 'HELLO');
+});
+
+test('an answer that is too large, too slow, or cut off is an error', async (t) => {
+  const port = await serve(t, ({ url }, response) => {
+    if (url === '/large') response.end(Buffer.alloc(200_000));
+    else if (url === '/endless') response.write('x');
+    else if (url === '/cut') {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('x');
+      setImmediate(() => response.destroy());
+    }
+  });
+  const outbound = openOutbound({ ...loopback, timeoutMs: 300, maxBytes: 100_000 });
+  const fetching = (path: string) => outbound.fetch(`http://127.0.0.1:${port}${path}`);
+  await t.throwsAsync(fetching('/large'), { instanceOf: OutboundError, message: /more than 100000 bytes/ });
+  await t.throwsAsync(fetching('/silent'), { instanceOf: OutboundError, message: /too long/ });
+  await t.throwsAsync(fetching('/endless'), { instanceOf: OutboundError, message: /too long/ });
+  await t.throwsAsync(fetching('/cut'), { instanceOf: OutboundError });
+});
