@@ -1,0 +1,141 @@
+/** An organization keeps an Owner, whoever changes what at the same moment, in both stores. */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { MongoClient } from 'mongodb';
+import { mongoDocuments } from '../../api/adapters/documents-mongodb.ts';
+import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { patchUser } from '../../api/groups/users/patch-user.ts';
+import { removeUser } from '../../api/groups/users/remove-user.ts';
+import { changesOf } from '../../api/http/changes.ts';
+import type { Caller } from '../../api/http/directory.ts';
+import { ApiError } from '../../api/http/errors.ts';
+import type { Operation } from '../../api/http/operation.ts';
+import type { Ports } from '../../api/http/ports.ts';
+import type { Documents } from '../../schemas/documents.ts';
+import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
+import { startServices, unavailable } from '../services/services.ts';
+
+const clock = { now: () => Date.now() };
+
+/** The operation on somebody by an Owner, with real documents; answers the status. */
+const run = async (documents: Documents, operation: Operation, tenantId: string, id: string, body?: object) => {
+  const caller = {
+    kind: 'person',
+    tenantId,
+    role: 'owner',
+    actor: { type: 'user', id, name: '' },
+  } as unknown as Caller;
+  const request = { requestId: randomUUID(), address: '', userAgent: '', host: '', header: () => '', reply: () => {} };
+  const change = changesOf({ documents, clock }, { caller, actions: operation.audit, request });
+  const directory = { learn: () => {}, forget: () => {} };
+  try {
+    await operation.run({ caller, params: { id }, query: {}, body, request, change }, {
+      ...{ documents, clock, directory },
+    } as unknown as Ports);
+    return 200;
+  } catch (error) {
+    if (error instanceof ApiError) return error.status;
+    throw error;
+  }
+};
+
+const ways: readonly (readonly [what: string, Operation, body?: object])[] = [
+  ['demoted', patchUser, { role: 'viewer' }],
+  ['disabled', patchUser, { disabled: true }],
+  ['removed', removeUser],
+];
+
+const suite = (
+  store: string,
+  open: () => Promise<Documents>,
+  close = (documents: Documents): Promise<void> => documents.close(),
+): void => {
+  const withOwners = async (documents: Documents, count: number): Promise<{ tenantId: string; ids: string[] }> => {
+    const tenantId = randomUUID();
+    const ids: string[] = [];
+    for (let owner = 0; owner < count; owner++) {
+      const id = randomUUID();
+      const fields = { id, email: `${id}@a.example`, name: '', passwordHash: null, disabled: false };
+      await documents.of(usersTenant).collection(users).insert(fields);
+      await documents.of(tenantId).collection(memberships).insert({ id, role: 'owner' });
+      ids.push(id);
+    }
+    return { tenantId, ids };
+  };
+  const left = async (documents: Documents, tenantId: string): Promise<number> => {
+    const { items } = await documents
+      .of(tenantId)
+      .collection(memberships)
+      .list({ filter: { role: 'owner' } });
+    return items.filter(({ disabled }) => !disabled).length;
+  };
+
+  test(`${store}: the last Owner can’t be demoted, disabled or removed`, async (t) => {
+    const documents = await open();
+    for (const [what, operation, body] of ways) {
+      const { tenantId, ids } = await withOwners(documents, 1);
+      t.is(await run(documents, operation, tenantId, ids[0] ?? '', body), 409, what);
+      t.is(await left(documents, tenantId), 1, what);
+    }
+    await close(documents);
+  });
+
+  test(`${store}: an Owner whose account is disabled is none that counts`, async (t) => {
+    const documents = await open();
+    const { tenantId, ids } = await withOwners(documents, 2);
+    const [gone = '', last = ''] = ids;
+    await documents.of(usersTenant).collection(users).update(gone, { disabled: true });
+    t.is(await run(documents, removeUser, tenantId, last), 409);
+    t.is(await run(documents, removeUser, tenantId, gone), 200);
+    await close(documents);
+  });
+
+  test(`${store}: of Owners who are all let go at once one stays`, async (t) => {
+    const [one, other] = [await open(), await open()];
+    for (let round = 0; round < 5; round++) {
+      const { tenantId, ids } = await withOwners(one, 3);
+      const statuses = await Promise.all(
+        ids.map((id, index) => {
+          const [, operation = removeUser, body] = ways[(index + round) % ways.length] ?? [];
+          return run(index % 2 === 0 ? one : other, operation, tenantId, id, body);
+        }),
+      );
+      t.deepEqual(statuses.sort(), [200, 200, 409]);
+      t.is(await left(one, tenantId), 1);
+    }
+    await close(one);
+    await close(other);
+  });
+};
+
+const directory = mkdtempSync(join(tmpdir(), 'oiq-owners-'));
+test.after.always(() => rmSync(directory, { recursive: true, force: true }));
+// One process has a file open, so both hands are on the same: its transactions are what runs at once.
+const shared = sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+test.after.always(async () => (await shared).close());
+suite(
+  'sqlite',
+  () => shared,
+  async () => undefined,
+);
+
+const reason = unavailable('mongodb');
+if (reason !== undefined) test.skip(`mongodb: ${reason}`, () => undefined);
+else {
+  const name = `oiq-owners-${process.pid}-${Date.now()}`;
+  const urls = startServices(['mongodb']).then((services) => services.url('mongodb'));
+  const within = (url: string): string => url.replace('/?', `/${name}?`);
+  test.after.always(async () => {
+    const client = await new MongoClient(await urls).connect();
+    await client.db(name).dropDatabase();
+    await client.close();
+  });
+  suite('mongodb', async () => {
+    const documents = await mongoDocuments({ url: within(await urls) });
+    await documents.ensureCollections([users, memberships]);
+    return documents;
+  });
+}
