@@ -1,8 +1,10 @@
 /** Who may send what, from where and how much: everything that is decided before a body is read. */
 import type { Signal } from '../../schemas/topics.ts';
+import type { RefusalReason } from './key-uses.ts';
 import type { Caller, Keyring } from './keyring.ts';
 import type { Limits } from './limits.ts';
 import { type Refusal, refusal } from './refusal.ts';
+import type { Rejections } from './rejections.ts';
 
 export interface Credentials {
   /** `X-License-Key`, or gRPC metadata of that name. */
@@ -36,18 +38,31 @@ export type Admit = (credentials: Credentials, signal: Signal) => Caller | Refus
 /** Tells a refusal from what was asked for. */
 export const isRefusal = <Value extends object>(value: Value | Refusal): value is Refusal => 'refused' in value;
 
+/** Why a known key may not send this from there. */
 const forbidden = (
   { enabled, allowedNetworks, signals }: Caller,
   source: string,
   signal: Signal,
-): Refusal | undefined => {
-  if (!enabled) return disabled;
-  if (!allowedNetworks.empty && !allowedNetworks.contains(source)) return address;
-  return signals.has(signal) ? undefined : notEnabled[signal];
+): RefusalReason | undefined => {
+  if (!enabled) return 'organization';
+  if (!allowedNetworks.empty && !allowedNetworks.contains(source)) return 'address';
+  return signals.has(signal) ? undefined : 'signal';
 };
 
-/** Answers at once unless the shared counters must be asked. Throws `UnavailableError` while keys cannot be checked. */
-export const admission = (keyring: Keyring, limits: Limits): Admit => {
+const refusalFor = (reason: RefusalReason, signal: Signal): Refusal => {
+  if (reason === 'signal') return notEnabled[signal];
+  return reason === 'address' ? address : disabled;
+};
+
+/**
+ * Answers at once unless the shared counters must be asked. Throws `UnavailableError` while keys cannot be checked. What a known key is
+ * refused is counted in `rejections`.
+ */
+export const admission = (keyring: Keyring, limits: Limits, rejections: Pick<Rejections, 'count'>): Admit => {
+  const reject = (caller: Caller, signal: Signal, refused: Refusal): Refusal => {
+    rejections.count(caller, signal, refused);
+    return refused;
+  };
   const fail = (source: string, reason: Refusal): Refusal | Promise<Refusal> => {
     const limited = limits.failure(source);
     if (limited instanceof Promise) return limited.then((refused) => refused ?? reason);
@@ -59,12 +74,17 @@ export const admission = (keyring: Keyring, limits: Limits): Admit => {
     const inHeader = Boolean(licenseKey);
     const secret = licenseKey || bearerOf(authorization);
     if (secret === undefined) return fail(source, missing);
-    const caller = keyring.lookup(secret);
+    const caller = keyring.lookup(secret, source);
     if (caller === undefined) return fail(source, unknown);
     const denied = forbidden(caller, source, signal);
-    if (denied !== undefined) return denied;
+    if (denied !== undefined) {
+      caller.use.refused(source, denied);
+      return reject(caller, signal, refusalFor(denied, signal));
+    }
+    caller.use.used(source);
     const limited = limits.request(inHeader ? `key/${caller.keyId}` : `address/${source}`, caller);
-    if (limited instanceof Promise) return limited.then((refused) => refused ?? caller);
-    return limited ?? caller;
+    if (limited instanceof Promise)
+      return limited.then((refused) => (refused === undefined ? caller : reject(caller, signal, refused)));
+    return limited === undefined ? caller : reject(caller, signal, limited);
   };
 };

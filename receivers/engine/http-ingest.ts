@@ -83,15 +83,21 @@ export class HttpIngest {
     this.#answer(response, this.#protocol.refused(request.headers, refused));
   }
 
+  /** The same to a known key. */
+  #reject(exchange: Exchange, caller: Caller, refused: Refusal): void {
+    this.#engine.rejections.count(caller, exchange.signal, refused);
+    this.refuse(exchange, refused);
+  }
+
   #admitted(exchange: Exchange, admitted: Caller | Refusal) {
     if (isRefusal(admitted)) return this.refuse(exchange, admitted);
     const { request, response, signal } = exchange;
     const { headers } = request;
     const shape = this.#protocol.shape(signal, headers);
-    if (isRefusal(shape)) return this.refuse(exchange, shape);
+    if (isRefusal(shape)) return this.#reject(exchange, admitted, shape);
     const { maxBodyBytes } = this.#protocol;
     if (Number(headers['content-length'] ?? 0) > maxBodyBytes)
-      return this.refuse(exchange, refusal('too-large', `the body is larger than ${maxBodyBytes} bytes`));
+      return this.#reject(exchange, admitted, refusal('too-large', `the body is larger than ${maxBodyBytes} bytes`));
     if (headers.expect !== undefined) response.writeContinue();
     const origin: Origin & { caller: Caller } = {
       caller: admitted,
@@ -104,7 +110,7 @@ export class HttpIngest {
     readBody(request, maxBodyBytes, this.#engine.inFlight, {
       whole: (body) => this.#take(exchange, shape, origin, body),
       tooLarge: (body) => this.#tooLarge(exchange, origin, body),
-      noMemory: () => this.refuse(exchange, refusal('unavailable', 'too many bodies are being read', 1)),
+      noMemory: () => this.#reject(exchange, admitted, refusal('unavailable', 'too many bodies are being read', 1)),
     });
   }
 

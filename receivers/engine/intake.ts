@@ -5,12 +5,13 @@ import type { Log } from '../../schemas/log.ts';
 import type { Metrics } from '../../schemas/metrics.ts';
 import { isRefusal } from './admission.ts';
 import type { Caller } from './keyring.ts';
-import type { Limits } from './limits.ts';
 import type { Offload, Outcome } from './offload.ts';
 import type { Prepared, Shape, Written } from './prepare.ts';
 import type { Origin, Publisher } from './publisher.ts';
+import type { Quotas } from './quotas.ts';
 import { type Refusal, refusal, refusalOf } from './refusal.ts';
 import { deadLetterOf, type Fault, type Received } from './refuse.ts';
+import type { Rejections } from './rejections.ts';
 import type { Tally } from './tally.ts';
 
 const quietMs = 10_000;
@@ -32,7 +33,8 @@ export interface Accepted {
 
 export class Intake {
   readonly #offload: Offload;
-  readonly #limits: Limits;
+  readonly #quotas: Quotas;
+  readonly #rejections: Rejections;
   readonly #publisher: Publisher;
   readonly #metrics: Metrics;
   readonly #log: Log;
@@ -40,19 +42,22 @@ export class Intake {
 
   constructor({
     offload,
-    limits,
+    quotas,
+    rejections,
     publisher,
     metrics,
     log,
   }: {
     offload: Offload;
-    limits: Limits;
+    quotas: Quotas;
+    rejections: Rejections;
     publisher: Publisher;
     metrics: Metrics;
     log: Log;
   }) {
     this.#offload = offload;
-    this.#limits = limits;
+    this.#quotas = quotas;
+    this.#rejections = rejections;
     this.#publisher = publisher;
     this.#metrics = metrics;
     this.#log = log;
@@ -79,6 +84,7 @@ export class Intake {
       if (answer.refused === 'unavailable') this.#warn(error);
     }
     request.tally.count(isRefusal(answer) ? answer.refused : 'accepted', records, bytes);
+    if (isRefusal(answer)) this.#reject(request.origin, answer, records, bytes);
     request.tally.took(performance.now() - startedAt);
     return answer;
   }
@@ -87,6 +93,7 @@ export class Intake {
   async malformed(received: Received, fault: PermanentError, tally: Tally): Promise<Refusal> {
     const answer = (await this.#copy(received, fault)) ?? refusalOf(fault);
     tally.count(answer.refused, 0, received.body.length);
+    this.#reject(received.origin, answer, 0, received.body.length);
     return answer;
   }
 
@@ -96,14 +103,22 @@ export class Intake {
     const copied = await this.#copy(received, { reason: 'too-large', message });
     const answer = copied ?? refusal('too-large', message);
     tally.count(answer.refused, 0, received.body.length);
+    this.#reject(received.origin, answer, 0, received.body.length);
     return answer;
   }
 
+  /** The ledger counts what was kept as a dead letter from there. */
+  #reject({ caller, signal }: Origin, refused: Refusal, records: number, bytes: number): void {
+    if (refused.refused === 'malformed' || refused.refused === 'too-large') return;
+    this.#rejections.count(caller, signal, refused, records, bytes);
+  }
+
   async #accept({ origin }: IngestRequest, { size, records, written, pieces }: Prepared): Promise<Accepted | Refusal> {
-    const overQuota = this.#limits.quota(origin.caller, size);
+    const overQuota = this.#quotas.take(origin.caller, origin.signal, size);
     const limited = overQuota instanceof Promise ? await overQuota : overQuota;
     if (limited !== undefined) return limited;
     if (pieces.length > 0) await this.#publisher.publish(origin, pieces);
+    origin.caller.use.accepted(origin.signal);
     return { records, written };
   }
 

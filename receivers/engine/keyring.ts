@@ -10,8 +10,10 @@ import type { Organization } from '../../schemas/resources/organization.ts';
 import { organizations } from '../../schemas/resources/organization.ts';
 import type { Plan } from '../../schemas/resources/plan.ts';
 import { plans } from '../../schemas/resources/plan.ts';
+import { noQuota, type Quota, quotas, type RejectThreshold, rejectThresholds } from '../../schemas/resources/quota.ts';
 import { type Networks, networksOf } from '../../schemas/source-address.ts';
 import type { Signal } from '../../schemas/topics.ts';
+import type { KeyUse, KeyUses } from './key-uses.ts';
 
 /** Whom a key stands for and what it may do, as the documents say at this moment. */
 export interface Caller {
@@ -25,22 +27,31 @@ export interface Caller {
   readonly signals: ReadonlySet<Signal>;
   readonly allowedNetworks: Networks;
   readonly limits: Plan['limits'];
+  /** What bytes of each signal count against. */
+  readonly thresholds: Readonly<Record<Signal, readonly RejectThreshold[]>>;
   /** The key's own limit, where it has one. */
   readonly requestsPerSecond: number | null;
+  /** Told of what becomes of requests. */
+  readonly use: KeyUse;
 }
 
 const staleAfterMs = 5_000;
 const rememberedSecrets = 10_000;
 const noLimits: Plan['limits'] = { requestsPerSecond: 1, requestsBurst: 1, requestsPerMinute: 1, bytesPerDay: null };
 
+/** One secret of a key: the present one, or one that was rotated out. */
 interface Entry {
   readonly tenantId: string;
   readonly keyId: string;
   readonly key: LicenseKey;
+  readonly hash: string;
   readonly expiresAtMs: number;
   readonly allowedNetworks: Networks;
+  readonly use: KeyUse;
   caller: Caller | undefined;
 }
+
+const endOf = (time: string | null | undefined): number => (time ? Date.parse(time) : Number.POSITIVE_INFINITY);
 
 /** A network list that cannot be read admits nobody: a mistake must not open a door. */
 const networksOrNone = (entries: readonly string[]): Networks => {
@@ -54,24 +65,29 @@ const networksOrNone = (entries: readonly string[]): Networks => {
 /** Answers who a secret is. Reads no store once loaded; refuses to answer when the feed is more than 5 seconds behind. */
 export class Keyring {
   readonly #clock: Clock;
+  readonly #uses: Pick<KeyUses, 'of'>;
   readonly #byHash = new Map<string, Entry>();
-  readonly #byId = new Map<string, Entry>();
+  readonly #byId = new Map<string, readonly Entry[]>();
   readonly #organizations = new Map<string, Organization>();
   readonly #plans = new Map<string, Plan>();
+  /** By tenant. */
+  readonly #quotas = new Map<string, Quota>();
   /** Secrets that were found, with their entry's hash, so that each request need not hash again. */
   readonly #secrets = new Map<string, string>();
   #feeds: Feed[] = [];
 
-  private constructor(clock: Clock) {
+  private constructor(clock: Clock, uses: Pick<KeyUses, 'of'>) {
     this.#clock = clock;
+    this.#uses = uses;
   }
 
   /** Resolves once everything there is has been loaded. */
-  static async load(documents: Documents, clock: Clock): Promise<Keyring> {
-    const keyring = new Keyring(clock);
+  static async load(documents: Documents, clock: Clock, uses: Pick<KeyUses, 'of'>): Promise<Keyring> {
+    const keyring = new Keyring(clock, uses);
     keyring.#feeds = await Promise.all([
       documents.follow(plans, (change) => keyring.#put(keyring.#plans, change)),
       documents.follow(organizations, (change) => keyring.#put(keyring.#organizations, change)),
+      documents.follow(quotas, (change) => keyring.#put(keyring.#quotas, { ...change, id: change.tenantId })),
       documents.follow(licenseKeys, (change) => keyring.#changeKey(change)),
     ]);
     return keyring;
@@ -84,11 +100,17 @@ export class Keyring {
         throw new UnavailableError('license keys cannot be checked now: the configuration store does not answer');
   }
 
-  /** Undefined for a secret that is unknown, revoked or expired. Throws `UnavailableError` as `check` does. */
-  lookup(secret: string): Caller | undefined {
+  /** Undefined for a secret that is unknown, revoked, expired or rotated out. Throws `UnavailableError` as `check` does. */
+  lookup(secret: string, source: string): Caller | undefined {
     this.check();
     const entry = this.#find(secret);
-    if (entry === undefined || entry.key.revokedAt !== null || entry.expiresAtMs <= this.#clock.now()) return undefined;
+    if (entry === undefined) return undefined;
+    const over =
+      entry.key.revokedAt !== null ? 'revoked' : entry.expiresAtMs <= this.#clock.now() ? 'expired' : undefined;
+    if (over !== undefined) {
+      entry.use.refused(source, over);
+      return undefined;
+    }
     entry.caller ??= this.#callerOf(entry);
     return entry.caller;
   }
@@ -109,10 +131,13 @@ export class Keyring {
     return entry;
   }
 
-  #callerOf({ tenantId, keyId, key, allowedNetworks }: Entry): Caller {
+  #callerOf({ tenantId, keyId, key, allowedNetworks, use }: Entry): Caller {
     const organization = this.#organizations.get(tenantId);
     const plan = organization && this.#plans.get(organization.planId);
     const entitled = new Set(plan?.entitlements ?? []);
+    const limits = plan?.limits ?? noLimits;
+    const all = rejectThresholds(limits, this.#quotas.get(tenantId) ?? noQuota);
+    const of = (signal: Signal) => all.filter(({ scope }) => scope === 'total' || scope === signal);
     return {
       tenantId,
       projectId: key.projectId,
@@ -121,8 +146,10 @@ export class Keyring {
       enabled: organization !== undefined && !organization.disabled && plan !== undefined,
       signals: new Set(key.signals.filter((signal) => entitled.has(signal))),
       allowedNetworks,
-      limits: plan?.limits ?? noLimits,
+      limits,
+      thresholds: { logs: of('logs'), metrics: of('metrics'), traces: of('traces') },
       requestsPerSecond: key.requestsPerSecond ?? null,
+      use,
     };
   }
 
@@ -134,19 +161,21 @@ export class Keyring {
 
   #changeKey({ tenantId, id, document }: Change<LicenseKey>): void {
     const place = `${tenantId}/${id}`;
-    const earlier = this.#byId.get(place);
-    if (earlier !== undefined) this.#byHash.delete(earlier.key.hash);
+    for (const earlier of this.#byId.get(place) ?? []) this.#byHash.delete(earlier.hash);
     this.#byId.delete(place);
     if (document === undefined) return;
-    const entry: Entry = {
-      tenantId,
-      keyId: id,
-      key: { ...document, revokedAt: document.revokedAt ?? null },
-      expiresAtMs: document.expiresAt ? Date.parse(document.expiresAt) : Number.POSITIVE_INFINITY,
-      allowedNetworks: networksOrNone(document.allowedCidrs ?? []),
-      caller: undefined,
+    const key = { ...document, revokedAt: document.revokedAt ?? null };
+    const allowedNetworks = networksOrNone(document.allowedCidrs ?? []);
+    const entryOf = (hash: string, expiresAtMs: number): Entry => {
+      const use = this.#uses.of({ tenantId, keyId: id, hash });
+      return { tenantId, keyId: id, key, hash, expiresAtMs, allowedNetworks, use, caller: undefined };
     };
-    this.#byId.set(place, entry);
-    this.#byHash.set(document.hash, entry);
+    const end = endOf(document.expiresAt);
+    const entries = [
+      entryOf(document.hash, end),
+      ...(document.previous ?? []).map(({ hash, validUntil }) => entryOf(hash, Math.min(end, endOf(validUntil)))),
+    ];
+    this.#byId.set(place, entries);
+    for (const entry of entries) this.#byHash.set(entry.hash, entry);
   }
 }

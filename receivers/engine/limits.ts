@@ -1,4 +1,4 @@
-/** The contract's ingest limits: two request rates for each bucket, one for each key, bytes a day for each tenant. */
+/** The contract's request limits: two rates for each bucket, one for each key. */
 import type { Clock } from '../../schemas/clock.ts';
 import type { Bucket, Counters } from '../../schemas/counters.ts';
 import type { Plan } from '../../schemas/resources/plan.ts';
@@ -7,13 +7,11 @@ import type { Caller } from './keyring.ts';
 import { type Refusal, refusal } from './refusal.ts';
 
 const minuteMs = 60_000;
-const dayMs = 86_400_000;
 /**
  * How long tokens of a bucket are held here. The bucket refills meanwhile, so that the burst can be passed by what
  * refills in this time: 5 % of the contract's burst.
  */
 const leaseMs = 100;
-const largestByteLease = 1024 * 1024;
 const rememberedBuckets = 10_000;
 const failedAuthentication: Bucket = { rate: 50, burst: 200 };
 
@@ -37,7 +35,6 @@ export class Limits {
   readonly #keyRequestsPerSecond: number;
   readonly #buckets = new Map<string, Bucketed>();
   readonly #keys = new Map<string, { readonly rate: number; readonly allowance: Allowance }>();
-  readonly #quotas = new Map<string, { readonly limit: number; readonly allowance: Allowance }>();
   readonly #failures = new Map<string, Allowance>();
 
   constructor(counters: Counters, clock: Clock, keyRequestsPerSecond: number) {
@@ -54,16 +51,6 @@ export class Limits {
     const inMinute = minute.take();
     if (key === true && inSecond === true && inMinute === true) return undefined;
     return this.#settle(bucket, caller, [key, inSecond, inMinute]);
-  }
-
-  /** Counts bytes against the plan's day. */
-  quota(caller: Caller, bytes: number): Refusal | undefined | Promise<Refusal | undefined> {
-    const limit = caller.limits.bytesPerDay;
-    if (limit === null) return undefined;
-    const taken = this.#quotaAllowance(caller.tenantId, limit).take(bytes);
-    if (taken === true) return undefined;
-    if (taken === false) return this.#quotaSpent();
-    return taken.then((within) => (within ? undefined : this.#quotaSpent()));
   }
 
   /** Counts a failed authentication of an address. */
@@ -95,16 +82,6 @@ export class Limits {
     return inSecond ? keyRate : accountRate;
   }
 
-  #quotaSpent(): Refusal {
-    const now = this.#clock.now();
-    const seconds = Math.ceil((dayMs - (now % dayMs)) / 1000);
-    return refusal(
-      'rate-limited',
-      'the daily ingest volume of the plan is used up; it begins anew at 00:00 UTC',
-      seconds,
-    );
-  }
-
   #bucket(bucket: string, limits: Plan['limits']): Bucketed {
     const known = this.#buckets.get(bucket);
     // Plans are replaced as a whole when they change, so that identity tells a change.
@@ -132,16 +109,6 @@ export class Limits {
     const grant = this.#take(`ingest/key/${keyId}`, { rate, burst: rate });
     const allowance = new Allowance(grant, this.#clock, leaseOf(rate));
     this.#keys.set(keyId, { rate, allowance });
-    return allowance;
-  }
-
-  #quotaAllowance(tenantId: string, limit: number): Allowance {
-    const known = this.#quotas.get(tenantId);
-    if (known !== undefined && known.limit === limit) return known.allowance;
-    this.#forgetIdle(this.#quotas, (each) => each.allowance);
-    const lease = Math.max(1, Math.min(largestByteLease, Math.floor(limit / 100)));
-    const allowance = new Allowance(this.#spend(`ingest/bytes/${tenantId}`, limit, dayMs), this.#clock, lease);
-    this.#quotas.set(tenantId, { limit, allowance });
     return allowance;
   }
 

@@ -22,6 +22,8 @@ export interface Refusal {
   readonly message: string;
   /** Seconds after which the sender should try again; undefined where trying again is pointless. */
   readonly retryAfterSeconds?: number | undefined;
+  /** What the ledger calls it, where the kind does not say enough. */
+  readonly reason?: string | undefined;
 }
 
 export const refusal = (refused: RefusalKind, message: string, retryAfterSeconds?: number): Refusal => ({

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Bus } from '../../schemas/bus.ts';
 import type { Clock } from '../../schemas/clock.ts';
+import type { Columns } from '../../schemas/columns.ts';
 import type { Counters } from '../../schemas/counters.ts';
 import type { Documents } from '../../schemas/documents.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
@@ -13,17 +14,23 @@ import { sourceAddresses } from '../../schemas/source-address.ts';
 import { admission } from './admission.ts';
 import { InFlight } from './in-flight.ts';
 import { Intake } from './intake.ts';
+import { KeyUses } from './key-uses.ts';
 import { Keyring } from './keyring.ts';
 import { Limits } from './limits.ts';
 import { Offload } from './offload.ts';
 import { Publisher } from './publisher.ts';
+import { Quotas } from './quotas.ts';
 import type { HttpHandler, Listener, Opened, Receiver } from './receiver.ts';
+import { Rejections } from './rejections.ts';
 import { Tallies } from './tally.ts';
+import { usedBytesIn } from './used-bytes.ts';
 
 export interface ReceiversOptions {
   readonly bus: Bus;
   readonly documents: Documents;
   readonly counters: Counters;
+  /** Where the ledger is; without it, quotas begin anew with the counters. */
+  readonly columns?: Columns;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly clock: Clock;
@@ -51,21 +58,25 @@ const takenBy =
 /** Listens once everything there is about keys is known. Rejects when an address cannot be had. */
 export const start = async (
   receivers: readonly Receiver[],
-  { bus, documents, counters, metrics, log, clock, settings }: ReceiversOptions,
+  { bus, documents, counters, columns, metrics, log, clock, settings }: ReceiversOptions,
 ): Promise<Receivers> => {
   const sourceOf = sourceAddresses(settings.TRUSTED_PROXIES);
-  const [keyring, producer] = await Promise.all([Keyring.load(documents, clock), bus.producer()]);
+  const uses = new KeyUses(documents, clock, log);
+  const [keyring, producer] = await Promise.all([Keyring.load(documents, clock, uses), bus.producer()]);
   const limits = new Limits(counters, clock, settings.KEY_REQUESTS_PER_SECOND);
+  const quotas = new Quotas({ counters, clock, log, used: columns && usedBytesIn(columns) });
+  const rejections = new Rejections(producer, clock, log);
   const publisher = new Publisher(producer, metrics, settings.BUS_PUBLISH_DELAY_MS);
   const offload = new Offload();
-  const intake = new Intake({ offload, limits, publisher, metrics, log });
+  const intake = new Intake({ offload, quotas, rejections, publisher, metrics, log });
   const inFlight = new InFlight();
   const tallies = new Tallies(metrics);
-  const admit = admission(keyring, limits);
+  const admit = admission(keyring, limits, rejections);
   const opened = receivers.map((receiver) =>
     receiver.open({
       admit,
       intake,
+      rejections,
       inFlight,
       sourceOf,
       clock,
@@ -82,7 +93,8 @@ export const start = async (
   const release = async (): Promise<void> => {
     await publisher.drain();
     tallies.close();
-    await Promise.all([offload.close(), keyring.close(), producer.close()]);
+    await rejections.close();
+    await Promise.all([offload.close(), keyring.close(), uses.close(), producer.close()]);
   };
   try {
     for (const { listen } of opened) if (listen !== undefined) listeners.push(await listen());

@@ -157,13 +157,16 @@ export class ExportCall {
     const contentEncoding = bytes[0] === 1 ? described.contentEncoding : '';
     const encoding = encodingOf(contentEncoding);
     if (encoding === undefined || encoding === 'snappy' || (bytes[0] === 1 && encoding === 'identity'))
-      return this.#finish(
-        held,
-        refusal('unsupported-encoding', 'grpc-encoding must be gzip, deflate, zstd or identity'),
-      );
+      return this.#unsupported(held, caller);
     const shape = { signal: this.#signal, format: 'otlp', media: 'protobuf', encoding } as const;
     const request = { origin, receiver, ...described, contentEncoding, shape, body, capBytes: maxBodyBytes, tally };
     void engine.intake.take(request).then((answer) => this.#finish(held, answer));
+  }
+
+  #unsupported(held: number, caller: Caller): void {
+    const refused = refusal('unsupported-encoding', 'grpc-encoding must be gzip, deflate, zstd or identity');
+    this.#options.engine.rejections.count(caller, this.#signal, refused);
+    this.#finish(held, refused);
   }
 
   #finish(held: number, answer: Accepted | Refusal): void {
@@ -191,7 +194,9 @@ export class ExportCall {
 
   #refuse(refused: Refusal): void {
     this.#forget();
-    this.#options.engine.tallies[this.#signal].count(refused.refused, 0, 0);
+    const { tallies, rejections } = this.#options.engine;
+    tallies[this.#signal].count(refused.refused, 0, 0);
+    if (this.#caller !== undefined) rejections.count(this.#caller, this.#signal, refused);
     this.#answer(refused);
   }
 

@@ -3,11 +3,14 @@ import test from 'ava';
 import { memoryCounters } from '../../api/adapters/counters-memory.ts';
 import { admission } from '../../receivers/engine/admission.ts';
 import { Allowance } from '../../receivers/engine/allowance.ts';
+import { KeyUse } from '../../receivers/engine/key-uses.ts';
 import { Keyring } from '../../receivers/engine/keyring.ts';
 import { Limits } from '../../receivers/engine/limits.ts';
+import { Quotas } from '../../receivers/engine/quotas.ts';
 import type { Documents, Feed } from '../../schemas/documents.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { isWellFormed, makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { silent } from '../../schemas/log.ts';
 import type { LicenseKey } from '../../schemas/resources/license-key.ts';
 import type { Organization } from '../../schemas/resources/organization.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
@@ -64,9 +67,15 @@ const setUp = async ({ key: changes = {}, organization = {}, plan = {} }: Setup 
     organizations: organization === null ? [] : [{ tenantId: '-', id: 'acme', document: acme }],
     plans: [{ tenantId: '-', id: 'pro', document: { ...defaultPlans['pro'], ...plan } }],
   });
-  const keyring = await Keyring.load(feeds as unknown as Documents, clock);
-  const limits = new Limits(memoryCounters({ clock }), clock, 1_000);
-  const admit = admission(keyring, limits);
+  const keyring = await Keyring.load(feeds as unknown as Documents, clock, {
+    of: (secret) => new KeyUse(clock, secret),
+  });
+  const counters = memoryCounters({ clock });
+  const rejected: string[] = [];
+  const admit = admission(keyring, new Limits(counters, clock, 1_000), {
+    count: ({ keyId }, signal, { refused }) => void rejected.push(`${keyId} ${signal} ${refused}`),
+  });
+  const quotas = new Quotas({ counters, clock, log: silent, used: undefined });
   const outcome = async (
     given: Partial<Parameters<typeof admit>[0]> = {},
     signal: Signal = 'logs',
@@ -75,12 +84,18 @@ const setUp = async ({ key: changes = {}, organization = {}, plan = {} }: Setup 
     if (!('refused' in answer)) return 'admitted';
     return answer.retryAfterSeconds === undefined ? answer.refused : `${answer.refused} ${answer.retryAfterSeconds}`;
   };
-  return { clock, feeds, keyring, limits, admit, outcome };
+  return { clock, feeds, keyring, quotas, admit, outcome, rejected };
 };
 
 const bearer = { licenseKey: undefined, authorization: `Bearer ${secret}` };
 const past = new Date(start - 1_000).toISOString();
 const future = new Date(start + 1_000).toISOString();
+
+/** The secret is no longer the key's own. */
+const rotatedOut = (validUntil: string): Partial<LicenseKey> => ({
+  hash: hash('sha256', makeLicenseKey()),
+  previous: [{ hash: hash('sha256', secret), prefix: '', rotatedAt: past, validUntil }],
+});
 
 const cases: [string, Setup, Partial<Parameters<Awaited<ReturnType<typeof setUp>>['admit']>[0]>, Signal, string][] = [
   ['the key in its own header', {}, {}, 'logs', 'admitted'],
@@ -95,6 +110,22 @@ const cases: [string, Setup, Partial<Parameters<Awaited<ReturnType<typeof setUp>
   ['a revoked key', { key: { revokedAt: past } }, {}, 'logs', 'unauthenticated'],
   ['an expired key', { key: { expiresAt: past } }, {}, 'logs', 'unauthenticated'],
   ['a key that expires later', { key: { expiresAt: future } }, {}, 'logs', 'admitted'],
+  ['a key rotated out, within its grace', { key: rotatedOut(future) }, {}, 'logs', 'admitted'],
+  ['a key rotated out, after its grace', { key: rotatedOut(past) }, {}, 'logs', 'unauthenticated'],
+  [
+    'a key rotated out, of a revoked one',
+    { key: { ...rotatedOut(future), revokedAt: past } },
+    {},
+    'logs',
+    'unauthenticated',
+  ],
+  [
+    'a key rotated out, of an expired one',
+    { key: { ...rotatedOut(future), expiresAt: past } },
+    {},
+    'logs',
+    'unauthenticated',
+  ],
   ['a disabled organization', { organization: { disabled: true } }, {}, 'logs', 'forbidden'],
   ['an organization that is gone', { organization: null }, {}, 'logs', 'forbidden'],
   ['a plan that is gone', { organization: { planId: 'none' } }, {}, 'logs', 'forbidden'],
@@ -108,13 +139,18 @@ const cases: [string, Setup, Partial<Parameters<Awaited<ReturnType<typeof setUp>
 
 for (const [name, setup, given, signal, expected] of cases) {
   test(`${name}: ${expected}`, async (t) => {
-    const { outcome } = await setUp(setup);
+    const { outcome, rejected } = await setUp(setup);
     t.is(await outcome(given, signal), expected);
+    t.deepEqual(
+      rejected,
+      expected === 'forbidden' ? [`k1 ${signal} forbidden`] : [],
+      'only what a known key is refused',
+    );
   });
 }
 
 const many = async (count: number, outcome: () => Promise<string>): Promise<Record<string, number>> => {
-  const outcomes = await Promise.all(Array.from({ length: count }, outcome));
+  const outcomes = await Promise.all(Array.from({ length: count }, () => outcome()));
   const counts: Record<string, number> = {};
   for (const each of outcomes) counts[each] = (counts[each] ?? 0) + 1;
   return counts;
@@ -182,12 +218,12 @@ test('failed authentication is limited for each address, and good keys still pas
 });
 
 test('the daily quota counts bytes exactly and begins anew at midnight UTC', async (t) => {
-  const { keyring, limits, clock } = await setUp({
+  const { keyring, quotas, clock } = await setUp({
     plan: { limits: { ...(defaultPlans['pro'] as Plan).limits, bytesPerDay: 10_000 } },
   });
   const spend = async (bytes: number) => {
-    const caller = keyring.lookup(secret);
-    return caller && (await limits.quota(caller, bytes));
+    const caller = keyring.lookup(secret, '192.0.2.7');
+    return caller && (await quotas.take(caller, 'logs', bytes));
   };
   for (let index = 0; index < 9; index++) t.is(await spend(1_000), undefined);
   t.is((await spend(1_001))?.retryAfterSeconds, 12 * 3_600);

@@ -55,7 +55,7 @@ export class RecordingBus implements Pick<Bus, 'producer' | 'check' | 'close'> {
   /** Telemetry members with their own bytes. */
   members(): { headers: TelemetryHeaders; key: string; records: number; bytes: Buffer }[] {
     return this.messages
-      .filter(({ topic }) => topic !== topics.deadLetter.name)
+      .filter(({ topic }) => topic !== topics.deadLetter.name && topic !== topics.usage.name)
       .flatMap(({ key, headers: encoded, value }) => {
         const headers = decodeHeaders(encoded);
         let at = 0;

@@ -1,0 +1,144 @@
+/**
+ * Bytes that a tenant may send a day and a month. Counted in the shared counters; what those have forgotten (a restart, where they
+ * are in memory) is taken from the ledger before the first byte is granted, and again once a minute, for the ledger
+ * lags behind by what was under way then.
+ */
+import type { Clock } from '../../schemas/clock.ts';
+import type { Counters } from '../../schemas/counters.ts';
+import type { Log } from '../../schemas/log.ts';
+import { type QuotaWindow, quotaWindowAt, type RejectThreshold } from '../../schemas/resources/quota.ts';
+import type { Signal } from '../../schemas/topics.ts';
+import { Allowance, type Grant } from './allowance.ts';
+import type { Caller } from './keyring.ts';
+import { type Refusal, refusal } from './refusal.ts';
+import type { UsedBytes } from './used-bytes.ts';
+
+const dayMs = 86_400_000;
+const largestLease = 1024 * 1024;
+const remembered = 10_000;
+const idleMs = 60_000;
+/** The ledger is asked so often; all instances together once in that time. */
+const seedEveryMs = 60_000;
+/** A first byte waits for the ledger's answer for so long. */
+const seedWaitMs = 2_000;
+
+interface Held {
+  readonly limit: number;
+  readonly endMs: number;
+  readonly allowance: Allowance;
+}
+
+/** Where a window is counted. The counters' windows are aligned to the epoch: one as long as the epoch is at the month's end ends with it. */
+const windowMsOf = (window: QuotaWindow, endMs: number): number => (window === 'day' ? dayMs : endMs);
+const counterOf = (tenantId: string, { window, scope }: RejectThreshold): string =>
+  `ingest/bytes/${tenantId}${scope === 'total' ? '' : `/${scope}`}${window === 'day' ? '' : '/month'}`;
+
+const spent = ({ window, scope, bytes, isPlan }: RejectThreshold, endMs: number, nowMs: number): Refusal => {
+  const again = `it begins anew at ${new Date(endMs).toISOString().slice(0, 16)}Z`;
+  const message = isPlan
+    ? 'the daily ingest volume of the plan is used up; it begins anew at 00:00 UTC'
+    : `the quota of ${bytes} bytes a ${window}${scope === 'total' ? '' : ` of ${scope}`} is used up; ${again}`;
+  return { ...refusal('rate-limited', message, Math.ceil((endMs - nowMs) / 1000)), reason: 'quota' };
+};
+
+const within = (granted: Promise<unknown>, milliseconds: number): Promise<unknown> => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  return Promise.race([granted, promise]).finally(() => clearTimeout(timer));
+};
+
+export interface QuotasOptions {
+  readonly counters: Counters;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Without it, what the counters have forgotten is granted again. */
+  readonly used: UsedBytes | undefined;
+}
+
+export class Quotas {
+  readonly #options: QuotasOptions;
+  readonly #held = new Map<string, Held>();
+
+  constructor(options: QuotasOptions) {
+    this.#options = options;
+  }
+
+  /** Counts bytes against every threshold of the signal, or against none. Undefined when they are within all of them. */
+  take(caller: Caller, signal: Signal, bytes: number): Refusal | undefined | Promise<Refusal | undefined> {
+    const thresholds = caller.thresholds[signal];
+    if (thresholds.length === 0) return undefined;
+    const now = this.#options.clock.now();
+    const held = thresholds.map((threshold) => this.#heldOf(caller.tenantId, threshold, now));
+    const taken = held.map(({ allowance }) => allowance.take(bytes));
+    if (taken.every((granted) => granted === true)) return undefined;
+    return this.#settle(taken, thresholds, held, bytes);
+  }
+
+  /** What one threshold refuses must not use up the others. */
+  async #settle(
+    pending: readonly (boolean | Promise<boolean>)[],
+    thresholds: readonly RejectThreshold[],
+    held: readonly Held[],
+    bytes: number,
+  ): Promise<Refusal | undefined> {
+    const taken = await Promise.all(pending);
+    const refused = taken.indexOf(false);
+    const [threshold, by] = [thresholds[refused], held[refused]];
+    if (threshold === undefined || by === undefined) return undefined;
+    for (const [index, { allowance }] of held.entries()) if (taken[index]) allowance.giveBack(bytes);
+    return spent(threshold, by.endMs, this.#options.clock.now());
+  }
+
+  #heldOf(tenantId: string, threshold: RejectThreshold, now: number): Held {
+    const { window, scope, bytes: limit } = threshold;
+    const name = `${tenantId}/${window}/${scope}`;
+    const known = this.#held.get(name);
+    if (known !== undefined && known.limit === limit && now < known.endMs) return known;
+    this.#forgetIdle(now);
+    const { fromMs, endMs } = quotaWindowAt(window, now);
+    const lease = Math.max(1, Math.min(largestLease, Math.floor(limit / 100)));
+    const grant = this.#grant(tenantId, threshold, fromMs, windowMsOf(window, endMs));
+    const held: Held = { limit, endMs, allowance: new Allowance(grant, this.#options.clock, lease) };
+    this.#held.set(name, held);
+    return held;
+  }
+
+  #grant(tenantId: string, threshold: RejectThreshold, fromMs: number, windowMs: number): Grant {
+    const { counters, clock } = this.#options;
+    const counter = counterOf(tenantId, threshold);
+    let seededAt: number | undefined;
+    return async (wanted) => {
+      const now = clock.now();
+      if (seededAt === undefined || now - seededAt > seedEveryMs) {
+        const isFirst = seededAt === undefined;
+        seededAt = now;
+        const seeded = this.#seed(tenantId, threshold, fromMs, windowMs);
+        if (isFirst) await within(seeded, seedWaitMs);
+      }
+      const { granted, resetMs } = await counters.spend(counter, threshold.bytes, windowMs, wanted);
+      return { granted, retryAfterMs: resetMs, validMs: resetMs };
+    };
+  }
+
+  /** Raises the counter to what the ledger says. Never rejects. */
+  async #seed(tenantId: string, threshold: RejectThreshold, fromMs: number, windowMs: number): Promise<void> {
+    const { counters, used, log } = this.#options;
+    if (used === undefined) return;
+    const counter = counterOf(tenantId, threshold);
+    try {
+      const { granted } = await counters.take(`${counter}/seed`, { rate: 1000 / seedEveryMs, burst: 1 }, 1);
+      if (granted === 0) return;
+      const landed = await used(tenantId, threshold.scope, fromMs);
+      const { used: counted } = await counters.spend(counter, Number.MAX_SAFE_INTEGER, windowMs, 0);
+      if (landed > counted) await counters.spend(counter, Number.MAX_SAFE_INTEGER, windowMs, landed - counted);
+    } catch (error) {
+      log.warn({ tenantId, error }, 'what was used of a quota could not be read from the ledger');
+    }
+  }
+
+  #forgetIdle(now: number): void {
+    if (this.#held.size < remembered) return;
+    for (const [name, { allowance }] of this.#held) if (allowance.usedAt < now - idleMs) this.#held.delete(name);
+    if (this.#held.size >= remembered) this.#held.clear();
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * What was not taken, for the ledger: summed up here and published every few seconds and at the end. What a crash ends
+ * meanwhile is not counted; a report that may have been published is published again under the same id.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Message, Producer } from '../../schemas/bus.ts';
+import type { Clock } from '../../schemas/clock.ts';
+import type { Log } from '../../schemas/log.ts';
+import { type Signal, topics, type UsageReport } from '../../schemas/topics.ts';
+import type { Caller } from './keyring.ts';
+import type { Refusal } from './refusal.ts';
+
+const flushMs = 5_000;
+const hourMs = 3_600_000;
+/** Keys and their refusals are few; a flood of different ones is reported early rather than held. */
+const maxRows = 10_000;
+
+type Row = UsageReport['rows'][number];
+type Sums = { -readonly [name in keyof Row]: Row[name] };
+
+const messageOf = (rows: readonly Row[]): Message => {
+  const id = randomUUID();
+  const report: UsageReport = { id, rows: [...rows] };
+  return { topic: topics.usage.name, key: id, value: Buffer.from(JSON.stringify(report)), headers: {} };
+};
+
+/** Rows that stay well below the topic's message size. */
+const rowsPerMessage = 2_000;
+
+export class Rejections {
+  readonly #producer: Producer;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #timer: NodeJS.Timeout;
+  #sums = new Map<string, Sums>();
+  /** Not known to be durable yet. */
+  #unconfirmed: readonly Message[] = [];
+  #publishing: Promise<void> | undefined;
+
+  constructor(producer: Producer, clock: Clock, log: Log) {
+    this.#producer = producer;
+    this.#clock = clock;
+    this.#log = log;
+    this.#timer = setInterval(() => void this.flush(), flushMs);
+    this.#timer.unref();
+  }
+
+  /** One request of a known key. Records and bytes are 0 where the body was not read. */
+  count(
+    caller: Pick<Caller, 'tenantId' | 'projectId' | 'keyId'>,
+    signal: Signal,
+    refused: Refusal,
+    records = 0,
+    bytes = 0,
+  ): void {
+    const { tenantId, projectId, keyId } = caller;
+    const reason = refused.reason ?? refused.refused;
+    const hour = Math.floor(this.#clock.now() / hourMs);
+    const place = `${tenantId}\n${projectId}\n${keyId}\n${signal}\n${reason}\n${hour}`;
+    let sums = this.#sums.get(place);
+    if (sums === undefined) {
+      if (this.#sums.size >= maxRows) void this.flush();
+      sums = { tenantId, projectId, keyId, signal, reason, hour, requests: 0, records: 0, bytes: 0 };
+      this.#sums.set(place, sums);
+    }
+    sums.requests++;
+    sums.records += records;
+    sums.bytes += bytes;
+  }
+
+  /** Resolves when what was counted is durable, or could not be made so now: then it is tried again. Never rejects. */
+  flush(): Promise<void> {
+    this.#publishing ??= this.#publish().finally(() => {
+      this.#publishing = undefined;
+    });
+    return this.#publishing;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#publishing;
+    await this.flush();
+  }
+
+  async #publish(): Promise<void> {
+    if (this.#unconfirmed.length === 0) {
+      const rows = [...this.#sums.values()];
+      this.#sums = new Map();
+      this.#unconfirmed = Array.from({ length: Math.ceil(rows.length / rowsPerMessage) }, (_, index) =>
+        messageOf(rows.slice(index * rowsPerMessage, (index + 1) * rowsPerMessage)),
+      );
+    }
+    if (this.#unconfirmed.length === 0) return;
+    try {
+      await this.#producer.publish(this.#unconfirmed);
+      this.#unconfirmed = [];
+    } catch (error) {
+      this.#log.warn({ error }, 'rejected requests could not be reported to the ledger; it is tried again');
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import type { Columns } from '../../schemas/columns.ts';
+import type { QuotaScope } from '../../schemas/resources/quota.ts';
+
+/** Bytes that the ledger counts as accepted from a time on. It may lag behind what was accepted by what is under way. */
+export type UsedBytes = (tenantId: string, scope: QuotaScope, fromMs: number) => Promise<number>;
+
+export const usedBytesIn =
+  (columns: Pick<Columns, 'of'>): UsedBytes =>
+  async (tenantId, scope, fromMs) => {
+    const [row] = await columns.of(tenantId).query<{ used: string }>(
+      `SELECT toString(sum(bytes)) AS used FROM usage FINAL
+WHERE tenant_id = {tenant:String} AND outcome = 'accepted' AND hour >= toDateTime({from:UInt32}, 'UTC') AND ({scope:String} = 'total' OR signal = {scope:String})`,
+      { from: Math.floor(fromMs / 1000), scope },
+      { maxExecutionSeconds: 10 },
+    );
+    return Number(row?.used ?? 0);
+  };

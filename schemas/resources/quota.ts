@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { defineCollection } from '../documents.ts';
+import type { Plan } from './plan.ts';
+
+const bytes = z.int().positive().nullable().default(null);
+
+/** Decompressed bytes in a window; null is without threshold. */
+export const Threshold = z.strictObject({
+  warnBytes: bytes.describe('From here on the quota is flagged'),
+  rejectBytes: bytes.describe('What would pass this is answered 429'),
+});
+export type Threshold = z.output<typeof Threshold>;
+
+export const quotaScopes = ['total', 'logs', 'metrics', 'traces'] as const;
+export type QuotaScope = (typeof quotaScopes)[number];
+export const quotaWindows = ['day', 'month'] as const;
+export type QuotaWindow = (typeof quotaWindows)[number];
+
+const none: Threshold = { warnBytes: null, rejectBytes: null };
+const threshold = Threshold.default(none);
+const QuotaOfWindow = z.strictObject({ total: threshold, logs: threshold, metrics: threshold, traces: threshold });
+const ofNothing = { total: none, logs: none, metrics: none, traces: none };
+
+/** What an organization allows itself to send, below its plan. Days and months are those of UTC. One document for each organization. */
+export const Quota = z.strictObject({
+  day: QuotaOfWindow.default(ofNothing),
+  month: QuotaOfWindow.default(ofNothing),
+});
+export type Quota = z.output<typeof Quota>;
+
+export const quotas = defineCollection<Quota>({ name: 'quotas' });
+export const quotaId = 'quota';
+export const noQuota: Quota = { day: ofNothing, month: ofNothing };
+
+const dayMs = 86_400_000;
+
+/** When the window began in which a time lies, and when it ends. */
+export const quotaWindowAt = (
+  window: QuotaWindow,
+  nowMs: number,
+): { readonly fromMs: number; readonly endMs: number } => {
+  if (window === 'day') {
+    const fromMs = nowMs - (nowMs % dayMs);
+    return { fromMs, endMs: fromMs + dayMs };
+  }
+  const now = new Date(nowMs);
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+  return { fromMs: Date.UTC(year, month, 1), endMs: Date.UTC(year, month + 1, 1) };
+};
+
+/** What is answered 429 when it is reached. */
+export interface RejectThreshold {
+  readonly window: QuotaWindow;
+  readonly scope: QuotaScope;
+  readonly bytes: number;
+  /** The plan's own limit, and not one that the organization set. */
+  readonly isPlan: boolean;
+}
+
+/** Reject thresholds that hold: the organization's, and the plan's bytes a day where those are fewer. */
+export const rejectThresholds = (limits: Pick<Plan['limits'], 'bytesPerDay'>, quota: Quota): RejectThreshold[] => {
+  const found: RejectThreshold[] = [];
+  for (const window of quotaWindows) {
+    for (const scope of quotaScopes) {
+      const own = quota[window][scope].rejectBytes;
+      const plan = window === 'day' && scope === 'total' ? limits.bytesPerDay : null;
+      const isPlan = plan !== null && (own === null || plan <= own);
+      const least = isPlan ? plan : own;
+      if (least !== null) found.push({ window, scope, bytes: least, isPlan });
+    }
+  }
+  return found;
+};

@@ -1,0 +1,140 @@
+/** Bytes a day and a month: over several instances, after a restart, and while the ledger lags behind. */
+import test from 'ava';
+import { memoryCounters } from '../../api/adapters/counters-memory.ts';
+import type { Caller } from '../../receivers/engine/keyring.ts';
+import { Quotas } from '../../receivers/engine/quotas.ts';
+import type { UsedBytes } from '../../receivers/engine/used-bytes.ts';
+import type { Counters } from '../../schemas/counters.ts';
+import { silent } from '../../schemas/log.ts';
+import { noQuota, Quota, quotaWindowAt, rejectThresholds } from '../../schemas/resources/quota.ts';
+import type { Signal } from '../../schemas/topics.ts';
+
+const noon = Date.parse('2026-02-27T12:00:00Z');
+
+const callerOf = (given: object, bytesPerDay: number | null = null): Caller => {
+  const all = rejectThresholds({ bytesPerDay }, Quota.parse(given));
+  const of = (signal: Signal) => all.filter(({ scope }) => scope === 'total' || scope === signal);
+  const thresholds = { logs: of('logs'), metrics: of('metrics'), traces: of('traces') };
+  return { tenantId: 'acme', thresholds } as unknown as Caller;
+};
+const reject = (rejectBytes: number) => ({ rejectBytes });
+
+const setUp = ({ used, counters }: { used?: UsedBytes; counters?: Counters } = {}) => {
+  const clock = { at: noon, now: () => clock.at };
+  const shared = counters ?? memoryCounters({ clock });
+  const instance = () => {
+    const quotas = new Quotas({ counters: shared, clock, log: silent, used });
+    return async (caller: Caller, bytes: number, signal: Signal = 'logs'): Promise<string> => {
+      const refused = await quotas.take(caller, signal, bytes);
+      return refused === undefined ? 'taken' : `${refused.reason} ${refused.retryAfterSeconds}`;
+    };
+  };
+  return { clock, counters: shared, instance };
+};
+
+const halfDay = 12 * 3_600;
+const twoDays = 36 * 3_600;
+
+const cases: readonly [title: string, quota: object, plan: number | null, signal: Signal, outcome: string][] = [
+  ['no threshold', {}, null, 'logs', 'taken'],
+  ['the plan', {}, 999, 'logs', `quota ${halfDay}`],
+  ['the day in all', { day: { total: reject(999) } }, null, 'logs', `quota ${halfDay}`],
+  ['the day of the signal', { day: { logs: reject(999) } }, null, 'logs', `quota ${halfDay}`],
+  ['the day of another signal', { day: { traces: reject(999) } }, null, 'logs', 'taken'],
+  ['the month in all', { month: { total: reject(999) } }, null, 'metrics', `quota ${twoDays}`],
+  ['the month of the signal', { month: { metrics: reject(999) } }, null, 'metrics', `quota ${twoDays}`],
+  ['a quota above the plan', { day: { total: reject(5_000) } }, 999, 'logs', `quota ${halfDay}`],
+  ['a warning alone', { day: { total: { warnBytes: 1 } } }, null, 'logs', 'taken'],
+  ['enough of everything', { day: { total: reject(1_000) }, month: { logs: reject(1_000) } }, 1_000, 'logs', 'taken'],
+];
+for (const [title, quota, plan, signal, outcome] of cases) {
+  test(`a thousand bytes against ${title}: ${outcome}`, async (t) => {
+    t.is(await setUp().instance()(callerOf(quota, plan), 1_000, signal), outcome);
+  });
+}
+
+test('a day begins anew at midnight UTC, a month at its end', async (t) => {
+  const { instance, clock } = setUp();
+  const take = instance();
+  const caller = callerOf({ day: { total: reject(1_000) }, month: { total: reject(2_500) } });
+  t.is(await take(caller, 1_000), 'taken');
+  t.is(await take(caller, 1), `quota ${halfDay}`);
+  clock.at = Date.parse('2026-02-28T00:00:00Z');
+  t.is(await take(caller, 1_000), 'taken');
+  t.is(await take(caller, 501), `quota ${24 * 3_600}`);
+  clock.at = Date.parse('2026-02-28T23:59:59Z');
+  t.is(await take(caller, 1), 'quota 1', 'the day is used up');
+  clock.at = Date.parse('2026-03-01T00:00:00Z');
+  for (const bytes of [1_000, 0]) t.is(await take(caller, bytes), 'taken');
+  t.deepEqual(quotaWindowAt('month', clock.at), { fromMs: clock.at, endMs: Date.parse('2026-04-01T00:00:00Z') });
+});
+
+test('what one threshold refuses does not use up the others', async (t) => {
+  const take = setUp().instance();
+  const caller = callerOf({ day: { total: reject(3_000), logs: reject(1_000) } });
+  for (let index = 0; index < 10; index++) t.is(await take(caller, 2_000), `quota ${halfDay}`);
+  t.is(await take(caller, 3_000, 'traces'), 'taken');
+  t.is(await take(caller, 1, 'traces'), `quota ${halfDay}`);
+});
+
+test('a threshold that is raised or lowered counts with the next request', async (t) => {
+  const take = setUp().instance();
+  t.is(await take(callerOf({ day: { total: reject(1_000) } }), 1_000), 'taken');
+  t.is(await take(callerOf({ day: { total: reject(1_000) } }), 1_000), `quota ${halfDay}`);
+  t.is(await take(callerOf({ day: { total: reject(2_000) } }), 1_000), 'taken');
+  t.is(await take(callerOf({ day: { total: reject(500) } }), 1), `quota ${halfDay}`);
+});
+
+test('instances together take no more than the threshold, and no less than it without their leases', async (t) => {
+  const { instance } = setUp();
+  const instances = [instance(), instance(), instance()];
+  const caller = callerOf({ month: { total: reject(100_000) } });
+  let taken = 0;
+  for (let index = 0; index < 3_000; index++) {
+    if ((await instances[index % 3]?.(caller, 100)) === 'taken') taken += 100;
+  }
+  t.true(taken <= 100_000, `${taken}`);
+  t.true(taken >= 100_000 - 3 * 1_100, `${taken}`);
+});
+
+test('after a restart the ledger says what was used, once for all instances', async (t) => {
+  const asked: string[] = [];
+  const { instance } = setUp({
+    async used(tenantId, scope, fromMs) {
+      asked.push(`${tenantId} ${scope} ${new Date(fromMs).toISOString()}`);
+      return 900;
+    },
+  });
+  const [first, second] = [instance(), instance()];
+  const caller = callerOf({ month: { logs: reject(1_000) } });
+  t.is(await first(caller, 50), 'taken');
+  t.is(await second(caller, 30), 'taken');
+  t.is(await second(caller, 30), `quota ${twoDays}`);
+  t.deepEqual(asked, ['acme logs 2026-02-01T00:00:00.000Z']);
+});
+
+test('what the ledger learns later counts within a minute', async (t) => {
+  let landed = 0;
+  const { instance, clock } = setUp({ used: async () => landed });
+  const take = instance();
+  const caller = callerOf({ day: { total: reject(10_000) } });
+  t.is(await take(caller, 1_000), 'taken');
+  landed = 9_000;
+  t.is(await take(caller, 1_000), 'taken');
+  clock.at += 61_000;
+  t.is(await take(caller, 100), 'taken', 'the request that finds the ledger out of date does not wait for it');
+  for (let tries = 0; tries < 20; tries++) await take(caller, 100);
+  t.regex(await take(caller, 1_000), /^quota/);
+});
+
+test('without an answer of the ledger bytes are taken all the same', async (t) => {
+  const failing = setUp({ used: () => Promise.reject(new Error('no table')) });
+  t.is(await failing.instance()(callerOf({ day: { total: reject(1_000) } }), 1_000), 'taken');
+});
+
+test('no quota has no threshold', (t) => {
+  t.deepEqual(rejectThresholds({ bytesPerDay: null }, noQuota), []);
+  t.deepEqual(rejectThresholds({ bytesPerDay: 7 }, noQuota), [
+    { window: 'day', scope: 'total', bytes: 7, isPlan: true },
+  ]);
+});
