@@ -2,10 +2,12 @@
 import type { Operation } from '../http/operation.ts';
 import { authenticationOperations } from './authentication/index.ts';
 import { deadLetterOperations } from './dead-letter/index.ts';
+import { licenseKeysOperations } from './license-keys/index.ts';
 import { logsOperations } from './logs/index.ts';
 import { metricsOperations } from './metrics/index.ts';
 import { onboardingOperations } from './onboarding/index.ts';
 import { projectsOperations } from './projects/index.ts';
+import { serviceAccountsOperations } from './service-accounts/index.ts';
 import { tracesOperations } from './traces/index.ts';
 import { unbuilt } from './unbuilt.ts';
 import { usersOperations } from './users/index.ts';
@@ -19,5 +21,7 @@ export const operations: readonly Operation[] = [
   ...deadLetterOperations,
   ...onboardingOperations,
   ...projectsOperations,
+  ...licenseKeysOperations,
+  ...serviceAccountsOperations,
   ...unbuilt,
 ];

@@ -12,37 +12,6 @@ export const unbuiltRows: Readonly<Record<string, readonly Row[]>> = {
     ['GET', '/auth/sso/oidc/start', 'none', '', 'OpenID Connect authorization-code flow with PKCE'],
     ['GET', '/auth/sso/oidc/callback', 'none', '', 'finish it; signs in or provisions by verified e-mail domain'],
   ],
-  'license-keys': [
-    [
-      'GET',
-      '/api/license-keys',
-      'admin',
-      '',
-      'list (prefix, signals, limits, allowed CIDRs, project, created, last used); never the key',
-    ],
-    ['POST', '/api/license-keys', 'admin', '', 'mint; the key is shown this once'],
-    ['GET', '/api/license-keys/{id}', 'admin', '', 'one'],
-    ['PATCH', '/api/license-keys/{id}', 'admin', '', 'name, signals, CIDRs, rate limit, expiry'],
-    [
-      'POST',
-      '/api/license-keys/{id}/rotate',
-      'admin',
-      '',
-      'new key; the old one keeps working for a stated grace period',
-    ],
-    ['DELETE', '/api/license-keys/{id}', 'admin', '', 'revoke; refused by every receiver within seconds'],
-  ],
-  'service-accounts': [
-    ['GET', '/api/service-accounts', 'admin', '', 'list'],
-    ['POST', '/api/service-accounts', 'admin', '', 'create, with a role'],
-    ['GET', '/api/service-accounts/{id}', 'admin', '', 'one'],
-    ['PATCH', '/api/service-accounts/{id}', 'admin', '', 'rename, role, disable'],
-    ['DELETE', '/api/service-accounts/{id}', 'admin', '', 'delete with its tokens'],
-    ['GET', '/api/service-accounts/{id}/tokens', 'admin', '', 'list tokens'],
-    ['POST', '/api/service-accounts/{id}/tokens', 'admin', '', 'scoped, expiring API token; shown once'],
-    ['DELETE', '/api/service-accounts/{id}/tokens/{tokenId}', 'admin', '', 'revoke'],
-    ['GET', '/api/scopes', 'admin', '', 'the scopes a token can have'],
-  ],
   users: [
     [
       'GET',
@@ -60,7 +29,6 @@ export const unbuiltRows: Readonly<Record<string, readonly Row[]>> = {
       'close the organization (the handler requires Owner, confirmed by name): access ends at once, reversible for 30 days, then erased',
     ],
   ],
-  projects: [['POST', '/api/projects/{id}/rotate-key', 'admin', '', "rotate the project's ingest key"]],
   overview: [
     [
       'GET',

@@ -69,6 +69,8 @@ export interface ResourceDefinition<
     documents: readonly (Document & Stored)[],
     context: ResourceContext,
   ): Promise<readonly z.input<View>[]> | readonly z.input<View>[];
+  /** Views tell more than the document does: a read is answered anew although the version is the same. */
+  readonly live?: boolean;
   readonly secrets?: readonly SecretField[];
   readonly list?: Listing;
   /** Changes and deletions without `If-Match` are refused with 428. */
@@ -87,6 +89,7 @@ export interface Form<Document extends object> {
   readonly path: string;
   readonly roles: Required<ResourceRoles>;
   readonly listing: Listing;
+  readonly live: boolean;
   /** Members that all its operations share. */
   readonly declared: {
     readonly group: string;
@@ -141,6 +144,7 @@ export const formOf = <Fields extends z.ZodObject, Document extends z.output<Fie
     plural: definition.plural ?? `${noun}s`,
     roles: { delete: roles.write, ...roles },
     listing: definition.list ?? {},
+    live: definition.live ?? false,
     declared: {
       ...{ group, entitlement, maxBodyBytes },
       serverOwned: Object.keys(view.shape).filter((name) => !names.has(name)),

@@ -52,7 +52,7 @@ const read = <Document extends object>(form: Form<Document>): Operation =>
     operationId: `get${titled(form.noun)}`,
     summary: `One ${form.noun}`,
     role: form.roles.read,
-    versions: 'read',
+    versions: form.live ? 'shown' : 'read',
     params: idParameter,
     response: form.view,
     async handler(input, ports) {

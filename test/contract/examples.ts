@@ -26,6 +26,8 @@ export const examples: Readonly<Record<string, Example>> = {
   discardDeadLetter: ({ tenant }) => ({ params: { id: letterToDiscardOf(tenant) } }),
 
   createProject: () => ({ body: { name: `Project ${randomUUID()}` } }),
+  createLicenseKey: async ({ make }) => ({ body: { name: 'A key', projectId: (await make('createProject')).id } }),
+  updateLicenseKey: { body: { requestsPerSecond: 50 } },
   updateProject: { body: { description: 'Changed' } },
   setProjectNotifications: { body: { recipients: ['somebody@example.com'] } },
 };

@@ -1,9 +1,11 @@
 import type { Operation } from '../../http/operation.ts';
 import { setNotifications, showNotifications } from './notifications.ts';
 import { projectResource } from './resource.ts';
+import { rotateProjectKey } from './rotate-key.ts';
 
 export const projectsOperations: readonly Operation[] = [
   ...projectResource.operations,
   showNotifications,
   setNotifications,
+  rotateProjectKey,
 ];

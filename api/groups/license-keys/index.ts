@@ -1,0 +1,12 @@
+import type { Operation } from '../../http/operation.ts';
+import { mintLicenseKey } from './mint.ts';
+import { licenseKeyResource } from './resource.ts';
+import { revokeLicenseKey } from './revoke.ts';
+import { rotateLicenseKey } from './rotate.ts';
+
+export const licenseKeysOperations: readonly Operation[] = [
+  ...licenseKeyResource.operations,
+  mintLicenseKey,
+  rotateLicenseKey,
+  revokeLicenseKey,
+];

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { type LicenseKey, LicenseKeyFields, licenseKeys } from '../../../schemas/resources/license-key.ts';
+import { ApiError, invalid } from '../../http/errors.ts';
+import { defineResource } from '../../http/resource.ts';
+import { equals, type ListFilter } from '../../http/resource-list.ts';
+import { LicenseKeyView, viewsOf } from './views.ts';
+
+/** Which keys a list shows. Those that were revoked stay, for the records that name them. */
+const byState: ListFilter = {
+  schema: z.enum(['active', 'expired', 'revoked']).optional(),
+  where(state, now) {
+    if (state === 'revoked') return { revokedAt: { $ne: null } };
+    const expired = { expiresAt: { $lte: now } };
+    const kept = { revokedAt: null };
+    return state === 'expired' ? { $and: [kept, expired] } : { $and: [kept, { $nor: [expired] }] };
+  },
+};
+
+export const licenseKeyResource = defineResource<typeof LicenseKeyFields, LicenseKey, typeof LicenseKeyView>({
+  noun: 'license key',
+  group: 'license-keys',
+  path: '/api/license-keys',
+  collection: licenseKeys,
+  verbs: ['list', 'read', 'patch'],
+  roles: { read: 'admin', write: 'admin' },
+  fields: LicenseKeyFields,
+  example: { name: 'Collectors in Frankfurt', signals: ['logs', 'metrics'], allowedCidrs: ['192.0.2.0/24'] },
+  prepare(after, { before, ports }) {
+    if (before !== undefined) refuseRevoked(before);
+    if (after.expiresAt !== before?.expiresAt) refusePast(after, ports.clock.now());
+    return { ...after, signals: [...new Set(after.signals)] };
+  },
+  view: LicenseKeyView,
+  show: (keys, { caller, ports }) => viewsOf(ports.documents.of(caller.tenantId), keys, ports.clock.now()),
+  live: true,
+  list: {
+    filters: { projectId: equals('projectId', z.string().min(1).max(128)), state: byState },
+    searched: ['name', 'prefix'],
+    sorts: ['name', 'createdAt', 'updatedAt', 'expiresAt'],
+  },
+});
+
+export const refuseRevoked = ({ name, revokedAt }: LicenseKey): void => {
+  if (revokedAt !== null)
+    throw new ApiError('CONFLICT', `the license key “${name}” was revoked at ${revokedAt}: mint a new one`);
+};
+
+export const refusePast = ({ expiresAt }: Pick<LicenseKey, 'expiresAt'>, now: number): void => {
+  if (expiresAt !== null && Date.parse(expiresAt) <= now) throw invalid('expiresAt', 'must lie in the future');
+};

@@ -1,0 +1,26 @@
+import { defineOperation } from '../../http/operation.ts';
+import { fieldsOf } from '../../http/resource-history.ts';
+import { idParameter } from '../../http/resource-operations.ts';
+import { licenseKeyResource } from './resource.ts';
+import { LicenseKeyView } from './views.ts';
+
+export const revokeLicenseKey = defineOperation({
+  method: 'DELETE',
+  path: '/api/license-keys/{id}',
+  operationId: 'revokeLicenseKey',
+  summary: 'Revoke a key: every receiver refuses it within seconds, and what was rotated out of it too',
+  group: 'license-keys',
+  role: 'admin',
+  audit: 'license-key.revoke',
+  versions: 'write',
+  params: idParameter,
+  response: LicenseKeyView,
+  async handler(input, ports) {
+    const next: Parameters<typeof licenseKeyResource.change>[1] = async (before) => ({
+      ...fieldsOf(before),
+      revokedAt: before.revokedAt ?? new Date(ports.clock.now()).toISOString(),
+    });
+    const after = await licenseKeyResource.change(input.params.id, next, input, ports);
+    return licenseKeyResource.answer(after, input, ports);
+  },
+});

@@ -1,0 +1,39 @@
+import type { Stored } from '../../../schemas/documents.ts';
+import { makeLicenseKey } from '../../../schemas/license-key-format.ts';
+import { type LicenseKey, secretFields } from '../../../schemas/resources/license-key.ts';
+import { ApiError } from '../../http/errors.ts';
+import { fieldsOf } from '../../http/resource-history.ts';
+import { refuseRevoked } from './resource.ts';
+import { stateOf } from './views.ts';
+
+/** Secrets that were rotated out and are still listed; what was rotated before them works no longer. */
+const listedSecrets = 5;
+
+/** A new key and what is stored of it. */
+export const minted = (
+  fields: Omit<LicenseKey, 'hash' | 'prefix' | 'revokedAt' | 'previous'>,
+): { readonly key: string; readonly document: LicenseKey } => {
+  const key = makeLicenseKey();
+  return { key, document: { ...fields, ...secretFields(key), revokedAt: null } };
+};
+
+/** The key under a new secret. What worked until now works until the grace is over at the latest. */
+export const rotated = (
+  before: LicenseKey & Stored,
+  { graceSeconds, now }: { readonly graceSeconds: number; readonly now: number },
+): { readonly key: string; readonly document: LicenseKey } => {
+  refuseRevoked(before);
+  if (stateOf(before, now) === 'expired')
+    throw new ApiError('CONFLICT', `the license key “${before.name}” has expired: set a later expiresAt first`);
+  const key = makeLicenseKey();
+  const end = new Date(now + graceSeconds * 1000).toISOString();
+  const { hash, prefix, previous = [] } = before;
+  const out = { hash, prefix, rotatedAt: new Date(now).toISOString(), validUntil: end };
+  const earlier = previous.map((one) => ({ ...one, validUntil: [one.validUntil, end].sort()[0] ?? end }));
+  const document: LicenseKey = {
+    ...fieldsOf(before),
+    ...secretFields(key),
+    previous: [out, ...earlier].slice(0, listedSecrets),
+  };
+  return { key, document };
+};

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import type { Stored, TenantDocuments } from '../../../schemas/documents.ts';
+import { type LicenseKey, LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
+import { LicenseKeyUse, licenseKeyUses, useId } from '../../../schemas/resources/license-key-use.ts';
+import { storedView } from '../../http/resource-form.ts';
+
+const use = {
+  lastUsedAt: z.iso.datetime().nullable().describe('At most a minute behind'),
+  addresses: LicenseKeyUse.shape.addresses.describe('From where it was used, the latest first'),
+  lastRefusal: LicenseKeyUse.shape.lastRefusal.describe('The last request with it that was refused, and why'),
+};
+
+/** A license key as answers carry it: never the key. */
+export const LicenseKeyView = z.strictObject({
+  ...LicenseKeyFields.shape,
+  projectId: z.string(),
+  prefix: z.string().describe('How the key begins'),
+  state: z.enum(['active', 'expired', 'revoked']),
+  revokedAt: z.iso.datetime().nullable(),
+  ...use,
+  firstSeen: LicenseKeyUse.shape.firstSeen.describe('When each signal was first accepted with it'),
+  lastSeen: LicenseKeyUse.shape.lastSeen,
+  previous: z
+    .array(
+      z.strictObject({
+        prefix: z.string(),
+        rotatedAt: z.iso.datetime(),
+        validUntil: z.iso.datetime(),
+        works: z.boolean(),
+        ...use,
+      }),
+    )
+    .describe('Keys that were rotated out, the newest first: who still uses them is to be seen here'),
+  ...storedView,
+});
+export type LicenseKeyView = z.output<typeof LicenseKeyView>;
+
+type Key = LicenseKey & Stored;
+
+export const stateOf = ({ revokedAt, expiresAt }: Pick<LicenseKey, 'revokedAt' | 'expiresAt'>, now: number) => {
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt !== null && Date.parse(expiresAt) <= now ? 'expired' : 'active';
+};
+
+/** Views of keys, with how their secrets were used. */
+export const viewsOf = async (
+  documents: TenantDocuments,
+  keys: readonly Key[],
+  now: number,
+): Promise<LicenseKeyView[]> => {
+  const filter = { keyId: { $in: keys.map(({ id }) => id) } };
+  const page = await documents.collection(licenseKeyUses).list({ filter, limit: 10_000 });
+  const uses = new Map(page.items.map((one) => [one.id, one]));
+  return keys.map((key) => viewOf(key, (hash) => uses.get(useId(key.id, hash)), now));
+};
+
+type Used = LicenseKeyUse | undefined;
+
+const usedOf = (told: Used) => ({
+  lastUsedAt: told?.lastUsedAt ?? null,
+  addresses: told?.addresses ?? [],
+  lastRefusal: told?.lastRefusal ?? null,
+});
+
+const viewOf = (key: Key, useOf: (hash: string) => Used, now: number): LicenseKeyView => {
+  const { hash, previous = [], ...shown } = key;
+  const told = useOf(hash);
+  const state = stateOf(key, now);
+  return {
+    ...shown,
+    state,
+    ...usedOf(told),
+    ...seenOf([hash, ...previous.map((one) => one.hash)].map(useOf)),
+    previous: previous.map(({ hash: earlier, prefix, rotatedAt, validUntil }) => ({
+      ...{ prefix, rotatedAt, validUntil },
+      works: state === 'active' && Date.parse(validUntil) > now,
+      ...usedOf(useOf(earlier)),
+    })),
+  };
+};
+
+/** When signals came, whichever of a key's secrets they came with. */
+const seenOf = (uses: readonly Used[]): Pick<LicenseKeyView, 'firstSeen' | 'lastSeen'> => {
+  const seen = { firstSeen: {} as LicenseKeyUse['firstSeen'], lastSeen: {} as LicenseKeyUse['lastSeen'] };
+  for (const one of uses) {
+    for (const [signal, at] of entriesOf(one?.firstSeen))
+      if (at < (seen.firstSeen[signal] ?? '~')) seen.firstSeen[signal] = at;
+    for (const [signal, at] of entriesOf(one?.lastSeen))
+      if (at > (seen.lastSeen[signal] ?? '')) seen.lastSeen[signal] = at;
+  }
+  return seen;
+};
+
+type Times = LicenseKeyUse['firstSeen'];
+const entriesOf = (times: Times = {}) => Object.entries(times) as [keyof Times, string][];

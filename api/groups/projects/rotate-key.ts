@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { Stored } from '../../../schemas/documents.ts';
+import { type LicenseKey, LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
+import type { Project } from '../../../schemas/resources/project.ts';
+import type { ChangeScope } from '../../http/changes.ts';
+import type { Caller } from '../../http/directory.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { fieldsOf } from '../../http/resource-history.ts';
+import { idParameter } from '../../http/resource-operations.ts';
+import { shownOnce } from '../license-keys/mint.ts';
+import { licenseKeyResource } from '../license-keys/resource.ts';
+import { Grace } from '../license-keys/rotate.ts';
+import { minted, rotated } from '../license-keys/secrets.ts';
+import { LicenseKeyView } from '../license-keys/views.ts';
+import { projectResource } from './resource.ts';
+
+interface Issued {
+  readonly key: string;
+  readonly licenseKey: LicenseKey & Stored;
+}
+
+export const rotateProjectKey = defineOperation({
+  method: 'POST',
+  path: '/api/projects/{id}/rotate-key',
+  operationId: 'rotateProjectKey',
+  summary: 'Rotate the project’s ingest key, or mint it when there is none; the old one works on for a grace period',
+  group: 'projects',
+  role: 'admin',
+  audit: ['project.rotate-key', 'license-key.rotate', 'license-key.create'],
+  params: idParameter,
+  body: Grace,
+  response: z.strictObject({ ...shownOnce, licenseKey: LicenseKeyView }),
+  async handler({ caller, params, body, change }, ports) {
+    const now = ports.clock.now();
+    const { key, licenseKey } = await change(async (scope) => {
+      const project = await projectResource.writer(scope, caller).find(params.id);
+      const current = await ingestKeyOf(project, scope, caller);
+      if (current === undefined) return mintFor(project, scope, caller);
+      const issued = rotated(current, { graceSeconds: body.graceSeconds, now });
+      const writer = licenseKeyResource.writer(scope, caller);
+      const { document } = await writer.change(current.id, () => issued.document, { action: 'license-key.rotate' });
+      scope.record({ id: project.id, name: project.name, action: 'project.rotate-key' });
+      return { key: issued.key, licenseKey: document };
+    });
+    return { key, licenseKey: await licenseKeyResource.shown(licenseKey, { caller, ports }) };
+  },
+});
+
+/** The key that the project names, unless it was revoked. */
+const ingestKeyOf = async (
+  { ingestKeyId }: Project,
+  { of }: ChangeScope,
+  { tenantId }: Caller,
+): Promise<(LicenseKey & Stored) | undefined> => {
+  if (ingestKeyId === undefined) return undefined;
+  const key = await of(tenantId).collection(licenseKeyResource.collection).find(ingestKeyId);
+  return key?.revokedAt === null ? key : undefined;
+};
+
+const mintFor = async (project: Project & Stored, scope: ChangeScope, caller: Caller): Promise<Issued> => {
+  const fields = LicenseKeyFields.parse({ name: `Ingest key of ${project.name}`.slice(0, 256) });
+  const { key, document } = minted({ ...fields, projectId: project.id });
+  const licenseKey = await licenseKeyResource.writer(scope, caller).create(document, { action: 'license-key.create' });
+  const next = () => ({ ...fieldsOf(project), ingestKeyId: licenseKey.id });
+  await projectResource.writer(scope, caller).change(project.id, next, { action: 'project.rotate-key' });
+  return { key, licenseKey };
+};
