@@ -11,6 +11,7 @@ import type { Metrics } from '../schemas/metrics.ts';
 import { auditHeads, auditRecords } from '../schemas/resources/audit-record.ts';
 import { invitations } from '../schemas/resources/invitation.ts';
 import { licenseKeys } from '../schemas/resources/license-key.ts';
+import { licenseKeyUses } from '../schemas/resources/license-key-use.ts';
 import { multiFactors } from '../schemas/resources/multi-factor.ts';
 import { onboardingStates } from '../schemas/resources/onboarding.ts';
 import { oneTimeTokens } from '../schemas/resources/one-time-token.ts';
@@ -31,9 +32,11 @@ import { openReplayJobs, replayJobs } from './groups/dead-letter/replay-jobs.ts'
 import { operations } from './groups/index.ts';
 import { openDirectory } from './http/directory.ts';
 import { openPasswords } from './http/password.ts';
+import { scopesOf } from './http/scopes.ts';
 import { makeSecretBox, secretKeyOf } from './http/secret-box.ts';
 import { makeApiServer } from './http/server.ts';
 import { sweepSessions } from './http/sessions.ts';
+import { openTokenUses } from './http/token-uses.ts';
 import { openTokens } from './http/tokens.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
@@ -80,6 +83,7 @@ const collections: readonly CollectionDefinition<object>[] = [
   preferences,
   projects,
   licenseKeys,
+  licenseKeyUses,
   resourceHistory,
 ];
 
@@ -99,9 +103,21 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
   const mail = openMailQueue({ documents, clock, box, configured: options.mailer.delivers });
   const delivery = await startMailDelivery({ documents, clock, log, box, mailer: options.mailer });
   const jobs = openReplayJobs({ deadLetters, documents, clock, log });
+  const tokenUses = openTokenUses({ documents, clock, log });
   const server = makeApiServer({
     operations,
-    ports: { ...options, directory, tokens, passwords, secretBox: box, mail, deadLetters, replayJobs: jobs },
+    ports: {
+      ...options,
+      directory,
+      tokens,
+      passwords,
+      secretBox: box,
+      scopes: scopesOf(operations),
+      tokenUses,
+      mail,
+      deadLetters,
+      replayJobs: jobs,
+    },
     metrics: options.metrics,
     checkResponses: options.checkResponses ?? false,
   });
@@ -128,7 +144,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
       clearInterval(upkeep);
       await jobs.stop();
       while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
-      await Promise.all([directory.close(), tokens.close(), delivery.stop()]);
+      await Promise.all([directory.close(), tokenUses.close(), tokens.close(), delivery.stop()]);
       stopped.resolve();
     },
     failed: stopped.promise,

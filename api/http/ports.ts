@@ -11,7 +11,9 @@ import type { ReplayJobs } from '../groups/dead-letter/replay-jobs.ts';
 import type { MailQueue } from '../mail/queue.ts';
 import type { Directory } from './directory.ts';
 import type { Passwords } from './password.ts';
+import type { ScopeEntry } from './scopes.ts';
 import type { SecretBox } from './secret-box.ts';
+import type { TokenUses } from './token-uses.ts';
 import type { Tokens } from './tokens.ts';
 
 /** What handlers work with. Everything comes in here; nothing is a global. */
@@ -27,6 +29,9 @@ export interface Ports {
   readonly tokens: Tokens;
   readonly passwords: Passwords;
   readonly secretBox: SecretBox;
+  /** What API tokens can be allowed. */
+  readonly scopes: readonly ScopeEntry[];
+  readonly tokenUses: TokenUses;
   readonly mail: MailQueue;
   readonly deadLetters: DeadLetters;
   readonly replayJobs: ReplayJobs;

@@ -34,6 +34,13 @@ export const mayGrant = (granter: Granter, role: Role): boolean => {
   return rungToGrant[role] <= rungs[granter.role];
 };
 
+/** Throws 403 when a service account's role is above the caller's. What its tokens may do is a matter of their scopes. */
+export const refuseRoleAbove = ({ role: own }: Granter, ...dealtWith: readonly (Role | undefined)[]): void => {
+  for (const role of dealtWith)
+    if (role !== undefined && !mayGrant({ role: own, kind: 'person' }, role))
+      throw new ApiError('FORBIDDEN', `the role ${own} cannot give or change the role ${role}`);
+};
+
 /** Throws 403 unless the caller may deal with every one of these roles: what somebody has, and what they shall get. */
 export const refuseGrant = (granter: Granter, ...dealtWith: readonly (Role | undefined)[]): void => {
   for (const role of dealtWith) {

@@ -187,6 +187,7 @@ const callerOf = async (
     throw error;
   }
   await limits.caller(caller, operation);
+  if (caller.kind === 'service-account') ports.tokenUses.used(caller, address);
   return caller;
 };
 

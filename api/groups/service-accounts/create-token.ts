@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { apiTokenFormat, apiTokens, serviceAccounts } from '../../../schemas/resources/service-account.ts';
+import { ApiError, invalid, notFound } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { idParameter } from '../../http/resource-operations.ts';
+import { refuseRoleAbove } from '../../http/rights.ts';
+import type { ScopeEntry } from '../../http/scopes.ts';
+import { TokenView, tokenView } from './token-view.ts';
+import { mostTokens, refuseWiderScopes } from './wider-tokens.ts';
+
+const dayMs = 86_400_000;
+const usualDays = 90;
+
+export const createToken = defineOperation({
+  method: 'POST',
+  path: '/api/service-accounts/{id}/tokens',
+  operationId: 'createApiToken',
+  summary: 'A new API token of a service account; it is shown this once',
+  group: 'service-accounts',
+  role: 'admin',
+  audit: 'api-token.create',
+  params: idParameter,
+  body: z.strictObject({
+    name: z.string().trim().min(1).max(256).describe('What it is for'),
+    scopes: z
+      .array(z.string().min(1).max(128))
+      .min(1)
+      .max(200)
+      .describe('What it may do of what the account’s role may; GET /api/scopes lists them'),
+    expiresAt: z.iso
+      .datetime({ offset: true })
+      .optional()
+      .describe(`In ${usualDays} days unless told otherwise, and no later than the installation allows`),
+  }),
+  response: z.strictObject({
+    ...TokenView.shape,
+    token: z.string().describe('Authorization: Bearer; not shown again'),
+  }),
+  async handler({ caller, params: { id }, body, change }, { clock, directory, scopes, settings }) {
+    const secret = apiTokenFormat.make();
+    const token = await change(async ({ of, record }) => {
+      const documents = of(caller.tenantId);
+      const account = await documents.collection(serviceAccounts).find(id);
+      if (account === undefined) throw notFound('service account');
+      refuseRoleAbove(caller, account.role);
+      const wanted = knownScopes(body.scopes, scopes);
+      refuseWiderScopes(caller, wanted);
+      const expiresAt = expiryOf(body.expiresAt, clock.now(), settings.API_TOKEN_MAX_DAYS);
+      const stored = documents.collection(apiTokens);
+      if ((await stored.count({ serviceAccountId: id })) >= mostTokens)
+        throw new ApiError('CONFLICT', `the account has ${mostTokens} tokens: revoke those that are not used`);
+      const { type, id: creatorId, name } = caller.actor;
+      const after = await stored.insert({
+        ...{ serviceAccountId: id, name: body.name, scopes: wanted, expiresAt },
+        hash: createHash('sha256').update(secret).digest('hex'),
+        prefix: apiTokenFormat.displayPrefix(secret),
+        createdBy: { type, id: creatorId, name },
+      });
+      record({ id: after.id, name: `${account.name}: ${body.name}`, after });
+      return after;
+    });
+    directory.learn(apiTokens, caller.tenantId, token);
+    return { ...tokenView(token, undefined), token: secret };
+  },
+});
+
+const knownScopes = (wanted: readonly string[], known: readonly ScopeEntry[]): string[] => {
+  const names = new Set(known.map(({ scope }) => scope));
+  wanted.forEach((scope, index) => {
+    if (!names.has(scope)) throw invalid(`scopes.${index}`, `is no scope; GET /api/scopes lists them`);
+  });
+  return [...new Set(wanted)].sort();
+};
+
+const expiryOf = (given: string | undefined, now: number, maxDays: number): string => {
+  const latest = now + maxDays * dayMs;
+  const at = given === undefined ? Math.min(latest, now + usualDays * dayMs) : Date.parse(given);
+  if (at <= now) throw invalid('expiresAt', 'is over already');
+  if (at > latest) throw invalid('expiresAt', `is more than ${maxDays} days ahead, the longest that is allowed here`);
+  return new Date(at).toISOString();
+};

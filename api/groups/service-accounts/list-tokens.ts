@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { apiTokens, apiTokenUses, serviceAccounts } from '../../../schemas/resources/service-account.ts';
+import { notFound } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { equals, listParameters, readPage } from '../../http/resource-list.ts';
+import { idParameter } from '../../http/resource-operations.ts';
+import { TokenView, tokenView } from './token-view.ts';
+
+const listing = { sorts: ['createdAt', 'name', 'expiresAt'] };
+/** The tokens of one account; not a parameter that callers give. */
+const ofAccount = { ...listing, filters: { account: equals('serviceAccountId') } };
+
+export const listTokens = defineOperation({
+  method: 'GET',
+  path: '/api/service-accounts/{id}/tokens',
+  operationId: 'listApiTokens',
+  summary: 'API tokens of a service account, with their last use',
+  group: 'service-accounts',
+  role: 'admin',
+  params: idParameter,
+  query: listParameters(listing),
+  response: z.strictObject({ items: z.array(TokenView), nextCursor: z.string().nullable() }),
+  async handler({ caller, params: { id: account }, query }, { documents, clock }) {
+    const mine = documents.of(caller.tenantId);
+    if ((await mine.collection(serviceAccounts).find(account)) === undefined) throw notFound('service account');
+    const now = new Date(clock.now()).toISOString();
+    const page = await readPage(mine.collection(apiTokens), ofAccount, { query: { ...query, account }, now });
+    const uses = await Promise.all(page.items.map(({ id }) => mine.collection(apiTokenUses).find(id)));
+    return { items: page.items.map((token, index) => tokenView(token, uses[index])), nextCursor: page.nextCursor };
+  },
+});

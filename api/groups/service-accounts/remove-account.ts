@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { apiTokens, apiTokenUses, serviceAccounts } from '../../../schemas/resources/service-account.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { preconditionOf } from '../../http/preconditions.ts';
+import { idParameter } from '../../http/resource-operations.ts';
+import { refuseRoleAbove } from '../../http/rights.ts';
+import { serviceAccountResource } from './resource.ts';
+import { mostTokens } from './wider-tokens.ts';
+
+export const removeAccount = defineOperation({
+  method: 'DELETE',
+  path: '/api/service-accounts/{id}',
+  operationId: 'deleteServiceAccount',
+  summary: 'Delete a service account with its tokens, which end at once',
+  group: 'service-accounts',
+  role: 'admin',
+  audit: 'service-account.delete',
+  versions: 'write',
+  params: idParameter,
+  response: z.strictObject({}),
+  async handler({ caller, params: { id }, request, change }, { directory }) {
+    const { tenantId } = caller;
+    const ended = await change(async (scope) => {
+      const { role } = await serviceAccountResource
+        .writer(scope, caller)
+        .remove(id, { precondition: preconditionOf(request) });
+      refuseRoleAbove(caller, role);
+      const documents = scope.of(tenantId);
+      const stored = documents.collection(apiTokens);
+      const { items } = await stored.list({ filter: { serviceAccountId: id }, limit: mostTokens });
+      for (const token of items) {
+        await stored.delete(token.id);
+        await documents.collection(apiTokenUses).delete(token.id);
+      }
+      return items.map((token) => token.id);
+    });
+    directory.forget(serviceAccounts, tenantId, id);
+    directory.forget(apiTokens, tenantId, ...ended);
+    return {};
+  },
+});

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { apiTokens, apiTokenUses } from '../../../schemas/resources/service-account.ts';
+import { notFound } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+
+export const revokeToken = defineOperation({
+  method: 'DELETE',
+  path: '/api/service-accounts/{id}/tokens/{tokenId}',
+  operationId: 'revokeApiToken',
+  summary: 'Revoke an API token: it ends here at once, everywhere within a second',
+  group: 'service-accounts',
+  role: 'admin',
+  audit: 'api-token.revoke',
+  params: z.strictObject({ id: z.string().min(1).max(128), tokenId: z.string().min(1).max(128) }),
+  response: z.strictObject({}),
+  async handler({ caller, params: { id, tokenId }, change }, { directory }) {
+    await change(async ({ of, record }) => {
+      const documents = of(caller.tenantId);
+      const stored = documents.collection(apiTokens);
+      const before = await stored.find(tokenId);
+      if (before?.serviceAccountId !== id) throw notFound('API token of this service account');
+      await stored.delete(tokenId);
+      await documents.collection(apiTokenUses).delete(tokenId);
+      record({ id: tokenId, name: before.name, before });
+    });
+    directory.forget(apiTokens, caller.tenantId, tokenId);
+    return {};
+  },
+});

@@ -1,0 +1,28 @@
+import type { TenantDocuments } from '../../../schemas/documents.ts';
+import { apiTokens } from '../../../schemas/resources/service-account.ts';
+import type { Caller } from '../../http/directory.ts';
+import { ApiError } from '../../http/errors.ts';
+import { coversScope } from '../../http/scopes.ts';
+
+/** Tokens that an account can have at once. */
+export const mostTokens = 100;
+
+/** 403 for scopes that the caller does not have: nobody makes a token that may do more than they may. */
+export const refuseWiderScopes = ({ scopes }: Caller, wanted: readonly string[]): void => {
+  const beyond = wanted.filter((scope) => !coversScope(scopes, scope));
+  if (beyond.length > 0)
+    throw new ApiError('FORBIDDEN', `this API token lacks ${beyond.join(', ')} itself, and so cannot give it`);
+};
+
+/** 403 for an API token that would make stronger an account whose tokens may do more than it may. */
+export const refuseWiderTokens = async (
+  documents: TenantDocuments,
+  accountId: string,
+  caller: Caller,
+): Promise<void> => {
+  if (caller.kind === 'person') return;
+  const { items } = await documents
+    .collection(apiTokens)
+    .list({ filter: { serviceAccountId: accountId }, limit: mostTokens });
+  for (const { scopes } of items) refuseWiderScopes(caller, scopes);
+};
