@@ -2,6 +2,9 @@ import { attributes, byDayReceived, fewMerges, nanoseconds, ordinal, origin, ten
 import { attributeIndex, traceIndex } from './search.ts';
 import { defineTable } from './table.ts';
 
+/** Without the time after it, as in `logs`. */
+const inOrder = ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'name'] as const;
+
 /** One row a span, with its events and links. */
 export const spansTable = defineTable({
   name: 'spans',
@@ -44,8 +47,8 @@ export const spansTable = defineTable({
     dropped_links: 'UInt32',
   },
   partitionBy: byDayReceived,
-  primaryKey: ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'name'],
-  orderBy: ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'name', 'timestamp'],
+  primaryKey: inOrder,
+  orderBy: inOrder,
   indexes: { ...attributeIndex, ...traceIndex, duration_range: 'duration TYPE minmax GRANULARITY 1' },
   settings: fewMerges,
 });

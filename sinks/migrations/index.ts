@@ -8,6 +8,7 @@ import { addSearchIndexes } from './002-add-search-indexes.ts';
 import { createViews } from './003-create-views.ts';
 import { createUsage } from './004-create-usage.ts';
 import { createEvidenceHeads } from './005-create-evidence-heads.ts';
+import { cheaperMerges } from './006-cheaper-merges.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -16,6 +17,7 @@ export const migrations: readonly Migration[] = [
   createViews,
   createUsage,
   createEvidenceHeads,
+  cheaperMerges,
 ];
 
 const appliedIds = async (columns: Columns): Promise<ReadonlySet<number>> => {
