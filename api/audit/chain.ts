@@ -2,9 +2,11 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Documents } from '../../schemas/documents.ts';
 import {
   type AuditDetails,
+  type AuditHead,
   type AuditRecord,
   auditHeadId,
   auditHeads,
+  auditRecordId,
   auditRecords,
 } from '../../schemas/resources/audit-record.ts';
 import { canonicalJson } from './canonical-json.ts';
@@ -26,30 +28,37 @@ export const hashOf = (tenantId: string, record: Omit<AuditRecord, 'hash' | 'det
   return hash('sha256', previousHash + canonicalJson(said));
 };
 
+const linkedTo = (end: AuditHead, tenantId: string, { details: told, ...entry }: Unchained): AuditRecord => {
+  // In the form in which it will be read again: dates are text by then, and what is undefined is gone.
+  const stored = JSON.parse(JSON.stringify(told)) as typeof told;
+  const details: AuditDetails = { salt: randomBytes(16).toString('base64url'), ...stored };
+  const said = { ...entry, sequence: end.sequence + 1, detailsHash: detailsHashOf(details), previousHash: end.hash };
+  return { ...said, details, hash: hashOf(tenantId, said) };
+};
+
 /**
  * Appends to a tenant's chain within a transaction. Reading and replacing the head makes every other writer of the tenant
- * wait or start again, so that the chain never forks.
+ * wait or start again, so that the chain never forks. Gives the chain's new end.
  */
 export const appendRecords = async (
   transaction: Pick<Documents, 'of'>,
   tenantId: string,
   entries: readonly Unchained[],
-): Promise<void> => {
+): Promise<AuditHead> => {
   const documents = transaction.of(tenantId);
   const heads = documents.collection(auditHeads);
   const records = documents.collection(auditRecords);
   const head = await heads.find(auditHeadId);
-  let sequence = head?.sequence ?? 0;
-  let previousHash = head?.hash ?? chainStart;
-  for (const { details: told, ...entry } of entries) {
-    sequence++;
-    const details: AuditDetails = { salt: randomBytes(16).toString('base64url'), ...told };
-    const linked = { ...entry, sequence, detailsHash: detailsHashOf(details), previousHash };
-    const recordHash = hashOf(tenantId, linked);
-    await records.insert({ ...linked, details, hash: recordHash });
-    previousHash = recordHash;
-  }
-  const next = { sequence, hash: previousHash };
+  let end: AuditHead = { sequence: head?.sequence ?? 0, hash: head?.hash ?? chainStart };
+  const linked = entries.map((entry) => {
+    const record = linkedTo(end, tenantId, entry);
+    end = record;
+    return record;
+  });
+  // The head first: writers of one tenant meet there, and not one document later.
+  const next = { sequence: end.sequence, hash: end.hash };
   if (head === undefined) await heads.insert({ id: auditHeadId, ...next });
   else await heads.replace(auditHeadId, next, head.version);
+  for (const record of linked) await records.insert({ id: auditRecordId(record.sequence), ...record });
+  return next;
 };

@@ -5,7 +5,11 @@ import type { Difference } from '../../schemas/resources/audit-record.ts';
 export const masked = '(secret)';
 
 /** Members that never appear in a difference, whatever holds them. */
-const secretNames = /^(?:.*password.*|.*secret.*|hash|.*Hash|.*token|.*Token|privateKey|recoveryCodes|codes)$/;
+const secretNames =
+  /password|passphrase|secret|credential|hash$|token$|private_?key|api_?key$|access_?key$|recovery_?codes|^codes$|^authorization$|^cookie$/i;
+
+/** Our own keys and tokens give themselves away, wherever somebody put them. */
+const ownSecrets = /\boiq_[a-z]{2,4}_[A-Za-z0-9]{16,}/g;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -13,6 +17,7 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const cleaned = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.replace(ownSecrets, masked);
   if (Array.isArray(value)) return value.map(cleaned);
   if (!isFields(value)) return value;
   return Object.fromEntries(

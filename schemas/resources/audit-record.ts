@@ -6,6 +6,7 @@ export const Actor = z.strictObject({
   type: z.enum(['user', 'service-account', 'anonymous', 'system']),
   id: z.string(),
 });
+export type Actor = z.output<typeof Actor>;
 
 /** One place in a document that a change touched. `before` is absent for what was added, `after` for what was removed. */
 export const Difference = z.strictObject({
@@ -26,7 +27,7 @@ export const AuditDetails = z.strictObject({
 });
 export type AuditDetails = z.output<typeof AuditDetails>;
 
-/** One link of a tenant's chain, stored under the tenant. Everything but `hash` and `details` is what `hash` covers. */
+/** One link of a tenant's chain, stored under the tenant with the id `auditRecordId`. Everything but `hash` and `details` is what `hash` covers. */
 export const AuditRecord = z.strictObject({
   /** 1, 2, 3 … without gaps within the tenant. */
   sequence: z.int().positive(),
@@ -49,9 +50,11 @@ export type AuditRecord = z.output<typeof AuditRecord>;
 
 export const auditRecords = defineCollection<AuditRecord>({
   name: 'audit-records',
-  unique: [['sequence']],
-  indexes: [['action', 'sequence'], ['resource.type', 'resource.id', 'sequence'], ['actor.id', 'sequence'], ['at']],
+  indexes: [['action'], ['resource.type'], ['resource.id'], ['actor.id'], ['details.actorName'], ['requestId']],
 });
+
+/** A record's id: its sequence, so that ids sort as the chain goes and no place can be taken twice. */
+export const auditRecordId = (sequence: number): string => String(sequence).padStart(12, '0');
 
 /** The end of a tenant's chain; one document, `head`. Every appended record replaces it, so two writers cannot both append. */
 export interface AuditHead {

@@ -1,0 +1,116 @@
+import type { Clock } from '../../schemas/clock.ts';
+import type { Documents } from '../../schemas/documents.ts';
+import type { GrowingHead } from '../../schemas/evidence.ts';
+import type { Log } from '../../schemas/log.ts';
+import { chainStart, hashOf } from './chain.ts';
+import type { EvidenceKey } from './evidence-key.ts';
+import type { HeadStore } from './head-store.ts';
+import { GrowingTree, leafHashOf } from './merkle.ts';
+import { recordsInOrder, type StoredRecord } from './record-pages.ts';
+
+export interface SigningOptions {
+  readonly documents: Documents;
+  readonly heads: HeadStore;
+  readonly key: EvidenceKey;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** A head is made at every multiple of it, however late; default 1,000. */
+  readonly everyRecords?: number;
+}
+
+/**
+ * Signs what is new of one tenant after another. It goes on from the last head that was signed and never from the documents'
+ * beginning: what was signed once is not read again, so nobody who changes old records gets a signature for them.
+ */
+export interface ChainSigning {
+  /** Gives the newest head; none while there are no records. Not to be called twice at once for a tenant. */
+  signNew(tenantId: string): Promise<GrowingHead | undefined>;
+  /** Records covered by the newest head that this process knows. */
+  sizeOf(tenantId: string): number | undefined;
+  /** Says, once a tenant, that its chain is not what was signed. */
+  report(tenantId: string, after: number): void;
+}
+
+/** How far a tenant is signed, and the tree from which it goes on. */
+interface Signed {
+  readonly tree: GrowingTree;
+  readonly lastHash: string;
+  readonly head: GrowingHead | undefined;
+}
+
+/** Heads that one publication carries. */
+const publishedTogether = 100;
+
+const continues = (tenantId: string, { tree, lastHash }: Signed, record: StoredRecord): boolean =>
+  record.sequence === tree.size + 1 && record.previousHash === lastHash && hashOf(tenantId, record) === record.hash;
+
+/** Where to go on after a head; `undefined` where it is not ours. The subtrees are as good as the signature: the root follows from them. */
+const signedBy = (key: EvidenceKey, head: GrowingHead): Signed | undefined => {
+  const subtrees = head.subtrees.map((root) => Buffer.from(root, 'hex'));
+  const tree = new GrowingTree(head.size, subtrees);
+  if (!key.signed(head) || tree.root().toString('hex') !== head.root) return undefined;
+  return { tree, lastHash: head.lastHash, head };
+};
+
+export const chainSigning = ({ documents, heads, key, clock, log, ...options }: SigningOptions): ChainSigning => {
+  const { everyRecords = 1_000 } = options;
+  const signed = new Map<string, Signed>();
+  const reported = new Set<string>();
+
+  const begun = async (tenantId: string): Promise<Signed> => {
+    const known = signed.get(tenantId);
+    if (known !== undefined) return known;
+    for (const head of await heads.newest(tenantId)) {
+      const found = signedBy(key, head);
+      if (found !== undefined) return found;
+    }
+    return { tree: new GrowingTree(), lastHash: chainStart, head: undefined };
+  };
+
+  const headOver = (tenantId: string, { tree, lastHash }: Signed): GrowingHead => {
+    const signedAt = new Date(clock.now()).toISOString();
+    const root = tree.root().toString('hex');
+    const head = key.sign({ tenantId, size: tree.size, root, lastHash, signedAt });
+    return { ...head, subtrees: tree.subtrees.map((subtree) => subtree.toString('hex')) };
+  };
+
+  const report = (tenantId: string, after: number): void => {
+    if (reported.has(tenantId)) return;
+    reported.add(tenantId);
+    log.error({ tenantId, after }, 'the audit chain is not what was signed; GET /api/evidence/verify names the place');
+  };
+
+  const publish = async (tenantId: string, made: readonly GrowingHead[], at: Signed): Promise<void> => {
+    if (made.length === 0) return;
+    await heads.publish(made);
+    signed.set(tenantId, { ...at, tree: at.tree.copy(), head: made.at(-1) });
+  };
+
+  return {
+    async signNew(tenantId) {
+      const from = await begun(tenantId);
+      let at: Signed = { ...from, tree: from.tree.copy() };
+      let made: GrowingHead[] = [];
+      for await (const record of recordsInOrder(documents, tenantId, { after: at.tree.size })) {
+        if (!continues(tenantId, at, record)) {
+          report(tenantId, at.tree.size);
+          break;
+        }
+        at.tree.append(leafHashOf(Buffer.from(record.hash, 'hex')));
+        at = { ...at, lastHash: record.hash };
+        if (at.tree.size % everyRecords !== 0) continue;
+        const head = headOver(tenantId, at);
+        at = { ...at, head };
+        made.push(head);
+        if (made.length < publishedTogether) continue;
+        await publish(tenantId, made, at);
+        made = [];
+      }
+      if (at.tree.size > (at.head?.size ?? 0)) made.push(headOver(tenantId, at));
+      await publish(tenantId, made, at);
+      return made.at(-1) ?? at.head;
+    },
+    sizeOf: (tenantId) => signed.get(tenantId)?.head?.size,
+    report,
+  };
+};

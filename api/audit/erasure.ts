@@ -1,0 +1,57 @@
+import type { Clock } from '../../schemas/clock.ts';
+import type { Documents } from '../../schemas/documents.ts';
+import { type Actor, auditRecords } from '../../schemas/resources/audit-record.ts';
+import { appendRecords } from './chain.ts';
+import { recordsInOrder } from './record-pages.ts';
+import { erasureAction, everybody } from './verification.ts';
+
+export interface Erasure {
+  readonly tenantId: string;
+  /** Id of a user or service account: what they did, and what was done to them. Everybody's when it is left out. */
+  readonly subjectId?: string;
+  /** Who asks for it. Their name is not kept: this record stays when everybody's details go. */
+  readonly actor: { readonly type: Actor['type']; readonly id: string };
+  readonly requestId: string;
+}
+
+/** Records erased between two turns of the loop. */
+const erasedTogether = 100;
+
+/**
+ * Takes the details (names, addresses, differences) out of audit records, and gives the number of records. The records
+ * stay, and the chain verifies without them. The erasure is recorded first; one that was cut short is finished by calling again.
+ */
+export const eraseDetails = async (
+  { documents, clock }: { readonly documents: Documents; readonly clock: Clock },
+  { tenantId, subjectId, actor, requestId }: Erasure,
+): Promise<number> => {
+  const { sequence } = await documents.transaction((transaction) =>
+    appendRecords(transaction, tenantId, [
+      {
+        at: new Date(clock.now()).toISOString(),
+        action: erasureAction,
+        actor,
+        resource: { type: erasureAction.slice(0, erasureAction.indexOf('.')), id: subjectId ?? everybody },
+        requestId,
+        details: { actorName: '', resourceName: '', address: '', changes: [] },
+      },
+    ]),
+  );
+  const concerned = subjectId === undefined ? {} : { $or: [{ 'actor.id': subjectId }, { 'resource.id': subjectId }] };
+  let erased = 0;
+  let waiting: string[] = [];
+  const erase = async (): Promise<void> => {
+    await documents.transaction(async (transaction) => {
+      const records = transaction.of(tenantId).collection(auditRecords);
+      for (const id of waiting) await records.update(id, { details: null });
+    });
+    erased += waiting.length;
+    waiting = [];
+  };
+  for await (const record of recordsInOrder(documents, tenantId, { upTo: sequence - 1 }, concerned)) {
+    if (record.details !== null && record.action !== erasureAction) waiting.push(record.id);
+    if (waiting.length >= erasedTogether) await erase();
+  }
+  if (waiting.length > 0) await erase();
+  return erased;
+};

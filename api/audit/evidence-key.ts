@@ -1,0 +1,60 @@
+import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
+import type { EvidenceHead } from '../../schemas/evidence.ts';
+import type { SecretBox } from '../http/secret-box.ts';
+import { canonicalJson } from './canonical-json.ts';
+
+/** Signs heads. It follows from the installation's secret key, so it lies in no store, and every instance has the same. */
+export interface EvidenceKey extends PublicEvidenceKey {
+  sign(head: Unsigned): EvidenceHead;
+}
+
+/** What whoever checks heads needs. */
+export interface PublicEvidenceKey {
+  /** Fingerprint: 16 hexadecimal digits. */
+  readonly id: string;
+  /** PEM. */
+  readonly publicKey: string;
+  /** Whether this key signed all that the head says. */
+  signed(head: EvidenceHead): boolean;
+}
+
+type Unsigned = Omit<EvidenceHead, 'signature' | 'keyId'>;
+
+/** An Ed25519 private key in PKCS #8 is these bytes and the 32 of the key. */
+const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** Signatures of this key mean nothing else, and those of others nothing here. */
+const purpose = 'oiq evidence head 1';
+
+const signedText = ({ tenantId, size, root, lastHash, signedAt, keyId }: Omit<EvidenceHead, 'signature'>): Buffer =>
+  Buffer.from(canonicalJson({ purpose, tenantId, size, root, lastHash, signedAt, keyId }));
+
+const publicPart = (key: KeyObject): PublicEvidenceKey => {
+  const id = hash('sha256', key.export({ type: 'spki', format: 'der' })).slice(0, 16);
+  return {
+    id,
+    publicKey: key.export({ type: 'spki', format: 'pem' }).toString(),
+    signed: (head) =>
+      head.keyId === id && verify(null, signedText(head), key, Buffer.from(head.signature, 'base64url')),
+  };
+};
+
+/** The public key of a PEM text. Throws when it is none. */
+export const publicEvidenceKey = (pem: string): PublicEvidenceKey => {
+  const key = createPublicKey(pem);
+  if (key.asymmetricKeyType !== 'ed25519') throw new Error('the public key is not an Ed25519 key');
+  return publicPart(key);
+};
+
+export const evidenceKeyOf = (box: SecretBox): EvidenceKey => {
+  const der = Buffer.concat([pkcs8, box.derive('evidence heads', 'signing key')]);
+  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const known = publicPart(createPublicKey(privateKey));
+  return {
+    ...known,
+    sign(unsigned) {
+      const head = { ...unsigned, keyId: known.id };
+      return { ...head, signature: sign(null, signedText(head), privateKey).toString('base64url') };
+    },
+  };
+};

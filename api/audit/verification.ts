@@ -1,0 +1,240 @@
+import type { EvidenceHead } from '../../schemas/evidence.ts';
+import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
+import { chainStart, detailsHashOf, hashOf } from './chain.ts';
+import { GrowingTree, leafHashOf } from './merkle.ts';
+
+export const breakKinds = [
+  'record-edited',
+  'details-edited',
+  'details-removed',
+  'record-removed',
+  'records-reordered',
+  'record-replaced',
+  'chain-forked',
+  'chain-truncated',
+  'chain-rewritten',
+  'end-moved',
+  'head-forged',
+  'head-misplaced',
+] as const;
+export type BreakKind = (typeof breakKinds)[number];
+
+/** Where a chain stops being what was recorded, and how that shows. */
+export interface ChainBreak {
+  readonly kind: BreakKind;
+  /** The first record concerned. */
+  readonly sequence: number;
+  readonly message: string;
+}
+
+/** What a verification found. */
+export interface Findings {
+  readonly firstBreak: ChainBreak | undefined;
+  /** Records found good, up to the first break. */
+  readonly records: number;
+  readonly erasedDetails: number;
+  readonly heads: number;
+  readonly lastHead: EvidenceHead | undefined;
+}
+
+/** The action under which an erasure of details is recorded; its resource is whose, or `everybody`. */
+export const erasureAction = 'audit-log.erase';
+export const everybody = '*';
+
+export interface VerificationOptions {
+  readonly tenantId: string;
+  readonly signed: (head: EvidenceHead) => boolean;
+  /** Sequence of the last recorded erasure of each subject. */
+  readonly erasures: ReadonlyMap<string, number>;
+}
+
+/** Whether a recorded erasure accounts for the missing details. */
+export const isErased = (record: AuditRecord, erasures: ReadonlyMap<string, number>): boolean =>
+  [everybody, record.actor.id, record.resource.id].some((subject) => (erasures.get(subject) ?? 0) > record.sequence);
+
+/**
+ * Checks a chain from its first record, in memory that does not grow with it. Records come in the order of their places, and each
+ * signed head right after the last record that it covers, or at the end. After a break the rest is looked at only for a
+ * record that belongs in the broken place.
+ */
+export class Verification {
+  readonly #options: VerificationOptions;
+  readonly #tree = new GrowingTree();
+  /** Records looked at, good or not. */
+  #seen = 0;
+  #lastHash = chainStart;
+  #previousOfLast: string | undefined;
+  #erasedDetails = 0;
+  #heads = 0;
+  #lastHead: EvidenceHead | undefined;
+  #beyond: EvidenceHead | undefined;
+  #break: ChainBreak | undefined;
+  /** The predecessor that the record for the broken place would name. */
+  #wanted: string | undefined;
+
+  constructor(options: VerificationOptions) {
+    this.#options = options;
+  }
+
+  get broken(): boolean {
+    return this.#break !== undefined;
+  }
+
+  /** Records found good so far. */
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  record(record: AuditRecord): void {
+    this.#seen++;
+    if (this.#break !== undefined) {
+      this.#seek(record, this.#break);
+      return;
+    }
+    this.#break = this.#misplaced() ?? this.#placed(record) ?? this.#unchanged(record);
+    if (this.#break !== undefined) return;
+    if (record.details === null) this.#erasedDetails++;
+    this.#tree.append(leafHashOf(Buffer.from(record.hash, 'hex')));
+    this.#previousOfLast = this.#lastHash;
+    this.#lastHash = record.hash;
+  }
+
+  head(head: EvidenceHead): void {
+    if (this.#break !== undefined) return;
+    this.#break = this.#headBreak(head);
+    if (this.#break !== undefined) return;
+    if (head.size > this.size) {
+      this.#beyond = head;
+      return;
+    }
+    this.#heads++;
+    this.#lastHead = head;
+  }
+
+  /** Ends with what the head document says of the chain's end; without it where there is none to compare. */
+  finish(end?: { readonly sequence: number; readonly hash: string }): Findings {
+    this.#break ??= this.#endBreak(end);
+    return {
+      firstBreak: this.#break,
+      records: this.size,
+      erasedDetails: this.#erasedDetails,
+      heads: this.#heads,
+      lastHead: this.#lastHead,
+    };
+  }
+
+  /** A head that comes before the records that it covers would never be compared with them. */
+  #misplaced(): ChainBreak | undefined {
+    if (this.#beyond === undefined) return undefined;
+    const message = `the head over ${this.#beyond.size} records stands before record ${this.size + 1}`;
+    return { kind: 'head-misplaced', sequence: this.size + 1, message };
+  }
+
+  /** Whether the record stands where it belongs. */
+  #placed({ sequence, previousHash }: AuditRecord): ChainBreak | undefined {
+    const place = this.size + 1;
+    if (sequence > place) {
+      this.#wanted = this.#lastHash;
+      const missing = sequence === place + 1 ? `record ${place} is` : `records ${place} to ${sequence - 1} are`;
+      return { kind: 'record-removed', sequence: place, message: `${missing} missing: record ${sequence} comes next` };
+    }
+    if (sequence === place && previousHash !== this.#previousOfLast) return undefined;
+    if (previousHash === this.#previousOfLast)
+      return {
+        kind: 'chain-forked',
+        sequence: place - 1,
+        message: `two records claim place ${place - 1}: the chain has two branches from there`,
+      };
+    return {
+      kind: 'records-reordered',
+      sequence: place,
+      message: `record ${sequence} stands a second time, in place ${place}`,
+    };
+  }
+
+  /** Whether the record is what was written, and follows the one before it. */
+  #unchanged(record: AuditRecord): ChainBreak | undefined {
+    const { sequence, previousHash, details } = record;
+    const follows = previousHash === this.#lastHash;
+    if (hashOf(this.#options.tenantId, record) !== record.hash) {
+      if (!follows) this.#wanted = this.#lastHash;
+      return {
+        kind: 'record-edited',
+        sequence,
+        message: `record ${sequence} is not what was recorded: its hash differs`,
+      };
+    }
+    if (!follows)
+      return {
+        kind: 'record-replaced',
+        sequence: Math.max(1, sequence - 1),
+        message: `record ${sequence} follows another record than the one before it: one of the two was replaced`,
+      };
+    if (details === null) {
+      if (isErased(record, this.#options.erasures)) return undefined;
+      return {
+        kind: 'details-removed',
+        sequence,
+        message: `the details of record ${sequence} are gone, and no erasure of them is recorded`,
+      };
+    }
+    if (detailsHashOf(details) === record.detailsHash) return undefined;
+    return { kind: 'details-edited', sequence, message: `the details of record ${sequence} are not those recorded` };
+  }
+
+  #seek({ previousHash }: AuditRecord, { sequence: place }: ChainBreak): void {
+    if (this.#wanted === undefined || previousHash !== this.#wanted) return;
+    this.#wanted = undefined;
+    this.#break = {
+      kind: 'records-reordered',
+      sequence: place,
+      message: `the record that belongs in place ${place} stands in place ${this.#seen}`,
+    };
+  }
+
+  #headBreak(head: EvidenceHead): ChainBreak | undefined {
+    const { size, root, signedAt, tenantId } = head;
+    const from = (this.#lastHead?.size ?? 0) + 1;
+    if (tenantId !== this.#options.tenantId || !this.#options.signed(head))
+      return {
+        kind: 'head-forged',
+        sequence: from,
+        message: `the head over ${size} records of ${signedAt} is not signed by the key that it is checked with`,
+      };
+    if (size < this.size)
+      return {
+        kind: 'head-misplaced',
+        sequence: from,
+        message: `the head over ${size} records stands after record ${this.size}, where it cannot be compared`,
+      };
+    if (size > this.size || root === this.#tree.root().toString('hex')) return undefined;
+    return {
+      kind: 'chain-rewritten',
+      sequence: from,
+      message: `records ${from} to ${size} fit together, but they are not those that were signed at ${signedAt}`,
+    };
+  }
+
+  #endBreak(end: { readonly sequence: number; readonly hash: string } | undefined): ChainBreak | undefined {
+    const next = this.size + 1;
+    if (this.#beyond !== undefined)
+      return {
+        kind: 'chain-truncated',
+        sequence: next,
+        message: `the chain ends after record ${this.size}, but ${this.#beyond.size} records were signed at ${this.#beyond.signedAt}`,
+      };
+    if (end === undefined) return undefined;
+    if (end.sequence > this.size)
+      return {
+        kind: 'chain-truncated',
+        sequence: next,
+        message: `the chain ends after record ${this.size}, but its end is noted as record ${end.sequence}`,
+      };
+    if (end.sequence === this.size && end.hash === this.#lastHash) return undefined;
+    return {
+      kind: 'end-moved',
+      sequence: end.sequence + 1,
+      message: `the chain's end is noted as record ${end.sequence}, which is not the last one, ${this.size}`,
+    };
+  }
+}

@@ -1,0 +1,92 @@
+import type { Documents } from '../../schemas/documents.ts';
+import type { EvidenceHead } from '../../schemas/evidence.ts';
+import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
+import type { PublicEvidenceKey } from './evidence-key.ts';
+import type { HeadStore } from './head-store.ts';
+import { newestSequence, notedEnd, recordsInOrder } from './record-pages.ts';
+import { erasureAction, type Findings, isErased, Verification } from './verification.ts';
+
+export interface EvidenceStores {
+  readonly documents: Documents;
+  readonly heads: HeadStore;
+  readonly key: PublicEvidenceKey;
+}
+
+/** Records and heads in the order in which a verification takes them. */
+export type ChainItem = { readonly record: AuditRecord } | { readonly head: EvidenceHead };
+
+/** How far a chain reaches at a moment: everything that is there then, and nothing that is appended later. */
+export interface ChainExtent {
+  readonly end: { readonly sequence: number; readonly hash: string };
+  /** The last record, whether noted or not. */
+  readonly upTo: number;
+  readonly newestHead: EvidenceHead | undefined;
+  /** Size of the largest head, whoever signed it. */
+  readonly headsUpTo: number;
+}
+
+/**
+ * What was there first is asked last: a head is signed after its records, and the end is noted with its record. So
+ * whatever happens meanwhile, a sound chain has at least the records of its newest head, and its end noted.
+ */
+export const extentOf = async ({ documents, heads, key }: EvidenceStores, tenantId: string): Promise<ChainExtent> => {
+  const newest = await heads.newest(tenantId);
+  const sequence = await newestSequence(documents, tenantId);
+  const end = await notedEnd(documents, tenantId);
+  return {
+    end,
+    upTo: Math.max(sequence, end.sequence),
+    newestHead: newest.find((head) => key.signed(head)),
+    headsUpTo: newest[0]?.size ?? 0,
+  };
+};
+
+/** Each head after the last record that it covers; those over more records than there are at the end. */
+export async function* chainItems(
+  { documents, heads }: Omit<EvidenceStores, 'key'>,
+  tenantId: string,
+  { upTo, headsUpTo }: ChainExtent,
+): AsyncGenerator<ChainItem> {
+  const signed = heads.inOrder(tenantId, 0, Math.max(upTo, headsUpTo))[Symbol.asyncIterator]();
+  let head = await signed.next();
+  let place = 0;
+  for await (const record of recordsInOrder(documents, tenantId, { upTo })) {
+    yield { record };
+    place++;
+    for (; !head.done && head.value.size <= place; head = await signed.next()) yield { head: head.value };
+  }
+  for (; !head.done; head = await signed.next()) yield { head: head.value };
+}
+
+/** Sequence of the last recorded erasure of each subject. */
+export const erasuresOf = async (documents: Documents, tenantId: string): Promise<Map<string, number>> => {
+  const erasures = new Map<string, number>();
+  for await (const { resource, sequence } of recordsInOrder(documents, tenantId, {}, { action: erasureAction }))
+    erasures.set(resource.id, sequence);
+  return erasures;
+};
+
+/**
+ * Checks a tenant's whole chain against itself, its details and every signed head. Memory does not grow with the
+ * chain, and others are served in between. Appending may go on meanwhile.
+ */
+export const verifyChain = async (
+  stores: EvidenceStores,
+  tenantId: string,
+): Promise<Findings & { readonly extent: ChainExtent }> => {
+  const { documents, key } = stores;
+  const erasures = await erasuresOf(documents, tenantId);
+  const extent = await extentOf(stores, tenantId);
+  const verification = new Verification({ tenantId, signed: key.signed, erasures });
+  for await (const item of chainItems(stores, tenantId, extent)) {
+    if ('head' in item) verification.head(item.head);
+    else {
+      const { record } = item;
+      // Details may have been erased since erasures were read.
+      if (record.details === null && !verification.broken && !isErased(record, erasures))
+        for (const [subject, sequence] of await erasuresOf(documents, tenantId)) erasures.set(subject, sequence);
+      verification.record(record);
+    }
+  }
+  return { ...verification.finish(extent.end), extent };
+};

@@ -1,0 +1,16 @@
+import { type Change, changesOf } from '../../api/http/changes.ts';
+import { systemClock } from '../../schemas/clock.ts';
+import { type Documents, defineCollection } from '../../schemas/documents.ts';
+
+export const things = defineCollection<{ n: number }>({ name: 'things', unique: [['n']] });
+
+/** Changes as an operation of nobody in particular makes them. */
+export const changesFor = (documents: Documents, tenantId: string): Change =>
+  changesOf(
+    { documents, clock: systemClock },
+    {
+      caller: { tenantId, actor: { type: 'user', id: 'u1', name: 'ann@a.example' } } as never,
+      request: { requestId: 'r1', address: '192.0.2.1' },
+      actions: ['thing.create', 'thing.update'],
+    },
+  );

@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { newestSequence, notedEnd } from '../../api/audit/record-pages.ts';
+import type { Documents } from '../../schemas/documents.ts';
+import { auditContract } from './audit.ts';
+import { things } from './audit-changes.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'oiq-audit-sqlite-'));
+test.after.always(() => rmSync(directory, { recursive: true, force: true }));
+
+let opened: Promise<Documents> | undefined;
+/** One process has the file open once: its instances are one. */
+auditContract('sqlite', () => {
+  opened ??= sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  return opened;
+});
+
+for (const [moment, kept] of [
+  ['amid', 1],
+  ['after', 2],
+] as const) {
+  test(`sqlite: killed ${moment} its second change, a process leaves ${kept} changes and as many records`, async (t) => {
+    const path = join(directory, `${moment}.sqlite`);
+    const program = fileURLToPath(new URL('./audit-killed.ts', import.meta.url));
+    const child = spawn(process.execPath, [program, path, moment], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(child.stdout, 'data');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const documents = await sqliteDocuments({ path });
+    t.is(await documents.of('killed').collection(things).count(), kept);
+    t.is(await newestSequence(documents, 'killed'), kept);
+    t.is((await notedEnd(documents, 'killed')).sequence, kept);
+    await documents.close();
+  });
+}

@@ -1,0 +1,249 @@
+/** What somebody who can write to the documents store may do to a chain of twelve records, and how it is found. */
+import { hash } from 'node:crypto';
+import { hashOf } from '../../api/audit/chain.ts';
+import { evidenceKeyOf } from '../../api/audit/evidence-key.ts';
+import type { HeadStore } from '../../api/audit/head-store.ts';
+import type { ChainBreak } from '../../api/audit/verification.ts';
+import { makeSecretBox } from '../../api/http/secret-box.ts';
+import type { Collection, Stored } from '../../schemas/documents.ts';
+import { type AuditHead, type AuditRecord, auditHeadId, auditRecordId } from '../../schemas/resources/audit-record.ts';
+
+interface Reach {
+  readonly tenantId: string;
+  readonly records: Collection<AuditRecord>;
+  readonly ends: Collection<AuditHead>;
+  readonly heads: HeadStore;
+}
+
+interface Tampering {
+  readonly what: string;
+  /** Numbers of records after which a head was signed. */
+  readonly signedAt: readonly number[];
+  tamper(reach: Reach): Promise<unknown>;
+  /** `undefined` where nothing can be found. */
+  readonly found: Partial<ChainBreak> | undefined;
+}
+
+const at = async ({ records }: Reach, sequence: number): Promise<AuditRecord & Stored> => {
+  const record = await records.find(auditRecordId(sequence));
+  if (record === undefined) throw new Error(`there is no record ${sequence}`);
+  return record;
+};
+
+const edit = async (reach: Reach, sequence: number, changes: Partial<AuditRecord>): Promise<void> => {
+  await reach.records.update(auditRecordId(sequence), changes);
+};
+
+const remove = (reach: Reach, ...sequences: readonly number[]): Promise<unknown> =>
+  Promise.all(sequences.map((sequence) => reach.records.delete(auditRecordId(sequence))));
+
+/** Exchanges what stands in two places. */
+const swap = async (reach: Reach, left: number, right: number, keep: 'sequence' | 'nothing'): Promise<void> => {
+  const [one, two] = [await at(reach, left), await at(reach, right)];
+  const kept = (record: AuditRecord): Partial<AuditRecord> =>
+    keep === 'sequence' ? { sequence: record.sequence } : {};
+  await reach.records.replace(one.id, { ...two, ...kept(one) });
+  await reach.records.replace(two.id, { ...one, ...kept(two) });
+};
+
+/** A record that says something else, with the hash that it must have then. */
+const rehashed = (tenantId: string, record: AuditRecord): AuditRecord => ({
+  ...record,
+  hash: hashOf(tenantId, record),
+});
+
+/** Rewrites the chain from a record on so that it fits together again, as somebody with the source code would. */
+const rewriteFrom = async (reach: Reach, from: number): Promise<void> => {
+  let previousHash = (await at(reach, from)).previousHash;
+  for (let sequence = from; sequence <= 12; sequence++) {
+    const record = { ...(await at(reach, sequence)), previousHash };
+    const changed = sequence === from ? { ...record, action: 'thing.update' } : record;
+    const next = rehashed(reach.tenantId, changed);
+    await reach.records.replace(auditRecordId(sequence), next);
+    previousHash = next.hash;
+  }
+  await reach.ends.replace(auditHeadId, { sequence: 12, hash: previousHash });
+};
+
+const moveEnd = async (reach: Reach, sequence: number): Promise<void> => {
+  await reach.ends.replace(auditHeadId, { sequence, hash: (await at(reach, sequence)).hash });
+};
+
+const foreignKey = evidenceKeyOf(makeSecretBox('the secret key of another installation'));
+
+export const tamperings: readonly Tampering[] = [
+  {
+    what: 'a record that says something else',
+    signedAt: [12],
+    tamper: (reach) => edit(reach, 5, { action: 'thing.update' }),
+    found: { kind: 'record-edited', sequence: 5 },
+  },
+  {
+    what: 'a record by somebody else',
+    signedAt: [],
+    tamper: (reach) => edit(reach, 1, { actor: { type: 'user', id: 'u2' } }),
+    found: { kind: 'record-edited', sequence: 1 },
+  },
+  {
+    what: 'the last record edited',
+    signedAt: [],
+    tamper: (reach) => edit(reach, 12, { at: new Date(0).toISOString() }),
+    found: { kind: 'record-edited', sequence: 12 },
+  },
+  {
+    what: 'a record with another predecessor',
+    signedAt: [],
+    tamper: (reach) => edit(reach, 5, { previousHash: hash('sha256', 'x') }),
+    found: { kind: 'record-edited', sequence: 5 },
+  },
+  {
+    what: 'details that say something else',
+    signedAt: [12],
+    async tamper(reach) {
+      const { details } = await at(reach, 7);
+      await edit(reach, 7, { details: details && { ...details, changes: [] } });
+    },
+    found: { kind: 'details-edited', sequence: 7 },
+  },
+  {
+    what: 'details removed without a recorded erasure',
+    signedAt: [12],
+    tamper: (reach) => edit(reach, 7, { details: null }),
+    found: { kind: 'details-removed', sequence: 7 },
+  },
+  {
+    what: 'a record removed',
+    signedAt: [8],
+    tamper: (reach) => remove(reach, 5),
+    found: { kind: 'record-removed', sequence: 5, message: 'record 5 is missing: record 6 comes next' },
+  },
+  {
+    what: 'the first records removed',
+    signedAt: [],
+    tamper: (reach) => remove(reach, 1, 2, 3),
+    found: { kind: 'record-removed', sequence: 1, message: 'records 1 to 3 are missing: record 4 comes next' },
+  },
+  {
+    what: 'two records in each other’s place',
+    signedAt: [12],
+    tamper: (reach) => swap(reach, 5, 9, 'nothing'),
+    found: {
+      kind: 'records-reordered',
+      sequence: 5,
+      message: 'the record that belongs in place 5 stands in place 9',
+    },
+  },
+  {
+    what: 'two records in each other’s place, numbered as if they belonged there',
+    signedAt: [12],
+    tamper: (reach) => swap(reach, 5, 9, 'sequence'),
+    found: { kind: 'records-reordered', sequence: 5 },
+  },
+  {
+    what: 'two neighbours exchanged and renumbered',
+    signedAt: [12],
+    tamper: (reach) => swap(reach, 5, 6, 'sequence'),
+    found: { kind: 'records-reordered', sequence: 5 },
+  },
+  {
+    what: 'a record replaced by another with a right hash',
+    signedAt: [12],
+    async tamper(reach) {
+      await reach.records.replace(
+        auditRecordId(5),
+        rehashed(reach.tenantId, { ...(await at(reach, 5)), action: 'thing.update' }),
+      );
+    },
+    found: { kind: 'record-replaced', sequence: 5 },
+  },
+  {
+    what: 'a second record in a place',
+    signedAt: [12],
+    async tamper(reach) {
+      const { id, ...record } = await at(reach, 6);
+      await reach.records.insert({
+        id: `${id}-1`,
+        ...rehashed(reach.tenantId, { ...record, action: 'thing.update' }),
+      });
+    },
+    found: { kind: 'chain-forked', sequence: 6 },
+  },
+  {
+    what: 'the tail removed, its end left as it was',
+    signedAt: [],
+    tamper: (reach) => remove(reach, 11, 12),
+    found: { kind: 'chain-truncated', sequence: 11 },
+  },
+  {
+    what: 'a signed tail removed, and the end moved to fit',
+    signedAt: [8, 12],
+    async tamper(reach) {
+      await remove(reach, 11, 12);
+      await moveEnd(reach, 10);
+    },
+    found: { kind: 'chain-truncated', sequence: 11 },
+  },
+  {
+    what: 'everything removed',
+    signedAt: [8],
+    async tamper(reach) {
+      await remove(reach, ...Array.from({ length: 12 }, (_, index) => index + 1));
+      await reach.ends.delete(auditHeadId);
+    },
+    found: { kind: 'chain-truncated', sequence: 1 },
+  },
+  {
+    what: 'a tail that was not signed yet removed, and the end moved to fit',
+    signedAt: [8],
+    async tamper(reach) {
+      await remove(reach, 10, 11, 12);
+      await moveEnd(reach, 9);
+    },
+    found: undefined,
+  },
+  {
+    what: 'the whole tail rewritten with right hashes',
+    signedAt: [4, 8, 12],
+    tamper: (reach) => rewriteFrom(reach, 5),
+    found: { kind: 'chain-rewritten', sequence: 5 },
+  },
+  {
+    what: 'the last record rewritten with a right hash',
+    signedAt: [8, 12],
+    tamper: (reach) => rewriteFrom(reach, 12),
+    found: { kind: 'chain-rewritten', sequence: 9 },
+  },
+  {
+    what: 'the end moved back',
+    signedAt: [8],
+    tamper: (reach) => moveEnd(reach, 9),
+    found: { kind: 'end-moved', sequence: 10 },
+  },
+  {
+    what: 'the end with another hash',
+    signedAt: [],
+    tamper: ({ ends }) => ends.replace(auditHeadId, { sequence: 12, hash: hash('sha256', 'x') }),
+    found: { kind: 'end-moved' },
+  },
+  {
+    what: 'a head of another key',
+    signedAt: [8],
+    async tamper({ tenantId, heads }) {
+      const [head] = await heads.newest(tenantId);
+      if (head === undefined) throw new Error('nothing was signed');
+      const { signature: _, keyId: __, subtrees, ...said } = head;
+      await heads.publish([{ ...foreignKey.sign({ ...said, size: 10 }), subtrees }]);
+    },
+    found: { kind: 'head-forged' },
+  },
+  {
+    what: 'a head with a signature that is none',
+    signedAt: [8],
+    async tamper({ tenantId, heads }) {
+      const [head] = await heads.newest(tenantId);
+      if (head === undefined) throw new Error('nothing was signed');
+      await heads.publish([{ ...head, size: 9 }]);
+    },
+    found: { kind: 'head-forged' },
+  },
+];

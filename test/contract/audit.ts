@@ -1,0 +1,272 @@
+/** What the audit chain promises over every documents store. Each adapter's test file runs this suite over stores of its own. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { eraseDetails } from '../../api/audit/erasure.ts';
+import { type EvidenceKey, evidenceKeyOf } from '../../api/audit/evidence-key.ts';
+import { type HeadSigner, openHeadSigner } from '../../api/audit/head-signer.ts';
+import { openHeadStore } from '../../api/audit/head-store.ts';
+import { recordsInOrder } from '../../api/audit/record-pages.ts';
+import { type EvidenceStores, verifyChain } from '../../api/audit/verify-chain.ts';
+import type { Change } from '../../api/http/changes.ts';
+import { makeSecretBox } from '../../api/http/secret-box.ts';
+import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
+import { systemClock } from '../../schemas/clock.ts';
+import type { Documents } from '../../schemas/documents.ts';
+import { silent } from '../../schemas/log.ts';
+import { type AuditRecord, auditHeads, auditRecords } from '../../schemas/resources/audit-record.ts';
+import { allTopics } from '../../schemas/topics.ts';
+import { chdbColumns } from '../../sinks/adapters/columns-chdb.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+import { changesFor, things } from './audit-changes.ts';
+import { tamperings } from './audit-tampering.ts';
+
+const make = (change: Change, n: number): Promise<unknown> =>
+  change(async ({ of, record }) => {
+    const made = await of('t').collection(things).insert({ n });
+    record({ id: made.id, name: `thing ${n}`, after: { n } });
+  });
+
+export const auditContract = (name: string, open: () => Promise<Documents>): void => {
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-audit-'));
+  let one: Documents;
+  let other: Documents;
+  let stores: EvidenceStores & { readonly key: EvidenceKey };
+  let signer: HeadSigner;
+  const closing: (() => Promise<void>)[] = [];
+
+  test.before(async () => {
+    one = await open();
+    other = await open();
+    await one.ensureCollections([auditRecords, auditHeads, things]);
+    const columns = await chdbColumns({ directory: join(directory, 'columns') });
+    await migrate(columns, silent);
+    const bus = await segmentsBus({ directory: join(directory, 'bus') });
+    await bus.ensureTopics(allTopics);
+    const heads = openHeadStore(bus, columns);
+    const key = evidenceKeyOf(makeSecretBox('a secret key of the tests, long enough'));
+    stores = { documents: one, heads, key };
+    signer = await openHeadSigner({ documents: one, heads, key, clock: systemClock, log: silent, everyMs: 3_600_000 });
+    closing.push(
+      () => heads.close(),
+      () => bus.close(),
+      () => columns.close(),
+    );
+  });
+  test.after.always(async () => {
+    await signer?.close();
+    for (const close of closing) await close();
+    await one?.close();
+    await other?.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const chainOf = async (tenantId: string): Promise<AuditRecord[]> => {
+    const records: AuditRecord[] = [];
+    for await (const record of recordsInOrder(one, tenantId)) records.push(record);
+    return records;
+  };
+  const countOf = (tenantId: string): Promise<number> => one.of(tenantId).collection(things).count();
+  const brokenBy = async (tenantId: string) => (await verifyChain(stores, tenantId)).firstBreak;
+
+  test(`${name}: fifty changes at once through two instances make one chain without gap or fork`, async (t) => {
+    const changes = [changesFor(one, 'many'), changesFor(other, 'many')];
+    const made = Array.from({ length: 50 }, (_, n) =>
+      (changes[n % 2] as Change)(async ({ of, record }) => {
+        const { id } = await of('many').collection(things).insert({ n });
+        record({ id, after: { n } });
+        if (n % 10 === 0) record({ id, action: 'thing.update' });
+      }),
+    );
+    await Promise.all(made);
+    const chain = await chainOf('many');
+    t.is(await countOf('many'), 50);
+    t.deepEqual(
+      chain.map(({ sequence }) => sequence),
+      Array.from({ length: 55 }, (_, index) => index + 1),
+    );
+    t.is(new Set(chain.map(({ previousHash }) => previousHash)).size, 55);
+    t.like(await verifyChain(stores, 'many'), { firstBreak: undefined, records: 55 });
+  });
+
+  test(`${name}: a change that fails after it recorded leaves neither the change nor the record`, async (t) => {
+    const change = changesFor(one, 't-fails');
+    const failing = change(async ({ of, record }) => {
+      const { id } = await of('t-fails').collection(things).insert({ n: 1 });
+      record({ id });
+      throw new Error('thought better of it');
+    });
+    await t.throwsAsync(failing, { message: 'thought better of it' });
+    t.is(await countOf('t-fails'), 0);
+    t.deepEqual(await chainOf('t-fails'), []);
+  });
+
+  test(`${name}: a change that the store refuses leaves no record`, async (t) => {
+    const change = changesFor(one, 't');
+    await make(change, 1);
+    const before = (await chainOf('t')).length;
+    await t.throwsAsync(make(change, 1), { message: /same n/ });
+    t.is((await chainOf('t')).length, before);
+    t.is(await brokenBy('t'), undefined);
+  });
+
+  test(`${name}: a change that records nothing, or under an action that is not declared, is refused and undone`, async (t) => {
+    const change = changesFor(one, 't-silent');
+    const write = (action?: string) =>
+      change(async ({ of, record }) => {
+        const { id } = await of('t-silent').collection(things).insert({ n: 1 });
+        if (action !== undefined) record({ id, action });
+      });
+    await t.throwsAsync(write(), { message: /must record/ });
+    await t.throwsAsync(write('thing.destroy'), { message: /thing\.destroy/ });
+    t.is(await countOf('t-silent'), 0);
+    t.deepEqual(await chainOf('t-silent'), []);
+  });
+
+  test(`${name}: one change may be recorded in the chains of several organizations, all or none`, async (t) => {
+    const change = changesFor(one, 'several');
+    await change(async ({ record }) => {
+      record({ id: 'x' });
+      record({ id: 'x', tenantId: 'several-too' });
+    });
+    t.is((await chainOf('several')).length, 1);
+    t.is((await chainOf('several-too')).length, 1);
+    t.is(await brokenBy('several-too'), undefined);
+  });
+
+  test(`${name}: a record verifies whatever values its difference holds`, async (t) => {
+    const change = changesFor(one, 'values');
+    const after = {
+      when: new Date(0),
+      missing: undefined,
+      list: [undefined, 1, null],
+      '__proto__.x': JSON.parse('{"__proto__":{"a":1},"$set":{"a.b":1}}'),
+      text: 'é\u{1F600}\ud800 "\\',
+      numbers: [1e21, -0, 5e-324, 0.1],
+    };
+    await change(async ({ record }) => record({ id: 'x', before: { text: '\u2028' }, after }));
+    t.is(await brokenBy('values'), undefined);
+    t.is((await chainOf('values'))[0]?.details?.changes.length, 5);
+  });
+
+  for (const { what, signedAt, tamper, found } of tamperings) {
+    test(`${name}: ${what}: ${found?.kind ?? 'not to be found'}`, async (t) => {
+      const tenantId = `t-${tamperings.findIndex((one) => one.what === what)}`;
+      const change = changesFor(one, tenantId);
+      for (let n = 1; n <= 12; n++) {
+        await change(async ({ record }) =>
+          record({ id: `thing-${n}`, name: `thing ${n}`, before: { n }, after: { n: n + 1 } }),
+        );
+        if (signedAt.includes(n)) t.is((await signer.sign(tenantId))?.size, n);
+      }
+      t.like(await verifyChain(stores, tenantId), { firstBreak: undefined, records: 12, heads: signedAt.length });
+      await tamper({
+        tenantId,
+        records: one.of(tenantId).collection(auditRecords),
+        ends: one.of(tenantId).collection(auditHeads),
+        heads: stores.heads,
+      });
+      const { firstBreak } = await verifyChain(stores, tenantId);
+      if (found === undefined) t.is(firstBreak, undefined);
+      else t.like(firstBreak, found);
+    });
+  }
+
+  test(`${name}: nothing that was changed is signed, and nothing after it`, async (t) => {
+    const change = changesFor(one, 'unsigned');
+    for (let n = 1; n <= 6; n++) {
+      await change(async ({ record }) => record({ id: `thing-${n}` }));
+      if (n === 3) await signer.sign('unsigned');
+    }
+    await one.of('unsigned').collection(auditRecords).update('000000000005', { action: 'thing.update' });
+    t.is((await signer.sign('unsigned'))?.size, 4);
+    t.is((await signer.sign('unsigned'))?.size, 4);
+  });
+
+  test(`${name}: appending while a chain is verified is no break`, async (t) => {
+    const change = changesFor(one, 'busy');
+    const append = () => change(async ({ record }) => record({ id: 'x' }));
+    for (let n = 0; n < 300; n++) await append();
+    let verifying = true;
+    const writing = (async () => {
+      while (verifying) {
+        await append();
+        await signer.sign('busy');
+      }
+    })();
+    for (let n = 0; n < 3; n++) t.is(await brokenBy('busy'), undefined);
+    verifying = false;
+    await writing;
+    t.is(await brokenBy('busy'), undefined);
+  });
+
+  // Signers sign every chain there is: these two come before the others' chains.
+  test.serial(`${name}: a new signer goes on from the last head and signs the rest on closing`, async (t) => {
+    const append = () => changesFor(one, 'restart')(async ({ record }) => record({ id: 'x' }));
+    for (let n = 0; n < 5; n++) await append();
+    const { documents, heads, key } = stores;
+    const again = () =>
+      openHeadSigner({
+        ...{ documents, heads, key, clock: systemClock, log: silent },
+        ...{ everyRecords: 10, everyMs: 3_600_000 },
+      });
+    const first = await again();
+    t.is((await first.sign('restart'))?.size, 5);
+    for (let n = 0; n < 7; n++) await append();
+    await first.close();
+    const sizes: number[] = [];
+    for await (const { size } of heads.inOrder('restart', 0, 100)) sizes.push(size);
+    t.deepEqual(sizes, [5, 10, 12]);
+    const second = await again();
+    await append();
+    t.is((await second.sign('restart'))?.size, 13);
+    await second.close();
+    t.like(await verifyChain(stores, 'restart'), { firstBreak: undefined, heads: 4, records: 13 });
+  });
+
+  test.serial(`${name}: enough records are signed without being asked`, async (t) => {
+    const { documents, heads, key } = stores;
+    const quick = await openHeadSigner({
+      ...{ documents, heads, key, clock: systemClock, log: silent },
+      ...{ everyRecords: 10, everyMs: 3_600_000 },
+    });
+    for (let n = 0; n < 25; n++) await changesFor(one, 'quick')(async ({ record }) => record({ id: 'x' }));
+    for (const deadline = Date.now() + 10_000; ; ) {
+      const [newest] = await heads.newest('quick');
+      if ((newest?.size ?? 0) >= 20) break;
+      if (Date.now() > deadline) t.fail('no head of 20 records within ten seconds');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await quick.close();
+    t.pass();
+  });
+
+  test(`${name}: a person's details go, everything else stays and verifies; then everybody's`, async (t) => {
+    const change = changesFor(one, 'erased');
+    const by = (id: string, subject: string) =>
+      change(async ({ record }) =>
+        record({ id: subject, name: `${subject}@a.example`, actor: { type: 'user', id, name: `${id}@a.example` } }),
+      );
+    await by('ann', 'bob');
+    await by('bob', 'ann');
+    await by('ann', 'thing');
+    await by('carl', 'thing');
+    const erase = (subjectId?: string) =>
+      eraseDetails(
+        { documents: one, clock: systemClock },
+        { tenantId: 'erased', ...(subjectId && { subjectId }), actor: { type: 'system', id: '' }, requestId: 'r2' },
+      );
+    t.is(await erase('bob'), 2);
+    const kept = (await chainOf('erased')).map(({ details }) => details !== null);
+    t.deepEqual(kept, [false, false, true, true, true]);
+    t.like(await verifyChain(stores, 'erased'), { firstBreak: undefined, erasedDetails: 2, records: 5 });
+    t.is(await erase(), 2);
+    t.is(await erase(), 0);
+    t.like(await verifyChain(stores, 'erased'), { firstBreak: undefined, erasedDetails: 4, records: 7 });
+    t.false(JSON.stringify(await chainOf('erased')).includes('a.example'));
+    await by('dora', 'thing');
+    await one.of('erased').collection(auditRecords).update('000000000008', { details: null });
+    t.like(await brokenBy('erased'), { kind: 'details-removed', sequence: 8 });
+  });
+};
