@@ -9,6 +9,7 @@ import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
 import { fileMailer } from '../../api/adapters/mail-file.ts';
 import { smtpMailer } from '../../api/adapters/mail-smtp.ts';
 import { type DeadLettersOptions, openDeadLetters } from '../../api/groups/dead-letter/dead-letters.ts';
+import type { Outbound } from '../../api/http/outbound.ts';
 import { hashPassword } from '../../api/http/password.ts';
 import { startApi } from '../../api/index.ts';
 import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
@@ -114,6 +115,7 @@ export const startHarness = async ({
   log = silent,
   now = () => Date.now(),
   environment = {},
+  outbound,
   republish = () => {
     throw new PermanentError('malformed', 'still refused');
   },
@@ -122,6 +124,8 @@ export const startHarness = async ({
   /** The API's clock. */
   readonly now?: () => number;
   readonly environment?: Readonly<Record<string, string>>;
+  /** What leaves for addresses that users chose. */
+  readonly outbound?: Outbound;
   readonly republish?: DeadLettersOptions['republish'];
 } = {}): Promise<Harness> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-api-'));
@@ -143,6 +147,7 @@ export const startHarness = async ({
   const deadLetters = openDeadLetters({ bus, columns, clock, republish });
   const api = await startApi({
     ...{ documents, columns, bus, counters, mailer, log, clock, settings, deadLetters },
+    ...(outbound === undefined ? {} : { outbound }),
     metrics: noMetrics,
     checkResponses: true,
   });
