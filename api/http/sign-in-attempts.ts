@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Counters } from '../../schemas/counters.ts';
+import { subscriberOf } from '../../schemas/source-address.ts';
 import { rateLimited } from './errors.ts';
 
 /** Wrong attempts at one account from one address: ten without a wait, then ever slower. Nobody elsewhere notices. */
@@ -19,9 +20,10 @@ export interface Attempt {
 
 /** Counts an attempt before it is made, so that many at once count too. Throws `RATE_LIMITED` above the limits. */
 export const countAttempt = async (counters: Counters, address: string, email: string): Promise<Attempt> => {
-  const pair = createHash('sha256').update(`${address}\n${email}`).digest('base64url');
+  const from = subscriberOf(address);
+  const pair = createHash('sha256').update(`${from}\n${email}`).digest('base64url');
   const keyOf = (windowMs: number): string => `sign-in/${windowMs}/${pair}`;
-  const byAddress = await counters.take(`sign-in/${address}`, ofAddress, 1);
+  const byAddress = await counters.take(`sign-in/${from}`, ofAddress, 1);
   if (byAddress.granted < 1) throw tooMany(byAddress.retryAfterMs);
 
   const spent = await Promise.all(

@@ -5,6 +5,7 @@ import { personOf } from '../../http/directory.ts';
 import { ApiError, invalid } from '../../http/errors.ts';
 import { defineOperation } from '../../http/operation.ts';
 import { NewPassword } from '../../http/password.ts';
+import { refuseGuessable } from '../../http/password-rules.ts';
 import { removeSessions } from '../../http/sessions.ts';
 import { countAttempt } from '../../http/sign-in-attempts.ts';
 
@@ -26,6 +27,7 @@ export const changePassword = defineOperation({
       throw invalid('currentPassword', 'is not your password');
     await attempt.succeeded();
     if (body.newPassword === body.currentPassword) throw invalid('newPassword', 'must not be the one you have');
+    refuseGuessable(body.newPassword, user.email, 'newPassword');
     const passwordHash = await passwords.hash(body.newPassword);
     const { after, ended } = await change(async ({ of, record }) => {
       const stored = of(usersTenant).collection(users);
