@@ -111,9 +111,11 @@ const asked = async (
   return { status: answer.status, headers: answer.headers, body: isJson && text !== '' ? JSON.parse(text) : text };
 };
 
-/** Empty stores but for the seed; the documents may be somewhere else. */
-const openStores = async (directory: string, given: Documents | undefined) => {
-  const documents = given ?? (await sqliteDocuments({ path: join(directory, 'documents.sqlite') }));
+const embedded = (path: string): Promise<Documents> => sqliteDocuments({ path });
+
+/** Empty stores but for the seed. */
+const openStores = async (directory: string, openDocuments: (path: string) => Promise<Documents>) => {
+  const documents = await openDocuments(join(directory, 'documents.sqlite'));
   const columns = await chdbColumns({ directory: join(directory, 'columns') });
   await migrate(columns, silent);
   const bus = await segmentsBus({ directory: join(directory, 'bus') });
@@ -126,10 +128,9 @@ export const startHarness = async ({
   log = silent,
   now = () => Date.now(),
   environment = {},
-  openDocuments = (path) => sqliteDocuments({ path }),
+  openDocuments,
   outbound,
   sharing,
-  documents = sharing?.documents,
   republish = () => {
     throw new PermanentError('malformed', 'still refused');
   },
@@ -138,14 +139,10 @@ export const startHarness = async ({
   /** The API's clock. */
   readonly now?: () => number;
   readonly environment?: Readonly<Record<string, string>>;
-  /** The embedded store at the path, unless told otherwise. */
-  readonly openDocuments?: (path: string) => Promise<Documents>;
   /** What leaves for addresses that users chose. */
   readonly outbound?: Outbound;
-  /** Another instance of the API, over the stores of this one; to be closed before it. */
+  /** Another instance of the API, over the stores of this one (documents only without `openDocuments`); to be closed before it. */
   readonly sharing?: Harness;
-  /** Instead of SQLite; the harness does not close it. */
-  readonly documents?: Documents | undefined;
   readonly republish?: DeadLettersOptions['republish'];
 } = {}): Promise<Harness> => {
   const directory = sharing?.directory ?? mkdtempSync(join(tmpdir(), 'oiq-api-'));
@@ -153,8 +150,8 @@ export const startHarness = async ({
   // Tests ask faster than people do; what limits them is tested with the limits set.
   const unlimited = { OIQ_API_REQUESTS_PER_SECOND: '100000', OIQ_API_ANONYMOUS_REQUESTS_PER_SECOND: '100000' };
   const settings = settingsOf({ OIQ_DATA_DIR: directory, ...unlimited, ...environment });
-  const stores = sharing ?? (await openStores(directory, documents));
-  const { columns, bus } = stores;
+  const { columns, bus, ...stores } = sharing ?? (await openStores(directory, openDocuments ?? embedded));
+  const documents = sharing && openDocuments ? await openDocuments('') : stores.documents;
   const counters = memoryCounters({ clock });
   const mailer =
     settings.SMTP_URL === undefined
@@ -162,7 +159,7 @@ export const startHarness = async ({
       : smtpMailer({ url: settings.SMTP_URL, from: 'OIQ <noreply@oiq.example>' });
   const deadLetters = openDeadLetters({ bus, columns, clock, republish });
   const api = await startApi({
-    ...{ documents: documents ?? stores.documents, columns, bus, counters, mailer, log, clock, settings, deadLetters },
+    ...{ documents, columns, bus, counters, mailer, log, clock, settings, deadLetters },
     ...(outbound === undefined ? {} : { outbound }),
     metrics: noMetrics,
     checkResponses: true,
@@ -194,7 +191,7 @@ export const startHarness = async ({
 
   return {
     url,
-    documents: documents ?? stores.documents,
+    documents,
     columns,
     bus,
     directory,
@@ -208,10 +205,10 @@ export const startHarness = async ({
       await deadLetters.close();
       await counters.close();
       await mailer.close();
+      if (documents !== sharing?.documents) await documents.close();
       if (sharing !== undefined) return;
       await bus.close();
       await columns.close();
-      if (documents === undefined) await stores.documents.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };
