@@ -186,8 +186,12 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
 
   test(`${name}: appending while a chain is verified is no break`, async (t) => {
     const change = changesFor(one, 'busy');
-    const append = () => change(async ({ record }) => record({ id: 'x' }));
-    for (let n = 0; n < 300; n++) await append();
+    const append = (records = 1) =>
+      change(async ({ record }) => {
+        for (let n = 0; n < records; n++) record({ id: 'x' });
+      });
+    // Several pages.
+    await append(600);
     let verifying = true;
     const writing = (async () => {
       while (verifying) {
@@ -240,6 +244,23 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     }
     await quick.close();
     t.pass();
+  });
+
+  test(`${name}: what is recorded while details are erased keeps its own`, async (t) => {
+    const append = (records = 1) =>
+      changesFor(one, 'erasing')(async ({ record }) => {
+        for (let n = 0; n < records; n++) record({ id: 'x' });
+      });
+    // Several pages.
+    await append(600);
+    const erasing = eraseDetails(
+      { documents: one, clock: systemClock },
+      { tenantId: 'erasing', actor: { type: 'system', id: '' }, requestId: 'r2' },
+    );
+    for (let n = 0; n < 20; n++) await append();
+    await erasing;
+    t.is(await brokenBy('erasing'), undefined);
+    t.not((await chainOf('erasing')).at(-1)?.details, null);
   });
 
   test(`${name}: a person's details go, everything else stays and verifies; then everybody's`, async (t) => {
