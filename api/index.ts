@@ -40,6 +40,7 @@ import { openTokenUses } from './http/token-uses.ts';
 import { openTokens } from './http/tokens.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
+import { scheduleErasing } from './people/erasing.ts';
 import { sweepTokens } from './people/one-time-tokens.ts';
 
 export interface ApiOptions {
@@ -103,6 +104,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
   const mail = openMailQueue({ documents, clock, box, configured: options.mailer.delivers });
   const delivery = await startMailDelivery({ documents, clock, log, box, mailer: options.mailer });
   const jobs = openReplayJobs({ deadLetters, documents, clock, log });
+  const erasing = scheduleErasing({ ...options, collections });
   const tokenUses = openTokenUses({ documents, clock, log });
   const server = makeApiServer({
     operations,
@@ -142,7 +144,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
     async stop() {
       server.drain();
       clearInterval(upkeep);
-      await jobs.stop();
+      await Promise.all([jobs.stop(), erasing.stop()]);
       while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
       await Promise.all([directory.close(), tokenUses.close(), tokens.close(), delivery.stop()]);
       stopped.resolve();

@@ -5,6 +5,7 @@ import { type Settings, SettingsError, settingsOf } from '../schemas/settings.ts
 import { deadLetterCommand } from './dead-letter.ts';
 import { demoCommand } from './demo.ts';
 import { migrateAll } from './migrate.ts';
+import { organizationCommand } from './organization.ts';
 import type { OpenPlatform } from './platform.ts';
 import { settingsTable } from './settings.ts';
 import { type RoleName, roleNames, start } from './start.ts';
@@ -18,6 +19,7 @@ const usage = `oiq, an open observability platform
   oiq sinks [NAME …]
   oiq migrate                   create or upgrade topics, tables and indexes
   oiq dead-letter list | show ID | replay | discard   (oiq dead-letter --help)
+  oiq organization list | reopen ID   (oiq organization --help)
   oiq operations [--missing]    operations of the management API
   oiq settings [--markdown]     settings with their defaults
   oiq demo                      send a small shop's telemetry for a while (oiq demo --help)
@@ -58,6 +60,8 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
       return migrateCommand(context);
     case 'dead-letter':
       return deadLetterCommand(context);
+    case 'organization':
+      return organizationCommand(context);
     case 'operations':
       return print(operationsReport(context.args.includes('--missing')));
     case 'settings':

@@ -3,9 +3,10 @@ import type { DeadLetters } from '../api/groups/dead-letter/dead-letters.ts';
 import { makeLicenseKey } from '../schemas/license-key-format.ts';
 import { licenseKeyFields, licenseKeys } from '../schemas/resources/license-key.ts';
 import { type DeadLetterRequest, runDeadLetterRequest } from './dead-letter-request.ts';
+import { type OrganizationRequest, runOrganizationRequest } from './organization-request.ts';
 import type { Platform } from './platform.ts';
 
-export type ControlRequest = DeadLetterRequest | { readonly action: 'demo-key' };
+export type ControlRequest = DeadLetterRequest | OrganizationRequest | { readonly action: 'demo-key' };
 
 export type ControlPlatform = Platform & { readonly deadLetters: DeadLetters };
 
@@ -14,8 +15,15 @@ export const runControlRequest = async (
   request: ControlRequest,
   print: (line: string) => void,
 ): Promise<void> => {
-  if (request.action !== 'demo-key') return runDeadLetterRequest(platform, request, print);
-  print(await demoKey(platform));
+  switch (request.action) {
+    case 'demo-key':
+      return print(await demoKey(platform));
+    case 'list-organizations':
+    case 'reopen-organization':
+      return runOrganizationRequest(platform, request, print);
+    default:
+      return runDeadLetterRequest(platform, request, print);
+  }
 };
 
 const dayMs = 24 * 60 * 60 * 1_000;

@@ -1,10 +1,8 @@
 /** `oiq dead-letter`: through a running instance's control socket, or on the stores themselves when none runs. */
 import { parseArgs } from 'node:util';
-import { settingsOf } from '../schemas/settings.ts';
-import { DirectoryLockedError } from './adapters/directory-lock.ts';
 import type { CommandContext } from './command.ts';
-import { askControl } from './control.ts';
 import { type DeadLetterRequest, deadLettersOf, runDeadLetterRequest } from './dead-letter-request.ts';
+import { onInstance } from './instance.ts';
 import { UsageError } from './usage-error.ts';
 
 const help = `oiq dead-letter list     [filters] [--limit N]
@@ -31,33 +29,20 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-export const deadLetterCommand = async ({ args, environment, open }: CommandContext): Promise<void> => {
-  const request = parse(args);
+export const deadLetterCommand = async (context: CommandContext): Promise<void> => {
+  const request = parse(context.args);
   if (request === undefined) {
     process.stdout.write(help);
     return;
   }
-  const settings = settingsOf(environment);
-  const print = (line: string): void => {
-    process.stdout.write(`${line}\n`);
-  };
-  if (await askControl(settings.DATA_DIR, request, print)) return;
-  try {
-    const platform = await open(settings);
+  await onInstance(context, request, async (platform, print) => {
     const deadLetters = deadLettersOf(platform);
     try {
       await runDeadLetterRequest({ ...platform, deadLetters }, request, print);
     } finally {
       await deadLetters.close();
-      await platform.close();
     }
-  } catch (error) {
-    if (!(error instanceof DirectoryLockedError)) throw error;
-    throw new Error(
-      'an instance holds the data directory but does not answer on its control socket: is it starting or stopping?',
-      { cause: error },
-    );
-  }
+  });
 };
 
 const parse = (args: readonly string[]): DeadLetterRequest | undefined => {

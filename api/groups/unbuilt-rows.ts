@@ -21,13 +21,6 @@ export const unbuiltRows: Readonly<Record<string, readonly Row[]>> = {
       'OpenID Connect provider: issuer, client, domains proved by DNS, role mapping',
     ],
     ['PUT', '/api/account/identity-provider', 'admin', '', 'set it; maps to Admin at most'],
-    [
-      'DELETE',
-      '/api/account',
-      'admin',
-      '',
-      'close the organization (the handler requires Owner, confirmed by name): access ends at once, reversible for 30 days, then erased',
-    ],
   ],
   overview: [
     [

@@ -32,6 +32,12 @@ export const peopleExamples: Readonly<Record<string, Example>> = {
   },
 
   updateAccount: { body: { timeZone: 'Europe/Zurich' } },
+  closeAccount: async (world) => {
+    const { token } = await world.person('viewer');
+    const name = 'To be closed';
+    const { id } = await world.make('createOrganization', { token, body: { name } });
+    return { token: (await world.make('switchTenant', { token, body: { organizationId: id } })).token, body: { name } };
+  },
   setRetention: { body: { days: { logs: 2, metrics: null } } },
   setPreferences: { body: { theme: 'dark', timeZone: 'Asia/Tokyo' } },
   createOrganization: async ({ person }) => ({ token: (await person('viewer')).token, body: { name: 'Another' } }),

@@ -1,5 +1,6 @@
 import type { Operation } from '../../http/operation.ts';
 import { getAccount, patchAccount } from './account.ts';
+import { closeAccount } from './close-account.ts';
 import { getUser } from './get-user.ts';
 import { invite } from './invite.ts';
 import { listInvitations } from './list-invitations.ts';
@@ -25,6 +26,7 @@ export const usersOperations: readonly Operation[] = [
   listRoles,
   getAccount,
   patchAccount,
+  closeAccount,
   getRetention,
   putRetention,
   getPreferences,

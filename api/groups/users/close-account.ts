@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
+import { ApiError, invalid, notFound } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { closeOrganization } from '../../people/closing.ts';
+import { closedLetter } from '../../people/letters.ts';
+import { ownersOf } from '../../people/owners.ts';
+
+export const closeAccount = defineOperation({
+  method: 'DELETE',
+  path: '/api/account',
+  operationId: 'closeAccount',
+  summary:
+    'Close the organization (Owner only, confirmed by its name): access ends at once; for 30 days its operator can open it again, then everything in it is erased',
+  group: 'users',
+  role: 'admin',
+  audit: 'organization.close',
+  body: z.strictObject({ name: z.string().max(256).describe('The organization’s name, to confirm') }),
+  response: z.strictObject({ closedAt: z.iso.datetime(), eraseAt: z.iso.datetime() }),
+  async handler({ caller, body, change }, { clock, directory, mail, settings }) {
+    if (caller.kind !== 'person' || caller.role !== 'owner')
+      throw new ApiError('FORBIDDEN', 'only an Owner, signed in, can close the organization');
+    const { organization, ended } = await change(async (scope) => {
+      const before = await scope.of(organizationsTenant).collection(organizations).find(caller.tenantId);
+      if (before === undefined || before.disabled) throw notFound('organization');
+      if (body.name !== before.name) throw invalid('name', 'is not the name of the organization: write it as it is');
+      const done = await closeOrganization(scope, before, clock.now());
+      const told = {
+        organization: before.name,
+        organizationId: before.id,
+        by: caller.actor.name,
+        eraseAt: done.organization.closed?.eraseAt ?? '',
+      };
+      for (const to of await ownersOf(scope, before.id)) await mail.put(scope, closedLetter(settings, { to, ...told }));
+      return done;
+    });
+    directory.learn(organizations, organizationsTenant, organization);
+    directory.forget(sessions, sessionsTenant, ...ended);
+    const { at = '', eraseAt = '' } = organization.closed ?? {};
+    return { closedAt: at, eraseAt };
+  },
+});

@@ -1,0 +1,33 @@
+import { settingsOf } from '../schemas/settings.ts';
+import { DirectoryLockedError } from './adapters/directory-lock.ts';
+import type { CommandContext } from './command.ts';
+import { askControl } from './control.ts';
+import type { ControlRequest } from './control-request.ts';
+import type { Platform } from './platform.ts';
+
+/** Has a running instance answer a request through its control socket, or answers it on the stores themselves when none runs. */
+export const onInstance = async (
+  { environment, open }: Pick<CommandContext, 'environment' | 'open'>,
+  request: ControlRequest,
+  run: (platform: Platform, print: (line: string) => void) => Promise<void>,
+): Promise<void> => {
+  const settings = settingsOf(environment);
+  const print = (line: string): void => {
+    process.stdout.write(`${line}\n`);
+  };
+  if (await askControl(settings.DATA_DIR, request, print)) return;
+  try {
+    const platform = await open(settings);
+    try {
+      await run(platform, print);
+    } finally {
+      await platform.close();
+    }
+  } catch (error) {
+    if (!(error instanceof DirectoryLockedError)) throw error;
+    throw new Error(
+      'an instance holds the data directory but does not answer on its control socket: is it starting or stopping?',
+      { cause: error },
+    );
+  }
+};

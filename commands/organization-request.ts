@@ -1,0 +1,25 @@
+/** What `oiq organization` asks for, as it travels to a running instance, and how it is answered: lines for people. */
+import { reopenOrganization } from '../api/people/closing.ts';
+import type { Clock } from '../schemas/clock.ts';
+import type { Documents } from '../schemas/documents.ts';
+import { organizations } from '../schemas/resources/organization.ts';
+
+export type OrganizationRequest =
+  | { readonly action: 'list-organizations' }
+  | { readonly action: 'reopen-organization'; readonly id: string };
+
+export const runOrganizationRequest = async (
+  { documents, clock }: { readonly documents: Documents; readonly clock: Clock },
+  request: OrganizationRequest,
+  print: (line: string) => void,
+): Promise<void> => {
+  if (request.action === 'reopen-organization') {
+    const { id, name } = await reopenOrganization({ documents, clock }, request.id);
+    return print(`${id} (${name}) is open again`);
+  }
+  for await (const { id, name, planId, disabled, closed } of documents.everywhere(organizations)) {
+    const until = closed?.erased ? 'erased' : `closed, erased after ${closed?.eraseAt.slice(0, 10)}`;
+    const state = closed ? until : disabled ? 'disabled' : 'open';
+    print([id.padEnd(36), planId.padEnd(12), state.padEnd(32), name].join(' ').trimEnd());
+  }
+};

@@ -1,0 +1,25 @@
+/** `oiq organization`: what only the operator of an installation may do to an organization. */
+import type { CommandContext } from './command.ts';
+import { onInstance } from './instance.ts';
+import { type OrganizationRequest, runOrganizationRequest } from './organization-request.ts';
+import { UsageError } from './usage-error.ts';
+
+const help = `oiq organization list         organizations, and which of them are closed
+oiq organization reopen ID    open a closed one again, within 30 days
+`;
+
+const requestOf = ([action, id, ...rest]: readonly string[]): OrganizationRequest | undefined => {
+  if (action === undefined || action === '--help' || action === '-h') return undefined;
+  if (action === 'list' && id === undefined) return { action: 'list-organizations' };
+  if (action === 'reopen' && id !== undefined && rest.length === 0) return { action: 'reopen-organization', id };
+  throw new UsageError(`no such action\n\n${help}`);
+};
+
+export const organizationCommand = async (context: CommandContext): Promise<void> => {
+  const request = requestOf(context.args);
+  if (request === undefined) {
+    process.stdout.write(help);
+    return;
+  }
+  await onInstance(context, request, (platform, print) => runOrganizationRequest(platform, request, print));
+};

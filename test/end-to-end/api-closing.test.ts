@@ -1,0 +1,155 @@
+/** Closing an organization: out of reach at once, opened again by the operator, erased after 30 days. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { closeOrganization, systemChange } from '../../api/people/closing.ts';
+import { eraseDueOrganizations } from '../../api/people/erasing.ts';
+import { runOrganizationRequest } from '../../commands/organization-request.ts';
+import type { CollectionDefinition } from '../../schemas/documents.ts';
+import { silent } from '../../schemas/log.ts';
+import { auditHeads, auditRecords } from '../../schemas/resources/audit-record.ts';
+import { invitations } from '../../schemas/resources/invitation.ts';
+import { licenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { preferences } from '../../schemas/resources/preferences.ts';
+import { projects } from '../../schemas/resources/project.ts';
+import { sessions, sessionsTenant } from '../../schemas/resources/session.ts';
+import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+
+let harness: Harness;
+const clock = { now: () => Date.now() };
+const dayMs = 86_400_000;
+test.before(async () => {
+  harness = await startHarness();
+});
+test.after.always(() => harness?.close());
+
+const command = async (request: Parameters<typeof runOrganizationRequest>[1]): Promise<string[]> => {
+  const lines: string[] = [];
+  await runOrganizationRequest({ documents: harness.documents, clock }, request, (line) => lines.push(line));
+  return lines;
+};
+const close = async (token: string, name: unknown = 'Organization b') =>
+  harness.ask('DELETE', '/api/account', { as: `token ${token}`, body: { name } });
+
+test.serial('only an Owner closes an organization, and only by its name', async (t) => {
+  const admin = await harness.ask('DELETE', '/api/account', { as: 'admin', body: { name: 'Organization a' } });
+  t.is(admin.status, 403);
+  const owner = await harness.signIn('owner@b.example');
+  for (const name of ['organization b', 'b', '', 'Organization a']) {
+    const refused = await close(owner, name);
+    t.is(refused.status, 400, name);
+    t.is(refused.body.details[0].path, 'name', name);
+  }
+  t.is((await harness.ask('GET', '/auth/session', { as: `token ${owner}` })).status, 200);
+});
+
+test.serial(
+  'a closed organization is out of reach at once, for everybody in it, and its Owners are told',
+  async (t) => {
+    const [owner, viewer] = [await harness.signIn('owner@b.example'), await harness.signIn('viewer@b.example')];
+    const closed = await close(owner);
+    t.is(closed.status, 200);
+    const days = (Date.parse(closed.body.eraseAt) - Date.parse(closed.body.closedAt)) / dayMs;
+    t.is(days, 30);
+    for (const token of [owner, viewer])
+      t.is((await harness.ask('GET', '/auth/session', { as: `token ${token}` })).status, 401);
+    await t.throwsAsync(harness.signIn('viewer@b.example'), { message: /could not sign in/ });
+    t.is(await harness.documents.of(sessionsTenant).collection(sessions).count({ tenantId: 'b' }), 0);
+    const outbox = (): string => {
+      try {
+        return readFileSync(join(harness.directory, 'outbox.jsonl'), 'utf8');
+      } catch {
+        return '';
+      }
+    };
+    const deadline = Date.now() + 10_000;
+    while (!outbox().includes('owner@b.example') && Date.now() < deadline)
+      await new Promise((next) => setTimeout(next, 20));
+    t.regex(outbox(), /oiq organization reopen b/);
+  },
+);
+
+test.serial('the operator opens it again, and everything is as it was but the sessions', async (t) => {
+  t.regex((await command({ action: 'list-organizations' })).join('\n'), /^b +free +closed, erased after \d{4}-/m);
+  await t.throwsAsync(command({ action: 'reopen-organization', id: 'a' }), { message: /is not closed/ });
+  await t.throwsAsync(command({ action: 'reopen-organization', id: 'x' }), { message: /no organization x/ });
+  await command({ action: 'reopen-organization', id: 'b' });
+  const token = await harness.signIn('viewer@b.example');
+  t.is((await harness.ask('GET', '/api/account', { as: `token ${token}` })).body.name, 'Organization b');
+  const actions: string[] = [];
+  for await (const { tenantId, action } of harness.documents.everywhere(auditRecords))
+    if (tenantId === 'b' && action.startsWith('organization.')) actions.push(action);
+  t.deepEqual(actions.sort(), ['organization.close', 'organization.reopen']);
+});
+
+test.serial(
+  'after its time everything of it is erased but the audit records, and of other organizations nothing',
+  async (t) => {
+    const { documents, columns } = harness;
+    const collections: readonly CollectionDefinition<object>[] = [
+      ...[users, memberships, organizations, sessions, invitations, preferences, projects, licenseKeys],
+      ...[auditRecords, auditHeads],
+    ];
+    for (const tenant of ['a', 'b']) {
+      await columns.execute(
+        `INSERT INTO logs (tenant_id, received_at, timestamp, body) VALUES ('${tenant}', now(), now(), 'hello')`,
+      );
+      await documents.of(tenant).collection(projects).insert({ id: 'p', name: 'p', description: '' });
+      const key = licenseKeyFields(`key of ${tenant}`, { name: 'k', projectId: 'p', expiresAt: null });
+      await documents.of(tenant).collection(licenseKeys).insert(key);
+    }
+    const people = documents.of(usersTenant).collection(users);
+    const [both] = (await people.list({ filter: { email: 'editor@b.example' } })).items;
+    await documents
+      .of('a')
+      .collection(memberships)
+      .insert({ id: both?.id ?? '', role: 'viewer' });
+    const before = await documents.of('b').collection(auditRecords).count();
+    const stored = documents.of(organizationsTenant).collection(organizations);
+    const closeAt = async (now: number): Promise<void> => {
+      const organization = await stored.find('b');
+      if (organization === undefined) throw new Error('there is no organization b');
+      await systemChange(
+        { documents, clock },
+        'organization.close',
+      )(async (scope) => {
+        const named = { ...scope, record: (what: object) => scope.record({ ...what, id: 'b', tenantId: 'b' }) };
+        await closeOrganization(named, organization, now);
+      });
+    };
+    const erase = (): Promise<void> => eraseDueOrganizations({ documents, columns, clock, log: silent, collections });
+
+    await closeAt(clock.now() - 29 * dayMs);
+    await erase();
+    t.is((await stored.find('b'))?.closed?.erased, false);
+    t.is(await documents.of('b').collection(projects).count(), 1);
+
+    await closeAt(clock.now() - 30 * dayMs);
+    await t.throwsAsync(command({ action: 'reopen-organization', id: 'b' }), { message: /its data is erased/ });
+    await erase();
+    await erase();
+    const organization = await stored.find('b');
+    t.is(organization?.name, '(erased)');
+    t.is(organization?.closed?.erased, true);
+    for (const each of [memberships, projects, licenseKeys] as CollectionDefinition<object>[]) {
+      t.is(await documents.of('b').collection(each).count(), 0, each.name);
+      t.not(await documents.of('a').collection(each).count(), 0, each.name);
+    }
+    const rows = await columns.query('SELECT DISTINCT tenant_id FROM logs');
+    t.deepEqual(rows, [{ tenant_id: 'a' }]);
+    const emails: string[] = [];
+    for await (const { email } of documents.everywhere(users)) if (email.endsWith('@b.example')) emails.push(email);
+    t.deepEqual(emails, ['editor@b.example']);
+    const kept = await documents
+      .of('b')
+      .collection(auditRecords)
+      .list({ sort: { sequence: 1 } });
+    t.true(kept.items.length > before);
+    t.is(kept.items.filter(({ action }) => action === 'organization.erase').length, 1);
+    t.notRegex(JSON.stringify(kept.items), /@b\.example|Organization b/);
+    const evidence = await documents.of('a').collection(auditRecords).list({ limit: 1 });
+    t.regex(JSON.stringify(evidence.items), /@a\.example/);
+  },
+);
