@@ -9,6 +9,8 @@ import type { Log } from '../schemas/log.ts';
 import type { Mailer } from '../schemas/mail.ts';
 import type { Metrics } from '../schemas/metrics.ts';
 import { auditHeads, auditRecords } from '../schemas/resources/audit-record.ts';
+import { identities } from '../schemas/resources/identity.ts';
+import { identityProviders, provedDomains } from '../schemas/resources/identity-provider.ts';
 import { invitations } from '../schemas/resources/invitation.ts';
 import { licenseKeys } from '../schemas/resources/license-key.ts';
 import { licenseKeyUses } from '../schemas/resources/license-key-use.ts';
@@ -20,6 +22,7 @@ import { outgoingMails } from '../schemas/resources/outgoing-mail.ts';
 import { plans } from '../schemas/resources/plan.ts';
 import { preferences } from '../schemas/resources/preferences.ts';
 import { projects } from '../schemas/resources/project.ts';
+import { quotas } from '../schemas/resources/quota.ts';
 import { resourceHistory } from '../schemas/resources/resource-history.ts';
 import { apiTokens, apiTokenUses, serviceAccounts } from '../schemas/resources/service-account.ts';
 import { sessions } from '../schemas/resources/session.ts';
@@ -31,6 +34,7 @@ import type { DeadLetters } from './groups/dead-letter/dead-letters.ts';
 import { openReplayJobs, replayJobs } from './groups/dead-letter/replay-jobs.ts';
 import { operations } from './groups/index.ts';
 import { openDirectory } from './http/directory.ts';
+import { type Outbound, openOutbound } from './http/outbound.ts';
 import { openPasswords } from './http/password.ts';
 import { scopesOf } from './http/scopes.ts';
 import { makeSecretBox, secretKeyOf } from './http/secret-box.ts';
@@ -54,6 +58,8 @@ export interface ApiOptions {
   readonly settings: Settings;
   readonly mailer: Mailer;
   readonly deadLetters: DeadLetters;
+  /** What leaves for addresses that users chose; tests answer for the name service. */
+  readonly outbound?: Outbound;
   /** Tests hold every answer against its declared schema. */
   readonly checkResponses?: boolean;
 }
@@ -78,6 +84,9 @@ const collections: readonly CollectionDefinition<object>[] = [
   auditHeads,
   onboardingStates,
   multiFactors,
+  identities,
+  identityProviders,
+  provedDomains,
   outgoingMails,
   oneTimeTokens,
   invitations,
@@ -85,6 +94,7 @@ const collections: readonly CollectionDefinition<object>[] = [
   projects,
   licenseKeys,
   licenseKeyUses,
+  quotas,
   resourceHistory,
 ];
 
@@ -114,6 +124,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
       tokens,
       passwords,
       secretBox: box,
+      outbound: options.outbound ?? openOutbound({ allowedNetworks: settings.OUTBOUND_NETWORKS }),
       scopes: scopesOf(operations),
       tokenUses,
       mail,

@@ -8,20 +8,6 @@ import type { Access } from '../http/rights.ts';
 type Row = readonly [method: Method, path: string, role: Access, entitlement: string, summary: string];
 
 export const unbuiltRows: Readonly<Record<string, readonly Row[]>> = {
-  authentication: [
-    ['GET', '/auth/sso/oidc/start', 'none', '', 'OpenID Connect authorization-code flow with PKCE'],
-    ['GET', '/auth/sso/oidc/callback', 'none', '', 'finish it; signs in or provisions by verified e-mail domain'],
-  ],
-  users: [
-    [
-      'GET',
-      '/api/account/identity-provider',
-      'admin',
-      '',
-      'OpenID Connect provider: issuer, client, domains proved by DNS, role mapping',
-    ],
-    ['PUT', '/api/account/identity-provider', 'admin', '', 'set it; maps to Admin at most'],
-  ],
   overview: [
     [
       'GET',
@@ -478,22 +464,6 @@ export const unbuiltRows: Readonly<Record<string, readonly Row[]>> = {
     ],
     ['GET', '/api/evidence/head', 'auditor', '', 'the signed head of the chain'],
     ['GET', '/api/evidence/proofs/{id}', 'auditor', '', 'inclusion proof of one record'],
-  ],
-  usage: [
-    ['GET', '/api/usage', 'viewer', '', 'volume per signal against the plan'],
-    ['GET', '/api/usage/timeseries', 'viewer', '', 'volume over time, by project, key, service'],
-    ['GET', '/api/entitlements', 'viewer', '', 'what the plan allows'],
-    ['GET', '/api/plans', 'viewer', '', 'plans'],
-    ['GET', '/api/billing', 'admin', '', 'plan, period, cost so far and projected'],
-    ['GET', '/api/usage/quotas', 'viewer', '', 'quotas: warn and reject thresholds'],
-    ['PUT', '/api/usage/quotas', 'admin', '', 'set them'],
-    [
-      'PUT',
-      '/api/billing/plan',
-      'admin',
-      '',
-      'change plan, where self-service is on (no payment provider: takes effect at once, audited)',
-    ],
   ],
   prometheus: [
     ['GET', '/api/prom/api/v1/query', 'viewer', 'metrics', 'instant query'],

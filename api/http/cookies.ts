@@ -37,7 +37,8 @@ export const endedCookies = (host: string): readonly string[] => {
   return sessionCookies(gone, gone, host);
 };
 
-const isLoopback = (host: string): boolean => {
+/** Whether a host, as a client names it, is this machine: there is no TLS, and need be none. */
+export const isLoopback = (host: string): boolean => {
   const name = host.replace(/:\d+$/, '').toLowerCase();
   return name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(name);
 };

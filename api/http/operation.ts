@@ -21,6 +21,8 @@ export interface RequestFacts {
   header(name: string): string;
   /** Adds a header to the answer; `Set-Cookie` may be added several times. */
   reply(name: string, value: string): void;
+  /** Sends the browser elsewhere in place of an answer: for operations that people reach by a link alone. */
+  redirect(location: string): void;
 }
 
 export interface Input<Params, Query, Body> {
@@ -56,6 +58,8 @@ export interface Definition<
    * sensitive that it is recorded before it is answered. Every other method needs this or `unaudited`.
    */
   readonly audit?: string | readonly string[];
+  /** A GET that changes something, because a browser comes back by it, and records that itself. */
+  readonly changes?: true;
   /** Why a method other than GET leaves no audit record. */
   readonly unaudited?: string;
   /**
@@ -175,7 +179,7 @@ export const defineOperation = <
         change: raw.change,
       } as Input<z.output<Params>, z.output<Query>, z.output<Body>>;
       if (problems.length > 0) throw refusal(problems);
-      if (definition.method === 'GET' && definition.audit !== undefined)
+      if (definition.method === 'GET' && definition.audit !== undefined && !definition.changes)
         await raw.change(async ({ record }) => record({ id: raw.params['id'] ?? '' }));
       return definition.handler(input, ports);
     },

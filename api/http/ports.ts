@@ -10,6 +10,7 @@ import type { DeadLetters } from '../groups/dead-letter/dead-letters.ts';
 import type { ReplayJobs } from '../groups/dead-letter/replay-jobs.ts';
 import type { MailQueue } from '../mail/queue.ts';
 import type { Directory } from './directory.ts';
+import type { Outbound } from './outbound.ts';
 import type { Passwords } from './password.ts';
 import type { ScopeEntry } from './scopes.ts';
 import type { SecretBox } from './secret-box.ts';
@@ -29,6 +30,7 @@ export interface Ports {
   readonly tokens: Tokens;
   readonly passwords: Passwords;
   readonly secretBox: SecretBox;
+  readonly outbound: Outbound;
   /** What API tokens can be allowed. */
   readonly scopes: readonly ScopeEntry[];
   readonly tokenUses: TokenUses;

@@ -14,6 +14,7 @@ import { openApiDocument } from './openapi.ts';
 import type { Operation, RawInput, RequestFacts } from './operation.ts';
 import type { Ports } from './ports.ts';
 import { makeRequestLimits, type RequestLimits } from './request-limits.ts';
+import { holds } from './preconditions.ts';
 import { makeResultCache, type ResultCache } from './result-cache.ts';
 import { mayCall } from './rights.ts';
 import { makeRouter, type Router } from './router.ts';
@@ -94,7 +95,10 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     const run = (): Promise<unknown> => runToText(operation, raw, options);
     const sent = operation.cache === undefined ? await run() : await remembered(context, results, operation, raw, run);
     send(context, operation.contentType, sent);
-    if (operation.versions === 'read' && context.fresh) context.status = 304;
+    const location = context.state['location'] as string | undefined;
+    if (location !== undefined) sendElsewhere(context, location);
+    if (operation.versions === 'read' && holds(context.get('if-none-match'), context.response.get('etag')))
+      context.status = 304;
   };
 
   const app = new Koa();
@@ -226,6 +230,9 @@ const factsOf = (context: Koa.Context, addressOf: SourceOf): RequestFacts => ({
   host: context.req.headers.host ?? '',
   header: (name) => context.get(name),
   reply: (name, value) => context.append(name, value),
+  redirect(location) {
+    context.state['location'] = location;
+  },
 });
 
 const decoded = (segment: string): string => {
@@ -253,6 +260,11 @@ const send = (context: Koa.Context, type: string, body: unknown, status = 200): 
     context.set('Referrer-Policy', 'same-origin');
   }
   context.body = body;
+};
+
+const sendElsewhere = (context: Koa.Context, location: string): void => {
+  context.status = 303;
+  context.set('Location', location);
 };
 
 const sendDashboard = (context: Koa.Context, found: boolean): void =>

@@ -31,6 +31,8 @@ export interface SigningIn {
   readonly change: Change;
   /** A session that this one takes the place of. */
   readonly insteadOf?: string;
+  /** The organization whose identity provider vouches for the user. */
+  readonly provedBy?: string;
 }
 
 /** What a sign-in answers; `SignedIn` of the authentication group is its schema. */
@@ -49,7 +51,7 @@ type SessionPorts = Pick<Ports, 'clock' | 'directory' | 'secretBox' | 'tokens'>;
  * and known here at once. Login, single sign-on, accepting an invitation and changing the organization all end here.
  */
 export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): Promise<SignInAnswer> => {
-  const { user, organization, request, change, insteadOf } = signingIn;
+  const { user, organization, request, change, insteadOf, provedBy } = signingIn;
   const { clock, directory, secretBox } = ports;
   const now = clock.now();
   const id = randomUUID();
@@ -63,6 +65,7 @@ export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): P
     refreshHash: refreshHash(refreshToken),
     previousRefreshHash: null,
     refreshedAt: new Date(now).toISOString(),
+    ...(provedBy === undefined ? {} : { provedBy }),
   };
   const { session, removed } = await change(async ({ of, record }) => {
     const stored = of(sessionsTenant).collection(sessions);

@@ -15,6 +15,8 @@ export const Session = z.strictObject({
   /** Of the one before it, which for a moment gives the same successor. */
   previousRefreshHash: z.string().nullable(),
   refreshedAt: z.iso.datetime(),
+  /** The organization whose identity provider vouched for the user: the session is good for no other one. Absent after a password. */
+  provedBy: z.string().optional(),
 });
 export type Session = z.output<typeof Session>;
 

@@ -12,6 +12,8 @@ import { confirmMultiFactor } from './mfa-confirm.ts';
 import { enrollMultiFactor } from './mfa-enroll.ts';
 import { renewRecoveryCodes } from './mfa-recovery-codes.ts';
 import { turnMultiFactorOff } from './mfa-turn-off.ts';
+import { finishOidc } from './oidc-callback.ts';
+import { startOidc } from './oidc-start.ts';
 import { refresh } from './refresh.ts';
 import { register } from './register.ts';
 import { resetPassword } from './reset-password.ts';
@@ -36,5 +38,7 @@ export const authenticationOperations: readonly Operation[] = [
   confirmMultiFactor,
   renewRecoveryCodes,
   turnMultiFactorOff,
+  startOidc,
+  finishOidc,
   ...samlOperations,
 ];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { personOf } from '../../http/directory.ts';
 import { ApiError } from '../../http/errors.ts';
 import { defineOperation } from '../../http/operation.ts';
@@ -15,11 +16,19 @@ export const switchTenant = defineOperation({
   audit: 'session.begin',
   body: z.strictObject({ organizationId: z.string().min(1).max(64) }),
   response: SignedIn,
-  handler({ caller, body, request, change }, ports) {
+  async handler({ caller, body, request, change }, ports) {
     const { user, sessionId } = personOf(caller);
     const mine = ports.directory.organizationsOf(user.id);
     const organization = mine.find(({ id }) => id === body.organizationId);
     if (organization === undefined) throw new ApiError('NOT_FOUND', 'you belong to no such organization');
-    return beginSession({ user, organization, request, change, insteadOf: sessionId }, ports);
+    const session = await ports.documents.of(sessionsTenant).collection(sessions).find(sessionId);
+    const { provedBy } = session ?? {};
+    // An identity provider speaks for its own organization: another one need not believe it.
+    if (provedBy !== undefined && provedBy !== organization.id)
+      throw new ApiError('FORBIDDEN', 'this session began at another organization’s identity provider; sign in there');
+    return beginSession(
+      { user, organization, request, change, insteadOf: sessionId, ...(provedBy === undefined ? {} : { provedBy }) },
+      ports,
+    );
   },
 });

@@ -2,6 +2,7 @@ import type { Operation } from '../../http/operation.ts';
 import { getAccount, patchAccount } from './account.ts';
 import { closeAccount } from './close-account.ts';
 import { getUser } from './get-user.ts';
+import { getIdentityProvider } from './identity-provider.ts';
 import { invite } from './invite.ts';
 import { listInvitations } from './list-invitations.ts';
 import { listUsers } from './list-users.ts';
@@ -12,6 +13,7 @@ import { removeUser } from './remove-user.ts';
 import { resetMemberMultiFactor } from './reset-mfa.ts';
 import { getRetention, putRetention } from './retention.ts';
 import { listRoles } from './roles.ts';
+import { setIdentityProvider } from './set-identity-provider.ts';
 import { withdrawInvitation } from './withdraw-invitation.ts';
 
 export const usersOperations: readonly Operation[] = [
@@ -33,4 +35,6 @@ export const usersOperations: readonly Operation[] = [
   putPreferences,
   listOrganizations,
   createOrganization,
+  getIdentityProvider,
+  setIdentityProvider,
 ];

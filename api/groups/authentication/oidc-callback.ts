@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import type { Stored } from '../../../schemas/documents.ts';
+import type { User } from '../../../schemas/resources/user.ts';
+import { ApiError } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import type { Ports } from '../../http/ports.ts';
+import { unauthenticated } from '../../http/session.ts';
+import { beginSession } from '../../http/sessions.ts';
+import { admissionActions, admit, linkIdentity } from '../../sso/admission.ts';
+import { type Flow, takeFlow } from '../../sso/flow.ts';
+import { claimsOf, discoverNow } from '../../sso/provider.ts';
+import { providerOf, redirectUriOf } from './oidc-client.ts';
+
+export const finishOidc = defineOperation({
+  method: 'GET',
+  path: '/auth/sso/oidc/callback',
+  operationId: 'finishOidc',
+  summary: 'The provider sends the browser back: signs in, takes in by proved domain, or links the identity',
+  group: 'authentication',
+  role: 'none',
+  hidden: true,
+  limit: { rate: 1, burst: 30 },
+  changes: true,
+  audit: ['session.begin', ...admissionActions],
+  // Providers add parameters of their own, which OpenID Connect says to ignore.
+  query: z.looseObject({ state: z.string().max(512).optional() }),
+  response: z.strictObject({}),
+  async handler({ query, request, change }, ports) {
+    const { secretBox, counters, clock, settings, outbound } = ports;
+    const flow = await takeFlow(request, query.state, { box: secretBox, counters, nowMs: clock.now() });
+    const known = await providerOf(flow.tenantId, ports);
+    if (known === undefined || known.client.issuer !== flow.issuer || known.client.clientId !== flow.clientId)
+      throw unauthenticated('the identity provider was changed meanwhile; begin again');
+    const { provider, client } = known;
+    const { roleMapping } = provider;
+    const claims = await claimsOf(await discoverNow(client, outbound), flow, {
+      answered: answeredTo(redirectUriOf(settings, request.host), query),
+      needed: ['email', ...(roleMapping === null ? [] : [roleMapping.claim])],
+    });
+    const { tenantId } = flow;
+    if (flow.link !== undefined) {
+      await linkIdentity({ tenantId, claims, change }, linkingUser(flow.link, tenantId, ports));
+    } else {
+      const user = await admit({ tenantId, provider, claims, change }, ports);
+      const organization = ports.directory.organizationsOf(user.id).find(({ id }) => id === tenantId);
+      if (organization === undefined) throw new ApiError('FORBIDDEN', 'this user is not in the organization');
+      await beginSession({ user, organization, request, change, provedBy: tenantId }, ports);
+    }
+    request.redirect(flow.returnTo);
+    return {};
+  },
+});
+
+/** The address at which the provider's answer arrived, as the provider was told it. */
+const answeredTo = (redirectUri: string, query: Readonly<Record<string, unknown>>): URL => {
+  const url = new URL(redirectUri);
+  for (const [name, value] of Object.entries(query))
+    for (const one of [value].flat()) url.searchParams.append(name, String(one));
+  return url;
+};
+
+/** Who began to link must still be signed in. */
+const linkingUser = (
+  { userId, sessionId }: NonNullable<Flow['link']>,
+  tenantId: string,
+  { directory }: Ports,
+): User & Stored => {
+  const caller = directory.caller(sessionId, userId, tenantId);
+  if (caller === undefined) throw unauthenticated('sign in first, and link the identity then');
+  return caller.user;
+};

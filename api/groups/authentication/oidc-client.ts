@@ -1,0 +1,28 @@
+import type { Stored } from '../../../schemas/documents.ts';
+import {
+  type IdentityProvider,
+  identityProviderId,
+  identityProviders,
+} from '../../../schemas/resources/identity-provider.ts';
+import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import type { Ports } from '../../http/ports.ts';
+import { clientSecretPurpose } from '../../sso/client-secret.ts';
+import type { Client } from '../../sso/provider.ts';
+
+/** An organization's provider where it is in use, with the client that we are there. */
+export const providerOf = async (
+  tenantId: string,
+  { documents, secretBox }: Pick<Ports, 'documents' | 'secretBox'>,
+): Promise<{ provider: IdentityProvider & Stored; client: Client } | undefined> => {
+  const organization = await documents.of(organizationsTenant).collection(organizations).find(tenantId);
+  if (organization?.disabled !== false) return undefined;
+  const provider = await documents.of(tenantId).collection(identityProviders).find(identityProviderId);
+  if (!provider?.enabled || provider.issuer === null || provider.clientId === null) return undefined;
+  const { issuer, clientId, clientSecret } = provider;
+  const opened = clientSecret === null ? undefined : secretBox.open(clientSecretPurpose, clientSecret);
+  return { provider, client: { issuer, clientId, clientSecret: opened } };
+};
+
+/** The address to which providers send browsers back. */
+export const redirectUriOf = (settings: Ports['settings'], host: string): string =>
+  `${(settings.PUBLIC_URL ?? `http://${host}`).replace(/\/+$/, '')}/auth/sso/oidc/callback`;

@@ -1,0 +1,76 @@
+import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
+import { z } from 'zod';
+import { provedDomains, provedDomainsTenant } from '../../../schemas/resources/identity-provider.ts';
+import { personOf } from '../../http/directory.ts';
+import { ApiError, invalid } from '../../http/errors.ts';
+import { defineOperation, type RequestFacts } from '../../http/operation.ts';
+import type { Ports } from '../../http/ports.ts';
+import { authenticate } from '../../http/session.ts';
+import { domainOfEmail } from '../../sso/domains.ts';
+import { flowLifetimeMs, isLocalPath, keepFlow } from '../../sso/flow.ts';
+import { authorizationUrl, discoverNow } from '../../sso/provider.ts';
+import { providerOf, redirectUriOf } from './oidc-client.ts';
+
+export const startOidc = defineOperation({
+  method: 'GET',
+  path: '/auth/sso/oidc/start',
+  operationId: 'startOidc',
+  summary: 'Sends the browser to the organization’s OpenID Connect provider (authorization code, PKCE)',
+  group: 'authentication',
+  role: 'none',
+  hidden: true,
+  limit: { rate: 1, burst: 30 },
+  query: z.strictObject({
+    organization: z.string().min(1).max(64).optional().describe('Id of the organization'),
+    email: z.string().min(3).max(320).optional().describe('Leads to the organization that proved its domain'),
+    returnTo: z
+      .string()
+      .max(1024)
+      .refine(isLocalPath, 'must be a path of this site')
+      .default('/')
+      .describe('Where to go afterwards'),
+    link: z.literal('true').optional().describe('Gives the identity to the user who is signed in'),
+  }),
+  response: z.strictObject({}),
+  async handler({ query, request }, ports) {
+    const { settings, outbound, secretBox, clock } = ports;
+    const email = query.email?.trim().toLowerCase();
+    const person = query.link === undefined ? undefined : await personIn(request, ports);
+    const tenantId = person?.tenantId ?? query.organization ?? (await tenantOf(email, ports));
+    const known = tenantId === undefined ? undefined : await providerOf(tenantId, ports);
+    // The same for an organization that there is not: nobody learns here which there are.
+    if (tenantId === undefined || known === undefined)
+      throw new ApiError('NOT_FOUND', 'there is no single sign-on for this organization or address');
+    const { client, provider } = known;
+    const secrets = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
+    const configuration = await discoverNow(client, outbound);
+    const redirectUri = redirectUriOf(settings, request.host);
+    const url = await authorizationUrl(configuration, secrets, { redirectUri, scopes: provider.scopes, email });
+    keepFlow(request, secretBox, {
+      ...{ tenantId, issuer: client.issuer, clientId: client.clientId, ...secrets, returnTo: query.returnTo },
+      ...(person === undefined ? {} : { link: { userId: person.userId, sessionId: person.sessionId } }),
+      expiresAtMs: clock.now() + flowLifetimeMs,
+    });
+    request.redirect(url);
+    return {};
+  },
+});
+
+const tenantOf = async (email: string | undefined, { documents }: Ports): Promise<string | undefined> => {
+  if (email === undefined) throw invalid('organization', 'name the organization, or an e-mail address');
+  const domain = domainOfEmail(email);
+  if (domain === undefined) throw invalid('email', 'is no e-mail address');
+  const { items } = await documents
+    .of(provedDomainsTenant)
+    .collection(provedDomains)
+    .list({ filter: { domain }, sort: { createdAt: 1 }, limit: 1 });
+  return items[0]?.tenantId;
+};
+
+/** Who links must be signed in, and must have asked from a page of ours: another site must not link in their name. */
+const personIn = async ({ header }: RequestFacts, ports: Ports) => {
+  const headers: Record<string, string> = {};
+  for (const name of ['authorization', 'cookie', 'origin', 'host', 'sec-fetch-site'])
+    if (header(name) !== '') headers[name] = header(name);
+  return personOf(await authenticate({ headers, method: 'POST' }, ports));
+};

@@ -1,0 +1,19 @@
+import { identityProviderId, identityProviders } from '../../../schemas/resources/identity-provider.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { noProvider, ProviderView, viewOf } from '../../sso/view.ts';
+import { redirectUriOf } from '../authentication/oidc-client.ts';
+
+export const getIdentityProvider = defineOperation({
+  method: 'GET',
+  path: '/api/account/identity-provider',
+  operationId: 'getIdentityProvider',
+  summary: 'The OpenID Connect provider: issuer, client, domains and their proof, mapping of roles',
+  group: 'users',
+  role: 'admin',
+  response: ProviderView,
+  async handler({ caller: { tenantId }, request }, { documents, secretBox, settings }) {
+    const provider = await documents.of(tenantId).collection(identityProviders).find(identityProviderId);
+    const redirectUri = redirectUriOf(settings, request.host);
+    return viewOf(provider ?? noProvider, { tenantId, box: secretBox, redirectUri });
+  },
+});

@@ -1,0 +1,105 @@
+import type { z } from 'zod';
+import type { Documents } from '../../../schemas/documents.ts';
+import {
+  type IdentityProvider,
+  identityProviderId,
+  identityProviders,
+  provedDomains,
+  provedDomainsTenant,
+} from '../../../schemas/resources/identity-provider.ts';
+import { invalid } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import type { Ports } from '../../http/ports.ts';
+import { sealSecrets, tellSecrets } from '../../http/resource-secrets.ts';
+import { clientSecretPurpose } from '../../sso/client-secret.ts';
+import { domainOf, isProved } from '../../sso/domains.ts';
+import { discover, issuerProblem, reasonOf } from '../../sso/provider.ts';
+import { noProvider, ProviderBody, ProviderView, secretFields, viewOf } from '../../sso/view.ts';
+import { redirectUriOf } from '../authentication/oidc-client.ts';
+
+type Body = z.output<typeof ProviderBody>;
+
+export const setIdentityProvider = defineOperation({
+  method: 'PUT',
+  path: '/api/account/identity-provider',
+  operationId: 'setIdentityProvider',
+  summary: 'Set it; roles reach Admin. Domains are looked up in DNS each time it is saved',
+  group: 'users',
+  role: 'admin',
+  audit: 'identity-provider.update',
+  body: ProviderBody,
+  response: ProviderView,
+  async handler({ caller: { tenantId }, body, request, change }, ports) {
+    const { documents, secretBox, settings } = ports;
+    const before = await documents.of(tenantId).collection(identityProviders).find(identityProviderId);
+    const provider: IdentityProvider = sealSecrets(
+      { ...withoutIgnored(body), domains: await lookedUp(body, before ?? noProvider, tenantId, ports) },
+      secretFields,
+      { before, box: secretBox, purpose: clientSecretPurpose },
+    );
+    if (provider.enabled) await refuseUnlessItAnswers(provider, ports);
+    await change(async ({ of, record }) => {
+      const own = of(tenantId).collection(identityProviders);
+      if (before === undefined) await own.insert({ id: identityProviderId, ...provider });
+      else await own.replace(identityProviderId, provider, before.version);
+      await lead(of, tenantId, provider);
+      record({
+        ...{ id: identityProviderId, name: provider.issuer ?? '' },
+        ...(before === undefined ? {} : { before: tellSecrets(before, secretFields) }),
+        after: tellSecrets(provider, secretFields, before),
+      });
+    });
+    return viewOf(provider, { tenantId, box: secretBox, redirectUri: redirectUriOf(settings, request.host) });
+  },
+});
+
+const withoutIgnored = ({ redirectUri: _, ...fields }: Body): Omit<Body, 'redirectUri'> => fields;
+
+/** The domains with their proof as DNS has it now. Where it cannot tell, what was proved stays so. */
+const lookedUp = (
+  body: Body,
+  before: IdentityProvider,
+  tenantId: string,
+  { outbound, secretBox, clock }: Ports,
+): Promise<IdentityProvider['domains']> => {
+  const names = body.domains.map(({ name }, index) => {
+    const domain = domainOf(name);
+    if (domain === undefined) throw invalid(`domains.${index}.name`, 'is no domain');
+    return domain;
+  });
+  return Promise.all(
+    [...new Set(names)].map(async (name) => {
+      const earlier = before.domains.find((domain) => domain.name === name)?.provedAt ?? null;
+      const proved = await isProved({ outbound, box: secretBox }, tenantId, name);
+      if (proved === undefined) return { name, provedAt: earlier };
+      return { name, provedAt: proved ? (earlier ?? new Date(clock.now()).toISOString()) : null };
+    }),
+  );
+};
+
+/** A provider that is in use must be there, and be the one it says. */
+const refuseUnlessItAnswers = async (
+  { issuer, clientId, clientSecret }: IdentityProvider,
+  { outbound, secretBox }: Ports,
+): Promise<void> => {
+  if (issuer === null) throw invalid('issuer', 'is needed where it is enabled');
+  if (clientId === null) throw invalid('clientId', 'is needed where it is enabled');
+  const problem = issuerProblem(issuer);
+  if (problem !== undefined) throw invalid('issuer', problem);
+  const secret = clientSecret === null ? undefined : secretBox.open(clientSecretPurpose, clientSecret);
+  try {
+    await discover({ issuer, clientId, clientSecret: secret }, outbound);
+  } catch (error) {
+    throw invalid('issuer', `does not answer as an OpenID Connect provider of this name: ${reasonOf(error)}`);
+  }
+};
+
+/** Addresses of proved domains lead to the organization. */
+const lead = async (of: Documents['of'], tenantId: string, { domains }: IdentityProvider): Promise<void> => {
+  const leads = of(provedDomainsTenant).collection(provedDomains);
+  const { items } = await leads.list({ filter: { tenantId } });
+  const proved = domains.filter(({ provedAt }) => provedAt !== null).map(({ name }) => name);
+  for (const { id, domain } of items) if (!proved.includes(domain)) await leads.delete(id);
+  for (const domain of proved)
+    if (!items.some((item) => item.domain === domain)) await leads.insert({ domain, tenantId });
+};

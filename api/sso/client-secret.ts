@@ -1,0 +1,2 @@
+/** Under which client secrets are sealed. */
+export const clientSecretPurpose = 'identity provider';
