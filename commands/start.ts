@@ -11,6 +11,7 @@ import { deadLettersOf } from './dead-letter-request.ts';
 import { healthHandler } from './health.ts';
 import { reportLag } from './lag.ts';
 import { migrateAll } from './migrate.ts';
+import { applyPlans } from './plans.ts';
 import type { Platform } from './platform.ts';
 import { scheduleRetention } from './retention.ts';
 
@@ -30,17 +31,24 @@ export interface Running {
   readonly failed: Promise<void>;
 }
 
+const setUpDocuments = async ({ documents, settings }: Platform, withApi: boolean): Promise<FirstStart | undefined> => {
+  await documents.ensureCollections(bootstrapCollections);
+  if (!withApi) return undefined;
+  const firstStart = await bootstrap(documents, settings);
+  await applyPlans(documents, settings);
+  return firstStart;
+};
+
 /** `names` empty starts all roles, and sets up and migrates the stores first: one process that needs nothing else. */
 export const start = async (
   platform: Platform,
   names: readonly RoleName[],
   components: readonly string[] = [],
 ): Promise<Running> => {
-  const { settings, documents, metrics, log } = platform;
+  const { settings, metrics, log } = platform;
   const all = names.length === 0;
   if (all) await migrateAll(platform);
-  await documents.ensureCollections(bootstrapCollections);
-  const firstStart = all || names.includes('api') ? await bootstrap(documents, settings) : undefined;
+  const firstStart = await setUpDocuments(platform, all || names.includes('api'));
   const deadLetters = deadLettersOf(platform);
   const roles: Role[] = [];
   const listeners: Listener[] = [];
@@ -98,8 +106,12 @@ export const start = async (
   };
 };
 
-/** How long a client may take; bodies of the API have a shorter time of their own. Node looks every so often, 30 seconds by default. */
-const patience = {
+/**
+ * How long a client may take; bodies of the API have a shorter time of their own. Node looks every so often, 30 seconds by
+ * default. Headers hold the longest query that is allowed, also where each of its characters is written with twelve.
+ */
+const limits = {
+  maxHeaderSize: 64 * 1024,
   requestTimeout: 120_000,
   headersTimeout: 10_000,
   keepAliveTimeout: 75_000,
@@ -116,7 +128,7 @@ const listen = (
       .writeHead(404, { 'content-type': 'application/json' })
       .end('{"error":"NOT_FOUND","message":"this process does not serve that path"}\n');
   };
-  const server = createServer(patience, answer);
+  const server = createServer(limits, answer);
   // Ingest refuses before the body is sent; everything else reads it.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     if (ingest?.(request, response)) return;

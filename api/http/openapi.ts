@@ -152,7 +152,8 @@ const pathParameters = ({ path, params }: Operation): Json[] => {
 
 const queryParameters = ({ query, path, role }: Operation): Json[] => [
   ...Object.entries(propertiesOf(query)).map(([name, schema]) => {
-    const { description, ...rest } = schema as { description?: string };
+    // A parameter without a value counts as not given, so a least length would promise a refusal that does not come.
+    const { description, minLength: _, ...rest } = schema as { description?: string; minLength?: number };
     return { name, in: 'query', required: false, ...(description && { description }), schema: rest };
   }),
   ...(path.startsWith('/api/') && role !== 'none' ? [tenantParameter] : []),
@@ -163,7 +164,7 @@ const tenantParameter = {
   in: 'query',
   required: false,
   description: 'The session’s own organization; any other is refused',
-  schema: { type: 'string', minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$' },
+  schema: { type: 'string', maxLength: 64, pattern: '^(?:[A-Za-z0-9][A-Za-z0-9_-]*)?$' },
 };
 
 const propertiesOf = (schema: z.ZodType | undefined): Readonly<Record<string, unknown>> =>

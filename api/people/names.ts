@@ -7,7 +7,8 @@ const oneLine = (what: string) =>
     .trim()
     .min(1)
     .max(256)
-    .regex(/^\P{Cc}*$/u, 'must be one line')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+    .regex(/^[^\x00-\x1f\x7f-\x9f]*$/, 'must be one line')
     .describe(what);
 
 export const PersonName = oneLine('What others call this person');

@@ -1,0 +1,65 @@
+/** Schemathesis from PyPI in a virtual environment of its own, installed once beside the packages of npm. */
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const version = '4.32.5';
+const cache = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
+const home = join(cache, `schemathesis-${version}`);
+
+/** Why it cannot be had on this machine; `undefined` when it can. */
+export const schemathesisMissing =
+  spawnSync('python3', ['-c', 'import ensurepip, venv']).status === 0
+    ? undefined
+    : 'Schemathesis cannot be installed here: python3 with venv is needed';
+
+interface Ran {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+const run = (command: string, args: readonly string[], cwd: string): Promise<Ran> => {
+  const { promise, resolve, reject } = Promise.withResolvers<Ran>();
+  const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const end = (): void => void child.kill('SIGKILL');
+  process.once('exit', end);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  child.on('error', reject);
+  child.on('close', (code) => {
+    process.off('exit', end);
+    resolve({ code, output });
+  });
+  return promise;
+};
+
+/** Installs into a folder that becomes `home` when it is whole. */
+const install = async (): Promise<void> => {
+  if (existsSync(home)) return;
+  const made = `${home}.${process.pid}`;
+  for (const [command, ...args] of [
+    ['python3', '-m', 'venv', '--copies', made],
+    [
+      join(made, 'bin', 'python3'),
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      `schemathesis==${version}`,
+    ],
+  ] as const) {
+    const { code, output } = await run(command, args, '/');
+    if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${output}`);
+  }
+  if (existsSync(home)) rmSync(made, { recursive: true, force: true });
+  else renameSync(made, home);
+};
+
+/** `st run` with arguments, in a directory where it may leave files. */
+export const runSchemathesis = async (args: readonly string[], directory: string): Promise<Ran> => {
+  await install();
+  const python = join(home, 'bin', 'python3');
+  return run(python, ['-m', 'schemathesis.cli', 'run', ...args], directory);
+};
