@@ -59,6 +59,6 @@ export const appendRecords = async (
   const next = { sequence: end.sequence, hash: end.hash };
   if (head === undefined) await heads.insert({ id: auditHeadId, ...next });
   else await heads.replace(auditHeadId, next, head.version);
-  for (const record of linked) await records.insert({ id: auditRecordId(record.sequence), ...record });
+  for (const record of linked) await records.insert({ id: auditRecordId(record), ...record });
   return next;
 };

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Documents, Filter, Stored } from '../../schemas/documents.ts';
 import {
   type AuditRecord,
+  afterAuditRecord,
   auditHeadId,
   auditHeads,
-  auditRecordId,
   auditRecords,
 } from '../../schemas/resources/audit-record.ts';
 import { chainStart } from './chain.ts';
@@ -29,11 +29,11 @@ export async function* recordsInOrder(
   filter: Filter = {},
 ): AsyncGenerator<StoredRecord> {
   const records = documents.of(tenantId).collection(auditRecords);
-  const most = auditRecordId(upTo);
-  let last = auditRecordId(after);
+  const most = afterAuditRecord(upTo);
+  let last = afterAuditRecord(after);
   while (true) {
     const { items, nextCursor } = await records.list({
-      filter: { ...filter, id: { $gt: last, $lte: most } },
+      filter: { ...filter, id: { $gt: last, $lt: most } },
       sort: { id: 1 },
       limit: pageRecords,
     });
@@ -48,9 +48,9 @@ export async function* recordsInOrder(
 /** The sequence of the newest record there is; 0 without any. */
 export const newestSequence = async (documents: Documents, tenantId: string): Promise<number> => {
   const records = documents.of(tenantId).collection(auditRecords);
-  const filter = { id: { $lte: auditRecordId(newestPossible) } };
+  const filter = { id: { $lt: afterAuditRecord(newestPossible) } };
   const { items } = await records.list({ filter, sort: { id: -1 }, limit: 1 });
-  return Number(items[0]?.id ?? 0);
+  return items[0]?.sequence ?? 0;
 };
 
 /** The end of the chain as its head document notes it. */

@@ -53,8 +53,14 @@ export const auditRecords = defineCollection<AuditRecord>({
   indexes: [['action'], ['resource.type'], ['resource.id'], ['actor.id'], ['details.actorName'], ['requestId']],
 });
 
-/** A record's id: its sequence, so that ids sort as the chain goes and no place can be taken twice. */
-export const auditRecordId = (sequence: number): string => String(sequence).padStart(12, '0');
+/** Records of a tenant sort by id as the chain goes; what follows the sequence is no other tenant's. */
+export const auditRecordId = ({ sequence, hash }: Pick<AuditRecord, 'sequence' | 'hash'>): string =>
+  `${sequenceText(sequence)}-${hash.slice(0, 16)}`;
+
+const sequenceText = (sequence: number): string => String(sequence).padStart(12, '0');
+
+/** Sorts after the ids of all records up to a sequence, and before those of later ones. */
+export const afterAuditRecord = (sequence: number): string => `${sequenceText(sequence)}.`;
 
 /** The end of a tenant's chain; one document, `head`. Every appended record replaces it, so two writers cannot both append. */
 export interface AuditHead {

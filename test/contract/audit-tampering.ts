@@ -6,7 +6,12 @@ import type { HeadStore } from '../../api/audit/head-store.ts';
 import type { ChainBreak } from '../../api/audit/verification.ts';
 import { makeSecretBox } from '../../api/http/secret-box.ts';
 import type { Collection, Stored } from '../../schemas/documents.ts';
-import { type AuditHead, type AuditRecord, auditHeadId, auditRecordId } from '../../schemas/resources/audit-record.ts';
+import {
+  type AuditHead,
+  type AuditRecord,
+  afterAuditRecord,
+  auditHeadId,
+} from '../../schemas/resources/audit-record.ts';
 
 interface Reach {
   readonly tenantId: string;
@@ -25,17 +30,18 @@ interface Tampering {
 }
 
 const at = async ({ records }: Reach, sequence: number): Promise<AuditRecord & Stored> => {
-  const record = await records.find(auditRecordId(sequence));
+  const filter = { id: { $gt: afterAuditRecord(sequence - 1), $lt: afterAuditRecord(sequence) } };
+  const [record] = (await records.list({ filter })).items;
   if (record === undefined) throw new Error(`there is no record ${sequence}`);
   return record;
 };
 
 const edit = async (reach: Reach, sequence: number, changes: Partial<AuditRecord>): Promise<void> => {
-  await reach.records.update(auditRecordId(sequence), changes);
+  await reach.records.update((await at(reach, sequence)).id, changes);
 };
 
 const remove = (reach: Reach, ...sequences: readonly number[]): Promise<unknown> =>
-  Promise.all(sequences.map((sequence) => reach.records.delete(auditRecordId(sequence))));
+  Promise.all(sequences.map(async (sequence) => reach.records.delete((await at(reach, sequence)).id)));
 
 /** Exchanges what stands in two places. */
 const swap = async (reach: Reach, left: number, right: number, keep: 'sequence' | 'nothing'): Promise<void> => {
@@ -59,7 +65,7 @@ const rewriteFrom = async (reach: Reach, from: number): Promise<void> => {
     const record = { ...(await at(reach, sequence)), previousHash };
     const changed = sequence === from ? { ...record, action: 'thing.update' } : record;
     const next = rehashed(reach.tenantId, changed);
-    await reach.records.replace(auditRecordId(sequence), next);
+    await reach.records.replace(record.id, next);
     previousHash = next.hash;
   }
   await reach.ends.replace(auditHeadId, { sequence: 12, hash: previousHash });
@@ -149,10 +155,8 @@ export const tamperings: readonly Tampering[] = [
     what: 'a record replaced by another with a right hash',
     signedAt: [12],
     async tamper(reach) {
-      await reach.records.replace(
-        auditRecordId(5),
-        rehashed(reach.tenantId, { ...(await at(reach, 5)), action: 'thing.update' }),
-      );
+      const record = await at(reach, 5);
+      await reach.records.replace(record.id, rehashed(reach.tenantId, { ...record, action: 'thing.update' }));
     },
     found: { kind: 'record-replaced', sequence: 5 },
   },
