@@ -61,6 +61,11 @@ export const settingDefinitions = {
   SECRET_KEY: optional(z.string().min(32)).describe(
     'Encrypts stored secrets; made and kept in the data directory by default',
   ),
+  PLANS_FILE: optional(z.string()).describe('JSON file of plans by id, with their prices, read at each start'),
+  SELF_SERVICE_PLANS: z
+    .stringbool()
+    .default(false)
+    .describe('Whether administrators may change the plan of their organization'),
   KEY_REQUESTS_PER_SECOND: count(1000).describe('Global limit of ingest requests a second for each license key'),
   API_REQUESTS_PER_SECOND: count(200).describe(
     'Management requests a second of one user or service account; five times as many at once',

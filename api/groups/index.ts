@@ -10,6 +10,7 @@ import { projectsOperations } from './projects/index.ts';
 import { serviceAccountsOperations } from './service-accounts/index.ts';
 import { tracesOperations } from './traces/index.ts';
 import { unbuilt } from './unbuilt.ts';
+import { usageOperations } from './usage/index.ts';
 import { usersOperations } from './users/index.ts';
 
 export const operations: readonly Operation[] = [
@@ -23,5 +24,6 @@ export const operations: readonly Operation[] = [
   ...projectsOperations,
   ...licenseKeysOperations,
   ...serviceAccountsOperations,
+  ...usageOperations,
   ...unbuilt,
 ];

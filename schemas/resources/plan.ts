@@ -1,6 +1,21 @@
 import { z } from 'zod';
 import { defineCollection, platformTenant } from '../documents.ts';
 
+const money = z.number().nonnegative();
+
+/** What a plan costs. A gigabyte is 10^9 decompressed bytes. */
+export const Price = z.strictObject({
+  currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency of three letters, such as EUR'),
+  perMonth: money,
+  /** null: not priced, so what it costs is not known. */
+  perGigabyte: z.strictObject({ logs: money.nullable(), metrics: money.nullable(), traces: money.nullable() }),
+  /** Gigabytes of each signal that the monthly price covers. */
+  includedGigabytes: z
+    .strictObject({ logs: money, metrics: money, traces: money })
+    .default({ logs: 0, metrics: 0, traces: 0 }),
+});
+export type Price = z.output<typeof Price>;
+
 /** What a plan allows. Plans are configuration, stored under `platformTenant`; ids `free`, `pro`, `enterprise` are made at first start. */
 export const Plan = z.strictObject({
   name: z.string().min(1),
@@ -14,6 +29,8 @@ export const Plan = z.strictObject({
     /** Decompressed bytes a day; null is without limit. */
     bytesPerDay: z.int().positive().nullable(),
   }),
+  price: Price.nullable().optional().describe('null: no price is configured'),
+  selfService: z.boolean().optional().describe('Whether organizations may choose it themselves; by default they may'),
 });
 export type Plan = z.output<typeof Plan>;
 

@@ -30,6 +30,7 @@ export const examples: Readonly<Record<string, Example>> = {
   updateLicenseKey: { body: { requestsPerSecond: 50 } },
   updateProject: { body: { description: 'Changed' } },
   setProjectNotifications: { body: { recipients: ['somebody@example.com'] } },
+  changePlan: { body: { planId: 'enterprise' } },
 };
 
 /** Operations whose success is shown elsewhere, and where. They are still asked, and must not answer 5xx. */

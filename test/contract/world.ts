@@ -121,7 +121,12 @@ export const startWorlds = async (
   options?: Parameters<typeof startHarness>[0],
 ): Promise<{ harness: Harness; a: World; b: World; close(): Promise<void> }> => {
   // What an installation may leave off is on, so that it can be shown.
-  const environment = { OIQ_SELF_SIGNUP: 'true', OIQ_MORE_ORGANIZATIONS: 'true', ...options?.environment };
+  const environment = {
+    OIQ_SELF_SIGNUP: 'true',
+    OIQ_MORE_ORGANIZATIONS: 'true',
+    OIQ_SELF_SERVICE_PLANS: 'true',
+    ...options?.environment,
+  };
   const harness = await startHarness({ ...options, environment });
   await seedTelemetry(harness, 'a');
   await seedTelemetry(harness, 'b');

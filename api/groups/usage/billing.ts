@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { Price } from '../../../schemas/resources/plan.ts';
+import type { Signal } from '../../../schemas/topics.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { costOf } from './cost.ts';
+import { readVolumes } from './ledger.ts';
+import { iso, monthParameter, periodOf, project } from './period.ts';
+import { type Known, Known as KnownSchema, known } from './unknown.ts';
+import { Period, PlanRef, usageCache } from './views.ts';
+
+const CostView = z.strictObject({
+  signals: z.strictObject({ logs: KnownSchema, metrics: KnownSchema, traces: KnownSchema }),
+  total: KnownSchema.describe('With the price of the month'),
+});
+
+export const getBilling = defineOperation({
+  method: 'GET',
+  path: '/api/billing',
+  operationId: 'getBilling',
+  summary: 'Plan, period, and the cost of accepted volume so far and when the period ends, by the present plan',
+  group: 'usage',
+  role: 'admin',
+  cache: usageCache,
+  query: z.strictObject(monthParameter),
+  response: z.strictObject({
+    asOf: z.string(),
+    plan: z.strictObject({ ...PlanRef.shape, price: Price.nullable() }),
+    period: Period,
+    currency: z.string().nullable(),
+    acceptedBytes: z.strictObject({ logs: z.int(), metrics: z.int(), traces: z.int() }),
+    cost: CostView.describe('So far'),
+    projected: CostView.describe('When the period ends'),
+    selfService: z.boolean().describe('Administrators may change the plan'),
+  }),
+  async handler({ caller, query }, { columns, clock, settings }) {
+    const nowMs = clock.now();
+    const period = periodOf(query.month, nowMs);
+    const reader = columns.of(caller.tenantId);
+    const [volumes, projection] = await Promise.all([
+      readVolumes(reader, {}, { fromMs: period.fromMs, toMs: period.endMs }),
+      project(reader, {}, period, nowMs),
+    ]);
+    const price = caller.plan.price ?? null;
+    const accepted = (signal: Signal): number => volumes[signal].accepted.bytes;
+    const bytes = { logs: accepted('logs'), metrics: accepted('metrics'), traces: accepted('traces') };
+    // What is over has cost what it has.
+    const atEnd = (signal: Signal): Known => (nowMs >= period.endMs ? known(bytes[signal]) : projection.bytes[signal]);
+    return {
+      asOf: iso(nowMs),
+      plan: { id: caller.organization.planId, name: caller.plan.name, price },
+      period: { from: iso(period.fromMs), to: iso(period.endMs) },
+      currency: price?.currency ?? null,
+      acceptedBytes: bytes,
+      cost: costOf(price, { logs: known(bytes.logs), metrics: known(bytes.metrics), traces: known(bytes.traces) }),
+      projected: costOf(price, { logs: atEnd('logs'), metrics: atEnd('metrics'), traces: atEnd('traces') }),
+      selfService: settings.SELF_SERVICE_PLANS,
+    };
+  },
+});

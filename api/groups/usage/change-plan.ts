@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { plans, plansTenant } from '../../../schemas/resources/plan.ts';
+import { quotaWindowAt } from '../../../schemas/resources/quota.ts';
+import { ApiError, invalid, notFound } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { etagOf, preconditionOf, requireVersion } from '../../http/preconditions.ts';
+import { readVolumes, totalOf } from './ledger.ts';
+import { lossesOf, retentionWithin } from './plan-change.ts';
+import { isAvailable } from './plans.ts';
+import { PlanRef } from './views.ts';
+
+const Loss = z.strictObject({ path: z.string(), message: z.string() });
+
+export const changePlan = defineOperation({
+  method: 'PUT',
+  path: '/api/billing/plan',
+  operationId: 'changePlan',
+  summary: 'Change the plan, at once. What would be lost is named (409) until it is accepted',
+  group: 'usage',
+  role: 'admin',
+  audit: 'organization.change-plan',
+  versions: 'write',
+  body: z.strictObject({
+    planId: z.string().min(1).max(128),
+    acceptLosses: z.boolean().default(false).describe('Go on although something is lost'),
+  }),
+  response: z.strictObject({ plan: PlanRef, previousPlan: PlanRef, losses: z.array(Loss) }),
+  async handler({ caller, body, request, change }, { documents, columns, clock, settings, directory }) {
+    if (!settings.SELF_SERVICE_PLANS)
+      throw new ApiError('FORBIDDEN', 'plans are not changed here: whoever runs the installation does that');
+    const plan = await documents.of(plansTenant).collection(plans).find(body.planId);
+    if (plan === undefined) throw invalid('planId', 'is no plan: GET /api/plans lists them');
+    if (!isAvailable(plan, settings))
+      throw new ApiError('FORBIDDEN', `the plan ${plan.name} is not for choosing: ask whoever runs the installation`);
+    const { tenantId } = caller;
+    const today = quotaWindowAt('day', clock.now());
+    const volumes = await readVolumes(columns.of(tenantId), {}, { fromMs: today.fromMs, toMs: today.endMs });
+    const bytesToday = totalOf(volumes).accepted.bytes;
+
+    const outcome = await change(async ({ of, record }) => {
+      const stored = of(organizationsTenant).collection(organizations);
+      const before = await stored.find(tenantId);
+      const previous = before && (await of(plansTenant).collection(plans).find(before.planId));
+      if (before === undefined || previous === undefined) throw notFound('organization');
+      requireVersion(before, preconditionOf(request), { noun: 'organization', insists: false });
+      const losses = lossesOf(before, previous, plan, bytesToday);
+      if (losses.length > 0 && !body.acceptLosses)
+        throw new ApiError('CONFLICT', 'something would be lost: look at the details, and send acceptLosses to go on', {
+          details: losses,
+        });
+      const retentionDays = retentionWithin(before.retentionDays, plan);
+      const after = await stored.update(tenantId, { planId: plan.id, retentionDays });
+      record({ id: tenantId, name: after.name, before, after });
+      return { after, previous, losses };
+    });
+    directory.learn(organizations, organizationsTenant, outcome.after);
+    request.reply('ETag', etagOf(outcome.after));
+    return {
+      plan: { id: plan.id, name: plan.name },
+      previousPlan: { id: outcome.previous.id, name: outcome.previous.name },
+      losses: outcome.losses,
+    };
+  },
+});

@@ -1,0 +1,164 @@
+import type { TenantColumns } from '../../../schemas/columns.ts';
+import { type Signal, signals } from '../../../schemas/topics.ts';
+import type { Amount, Volume } from './views.ts';
+
+/** Hours of reception, `toMs` not among them. */
+export interface Hours {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Of what is asked. */
+export interface LedgerFilter {
+  readonly projectId?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly signal?: Signal | undefined;
+  readonly service?: string | undefined;
+}
+
+const nothing = (): Amount => ({ requests: 0, records: 0, bytes: 0 });
+
+export const emptyVolume = (): Volume => ({
+  accepted: nothing(),
+  landed: { records: 0, bytes: 0 },
+  deadLettered: nothing(),
+  replayed: nothing(),
+  refused: nothing(),
+  dropped: nothing(),
+  rejected: nothing(),
+  rejectedBy: [],
+});
+
+/** SQL of the rows that a filter and a range choose, and its parameters. */
+export const chosen = (
+  { projectId, keyId, signal, service }: LedgerFilter,
+  { fromMs, toMs }: Hours,
+): { readonly where: string; readonly parameters: Record<string, string | number> } => {
+  const conditions = [
+    'tenant_id = {tenant:String}',
+    "hour >= toDateTime({from:UInt32}, 'UTC')",
+    "hour < toDateTime({to:UInt32}, 'UTC')",
+  ];
+  const parameters: Record<string, string | number> = { from: Math.floor(fromMs / 1000), to: Math.ceil(toMs / 1000) };
+  for (const [column, value] of Object.entries({ project_id: projectId, key_id: keyId, signal, service })) {
+    if (value === undefined) continue;
+    conditions.push(`${column} = {${column}:String}`);
+    parameters[column] = value;
+  }
+  return { where: conditions.join(' AND '), parameters };
+};
+
+/** Sums of one kind of rows, as text: they may pass 2^53 only where nobody counts any more. */
+export const sums = `toString(sum(requests)) AS requests, toString(sum(records)) AS records, toString(sum(bytes)) AS bytes,
+toString(sum(landed_records)) AS landed_records, toString(sum(landed_bytes)) AS landed_bytes`;
+
+export interface SumRow {
+  readonly outcome: string;
+  readonly requests: string;
+  readonly records: string;
+  readonly bytes: string;
+  readonly landed_records: string;
+  readonly landed_bytes: string;
+}
+
+const addTo = (into: Amount, { requests, records, bytes }: Pick<SumRow, keyof Amount>): void => {
+  into.requests += Number(requests);
+  into.records += Number(records);
+  into.bytes += Number(bytes);
+};
+
+const fields = {
+  accepted: 'accepted',
+  replayed: 'replayed',
+  'dead-lettered': 'deadLettered',
+  refused: 'refused',
+  rejected: 'rejected',
+} as const;
+
+/** Adds a row of sums to where its outcome belongs. */
+export const addRow = (volume: Volume, row: SumRow): void => {
+  const field = fields[row.outcome as keyof typeof fields];
+  if (field !== undefined) addTo(volume[field], row);
+  volume.landed.records += Number(row.landed_records);
+  volume.landed.bytes += Number(row.landed_bytes);
+};
+
+interface VolumeRow extends SumRow {
+  readonly signal: Signal;
+  readonly reason: string;
+  readonly discarded: number;
+}
+
+/** Volumes by signal. */
+export const readVolumes = async (
+  columns: TenantColumns,
+  filter: LedgerFilter,
+  hours: Hours,
+): Promise<Record<Signal, Volume>> => {
+  const { where, parameters } = chosen(filter, hours);
+  const rows = await columns.query<VolumeRow>(
+    `SELECT signal, outcome, reason, toUInt8(id != '' AND id IN (SELECT id FROM dead_letter_marks WHERE tenant_id = {tenant:String} AND outcome = 'discarded')) AS discarded, ${sums}
+FROM usage FINAL WHERE ${where} GROUP BY signal, outcome, reason, discarded ORDER BY signal, outcome, reason`,
+    parameters,
+  );
+  const volumes = { logs: emptyVolume(), metrics: emptyVolume(), traces: emptyVolume() };
+  for (const row of rows) {
+    const volume = signals.includes(row.signal) ? volumes[row.signal] : undefined;
+    if (volume === undefined) continue;
+    addRow(volume, row);
+    if (row.discarded === 1) addTo(volume.dropped, row);
+    if (row.outcome !== 'rejected') continue;
+    const by = { reason: row.reason, ...nothing() };
+    addTo(by, row);
+    volume.rejectedBy.push(by);
+  }
+  return volumes;
+};
+
+/** All signals together. */
+export const totalOf = (volumes: Readonly<Record<Signal, Volume>>): Volume => {
+  const total = emptyVolume();
+  const reasons = new Map<string, Amount>();
+  for (const volume of Object.values(volumes)) {
+    for (const field of [...Object.values(fields), 'dropped'] as const) add(total[field], volume[field]);
+    total.landed.records += volume.landed.records;
+    total.landed.bytes += volume.landed.bytes;
+    for (const { reason, ...amount } of volume.rejectedBy) {
+      const sum = reasons.get(reason) ?? nothing();
+      add(sum, amount);
+      reasons.set(reason, sum);
+    }
+  }
+  return { ...total, rejectedBy: [...reasons].map(([reason, amount]) => ({ reason, ...amount })) };
+};
+
+const add = (into: Amount, { requests, records, bytes }: Amount): void => {
+  into.requests += requests;
+  into.records += records;
+  into.bytes += bytes;
+};
+
+/** Accepted bytes and records of a day, UTC. */
+export interface DayVolume {
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly signal: Signal;
+  readonly bytes: number;
+  readonly records: number;
+}
+
+/** Accepted volume by day and signal; days without any are absent. */
+export const readDays = async (columns: TenantColumns, filter: LedgerFilter, hours: Hours): Promise<DayVolume[]> => {
+  const { where, parameters } = chosen(filter, hours);
+  const rows = await columns.query<{ day: string; signal: Signal; bytes: string; records: string }>(
+    `SELECT toString(toDate(hour)) AS day, signal, toString(sum(bytes)) AS bytes, toString(sum(records)) AS records
+FROM usage FINAL WHERE ${where} AND outcome = 'accepted' GROUP BY day, signal ORDER BY day`,
+    parameters,
+  );
+  return rows.map(({ day, signal, bytes, records }) => ({
+    day,
+    signal,
+    bytes: Number(bytes),
+    records: Number(records),
+  }));
+};

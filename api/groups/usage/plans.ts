@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import type { Documents, Stored } from '../../../schemas/documents.ts';
+import { Plan, Price, plans, plansTenant } from '../../../schemas/resources/plan.ts';
+import { defineOperation } from '../../http/operation.ts';
+
+/** Every plan there is, the one with the fewest entitlements first. */
+export const allPlans = async (documents: Documents): Promise<readonly (Plan & Stored)[]> => {
+  const { items } = await documents.of(plansTenant).collection(plans).list();
+  return [...items].sort(
+    (left, right) => left.entitlements.length - right.entitlements.length || left.id.localeCompare(right.id),
+  );
+};
+
+const { name, retentionDays, entitlements, limits } = Plan.shape;
+const PlanView = z.strictObject({
+  id: z.string(),
+  name,
+  retentionDays,
+  entitlements,
+  limits,
+  price: Price.nullable().describe('null: none is configured'),
+  current: z.boolean().describe('It is the organization’s'),
+  available: z.boolean().describe('An administrator of the organization may choose it'),
+});
+
+/** Whether organizations may choose a plan themselves. */
+export const isAvailable = ({ selfService }: Plan, settings: { readonly SELF_SERVICE_PLANS: boolean }): boolean =>
+  settings.SELF_SERVICE_PLANS && selfService !== false;
+
+export const listPlans = defineOperation({
+  method: 'GET',
+  path: '/api/plans',
+  operationId: 'listPlans',
+  summary: 'Plans with their retention, limits, entitlements and prices',
+  group: 'usage',
+  role: 'viewer',
+  response: z.strictObject({ items: z.array(PlanView), nextCursor: z.null() }),
+  async handler({ caller }, { documents, settings }) {
+    const items = (await allPlans(documents)).map((plan) => ({
+      id: plan.id,
+      name: plan.name,
+      retentionDays: plan.retentionDays,
+      entitlements: [...plan.entitlements],
+      limits: plan.limits,
+      price: plan.price ?? null,
+      current: plan.id === caller.organization.planId,
+      available: isAvailable(plan, settings),
+    }));
+    return { items, nextCursor: null };
+  },
+});

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { Stored } from '../../../schemas/documents.ts';
+import { noQuota, Quota, quotaId, quotaScopes, quotas, quotaWindows } from '../../../schemas/resources/quota.ts';
+import type { Caller } from '../../http/directory.ts';
+import { ApiError, type Detail } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import type { Ports } from '../../http/ports.ts';
+import { etagOf, preconditionOf, requireVersion } from '../../http/preconditions.ts';
+import { iso } from './period.ts';
+import { QuotaState, quotaStates, readUsed } from './quota-states.ts';
+
+const QuotaView = z.strictObject({
+  ...Quota.shape,
+  asOf: z.string(),
+  states: z.array(QuotaState).describe('Of every threshold there is, the plan’s among them'),
+});
+
+/** Nothing was ever set: as good as a document without thresholds, at version 0. */
+const unset: Quota & Pick<Stored, 'version'> = { ...noQuota, version: 0 };
+
+const viewOf = async (
+  quota: Quota,
+  { tenantId, plan }: Pick<Caller, 'tenantId' | 'plan'>,
+  { columns, clock }: Pick<Ports, 'columns' | 'clock'>,
+): Promise<z.output<typeof QuotaView>> => {
+  const nowMs = clock.now();
+  const used = await readUsed(columns.of(tenantId), nowMs);
+  const { day, month } = quota;
+  return { day, month, asOf: iso(nowMs), states: quotaStates(quota, plan.limits, used, nowMs) };
+};
+
+export const getQuotas = defineOperation({
+  method: 'GET',
+  path: '/api/usage/quotas',
+  operationId: 'getQuotas',
+  summary: 'Quotas of bytes a day and a month, with what is used of them and which of them warn or reject',
+  group: 'usage',
+  role: 'viewer',
+  versions: 'shown',
+  response: QuotaView,
+  async handler({ caller, request }, ports) {
+    const stored = await ports.documents.of(caller.tenantId).collection(quotas).find(quotaId);
+    request.reply('ETag', etagOf(stored ?? unset));
+    return viewOf(stored ?? unset, caller, ports);
+  },
+});
+
+export const setQuotas = defineOperation({
+  method: 'PUT',
+  path: '/api/usage/quotas',
+  operationId: 'setQuotas',
+  summary: 'Set quotas: what would pass a reject threshold is answered 429, within a second of this',
+  group: 'usage',
+  role: 'admin',
+  audit: 'quota.set',
+  versions: 'write',
+  body: Quota,
+  serverOwned: ['asOf', 'states'],
+  response: QuotaView,
+  async handler({ caller, body, request, change }, ports) {
+    refuseUnreachable(body);
+    const after = await change(async ({ of, record }) => {
+      const collection = of(caller.tenantId).collection(quotas);
+      const before = await collection.find(quotaId);
+      requireVersion(before ?? unset, preconditionOf(request), { noun: 'quota', insists: false });
+      const written =
+        before === undefined
+          ? await collection.insert({ id: quotaId, ...body })
+          : await collection.replace(quotaId, body, before.version);
+      record({ id: quotaId, name: 'quotas', before, after: written });
+      return written;
+    });
+    request.reply('ETag', etagOf(after));
+    return viewOf(after, caller, ports);
+  },
+});
+
+/** A warning that comes after the rejection would never be seen. */
+const refuseUnreachable = (quota: Quota): void => {
+  const details = quotaWindows.flatMap((window) =>
+    quotaScopes.flatMap((scope): Detail[] => {
+      const { warnBytes, rejectBytes } = quota[window][scope];
+      if (warnBytes === null || rejectBytes === null || warnBytes <= rejectBytes) return [];
+      return [{ path: `${window}.${scope}.warnBytes`, message: 'lies above rejectBytes, so that it would never warn' }];
+    }),
+  );
+  if (details.length > 0) throw new ApiError('VALIDATION_FAILED', details[0]?.message ?? '', { details });
+};

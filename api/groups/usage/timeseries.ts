@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import type { TenantColumns } from '../../../schemas/columns.ts';
+import { invalid } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { millisecondsOf } from '../../reading/range.ts';
+import { nameGroups } from './group-names.ts';
+import { addRow, chosen, emptyVolume, type Hours, type LedgerFilter, type SumRow, sums } from './ledger.ts';
+import { iso } from './period.ts';
+import { Amount, Landed, SignalName, usageCache } from './views.ts';
+
+const hourMs = 3_600_000;
+const stepMs = { hour: hourMs, day: 24 * hourMs } as const;
+const defaultSteps = { hour: 24, day: 30 } as const;
+const mostSteps = 1_000;
+
+/** What the points are grouped by, with its SQL. */
+const groupings = { none: "''", signal: 'signal', project: 'project_id', key: 'key_id', service: 'service' } as const;
+
+const id = z.string().min(1).max(128).optional();
+const Query = z.strictObject({
+  from: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe('ISO-8601, now-7d or epoch milliseconds; default 24 hours or 30 days ago'),
+  to: z.string().min(1).max(64).optional().describe('default now'),
+  step: z.enum(['hour', 'day']).default('day').describe('Steps begin at full hours, or at 00:00 UTC'),
+  by: z.enum(['none', 'signal', 'project', 'key', 'service']).default('none'),
+  signal: SignalName.optional(),
+  projectId: id,
+  keyId: id,
+  service: z.string().max(512).optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(20).describe('Groups with the most bytes'),
+});
+type Query = z.output<typeof Query>;
+
+const Point = z.strictObject({
+  at: z.string().describe('Begin of the step'),
+  landed: Landed,
+  accepted: Amount.nullable().describe(
+    'null, as all that follow, by service or of one: only what landed has a service',
+  ),
+  deadLettered: Amount.nullable(),
+  refused: Amount.nullable(),
+  rejected: Amount.nullable(),
+});
+
+const TimeSeries = z.strictObject({
+  asOf: z.string(),
+  from: z.string(),
+  to: z.string(),
+  step: z.enum(['hour', 'day']),
+  by: z.enum(['none', 'signal', 'project', 'key', 'service']),
+  series: z
+    .array(
+      z.strictObject({
+        id: z.string().describe('Of the project or key, or the signal’s or service’s name; empty for none'),
+        name: z.string().nullable().describe('null for what is gone'),
+        points: z.array(Point),
+      }),
+    )
+    .describe('Those with the most bytes first; steps in which nothing happened are left out'),
+  leftOut: z.int().describe('Groups beyond `limit`'),
+});
+
+const rangeOf = ({ from, to, step }: Query, nowMs: number): Hours => {
+  const size = stepMs[step];
+  const end = millisecondsOf('to', to, nowMs) ?? nowMs;
+  const begin = millisecondsOf('from', from, nowMs) ?? end - (defaultSteps[step] - 1) * size;
+  if (begin > end) throw invalid('from', 'lies after to');
+  if (begin < 0) throw invalid('from', 'lies before 1970');
+  const fromMs = begin - (begin % size);
+  const toMs = Math.max(fromMs + size, Math.ceil(end / size) * size);
+  if (toMs > 4_000_000_000_000) throw invalid('to', 'lies too far ahead');
+  if ((toMs - fromMs) / size > mostSteps)
+    throw invalid('from', `makes more than ${mostSteps} steps of one ${step}: ask for less, or for longer steps`);
+  return { fromMs, toMs };
+};
+
+/** The groups with the most bytes, and how many there are. */
+const readGroups = async (columns: TenantColumns, query: Query, hours: Hours): Promise<readonly string[]> => {
+  const { where, parameters } = chosen(query, hours);
+  const landedOnly = query.by === 'service' ? ' AND landed_bytes > 0' : '';
+  const rows = await columns.query<{ grouped: string }>(
+    `SELECT ${groupings[query.by]} AS grouped, sum(bytes) + sum(landed_bytes) AS weight FROM usage FINAL WHERE ${where}${landedOnly} GROUP BY grouped ORDER BY weight DESC, grouped`,
+    parameters,
+  );
+  return rows.map(({ grouped }) => grouped);
+};
+
+interface PointRow extends SumRow {
+  readonly grouped: string;
+  readonly at: string;
+}
+
+const readPoints = (
+  columns: TenantColumns,
+  query: Query,
+  hours: Hours,
+  groups: readonly string[],
+): Promise<PointRow[]> => {
+  const { where, parameters } = chosen(query, hours);
+  const start = query.step === 'day' ? 'toStartOfDay(hour)' : 'hour';
+  return columns.query<PointRow>(
+    `SELECT ${groupings[query.by]} AS grouped, toString(toUnixTimestamp(${start})) AS at, outcome, ${sums}
+FROM usage FINAL WHERE ${where} AND grouped IN {groups:Array(String)} GROUP BY grouped, at, outcome ORDER BY grouped, at`,
+    { ...parameters, groups },
+    { maxResultRows: 1_000_000 },
+  );
+};
+
+/** Points of one group, from its rows in order of time. */
+const pointsOf = (rows: readonly PointRow[], isOfServices: boolean): z.output<typeof Point>[] => {
+  const volumes = new Map<string, ReturnType<typeof emptyVolume>>();
+  for (const row of rows) {
+    const volume = volumes.get(row.at) ?? emptyVolume();
+    addRow(volume, row);
+    volumes.set(row.at, volume);
+  }
+  return [...volumes].map(([at, { landed, accepted, deadLettered, refused, rejected }]) => ({
+    at: iso(Number(at) * 1000),
+    landed,
+    ...(isOfServices
+      ? { accepted: null, deadLettered: null, refused: null, rejected: null }
+      : { accepted, deadLettered, refused, rejected }),
+  }));
+};
+
+export const getUsageTimeSeries = defineOperation({
+  method: 'GET',
+  path: '/api/usage/timeseries',
+  operationId: 'getUsageTimeSeries',
+  summary: 'Volume over time by project, key, signal or service, in steps of hours or days',
+  group: 'usage',
+  role: 'viewer',
+  cache: usageCache,
+  query: Query,
+  response: TimeSeries,
+  async handler({ caller, query }, { columns, documents, clock }) {
+    const nowMs = clock.now();
+    const hours = rangeOf(query, nowMs);
+    const reader = columns.of(caller.tenantId);
+    const filter: LedgerFilter & Query = query;
+    const groups = await readGroups(reader, filter, hours);
+    const shown = groups.slice(0, query.limit);
+    const rows = Map.groupBy(await readPoints(reader, filter, hours, shown), ({ grouped }) => grouped);
+    const names = await nameGroups(documents.of(caller.tenantId), query.by, shown);
+    const isOfServices = query.by === 'service' || query.service !== undefined;
+    return {
+      asOf: iso(nowMs),
+      from: iso(hours.fromMs),
+      to: iso(hours.toMs),
+      step: query.step,
+      by: query.by,
+      series: shown.map((group) => ({
+        id: group,
+        name: names.get(group) ?? null,
+        points: pointsOf(rows.get(group) ?? [], isOfServices),
+      })),
+      leftOut: groups.length - shown.length,
+    };
+  },
+});
