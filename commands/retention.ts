@@ -1,5 +1,6 @@
 /** Applies each tenant's retention once an hour, from whichever process runs the sinks. */
 
+import type { Documents } from '../schemas/documents.ts';
 import { organizations } from '../schemas/resources/organization.ts';
 import { plans } from '../schemas/resources/plan.ts';
 import { applyRetention, type RetentionPolicy } from '../sinks/engine/retention.ts';
@@ -10,7 +11,7 @@ const intervalMs = 60 * 60 * 1_000;
 const firstMs = 60_000;
 
 /** The plan's days, shortened by the organization's own. */
-async function* policies({ documents }: Platform): AsyncGenerator<RetentionPolicy> {
+export async function* retentionPolicies(documents: Pick<Documents, 'everywhere'>): AsyncGenerator<RetentionPolicy> {
   const byPlan = new Map<string, RetentionPolicy['days']>();
   for await (const plan of documents.everywhere(plans)) byPlan.set(plan.id, plan.retentionDays);
   for await (const { id, planId, retentionDays } of documents.everywhere(organizations)) {
@@ -23,12 +24,12 @@ async function* policies({ documents }: Platform): AsyncGenerator<RetentionPolic
 
 /** Starts the schedule; a failed run is logged and tried again at the next. `stop` waits for one that is under way. */
 export const scheduleRetention = (platform: Platform): { stop(): Promise<void> } => {
-  const { columns, clock, log } = platform;
+  const { columns, documents, clock, log } = platform;
   let run = Promise.resolve();
   const tick = (): void => {
     run = run
       .then(async () => {
-        const result = await applyRetention(columns, policies(platform), clock);
+        const result = await applyRetention(columns, retentionPolicies(documents), clock);
         log.info({ ...result }, 'retention applied');
       })
       .catch((error: unknown) => log.error({ error }, 'retention could not be applied; it is tried again in an hour'));
