@@ -3,6 +3,7 @@ import type { Documents } from '../../schemas/documents.ts';
 import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
 import { appendRecords, type Unchained } from '../audit/chain.ts';
 import { differencesOf } from '../audit/difference.ts';
+import { inTurn } from '../audit/turns.ts';
 import type { Caller } from './directory.ts';
 
 /** One thing that a change did. */
@@ -73,7 +74,7 @@ export const changesOf = (
     };
   };
 
-  return (work) =>
+  const transact = <Result>(work: (scope: ChangeScope) => Promise<Result>): Promise<Result> =>
     documents.transaction(async (transaction) => {
       const chains = new Map<string, Unchained[]>();
       const result = await work({
@@ -88,4 +89,7 @@ export const changesOf = (
       for (const [tenantId, entries] of chains) await appendRecords(transaction, tenantId, entries);
       return result;
     });
+
+  const chain = origin.caller?.tenantId;
+  return (work) => (chain === undefined ? transact(work) : inTurn(documents, chain, () => transact(work)));
 };

@@ -124,6 +124,18 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.deepEqual(await recordsOf('t-silent'), []);
   });
 
+  test(`${name}: a change within a change is refused, and does not wait for itself`, async (t) => {
+    const change = changesFor(one, 't-nested');
+    const nested = change(async ({ record }) => {
+      record({ id: 'outer' });
+      await change(async (inner) => inner.record({ id: 'inner' }));
+    });
+    await t.throwsAsync(nested, { message: /transaction/ });
+    t.deepEqual(await recordsOf('t-nested'), []);
+    await change(async ({ record }) => record({ id: 'next' }));
+    t.is((await recordsOf('t-nested')).length, 1);
+  });
+
   test(`${name}: one change may be recorded in the chains of several organizations, all or none`, async (t) => {
     const change = changesFor(one, 'several');
     await change(async ({ record }) => {
