@@ -1,0 +1,279 @@
+/** The life of a session: refreshed, listed, ended, moved to another organization, and what a stolen refresh token is worth. */
+import { request } from 'node:http';
+import test from 'ava';
+import { decodeJwt } from 'jose';
+import { sweepSessions } from '../../api/http/sessions.ts';
+import { auditRecords } from '../../schemas/resources/audit-record.ts';
+import { sessions, sessionsTenant } from '../../schemas/resources/session.ts';
+import { memberships } from '../../schemas/resources/user.ts';
+import { type Answer, type Harness, password, startHarness } from './api-harness.ts';
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+let harness: Harness;
+let nowMs = Date.now();
+test.before(async () => {
+  harness = await startHarness({ now: () => nowMs });
+});
+test.after.always(() => harness?.close());
+
+const nobody = 'nobody' as const;
+const login = (email: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  harness.ask('POST', '/auth/login', { as: nobody, body: { email, password }, headers });
+const refresh = (refreshToken: string): Promise<Answer> =>
+  harness.ask('POST', '/auth/refresh', { as: nobody, body: { refreshToken } });
+const isLive = async (token: string): Promise<boolean> => {
+  const { status } = await harness.ask('GET', '/auth/session', { as: `token ${token}` });
+  if (status !== 200 && status !== 401) throw new Error(`answered ${status}`);
+  return status === 200;
+};
+const actionsOf = async (sessionId: string): Promise<string[]> => {
+  const found: string[] = [];
+  for await (const { action, resource } of harness.documents.everywhere(auditRecords, { 'resource.id': sessionId }))
+    if (resource.type === 'session') found.push(action);
+  return found;
+};
+
+test.serial('a refresh token gives a token and its successor; the one before gives the same for 30 s', async (t) => {
+  const { body: first } = await login('owner@a.example');
+  const second = await refresh(first.refreshToken);
+  t.is(second.status, 200);
+  t.true(await isLive(second.body.token));
+  t.is(decodeJwt(second.body.token).sid, decodeJwt(first.token).sid);
+  t.not(second.body.refreshToken, first.refreshToken);
+  nowMs += 29_000;
+  const again = await refresh(first.refreshToken);
+  t.is(again.body.refreshToken, second.body.refreshToken);
+  t.true(await isLive(again.body.token));
+  t.is((await refresh(second.body.refreshToken)).status, 200);
+});
+
+test.serial('tabs that refresh at the same moment get the same successor, and none is signed out', async (t) => {
+  const { body } = await login('owner@a.example');
+  const answers = await Promise.all(Array.from({ length: 5 }, () => refresh(body.refreshToken)));
+  t.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200, 200],
+  );
+  t.is(new Set(answers.map(({ body: { refreshToken } }) => refreshToken)).size, 1);
+});
+
+for (const [what, older, passesMs] of [
+  ['the one before, after 30 s', 1, 31_000],
+  ['the one before that, at once', 2, 0],
+] as const) {
+  test.serial(`a refresh token used too late ends the session for the thief and the robbed: ${what}`, async (t) => {
+    const { body } = await login('owner@a.example');
+    const chain = [body.refreshToken as string];
+    let token = '';
+    for (let turn = 0; turn < older; turn++) {
+      const next = await refresh(chain.at(-1) ?? '');
+      chain.push(next.body.refreshToken);
+      token = next.body.token;
+    }
+    nowMs += passesMs;
+    t.true(await isLive(token));
+    t.is((await refresh(chain[0] ?? '')).status, 401);
+    t.false(await isLive(token));
+    t.is((await refresh(chain.at(-1) ?? '')).status, 401);
+    t.deepEqual((await actionsOf(decodeJwt(token).sid as string)).sort(), ['session.begin', 'session.revoke']);
+  });
+}
+
+test.serial('what is not a refresh token of ours ends nobody’s session', async (t) => {
+  const { body } = await login('owner@a.example');
+  const [head = '', secret = '', proof = ''] = body.refreshToken.split('.');
+  const swapped = (text: string): string => (text.startsWith('A') ? `B${text.slice(1)}` : `A${text.slice(1)}`);
+  const guesses = [
+    `${head}.${swapped(secret)}.${proof}`,
+    `${head}.${secret}.${swapped(proof)}`,
+    `${head}.${secret}`,
+    body.token,
+    'oiq_rt_',
+  ];
+  for (const guess of guesses) t.is((await refresh(guess)).status, 401, guess);
+  t.true(await isLive(body.token));
+  t.is((await harness.ask('GET', '/auth/session', { as: `token ${body.refreshToken}` })).status, 401);
+  t.is((await refresh(body.refreshToken)).status, 200);
+});
+
+test.serial('only hashes of refresh tokens are stored', async (t) => {
+  const { body } = await login('owner@a.example');
+  const next = await refresh(body.refreshToken);
+  const stored = await harness.documents
+    .of(sessionsTenant)
+    .collection(sessions)
+    .find(decodeJwt(body.token).sid as string);
+  for (const token of [body.refreshToken, next.body.refreshToken])
+    for (const part of token.split('.').slice(1)) t.false(JSON.stringify(stored).includes(part));
+});
+
+test.serial('a session ends 30 days after its last refresh, 90 days after its beginning at the latest', async (t) => {
+  const began = nowMs;
+  const { body } = await login('owner@a.example');
+  let { refreshToken } = body;
+  for (let days = 0; days < 87; days += 29) {
+    nowMs += 29 * dayMs;
+    const next = await refresh(refreshToken);
+    t.is(next.status, 200);
+    refreshToken = next.body.refreshToken;
+  }
+  nowMs += 4 * dayMs;
+  t.is((await refresh(refreshToken)).status, 401);
+
+  const idle = await login('owner@a.example');
+  nowMs += 31 * dayMs;
+  t.is((await refresh(idle.body.refreshToken)).status, 401);
+  await sweepSessions(harness.documents, nowMs);
+  const left = harness.documents.of(sessionsTenant).collection(sessions);
+  t.is(await left.count({ expiresAt: { $lt: new Date(nowMs).toISOString() } }), 0);
+  nowMs = began;
+});
+
+const cookiesOf = ({ headers }: Answer): Map<string, string> =>
+  new Map(headers.getSetCookie().map((cookie) => [cookie.slice(0, cookie.indexOf('=')), cookie]));
+const cookieValue = (cookie: string | undefined): string => /=([^;]*)/.exec(cookie ?? '')?.[1] ?? '';
+
+test.serial(
+  'a browser refreshes with its cookie, from our pages only, and its scripts never see the token',
+  async (t) => {
+    const page = { 'sec-fetch-site': 'same-origin' };
+    const signedIn = await login('owner@a.example', page);
+    t.is(signedIn.body.refreshToken, undefined);
+    const cookie = cookiesOf(signedIn).get('oiq_refresh') ?? '';
+    t.regex(cookie, /; Path=\/auth; HttpOnly; SameSite=Strict;/);
+    const ask = (headers: Record<string, string>) =>
+      harness.ask('POST', '/auth/refresh', {
+        as: nobody,
+        headers: { cookie: `oiq_refresh=${cookieValue(cookie)}`, ...headers },
+      });
+    t.is((await ask({})).status, 403);
+    t.is((await ask({ 'sec-fetch-site': 'cross-site' })).status, 403);
+    t.is((await ask({ origin: 'https://evil.example' })).status, 403);
+    const next = await ask(page);
+    t.is(next.status, 200);
+    t.is(next.body.refreshToken, undefined);
+    t.not(cookieValue(cookiesOf(next).get('oiq_refresh')), cookieValue(cookie));
+    t.true(await isLive(cookieValue(cookiesOf(next).get('oiq_token'))));
+  },
+);
+
+/** `fetch` does not let the `Host` be chosen. */
+const cookiesFor = (host: string): Promise<readonly string[]> =>
+  new Promise((resolve, reject) => {
+    const headers = { host, 'content-type': 'application/json' };
+    const sent = request(`${harness.url}/auth/login`, { method: 'POST', headers }, (answer) => {
+      answer.resume();
+      resolve(answer.headers['set-cookie'] ?? []);
+    });
+    sent.on('error', reject);
+    sent.end(JSON.stringify({ email: 'owner@a.example', password }));
+  });
+
+test.serial('cookies are Secure everywhere but on loopback', async (t) => {
+  for (const [host, secure] of [
+    ['oiq.example.com', true],
+    ['10.0.0.1:8080', true],
+    ['127.0.0.1.evil.example', true],
+    ['localhost:8080', false],
+  ] as const) {
+    const answer = await cookiesFor(host);
+    t.is(answer.length, 2, host);
+    for (const cookie of answer) t.is(cookie.endsWith('; Secure'), secure, host);
+  }
+});
+
+test.serial('I see my sessions and end one of them; nobody else’s is there', async (t) => {
+  const email = 'editor@a.example';
+  const phone = (await login(email, { 'user-agent': 'A phone' })).body;
+  const laptop = (await login(email, { 'user-agent': 'A laptop' })).body;
+  const other = (await login('viewer@a.example')).body;
+  t.not(decodeJwt(phone.token).sid, decodeJwt(laptop.token).sid);
+  const as = `token ${laptop.token}` as const;
+  const { body } = await harness.ask('GET', '/auth/sessions', { as });
+  const shown = (agent: string) => body.items.find(({ userAgent }: { userAgent: string }) => userAgent === agent);
+  t.true(shown('A laptop').current);
+  t.false(shown('A phone').current);
+  t.is(shown('A phone').address, '127.0.0.1');
+  t.notRegex(JSON.stringify(body), /[Hh]ash|oiq_rt/);
+  t.is(body.items.length, 2);
+
+  const end = (id: unknown) => harness.ask('DELETE', `/auth/sessions/${id}`, { as });
+  t.is((await end(decodeJwt(other.token).sid)).status, 404);
+  t.true(await isLive(other.token));
+  t.is((await end(decodeJwt(phone.token).sid)).status, 200);
+  t.false(await isLive(phone.token));
+  t.is((await refresh(phone.refreshToken)).status, 401);
+  t.true(await isLive(laptop.token));
+});
+
+test.serial('changing the password needs the present one, and ends the other sessions', async (t) => {
+  const email = 'auditor@a.example';
+  const [here, elsewhere] = [(await login(email)).body, (await login(email)).body];
+  const change = (currentPassword: string, newPassword: string) =>
+    harness.ask('POST', '/auth/change-password', {
+      as: `token ${here.token}`,
+      body: { currentPassword, newPassword },
+    });
+  const next = 'a quite different sentence';
+  for (const [current, wanted, path] of [
+    ['wrong', next, 'currentPassword'],
+    [password, 'short', 'newPassword'],
+    [password, password, 'newPassword'],
+    [password, 'password12345', 'newPassword'],
+  ] as const) {
+    const refused = await change(current, wanted);
+    t.is(refused.status, 400, wanted);
+    t.is(refused.body.details[0].path, path);
+  }
+  t.true(await isLive(elsewhere.token));
+  const changed = await change(password, next);
+  t.is(changed.status, 200);
+  t.is(changed.body.endedSessions, 1);
+  t.true(await isLive(here.token));
+  t.false(await isLive(elsewhere.token));
+  t.is((await refresh(elsewhere.refreshToken)).status, 401);
+  t.is((await login(email)).status, 401);
+  t.is((await change(next, password)).status, 200);
+});
+
+test.serial('I go to another organization of mine with a session of its own, and to none that is not', async (t) => {
+  const { body } = await login('viewer@a.example');
+  const go = (organizationId: string) =>
+    harness.ask('POST', '/auth/switch-tenant', { as: `token ${body.token}`, body: { organizationId } });
+  t.is((await go('b')).status, 404);
+  t.is((await go('nowhere')).status, 404);
+  const members = harness.documents.of('b').collection(memberships);
+  await members.insert({ id: body.user.id, role: 'admin', disabled: true });
+  t.is((await go('b')).status, 404);
+  await members.update(body.user.id, { disabled: false });
+  const there = await go('b');
+  t.is(there.status, 200);
+  t.is(there.body.tenant.id, 'b');
+  t.is(cookiesOf(there).size, 2);
+  const session = await harness.ask('GET', '/auth/session', { as: `token ${there.body.token}` });
+  t.is(session.body.role, 'admin');
+  t.is(session.body.tenant.id, 'b');
+  t.not(decodeJwt(there.body.token).sid, decodeJwt(body.token).sid);
+  t.false(await isLive(body.token), 'the session before is over');
+  t.is((await refresh(body.refreshToken)).status, 401);
+  await members.delete(body.user.id);
+});
+
+test.serial('a user has 200 sessions at most; the one unused for longest gives way', async (t) => {
+  const { body } = await login('admin@b.example');
+  const stored = harness.documents.of(sessionsTenant).collection(sessions);
+  const mine = await stored.find(decodeJwt(body.token).sid as string);
+  if (mine === undefined) return t.fail();
+  const { id: _, version: __, createdAt: ___, updatedAt: ____, ...fields } = mine;
+  await harness.documents.transaction(async ({ of }) => {
+    for (let more = 0; more < 199; more++)
+      await of(sessionsTenant)
+        .collection(sessions)
+        .insert({ ...fields, refreshedAt: new Date(nowMs + minuteMs).toISOString() });
+  });
+  t.true(await isLive(body.token));
+  t.is((await login('admin@b.example')).status, 200);
+  t.false(await isLive(body.token));
+  t.is(await stored.count({ userId: body.user.id }), 200);
+});
