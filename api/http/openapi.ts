@@ -113,12 +113,13 @@ const responsesOf = (operation: Operation): Json => {
   if (operation.path.includes('{')) statuses.add(404);
   if (operation.method !== 'GET') for (const status of [409, 412, 413, 415, 428]) statuses.add(status);
   if (!operation.built) statuses.add(501);
-  const type = operation.contentType.split(';')[0] ?? '';
+  const schema = schemaOf(operation.response, 'output');
+  const types = operation.contentTypes.map((type) => type.split(';')[0] ?? '');
   return {
     200: {
       description: 'Success',
       ...(operation.versions === undefined ? {} : { headers: { ETag: etagHeader } }),
-      content: { [type]: { schema: schemaOf(operation.response, 'output') } },
+      content: Object.fromEntries(types.map((type) => [type, { schema }])),
     },
     ...(operation.versions === 'read' ? { 304: { description: 'It is still at the version of If-None-Match' } } : {}),
     ...Object.fromEntries([...statuses].map((status) => [status, { $ref: `#/components/responses/Error${status}` }])),

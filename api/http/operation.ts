@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { Bucket } from '../../schemas/counters.ts';
 import type { Change } from './changes.ts';
@@ -82,8 +83,11 @@ export interface Definition<
   readonly serverOwned?: readonly string[];
   readonly maxBodyBytes?: number | undefined;
   readonly response: Response;
-  /** Content type of the answer; anything but JSON is sent as the handler returned it (text, bytes or a stream). */
-  readonly contentType?: string;
+  /**
+   * Content type of the answer; anything but JSON is sent as the handler returned it (text, bytes or a stream). Where
+   * the request decides, all that there are: the handler answers `Sent` then.
+   */
+  readonly contentType?: string | readonly [string, string, ...string[]];
   /** Served, but left out of the OpenAPI document. */
   readonly hidden?: boolean;
   /** False for what is declared and answers 501. */
@@ -92,6 +96,12 @@ export interface Definition<
     input: Input<z.output<Params>, z.output<Query>, z.output<Body>>,
     ports: Ports,
   ): Promise<z.input<Response>> | z.input<Response>;
+}
+
+/** An answer whose content type the request decided. A stream that fails breaks the connection off, so that nobody takes a part for the whole. */
+export interface Sent {
+  readonly contentType: string;
+  readonly content: string | Uint8Array | Readable;
 }
 
 /** The unvalidated parts of a request. */
@@ -126,6 +136,8 @@ export interface Operation {
   readonly maxBodyBytes: number;
   readonly response: z.ZodType;
   readonly contentType: string;
+  /** All that an answer may have, `contentType` the first. */
+  readonly contentTypes: readonly string[];
   readonly hidden: boolean;
   readonly built: boolean;
   /** Validates and runs. Rejects with `ApiError` for everything that is not a success. */
@@ -143,7 +155,8 @@ export const defineOperation = <
 >(
   definition: Definition<Params, Query, Body, Response>,
 ): Operation => {
-  const { params, query, body } = definition;
+  const { params, query, body, contentType = 'application/json; charset=utf-8' } = definition;
+  const contentTypes = [contentType].flat();
   const serverOwned = [...alwaysServerOwned, ...(definition.serverOwned ?? [])];
   const ignored = body === undefined ? [] : serverOwned.filter((name) => !declares(body, name));
   return {
@@ -165,7 +178,8 @@ export const defineOperation = <
     body,
     maxBodyBytes: definition.maxBodyBytes ?? 1024 * 1024,
     response: definition.response,
-    contentType: definition.contentType ?? 'application/json; charset=utf-8',
+    contentType: contentTypes[0] ?? '',
+    contentTypes,
     hidden: definition.hidden ?? false,
     built: definition.built ?? true,
     async run(raw, ports) {

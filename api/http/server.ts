@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
+import { Readable } from 'node:stream';
 import Koa from 'koa';
 import { type Metrics, noMetrics } from '../../schemas/metrics.ts';
 import { type SourceOf, sourceAddresses } from '../../schemas/source-address.ts';
@@ -11,10 +12,10 @@ import type { Caller } from './directory.ts';
 import { ApiError, apiErrorOf, invalid } from './errors.ts';
 import { hasBody, readJson, saysJson } from './json-body.ts';
 import { openApiDocument } from './openapi.ts';
-import type { Operation, RawInput, RequestFacts } from './operation.ts';
+import type { Operation, RawInput, RequestFacts, Sent } from './operation.ts';
 import type { Ports } from './ports.ts';
-import { makeRequestLimits, type RequestLimits } from './request-limits.ts';
 import { holds } from './preconditions.ts';
+import { makeRequestLimits, type RequestLimits } from './request-limits.ts';
 import { makeResultCache, type ResultCache } from './result-cache.ts';
 import { mayCall } from './rights.ts';
 import { makeRouter, type Router } from './router.ts';
@@ -94,7 +95,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     const raw: RawInput = { caller: caller as Caller, params, query, body, request, change };
     const run = (): Promise<unknown> => runToText(operation, raw, options);
     const sent = operation.cache === undefined ? await run() : await remembered(context, results, operation, raw, run);
-    send(context, operation.contentType, sent);
+    sendAnswer(context, operation, sent, ports);
     const location = context.state['location'] as string | undefined;
     if (location !== undefined) sendElsewhere(context, location);
     if (operation.versions === 'read' && holds(context.get('if-none-match'), context.response.get('etag')))
@@ -260,6 +261,22 @@ const send = (context: Koa.Context, type: string, body: unknown, status = 200): 
     context.set('Referrer-Policy', 'same-origin');
   }
   context.body = body;
+};
+
+const sendAnswer = (context: Koa.Context, operation: Operation, answer: unknown, { log }: Ports): void => {
+  if (operation.contentTypes.length === 1) {
+    send(context, operation.contentType, answer);
+    return;
+  }
+  const { contentType, content } = answer as Sent;
+  const { requestId } = context.state;
+  // The status is out by then: only the broken connection and this line tell.
+  if (content instanceof Readable)
+    content.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
+        log.error({ requestId, operation: operation.operationId, error }, 'an answer broke off');
+    });
+  send(context, contentType, content);
 };
 
 const sendElsewhere = (context: Koa.Context, location: string): void => {
