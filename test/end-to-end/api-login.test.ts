@@ -1,0 +1,153 @@
+/** Signing in with a password: what an answer tells, how often one may guess, and what is recorded of it. */
+
+import { hash } from '@node-rs/argon2';
+import test from 'ava';
+import { type AuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
+import { users, usersTenant } from '../../schemas/resources/user.ts';
+import { type Answer, type Harness, password, startHarness } from './api-harness.ts';
+
+let harness: Harness;
+let nowMs = 1_800_000_000_000;
+test.before(async () => {
+  harness = await startHarness({ now: () => nowMs, environment: { OIQ_TRUSTED_PROXIES: '127.0.0.1' } });
+});
+test.after.always(() => harness?.close());
+
+const from = (address: string) => ({ 'x-forwarded-for': address });
+const login = (email: string, given: string, headers: Record<string, string>): Promise<Answer> =>
+  harness.ask('POST', '/auth/login', { as: 'nobody', body: { email, password: given }, headers });
+const recordsOf = async (action: string, id: string): Promise<AuditRecord[]> => {
+  const found: AuditRecord[] = [];
+  for await (const record of harness.documents.everywhere(auditRecords, { action, 'resource.id': id }))
+    found.push(record);
+  return found;
+};
+const userOf = async (email: string) => {
+  const { items } = await harness.documents.of(usersTenant).collection(users).list({ filter: { email } });
+  if (items[0] === undefined) throw new Error(`there is no ${email}`);
+  return items[0];
+};
+
+/** Guesses until one is refused; how many were tried. */
+const guesses = async (email: string, address: string, most = 60): Promise<number> => {
+  for (let tried = 0; tried < most; tried++) {
+    const { status } = await login(email, 'wrong', from(address));
+    if (status === 429) return tried;
+    if (status !== 401) throw new Error(`answered ${status}`);
+  }
+  return most;
+};
+
+test.serial('ten guesses a minute, forty a quarter of an hour; then the wait is said', async (t) => {
+  const email = 'owner@b.example';
+  t.is(await guesses(email, '203.0.113.1'), 10);
+  const refused = await login(email, password, from('203.0.113.1'));
+  t.is(refused.status, 429, 'the right password too');
+  const wait = Number(refused.headers.get('retry-after'));
+  t.true(wait >= 1 && wait <= 60);
+  let tried = 10;
+  for (let minute = 0; minute < 10; minute++) {
+    nowMs += 61_000;
+    tried += await guesses(email, '203.0.113.1');
+  }
+  t.true(tried >= 40 && tried <= 80, `${tried} of 110`);
+  nowMs += 15 * 60_000;
+  t.is((await login(email, password, from('203.0.113.1'))).status, 200);
+});
+
+test.serial('who guesses elsewhere does not lock the owner out, nor the neighbour', async (t) => {
+  t.is(await guesses('admin@a.example', '203.0.113.2'), 10);
+  t.is((await login('admin@a.example', password, from('203.0.113.3'))).status, 200);
+  t.is((await login('editor@a.example', password, from('203.0.113.2'))).status, 200);
+});
+
+test.serial(
+  'what a client says of its address before our proxy’s own entry does not begin the count anew',
+  async (t) => {
+    const email = 'admin@b.example';
+    t.is(await guesses(email, '203.0.113.4'), 10);
+    const spoofed = ['198.51.100.1, 203.0.113.4', '::1, 203.0.113.4', 'nonsense, 203.0.113.4'];
+    for (const each of spoofed) t.is((await login(email, 'wrong', from(each))).status, 429, each);
+    t.is(await guesses(email, '2001:db8:1:2::1'), 10);
+    t.is(
+      (await login(email, 'wrong', from('2001:db8:1:2:ffff::2'))).status,
+      429,
+      'another address of the same subscriber',
+    );
+    t.is((await login(email, 'wrong', from('2001:db8:1:3::1'))).status, 401);
+  },
+);
+
+test.serial('right passwords do not count as guesses', async (t) => {
+  for (let times = 0; times < 15; times++)
+    t.is((await login('editor@b.example', password, from('203.0.113.5'))).status, 200);
+});
+
+test.serial('guesses at any account from one address are limited together', async (t) => {
+  let refused = 0;
+  for (let n = 0; n < 130 && refused === 0; n++)
+    if ((await login(`nobody-${n}@a.example`, 'wrong', from('203.0.113.6'))).status === 429) refused = n;
+  t.true(refused >= 100 && refused < 130, String(refused));
+});
+
+const median = (values: readonly number[]): number => [...values].sort((l, r) => l - r)[values.length >> 1] ?? 0;
+
+test.serial('an unknown, a disabled and a password-less user take as long as a wrong password', async (t) => {
+  const stored = harness.documents.of(usersTenant).collection(users);
+  const passwordHash = (await userOf('viewer@a.example')).passwordHash;
+  await stored.insert({ email: 'disabled@a.example', name: '', passwordHash, disabled: true });
+  await stored.insert({ email: 'without@a.example', name: '', passwordHash: null, disabled: false });
+  const cases = [
+    ['viewer@a.example', 'wrong'],
+    ['nobody@a.example', 'wrong'],
+    ['disabled@a.example', password],
+    ['without@a.example', 'wrong'],
+  ] as const;
+  const took = cases.map((): number[] => []);
+  const answers = new Set<string>();
+  // Each in turn, so that a busy machine slows all alike. A missing hash would take a hundredth.
+  for (let turn = 0; turn < 9; turn++)
+    for (const [index, [email, given]] of cases.entries()) {
+      const began = performance.now();
+      const { status, body } = await login(email, given, from(`203.0.113.${50 + turn}`));
+      took[index]?.push(performance.now() - began);
+      answers.add(`${status} ${body.error} ${body.message}`);
+    }
+  t.is(answers.size, 1, [...answers].join('\n'));
+  const [wrong = 0, ...others] = took.map(median);
+  for (const other of others) t.true(other > wrong / 3 && other < wrong * 3, took.map(median).join(' '));
+});
+
+test.serial('a password hashed with less than today’s parameters is hashed anew at its next use', async (t) => {
+  const weak = await hash(password, { memoryCost: 4096, timeCost: 1, parallelism: 1 });
+  const stored = harness.documents.of(usersTenant).collection(users);
+  const { id, email } = await userOf('viewer@b.example');
+  await stored.update(id, { passwordHash: weak });
+  const hashNow = async () => (await stored.find(id))?.passwordHash ?? '';
+  t.is((await login(email, 'wrong', from('203.0.113.7'))).status, 401);
+  t.is(await hashNow(), weak, 'not by a wrong one');
+  t.is((await login(email, password, from('203.0.113.7'))).status, 200);
+  t.regex(await hashNow(), /^\$argon2id\$v=19\$m=47104,t=1,p=1\$/);
+  const strong = await hashNow();
+  t.is((await login(email, password, from('203.0.113.7'))).status, 200);
+  t.is(await hashNow(), strong, 'once');
+});
+
+test.serial('sign-ins are recorded, and failures of known users, few of many', async (t) => {
+  const { id, email } = await userOf('auditor@b.example');
+  for (let minute = 0; minute < 4; minute++) {
+    await guesses(email, '203.0.113.8');
+    nowMs += 61_000;
+  }
+  const deadline = Date.now() + 5000;
+  while ((await recordsOf('session.refuse', id)).length < 20 && Date.now() < deadline);
+  const failures = await recordsOf('session.refuse', id);
+  t.is(failures.length, 20, 'of forty');
+  t.deepEqual(failures[0]?.actor, { type: 'anonymous', id: '' });
+  t.is(failures[0]?.details?.address, '203.0.113.8');
+  const signedIn = await login(email, password, from('203.0.113.9'));
+  t.is(signedIn.status, 200);
+  const session = await harness.ask('GET', '/auth/session', { as: `token ${signedIn.body.token}` });
+  const [begun] = await recordsOf('session.begin', session.body.sessionId);
+  t.is(begun?.actor.id, id);
+});
