@@ -31,7 +31,7 @@ const Query = z.strictObject({
   projectId: id,
   keyId: id,
   service: z.string().max(512).optional(),
-  limit: z.coerce.number().int().min(1).max(100).default(20).describe('Groups with the most bytes'),
+  limit: z.coerce.number().int().min(1).max(100).default(20).describe('Groups with the most accepted bytes'),
 });
 type Query = z.output<typeof Query>;
 
@@ -60,7 +60,7 @@ const TimeSeries = z.strictObject({
         points: z.array(Point),
       }),
     )
-    .describe('Those with the most bytes first; steps in which nothing happened are left out'),
+    .describe('Those with the most accepted bytes first; steps in which nothing happened are left out'),
   leftOut: z.int().describe('Groups beyond `limit`'),
 });
 
@@ -83,7 +83,7 @@ const readGroups = async (columns: TenantColumns, query: Query, hours: Hours): P
   const { where, parameters } = chosen(query, hours);
   const landedOnly = query.by === 'service' ? ' AND landed_bytes > 0' : '';
   const rows = await columns.query<{ grouped: string }>(
-    `SELECT ${groupings[query.by]} AS grouped, sum(bytes) + sum(landed_bytes) AS weight FROM usage FINAL WHERE ${where}${landedOnly} GROUP BY grouped ORDER BY weight DESC, grouped`,
+    `SELECT ${groupings[query.by]} AS grouped, sumIf(bytes, outcome = 'accepted') + sum(landed_bytes) AS weight FROM usage FINAL WHERE ${where}${landedOnly} GROUP BY grouped ORDER BY weight DESC, grouped`,
     parameters,
   );
   return rows.map(({ grouped }) => grouped);

@@ -1,0 +1,156 @@
+/** What a month will have had, what it costs, and what a change of plan loses. */
+import test from 'ava';
+import { costOf } from '../../api/groups/usage/cost.ts';
+import { forecast } from '../../api/groups/usage/forecast.ts';
+import { lossesOf, retentionWithin } from '../../api/groups/usage/plan-change.ts';
+import { quotaStates, type Used } from '../../api/groups/usage/quota-states.ts';
+import { known, unknown } from '../../api/groups/usage/unknown.ts';
+import { defaultPlans, type Plan, type Price } from '../../schemas/resources/plan.ts';
+import { Quota } from '../../schemas/resources/quota.ts';
+
+const march = { fromMs: Date.UTC(2026, 2, 1), endMs: Date.UTC(2026, 3, 1) };
+const days = (entries: Record<string, number>) => new Map(Object.entries(entries));
+
+const forecasts: readonly [
+  title: string,
+  byDay: Record<string, number>,
+  now: string,
+  first: string,
+  expected: unknown,
+][] = [
+  [
+    'nothing was ever counted',
+    {},
+    '2026-03-10T12:00:00Z',
+    '',
+    unknown('there are 0 complete days of history, and a forecast needs 2'),
+  ],
+  [
+    'it began yesterday',
+    { '2026-03-09': 5 },
+    '2026-03-10T12:00:00Z',
+    '2026-03-09',
+    unknown('there are 0 complete days of history, and a forecast needs 2'),
+  ],
+  [
+    'one complete day',
+    { '2026-03-08': 5, '2026-03-09': 5 },
+    '2026-03-10T12:00:00Z',
+    '2026-03-08',
+    unknown('there are 1 complete days of history, and a forecast needs 2'),
+  ],
+  // 5 + 10 + 20 of the past, 15 a day for 22 days: what is left of today, and 21 more.
+  [
+    'two complete days',
+    { '2026-03-07': 5, '2026-03-08': 10, '2026-03-09': 20 },
+    '2026-03-10T12:00:00Z',
+    '2026-03-07',
+    known(35 + 15 * 22),
+  ],
+  // A day without volume counts as 0: (10 + 0) / 2 a day.
+  [
+    'a day without volume',
+    { '2026-03-07': 5, '2026-03-08': 10 },
+    '2026-03-10T12:00:00Z',
+    '2026-03-07',
+    known(15 + 5 * 22),
+  ],
+  [
+    'today has more than the mean',
+    { '2026-03-08': 10, '2026-03-09': 10, '2026-03-10': 50 },
+    '2026-03-10T12:00:00Z',
+    '2026-03-01',
+    known(70 + Math.round((20 / 7) * 21)),
+  ],
+  [
+    'the week before was in another month',
+    { '2026-02-26': 7, '2026-02-27': 7, '2026-02-28': 7, '2026-03-01': 3 },
+    '2026-03-01T01:00:00Z',
+    '2026-01-01',
+    known(3 + 0 + 3 * 30),
+  ],
+  [
+    'it is over',
+    { '2026-03-08': 10, '2026-03-09': 10 },
+    '2026-04-01T00:00:00Z',
+    '2026-01-01',
+    unknown('the period is over'),
+  ],
+];
+for (const [title, byDay, now, first, expected] of forecasts) {
+  test(`a forecast when ${title}`, (t) => {
+    const input = {
+      byDay: days(byDay),
+      period: march,
+      nowMs: Date.parse(now),
+      firstDay: first === '' ? undefined : first,
+    };
+    t.deepEqual(forecast(input), expected as never);
+  });
+}
+
+const price: Price = {
+  currency: 'EUR',
+  perMonth: 20,
+  perGigabyte: { logs: 0.5, metrics: 0.1, traces: null },
+  includedGigabytes: { logs: 10, metrics: 0, traces: 5 },
+};
+const gigabytes = (logs: number, metrics: number, traces: number) => ({
+  logs: known(logs * 1e9),
+  metrics: known(metrics * 1e9),
+  traces: known(traces * 1e9),
+});
+
+test('what is above the included volume costs, and what has no price is not known', (t) => {
+  t.deepEqual(costOf(price, gigabytes(12, 3, 5)), {
+    signals: { logs: known(1), metrics: known(0.3), traces: known(0) },
+    total: known(21.3),
+  });
+  const unpriced = unknown('traces have no price on this plan');
+  t.deepEqual(costOf(price, gigabytes(1, 0, 5.1)), {
+    signals: { logs: known(0), metrics: known(0), traces: unpriced },
+    total: unpriced,
+  });
+  t.deepEqual(costOf(null, gigabytes(0, 0, 0)).total, unknown('the plan has no price'));
+  const late = unknown('too little history');
+  t.deepEqual(costOf(price, { ...gigabytes(0, 0, 0), metrics: late }).total, late);
+});
+
+const planOf = (id: string): Plan => defaultPlans[id] as Plan;
+
+test('a smaller plan names retention, entitlements and volume that are lost', (t) => {
+  const losses = lossesOf({ retentionDays: { logs: 20, metrics: 5 } }, planOf('pro'), planOf('free'), 2 * 1024 ** 3);
+  t.deepEqual(
+    losses.map(({ path }) => path),
+    ['retentionDays.logs', 'retentionDays.traces', 'entitlements.traces', 'limits.bytesPerDay'],
+  );
+  t.regex(losses[0]?.message ?? '', /kept for 20 days as the organization’s own retention says; the plan keeps 3/);
+  t.deepEqual(lossesOf({ retentionDays: { logs: 20 } }, planOf('free'), planOf('enterprise'), 0), []);
+  t.deepEqual(retentionWithin({ logs: 20, metrics: 5 }, planOf('free')), { metrics: 5 });
+});
+
+test('quotas warn from their warning on, and reject from their threshold on', (t) => {
+  const none = { total: 0, logs: 0, metrics: 0, traces: 0 };
+  const used: Used = { day: { ...none, total: 100, logs: 100 }, month: { ...none, total: 500 } };
+  const quota = Quota.parse({
+    day: { total: { warnBytes: 101 }, logs: { warnBytes: 100, rejectBytes: 101 } },
+    month: { total: { rejectBytes: 500 } },
+  });
+  const limits = { ...planOf('free').limits, bytesPerDay: 1_000 };
+  const states = quotaStates(quota, limits, used, Date.UTC(2026, 11, 31, 12));
+  t.deepEqual(
+    states.map(({ window, scope, state, setBy, rejectBytes, resetsAt }) => [
+      window,
+      scope,
+      state,
+      setBy,
+      rejectBytes,
+      resetsAt,
+    ]),
+    [
+      ['day', 'total', 'ok', 'plan', 1_000, '2027-01-01T00:00:00.000Z'],
+      ['day', 'logs', 'warning', 'quota', 101, '2027-01-01T00:00:00.000Z'],
+      ['month', 'total', 'rejecting', 'quota', 500, '2027-01-01T00:00:00.000Z'],
+    ],
+  );
+});
