@@ -45,11 +45,14 @@ export const settingDefinitions = {
   MAIL_FROM: optional(z.string().regex(/^[^\p{Cc}]+$/u, 'must be one line')).describe(
     'Sender of mail, for example OIQ <oiq@example.com>; by default noreply at the host of OIQ_PUBLIC_URL',
   ),
-  SELF_SIGNUP: z.stringbool().default(false).describe('Whether anybody may register and get an organization'),
+  SELF_SIGNUP: z
+    .stringbool()
+    .default(false)
+    .describe('true lets anybody register and get an organization of their own'),
   MORE_ORGANIZATIONS: z
     .stringbool()
     .default(false)
-    .describe('Whether somebody who is signed in may create further organizations'),
+    .describe('true lets those who are signed in create further organizations'),
   NEW_ORGANIZATION_PLAN: z.string().default('free').describe('Plan of organizations that people make themselves'),
   TRUSTED_PROXIES: list.describe('Networks (CIDR) whose X-Forwarded-For is believed, comma-separated'),
   OUTBOUND_NETWORKS: list.describe(

@@ -4,6 +4,7 @@ import type { Clock } from '../../schemas/clock.ts';
 import type { Columns } from '../../schemas/columns.ts';
 import type { CollectionDefinition, Documents } from '../../schemas/documents.ts';
 import type { Log } from '../../schemas/log.ts';
+import { identities, identitiesTenant } from '../../schemas/resources/identity.ts';
 import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
@@ -46,6 +47,8 @@ const erasePeople = async ({ documents }: ErasingPorts, tenantId: string): Promi
     await documents.transaction(async (transaction) => {
       await removeSessions(transaction, id);
       await voidTokens(transaction, { userId: id });
+      const known = transaction.of(identitiesTenant).collection(identities);
+      for (const identity of (await known.list({ filter: { userId: id } })).items) await known.delete(identity.id);
       await transaction.of(multiFactorsTenant).collection(multiFactors).delete(id);
       await transaction.of(usersTenant).collection(users).delete(id);
     });

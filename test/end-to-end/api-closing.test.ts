@@ -8,6 +8,7 @@ import { runOrganizationRequest } from '../../commands/organization-request.ts';
 import type { CollectionDefinition } from '../../schemas/documents.ts';
 import { silent } from '../../schemas/log.ts';
 import { auditHeads, auditRecords } from '../../schemas/resources/audit-record.ts';
+import { identities, identitiesTenant } from '../../schemas/resources/identity.ts';
 import { invitations } from '../../schemas/resources/invitation.ts';
 import { licenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
@@ -106,6 +107,10 @@ test.serial(
       .of('a')
       .collection(memberships)
       .insert({ id: both?.id ?? '', role: 'viewer' });
+    const known = documents.of(identitiesTenant).collection(identities);
+    for await (const { id: userId, email } of documents.everywhere(users))
+      if (email.startsWith('editor@') || email.startsWith('viewer@'))
+        await known.insert({ issuer: 'https://idp.example', subject: email, userId });
     const before = await documents.of('b').collection(auditRecords).count();
     const stored = documents.of(organizationsTenant).collection(organizations);
     const closeAt = async (now: number): Promise<void> => {

@@ -1,7 +1,9 @@
 /** Links that are mailed: new passwords, invitations, registration. Over a real SMTP conversation. */
 import test from 'ava';
+import type { CollectionDefinition } from '../../schemas/documents.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { oneTimeTokens } from '../../schemas/resources/one-time-token.ts';
+import { outgoingMails } from '../../schemas/resources/outgoing-mail.ts';
 import { users, usersTenant } from '../../schemas/resources/user.ts';
 import { type Answer, type Harness, password, startHarness } from './api-harness.ts';
 import { type Received, type SmtpServer, startSmtpServer } from './smtp-server.ts';
@@ -141,6 +143,32 @@ test.serial('known, unknown and disabled addresses get the same answer, and only
   t.false(smtp.received.some(({ to }) => ['unknown@b.example', 'gone@a.example'].includes(to[0] ?? '')));
 });
 
+test.serial('known and unknown addresses cost the same writes', async (t) => {
+  const counted: Record<string, number> = {};
+  let counting = '';
+  const feeds = await Promise.all(
+    ([oneTimeTokens, outgoingMails] as readonly CollectionDefinition<object>[]).map((collection) =>
+      harness.documents.follow(collection, ({ document }) => {
+        if (document?.version !== 1) return;
+        const what = `${counting} ${collection.name}`;
+        counted[what] = (counted[what] ?? 0) + 1;
+      }),
+    ),
+  );
+  const written = async (path: string, body: { email: string }): Promise<number[]> => {
+    counting = `${path} ${body.email}`;
+    t.is((await post(path, body)).status, 200);
+    const first = (collection: string): number => counted[`${counting} ${collection}`] ?? 0;
+    return [first('one-time-tokens'), first('outgoing-mails')];
+  };
+  const register = { organization: 'Any' };
+  for (const email of ['editor@a.example', 'unknown@a.example']) {
+    t.deepEqual(await written('/auth/forgot-password', { email }), [1, 1], email);
+    t.deepEqual(await written('/auth/register', { ...register, email }), [1, 1], email);
+  }
+  for (const feed of feeds) await feed.close();
+});
+
 test.serial('a source that asks for mail too often is refused, whether or not the address is known', async (t) => {
   const statusesFor = async (email: string): Promise<number[]> => {
     const statuses: number[] = [];
@@ -212,6 +240,23 @@ test.serial('who has an account joins with its password, which stays as it is, a
     'b owner',
   ]);
 });
+
+test.serial(
+  'who signs in through an identity provider joins by the link alone, and gets no password by one',
+  async (t) => {
+    const email = 'sso@elsewhere.example';
+    const people = harness.documents.of(usersTenant).collection(users);
+    const { id } = await people.insert({ email, name: 'Sso', passwordHash: null, disabled: false });
+    await harness.ask('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
+    const token = tokenIn(await mailTo(email, /invited/));
+    const accepted = await post('/auth/accept-invite', { token, name: 'Mallory', password: chosen });
+    t.is(accepted.status, 200);
+    t.is(accepted.body.token, undefined);
+    t.is((await people.find(id))?.passwordHash, null);
+    await post('/auth/forgot-password', { email });
+    t.notRegex((await mailTo(email, /Signing in/)).text, /token=/);
+  },
+);
 
 test.serial('an invitation that is withdrawn or repeated lets nobody in by its old link', async (t) => {
   const email = 'late@a.example';
