@@ -139,6 +139,8 @@ export const startHarness = async ({
   /** The API's clock. */
   readonly now?: () => number;
   readonly environment?: Readonly<Record<string, string>>;
+  /** The embedded store at the path, unless told otherwise. */
+  readonly openDocuments?: ((path: string) => Promise<Documents>) | undefined;
   /** What leaves for addresses that users chose. */
   readonly outbound?: Outbound;
   /** Another instance of the API, over the stores of this one (documents only without `openDocuments`); to be closed before it. */
