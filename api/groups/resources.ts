@@ -1,0 +1,6 @@
+/** Every configuration resource. One line here makes it pass the contract of resources. */
+import type { RegisteredResource } from '../http/resource.ts';
+import { licenseKeyResource } from './license-keys/resource.ts';
+import { projectResource } from './projects/resource.ts';
+
+export const resources: readonly RegisteredResource[] = [projectResource, licenseKeyResource];

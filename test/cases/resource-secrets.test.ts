@@ -1,0 +1,63 @@
+/** Secrets in resources: never shown, kept by their mask only while they go where they went. */
+import test from 'ava';
+import { differencesOf } from '../../api/audit/difference.ts';
+import { ApiError } from '../../api/http/errors.ts';
+import { maskSecrets, openSecret, sealSecrets, secretMask, tellSecrets } from '../../api/http/resource-secrets.ts';
+import { makeSecretBox } from '../../api/http/secret-box.ts';
+
+const box = makeSecretBox('a secret key of an installation');
+const purpose = 'channel';
+const secrets = [
+  { path: 'webhook.key', destination: ['webhook.url', 'kind'] },
+  { path: 'pin', destination: ['kind'] },
+];
+const given = { kind: 'webhook', webhook: { url: 'https://example.com/', key: 'hunter2' }, note: 'n' };
+const sealed = (fields: object, before?: object) => sealSecrets(fields, secrets, { before, box, purpose });
+
+test('what is stored holds no secret in the clear, and opens for its own purpose only', (t) => {
+  const stored = sealed(given);
+  t.false(JSON.stringify(stored).includes('hunter2'));
+  t.is(openSecret(stored, 'webhook.key', { box, purpose }), 'hunter2');
+  t.is(openSecret(stored, 'webhook.key', { box, purpose: 'another' }), undefined);
+  t.is(openSecret(stored, 'pin', { box, purpose }), undefined);
+});
+
+test('what is shown has the mask for each secret that there is', (t) => {
+  t.deepEqual(maskSecrets(sealed(given), secrets), { ...given, webhook: { ...given.webhook, key: secretMask } });
+});
+
+test('the mask sent back keeps the stored secret, and a new one replaces it', (t) => {
+  const before = sealed(given);
+  const kept = sealed({ ...maskSecrets(before, secrets), note: 'changed' }, before);
+  t.deepEqual(kept, { ...before, note: 'changed' });
+  const replaced = sealed({ ...given, webhook: { ...given.webhook, key: 'another' } }, before);
+  t.is(openSecret(replaced, 'webhook.key', { box, purpose }), 'another');
+});
+
+const masked = { ...given, webhook: { ...given.webhook, key: secretMask } };
+const refused: readonly [string, object, object | undefined, string][] = [
+  ['of a new one', masked, undefined, 'webhook.key'],
+  [
+    'where the address changed',
+    { ...masked, webhook: { url: 'https://evil.example/', key: secretMask } },
+    sealed(given),
+    'webhook.key',
+  ],
+  ['where the kind changed', { ...masked, kind: 'e-mail' }, sealed(given), 'webhook.key'],
+  ['where none was stored', { ...given, pin: secretMask }, sealed(given), 'pin'],
+];
+for (const [name, fields, before, path] of refused) {
+  test(`the mask ${name} is refused`, (t) => {
+    const error = t.throws(() => sealed(fields, before), { instanceOf: ApiError });
+    t.is(error?.code, 'VALIDATION_FAILED');
+    t.is(error?.details?.[0]?.path, path);
+  });
+}
+
+test('the audit log hears that a secret changed, not what it was or is', (t) => {
+  const before = sealed(given);
+  const after = sealed({ ...given, webhook: { ...given.webhook, key: 'another' } }, before);
+  const told = differencesOf(tellSecrets(before, secrets), tellSecrets(after, secrets, before));
+  t.deepEqual(told, [{ path: 'webhook.key', before: '(secret)', after: '(secret, changed)' }]);
+  t.deepEqual(differencesOf(tellSecrets(before, secrets), tellSecrets(before, secrets, before)), []);
+});

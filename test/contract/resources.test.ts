@@ -1,0 +1,3 @@
+import { resourcesContract } from './resources.ts';
+
+resourcesContract('sqlite');

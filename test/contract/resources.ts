@@ -1,0 +1,353 @@
+/** What must hold for every configuration resource, whoever declares it. Generated from the registry, over any store. */
+import { randomUUID } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import { operations } from '../../api/groups/index.ts';
+import { resources } from '../../api/groups/resources.ts';
+import type { RegisteredResource } from '../../api/http/resource.ts';
+import { versionOf, versionsOf } from '../../api/http/resource-history.ts';
+import { keepResources, type ResourceChange } from '../../processors/engine/resources.ts';
+import type { Documents } from '../../schemas/documents.ts';
+import { auditRecords } from '../../schemas/resources/audit-record.ts';
+import { type Reference, references } from '../../schemas/resources/references.ts';
+import { keptVersions } from '../../schemas/resources/resource-history.ts';
+import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
+import { eventually } from './documents.ts';
+
+type Fields = Record<string, unknown>;
+
+/** What operations of their own add to a created resource's view, shown once. */
+const shownOnce: Readonly<Record<string, readonly string[]>> = { 'license-key': ['key'] };
+
+/** Without `open`, over the embedded store. */
+export const resourcesContract = (store: string, open?: () => Promise<Documents>): void => {
+  let harness: Harness;
+  test.before(async () => {
+    harness = await startHarness({ openDocuments: open });
+  });
+  test.after.always(() => harness?.close());
+
+  const resourceOf = ({ name }: Reference['to']): RegisteredResource => {
+    const found = resources.find(({ collection }) => collection.name === name);
+    if (found === undefined) throw new Error(`no resource is registered for ${name}`);
+    return found;
+  };
+
+  /** The example under a name of its own, referring to things that there are. */
+  const bodyFor = async (resource: RegisteredResource, as?: `token ${string}`): Promise<Fields> => {
+    const body: Fields = { ...resource.example };
+    const own = [...(resource.collection.unique ?? []).flat(), 'name'];
+    for (const field of own) if (typeof body[field] === 'string') body[field] = `${body[field]} ${randomUUID()}`;
+    for (const { from, path, to } of references)
+      if (from === resource.collection) body[path] = (await make(resourceOf(to), as)).id;
+    return body;
+  };
+
+  const make = async (resource: RegisteredResource, as?: `token ${string}`): Promise<Fields & { id: string }> => {
+    const options = as === undefined ? {} : { as };
+    const answer = await harness.ask('POST', resource.path, { ...options, body: await bodyFor(resource, as) });
+    if (answer.status !== 200) throw new Error(`${resource.noun}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+
+  const pathOf = ({ path }: RegisteredResource, id: unknown): string => `${path}/${id}`;
+  const read = async (resource: RegisteredResource, id: unknown): Promise<Answer> =>
+    harness.ask('GET', pathOf(resource, id));
+
+  /** A field whose text can be anything, and how the resource changes single fields. */
+  const textField = ({ example }: RegisteredResource): string =>
+    Object.entries(example).find(([, value]) => typeof value === 'string')?.[0] ?? 'name';
+  const writeVerb = ({ verbs }: RegisteredResource) =>
+    verbs.includes('patch') ? 'PATCH' : verbs.includes('update') ? 'PUT' : undefined;
+
+  /** Changes one text field, by whichever way there is. */
+  const change = async (
+    resource: RegisteredResource,
+    id: unknown,
+    text: string,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> => {
+    const field = textField(resource);
+    const method = writeVerb(resource);
+    const current = await read(resource, id);
+    const body = method === undefined ? { ...current.body, [field]: text } : { [field]: text };
+    const guard: Record<string, string> = resource.insists ? { 'if-match': current.headers.get('etag') ?? '' } : {};
+    return harness.ask(method ?? 'PUT', pathOf(resource, id), { body, headers: { ...guard, ...headers } });
+  };
+
+  const recordsOf = async ({ type }: RegisteredResource, id: unknown) =>
+    (
+      await harness.documents
+        .of('a')
+        .collection(auditRecords)
+        .list({ filter: { 'resource.type': type, 'resource.id': id }, sort: { sequence: 1 } })
+    ).items;
+
+  const refused = (t: ExecutionContext, answer: Answer, status: number, code: string, says: RegExp): void => {
+    t.is(answer.status, status, JSON.stringify(answer.body));
+    t.is(answer.body.error, code);
+    t.regex(answer.body.message, says);
+  };
+
+  for (const resource of resources) {
+    const { noun, type, fields, verbs } = resource;
+    const titled = (title: string, run: (t: ExecutionContext) => Promise<unknown>): void =>
+      void test.serial(`${store}: ${noun}: ${title}`, run);
+    const field = textField(resource);
+
+    titled('what is created is read back', async (t) => {
+      const shown = await make(resource);
+      for (const name of shownOnce[type] ?? []) delete shown[name];
+      const answer = await read(resource, shown.id);
+      t.is(answer.status, 200);
+      t.deepEqual(answer.body, shown);
+      t.is(answer.headers.get('etag'), '"1"');
+    });
+
+    titled('all are listed, page by page, each once', async (t) => {
+      const made = [await make(resource), await make(resource), await make(resource)];
+      const seen: string[] = [];
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const from: string = cursor === '' ? '' : `&cursor=${cursor}`;
+        const page: Answer = await harness.ask('GET', `${resource.path}?limit=2&sort=-createdAt${from}`);
+        t.is(page.status, 200);
+        t.true(page.body.items.length <= 2);
+        seen.push(...page.body.items.map(({ id }: { id: string }) => id));
+        cursor = page.body.nextCursor;
+      }
+      t.is(new Set(seen).size, seen.length);
+      for (const { id } of made) t.true(seen.includes(id));
+    });
+
+    titled('a list finds by text, and refuses a cursor of another order', async (t) => {
+      const made = await make(resource);
+      const text = encodeURIComponent(String(made['name']).toUpperCase());
+      const found = await harness.ask('GET', `${resource.path}?search=${text}`);
+      t.deepEqual(
+        found.body.items.map(({ id }: { id: string }) => id),
+        [made.id],
+      );
+      t.is((await harness.ask('GET', `${resource.path}?search=.*`)).body.items.length, 0);
+      await make(resource);
+      const page = await harness.ask('GET', `${resource.path}?limit=1&sort=createdAt`);
+      const other = `${resource.path}?limit=1&sort=-createdAt&cursor=${page.body.nextCursor}`;
+      refused(t, await harness.ask('GET', other), 400, 'VALIDATION_FAILED', /cursor|list/);
+    });
+
+    titled('what was read can be sent back as it is: nothing changes, no version, no record', async (t) => {
+      const { id } = await make(resource);
+      const before = await read(resource, id);
+      const records = await recordsOf(resource, id);
+      const headers = { 'if-match': before.headers.get('etag') ?? '' };
+      for (const method of ['PUT', 'PATCH']) {
+        if (!verbs.some((verb) => (method === 'PUT' ? ['replace', 'update'] : ['patch']).includes(verb))) continue;
+        const answer = await harness.ask(method, pathOf(resource, id), { body: before.body, headers });
+        t.is(answer.status, 200, JSON.stringify(answer.body));
+        t.deepEqual(answer.body, before.body);
+        t.is(answer.headers.get('etag'), before.headers.get('etag'));
+      }
+      t.deepEqual(await recordsOf(resource, id), records);
+    });
+
+    titled('a change of one field leaves every other as it was', async (t) => {
+      const { id } = await make(resource);
+      const before = await read(resource, id);
+      const answer = await change(resource, id, `changed ${id}`);
+      t.is(answer.status, 200, JSON.stringify(answer.body));
+      const expected = { ...before.body, [field]: `changed ${id}`, version: 2, updatedAt: answer.body.updatedAt };
+      t.deepEqual(answer.body, expected);
+      t.is(answer.headers.get('etag'), '"2"');
+      t.deepEqual((await read(resource, id)).body, expected);
+    });
+
+    titled('a field that is not known is refused, and null takes a field back to its default', async (t) => {
+      const method = writeVerb(resource);
+      const { id } = await make(resource);
+      if (method === undefined) return t.pass();
+      const headers = { 'if-match': '*' };
+      const surprise = await harness.ask(method, pathOf(resource, id), { body: { surprise: 1 }, headers });
+      refused(t, surprise, 400, 'VALIDATION_FAILED', /surprise/);
+      for (const name of Object.keys(fields.shape)) {
+        const initial = fields.shape[name]?.safeParse(undefined) as { success: boolean; data?: unknown };
+        if (!initial.success) continue;
+        const answer = await harness.ask(method, pathOf(resource, id), { body: { [name]: null }, headers });
+        t.is(answer.status, 200, JSON.stringify(answer.body));
+        t.deepEqual(answer.body[name], initial.data, name);
+      }
+    });
+
+    titled('If-Match guards against a lost update', async (t) => {
+      const { id } = await make(resource);
+      t.is((await change(resource, id, `second ${id}`)).body.version, 2);
+      const records = await recordsOf(resource, id);
+      const stale = await change(resource, id, `third ${id}`, { 'if-match': '"1"' });
+      refused(t, stale, 412, 'PRECONDITION_FAILED', /version 2/);
+      t.is(stale.headers.get('etag'), '"2"');
+      t.is((await read(resource, id)).body[field], `second ${id}`);
+      t.deepEqual(await recordsOf(resource, id), records);
+      refused(t, await change(resource, id, 'x', { 'if-match': '2' }), 400, 'VALIDATION_FAILED', /ETag/);
+      for (const [index, tag] of ['"2"', 'W/"3"', '"9", "4"', '*'].entries())
+        t.is((await change(resource, id, `${index} ${id}`, { 'if-match': tag })).status, 200, tag);
+      const both = await Promise.all(
+        ['left', 'right', 'middle'].map((text) => change(resource, id, `${text} ${id}`, { 'if-match': '"6"' })),
+      );
+      t.deepEqual(both.map(({ status }) => status).sort(), [200, 412, 412]);
+      if (!resource.insists) return;
+      const body = { ...(await read(resource, id)).body };
+      const without = await harness.ask(writeVerb(resource) ?? 'PUT', pathOf(resource, id), { body });
+      refused(t, without, 428, 'PRECONDITION_REQUIRED', /If-Match/);
+    });
+
+    titled('a read with the version that it has is 304 without a body, where it tells nothing else', async (t) => {
+      const { id } = await make(resource);
+      const readOperation = operations.find((one) => one.method === 'GET' && one.path === `${resource.path}/{id}`);
+      const same = await harness.ask('GET', pathOf(resource, id), { headers: { 'if-none-match': '"1"' } });
+      t.is(same.status, readOperation?.versions === 'read' ? 304 : 200);
+      if (same.status === 304) t.is(same.body, '');
+      await change(resource, id, `changed ${id}`);
+      const other = await harness.ask('GET', pathOf(resource, id), { headers: { 'if-none-match': '"1"' } });
+      t.is(other.status, 200);
+    });
+
+    titled('what must be unique is refused the second time, with the field and its value', async (t) => {
+      for (const set of resource.collection.unique ?? []) {
+        const one = await make(resource);
+        const other = await make(resource);
+        const taken = Object.fromEntries(set.map((name) => [name, one[name]]));
+        const says = new RegExp(`${set[0]} "${String(one[set[0] ?? ''])}"`);
+        const again = await harness.ask('POST', resource.path, { body: { ...(await bodyFor(resource)), ...taken } });
+        refused(t, again, 409, 'CONFLICT', says);
+        if (set.length === 1 && set[0] === field)
+          refused(t, await change(resource, other.id, String(one[field])), 409, 'CONFLICT', says);
+      }
+      t.pass();
+    });
+
+    titled('each write leaves a record of what it changed, by whom', async (t) => {
+      const { id } = await make(resource);
+      const first = (await read(resource, id)).body[field];
+      await change(resource, id, `changed ${id}`);
+      const [created, changed, ...more] = await recordsOf(resource, id);
+      t.is(more.length, 0);
+      t.is(created?.action, `${type}.create`);
+      t.is(created?.details?.actorName, 'owner@a.example');
+      t.true(created?.details?.changes.some(({ path, after }) => path === field && after === first));
+      t.is(changed?.action, `${type}.update`);
+      t.deepEqual(changed?.details?.changes, [{ path: field, before: first, after: `changed ${id}` }]);
+    });
+
+    titled('earlier versions can be read, as many as are kept', async (t) => {
+      const { id } = await make(resource);
+      const first = (await read(resource, id)).body[field];
+      for (let version = 2; version <= 4; version += 1) await change(resource, id, `${version} ${id}`);
+      const own = harness.documents.of('a');
+      const versions = await versionsOf(own, type, id);
+      t.deepEqual(
+        versions.map((one) => [one.resource.version, (one.fields as Fields)[field]]),
+        [
+          [4, `4 ${id}`],
+          [3, `3 ${id}`],
+          [2, `2 ${id}`],
+          [1, first],
+        ],
+      );
+      t.true(versions.every(({ actor }) => actor?.type === 'user'));
+      t.is(await versionOf(harness.documents.of('b'), type, id, 1), undefined);
+      for (let version = 5; version <= keptVersions + 2; version += 1) await change(resource, id, `${version} ${id}`);
+      t.is((await versionsOf(own, type, id)).length, keptVersions);
+      t.is(await versionOf(own, type, id, 2), undefined);
+      t.is((await versionOf(own, type, id, 3))?.resource.version, 3);
+    });
+
+    titled('whoever keeps the collection hears of a change within a second', async (t) => {
+      const heard: ResourceChange<object>[] = [];
+      const kept = await keepResources(harness.documents, resource.collection, (one) => heard.push(one));
+      const { id } = await make(resource);
+      await eventually('the new one is kept', () => kept.find('a', id) !== undefined, 1_000);
+      await change(resource, id, `changed ${id}`);
+      const keeps = () => (kept.of('a').get(id) as Fields | undefined)?.[field] === `changed ${id}`;
+      await eventually('the change is kept', keeps, 1_000);
+      const own = heard.filter((one) => one.id === id);
+      t.deepEqual(
+        own.map(({ before, after }) => [before?.version, after?.version]),
+        [
+          [undefined, 1],
+          [1, 2],
+        ],
+      );
+      t.is(kept.find('b', id), undefined);
+      t.true(kept.staleMs() < 2_000);
+      if (verbs.includes('delete')) {
+        await harness.ask('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } });
+        await eventually('the removal is heard', () => kept.find('a', id) === undefined, 1_000);
+        t.is(heard.at(-1)?.after, undefined);
+      }
+      await kept.close();
+    });
+
+    titled('nobody of another organization finds it, and it is none of theirs', async (t) => {
+      const token = `token ${await harness.signIn('owner@b.example')}` as const;
+      const { id } = await make(resource);
+      const theirs = await make(resource, token);
+      t.is((await harness.ask('GET', pathOf(resource, id), { as: token })).status, 404);
+      const list = await harness.ask('GET', `${resource.path}?limit=1000`, { as: token });
+      t.deepEqual(
+        list.body.items.map((one: { id: string }) => one.id).includes(theirs.id) &&
+          !JSON.stringify(list.body).includes(id),
+        true,
+      );
+      const headers = { 'if-match': '*' };
+      for (const { method, path } of operations.filter((one) => one.path === `${resource.path}/{id}`)) {
+        const body = method === 'GET' || method === 'DELETE' ? undefined : (await read(resource, id)).body;
+        const asked = await harness.ask(method, path.replace('{id}', id), { as: token, body, headers });
+        t.is(asked.status, 404, `${method} ${JSON.stringify(asked.body)}`);
+      }
+      t.is((await read(resource, id)).body.version, 1);
+    });
+
+    titled('it cannot refer to what there is not, nor to what is another organization’s', async (t) => {
+      const token = `token ${await harness.signIn('owner@b.example')}` as const;
+      for (const { from, path, to } of references) {
+        if (from !== resource.collection) continue;
+        const body = await bodyFor(resource);
+        for (const id of ['no-such-thing', (await make(resourceOf(to), token)).id]) {
+          const answer = await harness.ask('POST', resource.path, { body: { ...body, [path]: id } });
+          refused(t, answer, 400, 'VALIDATION_FAILED', new RegExp(id));
+          t.is(answer.body.details[0].path, path);
+        }
+      }
+      t.pass();
+    });
+
+    titled('while others refer to it, it cannot be deleted, and they are named', async (t) => {
+      const using = references.filter(({ to }) => to === resource.collection);
+      if (!verbs.includes('delete') || using.length === 0) return t.pass();
+      for (const { from, path } of using) {
+        const referrer = resourceOf(from);
+        const { id } = await make(resource);
+        const body = { ...(await bodyFor(referrer)), [path]: id };
+        const user = (await harness.ask('POST', referrer.path, { body })).body;
+        const answer = await harness.ask('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } });
+        refused(t, answer, 409, 'CONFLICT', new RegExp(`${referrer.noun}.*${user.id}`));
+        t.is((await read(resource, id)).status, 200);
+        t.is((await harness.ask('DELETE', pathOf(referrer, user.id), { headers: { 'if-match': '*' } })).status, 200);
+        t.is((await harness.ask('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } })).status, 200);
+      }
+    });
+
+    titled('what is deleted is gone with its versions, and the record says what it was', async (t) => {
+      if (!verbs.includes('delete')) return t.pass();
+      const { id } = await make(resource);
+      const last = (await change(resource, id, `changed ${id}`)).body;
+      const stale = await harness.ask('DELETE', pathOf(resource, id), { headers: { 'if-match': '"1"' } });
+      refused(t, stale, 412, 'PRECONDITION_FAILED', /version 2/);
+      const answer = await harness.ask('DELETE', pathOf(resource, id), { headers: { 'if-match': '"2"' } });
+      t.is(answer.status, 200);
+      t.is((await read(resource, id)).status, 404);
+      t.is((await harness.ask('DELETE', pathOf(resource, id))).status, 404);
+      t.deepEqual(await versionsOf(harness.documents.of('a'), type, id), []);
+      const record = (await recordsOf(resource, id)).at(-1);
+      t.is(record?.action, `${type}.delete`);
+      t.true(record?.details?.changes.some(({ path, before }) => path === field && before === last[field]));
+    });
+  }
+};
