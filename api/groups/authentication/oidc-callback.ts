@@ -19,7 +19,7 @@ export const finishOidc = defineOperation({
   group: 'authentication',
   role: 'none',
   hidden: true,
-  limit: { rate: 1, burst: 30 },
+  limit: { rate: 5, burst: 100 },
   changes: true,
   audit: ['session.begin', ...admissionActions],
   // Providers add parameters of their own, which OpenID Connect says to ignore.

@@ -19,7 +19,7 @@ export const startOidc = defineOperation({
   group: 'authentication',
   role: 'none',
   hidden: true,
-  limit: { rate: 1, burst: 30 },
+  limit: { rate: 5, burst: 100 },
   query: z.strictObject({
     organization: z.string().min(1).max(64).optional().describe('Id of the organization'),
     email: z.string().min(3).max(320).optional().describe('Leads to the organization that proved its domain'),

@@ -1,0 +1,184 @@
+/** What must not sign anybody in: forged tokens, answers to other questions, other browsers, other providers. */
+import test from 'ava';
+import { generateKeyPair, SignJWT } from 'jose';
+import { identities, identitiesTenant } from '../../schemas/resources/identity.ts';
+import { sessions } from '../../schemas/resources/session.ts';
+import { type Browser, openBrowser, type Page } from './browser.ts';
+import { type Bent, type HostileProvider, startHostileProvider } from './hostile-provider.ts';
+import { clientId, type OidcHarness, startOidcHarness } from './oidc-harness.ts';
+
+let oidc: OidcHarness;
+let hostile: HostileProvider;
+test.before(async () => {
+  oidc = await startOidcHarness();
+  hostile = await startHostileProvider(clientId);
+  await oidc.prove('a', 'corp.example');
+});
+test.after.always(async () => {
+  hostile?.close();
+  await oidc?.close();
+});
+
+const domains = [{ name: 'corp.example' }];
+const start = (): string => `${oidc.harness.url}/auth/sso/oidc/start?organization=a`;
+const isCallback = (url: string): boolean => url.includes('/auth/sso/oidc/callback');
+
+const sessionsThere = async (): Promise<number> => {
+  let count = 0;
+  for await (const { provedBy } of oidc.harness.documents.everywhere(sessions)) if (provedBy === 'a') count++;
+  return count;
+};
+
+/** Signs in at the provider that bends its answers. */
+const attempt = async (bent: Bent): Promise<Page> => {
+  hostile.bend(bent);
+  return openBrowser().visit(start());
+};
+
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const now = Math.floor(Date.now() / 1000);
+
+const forged: Readonly<Record<string, Bent>> = {
+  'a wrong nonce': { claims: { nonce: 'another' } },
+  'no nonce': { claims: { nonce: undefined } },
+  'the token of another client': { claims: { aud: 'another' } },
+  'several audiences, authorized for another': { claims: { aud: [clientId, 'another'], azp: 'another' } },
+  'another issuer': { claims: { iss: 'https://accounts.example' } },
+  'no issuer': { claims: { iss: undefined } },
+  'no subject': { claims: { sub: undefined } },
+  'an expired token': { claims: { exp: now - 3600, iat: now - 7200 } },
+  'no expiry': { claims: { exp: undefined } },
+  'no time of issue': { claims: { iat: undefined } },
+  'no algorithm': { idToken: (claims) => `${encode({ alg: 'none' })}.${encode(claims)}.` },
+  'no algorithm, and a signature': { idToken: (claims) => `${encode({ alg: 'none' })}.${encode(claims)}.AAAA` },
+  'the public key as a secret': {
+    idToken: (claims) =>
+      new SignJWT({ ...claims })
+        .setProtectedHeader({ alg: 'HS256' })
+        .sign(Buffer.from(String(hostile.publicJwk.n), 'base64url')),
+  },
+  'the key of somebody else': {
+    idToken: async (claims) =>
+      new SignJWT({ ...claims })
+        .setProtectedHeader({ alg: 'RS256', kid: 'one' })
+        .sign((await generateKeyPair('RS256')).privateKey),
+  },
+  'a key that the token brings': {
+    idToken: async (claims) =>
+      new SignJWT({ ...claims })
+        .setProtectedHeader({ alg: 'RS256', kid: 'one', jku: 'https://evil.example/jwks' })
+        .sign((await generateKeyPair('RS256')).privateKey),
+  },
+  'no token': { idToken: () => '' },
+  'the answer of another issuer': { callback: { iss: 'https://accounts.example' } },
+  'an error': { callback: { error: 'access_denied' } },
+  'another state': { callback: { state: 'another' } },
+};
+
+test.serial('an answer that is not the provider’s to this very question signs nobody in', async (t) => {
+  t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
+  const before = await sessionsThere();
+  for (const [what, bent] of Object.entries(forged)) {
+    const page = await attempt(bent);
+    t.is(page.status, 401, `${what}: ${JSON.stringify(page.body)}`);
+    t.is(page.body.error, 'UNAUTHENTICATED', what);
+  }
+  t.is(await sessionsThere(), before);
+  const known = await oidc.harness.documents
+    .of(identitiesTenant)
+    .collection(identities)
+    .count({ issuer: hostile.issuer });
+  t.is(known, 0);
+  await attempt({});
+  t.is(await sessionsThere(), before + 1, 'the same answer, unbent, does');
+});
+
+test.serial(
+  'a provider whose description is of another issuer, or leads into private networks, is not asked',
+  async (t) => {
+    t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
+    const descriptions = [{ issuer: 'https://accounts.example' }, { issuer: undefined }];
+    const exchanged = hostile.exchanges();
+    for (const discovery of descriptions) t.is((await attempt({ discovery })).status, 503, JSON.stringify(discovery));
+    t.is(hostile.exchanges(), exchanged);
+    for (const discovery of [{ token_endpoint: 'http://10.0.0.1/token' }, { jwks_uri: 'http://169.254.169.254/' }]) {
+      const page = await attempt({ discovery });
+      t.is(page.status, 503, JSON.stringify(discovery));
+      t.regex(page.body.message, /private network/);
+    }
+  },
+);
+
+/** Begins a sign-in and stops where the provider sends the browser back. */
+const begun = async (browser: Browser): Promise<string> => {
+  hostile.bend({});
+  return (await browser.visit(start(), { stop: isCallback })).url;
+};
+
+test.serial('an answer counts for ten minutes', async (t) => {
+  t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
+  const [late, early] = [openBrowser(), openBrowser()];
+  const callbacks = [await begun(late), await begun(early)] as const;
+  oidc.ahead(10 * 60_000 + 1000);
+  t.is((await late.visit(callbacks[0])).status, 401);
+  oidc.ahead(9 * 60_000);
+  t.is((await early.visit(callbacks[1])).status, 200);
+  oidc.ahead(0);
+});
+
+test.serial('an answer counts in the browser that asked, and once', async (t) => {
+  t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
+  const victim = openBrowser();
+  const mine = openBrowser();
+  const callback = await begun(mine);
+  const exchanged = hostile.exchanges();
+  t.is((await victim.visit(callback)).status, 401, 'a browser that asked nothing');
+  await begun(victim);
+  t.is((await victim.visit(callback)).status, 401, 'a browser that asked something else');
+  t.is(hostile.exchanges(), exchanged, 'the code was not even tried');
+  const sealed = `oiq_sso=${mine.cookie(oidc.harness.url, 'oiq_sso')}`;
+  t.is((await mine.visit(callback)).status, 200);
+  t.is(hostile.exchanges(), exchanged + 1);
+  t.is((await mine.visit(callback)).status, 401, 'again');
+  t.is(
+    (await openBrowser().visit(callback, { headers: { cookie: sealed } })).status,
+    401,
+    'again, with the cookie kept',
+  );
+  t.is(hostile.exchanges(), exchanged + 1);
+});
+
+test.serial('a cookie that was changed, or sealed for something else, is none', async (t) => {
+  t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
+  const browser = openBrowser();
+  const callback = await begun(browser);
+  const cookie = browser.cookie(oidc.harness.url, 'oiq_sso') ?? '';
+  const end = cookie.endsWith('A') ? 'B' : 'A';
+  for (const value of ['', 'nonsense', 'v1.', `${cookie.slice(0, -1)}${end}`, cookie.slice(3)])
+    t.is((await openBrowser().visit(callback, { headers: { cookie: `oiq_sso=${value}` } })).status, 401, value);
+  t.notRegex(Buffer.from(cookie.slice(3), 'base64url').toString('latin1'), /state|verifier|nonce/);
+});
+
+test.serial('an answer of a provider that was replaced meanwhile is not taken', async (t) => {
+  t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
+  const browser = openBrowser();
+  const callback = await begun(browser);
+  const exchanged = hostile.exchanges();
+  t.is((await oidc.set('a', { domains })).status, 200);
+  t.is((await browser.visit(callback)).status, 401);
+  t.is(hostile.exchanges(), exchanged);
+});
+
+test.serial('a code of the real provider is good once', async (t) => {
+  t.is((await oidc.set('a', { domains })).status, 200);
+  await oidc.provider.accounts({ ann: { email: 'ann@corp.example', email_verified: true } });
+  await oidc.provider.signIn('ann');
+  const first = openBrowser();
+  const { url } = await first.visit(start(), { stop: isCallback });
+  const code = new URL(url).searchParams.get('code') ?? '';
+  t.is((await first.visit(url)).status, 200);
+  const second = openBrowser();
+  const other = new URL((await second.visit(start(), { stop: isCallback })).url);
+  other.searchParams.set('code', code);
+  t.is((await second.visit(other.href)).status, 401);
+});

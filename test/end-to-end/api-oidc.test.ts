@@ -1,0 +1,275 @@
+/** Signing in through a real OpenID Connect provider: who is taken in, as what, and who is not. */
+import test from 'ava';
+import { auditRecords } from '../../schemas/resources/audit-record.ts';
+import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
+import { type Answer, password } from './api-harness.ts';
+import { openBrowser } from './browser.ts';
+import { clientId, clientSecret, type OidcHarness, startOidcHarness } from './oidc-harness.ts';
+
+let oidc: OidcHarness;
+test.before(async () => {
+  oidc = await startOidcHarness();
+});
+test.after.always(() => oidc?.close());
+
+const verified = (email: string, more: object = {}): object => ({ email, email_verified: true, name: 'Ann', ...more });
+const get = (as: 'owner' | 'editor' = 'owner'): Promise<Answer> =>
+  oidc.harness.ask('GET', '/api/account/identity-provider', { as });
+
+test.serial('a provider is set, its secret never shown, and a domain proved by DNS', async (t) => {
+  t.is((await get('editor')).status, 403);
+  const none = await get();
+  t.false(none.body.enabled);
+  t.is(none.body.redirectUri, `${oidc.harness.url}/auth/sso/oidc/callback`);
+  const set = await oidc.set('a', { domains: [{ name: 'Corp.Example.' }] });
+  t.is(set.status, 200, JSON.stringify(set.body));
+  t.is(set.body.clientSecret, '********');
+  const [domain] = set.body.domains;
+  t.is(domain.name, 'corp.example');
+  t.is(domain.provedAt, null);
+  t.regex(domain.record.value, /^oiq-verification=[\w-]{43}$/);
+  oidc.records.set('corp.example', ['something else', domain.record.value]);
+  const proved = await oidc.harness.ask('PUT', '/api/account/identity-provider', { body: set.body });
+  t.is(proved.status, 200, JSON.stringify(proved.body));
+  t.true(Math.abs(Date.parse(proved.body.domains[0].provedAt) - Date.now()) < 60_000);
+  const other = await oidc.set('b', { domains: [{ name: 'corp.example' }] });
+  t.not(other.body.domains[0].record.value, domain.record.value);
+  t.is(other.body.domains[0].provedAt, null, 'another organization’s record proves nothing');
+  oidc.records.delete('corp.example');
+  t.is(
+    (await oidc.harness.ask('PUT', '/api/account/identity-provider', { body: set.body })).body.domains[0].provedAt,
+    null,
+  );
+  const { items } = await oidc.harness.documents
+    .of('a')
+    .collection(auditRecords)
+    .list({ filter: { 'resource.type': 'identity-provider' } });
+  t.is(items.length, 3);
+  t.false(JSON.stringify(items).includes(clientSecret));
+});
+
+test.serial('what was read can be sent back, but a stored secret goes to no other provider', async (t) => {
+  t.is((await oidc.set('a')).status, 200);
+  const { body } = await get();
+  const put = (changes: object): Promise<Answer> =>
+    oidc.harness.ask('PUT', '/api/account/identity-provider', { body: { ...body, ...changes } });
+  t.deepEqual((await put({})).body, body);
+  const moved = await put({ issuer: 'https://elsewhere.example', enabled: false });
+  t.is(moved.status, 400);
+  t.is(moved.body.details[0].path, 'clientSecret');
+  t.is((await put({ clientId: 'another', enabled: false })).status, 400);
+});
+
+test.serial('an issuer that is no provider, or not the one it says, is refused', async (t) => {
+  const { issuer } = oidc.provider;
+  const refused: readonly (readonly [object, RegExp])[] = [
+    [{ issuer: 'http://example.com' }, /https/],
+    [{ issuer: 'ftp://example.com' }, /https/],
+    [{ issuer: 'nonsense' }, /no address/],
+    [{ issuer: `${issuer}?a=b` }, /query/],
+    [{ issuer: null }, /needed/],
+    [{ issuer: 'https://10.0.0.1' }, /private network/],
+    [{ issuer: 'https://[::1]' }, /private network/],
+    [{ issuer: issuer.replace('127.0.0.1', 'localhost') }, /does not answer/],
+    [{ issuer: oidc.harness.url }, /does not answer/],
+  ];
+  for (const [changes, message] of refused) {
+    const { status, body } = await oidc.set('a', changes);
+    t.is(status, 400, JSON.stringify(changes));
+    t.is(body.details[0].path, 'issuer', JSON.stringify(changes));
+    t.regex(body.message, message, JSON.stringify(changes));
+  }
+  for (const changes of [
+    { clientId: null },
+    { domains: [{ name: 'no domain' }] },
+    { defaultRole: 'owner' },
+    { scopes: ['email'] },
+  ])
+    t.is((await oidc.set('a', changes)).status, 400, JSON.stringify(changes));
+});
+
+test.serial('somebody of a proved domain is taken in, and is the same user the next time', async (t) => {
+  await oidc.prove('a', 'corp.example');
+  await oidc.provider.accounts({ ann: verified('Ann@corp.example') });
+  const browser = openBrowser();
+  const page = await oidc.signIn('ann', 'email=ann@corp.example&returnTo=%2Flogs%3Fa%3D1', browser);
+  t.is(page.url, `${oidc.harness.url}/logs?a=1`);
+  const session = await oidc.session(browser);
+  t.is(session.status, 200);
+  t.deepEqual(session.body.user, { ...session.body.user, email: 'ann@corp.example', name: 'Ann' });
+  t.is(session.body.role, 'viewer');
+  t.is(session.body.tenant.id, 'a');
+  t.is(browser.cookie(oidc.harness.url, 'oiq_sso'), undefined);
+  t.truthy(browser.cookie(oidc.harness.url, 'oiq_refresh'));
+  const again = openBrowser();
+  await oidc.provider.accounts({ ann: verified('renamed@elsewhere.example') });
+  await oidc.signIn('ann', 'organization=a', again);
+  t.is((await oidc.session(again)).body.user.id, session.body.user.id, 'found by issuer and subject');
+  const records = await oidc.harness.documents
+    .of('a')
+    .collection(auditRecords)
+    .list({ filter: { action: 'user.provision' } });
+  t.is(records.items.length, 1);
+});
+
+test.serial('the password of somebody who was taken in is none', async (t) => {
+  const body = { email: 'ann@corp.example', password };
+  t.is((await oidc.harness.ask('POST', '/auth/login', { as: 'nobody', body })).status, 401);
+});
+
+test.serial('nobody is taken in by an unverified address, an unproved domain, or none at all', async (t) => {
+  await oidc.prove('a', 'corp.example');
+  const refused = {
+    unverified: { email: 'bob@corp.example', email_verified: false },
+    silent: { email: 'bob@corp.example' },
+    text: { email: 'bob@corp.example', email_verified: 'true' },
+    elsewhere: verified('bob@other.example'),
+    below: verified('bob@sub.corp.example'),
+    nearly: verified('bob@notcorp.example'),
+    twice: verified('bob@other.example@corp.example'),
+    none: { name: 'Bob' },
+  };
+  await oidc.provider.accounts(refused);
+  for (const subject of Object.keys(refused)) {
+    const page = await oidc.signIn(subject, 'organization=a');
+    t.is(page.status, 403, subject);
+    t.is(page.body.error, 'FORBIDDEN', subject);
+  }
+  const { items } = await oidc.harness.documents
+    .of(usersTenant)
+    .collection(users)
+    .list({ filter: { name: 'Bob' } });
+  t.deepEqual(items, []);
+});
+
+test.serial('a user who is there already is not taken over, and links the identity when signed in', async (t) => {
+  await oidc.prove('a', 'a.example');
+  await oidc.provider.accounts({ thief: verified('editor@a.example') });
+  const refused = await oidc.signIn('thief', 'organization=a');
+  t.is(refused.status, 409);
+  t.regex(refused.body.message, /sign in with the password/);
+  const token = await oidc.harness.signIn('editor@a.example');
+  const own = { authorization: `Bearer ${token}` };
+  const start = `${oidc.harness.url}/auth/sso/oidc/start?link=true&returnTo=/me`;
+  const site = { cookie: `oiq_token=${token}`, 'sec-fetch-site': 'cross-site' };
+  t.is((await openBrowser().visit(start, { headers: site })).status, 403, 'another site asks');
+  t.is((await openBrowser().visit(start)).status, 401);
+  const linked = await openBrowser().visit(start, { headers: { ...own, origin: oidc.harness.url } });
+  t.is(linked.url, `${oidc.harness.url}/me`);
+  const browser = openBrowser();
+  await oidc.signIn('thief', 'organization=a', browser);
+  t.is((await oidc.session(browser)).body.user.email, 'editor@a.example');
+  const viewer = await oidc.harness.signIn('viewer@a.example');
+  const taken = await openBrowser().visit(start, { headers: { authorization: `Bearer ${viewer}` } });
+  t.is(taken.status, 409, 'an identity belongs to one user');
+});
+
+test.serial('the mapping gives roles at each sign-in, up to Admin, and leaves Owners alone', async (t) => {
+  await oidc.prove('a', 'corp.example');
+  const roleMapping = {
+    claim: 'groups',
+    roles: [
+      { value: 'ops', role: 'admin' },
+      { value: 'dev', role: 'editor' },
+    ],
+  };
+  const mapped = { scopes: ['openid', 'email', 'groups'], domains: [{ name: 'corp.example' }], roleMapping };
+  t.is((await oidc.set('a', { ...mapped, defaultRole: null })).status, 200);
+  const roleOf = async (groups: unknown): Promise<string | number> => {
+    const browser = openBrowser();
+    await oidc.provider.accounts({ eve: verified('eve@corp.example', { groups }) });
+    const page = await oidc.signIn('eve', 'organization=a', browser);
+    return page.status >= 400 && page.body.error ? page.status : (await oidc.session(browser)).body.role;
+  };
+  t.is(await roleOf(['others']), 403);
+  t.is(await roleOf(['dev', 'others']), 'editor');
+  t.is(await roleOf(['dev', 'ops']), 'admin');
+  t.is(await roleOf('dev'), 'editor');
+  t.is(await roleOf([]), 403);
+  t.is((await oidc.set('a', { ...mapped, defaultRole: 'viewer' })).status, 200);
+  t.is(await roleOf(undefined), 'viewer');
+  const owner = { ...roleMapping, roles: [{ value: 'ops', role: 'owner' }] };
+  t.is((await oidc.set('a', { ...mapped, roleMapping: owner })).status, 400);
+  const people = await oidc.harness.documents
+    .of(usersTenant)
+    .collection(users)
+    .list({ filter: { email: 'eve@corp.example' } });
+  await oidc.harness.documents
+    .of('a')
+    .collection(memberships)
+    .update(people.items[0]?.id ?? '', { role: 'owner' });
+  t.is(await roleOf(['dev']), 'owner');
+  await oidc.harness.documents
+    .of('a')
+    .collection(memberships)
+    .update(people.items[0]?.id ?? '', { disabled: true });
+  t.is(await roleOf(['dev']), 403);
+});
+
+test.serial('a session that a provider vouched for opens no other organization', async (t) => {
+  await oidc.set('a');
+  const { items } = await oidc.harness.documents
+    .of(usersTenant)
+    .collection(users)
+    .list({ filter: { email: 'ann@corp.example' } });
+  const id = items[0]?.id ?? '';
+  await oidc.harness.documents.of('b').collection(memberships).insert({ id, role: 'admin' });
+  const browser = openBrowser();
+  await oidc.signIn('ann', 'organization=a', browser);
+  const as = `token ${browser.cookie(oidc.harness.url, 'oiq_token')}` as const;
+  const answer = await oidc.harness.ask('POST', '/auth/switch-tenant', { as, body: { organizationId: 'b' } });
+  t.is(answer.status, 403, JSON.stringify(answer.body));
+  t.is((await oidc.harness.ask('POST', '/auth/switch-tenant', { as, body: { organizationId: 'a' } })).status, 200);
+});
+
+test.serial('an organization without a provider is answered as one that there is not', async (t) => {
+  await oidc.set('b', { enabled: false });
+  const start = (query: string): Promise<Answer> =>
+    oidc.harness.ask('GET', `/auth/sso/oidc/start?${query}`, { as: 'nobody' });
+  const answers = [
+    await start('organization=b'),
+    await start('organization=none'),
+    await start('email=x@nobody.example'),
+  ];
+  for (const { status, body } of answers) {
+    t.is(status, 404);
+    t.deepEqual({ ...body, requestId: '' }, { ...answers[0]?.body, requestId: '' });
+  }
+  t.is((await start('')).status, 400);
+  t.is((await start('email=none')).status, 400);
+});
+
+test.serial('after the sign-in a browser goes to paths of this site only', async (t) => {
+  for (const path of [
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example',
+    '/%0d%0aX: y'.replaceAll('%0d%0a', '\r\n'),
+    '',
+    'logs',
+    '/\t/evil.example',
+  ]) {
+    const query = new URLSearchParams({ organization: 'a', returnTo: path });
+    const { status } = await oidc.harness.ask('GET', `/auth/sso/oidc/start?${query}`, { as: 'nobody' });
+    t.is(status, path === '' ? 303 : 400, JSON.stringify(path));
+  }
+});
+
+test('SAML is not served', async (t) => {
+  for (const [method, path] of [
+    ['GET', 'login'],
+    ['POST', 'acs'],
+    ['GET', 'metadata'],
+  ] as const) {
+    const answer = await oidc.harness.ask(method, `/auth/sso/saml/${path}`, { as: 'nobody' });
+    t.is(answer.status, 501);
+    t.is(answer.body.error, 'NOT_IMPLEMENTED');
+  }
+});
+
+test.serial('the client is known to the provider by its own secret', async (t) => {
+  await oidc.set('a', { clientSecret: 'wrong' });
+  const page = await oidc.signIn('ann', 'organization=a');
+  t.is(page.status, 401);
+  t.is((await oidc.set('a', { clientId, clientSecret })).status, 200);
+});

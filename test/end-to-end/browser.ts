@@ -1,0 +1,61 @@
+/** What a browser does at a sign-in elsewhere: keeps cookies and follows redirects. */
+
+export interface Page {
+  readonly url: string;
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+export interface Browser {
+  /** Goes to an address and where it leads, until an answer is no redirect or `stop` says so of where one leads. */
+  visit(
+    url: string,
+    options?: { readonly stop?: (url: string) => boolean; readonly headers?: Readonly<Record<string, string>> },
+  ): Promise<Page>;
+  cookie(url: string, name: string): string | undefined;
+}
+
+const mostRedirects = 20;
+
+const pageOf = async (url: string, answer: Response): Promise<Page> => {
+  const text = await answer.text();
+  const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false;
+  return { url, status: answer.status, body: isJson && text !== '' ? JSON.parse(text) : text };
+};
+
+export const openBrowser = (): Browser => {
+  const jars = new Map<string, Map<string, string>>();
+  const jarOf = (url: string): Map<string, string> => {
+    const { host } = new URL(url);
+    const jar = jars.get(host) ?? new Map<string, string>();
+    jars.set(host, jar);
+    return jar;
+  };
+  const ask = async (url: string, headers: Readonly<Record<string, string>>): Promise<Response> => {
+    const jar = jarOf(url);
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await fetch(url, { redirect: 'manual', headers: { ...headers, ...(cookie && { cookie }) } });
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (value === '' || /expires=Thu, 01 Jan 1970/i.test(line)) jar.delete(name);
+      else jar.set(name, value);
+    }
+    return answer;
+  };
+  return {
+    async visit(first, { stop = () => false, headers = {} } = {}) {
+      let url = first;
+      for (let redirects = 0; redirects < mostRedirects; redirects++) {
+        const answer = await ask(url, redirects === 0 ? headers : {});
+        const location = answer.headers.get('location');
+        const page = await pageOf(url, answer);
+        if (location === null) return page;
+        url = new URL(location, url).href;
+        if (stop(url)) return { ...page, url };
+      }
+      throw new Error(`more than ${mostRedirects} redirects, the last to ${url}`);
+    },
+    cookie: (url, name) => jarOf(url).get(name),
+  };
+};
