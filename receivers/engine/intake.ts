@@ -113,8 +113,11 @@ export class Intake {
     this.#rejections.count(caller, signal, refused, records, bytes);
   }
 
-  async #accept({ origin }: IngestRequest, { size, records, written, pieces }: Prepared): Promise<Accepted | Refusal> {
-    const overQuota = this.#quotas.take(origin.caller, origin.signal, size);
+  async #accept({ origin }: IngestRequest, { records, written, pieces }: Prepared): Promise<Accepted | Refusal> {
+    // The bytes that messages carry, as the ledger counts them: JSON is smaller by then.
+    let bytes = 0;
+    for (const { size } of pieces) bytes += size;
+    const overQuota = this.#quotas.take(origin.caller, origin.signal, bytes);
     const limited = overQuota instanceof Promise ? await overQuota : overQuota;
     if (limited !== undefined) return limited;
     if (pieces.length > 0) await this.#publisher.publish(origin, pieces);

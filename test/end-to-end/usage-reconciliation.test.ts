@@ -1,0 +1,167 @@
+/**
+ * One process that is killed in the middle of known amounts of everything: good, poison, malformed, not allowed and over the quota.
+ * All figures of the ledger agree with what was answered and with what is stored.
+ */
+import { join } from 'node:path';
+import test from 'ava';
+import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
+import { encodeHeaders } from '../../schemas/telemetry-message.ts';
+import { topics } from '../../schemas/topics.ts';
+import { tracesRequest } from '../cases/sink-tables.ts';
+import { embeddedDeployment, withoutLimits } from './deployment.ts';
+import { freePorts, type OiqProcess, type Ports, read, runOiq, signIn, startOiq } from './oiq-process.ts';
+import { logsRequest, Oracle } from './oracle.ts';
+import { readBackEmbedded } from './read-back.ts';
+import { judge, temporaryDirectory, until } from './reliability.ts';
+
+interface Amount {
+  readonly requests: number;
+  readonly records: number;
+  readonly bytes: number;
+}
+interface Volume {
+  readonly accepted: Amount;
+  readonly landed: Omit<Amount, 'requests'>;
+  readonly deadLettered: Amount;
+  readonly replayed: Amount;
+  readonly refused: Amount;
+  readonly dropped: Amount;
+  readonly rejected: Amount;
+  readonly rejectedBy: readonly (Amount & { readonly reason: string })[];
+}
+interface Usage {
+  readonly signals: Readonly<Record<'logs' | 'metrics' | 'traces', Volume>>;
+  readonly total: Volume;
+  readonly pending: { readonly messages: { readonly value: number | null } };
+}
+
+const goodMessages = 200;
+const poisonRecords = 5;
+const garbage = Buffer.from('none of this is OTLP, whatever the headers say');
+
+/** Past the receivers: messages of 2 records, and two that no sink can land. */
+const publishPoison = async (dataDirectory: string): Promise<void> => {
+  const bus = await segmentsBus({ directory: join(dataDirectory, 'bus') });
+  const producer = await bus.producer();
+  const message = (value: Buffer, records: number) => {
+    const member = { length: value.length, size: value.length, records, receivedAtMs: Date.now() };
+    const headers = encodeHeaders({
+      ...{ tenantId: 'default', projectId: 'default', keyId: 'poison', signal: 'logs', format: 'otlp' },
+      encoding: 'identity',
+      members: [{ ...member, source: '127.0.0.1', traceparent: '' }],
+    });
+    return { topic: topics.logs.name, key: 'default', value, headers };
+  };
+  const good = Array.from({ length: goodMessages }, (_, index) =>
+    message(logsRequest('before', [`good ${index} a`, `good ${index} b`]), 2),
+  );
+  await producer.publish([...good.slice(0, 100), message(garbage, poisonRecords), ...good.slice(100)]);
+  await producer.publish([message(garbage, poisonRecords)]);
+  await producer.close();
+  await bus.close();
+};
+
+const spans = (count: number): Uint8Array =>
+  tracesRequest({
+    resourceSpans: [{ scopeSpans: [{ spans: Array.from({ length: count }, () => ({ name: 'span'.repeat(100) })) }] }],
+  });
+
+test.serial('what was sent, answered, counted and stored agrees, also after kill -9', async (t) => {
+  t.timeout(240_000);
+  const dataDirectory = await temporaryDirectory(t, 'ledger');
+  const licenseKey = await embeddedDeployment(dataDirectory);
+  const ports = (await freePorts(3)) as unknown as Ports;
+  const environment = { ...withoutLimits, OIQ_DATA_DIR: dataDirectory };
+  t.is((await runOiq(['migrate'], environment)).code, 0);
+  await publishPoison(dataDirectory);
+  let oiq: OiqProcess = await startOiq({ dataDirectory, ports, environment });
+  const oracle = new Oracle({ otlp: () => oiq.otlp, licenseKey, connections: 4, pauseMs: 5, run: 'ledger' });
+  t.teardown(async () => {
+    await oiq.kill();
+    await oracle.close();
+  });
+
+  const post = (signal: string, body: Uint8Array, key = licenseKey): Promise<number> =>
+    fetch(`${oiq.otlp}/v1/${signal}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-protobuf', 'x-license-key': key },
+      body: Buffer.from(body),
+    }).then(async (answer) => {
+      await answer.arrayBuffer();
+      return answer.status;
+    });
+  const usage = async (): Promise<Usage> => {
+    const headers = { authorization: `Bearer ${await signIn(oiq.http)}`, 'cache-control': 'no-cache' };
+    return (await fetch(`${oiq.http}/api/usage`, { headers })).json() as Promise<Usage>;
+  };
+  const restarted = async (): Promise<void> => {
+    await oiq.kill();
+    oiq = await startOiq({ dataDirectory, ports, environment });
+  };
+
+  oracle.start();
+  await until('records before the kill', () => oracle.counts().acknowledged > 2_000);
+  await oiq.kill();
+  oiq = await startOiq({ dataDirectory, ports, environment });
+  await until('records after it', () => oracle.counts().acknowledged > 4_000);
+  await oracle.stop();
+
+  for (let index = 0; index < 7; index++) t.is(await post('logs', garbage), 400);
+
+  const token = await signIn(oiq.http);
+  const limit = 100_000;
+  const quota = { day: { traces: { warnBytes: 10_000, rejectBytes: limit } }, month: {} };
+  const put = await fetch(`${oiq.http}/api/usage/quotas`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(quota),
+  });
+  t.is(put.status, 200, await put.text());
+  const body = spans(10);
+  let taken = 0;
+  // The quota is heard of through the change feed: within a second, and long before this deadline.
+  const deadline = Date.now() + 20_000;
+  while ((await post('traces', body)) === 200 && Date.now() < deadline) taken++;
+  let rejected = 1;
+  for (; rejected < 6; rejected++) t.is(await post('traces', body), 429);
+
+  await until(
+    'what was rejected is reported',
+    async () => (await usage()).signals.traces.rejected.requests === rejected,
+  );
+  await restarted();
+  t.is(await post('traces', body), 429, 'the quota is used up after a restart too');
+  t.is(await post('metrics', new Uint8Array(0)), 200);
+  t.is(await post('logs', garbage, 'no key'), 401);
+  await until('everything is counted', async () => {
+    const { pending, signals } = await usage();
+    return pending.messages.value === 0 && signals.traces.rejected.requests === rejected + 1;
+  });
+
+  const { signals, total } = await usage();
+  const states = await read<{ states: { scope: string; state: string }[] }>(oiq.http, '/api/usage/quotas', token);
+  t.like(states.states[0], { scope: 'traces', state: taken * body.length >= limit ? 'rejecting' : 'warning' });
+  t.is(await oiq.stop(), 0, oiq.output());
+  const landed = await readBackEmbedded(dataDirectory, oracle.service);
+  judge(t, oracle, landed);
+
+  const { logs, traces } = signals;
+  const sent = oracle.counts();
+  const ofOracle = logs.accepted.records - goodMessages * 2 - 2 * poisonRecords;
+  t.true(ofOracle >= sent.acknowledged && ofOracle <= sent.acknowledged + sent.unknown, `${ofOracle}`);
+  t.is(
+    ofOracle,
+    [...landed.values()].reduce((sum, times) => sum + times, 0),
+    'what is counted is what is stored',
+  );
+  t.is(logs.landed.records, ofOracle + goodMessages * 2);
+  t.deepEqual(logs.deadLettered, { requests: 2, records: 2 * poisonRecords, bytes: 2 * garbage.length });
+  t.deepEqual(logs.refused, { requests: 7, records: 0, bytes: 7 * garbage.length });
+  t.deepEqual(traces.accepted, { requests: taken, records: taken * 10, bytes: taken * body.length });
+  t.true(traces.accepted.bytes <= limit && traces.accepted.bytes > limit - 3 * body.length, `${traces.accepted.bytes}`);
+  t.deepEqual(traces.rejectedBy, [
+    { reason: 'quota', requests: rejected + 1, records: (rejected + 1) * 10, bytes: (rejected + 1) * body.length },
+  ]);
+  t.is(total.accepted.records + total.replayed.records, total.landed.records + total.deadLettered.records);
+  t.is(total.accepted.bytes, total.landed.bytes + total.deadLettered.bytes);
+});
