@@ -69,6 +69,18 @@ test('a day begins anew at midnight UTC, a month at its end', async (t) => {
   t.deepEqual(quotaWindowAt('month', clock.at), { fromMs: clock.at, endMs: Date.parse('2026-04-01T00:00:00Z') });
 });
 
+test('a month goes on over its days', async (t) => {
+  const { instance, clock } = setUp();
+  const take = instance();
+  const caller = callerOf({ month: { total: reject(1_000) } });
+  t.is(await take(caller, 600), 'taken');
+  clock.at = Date.parse('2026-02-28T06:00:00Z');
+  t.is(await take(caller, 600), `quota ${18 * 3_600}`);
+  t.is(await take(caller, 400), 'taken');
+  clock.at = Date.parse('2026-03-01T00:00:00Z');
+  t.is(await take(caller, 1_000), 'taken');
+});
+
 test('what one threshold refuses does not use up the others', async (t) => {
   const take = setUp().instance();
   const caller = callerOf({ day: { total: reject(3_000), logs: reject(1_000) } });
