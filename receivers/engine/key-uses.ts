@@ -114,7 +114,7 @@ export class KeyUses {
     this.#documents = documents;
     this.#clock = clock;
     this.#log = log;
-    this.#timer = setInterval(() => this.#check(), checkEveryMs);
+    this.#timer = setInterval(() => void this.writeDue(), checkEveryMs);
     this.#timer.unref();
   }
 
@@ -133,10 +133,13 @@ export class KeyUses {
     await this.#write([...this.#uses.values()].filter((use) => use.isDirty));
   }
 
-  #check(): void {
-    const now = this.#clock.now();
-    const due = [...this.#uses.values()].filter((use) => use.isDue(now));
-    if (due.length > 0) this.#writing = this.#writing.then(() => this.#write(due));
+  /** Writes what is due; never rejects. */
+  writeDue(): Promise<void> {
+    this.#writing = this.#writing.then(() => {
+      const now = this.#clock.now();
+      return this.#write([...this.#uses.values()].filter((use) => use.isDue(now)));
+    });
+    return this.#writing;
   }
 
   /** Never rejects: requests are served whether or not anybody hears of them. */

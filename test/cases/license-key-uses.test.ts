@@ -1,0 +1,172 @@
+/** What receivers remember of license keys' use, and how seldom they write it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { KeyUses } from '../../receivers/engine/key-uses.ts';
+import { silent } from '../../schemas/log.ts';
+import { licenseKeyUses, mergedUse, useId } from '../../schemas/resources/license-key-use.ts';
+
+const start = Date.parse('2025-06-01T12:00:00.000Z');
+const hash = 'ab'.repeat(32);
+const secret = { tenantId: 'acme', keyId: 'k1', hash };
+const at = (seconds: number): string => new Date(start + seconds * 1000).toISOString();
+
+const setUp = async (t: ExecutionContext) => {
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-uses-'));
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const clock = { at: start, now: () => clock.at };
+  const opened: KeyUses[] = [];
+  const open = (): KeyUses => {
+    const uses = new KeyUses(documents, clock, silent);
+    opened.push(uses);
+    return uses;
+  };
+  t.teardown(async () => {
+    await Promise.all(opened.map((uses) => uses.close()));
+    await documents.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const stored = documents.of('acme').collection(licenseKeyUses);
+  return { clock, documents, open, find: () => stored.find(useId('k1', hash)) };
+};
+
+test('a key that nobody uses is never written', async (t) => {
+  const { open, find } = await setUp(t);
+  const uses = open();
+  uses.of(secret);
+  await uses.writeDue();
+  t.is(await find(), undefined);
+});
+
+test('the first use is written at once, and a thousand more within a minute are one write', async (t) => {
+  const { clock, open, find } = await setUp(t);
+  const uses = open();
+  const use = uses.of(secret);
+  use.used('192.0.2.1');
+  use.accepted('logs');
+  await uses.writeDue();
+  t.like(await find(), { version: 1, lastUsedAt: at(0), firstSeen: { logs: at(0) } });
+  for (let second = 1; second < 60; second += 1) {
+    clock.at = start + second * 1000;
+    for (let request = 0; request < 20; request += 1) {
+      use.used('192.0.2.1');
+      use.accepted('logs');
+    }
+    await uses.writeDue();
+  }
+  t.is((await find())?.version, 1);
+  clock.at = start + 60_000;
+  await uses.writeDue();
+  t.like(await find(), { version: 2, lastUsedAt: at(59), firstSeen: { logs: at(0) }, lastSeen: { logs: at(59) } });
+  await uses.writeDue();
+  t.is((await find())?.version, 2);
+});
+
+test('a signal that came for the first time does not wait for the minute', async (t) => {
+  const { clock, open, find } = await setUp(t);
+  const uses = open();
+  const use = uses.of(secret);
+  use.used('192.0.2.1');
+  use.accepted('logs');
+  await uses.writeDue();
+  clock.at += 2_000;
+  use.used('192.0.2.1');
+  use.accepted('traces');
+  await uses.writeDue();
+  t.deepEqual((await find())?.firstSeen, { logs: at(0), traces: at(2) });
+});
+
+test('what two instances saw is one, whichever writes last', async (t) => {
+  const { clock, open, find } = await setUp(t);
+  const [one, other] = [open(), open()];
+  one.of(secret).used('192.0.2.1');
+  one.of(secret).accepted('logs');
+  clock.at += 5_000;
+  other.of(secret).used('192.0.2.2');
+  other.of(secret).accepted('logs');
+  other.of(secret).refused('192.0.2.3', 'signal');
+  await Promise.all([other.writeDue(), one.writeDue()]);
+  t.like(await find(), {
+    lastUsedAt: at(5),
+    firstSeen: { logs: at(0) },
+    lastSeen: { logs: at(5) },
+    lastRefusal: { at: at(5), address: '192.0.2.3', reason: 'signal' },
+  });
+  t.deepEqual((await find())?.addresses, [
+    { address: '192.0.2.2', at: at(5) },
+    { address: '192.0.2.1', at: at(0) },
+  ]);
+});
+
+test('the last ten addresses are kept, however many there are', async (t) => {
+  const { clock, open, find } = await setUp(t);
+  const uses = open();
+  for (let host = 0; host < 200; host += 1) {
+    clock.at = start + host * 1000;
+    uses.of(secret).used(`192.0.2.${host}`);
+  }
+  await uses.close();
+  t.deepEqual(
+    (await find())?.addresses.map(({ address }) => address),
+    Array.from({ length: 10 }, (_, index) => `192.0.2.${199 - index}`),
+  );
+});
+
+test('what is not written yet is written at the end, and after an outage', async (t) => {
+  const { clock, documents, open, find } = await setUp(t);
+  let broken = true;
+  const failing = new KeyUses(
+    {
+      ...documents,
+      of: documents.of.bind(documents),
+      transaction: (work) => (broken ? Promise.reject(new Error('gone')) : documents.transaction(work)),
+    } as typeof documents,
+    clock,
+    silent,
+  );
+  failing.of(secret).used('192.0.2.1');
+  await failing.writeDue();
+  t.is(await find(), undefined);
+  broken = false;
+  clock.at += 60_000;
+  await failing.writeDue();
+  t.is((await find())?.lastUsedAt, at(0));
+  failing.of(secret).used('192.0.2.1');
+  await failing.close();
+  t.is((await find())?.lastUsedAt, at(60));
+  const uses = open();
+  uses.of(secret).used('192.0.2.9');
+  await uses.close();
+  t.is((await find())?.addresses.length, 2);
+});
+
+test('merging takes the earliest first, the latest last, and is the same from either side', (t) => {
+  const left = {
+    keyId: 'k1',
+    lastUsedAt: at(3),
+    addresses: [{ address: 'x', at: at(3) }],
+    firstSeen: { logs: at(1), metrics: at(2) },
+    lastSeen: { logs: at(3) },
+    lastRefusal: null,
+  };
+  const right = {
+    keyId: 'k1',
+    lastUsedAt: null,
+    addresses: [{ address: 'x', at: at(1) }],
+    firstSeen: { logs: at(2), traces: at(5) },
+    lastSeen: { logs: at(4) },
+    lastRefusal: { at: at(6), address: 'y', reason: 'revoked' as const },
+  };
+  const expected = {
+    keyId: 'k1',
+    lastUsedAt: at(3),
+    addresses: [{ address: 'x', at: at(3) }],
+    firstSeen: { logs: at(1), metrics: at(2), traces: at(5) },
+    lastSeen: { logs: at(4) },
+    lastRefusal: { at: at(6), address: 'y', reason: 'revoked' as const },
+  };
+  t.deepEqual(mergedUse(left, right), expected);
+  t.deepEqual(mergedUse(right, left), expected);
+});
