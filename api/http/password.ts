@@ -23,8 +23,16 @@ export interface Passwords {
 const atOnce = 2;
 const maxWaiting = 64;
 
+/** What hashes. */
+export interface PasswordAlgorithm {
+  hash(password: string): Promise<string>;
+  verify(passwordHash: string, password: string): Promise<boolean>;
+}
+
 /** `algorithm` is argon2id, unless a test counts what is computed. */
-export const openPasswords = async (algorithm = { hash: hashPassword, verify }): Promise<Passwords> => {
+export const openPasswords = async (
+  algorithm: PasswordAlgorithm = { hash: hashPassword, verify: (known, password) => verify(known, password) },
+): Promise<Passwords> => {
   const nobodys = await algorithm.hash(crypto.randomUUID());
   const waiting: (() => void)[] = [];
   let running = 0;
