@@ -1,4 +1,4 @@
-import { attributes, byDayReceived, fewMerges, nanoseconds, ordinal, origin, tenancy } from './parts.ts';
+import { attributes, byDayReceived, fewMerges, nanoseconds, ordinal, origin, scope, tenancy } from './parts.ts';
 import { attributeIndex, bodyIndex, traceIndex } from './search.ts';
 import { defineTable } from './table.ts';
 
@@ -18,8 +18,7 @@ export const logsTable = defineTable({
     observed_timestamp: nanoseconds,
     service: 'LowCardinality(String)',
     resource_id: 'UInt64',
-    scope_name: 'LowCardinality(String)',
-    scope_version: 'LowCardinality(String)',
+    ...scope,
     severity_number: 'UInt8',
     severity_text: 'LowCardinality(String)',
     event_name: 'LowCardinality(String)',

@@ -1,4 +1,4 @@
-import { attributes, byDayReceived, fewMerges, identityDecides, nanoseconds, origin, tenancy } from './parts.ts';
+import { attributes, byDayReceived, fewMerges, identityDecides, nanoseconds, origin, scope, tenancy } from './parts.ts';
 import { traceIndex } from './search.ts';
 import { defineTable } from './table.ts';
 
@@ -23,13 +23,14 @@ export const seriesTable = defineTable({
     monotonic: 'Bool',
     unit: 'LowCardinality(String)',
     description: 'LowCardinality(String)',
+    /** OTLP's, as JSON sorted by key; empty for none. */
+    metadata: 'LowCardinality(String)',
     /** `otlp` or `prometheus`. */
     source: 'LowCardinality(String)',
     service: 'LowCardinality(String)',
     /** 0 for remote-write, whose labels say it all. */
     resource_id: 'UInt64',
-    scope_name: 'LowCardinality(String)',
-    scope_version: 'LowCardinality(String)',
+    ...scope,
     /** OTLP data point attributes, or Prometheus labels without `__name__`. */
     ...attributes,
     first_seen: "SimpleAggregateFunction(min, DateTime64(3, 'UTC'))",
@@ -55,7 +56,12 @@ const pointOrder = ['tenant_id', 'metric', 'series_id', 'timestamp'] as const;
 export const samplesTable = defineTable({
   name: 'samples',
   summary: 'Number data points and remote-write samples',
-  columns: { ...pointColumns, value: 'Float64 CODEC(Gorilla, ZSTD(1))' },
+  columns: {
+    ...pointColumns,
+    value: 'Float64 CODEC(Gorilla, ZSTD(1))',
+    /** The value again where it is an integer that a double cannot hold, else 0. */
+    integer: 'Int64',
+  },
   partitionBy: byDayReceived,
   orderBy: pointOrder,
   settings: fewMerges,

@@ -25,6 +25,15 @@ export const attributes = {
   attribute_types: 'LowCardinality(String)',
 } as const;
 
+/** The scope that a row came in. Its attributes as JSON, sorted by key, empty for none: few scopes have any. */
+export const scope = {
+  scope_name: 'LowCardinality(String)',
+  scope_version: 'LowCardinality(String)',
+  scope_attributes: 'LowCardinality(String)',
+  scope_dropped_attributes: 'UInt32',
+  scope_schema_url: 'LowCardinality(String)',
+} as const;
+
 export const nanoseconds = "DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1))";
 
 /**

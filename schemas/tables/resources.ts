@@ -15,6 +15,7 @@ export const resourcesTable = defineTable({
     service: 'LowCardinality(String)',
     ...attributes,
     schema_url: 'LowCardinality(String)',
+    dropped_attributes: 'UInt32',
     first_seen: "SimpleAggregateFunction(min, DateTime64(3, 'UTC'))",
     last_seen: "SimpleAggregateFunction(max, DateTime64(3, 'UTC'))",
   },

@@ -1,4 +1,4 @@
-import { attributes, byDayReceived, fewMerges, nanoseconds, ordinal, origin, tenancy } from './parts.ts';
+import { attributes, byDayReceived, fewMerges, nanoseconds, ordinal, origin, scope, tenancy } from './parts.ts';
 import { attributeIndex, traceIndex } from './search.ts';
 import { defineTable } from './table.ts';
 
@@ -19,8 +19,7 @@ export const spansTable = defineTable({
     duration: 'UInt64 CODEC(T64, ZSTD(1))',
     service: 'LowCardinality(String)',
     resource_id: 'UInt64',
-    scope_name: 'LowCardinality(String)',
-    scope_version: 'LowCardinality(String)',
+    ...scope,
     trace_id: 'FixedString(16)',
     span_id: 'FixedString(8)',
     parent_span_id: 'FixedString(8)',
@@ -38,12 +37,16 @@ export const spansTable = defineTable({
     event_names: 'Array(LowCardinality(String))',
     event_attributes: 'Array(Map(LowCardinality(String), String))',
     event_attribute_types: 'Array(LowCardinality(String))',
+    /** Empty when all are 0; so are those of links, and their flags. */
+    event_dropped_attributes: 'Array(UInt32)',
     dropped_events: 'UInt32',
     link_trace_ids: 'Array(FixedString(16))',
     link_span_ids: 'Array(FixedString(8))',
     link_trace_states: 'Array(String)',
     link_attributes: 'Array(Map(LowCardinality(String), String))',
     link_attribute_types: 'Array(LowCardinality(String))',
+    link_dropped_attributes: 'Array(UInt32)',
+    link_flags: 'Array(UInt32)',
     dropped_links: 'UInt32',
   },
   partitionBy: byDayReceived,

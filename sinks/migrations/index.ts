@@ -9,6 +9,7 @@ import { createViews } from './003-create-views.ts';
 import { createUsage } from './004-create-usage.ts';
 import { createEvidenceHeads } from './005-create-evidence-heads.ts';
 import { cheaperMerges } from './006-cheaper-merges.ts';
+import { keepWhatSendersSay } from './007-keep-what-senders-say.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -18,6 +19,7 @@ export const migrations: readonly Migration[] = [
   createUsage,
   createEvidenceHeads,
   cheaperMerges,
+  keepWhatSendersSay,
 ];
 
 const appliedIds = async (columns: Columns): Promise<ReadonlySet<number>> => {

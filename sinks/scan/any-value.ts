@@ -178,3 +178,15 @@ const jsonOfEntry = (reader: WireReader, end: number, depth: number): string => 
   reader.expect(end);
   return `${key}:${value}`;
 };
+
+/** JSON of the KeyValues in the fields of that tag, from the reader's position to `end`, sorted by key. Other fields are stepped over. */
+export const jsonOfAttributes = (reader: WireReader, end: number, field: number): string => {
+  const items: string[] = [];
+  while (reader.at < end) {
+    const tag = reader.varint();
+    if (tag === field) items.push(jsonOfEntry(reader, reader.end(end), 1));
+    else reader.skip(tag, end);
+  }
+  reader.expect(end);
+  return `{${items.sort().join(',')}}`;
+};

@@ -6,10 +6,11 @@ import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { pushAnyValue } from './any-value.ts';
 import { AttributeWriter, attributeColumns } from './attributes.ts';
 import { MessageUsage } from './message-usage.ts';
-import { type Levels, Nesting, readScope } from './nesting.ts';
+import { type Levels, Nesting } from './nesting.ts';
 import { OriginColumns } from './origin-columns.ts';
 import { ResourceRows } from './resource-rows.ts';
 import { type Scanner, scanMembers } from './scanner.ts';
+import { type Run, ScopeColumns } from './scope-columns.ts';
 import { nanosecondWords, pushTime, type RowSource } from './source.ts';
 import { idStart, WireReader } from './wire.ts';
 
@@ -27,8 +28,6 @@ class LogScanner implements Levels {
     observed_timestamp: new WordsColumn(nanoseconds),
     service: new DictionaryColumn(),
     resource_id: new WordsColumn('UInt64'),
-    scope_name: new DictionaryColumn(),
-    scope_version: new DictionaryColumn(),
     severity_number: new NumberColumn('UInt8'),
     severity_text: new DictionaryColumn(),
     event_name: new DictionaryColumn(),
@@ -39,12 +38,14 @@ class LogScanner implements Levels {
     span_id: new FixedStringColumn(8),
     flags: new NumberColumn('UInt32'),
   } as const;
+  readonly #scope = new ScopeColumns();
   readonly #map = new MapColumn();
   readonly #types = new DictionaryColumn();
   readonly #attributes = new AttributeWriter(this.#map, this.#types);
   readonly rows = rowsOf(logsTable, {
     ...this.#origin.columns,
     ...this.#columns,
+    ...this.#scope.columns,
     ...attributeColumns(this.#map, this.#types),
   });
   readonly #nesting = new Nesting(this.resources, this.#columns.service, this.usage);
@@ -67,9 +68,9 @@ class LogScanner implements Levels {
     this.#service = service;
   }
 
-  scope(reader: WireReader, end: number, scopeStart: number, scopeEnd: number): void {
+  scope(reader: WireReader, end: number, scope: Run, schemaUrl: Run): void {
     const columns = this.#columns;
-    const scope = readScope(reader, scopeStart, scopeEnd, columns.scope_name, columns.scope_version);
+    this.#scope.read(reader, scope, schemaUrl);
     let count = 0;
     while (reader.at < end) {
       const tag = reader.varint();
@@ -88,8 +89,7 @@ class LogScanner implements Levels {
     source.ordinal += count;
     columns.service.fill(this.#service, count);
     columns.resource_id.fill(this.resources.low, this.resources.high, count);
-    columns.scope_name.fill(scope.name, count);
-    columns.scope_version.fill(scope.version, count);
+    this.#scope.fill(count);
   }
 
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case a field; a call for each costs a tenth of the scan

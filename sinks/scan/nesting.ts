@@ -4,6 +4,7 @@ import { StringColumn } from '../native/strings.ts';
 import { serviceOf } from './attributes.ts';
 import type { MessageUsage } from './message-usage.ts';
 import type { ResourceRows } from './resource-rows.ts';
+import type { Run } from './scope-columns.ts';
 import type { RowSource } from './source.ts';
 import type { WireReader } from './wire.ts';
 
@@ -13,8 +14,8 @@ const nothing = new Uint8Array(0);
 export interface Levels {
   /** A resource begins; `resources.low` and `.high` hold its id, `service` the index in `services`. */
   resource(service: number): void;
-  /** The records of one scope, from the reader's position to `end`. `scope` lies at the given positions (equal: none). */
-  scope(reader: WireReader, end: number, scopeStart: number, scopeEnd: number): void;
+  /** The records of one scope, from the reader's position to `end`; where the scope and its schema URL lie. */
+  scope(reader: WireReader, end: number, scope: Run, schemaUrl: Run): void;
 }
 
 /** Walks a request. Resource and scope are looked up before what they hold: on the wire they may come after it. */
@@ -77,52 +78,21 @@ export class Nesting {
 
   #scope(reader: WireReader, end: number, levels: Levels): void {
     const begin = reader.at;
-    let start = begin;
-    let stop = begin;
+    let scope: Run = [begin, begin];
+    let schemaUrl: Run = scope;
     while (reader.at < end) {
       const tag = reader.varint();
-      if (tag !== 0x0a) {
+      if (tag !== 0x0a && tag !== 0x1a) {
         reader.skip(tag, end);
         continue;
       }
-      stop = reader.end(end);
-      start = reader.at;
+      const stop = reader.end(end);
+      if (tag === 0x0a) scope = [reader.at, stop];
+      else schemaUrl = [reader.at, stop];
       reader.at = stop;
     }
     reader.expect(end);
     reader.at = begin;
-    levels.scope(reader, end, start, stop);
+    levels.scope(reader, end, scope, schemaUrl);
   }
 }
-
-/** Name and version of a scope, as indexes into the table's own dictionaries. */
-export interface Scope {
-  name: number;
-  version: number;
-}
-
-export const readScope = (
-  reader: WireReader,
-  start: number,
-  end: number,
-  names: DictionaryColumn,
-  versions: DictionaryColumn,
-): Scope => {
-  const { bytes, at } = reader;
-  const scope = { name: names.index(bytes, 0, 0), version: versions.index(bytes, 0, 0) };
-  reader.at = start;
-  while (reader.at < end) {
-    const tag = reader.varint();
-    if (tag !== 0x0a && tag !== 0x12) {
-      reader.skip(tag, end);
-      continue;
-    }
-    const stop = reader.end(end);
-    if (tag === 0x0a) scope.name = names.index(bytes, reader.at, stop);
-    else scope.version = versions.index(bytes, reader.at, stop);
-    reader.at = stop;
-  }
-  reader.expect(end);
-  reader.at = at;
-  return scope;
-};

@@ -1,11 +1,12 @@
 import { DictionaryColumn } from '../native/strings.ts';
-import { textOf } from './any-value.ts';
+import { jsonOfAttributes, textOf } from './any-value.ts';
 import { Murmur } from './hash.ts';
 import type { MessageUsage } from './message-usage.ts';
-import { type Levels, Nesting, readScope } from './nesting.ts';
+import { type Levels, Nesting } from './nesting.ts';
 import { OtlpPoints } from './otlp-points.ts';
 import type { MetricTables } from './point-columns.ts';
 import type { ResourceRows } from './resource-rows.ts';
+import { type Run, ScopeColumns } from './scope-columns.ts';
 import type { SeriesContext, SeriesRows } from './series-rows.ts';
 import type { RowSource } from './source.ts';
 import { WireReader } from './wire.ts';
@@ -18,6 +19,7 @@ const kinds = new Map([
   [0x52, 'exponential_histogram'],
   [0x5a, 'summary'],
 ] as const);
+const metadataTag = 0x62;
 type KindTag = 0x2a | 0x3a | 0x4a | 0x52 | 0x5a;
 
 /** Metrics of OTLP export requests as rows of points, and of the series they belong to. */
@@ -25,19 +27,16 @@ export class OtlpMetrics implements Levels {
   readonly #resources: ResourceRows;
   readonly #points: OtlpPoints;
   readonly #services = new DictionaryColumn();
-  readonly #scopeNames = new DictionaryColumn();
-  readonly #scopeVersions = new DictionaryColumn();
+  readonly #scopes = new ScopeColumns();
   readonly #nesting: Nesting;
   /** Hash of what all points of a metric share; the start of each point's. */
   readonly #shared = new Murmur();
   readonly #project = new Murmur();
   #context: SeriesContext | undefined;
   #service = '';
-  #scopeName = '';
-  #scopeVersion = '';
-  #scopeStart = 0;
-  #scopeEnd = 0;
-  /** Where name, description and unit of the present metric lie. */
+  #scope: Run = [0, 0];
+  /** Where the present metric, its name, its description and its unit lie. */
+  #metricRun: Run = [0, 0];
   #name = [0, 0] as [number, number];
   #description = [0, 0] as [number, number];
   #unit = [0, 0] as [number, number];
@@ -45,6 +44,7 @@ export class OtlpMetrics implements Levels {
   #tag: KindTag = 0x2a;
   #temporality = 0;
   #monotonic = false;
+  #hasMetadata = false;
 
   constructor(resources: ResourceRows, series: SeriesRows, tables: MetricTables, usage: MessageUsage) {
     this.#resources = resources;
@@ -55,8 +55,7 @@ export class OtlpMetrics implements Levels {
   body(bytes: Uint8Array, source: RowSource): void {
     this.#bytes = bytes;
     this.#services.reset();
-    this.#scopeNames.reset();
-    this.#scopeVersions.reset();
+    this.#scopes.reset();
     const project = Buffer.from(source.projectId, 'utf8');
     this.#project.seed(0).update(project, 0, project.length);
     this.#points.begin(source);
@@ -71,12 +70,9 @@ export class OtlpMetrics implements Levels {
     this.#service = this.#services.textAt(service);
   }
 
-  scope(reader: WireReader, end: number, scopeStart: number, scopeEnd: number): void {
-    const scope = readScope(reader, scopeStart, scopeEnd, this.#scopeNames, this.#scopeVersions);
-    this.#scopeName = this.#scopeNames.textAt(scope.name);
-    this.#scopeVersion = this.#scopeVersions.textAt(scope.version);
-    this.#scopeStart = scopeStart;
-    this.#scopeEnd = scopeEnd;
+  scope(reader: WireReader, end: number, scope: Run, schemaUrl: Run): void {
+    this.#scopes.read(reader, scope, schemaUrl);
+    this.#scope = scope;
     while (reader.at < end) {
       const tag = reader.varint();
       if (tag === 0x12) this.#metric(reader, reader.end(end));
@@ -93,6 +89,8 @@ export class OtlpMetrics implements Levels {
     let kind = 0;
     let start = end;
     let stop = end;
+    this.#metricRun = [reader.at, end];
+    this.#hasMetadata = false;
     while (reader.at < end) {
       const tag = reader.varint();
       const from = reader.at;
@@ -100,6 +98,7 @@ export class OtlpMetrics implements Levels {
       if (tag === 0x0a) this.#name = bounds(reader, from);
       else if (tag === 0x12) this.#description = bounds(reader, from);
       else if (tag === 0x1a) this.#unit = bounds(reader, from);
+      else if (tag === metadataTag) this.#hasMetadata = true;
       else if (kinds.has(tag as KindTag)) {
         kind = tag;
         [start, stop] = bounds(reader, from);
@@ -141,9 +140,15 @@ export class OtlpMetrics implements Levels {
     const flags = this.#tag | (this.#temporality << 8) | (this.#monotonic ? 65_536 : 0);
     this.#shared
       .seed(this.#resources.low, this.#resources.high, this.#project.a, this.#project.b ^ flags)
-      .update(bytes, this.#scopeStart, this.#scopeEnd)
+      .update(bytes, ...this.#scope)
       .update(bytes, ...this.#unit)
       .update(bytes, ...this.#name);
+  }
+
+  #metadata(): string {
+    if (!this.#hasMetadata) return '';
+    const [start, end] = this.#metricRun;
+    return jsonOfAttributes(new WireReader(this.#bytes, start), end, metadataTag);
   }
 
   #contextOf(): SeriesContext {
@@ -159,8 +164,8 @@ export class OtlpMetrics implements Levels {
       service: this.#service,
       resourceLow: this.#resources.low,
       resourceHigh: this.#resources.high,
-      scopeName: this.#scopeName,
-      scopeVersion: this.#scopeVersion,
+      ...this.#scopes.texts(),
+      metadata: this.#metadata(),
     };
     return this.#context;
   }

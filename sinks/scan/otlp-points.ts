@@ -191,9 +191,9 @@ export class OtlpPoints {
         isInteger = tag === 0x31;
       } else if (!this.#shared(reader, tag, end)) reader.skip(tag, end);
     }
-    if ((this.#flags & 1) !== 0) samples.value.push(staleLow, staleHigh);
-    else if (isInteger) samples.value.pushDouble(numberOf(low, high));
-    else samples.value.push(low, high);
+    if ((this.#flags & 1) !== 0) samples.pushDouble(staleLow, staleHigh);
+    else if (isInteger) samples.pushInteger(low, high);
+    else samples.pushDouble(low, high);
     return samples;
   }
 

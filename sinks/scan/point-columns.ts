@@ -6,6 +6,7 @@ import { DictionaryColumn } from '../native/strings.ts';
 import { AttributeWriter, attributeColumns } from './attributes.ts';
 import { OriginColumns } from './origin-columns.ts';
 import type { RowSource } from './source.ts';
+import { numberOf } from './wire.ts';
 
 const nanoseconds = "DateTime64(9, 'UTC')";
 
@@ -53,7 +54,22 @@ class PointColumns {
 /** Rows of `samples`. */
 export class SampleColumns extends PointColumns {
   readonly value = new WordsColumn('Float64');
-  readonly rows: Rows = rowsOf(samplesTable, { ...this.all, value: this.value });
+  /** The digits of an integer that a double cannot hold; 0 for any other value. */
+  readonly integer = new WordsColumn('Int64');
+  readonly rows: Rows = rowsOf(samplesTable, { ...this.all, value: this.value, integer: this.integer });
+
+  /** A double, bit for bit. */
+  pushDouble(low: number, high: number): void {
+    this.value.push(low, high);
+    this.integer.push(0, 0);
+  }
+
+  pushInteger(low: number, high: number): void {
+    const value = numberOf(low, high);
+    this.value.pushDouble(value);
+    if (Number.isSafeInteger(value)) this.integer.push(0, 0);
+    else this.integer.push(low, high);
+  }
 }
 
 /** Rows of `histograms`. */

@@ -211,7 +211,7 @@ export class RemoteWrite {
       } else reader.skip(tag, end);
     }
     reader.expect(end);
-    samples.value.push(low, high);
+    samples.pushDouble(low, high);
     this.#point(samples, milliseconds, startMs, low === staleLow && high === staleHigh);
   }
 
@@ -327,6 +327,10 @@ export class RemoteWrite {
       resourceHigh: 0,
       scopeName: '',
       scopeVersion: '',
+      scopeAttributes: '',
+      scopeDroppedAttributes: 0,
+      scopeSchemaUrl: '',
+      metadata: '',
     };
   }
 

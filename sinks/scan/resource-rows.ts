@@ -1,5 +1,5 @@
 import { resourcesTable } from '../../schemas/tables/resources.ts';
-import { WordsColumn } from '../native/fixed.ts';
+import { NumberColumn, WordsColumn } from '../native/fixed.ts';
 import { MapColumn } from '../native/nested.ts';
 import { type Rows, rowsOf } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
@@ -26,6 +26,7 @@ export class ResourceRows {
     resource_id: new WordsColumn('UInt64'),
     service: new DictionaryColumn(),
     schema_url: new DictionaryColumn(),
+    dropped_attributes: new NumberColumn('UInt32'),
     first_seen: new WordsColumn(milliseconds),
     last_seen: new WordsColumn(milliseconds),
   } as const;
@@ -37,6 +38,7 @@ export class ResourceRows {
   readonly #canonical = new StringColumn();
   readonly #raw = new Murmur();
   readonly #hash = new Murmur();
+  #dropped = 0;
 
   /**
    * Finds the id of the Resource message between two positions (`start` = `end`: none), leaves it in `low` and `high`,
@@ -60,9 +62,11 @@ export class ResourceRows {
   #sort(bytes: Uint8Array, start: number, end: number): void {
     const reader = new WireReader(bytes, start);
     this.#sorted.clear();
+    this.#dropped = 0;
     while (reader.at < end) {
       const tag = reader.varint();
       if (tag === 0x0a) this.#sorted.add(reader, reader.end(end));
+      else if (tag === 0x10) this.#dropped = reader.varint();
       else reader.skip(tag, end);
     }
     reader.expect(end);
@@ -77,6 +81,7 @@ export class ResourceRows {
     columns.resource_id.push(this.low, this.high);
     columns.service.pushText(this.#sorted.text('service.name'));
     columns.schema_url.push(schema, 0, schema.length);
+    columns.dropped_attributes.push(this.#dropped);
     columns.first_seen.pushInteger(receivedAtMs);
     columns.last_seen.pushInteger(receivedAtMs);
     this.#sorted.row(this.#attributes);

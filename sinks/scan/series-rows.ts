@@ -5,13 +5,14 @@ import { type Rows, rowsOf } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter, attributeColumns, SortedAttributes } from './attributes.ts';
 import { Murmur } from './hash.ts';
+import type { ScopeTexts } from './scope-columns.ts';
 import { SeenIds } from './seen.ts';
 import { hourOf, type RowSource } from './source.ts';
 
 const milliseconds = "DateTime64(3, 'UTC')";
 
 /** What a series shares with the others of its metric; everything but its labels. */
-export interface SeriesContext {
+export interface SeriesContext extends ScopeTexts {
   metric: string;
   kind: string;
   temporality: number;
@@ -22,14 +23,14 @@ export interface SeriesContext {
   service: string;
   resourceLow: number;
   resourceHigh: number;
-  scopeName: string;
-  scopeVersion: string;
+  /** As JSON, empty without any; so are the scope's attributes. */
+  metadata: string;
 }
 
 /**
  * Ids of series, and the rows of those that were not landed in this hour. An id is the first 64 bits of MurmurHash3
  * (x86, 128 bits, seed 0) over the canonical form: source, project and metric; for OTLP also kind, unit, temporality
- * and monotonicity (one digit each), the resource's id (decimal), scope name and version; then the sorted labels
+ * and monotonicity (one digit each), the resource's id (decimal), scope name and version, its attributes as JSON when it has any; then the sorted labels
  * (`SortedAttributes`). Every part is its length as a varint and its bytes. What Prometheus' metadata says is no part
  * of it, for it may come later than the samples. Tables keep ids, so neither form nor function may change.
  */
@@ -54,6 +55,10 @@ export class SeriesRows {
     resource_id: new WordsColumn('UInt64'),
     scope_name: new DictionaryColumn(),
     scope_version: new DictionaryColumn(),
+    scope_attributes: new DictionaryColumn(),
+    scope_dropped_attributes: new NumberColumn('UInt32'),
+    scope_schema_url: new DictionaryColumn(),
+    metadata: new DictionaryColumn(),
     first_seen: new WordsColumn(milliseconds),
     last_seen: new WordsColumn(milliseconds),
   } as const;
@@ -104,6 +109,7 @@ export class SeriesRows {
       form.pushText(((BigInt(context.resourceHigh) << 32n) | BigInt(context.resourceLow)).toString());
       form.pushText(context.scopeName);
       form.pushText(context.scopeVersion);
+      if (context.scopeAttributes !== '') form.pushText(context.scopeAttributes);
     }
     this.sorted.canonical(form);
     this.#hash.seed(0).update(form.bytes, 0, form.length);
@@ -125,6 +131,10 @@ export class SeriesRows {
     columns.resource_id.push(context.resourceLow, context.resourceHigh);
     columns.scope_name.pushText(context.scopeName);
     columns.scope_version.pushText(context.scopeVersion);
+    columns.scope_attributes.pushText(context.scopeAttributes);
+    columns.scope_dropped_attributes.push(context.scopeDroppedAttributes);
+    columns.scope_schema_url.pushText(context.scopeSchemaUrl);
+    columns.metadata.pushText(context.metadata);
     columns.first_seen.pushInteger(receivedAtMs);
     columns.last_seen.pushInteger(receivedAtMs);
     this.sorted.row(this.#attributes);

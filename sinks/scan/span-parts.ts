@@ -1,9 +1,37 @@
-import { FixedStringColumn, WordsColumn } from '../native/fixed.ts';
+import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
 import { ArrayColumn, MapColumn } from '../native/nested.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter } from './attributes.ts';
 import { pushTime } from './source.ts';
 import { idStart, type WireReader } from './wire.ts';
+
+/** A row's numbers, of which hardly any is not 0: kept only when one is. */
+class SparseNumbers {
+  readonly #column: ArrayColumn<NumberColumn>;
+  readonly #pending: number[] = [];
+  #isAnySet = false;
+
+  constructor(column: ArrayColumn<NumberColumn>) {
+    this.#column = column;
+  }
+
+  push(value: number): void {
+    this.#pending.push(value);
+    this.#isAnySet ||= value !== 0;
+  }
+
+  /** Ends the row. */
+  close(): void {
+    if (this.#isAnySet) for (const value of this.#pending) this.#column.elements.push(value);
+    this.#column.close();
+    this.abandon();
+  }
+
+  abandon(): void {
+    this.#pending.length = 0;
+    this.#isAnySet = false;
+  }
+}
 
 /** A span's events: arrays of equal length. */
 export class EventColumns {
@@ -12,7 +40,9 @@ export class EventColumns {
     event_names: new ArrayColumn(new DictionaryColumn()),
     event_attributes: new ArrayColumn(new MapColumn()),
     event_attribute_types: new ArrayColumn(new DictionaryColumn()),
+    event_dropped_attributes: new ArrayColumn(new NumberColumn('UInt32')),
   } as const;
+  readonly #dropped = new SparseNumbers(this.columns.event_dropped_attributes);
   readonly #attributes = new AttributeWriter(
     this.columns.event_attributes.elements,
     this.columns.event_attribute_types.elements,
@@ -21,6 +51,7 @@ export class EventColumns {
   push(reader: WireReader, end: number): void {
     let low = 0;
     let high = 0;
+    let dropped = 0;
     let nameStart = 0;
     let nameEnd = 0;
     while (reader.at < end) {
@@ -34,9 +65,11 @@ export class EventColumns {
         nameStart = reader.at;
         reader.at = nameEnd;
       } else if (tag === 0x1a) this.#attributes.push(reader, reader.end(end));
+      else if (tag === 0x20) dropped = reader.varint();
       else reader.skip(tag, end);
     }
     reader.expect(end);
+    this.#dropped.push(dropped);
     pushTime(this.columns.event_timestamps.elements, low, high);
     this.columns.event_names.elements.push(reader.bytes, nameStart, nameEnd);
     this.#attributes.close();
@@ -48,10 +81,12 @@ export class EventColumns {
     this.columns.event_names.close();
     this.columns.event_attributes.close();
     this.columns.event_attribute_types.close();
+    this.#dropped.close();
   }
 
   abandon(): void {
     this.#attributes.abandon();
+    this.#dropped.abandon();
   }
 }
 
@@ -63,7 +98,11 @@ export class LinkColumns {
     link_trace_states: new ArrayColumn(new StringColumn()),
     link_attributes: new ArrayColumn(new MapColumn()),
     link_attribute_types: new ArrayColumn(new DictionaryColumn()),
+    link_dropped_attributes: new ArrayColumn(new NumberColumn('UInt32')),
+    link_flags: new ArrayColumn(new NumberColumn('UInt32')),
   } as const;
+  readonly #dropped = new SparseNumbers(this.columns.link_dropped_attributes);
+  readonly #flags = new SparseNumbers(this.columns.link_flags);
   readonly #attributes = new AttributeWriter(
     this.columns.link_attributes.elements,
     this.columns.link_attribute_types.elements,
@@ -74,6 +113,8 @@ export class LinkColumns {
     let span = -1;
     let stateStart = 0;
     let stateEnd = 0;
+    let dropped = 0;
+    let flags = 0;
     while (reader.at < end) {
       const tag = reader.varint();
       if (tag === 0x0a) trace = idStart(reader, end, 16);
@@ -83,9 +124,13 @@ export class LinkColumns {
         stateStart = reader.at;
         reader.at = stateEnd;
       } else if (tag === 0x22) this.#attributes.push(reader, reader.end(end));
+      else if (tag === 0x28) dropped = reader.varint();
+      else if (tag === 0x35) flags = reader.fixed32();
       else reader.skip(tag, end);
     }
     reader.expect(end);
+    this.#dropped.push(dropped);
+    this.#flags.push(flags);
     this.columns.link_trace_ids.elements.push(reader.bytes, trace);
     this.columns.link_span_ids.elements.push(reader.bytes, span);
     this.columns.link_trace_states.elements.push(reader.bytes, stateStart, stateEnd);
@@ -99,9 +144,13 @@ export class LinkColumns {
     this.columns.link_trace_states.close();
     this.columns.link_attributes.close();
     this.columns.link_attribute_types.close();
+    this.#dropped.close();
+    this.#flags.close();
   }
 
   abandon(): void {
     this.#attributes.abandon();
+    this.#dropped.abandon();
+    this.#flags.abandon();
   }
 }

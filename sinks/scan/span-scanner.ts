@@ -5,10 +5,11 @@ import { rowsOf } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter, attributeColumns } from './attributes.ts';
 import { MessageUsage } from './message-usage.ts';
-import { type Levels, Nesting, readScope } from './nesting.ts';
+import { type Levels, Nesting } from './nesting.ts';
 import { OriginColumns } from './origin-columns.ts';
 import { ResourceRows } from './resource-rows.ts';
 import { type Scanner, scanMembers } from './scanner.ts';
+import { type Run, ScopeColumns } from './scope-columns.ts';
 import { nanosecondWords, pushTime, type RowSource } from './source.ts';
 import { EventColumns, LinkColumns } from './span-parts.ts';
 import { idStart, WireReader } from './wire.ts';
@@ -24,8 +25,6 @@ class SpanScanner implements Levels {
     duration: new WordsColumn('UInt64'),
     service: new DictionaryColumn(),
     resource_id: new WordsColumn('UInt64'),
-    scope_name: new DictionaryColumn(),
-    scope_version: new DictionaryColumn(),
     trace_id: new FixedStringColumn(16),
     span_id: new FixedStringColumn(8),
     parent_span_id: new FixedStringColumn(8),
@@ -41,12 +40,14 @@ class SpanScanner implements Levels {
   } as const;
   readonly #events = new EventColumns();
   readonly #links = new LinkColumns();
+  readonly #scope = new ScopeColumns();
   readonly #map = new MapColumn();
   readonly #types = new DictionaryColumn();
   readonly #attributes = new AttributeWriter(this.#map, this.#types);
   readonly rows = rowsOf(spansTable, {
     ...this.#origin.columns,
     ...this.#columns,
+    ...this.#scope.columns,
     ...this.#events.columns,
     ...this.#links.columns,
     ...attributeColumns(this.#map, this.#types),
@@ -76,9 +77,9 @@ class SpanScanner implements Levels {
     this.#service = service;
   }
 
-  scope(reader: WireReader, end: number, scopeStart: number, scopeEnd: number): void {
+  scope(reader: WireReader, end: number, scope: Run, schemaUrl: Run): void {
     const columns = this.#columns;
-    const scope = readScope(reader, scopeStart, scopeEnd, columns.scope_name, columns.scope_version);
+    this.#scope.read(reader, scope, schemaUrl);
     let count = 0;
     while (reader.at < end) {
       const tag = reader.varint();
@@ -97,8 +98,7 @@ class SpanScanner implements Levels {
     source.ordinal += count;
     columns.service.fill(this.#service, count);
     columns.resource_id.fill(this.resources.low, this.resources.high, count);
-    columns.scope_name.fill(scope.name, count);
-    columns.scope_version.fill(scope.version, count);
+    this.#scope.fill(count);
   }
 
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case a field; a call for each costs a tenth of the scan

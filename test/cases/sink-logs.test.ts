@@ -27,10 +27,19 @@ test('every field of a log record is read back', async (t) => {
     resourceLogs: [
       {
         schemaUrl: 'https://schema/1',
-        resource: { attributes: [text('service.name', 'cart'), { key: 'cpus', value: { intValue: '4' } }] },
+        resource: {
+          attributes: [text('service.name', 'cart'), { key: 'cpus', value: { intValue: '4' } }],
+          droppedAttributesCount: 6,
+        },
         scopeLogs: [
           {
-            scope: { name: 'scope', version: '1.2' },
+            scope: {
+              name: 'scope',
+              version: '1.2',
+              attributes: [text('z', '"'), text('a', '')],
+              droppedAttributesCount: 5,
+            },
+            schemaUrl: 'https://schema/2',
             logRecords: [
               {
                 timeUnixNano: '1772359200123456789',
@@ -70,6 +79,9 @@ test('every field of a log record is read back', async (t) => {
     service: 'cart',
     scope_name: 'scope',
     scope_version: '1.2',
+    scope_attributes: '{"a":"","z":"\\""}',
+    scope_dropped_attributes: 5,
+    scope_schema_url: 'https://schema/2',
     severity_number: 17,
     severity_text: 'ERROR',
     event_name: 'device.app',
@@ -90,6 +102,7 @@ test('every field of a log record is read back', async (t) => {
     attributes: { cpus: '4', 'service.name': 'cart' },
     attribute_types: 'is',
     schema_url: 'https://schema/1',
+    dropped_attributes: 6,
     first_seen: received,
     last_seen: received,
   });

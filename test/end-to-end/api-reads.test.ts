@@ -292,7 +292,14 @@ test('one trace has every span with events, links and resource, and only its own
   t.is(child.events[0].name, 'exception');
   t.deepEqual(child.events[0].attributes, { retries: 3 });
   t.regex(child.events[0].time, /000000005Z$|\d{3}000005Z$/);
-  t.deepEqual(child.links[0], { traceId: trace('e'), spanId: 'd'.repeat(16), traceState: 'x=1', attributes: {} });
+  t.deepEqual(child.links[0], {
+    traceId: trace('e'),
+    spanId: 'd'.repeat(16),
+    traceState: 'x=1',
+    attributes: {},
+    droppedAttributes: 0,
+    flags: 0,
+  });
   t.is((await get(`/api/traces/${trace('4')}`)).status, 404);
   t.is((await get(`/api/traces/${trace('1')}/logs`)).items.length, 1);
   t.is((await get(`/api/traces/${trace('3')}/logs`)).items.length, 0);

@@ -1,9 +1,8 @@
 /**
- * Every field that is sent with an awkward value is read back through the API as it was. Not kept, so far: schema URLs of
- * scopes, attributes and dropped counts of scopes and resources, dropped counts and flags of single events and links,
- * `metadata` of OTLP metrics, reset hints and fractions of native histograms, digits of integer points beyond 2^53.
+ * Every field that is sent with an awkward value is read back through the API as it was. Not kept, so far: reset hints
+ * and fractions of native histograms, digits of integer exemplars beyond 2^53.
  */
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { field, varint } from '../cases/proto/load.ts';
 import { type Subject, snappy, startSubject, write, writeRequestOf } from './conformance.ts';
 import { read } from './oiq-process.ts';
@@ -95,8 +94,24 @@ const expected = (() => {
 
 const resource = (service: string) => ({
   attributes: [...attributes, { key: 'service.name', value: { stringValue: service } }],
+  droppedAttributesCount: 11,
 });
-const scope = { name: 'a "scope"', version: '1.0-β' };
+const scope = { name: 'a "scope"', version: '1.0-β', attributes, droppedAttributesCount: 12 };
+const resourceSchemaUrl = 'https://example.com/resource?a="b"';
+const scopeSchemaUrl = 'https://example.com/scope/β';
+/** Resource and scope, as every answer tells them. */
+const hasOrigins = (t: ExecutionContext, found: Fields | undefined): void => {
+  t.like(found, {
+    resourceDroppedAttributes: 11,
+    resourceSchemaUrl,
+    scope: { name: scope.name, version: scope.version, droppedAttributes: 12, schemaUrl: scopeSchemaUrl },
+  });
+  t.deepEqual(entriesOf((found?.['scope'] as Fields | undefined)?.['attributes'] ?? {}), expected);
+  t.deepEqual(
+    entriesOf(found?.['resource']).filter(([name]) => name !== 'service.name'),
+    expected,
+  );
+};
 const traceId = 'ABCDEF0123456789abcdef0123456789';
 
 for (const [at, [key, value, expectedBody]] of values.entries()) {
@@ -117,7 +132,13 @@ for (const [at, [key, value, expectedBody]] of values.entries()) {
       spanId: '00F067AA0BA902B7',
     };
     await send('/v1/logs', {
-      resourceLogs: [{ resource: resource(service), scopeLogs: [{ scope, logRecords: [record] }] }],
+      resourceLogs: [
+        {
+          resource: resource(service),
+          schemaUrl: resourceSchemaUrl,
+          scopeLogs: [{ scope, schemaUrl: scopeSchemaUrl, logRecords: [record] }],
+        },
+      ],
     });
     const path = `/api/logs?scope=account&service=${service}`;
     await until('the record', async () => (await items(path)).length === 1);
@@ -133,14 +154,10 @@ for (const [at, [key, value, expectedBody]] of values.entries()) {
       flags: 257,
       traceId: traceId.toLowerCase(),
       spanId: '00f067aa0ba902b7',
-      scope,
     });
     t.deepEqual(found?.['body'], expectedBody);
     t.deepEqual(entriesOf(found?.['attributes']), expected);
-    t.deepEqual(
-      entriesOf(found?.['resource']).filter(([name]) => name !== 'service.name'),
-      expected,
-    );
+    hasOrigins(t, found);
   });
 }
 
@@ -160,18 +177,24 @@ test('a span is read back whole, with its events and links', async (t) => {
     droppedAttributesCount: 1,
     events: [
       { timeUnixNano: ns('000000002'), name: 'exception', attributes },
-      { timeUnixNano: ns('000000002'), name: '' },
+      { timeUnixNano: ns('000000002'), name: '', droppedAttributesCount: 4 },
     ],
     droppedEventsCount: 2,
     links: [
-      { traceId: 'f'.repeat(32), spanId: 'e'.repeat(16), traceState: 'a=b', attributes },
-      { traceId, spanId: '0000000000000001' },
+      { traceId: 'f'.repeat(32), spanId: 'e'.repeat(16), traceState: 'a=b', attributes, droppedAttributesCount: 5 },
+      { flags: 0x301, traceId, spanId: '0000000000000001' },
     ],
     droppedLinksCount: 3,
     status: { code: 2, message: 'it "broke"\n' },
   };
   await send('/v1/traces', {
-    resourceSpans: [{ resource: resource('spans'), scopeSpans: [{ scope, spans: [span] }] }],
+    resourceSpans: [
+      {
+        resource: resource('spans'),
+        schemaUrl: resourceSchemaUrl,
+        scopeSpans: [{ scope, schemaUrl: scopeSchemaUrl, spans: [span] }],
+      },
+    ],
   });
   const path = '/api/traces?scope=account&service=spans';
   await until('the trace', async () => (await items(path)).length === 1);
@@ -191,18 +214,24 @@ test('a span is read back whole, with its events and links', async (t) => {
     status: 'error',
     statusMessage: 'it "broke"\n',
     service: 'spans',
-    scope,
     dropped: { attributes: 1, events: 2, links: 3 },
   });
   t.deepEqual(entriesOf(found?.['attributes']), expected);
+  hasOrigins(t, found);
   const [exception, nameless] = (found?.['events'] ?? []) as Fields[];
-  t.like(exception, { time: iso('000000002'), name: 'exception' });
+  t.like(exception, { time: iso('000000002'), name: 'exception', droppedAttributes: 0 });
   t.deepEqual(entriesOf(exception?.['attributes']), expected);
-  t.like(nameless, { name: '', attributes: {} });
+  t.like(nameless, { name: '', attributes: {}, droppedAttributes: 4 });
   const [far, own] = (found?.['links'] ?? []) as Fields[];
-  t.like(far, { traceId: 'f'.repeat(32), spanId: 'e'.repeat(16), traceState: 'a=b' });
+  t.like(far, { traceId: 'f'.repeat(32), spanId: 'e'.repeat(16), traceState: 'a=b', droppedAttributes: 5, flags: 0 });
   t.deepEqual(entriesOf(far?.['attributes']), expected);
-  t.like(own, { traceId: traceId.toLowerCase(), spanId: '0000000000000001', traceState: '' });
+  t.like(own, {
+    traceId: traceId.toLowerCase(),
+    spanId: '0000000000000001',
+    traceState: '',
+    droppedAttributes: 0,
+    flags: 0x301,
+  });
 });
 
 interface SeriesFields {
@@ -263,6 +292,12 @@ const kinds: readonly (readonly [name: string, sent: Fields, said: Fields, exemp
     },
     { value: -9_007_199_254_740_991 },
     true,
+  ],
+  [
+    'gauge of an integer beyond 2^53',
+    { gauge: { dataPoints: [{ ...point, asInt: '-9223372036854775807' }] } },
+    { value: '-9223372036854775807' },
+    false,
   ],
   [
     'histogram',
@@ -361,12 +396,20 @@ const kinds: readonly (readonly [name: string, sent: Fields, said: Fields, exemp
 for (const [name, sent, expectedPoint, hasExemplars] of kinds) {
   test(`a ${name} is read back whole`, async (t) => {
     t.timeout(60_000);
-    const metric = { name, unit: '{things}/s', description: 'what "it" is\n', ...sent };
+    const metric = { name, unit: '{things}/s', description: 'what "it" is\n', metadata: attributes, ...sent };
     await send('/v1/metrics', {
-      resourceMetrics: [{ resource: resource('metrics'), scopeMetrics: [{ scope, metrics: [metric] }] }],
+      resourceMetrics: [
+        {
+          resource: resource('metrics'),
+          schemaUrl: resourceSchemaUrl,
+          scopeMetrics: [{ scope, schemaUrl: scopeSchemaUrl, metrics: [metric] }],
+        },
+      ],
     });
     const series = await seriesOf(name);
-    t.like(series, { unit: '{things}/s', service: 'metrics', scope });
+    t.like(series, { unit: '{things}/s', service: 'metrics' });
+    hasOrigins(t, series);
+    t.deepEqual(entriesOf(series['metadata']), expected);
     t.deepEqual(entriesOf(series.labels), expected);
     t.like(series.points[0], {
       timestamp: iso('000000003'),

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import type { QueryParameters, TenantColumns } from '../../../schemas/columns.ts';
 import { Attributes, attributesOf, restoredValue } from '../../reading/attributes.ts';
-import { noAttributes, resourcesOf } from '../../reading/resources.ts';
+import {
+  InstrumentationScope,
+  instrumentationScopeOf,
+  type ScopeRow,
+  scopeSelection,
+} from '../../reading/instrumentation-scope.ts';
+import { type Resource, resourceFields, resourceFieldsOf, resourcesOf } from '../../reading/resources.ts';
 import { formatTime } from '../../reading/time.ts';
 
 /** A log record as answers carry it. */
@@ -17,8 +23,8 @@ export const LogRecord = z.strictObject({
   attributes: Attributes,
   droppedAttributes: z.int().describe('Attributes that the sender left out'),
   flags: z.int().describe('Trace flags, as W3C has them'),
-  resource: Attributes,
-  scope: z.strictObject({ name: z.string(), version: z.string() }),
+  ...resourceFields,
+  scope: InstrumentationScope,
   traceId: z.string().nullable(),
   spanId: z.string().nullable(),
   projectId: z.string(),
@@ -33,7 +39,7 @@ export interface Place {
   readonly ordinal: string;
 }
 
-interface Row extends Place {
+interface Row extends Place, ScopeRow {
   readonly observed: string;
   readonly severity_number: number;
   readonly severity_text: string;
@@ -48,8 +54,6 @@ interface Row extends Place {
   readonly types: string;
   readonly dropped_attributes: number;
   readonly flags: number;
-  readonly scope_name: string;
-  readonly scope_version: string;
   readonly trace: string;
   readonly span: string;
 }
@@ -57,7 +61,7 @@ interface Row extends Place {
 const selected = `toString(toUnixTimestamp64Nano(timestamp)) AS time, toString(toUnixTimestamp64Nano(observed_timestamp)) AS observed,
   toString(partition) AS partition, toString(offset) AS offset, toString(ordinal) AS ordinal, severity_number, severity_text, service,
   toString(resource_id) AS resource, project_id, body, body_type, event_name, mapKeys(attributes) AS keys, mapValues(attributes) AS values,
-  attribute_types AS types, dropped_attributes, flags, scope_name, scope_version, lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span`;
+  attribute_types AS types, dropped_attributes, flags, ${scopeSelection}, lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span`;
 
 /** The order in which records are listed. The columns' own names are qualified: aliases of the same name are text. */
 const order = 'logs.timestamp DESC, logs.partition DESC, logs.offset DESC, logs.ordinal DESC';
@@ -77,10 +81,10 @@ export const readLogs = async (
     columns,
     rows.map(({ resource }) => resource),
   );
-  return rows.map((row) => ({ record: recordOf(row, resources.get(row.resource) ?? noAttributes), place: row }));
+  return rows.map((row) => ({ record: recordOf(row, resources.get(row.resource)), place: row }));
 };
 
-const recordOf = (row: Row, resource: Attributes): LogRecord => ({
+const recordOf = (row: Row, resource: Resource | undefined): LogRecord => ({
   id: logId(row),
   timestamp: formatTime(BigInt(row.time)),
   observedTimestamp: formatTime(BigInt(row.observed)),
@@ -92,8 +96,8 @@ const recordOf = (row: Row, resource: Attributes): LogRecord => ({
   attributes: attributesOf(row.keys, row.values, row.types),
   droppedAttributes: row.dropped_attributes,
   flags: row.flags,
-  resource,
-  scope: { name: row.scope_name, version: row.scope_version },
+  ...resourceFieldsOf(resource),
+  scope: instrumentationScopeOf(row),
   traceId: /^0*$/.test(row.trace) ? null : row.trace,
   spanId: /^0*$/.test(row.span) ? null : row.span,
   projectId: row.project_id,

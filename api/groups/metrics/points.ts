@@ -15,7 +15,7 @@ export const Point = z.strictObject({
   timestamp: z.string(),
   startTimestamp: z.string().nullable().describe('Since when it counts, where the sender said so'),
   flags: z.int().describe('As OTLP has them; 1: there is no recorded value'),
-  value: Value.optional().describe('Of a gauge, sum or sample'),
+  value: Value.optional().describe('Of a gauge, sum or sample; an integer beyond 2^53 is a string'),
   count: Count.optional().describe('Of a histogram or summary'),
   sum: Value.nullable().optional(),
   min: Value.nullable().optional(),
@@ -53,6 +53,8 @@ export interface PointRow {
   readonly start: string;
   readonly flags: number;
   readonly value?: string;
+  /** The digits of an integer that `value` cannot hold, else 0. */
+  readonly integer?: string;
   readonly count?: string;
   readonly sum?: string | null;
   readonly min?: string | null;
@@ -74,7 +76,7 @@ const texts = (table: string, column: string): string => `arrayMap(x -> toString
 
 /** Numbers are read as text: JSON has neither NaN nor 64 bits. */
 const pointTables = {
-  samples: 'toString(samples.value) AS value',
+  samples: 'toString(samples.value) AS value, toString(samples.integer) AS integer',
   histograms: `toString(histograms.count) AS count, toString(histograms.sum) AS sum, toString(histograms.min) AS min, toString(histograms.max) AS max,
     ${texts('histograms', 'bounds')} AS bounds, ${texts('histograms', 'counts')} AS counts, scale, toString(histograms.zero_count) AS zero_count,
     toString(histograms.zero_threshold) AS zero_threshold, positive_offset, ${texts('histograms', 'positive_counts')} AS positive,
@@ -194,7 +196,7 @@ export const pointOf = (row: PointRow, isExponential: boolean): Point => ({
   timestamp: formatTime(BigInt(row.time)),
   startTimestamp: row.start === '0' ? null : formatTime(BigInt(row.start)),
   flags: row.flags,
-  ...(row.value !== undefined && { value: numberOf(row.value) }),
+  ...(row.value !== undefined && { value: row.integer === '0' ? numberOf(row.value) : (row.integer ?? '') }),
   ...(row.count !== undefined && { count: integerOf(row.count), sum: nullable(row.sum) }),
   ...(row.bounds !== undefined && histogramOf(row, isExponential)),
   ...(row.quantiles !== undefined && {

@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import type { TenantColumns } from '../../../schemas/columns.ts';
 import { Attributes, attributesOf } from '../../reading/attributes.ts';
+import {
+  InstrumentationScope,
+  instrumentationScopeOf,
+  jsonAttributesOf,
+  type ScopeRow,
+} from '../../reading/instrumentation-scope.ts';
 import type { Range } from '../../reading/range.ts';
-import { noAttributes, resourcesOf } from '../../reading/resources.ts';
+import { resourceFields, resourceFieldsOf, resourcesOf } from '../../reading/resources.ts';
 import { scopeCondition, scopeValues } from '../../reading/scope.ts';
 import { Exemplar, Point, pointOf, readExemplars, readPoints } from './points.ts';
 
@@ -13,8 +19,9 @@ export const Series = z.strictObject({
   unit: z.string(),
   service: z.string(),
   labels: Attributes,
-  resource: Attributes,
-  scope: z.strictObject({ name: z.string(), version: z.string() }),
+  metadata: Attributes.describe('What the sender says of the metric besides; no part of its identity'),
+  ...resourceFields,
+  scope: InstrumentationScope,
   points: z.array(Point),
   truncated: z.boolean().describe('There are more points in the range'),
   exemplars: z.array(Exemplar).describe('The newest 100 in the range, oldest first'),
@@ -25,7 +32,7 @@ const maxSeries = 100;
 const maxPoints = 1_000;
 const maxExemplars = 100;
 
-interface SeriesRow {
+interface SeriesRow extends ScopeRow {
   readonly id: string;
   readonly type: string;
   readonly unit: string;
@@ -34,8 +41,7 @@ interface SeriesRow {
   readonly keys: readonly string[];
   readonly values: readonly string[];
   readonly types: string;
-  readonly scope_name: string;
-  readonly scope_version: string;
+  readonly metadata: string;
 }
 
 /** Up to 100 series of a metric that have points in the range, with up to 1,000 points each, oldest first. */
@@ -49,7 +55,8 @@ export const readSeries = async (
   const rows = await columns.query<SeriesRow>(
     `SELECT toString(series_id) AS id, any(kind) AS type, any(series.unit) AS unit, any(series.service) AS service, toString(any(resource_id)) AS resource,
       any(mapKeys(attributes)) AS keys, any(mapValues(attributes)) AS values, any(attribute_types) AS types, any(series.scope_name) AS scope_name,
-      any(series.scope_version) AS scope_version
+      any(series.scope_version) AS scope_version, any(series.scope_attributes) AS scope_attributes, max(series.scope_dropped_attributes) AS scope_dropped_attributes,
+      max(series.scope_schema_url) AS scope_schema_url, max(series.metadata) AS metadata
     FROM series WHERE tenant_id = {tenant:String} AND metric = {metric:String} AND ({service:String} = '' OR series.service = {service:String})${scopeCondition(query)}
     GROUP BY series_id ORDER BY series_id LIMIT 1000`,
     parameters,
@@ -83,8 +90,9 @@ export const readSeries = async (
       unit: row.unit,
       service: row.service,
       labels: attributesOf(row.keys, row.values, row.types),
-      resource: resources.get(row.resource) ?? noAttributes,
-      scope: { name: row.scope_name, version: row.scope_version },
+      metadata: jsonAttributesOf(row.metadata),
+      ...resourceFieldsOf(resources.get(row.resource)),
+      scope: instrumentationScopeOf(row),
       points: own
         .slice(0, maxPoints)
         .reverse()

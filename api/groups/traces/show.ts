@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { traceIs } from '../../../schemas/tables/search.ts';
 import { notFound } from '../../http/errors.ts';
 import { defineOperation } from '../../http/operation.ts';
-import { noAttributes, resourcesOf } from '../../reading/resources.ts';
+import { resourcesOf } from '../../reading/resources.ts';
 import { scopeCondition, scopeParameters, scopeValues } from '../../reading/scope.ts';
 import { Span, type SpanRow, spanOf, spanSelection } from './span.ts';
 
@@ -40,7 +40,7 @@ export const showTrace = defineOperation({
     );
     return {
       traceId,
-      spans: shown.map((row) => spanOf(row, resources.get(row.resource) ?? noAttributes)),
+      spans: shown.map((row) => spanOf(row, resources.get(row.resource))),
       truncated: rows.length > maxSpans,
     };
   },

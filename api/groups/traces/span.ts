@@ -1,5 +1,12 @@
 import { z } from 'zod';
 import { Attributes, attributesOf } from '../../reading/attributes.ts';
+import {
+  InstrumentationScope,
+  instrumentationScopeOf,
+  type ScopeRow,
+  scopeSelection,
+} from '../../reading/instrumentation-scope.ts';
+import { type Resource, resourceFields, resourceFieldsOf } from '../../reading/resources.ts';
 import { formatTime } from '../../reading/time.ts';
 import { exact } from './summary.ts';
 
@@ -21,11 +28,20 @@ export const Span = z.strictObject({
   dropped: z
     .strictObject({ attributes: z.int(), events: z.int(), links: z.int() })
     .describe('How many of each the sender left out'),
-  resource: Attributes,
-  scope: z.strictObject({ name: z.string(), version: z.string() }),
-  events: z.array(z.strictObject({ time: z.string(), name: z.string(), attributes: Attributes })),
+  ...resourceFields,
+  scope: InstrumentationScope,
+  events: z.array(
+    z.strictObject({ time: z.string(), name: z.string(), attributes: Attributes, droppedAttributes: z.int() }),
+  ),
   links: z.array(
-    z.strictObject({ traceId: z.string(), spanId: z.string(), traceState: z.string(), attributes: Attributes }),
+    z.strictObject({
+      traceId: z.string(),
+      spanId: z.string(),
+      traceState: z.string(),
+      flags: z.int().describe('Trace flags, as W3C and OTLP have them'),
+      attributes: Attributes,
+      droppedAttributes: z.int(),
+    }),
   ),
   projectId: z.string(),
 });
@@ -34,7 +50,7 @@ export type Span = z.output<typeof Span>;
 const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 const statuses = ['unset', 'ok', 'error'] as const;
 
-export interface SpanRow {
+export interface SpanRow extends ScopeRow {
   readonly trace: string;
   readonly span: string;
   readonly parent: string;
@@ -54,33 +70,35 @@ export interface SpanRow {
   readonly values: readonly string[];
   readonly types: string;
   readonly resource: string;
-  readonly scope_name: string;
-  readonly scope_version: string;
   readonly event_times: readonly string[];
   readonly event_names: readonly string[];
   readonly event_keys: readonly (readonly string[])[];
   readonly event_values: readonly (readonly string[])[];
   readonly event_types: readonly string[];
+  /** Empty when all are 0; so are the next two of links. */
+  readonly event_dropped: readonly number[];
   readonly link_traces: readonly string[];
   readonly link_spans: readonly string[];
   readonly link_states: readonly string[];
   readonly link_keys: readonly (readonly string[])[];
   readonly link_values: readonly (readonly string[])[];
   readonly link_types: readonly string[];
+  readonly link_dropped: readonly number[];
+  readonly link_flags: readonly number[];
   readonly project_id: string;
 }
 
 export const spanSelection = `lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span, lower(hex(parent_span_id)) AS parent, name, kind,
   service, toString(toUnixTimestamp64Nano(timestamp)) AS start, toString(duration) AS lasted, status_code, status_message, trace_state,
   flags, dropped_attributes, dropped_events, dropped_links,
-  mapKeys(attributes) AS keys, mapValues(attributes) AS values, attribute_types AS types, toString(resource_id) AS resource, scope_name, scope_version,
+  mapKeys(attributes) AS keys, mapValues(attributes) AS values, attribute_types AS types, toString(resource_id) AS resource, ${scopeSelection},
   arrayMap(x -> toString(toUnixTimestamp64Nano(x)), event_timestamps) AS event_times, event_names,
   arrayMap(x -> mapKeys(x), event_attributes) AS event_keys, arrayMap(x -> mapValues(x), event_attributes) AS event_values,
-  event_attribute_types AS event_types, arrayMap(x -> lower(hex(x)), link_trace_ids) AS link_traces, arrayMap(x -> lower(hex(x)), link_span_ids) AS link_spans,
+  event_attribute_types AS event_types, event_dropped_attributes AS event_dropped, arrayMap(x -> lower(hex(x)), link_trace_ids) AS link_traces, arrayMap(x -> lower(hex(x)), link_span_ids) AS link_spans,
   link_trace_states AS link_states, arrayMap(x -> mapKeys(x), link_attributes) AS link_keys, arrayMap(x -> mapValues(x), link_attributes) AS link_values,
-  link_attribute_types AS link_types, project_id`;
+  link_attribute_types AS link_types, link_dropped_attributes AS link_dropped, link_flags, project_id`;
 
-export const spanOf = (row: SpanRow, resource: Attributes): Span => ({
+export const spanOf = (row: SpanRow, resource: Resource | undefined): Span => ({
   traceId: row.trace,
   spanId: row.span,
   parentSpanId: /^0*$/.test(row.parent) ? null : row.parent,
@@ -95,18 +113,21 @@ export const spanOf = (row: SpanRow, resource: Attributes): Span => ({
   flags: row.flags,
   attributes: attributesOf(row.keys, row.values, row.types),
   dropped: { attributes: row.dropped_attributes, events: row.dropped_events, links: row.dropped_links },
-  resource,
-  scope: { name: row.scope_name, version: row.scope_version },
+  ...resourceFieldsOf(resource),
+  scope: instrumentationScopeOf(row),
   events: row.event_times.map((time, at) => ({
     time: formatTime(BigInt(time)),
     name: row.event_names[at] ?? '',
     attributes: attributesOf(row.event_keys[at] ?? [], row.event_values[at] ?? [], row.event_types[at] ?? ''),
+    droppedAttributes: row.event_dropped[at] ?? 0,
   })),
   links: row.link_traces.map((traceId, at) => ({
     traceId,
     spanId: row.link_spans[at] ?? '',
     traceState: row.link_states[at] ?? '',
+    flags: row.link_flags[at] ?? 0,
     attributes: attributesOf(row.link_keys[at] ?? [], row.link_values[at] ?? [], row.link_types[at] ?? ''),
+    droppedAttributes: row.link_dropped[at] ?? 0,
   })),
   projectId: row.project_id,
 });

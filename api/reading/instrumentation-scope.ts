@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { Attributes, restoredValue } from './attributes.ts';
+
+/** The instrumentation scope of a record, as answers carry it. */
+export const InstrumentationScope = z.strictObject({
+  name: z.string(),
+  version: z.string(),
+  attributes: Attributes,
+  droppedAttributes: z.int().describe('Attributes that the sender left out'),
+  schemaUrl: z.string(),
+});
+type InstrumentationScope = z.output<typeof InstrumentationScope>;
+
+export interface ScopeRow {
+  readonly scope_name: string;
+  readonly scope_version: string;
+  readonly scope_attributes: string;
+  readonly scope_dropped_attributes: number;
+  readonly scope_schema_url: string;
+}
+
+export const scopeSelection = 'scope_name, scope_version, scope_attributes, scope_dropped_attributes, scope_schema_url';
+
+export const instrumentationScopeOf = (row: ScopeRow): InstrumentationScope => ({
+  name: row.scope_name,
+  version: row.scope_version,
+  attributes: jsonAttributesOf(row.scope_attributes),
+  droppedAttributes: row.scope_dropped_attributes,
+  schemaUrl: row.scope_schema_url,
+});
+
+/** Attributes that are stored as JSON, empty for none. */
+export const jsonAttributesOf = (json: string): Attributes =>
+  json === '' ? {} : (restoredValue(json, 'j') as Attributes);

@@ -1,0 +1,100 @@
+import { NumberColumn } from '../native/fixed.ts';
+import { DictionaryColumn } from '../native/strings.ts';
+import { jsonOfAttributes } from './any-value.ts';
+import type { WireReader } from './wire.ts';
+
+/** Positions of a run of bytes; equal ones are an empty run. */
+export type Run = readonly [start: number, end: number];
+
+/** What a table keeps of the scope of its rows. Texts are in dictionaries, so that a scope is looked up once and filled in. */
+export class ScopeColumns {
+  readonly columns = {
+    scope_name: new DictionaryColumn(),
+    scope_version: new DictionaryColumn(),
+    scope_attributes: new DictionaryColumn(),
+    scope_dropped_attributes: new NumberColumn('UInt32'),
+    scope_schema_url: new DictionaryColumn(),
+  } as const;
+  #name = 0;
+  #version = 0;
+  #attributes = 0;
+  #dropped = 0;
+  #schemaUrl = 0;
+
+  /** Reads the InstrumentationScope that lies at `scope`; the reader stays where it is. */
+  read(reader: WireReader, [start, end]: Run, schemaUrl: Run): void {
+    const { scope_name, scope_version, scope_attributes, scope_schema_url } = this.columns;
+    const { bytes, at } = reader;
+    this.#name = scope_name.index(bytes, 0, 0);
+    this.#version = scope_version.index(bytes, 0, 0);
+    this.#attributes = scope_attributes.index(bytes, 0, 0);
+    this.#dropped = 0;
+    this.#schemaUrl = scope_schema_url.index(bytes, ...schemaUrl);
+    let hasAttributes = false;
+    reader.at = start;
+    while (reader.at < end) {
+      const tag = reader.varint();
+      if (tag === 0x20) {
+        this.#dropped = reader.varint();
+        continue;
+      }
+      const from = reader.at;
+      reader.skip(tag, end);
+      hasAttributes ||= tag === 0x1a;
+      if (tag === 0x0a) this.#name = scope_name.index(bytes, afterLength(reader, from), reader.at);
+      else if (tag === 0x12) this.#version = scope_version.index(bytes, afterLength(reader, from), reader.at);
+    }
+    reader.expect(end);
+    if (hasAttributes) {
+      reader.at = start;
+      this.#attributes = scope_attributes.indexOfText(jsonOfAttributes(reader, end, 0x1a));
+    }
+    reader.at = at;
+  }
+
+  /** The scope read last, for `count` more rows. */
+  fill(count: number): void {
+    const { columns } = this;
+    columns.scope_name.fill(this.#name, count);
+    columns.scope_version.fill(this.#version, count);
+    columns.scope_attributes.fill(this.#attributes, count);
+    columns.scope_dropped_attributes.fill(this.#dropped, count);
+    columns.scope_schema_url.fill(this.#schemaUrl, count);
+  }
+
+  /** The scope read last, as text. */
+  texts(): ScopeTexts {
+    const { columns } = this;
+    return {
+      scopeName: columns.scope_name.textAt(this.#name),
+      scopeVersion: columns.scope_version.textAt(this.#version),
+      scopeAttributes: columns.scope_attributes.textAt(this.#attributes),
+      scopeDroppedAttributes: this.#dropped,
+      scopeSchemaUrl: columns.scope_schema_url.textAt(this.#schemaUrl),
+    };
+  }
+
+  /** Forgets every text. */
+  reset(): void {
+    for (const column of Object.values(this.columns)) column.reset();
+  }
+}
+
+export interface ScopeTexts {
+  readonly scopeName: string;
+  readonly scopeVersion: string;
+  /** As JSON, sorted by key; empty without any. */
+  readonly scopeAttributes: string;
+  readonly scopeDroppedAttributes: number;
+  readonly scopeSchemaUrl: string;
+}
+
+/** Where the content of the length-delimited field begins whose length lies at `from`; the reader stays behind it. */
+const afterLength = (reader: WireReader, from: number): number => {
+  const { at } = reader;
+  reader.at = from;
+  reader.varint();
+  const start = reader.at;
+  reader.at = at;
+  return start;
+};
