@@ -10,6 +10,12 @@ import { messageOf, plain, requestTypes } from './proto/load.ts';
 const large = new Set(['fixed64', 'sfixed64', 'int64', 'uint64', 'sint64']);
 const ids = new Set(['traceId', 'spanId', 'parentSpanId']);
 
+/** JSON has no NaN and no infinities, and `JSON.stringify` writes -0 as 0. */
+const doubleText = (value: number): number | string => {
+  if (Object.is(value, -0)) return '-0';
+  return Number.isFinite(value) ? value : String(value);
+};
+
 /** A message as OTLP/JSON spells it; 64-bit integers as strings or bare, as senders do either. */
 const toJson = (type: protobuf.Type, message: Record<string, unknown>, bare: boolean): unknown => {
   const value = (field: protobuf.Field, item: unknown): unknown => {
@@ -18,9 +24,7 @@ const toJson = (type: protobuf.Type, message: Record<string, unknown>, bare: boo
     }
     if (ids.has(field.name)) return Buffer.from(item as Uint8Array).toString('hex');
     if (field.type === 'bytes') return Buffer.from(item as Uint8Array).toString(bare ? 'base64url' : 'base64');
-    if (field.type === 'double' && !Number.isFinite(item)) return String(item);
-    // JSON.stringify writes -0 as 0.
-    if (field.type === 'double' && Object.is(item, -0)) return '-0';
+    if (field.type === 'double') return doubleText(item as number);
     return large.has(field.type) && !bare ? String(item) : item;
   };
   return Object.fromEntries(
