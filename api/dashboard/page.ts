@@ -1,3 +1,5 @@
+import { type Page, pageOf } from './html.ts';
+
 /** Pages outside the API. The dashboard itself is to come: this says where things are. Nothing is loaded from elsewhere. */
 const style = `
 :root { color-scheme: light dark; --ink: #1c2430; --paper: #f7f8fa; --card: #fff; --line: #dde2e9; --accent: #0b6bcb; }
@@ -8,9 +10,7 @@ main { max-width: 44rem; margin: 12vh auto; padding: 0 1.5rem } h1 { font-size: 
 a { color: var(--accent) } code { font: .9em ui-monospace, monospace } dl { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1rem; margin: 0 } dd { margin: 0 }
 `;
 
-const page = (title: string, body: string): string =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">` +
-  `<title>${title}</title><style>${style}</style></head><body><main>${body}</main></body></html>\n`;
+const page = (title: string, content: string): Page => pageOf({ title, style, markup: `<main>${content}</main>` });
 
 /** What a GET outside the API gets. */
 export const dashboardPage = page(

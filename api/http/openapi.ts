@@ -130,7 +130,7 @@ const etagHeader = { description: 'The version, in quotes', schema: { type: 'str
 
 const versionParameters = ({ versions }: Operation): Json[] => {
   if (versions === undefined || versions === 'shown') return [];
-  const schema = { type: 'string', maxLength: 1024 };
+  const schema = { type: 'string' };
   if (versions === 'read')
     return [
       { name: 'If-None-Match', in: 'header', required: false, description: 'An ETag: 304 while it holds', schema },

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import Koa from 'koa';
 import { type Metrics, noMetrics } from '../../schemas/metrics.ts';
 import { type SourceOf, sourceAddresses } from '../../schemas/source-address.ts';
+import type { Page } from '../dashboard/html.ts';
 import { dashboardPage, notFoundPage } from '../dashboard/page.ts';
 import { referencePage } from '../dashboard/reference.ts';
 import { changesOf } from './changes.ts';
@@ -49,11 +50,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
   const { ports, metrics = noMetrics } = options;
   const router = routerOf(options.operations);
   const addressOf = sourceAddresses(ports.settings.TRUSTED_PROXIES);
-  const documentText = JSON.stringify(openApiDocument(options.operations));
-  const fixed: Readonly<Record<string, { readonly type: string; readonly body: string }>> = {
-    '/api/openapi.json': { type: json, body: documentText },
-    '/api/docs': { type: html, body: referencePage },
-  };
+  const fixed = fixedPages(options.operations);
   const limits = makeRequestLimits(ports.counters, ports.clock, ports.settings);
   const results = makeResultCache(ports.counters, ports.clock);
   let inFlight = 0;
@@ -63,7 +60,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     const { path, method } = context;
     const lookFor = method === 'HEAD' ? 'GET' : method;
     const page = fixed[path];
-    if (page !== undefined && lookFor === 'GET') return send(context, page.type, page.body);
+    if (page !== undefined && lookFor === 'GET') return page(context);
     if (page !== undefined) throw methodNotAllowed(method, ['GET']);
     const segments = path.split('/').slice(1).map(decoded);
     if (!reserved.has(segments[0] ?? '')) return sendDashboard(context, lookFor === 'GET');
@@ -132,6 +129,15 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     drain() {
       draining = true;
     },
+  };
+};
+
+/** What is the same for everybody, by path. */
+const fixedPages = (operations: readonly Operation[]): Readonly<Record<string, (context: Koa.Context) => void>> => {
+  const documentText = JSON.stringify(openApiDocument(operations));
+  return {
+    '/api/openapi.json': (context) => send(context, json, documentText),
+    '/api/docs': (context) => sendPage(context, referencePage),
   };
 };
 
@@ -253,14 +259,13 @@ const methodNotAllowed = (method: string, allowed: readonly string[]): ApiError 
 const send = (context: Koa.Context, type: string, body: unknown, status = 200): void => {
   context.status = status;
   context.set('Content-Type', type);
-  if (type === html) {
-    context.set(
-      'Content-Security-Policy',
-      "default-src 'self'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'",
-    );
-    context.set('Referrer-Policy', 'same-origin');
-  }
   context.body = body;
+};
+
+const sendPage = (context: Koa.Context, { body, policy }: Page, status = 200): void => {
+  context.set('Content-Security-Policy', policy);
+  context.set('Referrer-Policy', 'same-origin');
+  send(context, html, body, status);
 };
 
 const sendAnswer = (context: Koa.Context, operation: Operation, answer: unknown, { log }: Ports): void => {
@@ -285,7 +290,7 @@ const sendElsewhere = (context: Koa.Context, location: string): void => {
 };
 
 const sendDashboard = (context: Koa.Context, found: boolean): void =>
-  found ? send(context, html, dashboardPage) : send(context, html, notFoundPage, 404);
+  found ? sendPage(context, dashboardPage) : sendPage(context, notFoundPage, 404);
 
 const refuse = (context: Koa.Context, error: ApiError, requestId: string, { log }: Ports): void => {
   if (error.status >= 500 && error.code !== 'NOT_IMPLEMENTED') {

@@ -1,0 +1,36 @@
+import { hash } from 'node:crypto';
+
+/** A page with the policy under which browsers show it: nothing from elsewhere, and no script or style but its own. */
+export interface Page {
+  readonly body: string;
+  /** `Content-Security-Policy`. */
+  readonly policy: string;
+}
+
+const sourceOf = (text: string): string => (text === '' ? "'none'" : `'sha256-${hash('sha256', text, 'base64')}'`);
+
+/** `markup` is trusted: nothing that anybody sent may be in it. */
+export const pageOf = ({
+  title,
+  style,
+  markup,
+  script = '',
+}: {
+  readonly title: string;
+  readonly style: string;
+  readonly markup: string;
+  readonly script?: string;
+}): Page => ({
+  body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${style}</style></head><body>${markup}${script === '' ? '' : `<script type="module">${script}</script>`}</body></html>\n`,
+  policy: [
+    "default-src 'none'",
+    `style-src ${sourceOf(style)}`,
+    `script-src ${sourceOf(script)}`,
+    "connect-src 'self'",
+    'img-src data:',
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; '),
+});

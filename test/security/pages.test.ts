@@ -1,0 +1,39 @@
+/** Pages: nothing from elsewhere, no script or style but their own, and nothing of theirs ends up as markup. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import { type Harness, startHarness } from '../end-to-end/api-harness.ts';
+
+let harness: Harness;
+test.before(async () => {
+  harness = await startHarness();
+});
+test.after.always(() => harness?.close());
+
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+for (const [method, path] of [
+  ['GET', '/'],
+  ['GET', '/api/docs'],
+  ['POST', '/anything'],
+] as const)
+  test(`${method} ${path} allows its own script and style by their hashes, and nothing else`, async (t) => {
+    const page = await harness.ask(method, path, { as: 'nobody' });
+    const policy = page.headers.get('content-security-policy') ?? '';
+    t.notRegex(policy, /unsafe|https?:|\*/);
+    t.regex(policy, /default-src 'none'/);
+    t.regex(policy, /frame-ancestors 'none'/);
+    t.regex(policy, /base-uri 'none'/);
+    for (const tag of ['style', 'script'] as const) {
+      const elements = [...String(page.body).matchAll(new RegExp(`<${tag}[^>]*>([\\s\\S]*?)</${tag}>`, 'g'))];
+      const allowed = elements.length === 0 ? ["'none'"] : elements.map(([, text = '']) => hashOf(text));
+      t.regex(policy, new RegExp(`${tag}-src ${allowed.join(' ').replace(/[+]/g, '\\+')}(;|$)`));
+    }
+    t.notRegex(page.body, /\son\w+=|\sstyle=|javascript:|(?:src|href)="?(?:https?:)?\/\//);
+    t.is(page.headers.get('x-content-type-options'), 'nosniff');
+  });
+
+test('the reference never makes markup of text', (t) => {
+  const script = readFileSync(new URL('../../api/dashboard/reference/reference.js', import.meta.url), 'utf8');
+  t.notRegex(script, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|srcdoc/);
+});
