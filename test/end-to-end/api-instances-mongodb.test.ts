@@ -1,0 +1,19 @@
+import test from 'ava';
+import { MongoClient } from 'mongodb';
+import { mongoDocuments } from '../../api/adapters/documents-mongodb.ts';
+import { startServices, unavailable } from '../services/services.ts';
+import { instancesSuite } from './api-instances.ts';
+
+const database = `oiq-instances-${process.pid}-${Date.now()}`;
+const reason = unavailable('mongodb');
+if (reason !== undefined) test.skip(`mongodb: ${reason}`, () => undefined);
+else {
+  const within = async (): Promise<string> =>
+    (await startServices(['mongodb'])).url('mongodb').replace('/?', `/${database}?`);
+  instancesSuite('mongodb', async () => mongoDocuments({ url: await within() }));
+  test.after.always(async () => {
+    const client = await new MongoClient(await within()).connect();
+    await client.db(database).dropDatabase();
+    await client.close();
+  });
+}

@@ -1,0 +1,3 @@
+import { instancesSuite } from './api-instances.ts';
+
+instancesSuite('sqlite');

@@ -1,0 +1,131 @@
+/** Two instances of the API over one store: what one ends is over at the other within two seconds, and after a restart. */
+import test, { type ExecutionContext } from 'ava';
+import type { Documents } from '../../schemas/documents.ts';
+import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
+import { type Harness, password, startHarness } from './api-harness.ts';
+
+/** How long an ended session or token may still be good elsewhere. */
+const boundMs = 2000;
+
+interface Instances {
+  readonly one: Harness;
+  readonly other: Harness;
+  /** Stops the other instance and starts it anew. */
+  restart(): Promise<Harness>;
+  close(): Promise<void>;
+}
+
+const start = async (openDocuments?: () => Promise<Documents>): Promise<Instances> => {
+  const options = openDocuments === undefined ? {} : { openDocuments };
+  const one = await startHarness(options);
+  let other = await startHarness({ ...options, sharing: one });
+  return {
+    one,
+    get other() {
+      return other;
+    },
+    async restart() {
+      await other.close();
+      other = await startHarness({ ...options, sharing: one });
+      return other;
+    },
+    async close() {
+      await other.close();
+      await one.close();
+    },
+  };
+};
+
+const statusOf = async ({ ask }: Harness, token: string, path = '/auth/session'): Promise<number> =>
+  (await ask('GET', path, { as: `token ${token}` })).status;
+
+/** Asks until the status is there; how long that took. */
+const until = async (harness: Harness, token: string, status: number, path?: string): Promise<number> => {
+  const began = performance.now();
+  while ((await statusOf(harness, token, path)) !== status)
+    if (performance.now() - began > 10_000) throw new Error(`never ${status}`);
+  return performance.now() - began;
+};
+
+const within = async (t: ExecutionContext, harness: Harness, token: string, status: number, path?: string) => {
+  const took = await until(harness, token, status, path);
+  t.true(took <= boundMs, `took ${Math.round(took)} ms`);
+};
+
+/** What holds of any two instances over one store. */
+export const instancesSuite = (store: string, openDocuments?: () => Promise<Documents>): void => {
+  let instances: Instances;
+  test.before(async () => {
+    instances = await start(openDocuments);
+  });
+  test.after.always(() => instances?.close());
+
+  const signIn = async (email: string): Promise<{ token: string; refreshToken: string; user: { id: string } }> =>
+    (await instances.one.ask('POST', '/auth/login', { as: 'nobody', body: { email, password } })).body;
+
+  test.serial(
+    `${store}: a session begun at one is good at the other at once, and over at both within two seconds`,
+    async (t) => {
+      const { one, other } = instances;
+      const { token, refreshToken } = await signIn('owner@a.example');
+      t.is(await statusOf(other, token), 200);
+      t.is((await other.ask('POST', '/auth/logout', { as: `token ${token}` })).status, 200);
+      t.is(await statusOf(other, token), 401, 'where it was ended, at once');
+      await within(t, one, token, 401);
+      t.is((await one.ask('POST', '/auth/refresh', { as: 'nobody', body: { refreshToken } })).status, 401);
+    },
+  );
+
+  test.serial(`${store}: both refresh one session at once, and both get the same successor`, async (t) => {
+    const { one, other } = instances;
+    const { refreshToken } = await signIn('owner@a.example');
+    const ask = ({ ask: asked }: Harness) => asked('POST', '/auth/refresh', { as: 'nobody', body: { refreshToken } });
+    const answers = await Promise.all([ask(one), ask(other), ask(one), ask(other)]);
+    t.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200, 200],
+    );
+    t.is(new Set(answers.map(({ body }) => body.refreshToken)).size, 1);
+    for (const { body } of answers) t.is(await statusOf(other, body.token), 200);
+  });
+
+  test.serial(
+    `${store}: an API token is good at both within two seconds, and over at both after it was revoked`,
+    async (t) => {
+      const { one, other } = instances;
+      const account = await one.ask('POST', '/api/service-accounts', { body: { name: store, role: 'viewer' } });
+      const path = `/api/service-accounts/${account.body.id}/tokens`;
+      const { body } = await one.ask('POST', path, { body: { name: 'Token', scopes: ['projects:read'] } });
+      t.is(await statusOf(one, body.token, '/api/projects'), 200);
+      await within(t, other, body.token, 200, '/api/projects');
+      t.is((await other.ask('DELETE', `${path}/${body.id}`)).status, 200);
+      t.is(await statusOf(other, body.token, '/api/projects'), 401);
+      await within(t, one, body.token, 401, '/api/projects');
+    },
+  );
+
+  test.serial(`${store}: a lower role, a disabled membership and a disabled user count at both`, async (t) => {
+    const { one, other } = instances;
+    const { token, user } = await signIn('admin@b.example');
+    const members = one.documents.of('b').collection(memberships);
+    await members.update(user.id, { role: 'viewer' });
+    await within(t, other, token, 403, '/api/dead-letter');
+    await members.update(user.id, { role: 'admin', disabled: true });
+    await within(t, other, token, 401);
+    await members.update(user.id, { disabled: false });
+    await within(t, other, token, 200);
+    await one.documents.of(usersTenant).collection(users).update(user.id, { disabled: true });
+    await within(t, other, token, 401);
+    await within(t, one, token, 401);
+  });
+
+  test.serial(`${store}: a restart neither ends a session nor brings an ended one back`, async (t) => {
+    const [kept, ended] = [await signIn('editor@a.example'), await signIn('editor@a.example')];
+    await instances.one.ask('POST', '/auth/logout', { as: `token ${ended.token}` });
+    const restarted = await instances.restart();
+    t.is(await statusOf(restarted, kept.token), 200);
+    t.is(await statusOf(restarted, ended.token), 401);
+    const body = { refreshToken: kept.refreshToken };
+    t.is((await restarted.ask('POST', '/auth/refresh', { as: 'nobody', body })).status, 200);
+  });
+};
