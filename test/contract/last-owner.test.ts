@@ -28,7 +28,15 @@ const run = async (documents: Documents, operation: Operation, tenantId: string,
     role: 'owner',
     actor: { type: 'user', id, name: '' },
   } as unknown as Caller;
-  const request = { requestId: randomUUID(), address: '', userAgent: '', host: '', header: () => '', reply: () => {} };
+  const request = {
+    requestId: randomUUID(),
+    address: '',
+    userAgent: '',
+    host: '',
+    header: () => '',
+    reply: () => {},
+    redirect: () => {},
+  };
   const change = changesOf({ documents, clock }, { caller, actions: operation.audit, request });
   const directory = { learn: () => {}, forget: () => {} };
   try {

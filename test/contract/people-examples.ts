@@ -36,7 +36,8 @@ export const peopleExamples: Readonly<Record<string, Example>> = {
     const { token } = await world.person('viewer');
     const name = 'To be closed';
     const { id } = await world.make('createOrganization', { token, body: { name } });
-    return { token: (await world.make('switchTenant', { token, body: { organizationId: id } })).token, body: { name } };
+    const there = await world.make('switchTenant', { token, body: { organizationId: id } });
+    return { token: there.token, tenant: id, body: { name } };
   },
   setRetention: { body: { days: { logs: 2, metrics: null } } },
   setPreferences: { body: { theme: 'dark', timeZone: 'Asia/Tokyo' } },

@@ -17,6 +17,8 @@ export interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
   /** A token; the organization's owner without one, nobody when empty. */
   readonly token?: string;
+  /** Organization of the token, where it is not the world's. */
+  readonly tenant?: string;
 }
 
 export interface Person {

@@ -58,6 +58,34 @@ test('a list of users has everybody of the organization and nobody else, page by
   );
 });
 
+test('users are found by address or name, of this organization only', async (t) => {
+  const found = async (query: string): Promise<{ emails: string[]; nextCursor: string | null }> => {
+    const { status, body } = await harness.ask('GET', `/api/users?${query}`);
+    t.is(status, 200, query);
+    return { emails: body.items.map((each: { email: string }) => each.email), nextCursor: body.nextCursor };
+  };
+  t.deepEqual((await found('search=OWNER@')).emails, ['owner@a.example']);
+  t.deepEqual((await found('search=.example&role=auditor')).emails, ['auditor@a.example']);
+  t.deepEqual((await found('search=r@a.example')).emails, [
+    'auditor@a.example',
+    'editor@a.example',
+    'owner@a.example',
+    'viewer@a.example',
+  ]);
+  t.deepEqual((await found('search=%40b.example')).emails, []);
+  t.deepEqual((await found('search=(a%2B)%2B%24')).emails, []);
+  const seen: string[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const page: Awaited<ReturnType<typeof found>> = await found(`search=.example&role=editor&limit=1&cursor=${cursor}`);
+    seen.push(...page.emails);
+    cursor = page.nextCursor;
+  }
+  t.true(seen.includes('editor@a.example') && !seen.includes('editor@b.example'));
+  t.is(new Set(seen).size, seen.length);
+  t.is((await harness.ask('GET', '/api/users?search=a&sort=role')).status, 400);
+});
+
 test('what was read of a user can be edited and sent back, and never holds the password', async (t) => {
   const { id, email } = await person({ a: 'viewer' });
   const read = await harness.ask('GET', `/api/users/${id}`);

@@ -12,7 +12,6 @@ export const getUser = defineOperation({
   params: idParameter,
   response: Member,
   async handler({ caller, params }, { documents }) {
-    const { membership, user } = await findMember(documents, caller.tenantId, params.id);
-    return memberOf(documents, membership, user);
+    return memberOf(documents, await findMember(documents, caller.tenantId, params.id));
   },
 });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Documents, Stored } from '../../../schemas/documents.ts';
+import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
 import { type Membership, memberships, roles, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
 import { notFound } from '../../http/errors.ts';
-import { hasSecondFactor } from '../../people/second-factor.ts';
 
 /** A user in an organization. */
 export const Member = z.strictObject({
@@ -29,25 +29,26 @@ export const recordedMember = (user: User, { role, disabled = false }: Membershi
   disabled,
 });
 
-export const memberOf = async (
-  documents: Pick<Documents, 'of'>,
-  membership: Membership & Stored,
-  user: User & Stored,
-): Promise<Member> => ({
-  id: user.id,
-  ...recordedMember(user, membership),
-  multiFactor: await hasSecondFactor(documents, user.id),
-  version: membership.version,
-  createdAt: membership.createdAt,
-  updatedAt: membership.updatedAt,
-});
+/** A place in an organization, and whose it is. */
+export interface Place {
+  readonly membership: Membership & Stored;
+  readonly user: User & Stored;
+}
+
+export const memberOf = async (documents: Pick<Documents, 'of'>, { membership, user }: Place): Promise<Member> => {
+  const enrolment = await documents.of(multiFactorsTenant).collection(multiFactors).find(user.id);
+  return {
+    id: user.id,
+    ...recordedMember(user, membership),
+    multiFactor: enrolment !== undefined && enrolment.confirmedAt !== null,
+    version: membership.version,
+    createdAt: membership.createdAt,
+    updatedAt: membership.updatedAt,
+  };
+};
 
 /** A member with the user behind; `NOT_FOUND` for anybody else. */
-export const findMember = async (
-  scope: Pick<Documents, 'of'>,
-  tenantId: string,
-  id: string,
-): Promise<{ membership: Membership & Stored; user: User & Stored }> => {
+export const findMember = async (scope: Pick<Documents, 'of'>, tenantId: string, id: string): Promise<Place> => {
   const membership = await scope.of(tenantId).collection(memberships).find(id);
   const user = membership && (await scope.of(usersTenant).collection(users).find(id));
   if (membership === undefined || user === undefined) throw notFound('user');

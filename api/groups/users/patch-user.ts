@@ -42,6 +42,6 @@ export const patchUser = defineOperation({
     directory.learn(memberships, tenantId, after);
     directory.forget(sessions, sessionsTenant, ...ended);
     request.reply('ETag', `"${after.version}"`);
-    return memberOf(documents, after, user);
+    return memberOf(documents, { membership: after, user });
   },
 });
