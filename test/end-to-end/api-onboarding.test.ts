@@ -1,7 +1,8 @@
 /** The checklist, the snippets and the doctor over real embedded stores. */
 import test from 'ava';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
-import { type LicenseKey, licenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
+import { type LicenseKey, licenseKeyFields, licenseKeys, secretFields } from '../../schemas/resources/license-key.ts';
+import { type LicenseKeyUse, licenseKeyUses, useId } from '../../schemas/resources/license-key-use.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -18,6 +19,17 @@ const keyOf = async (tenant: string, changes: Partial<LicenseKey> = {}): Promise
     .collection(licenseKeys)
     .insert({ ...fields, ...changes });
   return key;
+};
+
+const ago = (seconds: number): string => new Date(Date.now() - seconds * 1000).toISOString();
+
+/** What receivers tell of a key's use. */
+const used = async (key: string, keyId: string, changes: Partial<LicenseKeyUse>): Promise<void> => {
+  const uses = harness.documents.of('a').collection(licenseKeyUses);
+  const id = useId(keyId, secretFields(key).hash);
+  await uses.delete(id);
+  const nothing = { lastUsedAt: null, addresses: [], firstSeen: {}, lastSeen: {}, lastRefusal: null };
+  await uses.insert({ id, keyId, ...nothing, ...changes });
 };
 
 const landLog = (project: string, tenant = 'a'): Promise<void> =>
@@ -137,10 +149,76 @@ test('the doctor tells a wrong place, another key, a refused payload and what wo
   );
   t.regex(refused.body.findings[0].message, new RegExp(`fault of ${id} at byte 7`));
   await landLog('refusing');
+  await used(key, id, { lastSeen: { logs: ago(30) } });
   const working = await ask({ key });
   t.is(working.body.verdict, 'working');
+  t.is(working.body.findings[0].level, 'hint', 'what was refused before is still told');
   t.is(working.body.landed.metrics, null);
   t.true(Date.now() - Date.parse(working.body.landed.logs) < 60_000);
+});
+
+test('the doctor tells what receivers refused, and what was taken and cannot be read yet', async (t) => {
+  const key = await keyOf('a', { projectId: 'waiting' });
+  const { id } = (await ask({ key })).body.key;
+  const lastRefusal = { at: ago(5), address: '192.0.2.7', reason: 'address' } as const;
+  await used(key, id, { lastRefusal, lastSeen: { logs: ago(600) } });
+  const blocked = await ask({ key });
+  t.is(blocked.body.verdict, 'blocked-address');
+  t.regex(blocked.body.findings[0].message, /192\.0\.2\.7/);
+  t.deepEqual(blocked.body.key.lastRefusal, lastRefusal);
+  await used(key, id, { lastRefusal: { ...lastRefusal, reason: 'signal' } });
+  t.is((await ask({ key })).body.verdict, 'signal-not-on-key');
+  await used(key, id, { lastRefusal: { ...lastRefusal, at: ago(700) }, lastSeen: { logs: ago(5) } });
+  const fresh = await ask({ key });
+  t.is(fresh.body.verdict, 'not-indexed-yet');
+  t.is(fresh.body.findings[0].level, 'hint');
+  t.is((await ask({ key, signal: 'traces' })).body.verdict, 'nothing-arrived');
+  await used(key, id, { lastSeen: { logs: ago(300) } });
+  const stuck = await ask({ key });
+  t.is(stuck.body.verdict, 'not-indexed-yet');
+  t.is(stuck.body.findings[0].level, 'problem');
+  await landLog('waiting');
+  t.is((await ask({ key })).body.verdict, 'working');
+});
+
+test('the doctor counts what the ledger says was not taken, and knows a quota that is used up', async (t) => {
+  const key = await keyOf('a', { projectId: 'limited' });
+  const { id } = (await ask({ key })).body.key;
+  const reject = (reason: string, of = id): Promise<void> =>
+    harness.columns.execute(
+      `INSERT INTO usage (tenant_id, hour, signal, project_id, key_id, outcome, reason, id, requests) VALUES
+        ('a', toStartOfHour(now()), 'logs', 'limited', '${of}', 'rejected', '${reason}', '${reason} ${of}', 17)`,
+    );
+  await reject('rate-limited', 'another-key');
+  t.is((await ask({ key })).body.verdict, 'nothing-arrived');
+  await reject('unsupported-type');
+  t.is((await ask({ key })).body.verdict, 'wrong-content-type');
+  await reject('rate-limited');
+  const limited = await ask({ key });
+  t.is(limited.body.verdict, 'rate-limited');
+  t.regex(limited.body.findings[0].message, /^17 requests/);
+  const token = await harness.signIn('owner@b.example');
+  const theirs = await keyOf('b');
+  t.is((await ask({ key: theirs, signal: 'metrics' }, `token ${token}`)).body.verdict, 'nothing-arrived');
+  await harness.columns.execute(
+    `INSERT INTO usage (tenant_id, hour, signal, outcome, id, requests, records, bytes) VALUES ('b', toStartOfHour(now()), 'logs', 'accepted', 'much', 1, 1, ${2 * 1024 ** 3})`,
+  );
+  const spent = await ask({ key: theirs, signal: 'metrics' }, `token ${token}`);
+  t.is(spent.body.verdict, 'over-quota');
+});
+
+test('the doctor knows keys that were rotated out', async (t) => {
+  const old = makeLicenseKey();
+  const previous = (validUntil: string) => [{ ...secretFields(old), rotatedAt: ago(60), validUntil }];
+  await keyOf('a', { previous: previous(ago(-600)) });
+  const working = await ask({ key: old });
+  t.is(working.body.verdict, 'rotated-key');
+  t.is(working.body.findings[0].level, 'hint');
+  const gone = makeLicenseKey();
+  await keyOf('a', { previous: [{ ...secretFields(gone), rotatedAt: ago(60), validUntil: ago(1) }] });
+  const over = await ask({ key: gone, status: 401 });
+  t.is(over.body.verdict, 'rotated-key');
+  t.is(over.body.findings[0].level, 'problem');
 });
 
 test('the doctor’s answers hold no key', async (t) => {

@@ -1,58 +1,88 @@
-import type { Columns } from '../../../schemas/columns.ts';
-import type { Counters } from '../../../schemas/counters.ts';
-import type { Plan } from '../../../schemas/resources/plan.ts';
+/** What can be told from what is known of a key's requests. Pure. */
 import type { Signal } from '../../../schemas/topics.ts';
 import type { DeadLetter } from '../dead-letter/rows.ts';
-import { type Finding, good, hint, problem } from './finding.ts';
+import type { Evidence, Landed } from './doctor-reads.ts';
+import { type Finding, type FindingCode, good, hint, problem } from './finding.ts';
 
-/** When records of a project last landed, by signal, within the last day. */
-export type Landed = Readonly<Record<Signal, string | null>>;
+export const evidenceFindings = (
+  evidence: Evidence,
+  { signal, nowMs }: { readonly signal: Signal | undefined; readonly nowMs: number },
+): Finding[] =>
+  [
+    refusalFinding(evidence),
+    ...quotaFindings(evidence, signal),
+    ...rejectedFindings(evidence),
+    refusedFinding(evidence.letters, evidence.landed),
+    arrivalFinding(evidence, { signal, nowMs }),
+  ].filter((finding) => finding !== undefined);
 
-const tables: Readonly<Record<Signal, readonly string[]>> = {
-  logs: ['logs'],
-  metrics: ['samples', 'histograms', 'summaries'],
-  traces: ['spans'],
+const refusals: Readonly<Record<string, readonly [FindingCode, string, string]>> = {
+  address: [
+    'blocked-address',
+    'because the key may not be used from there',
+    'add the sender’s network to the key’s allowed networks; behind a proxy, check OIQ_TRUSTED_PROXIES',
+  ],
+  signal: [
+    'signal-not-on-key',
+    'because the key or the plan does not allow the signal that it sent',
+    'add the signal to the key, change the plan, or send other signals',
+  ],
 };
-const dayMs = 86_400_000;
 
-/** Reads the last day's partitions only. */
-export const landedOf = async (
-  columns: Columns,
-  { tenantId, projectId, nowMs }: { tenantId: string; projectId: string; nowMs: number },
-): Promise<Landed> => {
-  const selects = Object.entries(tables).flatMap(([signal, names]) =>
-    names.map(
-      (table) =>
-        `SELECT '${signal}' AS signal, max(received_at) AS at FROM ${table} WHERE tenant_id = {tenant:String}
-          AND project_id = {project:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
-    ),
-  );
-  const rows = await columns
-    .of(tenantId)
-    .query<{ signal: Signal; last: string }>(
-      `SELECT signal, toString(toUnixTimestamp64Milli(max(at))) AS last FROM (${selects.join(' UNION ALL ')}) GROUP BY signal`,
-      { project: projectId, since: Math.trunc(nowMs - dayMs) },
+/** A request that was refused before its body was looked at, and nothing was taken since. */
+const refusalFinding = ({ use }: Evidence): Finding | undefined => {
+  const refusal = use?.lastRefusal ?? undefined;
+  if (refusal === undefined || refusal.at < newestOf(use?.lastSeen ?? {}, undefined)) return undefined;
+  const [code, why, action] = refusals[refusal.reason] ?? [];
+  if (code === undefined || why === undefined || action === undefined) return undefined;
+  return problem(code, `a request from ${refusal.address} was refused at ${refusal.at}, ${why}`, action);
+};
+
+const quotaFindings = ({ quotas }: Evidence, signal: Signal | undefined): Finding[] =>
+  quotas
+    .filter(
+      ({ state, scope }) => state === 'rejecting' && (scope === 'total' || signal === undefined || scope === signal),
+    )
+    .map(({ window, scope, rejectBytes, setBy, resetsAt }) =>
+      problem(
+        'over-quota',
+        `the ${setBy}’s ${rejectBytes} bytes a ${window}${scope === 'total' ? '' : ` of ${scope}`} are used up`,
+        `wait until ${resetsAt}, send less, or raise the ${setBy}`,
+      ),
     );
-  const landed: Record<Signal, string | null> = { logs: null, metrics: null, traces: null };
-  for (const { signal, last } of rows) if (Number(last) > 0) landed[signal] = new Date(Number(last)).toISOString();
-  return landed;
+
+const rejections: Readonly<Record<string, readonly [FindingCode, string]>> = {
+  'rate-limited': [
+    'rate-limited',
+    'let the sender batch, and wait as Retry-After says; the limits are the key’s and the plan’s',
+  ],
+  quota: ['over-quota', 'send less, or raise the quota; see GET /api/usage/quotas'],
+  'too-large': ['too-large', 'send smaller batches: 50 MB for OTLP and 20 MB for remote-write are the most'],
+  'unsupported-encoding': [
+    'wrong-content-type',
+    'OTLP takes gzip, deflate, zstd or no encoding; remote-write takes snappy',
+  ],
+  'unsupported-type': [
+    'wrong-content-type',
+    'Content-Type must be application/x-protobuf, or application/json for OTLP',
+  ],
+  unavailable: ['unavailable', 'let the sender try again; when it lasts, see /readyz'],
 };
 
-/** Whether the plan's volume of the day is used up. */
-export const quotaFinding = async (counters: Counters, tenantId: string, plan: Plan): Promise<Finding | undefined> => {
-  const limit = plan.limits.bytesPerDay;
-  if (limit === null) return undefined;
-  const { used } = await counters.spend(`ingest/bytes/${tenantId}`, limit, dayMs, 0);
-  if (used < limit) return undefined;
-  return problem(
-    'over-quota',
-    `the plan’s ${limit} bytes of today are used up`,
-    'wait until 00:00 UTC, send less, or change the plan',
-  );
-};
+/** What the ledger counts as not taken, of this hour and the one before. */
+const rejectedFindings = ({ rejected }: Evidence): Finding[] =>
+  rejected.flatMap(({ reason, requests }) => {
+    const [code, action] = rejections[reason] ?? [];
+    if (code === undefined || action === undefined) return [];
+    return problem(
+      code,
+      `${requests} requests with this key were not taken within the last two hours: ${reason}`,
+      action,
+    );
+  });
 
 /** What refused payloads of the key say, newest first; a hint where records of the signal landed after them. */
-export const refusedFinding = (letters: readonly DeadLetter[], landed: Landed): Finding | undefined => {
+const refusedFinding = (letters: readonly DeadLetter[], landed: Landed): Finding | undefined => {
   const [newest] = letters;
   if (newest === undefined) return undefined;
   const after = (landed as Readonly<Record<string, string | null>>)[newest.signal] ?? '';
@@ -81,32 +111,49 @@ const actionOf = (reason: string): string =>
 /** How long what was taken may need until it can be read. */
 const landingMs = 60_000;
 
-/** What was taken for the key against what landed for its project. */
-export const arrivalFinding = (
-  landed: Landed,
-  { signal, lastUsedAt, nowMs }: { signal: Signal | undefined; lastUsedAt: string | null; nowMs: number },
+/** The newest of times by signal; empty where there is none. */
+const newestOf = (times: Readonly<Partial<Record<Signal, string | null>>>, signal: Signal | undefined): string => {
+  const chosen = signal === undefined ? Object.values(times) : [times[signal]];
+  const known = chosen.filter((at) => typeof at === 'string');
+  return known.sort().at(-1) ?? '';
+};
+
+/** What was taken with the key against what landed for its project. */
+const arrivalFinding = (
+  { use, landed }: Evidence,
+  { signal, nowMs }: { readonly signal: Signal | undefined; readonly nowMs: number },
 ): Finding => {
-  const times = (signal === undefined ? Object.values(landed) : [landed[signal]]).filter((at) => at !== null);
-  const newest = times.sort().at(-1);
-  if (lastUsedAt !== null && (newest === undefined || Date.parse(newest) < Date.parse(lastUsedAt) - landingMs)) {
-    const waiting = nowMs - Date.parse(lastUsedAt) < landingMs;
-    return waiting
-      ? hint(
-          'not-indexed-yet',
-          `something was taken for this key at ${lastUsedAt} and cannot be read yet`,
-          'wait: what was taken can be read within seconds',
-        )
-      : problem(
-          'not-indexed-yet',
-          `something was taken for this key at ${lastUsedAt} and has not landed`,
-          'it is safe on the bus: see oiq_consumer_lag of the sinks under /metrics, and their log',
-        );
-  }
-  if (newest === undefined)
+  const taken = newestOf(use?.lastSeen ?? {}, signal);
+  const newest = newestOf(landed, signal);
+  const what = signal === undefined ? 'something' : `something of ${signal}`;
+  if (taken === '')
     return hint(
       'nothing-arrived',
-      `nothing${signal === undefined ? '' : ` of ${signal}`} arrived for the key’s project within a day`,
+      newest === ''
+        ? `nothing${signal === undefined ? '' : ` of ${signal}`} was taken with this key, as far as is known a minute later`
+        : `nothing${signal === undefined ? '' : ` of ${signal}`} was taken with this key; what its project has came with another one`,
       'say what was tried (endpoint, protocol, status, the error that the sender logs), and the doctor can tell more',
     );
-  return good('working', `records of the key’s project can be read; the newest arrived at ${newest}`);
+  if (newest !== '' && Date.parse(newest) >= Date.parse(taken) - landingMs)
+    return good('working', `${what} was taken with this key at ${taken}, and what arrived until ${newest} can be read`);
+  if (nowMs - Date.parse(taken) < landingMs)
+    return hint(
+      'not-indexed-yet',
+      `${what} was taken with this key at ${taken} and cannot be read yet`,
+      'wait: what was taken can be read within seconds',
+    );
+  if (nowMs - Date.parse(taken) > dayMs)
+    return hint(
+      'nothing-arrived',
+      `${what} was taken with this key at ${taken}, and nothing since`,
+      'see whether the sender still runs',
+    );
+  return problem(
+    'not-indexed-yet',
+    `${what} was taken with this key at ${taken} and has not landed`,
+    'it is safe on the bus: see oiq_consumer_lag of the sinks under /metrics, and their log',
+  );
 };
+
+/** As far back as is looked for what landed. */
+const dayMs = 86_400_000;

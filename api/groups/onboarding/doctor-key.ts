@@ -1,8 +1,8 @@
 import { isWellFormed } from '../../../schemas/license-key-format.ts';
-import type { LicenseKey } from '../../../schemas/resources/license-key.ts';
 import type { Plan } from '../../../schemas/resources/plan.ts';
 import { networksOf } from '../../../schemas/source-address.ts';
 import type { Signal } from '../../../schemas/topics.ts';
+import type { FoundKey } from './doctor-reads.ts';
 import { type Finding, hint, problem } from './finding.ts';
 
 const prefix = 'oiq_lk_';
@@ -51,9 +51,9 @@ export const unknownKey = problem(
   'check that it is a key of this organization and this installation; when in doubt, mint a new one',
 );
 
-/** What the key itself, and the plan behind it, keep out. */
+/** What the key itself, and the plan behind it, keep out. `hash` is of the secret that was pasted. */
 export const keyFindings = (
-  key: LicenseKey,
+  { key, hash }: FoundKey,
   plan: Plan,
   { signal, source, nowMs }: { signal: Signal | undefined; source: string | undefined; nowMs: number },
 ): Finding[] => {
@@ -66,6 +66,8 @@ export const keyFindings = (
     findings.push(
       problem('expired-key', `this key expired at ${key.expiresAt}`, 'rotate it, or mint one that expires later'),
     );
+  const rotated = key.previous?.find((one) => one.hash === hash);
+  if (rotated !== undefined) findings.push(rotatedFinding(rotated, nowMs));
   if (signal !== undefined && !key.signals.includes(signal))
     findings.push(
       problem(
@@ -83,6 +85,16 @@ export const keyFindings = (
       ),
     );
   return [...findings, ...addressFindings(key.allowedCidrs ?? [], source)];
+};
+
+const rotatedFinding = (
+  { rotatedAt, validUntil }: { readonly rotatedAt: string; readonly validUntil: string },
+  nowMs: number,
+): Finding => {
+  const action = 'give the sender the new one that was shown when it was rotated';
+  return Date.parse(validUntil) <= nowMs
+    ? problem('rotated-key', `this key was rotated at ${rotatedAt} and worked until ${validUntil}`, action)
+    : hint('rotated-key', `this key was rotated at ${rotatedAt} and works until ${validUntil}`, action);
 };
 
 const addressFindings = (allowed: readonly string[], source: string | undefined): Finding[] => {

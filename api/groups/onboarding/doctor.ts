@@ -1,18 +1,14 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Documents, Stored } from '../../../schemas/documents.ts';
-import { type LicenseKey, licenseKeys } from '../../../schemas/resources/license-key.ts';
+import { LicenseKeyUse } from '../../../schemas/resources/license-key-use.ts';
 import { signals } from '../../../schemas/topics.ts';
 import { defineOperation } from '../../http/operation.ts';
 import { answerFindings } from './doctor-answer.ts';
 import { endpointFinding, protocols } from './doctor-attempt.ts';
-import { arrivalFinding, landedOf, quotaFinding, refusedFinding } from './doctor-evidence.ts';
+import { evidenceFindings } from './doctor-evidence.ts';
 import { keyFindings, textFinding, unknownKey } from './doctor-key.ts';
+import { findKey, readEvidence } from './doctor-reads.ts';
 import { endpointsOf } from './endpoints.ts';
 import { Finding, findingCodes, ordered, verdictOf } from './finding.ts';
-
-const dayMs = 86_400_000;
-const shownLetters = 5;
 
 const Time = z.iso.datetime().nullable();
 
@@ -49,6 +45,8 @@ export const askDoctor = defineOperation({
         prefix: z.string(),
         projectId: z.string(),
         signals: z.array(z.enum(signals)),
+        lastUsedAt: Time.describe('At most a minute behind'),
+        lastRefusal: LicenseKeyUse.shape.lastRefusal.describe('The last request with it that was refused unread'),
       })
       .nullable()
       .describe('Null where it is none of this organization’s keys'),
@@ -67,58 +65,37 @@ export const askDoctor = defineOperation({
       }),
     ),
   }),
-  async handler({ caller, body, request }, { documents, columns, counters, deadLetters, settings, clock }) {
-    const { tenantId, plan } = caller;
-    const nowMs = clock.now();
-    const attempted = [
-      endpointFinding(body, endpointsOf(settings, request.host)),
-      ...answerFindings(body).filter(({ code }) => code !== 'other-key-sent'),
-    ].filter((finding) => finding !== undefined);
+  async handler({ caller, body, request }, ports) {
+    const { documents, settings, clock } = ports;
+    const attempted = [endpointFinding(body, endpointsOf(settings, request.host)), ...answerFindings(body)].filter(
+      (finding) => finding !== undefined,
+    );
     const misspelt = textFinding(body.key);
-    const key = misspelt === undefined ? await keyOf(documents, tenantId, body.key) : undefined;
-    if (key === undefined) {
-      const findings = ordered([misspelt ?? unknownKey, ...attempted]);
+    const found = misspelt === undefined ? await findKey(documents, caller.tenantId, body.key) : undefined;
+    if (found === undefined) {
+      const findings = ordered([misspelt ?? unknownKey, ...attempted.filter(({ code }) => code !== 'other-key-sent')]);
       return { verdict: verdictOf(findings), findings, key: null, landed: null, refused: [] };
     }
-    const [landed, letters, quota] = await Promise.all([
-      landedOf(columns, { tenantId, projectId: key.projectId, nowMs }),
-      deadLetters.list(
-        { tenantId, keyId: key.id, kind: 'refused', signal: body.signal, state: 'open', fromMs: nowMs - dayMs },
-        { limit: shownLetters },
-      ),
-      quotaFinding(counters, tenantId, plan),
+    const about = { signal: body.signal, source: body.source, nowMs: clock.now() };
+    const evidence = await readEvidence(found, body.signal, caller, ports);
+    const inForce = keyFindings(found, caller.plan, about);
+    // “Unauthenticated” is explained by a key that is over.
+    const isOver = inForce.some(({ level }) => level === 'problem');
+    const findings = ordered([
+      ...inForce,
+      ...evidenceFindings(evidence, about),
+      ...attempted.filter(({ code }) => !isOver || code !== 'other-key-sent'),
     ]);
-    const inForce = keyFindings(key, plan, { ...body, signal: body.signal, source: body.source, nowMs });
-    const findings = ordered(
-      [
-        ...inForce,
-        quota,
-        refusedFinding(letters.items, landed),
-        ...attempted,
-        ...(inForce.some(({ level }) => level === 'problem') ? [] : answerFindings(body)),
-        arrivalFinding(landed, { signal: body.signal, lastUsedAt: null, nowMs }),
-      ].filter((finding) => finding !== undefined),
-    );
+    const { id, name, prefix, projectId, signals: allowed } = found.key;
+    const { lastUsedAt = null, lastRefusal = null } = evidence.use ?? {};
     return {
-      verdict: verdictOf(findings),
-      findings,
-      key: { id: key.id, name: key.name, prefix: key.prefix, projectId: key.projectId, signals: [...key.signals] },
-      landed: { ...landed },
-      refused: letters.items.map(({ id, receivedAt, signal, reason, message, position }) => ({
-        ...{ id, receivedAt, signal },
-        ...{ reason, message, position },
+      ...{ verdict: verdictOf(findings), findings },
+      key: { id, name, prefix, projectId, signals: [...allowed], lastUsedAt, lastRefusal },
+      landed: { ...evidence.landed },
+      refused: evidence.letters.map((letter) => ({
+        ...{ id: letter.id, receivedAt: letter.receivedAt, signal: letter.signal },
+        ...{ reason: letter.reason, message: letter.message, position: letter.position },
       })),
     };
   },
 });
-
-/** Another organization's key is not found by the same query that does not find one that nobody has. */
-const keyOf = async (
-  documents: Documents,
-  tenantId: string,
-  secret: string,
-): Promise<(LicenseKey & Stored) | undefined> => {
-  const hash = createHash('sha256').update(secret).digest('hex');
-  const found = await documents.of(tenantId).collection(licenseKeys).list({ filter: { hash }, limit: 1 });
-  return found.items[0];
-};

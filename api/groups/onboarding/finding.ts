@@ -7,6 +7,7 @@ export const findingCodes = [
   'unknown-key',
   'revoked-key',
   'expired-key',
+  'rotated-key',
   'wrong-protocol',
   'wrong-endpoint',
   'unreachable',

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import type { Columns } from '../../../schemas/columns.ts';
+import type { Documents, Stored } from '../../../schemas/documents.ts';
+import { type LicenseKey, licenseKeys } from '../../../schemas/resources/license-key.ts';
+import { type LicenseKeyUse, licenseKeyUses, useId } from '../../../schemas/resources/license-key-use.ts';
+import { noQuota, quotaId, quotas } from '../../../schemas/resources/quota.ts';
+import type { Signal } from '../../../schemas/topics.ts';
+import type { Caller } from '../../http/directory.ts';
+import type { Ports } from '../../http/ports.ts';
+import type { DeadLetter } from '../dead-letter/rows.ts';
+import { readVolumes } from '../usage/ledger.ts';
+import { type QuotaState, quotaStates, readUsed } from '../usage/quota-states.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const shownLetters = 5;
+
+/** A key that was found by what was pasted: its secret in force, or one that was rotated out. */
+export interface FoundKey {
+  readonly key: LicenseKey & Stored;
+  readonly hash: string;
+}
+
+/** Another organization's key is not found by the same question that does not find one that nobody has. */
+export const findKey = async (
+  documents: Documents,
+  tenantId: string,
+  secret: string,
+): Promise<FoundKey | undefined> => {
+  const hash = createHash('sha256').update(secret).digest('hex');
+  const filter = { $or: [{ hash }, { previous: { $elemMatch: { hash } } }] };
+  const { items } = await documents.of(tenantId).collection(licenseKeys).list({ filter, limit: 1 });
+  return items[0] && { key: items[0], hash };
+};
+
+/** When records of a project last landed, by signal, within the last day. */
+export type Landed = Readonly<Record<Signal, string | null>>;
+
+/** What is known of a key's requests. */
+export interface Evidence {
+  readonly use: LicenseKeyUse | undefined;
+  readonly landed: Landed;
+  readonly letters: readonly DeadLetter[];
+  /** Requests that were not taken in this hour and the one before, by reason. */
+  readonly rejected: readonly { readonly reason: string; readonly requests: number }[];
+  readonly quotas: readonly QuotaState[];
+}
+
+export const readEvidence = async (
+  { key, hash }: FoundKey,
+  signal: Signal | undefined,
+  { tenantId, plan }: Pick<Caller, 'tenantId' | 'plan'>,
+  { documents, columns, deadLetters, clock }: Ports,
+): Promise<Evidence> => {
+  const nowMs = clock.now();
+  const own = documents.of(tenantId);
+  const lately = { fromMs: nowMs - (nowMs % hourMs) - hourMs, toMs: nowMs + hourMs };
+  const [use, landed, letters, volumes, quota, used] = await Promise.all([
+    own.collection(licenseKeyUses).find(useId(key.id, hash)),
+    landedOf(columns, { tenantId, projectId: key.projectId, nowMs }),
+    deadLetters.list(
+      { tenantId, keyId: key.id, kind: 'refused', signal, state: 'open', fromMs: nowMs - dayMs },
+      { limit: shownLetters },
+    ),
+    readVolumes(columns.of(tenantId), { keyId: key.id, signal }, lately),
+    own.collection(quotas).find(quotaId),
+    readUsed(columns.of(tenantId), nowMs),
+  ]);
+  return {
+    ...{ use, landed, letters: letters.items },
+    rejected: Object.values(volumes).flatMap(({ rejectedBy }) => rejectedBy),
+    quotas: quotaStates(quota ?? noQuota, plan.limits, used, nowMs),
+  };
+};
+
+const tables: Readonly<Record<Signal, readonly string[]>> = {
+  logs: ['logs'],
+  metrics: ['samples', 'histograms', 'summaries'],
+  traces: ['spans'],
+};
+
+/** Reads the last day's partitions only. */
+const landedOf = async (
+  columns: Columns,
+  { tenantId, projectId, nowMs }: { readonly tenantId: string; readonly projectId: string; readonly nowMs: number },
+): Promise<Landed> => {
+  const selects = Object.entries(tables).flatMap(([signal, names]) =>
+    names.map(
+      (table) =>
+        `SELECT '${signal}' AS signal, max(received_at) AS at FROM ${table} WHERE tenant_id = {tenant:String}
+          AND project_id = {project:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
+    ),
+  );
+  const rows = await columns
+    .of(tenantId)
+    .query<{ signal: Signal; last: string }>(
+      `SELECT signal, toString(toUnixTimestamp64Milli(max(at))) AS last FROM (${selects.join(' UNION ALL ')}) GROUP BY signal`,
+      { project: projectId, since: Math.trunc(nowMs - dayMs) },
+    );
+  const landed: Record<Signal, string | null> = { logs: null, metrics: null, traces: null };
+  for (const { signal, last } of rows) if (Number(last) > 0) landed[signal] = new Date(Number(last)).toISOString();
+  return landed;
+};
