@@ -22,7 +22,7 @@ const typeOf = (schema) => {
 };
 const boundsOf = (schema) =>
   bounds
-    .filter((key) => schema?.[key] !== undefined && Math.abs(schema[key]) !== Number.MAX_SAFE_INTEGER)
+    .filter((key) => schema?.[key] !== undefined && !(key === 'pattern' && schema.format) && Math.abs(schema[key]) !== Number.MAX_SAFE_INTEGER)
     .map((key) => `${key} ${JSON.stringify(schema[key])}`)
     .join(', ');
 const about = (schema) => [schema?.description, boundsOf(schema)].filter(Boolean).join(' · ');
