@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Signal } from '../../schemas/topics.ts';
 import type { Caller } from '../http/directory.ts';
 import { ApiError, invalid } from '../http/errors.ts';
+import { requireEntitlement } from './entitlement.ts';
 import { formatTime, parseTime } from './time.ts';
 
 const time = z.string().min(1).max(64);
@@ -47,11 +48,12 @@ const pointOf = (path: string, text: string, nowMs: number): bigint => {
   return point;
 };
 
-/** Throws `RETENTION_EXCEEDED` when the range begins before what the plan keeps. */
+/** Throws `RETENTION_EXCEEDED` when the range begins before what the plan keeps, `UPGRADE_REQUIRED` when it does not include the signal. */
 export const refuseBeyondRetention = (
   { from }: Range,
   { caller, signal, nowMs, graceNs = 0n }: { caller: Caller; signal: Signal; nowMs: number; graceNs?: bigint },
 ): void => {
+  requireEntitlement(caller, signal);
   const days = caller.plan.retentionDays[signal];
   const kept = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(days) * 24n * hour;
   if (from >= kept - toleranceNs - graceNs) return;

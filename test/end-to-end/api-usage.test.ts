@@ -307,6 +307,18 @@ test.serial(
   },
 );
 
+test.serial('what reads a signal asks for its entitlement, whatever the operation declares', async (t) => {
+  const tracesAlone = { ...defaultPlans['enterprise'], name: 'Traces', entitlements: ['traces'] };
+  await applyPlans(harness.documents, await settingsWith(JSON.stringify({ 'traces-alone': tracesAlone })));
+  const change = (planId: string) =>
+    harness.ask('PUT', '/api/billing/plan', { body: { planId, acceptLosses: true }, headers: { 'if-match': '*' } });
+  t.is((await change('traces-alone')).status, 200);
+  t.is((await harness.ask('GET', '/api/traces?scope=account')).status, 200);
+  const logs = await harness.ask('GET', `/api/traces/${'ab'.repeat(16)}/logs`);
+  t.deepEqual([logs.status, logs.body.error], [403, 'UPGRADE_REQUIRED']);
+  t.is((await change('enterprise')).status, 200);
+});
+
 test('the ledger waits for the consumers that write it, and no others', (t) => {
   const all = sinkGroups.map(({ group, topics }) => ({ group, topics }));
   t.deepEqual(

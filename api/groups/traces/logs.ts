@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { traceIs } from '../../../schemas/tables/search.ts';
 import { notFound } from '../../http/errors.ts';
 import { defineOperation } from '../../http/operation.ts';
+import { requireEntitlement } from '../../reading/entitlement.ts';
 import { LogRecord, readLogs } from '../logs/record.ts';
 
 export const traceLogs = defineOperation({
@@ -16,6 +17,7 @@ export const traceLogs = defineOperation({
   query: z.strictObject({ limit: z.coerce.number().int().min(1).max(1000).default(100) }),
   response: z.strictObject({ items: z.array(LogRecord), nextCursor: z.null() }),
   async handler({ caller, params, query }, { columns }) {
+    requireEntitlement(caller, 'logs');
     const traceId = params.id.toLowerCase();
     if (!/^[0-9a-f]{32}$/.test(traceId)) throw notFound('trace');
     const reader = columns.of(caller.tenantId);
