@@ -1,0 +1,3 @@
+import { licenseKeysContract } from './license-keys.ts';
+
+licenseKeysContract('sqlite');

@@ -1,0 +1,284 @@
+/** License keys from the API that mints them to the receivers that go by them, over any store. */
+import { hash, randomUUID } from 'node:crypto';
+import test from 'ava';
+import { memoryCounters } from '../../api/adapters/counters-memory.ts';
+import { startReceivers } from '../../receivers/index.ts';
+import type { Documents } from '../../schemas/documents.ts';
+import { isWellFormed } from '../../schemas/license-key-format.ts';
+import { noMetrics } from '../../schemas/metrics.ts';
+import { auditRecords } from '../../schemas/resources/audit-record.ts';
+import { licenseKeys } from '../../schemas/resources/license-key.ts';
+import { licenseKeyUses } from '../../schemas/resources/license-key-use.ts';
+import { projects } from '../../schemas/resources/project.ts';
+import { resourceHistory } from '../../schemas/resources/resource-history.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+import { jsonRequest } from '../contract/receivers-bodies.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+
+/** Within this, every receiver goes by what the API answered. */
+const secondsMs = 5_000;
+
+/** Without `open`, the receivers and the API share the embedded store; with it, each has a connection of its own. */
+export const licenseKeysContract = (store: string, open?: () => Promise<Documents>): void => {
+  let harness: Harness;
+  let receivers: Awaited<ReturnType<typeof startReceivers>>;
+  let documents: Documents;
+  let url = '';
+  const lines: unknown[] = [];
+  const write = (...said: unknown[]): void => void lines.push(said);
+  const log = { info: write, warn: write, error: write };
+
+  test.before(async () => {
+    harness = await startHarness({ log, openDocuments: open });
+    documents = open === undefined ? harness.documents : await open();
+    const clock = { now: () => Date.now() };
+    receivers = await startReceivers({
+      ...{ bus: harness.bus, documents, counters: memoryCounters({ clock }), metrics: noMetrics, log, clock },
+      settings: settingsOf({ OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0', OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0' }),
+    });
+    url = `http://${receivers.addresses.OTLP_HTTP_ADDRESS}`;
+    await harness.documents.of('a').collection(projects).insert({ id: 'default', name: 'Default', description: '' });
+  });
+  test.after.always(async () => {
+    await receivers?.stop();
+    if (documents !== harness?.documents) await documents?.close();
+    await harness?.close();
+  });
+
+  const send = async (key: string, signal: 'logs' | 'traces' = 'logs'): Promise<number> => {
+    const answer = await fetch(`${url}/v1/${signal}`, {
+      method: 'POST',
+      headers: { 'x-license-key': key, 'content-type': 'application/json' },
+      body: jsonRequest(signal, 1, 'hello'),
+    });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+
+  /** Waits until what is asked for holds, and answers with it. */
+  const soon = async <Value>(what: string, ask: () => Promise<Value>, holds: (value: Value) => boolean) => {
+    const deadline = performance.now() + secondsMs;
+    for (;;) {
+      const value = await ask();
+      if (holds(value)) return value;
+      if (performance.now() > deadline)
+        throw new Error(`not within ${secondsMs} ms: ${what}: ${JSON.stringify(value)}`);
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  };
+  const sends = (key: string, status: number) =>
+    soon(
+      `sending answers ${status}`,
+      () => send(key),
+      (answer) => answer === status,
+    );
+
+  const mint = async (fields: object = {}) => {
+    const body = { name: `Key ${randomUUID()}`, projectId: 'default', ...fields };
+    const answer = await harness.ask('POST', '/api/license-keys', { as: 'admin', body });
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+    return answer.body;
+  };
+  const show = async (id: string) => (await harness.ask('GET', `/api/license-keys/${id}`, { as: 'admin' })).body;
+  const rotate = async (id: string, body?: object) =>
+    harness.ask('POST', `/api/license-keys/${id}/rotate`, { as: 'admin', body });
+
+  test(`${store}: a key is shown once, works, and is nowhere else`, async (t) => {
+    const { key, ...view } = await mint();
+    t.true(isWellFormed(key));
+    t.true(key.startsWith(view.prefix) && view.prefix.length < 16);
+    t.is(view.state, 'active');
+    t.is(view.lastUsedAt, null);
+    await sends(key, 200);
+    const rotated = (await rotate(view.id)).body;
+    const own = harness.documents.of('a');
+    const everything = await Promise.all([
+      show(view.id),
+      harness.ask('GET', '/api/license-keys?limit=1000'),
+      own.collection(licenseKeys).list(),
+      own.collection(licenseKeyUses).list(),
+      own.collection(auditRecords).list(),
+      own.collection(resourceHistory).list(),
+    ]);
+    const text = JSON.stringify([everything, lines]);
+    for (const secret of [key, rotated.key]) t.false(text.includes(secret));
+    t.false(JSON.stringify(await show(view.id)).includes(hash('sha256', key)));
+    const records = await own.collection(auditRecords).list({ filter: { 'resource.id': view.id } });
+    t.deepEqual(records.items.map(({ action }) => action).sort(), ['license-key.create', 'license-key.rotate']);
+    t.false(JSON.stringify(records).includes(hash('sha256', key)));
+  });
+
+  test(`${store}: when, from where and what was sent with a key is shown within seconds`, async (t) => {
+    const { id, key } = await mint();
+    const before = Date.now();
+    await sends(key, 200);
+    const first = await soon(
+      'the use is shown',
+      () => show(id),
+      ({ firstSeen }) => 'logs' in firstSeen,
+    );
+    t.true(Date.parse(first.lastUsedAt) >= before - 1 && Date.parse(first.lastUsedAt) <= Date.now());
+    t.is(first.addresses[0].address, '127.0.0.1');
+    t.deepEqual(Object.keys(first.firstSeen), ['logs']);
+    t.is(first.version, 1);
+    t.is(await send(key, 'traces'), 200);
+    const second = await soon(
+      'the signal is shown',
+      () => show(id),
+      ({ firstSeen }) => 'traces' in firstSeen,
+    );
+    t.is(second.firstSeen.logs, first.firstSeen.logs);
+  });
+
+  test(`${store}: a rotated key works beside the new one for its grace, and it is seen who uses it`, async (t) => {
+    const { id, key } = await mint();
+    const answer = await rotate(id, { graceSeconds: 3_600 });
+    t.is(answer.status, 200);
+    t.not(answer.body.key, key);
+    t.is(answer.body.version, 2);
+    t.is(answer.body.previous[0].works, true);
+    t.is(answer.body.previous[0].lastUsedAt, null);
+    await sends(answer.body.key, 200);
+    t.is(await send(key), 200);
+    const { previous, prefix } = await soon(
+      'the use of the old key is shown',
+      () => show(id),
+      (view) => view.previous[0].lastUsedAt !== null && view.lastUsedAt !== null,
+    );
+    t.is(prefix, answer.body.prefix);
+    t.is(previous[0].prefix, key.slice(0, previous[0].prefix.length));
+    t.is(previous[0].addresses[0].address, '127.0.0.1');
+    const hours = (Date.parse(previous[0].validUntil) - Date.parse(previous[0].rotatedAt)) / 3_600_000;
+    t.is(hours, 1);
+  });
+
+  test(`${store}: when the grace is over the old key is refused, and it is seen who still tries`, async (t) => {
+    const { id, key } = await mint();
+    await sends(key, 200);
+    const { body } = await rotate(id, { graceSeconds: 1 });
+    await sends(body.key, 200);
+    await sends(key, 401);
+    const { previous } = await soon(
+      'the attempt is shown',
+      () => show(id),
+      (view) => view.previous[0].lastRefusal !== null,
+    );
+    t.is(previous[0].works, false);
+    t.is(previous[0].lastRefusal.reason, 'expired');
+    t.is(previous[0].lastRefusal.address, '127.0.0.1');
+    t.is(await send(body.key), 200);
+  });
+
+  test(`${store}: a rotation without grace ends every key that was rotated out before`, async (t) => {
+    const { id, key } = await mint();
+    const second = (await rotate(id)).body;
+    await sends(second.key, 200);
+    t.is(await send(key), 200);
+    const third = (await rotate(id, { graceSeconds: 0 })).body;
+    await sends(third.key, 200);
+    await sends(second.key, 401);
+    await sends(key, 401);
+    t.deepEqual(
+      third.previous.map(({ works }: { works: boolean }) => works),
+      [false, false],
+    );
+  });
+
+  test(`${store}: a revoked key is refused within seconds, and stays listed as revoked`, async (t) => {
+    const { id, key } = await mint();
+    const { body: second } = await rotate(id);
+    await sends(second.key, 200);
+    const answer = await harness.ask('DELETE', `/api/license-keys/${id}`, { as: 'admin' });
+    t.is(answer.status, 200);
+    t.is(answer.body.state, 'revoked');
+    await sends(second.key, 401);
+    await sends(key, 401);
+    const again = await harness.ask('DELETE', `/api/license-keys/${id}`, { as: 'admin' });
+    t.is(again.body.revokedAt, answer.body.revokedAt);
+    t.is(again.body.version, answer.body.version);
+    const patched = await harness.ask('PATCH', `/api/license-keys/${id}`, { body: { name: 'x' } });
+    t.is(patched.status, 409);
+    t.is((await rotate(id)).status, 409);
+    const listed = async (state: string): Promise<boolean> => {
+      const { body } = await harness.ask('GET', `/api/license-keys?limit=1000&state=${state}`);
+      return body.items.some((one: { id: string }) => one.id === id);
+    };
+    t.deepEqual([await listed('revoked'), await listed('active'), await listed('expired')], [true, false, false]);
+  });
+
+  test(`${store}: what a change takes from a key counts within seconds, and it is seen why it is refused`, async (t) => {
+    const { id, key } = await mint();
+    await sends(key, 200);
+    const change = (body: object) => harness.ask('PATCH', `/api/license-keys/${id}`, { as: 'admin', body });
+    t.is((await change({ signals: ['traces', 'traces'] })).body.signals.length, 1);
+    await sends(key, 403);
+    const refused = await soon(
+      'the refusal is shown',
+      () => show(id),
+      ({ lastRefusal }) => lastRefusal !== null,
+    );
+    t.is(refused.lastRefusal.reason, 'signal');
+    await change({ signals: ['logs'], allowedCidrs: ['192.0.2.0/24'] });
+    await sends(key, 403);
+    await change({ allowedCidrs: ['192.0.2.0/24', '127.0.0.0/8'] });
+    await sends(key, 200);
+    await change({ expiresAt: new Date(Date.now() + 1_500).toISOString() });
+    await sends(key, 401);
+    t.is((await show(id)).state, 'expired');
+    t.is((await rotate(id)).status, 409);
+    await change({ expiresAt: null });
+    await sends(key, 200);
+  });
+
+  const bad: readonly [string, object, string][] = [
+    ['a network that is none', { allowedCidrs: ['10.0.0.0/8', 'everywhere'] }, 'allowedCidrs.1'],
+    ['a mask that is too long', { allowedCidrs: ['10.0.0.0/33'] }, 'allowedCidrs.0'],
+    ['no signal at all', { signals: [] }, 'signals'],
+    ['a signal that there is not', { signals: ['smells'] }, 'signals.0'],
+    ['an end in the past', { expiresAt: '2020-01-01T00:00:00.000Z' }, 'expiresAt'],
+    ['an end that is no time', { expiresAt: 'tomorrow' }, 'expiresAt'],
+    ['a limit of nothing', { requestsPerSecond: 0 }, 'requestsPerSecond'],
+    ['a project that there is not', { projectId: 'nowhere' }, 'projectId'],
+    ['a secret of one’s own', { hash: 'a'.repeat(64) }, 'hash'],
+  ];
+  test(`${store}: what a key cannot be is refused with its field`, async (t) => {
+    const { id } = await mint();
+    for (const [what, fields, path] of bad) {
+      const body = { name: 'k', projectId: 'default', ...fields };
+      const minted = await harness.ask('POST', '/api/license-keys', { body });
+      t.is(minted.status, 400, what);
+      t.is(minted.body.details[0].path, path, what);
+      const changed = await harness.ask('PATCH', `/api/license-keys/${id}`, { body: fields });
+      // The project of a key does not change: it is ignored, as what was read may be sent back.
+      t.is(changed.status, path === 'projectId' ? 200 : 400, what);
+    }
+    t.is((await show(id)).projectId, 'default');
+    t.is((await show(id)).version, 1);
+  });
+
+  test(`${store}: a project’s key is minted, then rotated, and minted anew once it was revoked`, async (t) => {
+    const made = await harness.ask('POST', '/api/projects', { body: { name: `Project ${randomUUID()}` } });
+    const path = `/api/projects/${made.body.id}`;
+    const rotateKey = (body?: object) => harness.ask('POST', `${path}/rotate-key`, { as: 'admin', body });
+    t.is((await harness.ask('POST', `${path}/rotate-key`, { as: 'editor' })).status, 403);
+    const first = (await rotateKey()).body;
+    await sends(first.key, 200);
+    t.is(first.licenseKey.projectId, made.body.id);
+    t.is((await harness.ask('GET', path)).body.ingestKeyId, first.licenseKey.id);
+    const second = (await rotateKey({ graceSeconds: 60 })).body;
+    t.is(second.licenseKey.id, first.licenseKey.id);
+    await sends(second.key, 200);
+    t.is(await send(first.key), 200);
+    t.is((await harness.ask('DELETE', path)).status, 409);
+    await harness.ask('DELETE', `/api/license-keys/${first.licenseKey.id}`);
+    const third = (await rotateKey()).body;
+    t.not(third.licenseKey.id, first.licenseKey.id);
+    await sends(third.key, 200);
+    await sends(second.key, 401);
+    const { items } = await harness.documents
+      .of('a')
+      .collection(auditRecords)
+      .list({ filter: { action: 'project.rotate-key', 'resource.id': made.body.id } });
+    t.is(items.length, 3);
+  });
+};
