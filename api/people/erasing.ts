@@ -5,6 +5,7 @@ import type { Columns } from '../../schemas/columns.ts';
 import type { CollectionDefinition, Documents } from '../../schemas/documents.ts';
 import type { Log } from '../../schemas/log.ts';
 import { identities, identitiesTenant } from '../../schemas/resources/identity.ts';
+import { provedDomains, provedDomainsTenant } from '../../schemas/resources/identity-provider.ts';
 import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
@@ -72,11 +73,18 @@ const eraseDocuments = async ({ documents, collections }: ErasingPorts, tenantId
   }
 };
 
+/** Domains led to the organization from outside its documents. */
+const eraseDomains = async ({ documents }: ErasingPorts, tenantId: string): Promise<void> => {
+  const leads = documents.of(provedDomainsTenant).collection(provedDomains);
+  for (const { id } of (await leads.list({ filter: { tenantId } })).items) await leads.delete(id);
+};
+
 const erase = async (ports: ErasingPorts, id: string): Promise<void> => {
   await eraseTelemetry(ports, id);
   // Before the documents: the memberships tell who the people are.
   await erasePeople(ports, id);
   await eraseDocuments(ports, id);
+  await eraseDomains(ports, id);
   await eraseDetails(ports, { tenantId: id, actor: { type: 'system', id: '' }, requestId: randomUUID() });
   await systemChange(
     ports,

@@ -239,7 +239,21 @@ test.serial('an organization without a provider is answered as one that there is
   t.is((await start('email=none')).status, 400);
 });
 
+test.serial(
+  'an address leads to the organization that has single sign-on, of those that proved its domain',
+  async (t) => {
+    await oidc.prove('a', 'shared.example');
+    await oidc.prove('b', 'shared.example');
+    await oidc.provider.accounts({ kim: verified('kim@shared.example') });
+    const browser = openBrowser();
+    t.is((await oidc.set('a', { enabled: false, domains: [{ name: 'shared.example' }] })).status, 200);
+    await oidc.signIn('kim', 'email=kim@shared.example', browser);
+    t.is((await oidc.session(browser)).body.tenant.id, 'b');
+  },
+);
+
 test.serial('after the sign-in a browser goes to paths of this site only', async (t) => {
+  t.is((await oidc.set('a')).status, 200);
   for (const path of [
     '//evil.example',
     '/\\evil.example',

@@ -56,15 +56,17 @@ export const startOidc = defineOperation({
   },
 });
 
-const tenantOf = async (email: string | undefined, { documents }: Ports): Promise<string | undefined> => {
+/** The organization that proved an address's domain, and has single sign-on; the one that proved it first, of several. */
+const tenantOf = async (email: string | undefined, ports: Ports): Promise<string | undefined> => {
   if (email === undefined) throw invalid('organization', 'name the organization, or an e-mail address');
   const domain = domainOfEmail(email);
   if (domain === undefined) throw invalid('email', 'is no e-mail address');
-  const { items } = await documents
+  const { items } = await ports.documents
     .of(provedDomainsTenant)
     .collection(provedDomains)
-    .list({ filter: { domain }, sort: { createdAt: 1 }, limit: 1 });
-  return items[0]?.tenantId;
+    .list({ filter: { domain }, sort: { createdAt: 1 }, limit: 10 });
+  for (const { tenantId } of items) if ((await providerOf(tenantId, ports)) !== undefined) return tenantId;
+  return undefined;
 };
 
 /** Who links must be signed in, and must have asked from a page of ours: another site must not link in their name. */
