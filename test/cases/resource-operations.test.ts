@@ -1,0 +1,220 @@
+/** What a declared resource may ask for beyond what the registered ones do, on one made up for it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { z } from 'zod';
+import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { changesOf } from '../../api/http/changes.ts';
+import type { Caller } from '../../api/http/directory.ts';
+import { ApiError } from '../../api/http/errors.ts';
+import type { RequestFacts } from '../../api/http/operation.ts';
+import type { Ports } from '../../api/http/ports.ts';
+import { defineResource } from '../../api/http/resource.ts';
+import { openSecret, secretMask, secretText } from '../../api/http/resource-secrets.ts';
+import { makeSecretBox } from '../../api/http/secret-box.ts';
+import { type Documents, defineCollection } from '../../schemas/documents.ts';
+import { auditRecords } from '../../schemas/resources/audit-record.ts';
+
+const Fields = z.strictObject({
+  name: z.string().min(1),
+  url: z.url().default('https://example.com/'),
+  token: secretText(z.string().min(8)).nullable().default(null),
+  window: z.strictObject({ days: z.int().default(30), zone: z.string().default('UTC') }).prefault({}),
+  tags: z.array(z.string()).default([]),
+});
+interface Hook extends z.output<typeof Fields> {
+  readonly owner: string;
+}
+const hooks = defineCollection<Hook>({ name: 'hooks', unique: [['name']] });
+const View = z.strictObject({ ...Fields.shape, owner: z.string(), id: z.string(), version: z.int() });
+
+const told: [tenantId: string, versions: string][] = [];
+const resource = defineResource<typeof Fields, Hook, typeof View>({
+  noun: 'web hook',
+  group: 'hooks',
+  path: '/api/hooks',
+  collection: hooks,
+  verbs: ['create', 'read', 'replace', 'patch', 'delete'],
+  roles: { read: 'viewer', write: 'editor' },
+  fields: Fields,
+  example: { name: 'One' },
+  initial: ({ caller }) => ({ owner: caller.actor.name }),
+  prepare(after) {
+    if (after.tags.includes('forbidden')) throw new ApiError('CONFLICT', 'that tag is taken by the platform');
+    return { ...after, tags: [...after.tags].sort() };
+  },
+  after: ({ before, after }, { caller }) =>
+    void told.push([caller.tenantId, `${before?.version ?? '-'} ${after?.version ?? '-'}`]),
+  view: View,
+  show: (documents) =>
+    documents.map(({ id, version, name, url, token, window, tags = [], owner }) => ({
+      ...{ id, version, name, url, window, tags, owner },
+      token: token === null ? null : secretMask,
+    })),
+  secrets: [{ path: 'token', destination: ['url'] }],
+  insists: true,
+  limit: ({ plan }) => (plan.name === 'Small' ? 1 : null),
+});
+
+const box = makeSecretBox('the secret key of this test');
+const directory = mkdtempSync(join(tmpdir(), 'oiq-resource-'));
+let documents: Documents;
+test.before(async () => {
+  documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  await documents.ensureCollections([hooks]);
+});
+test.after.always(async () => {
+  await documents?.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const clock = { now: () => Date.parse('2025-06-01T12:00:00Z') };
+
+/** Runs the operation of a method as somebody of a tenant of its own. */
+const asked = (tenantId: string, plan = 'Large') => {
+  const caller = { tenantId, plan: { name: plan }, actor: { type: 'user', id: 'u1', name: 'ann@example.com' } };
+  return async (method: string, { id, body, ifMatch = '' }: { id?: string; body?: unknown; ifMatch?: string } = {}) => {
+    const operation = resource.operations.find(
+      (one) => one.method === method && one.path.includes('{') === Boolean(id),
+    );
+    if (operation === undefined) throw new Error(`there is no ${method}`);
+    const headers: Record<string, string> = {};
+    const request = {
+      ...{ requestId: 'r1', address: '192.0.2.1', userAgent: '', host: '' },
+      header: (name: string) => (name === 'if-match' ? ifMatch : ''),
+      reply(name: string, value: string) {
+        headers[name] = value;
+      },
+      redirect: () => undefined,
+    } as RequestFacts;
+    const ports = { documents, clock, secretBox: box } as unknown as Ports;
+    const change = changesOf(ports, { caller: caller as Caller, actions: operation.audit, request });
+    const params = id === undefined ? {} : { id };
+    const raw = { caller: caller as Caller, params, query: {}, body, request, change };
+    // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+    const answer = (await operation.run(raw, ports)) as any;
+    operation.response.parse(answer);
+    return { ...answer, etag: headers['ETag'] };
+  };
+};
+
+const codeOf = async (work: Promise<unknown>): Promise<string> => {
+  try {
+    await work;
+    return 'done';
+  } catch (error) {
+    if (error instanceof ApiError) return error.code;
+    throw error;
+  }
+};
+
+const stored = async (tenant: string, id: string): Promise<Hook> => {
+  const found = await documents.of(tenant).collection(hooks).find(id);
+  if (found === undefined) throw new Error('it is not there');
+  return found;
+};
+
+test('operations are named after the noun and the verb', (t) => {
+  t.deepEqual(
+    resource.operations.map(({ operationId }) => operationId),
+    ['createWebHook', 'getWebHook', 'replaceWebHook', 'updateWebHook', 'deleteWebHook'],
+  );
+});
+
+test('what insists on If-Match does nothing without it', async (t) => {
+  const ask = asked('insists');
+  const { id, etag, ...view } = await ask('POST', { body: { name: 'One' } });
+  t.is(etag, '"1"');
+  t.is(await codeOf(ask('PUT', { id, body: { ...view, name: 'Two' } })), 'PRECONDITION_REQUIRED');
+  t.is(await codeOf(ask('PATCH', { id, body: { name: 'Two' } })), 'PRECONDITION_REQUIRED');
+  t.is(await codeOf(ask('DELETE', { id })), 'PRECONDITION_REQUIRED');
+  t.is((await ask('GET', { id })).name, 'One');
+  t.is((await ask('PATCH', { id, body: { name: 'Two' }, ifMatch: etag })).etag, '"2"');
+  t.is(await codeOf(ask('DELETE', { id, ifMatch: '"1"' })), 'PRECONDITION_FAILED');
+  t.is(await codeOf(ask('DELETE', { id: 'none' })), 'NOT_FOUND');
+  t.is(await codeOf(ask('DELETE', { id, ifMatch: '"2"' })), 'done');
+});
+
+test('PUT replaces the whole, and sets back what it leaves out; the server keeps what it owns', async (t) => {
+  const ask = asked('replace');
+  const made = await ask('POST', { body: { name: 'One', tags: ['b', 'a'], window: { days: 7 } } });
+  t.is(made.owner, 'ann@example.com');
+  t.deepEqual(made.tags, ['a', 'b']);
+  const body = { name: 'One', owner: 'mallory', id: 'another', version: 9 };
+  const replaced = await ask('PUT', { id: made.id, body, ifMatch: '*' });
+  t.deepEqual(
+    { ...replaced, etag: '' },
+    { ...made, tags: [], window: { days: 30, zone: 'UTC' }, version: 2, etag: '' },
+  );
+});
+
+test('PATCH goes into objects, replaces lists, and fills no default in', async (t) => {
+  const ask = asked('patch');
+  const { id } = await ask('POST', { body: { name: 'One', tags: ['a'], window: { days: 7, zone: 'CET' } } });
+  const patched = await ask('PATCH', { id, body: { window: { zone: 'EST' } }, ifMatch: '*' });
+  t.deepEqual([patched.window, patched.tags], [{ days: 7, zone: 'EST' }, ['a']]);
+  const reset = await ask('PATCH', { id, body: { window: { days: null }, tags: ['z', 'y'] }, ifMatch: '*' });
+  t.deepEqual([reset.window, reset.tags], [{ days: 30, zone: 'EST' }, ['y', 'z']]);
+  t.is(await codeOf(ask('PATCH', { id, body: { name: null }, ifMatch: '*' })), 'VALIDATION_FAILED');
+  t.is(await codeOf(ask('PATCH', { id, body: { window: { years: 1 } }, ifMatch: '*' })), 'VALIDATION_FAILED');
+  t.is(await codeOf(ask('PATCH', { id, ifMatch: '*' })), 'VALIDATION_FAILED');
+});
+
+test('what the hook refuses is not written, and not recorded', async (t) => {
+  const ask = asked('prepare');
+  t.is(await codeOf(ask('POST', { body: { name: 'One', tags: ['forbidden'] } })), 'CONFLICT');
+  t.is(await documents.of('prepare').collection(hooks).count(), 0);
+  t.is(await documents.of('prepare').collection(auditRecords).count(), 0);
+});
+
+test('the hook after a write hears of each that took place, and of no other', async (t) => {
+  const ask = asked('after');
+  const { id } = await ask('POST', { body: { name: 'One' } });
+  await ask('PATCH', { id, body: { name: 'One' }, ifMatch: '*' });
+  await codeOf(ask('PATCH', { id, body: { tags: ['forbidden'] }, ifMatch: '*' }));
+  await ask('PATCH', { id, body: { name: 'Two' }, ifMatch: '*' });
+  await ask('DELETE', { id, ifMatch: '*' });
+  const heard = told.filter(([tenantId]) => tenantId === 'after').map(([, versions]) => versions);
+  t.deepEqual(heard, ['- 1', '1 2', '2 -']);
+});
+
+test('a plan’s limit is a limit', async (t) => {
+  const ask = asked('limit', 'Small');
+  const { id } = await ask('POST', { body: { name: 'One' } });
+  t.is(await codeOf(ask('POST', { body: { name: 'Two' } })), 'UPGRADE_REQUIRED');
+  await ask('DELETE', { id, ifMatch: '*' });
+  t.is(await codeOf(ask('POST', { body: { name: 'Two' } })), 'done');
+});
+
+test('a secret is stored sealed, shown masked, and kept by its mask only for the address that it had', async (t) => {
+  const ask = asked('secret');
+  const made = await ask('POST', { body: { name: 'One', token: 'correct horse' } });
+  t.is(made.token, secretMask);
+  const { id, etag: _, ...view } = made;
+  const opened = async () => openSecret(await stored('secret', id), 'token', { box, purpose: resource.type });
+  t.not((await stored('secret', id)).token, 'correct horse');
+  t.is(await opened(), 'correct horse');
+  await ask('PUT', { id, body: { ...view, name: 'Two' }, ifMatch: '*' });
+  await ask('PATCH', { id, body: { tags: ['x'] }, ifMatch: '*' });
+  t.is(await opened(), 'correct horse');
+  const moved = { url: 'https://evil.example/' };
+  t.is(await codeOf(ask('PUT', { id, body: { ...view, ...moved }, ifMatch: '*' })), 'VALIDATION_FAILED');
+  t.is(await codeOf(ask('PATCH', { id, body: moved, ifMatch: '*' })), 'VALIDATION_FAILED');
+  await ask('PATCH', { id, body: { ...moved, token: 'battery staple' }, ifMatch: '*' });
+  t.is(await opened(), 'battery staple');
+  t.is((await ask('PATCH', { id, body: { token: null }, ifMatch: '*' })).token, null);
+  const { items } = await documents.of('secret').collection(auditRecords).list();
+  t.is(items.length, 5);
+  t.false(/correct horse|battery staple|v1\./.test(JSON.stringify(items)));
+});
+
+test('a document that is older than a field has its default, also after a change of another', async (t) => {
+  const old = { name: 'Old', url: 'https://example.com/', token: null, window: { days: 1, zone: 'UTC' }, owner: 'x' };
+  const { id } = await documents
+    .of('older')
+    .collection(hooks)
+    .insert(old as unknown as Hook);
+  const changed = await asked('older')('PATCH', { id, body: { name: 'New' }, ifMatch: '*' });
+  t.deepEqual([changed.name, changed.tags, changed.owner], ['New', [], 'x']);
+});
