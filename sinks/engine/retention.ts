@@ -35,7 +35,10 @@ const daily: readonly (readonly [table: string, at: string, Days])[] = [
   ['histograms', 'received_at', metrics],
   ['summaries', 'received_at', metrics],
   ['exemplars', 'received_at', metrics],
+  ['dead_letters', 'received_at', longest],
 ];
+/** Marks are younger than what they mark: they outlive it, and nothing that is still listed loses its mark. */
+const marks = ['dead_letter_marks', 'marked_at', longest] as const;
 /** Tables of what was seen, with the column that identifies it. */
 const seen: readonly (readonly [table: string, id: string, Days])[] = [
   ['series', 'series_id', metrics],
@@ -97,8 +100,9 @@ export const applyRetention = async (
   const nowMs = clock.now();
   let partitionsDropped = 0;
   let deletes = 0;
-  for (const [table, at, days] of daily) {
+  for (const [table, , days] of daily)
     partitionsDropped += await dropPartitions(columns, table, firstDay(nowMs, Math.max(...all.map(days))));
+  for (const [table, at, days] of [...daily, marks]) {
     const groups = tenantsByFirstDay(all, days, nowMs);
     const conditions = groups.map(([day, tenants]) => `${tenants} AND ${at} < ${quote(day)}`);
     deletes += await deleteWhere(columns, table, conditions);

@@ -31,12 +31,28 @@ test.after.always(async () => {
 
 /** One row a tenant and day, from today back to 7 days ago. */
 const fill = async (tenants: readonly string[]): Promise<void> => {
-  for (const table of ['logs', 'spans', 'samples', 'series', 'resources', 'entities', 'span_metrics'])
+  for (const table of [
+    'logs',
+    'spans',
+    'samples',
+    'series',
+    'resources',
+    'entities',
+    'span_metrics',
+    'dead_letters',
+    'dead_letter_marks',
+  ])
     await columns.execute(`TRUNCATE TABLE ${table}`);
   const list = `[${tenants.map((tenant) => `'${tenant.replaceAll("'", "\\'")}'`).join(', ')}]`;
   const from = `FROM (SELECT arrayJoin(${list}) AS tenant, number, toDateTime64('2026-03-20 12:00:00', 3, 'UTC') - toIntervalDay(number) AS at FROM numbers(8))`;
   await columns.execute(`INSERT INTO logs (tenant_id, received_at, timestamp) SELECT tenant, at, at ${from}`);
   await columns.execute(`INSERT INTO spans (tenant_id, received_at, timestamp, kind) SELECT tenant, at, at, 2 ${from}`);
+  await columns.execute(
+    `INSERT INTO dead_letters (tenant_id, id, received_at) SELECT tenant, toString(number), at ${from}`,
+  );
+  await columns.execute(
+    `INSERT INTO dead_letter_marks (tenant_id, id, marked_at) SELECT tenant, toString(number), at + 3600 ${from}`,
+  );
   await columns.execute(`INSERT INTO samples (tenant_id, received_at, timestamp) SELECT tenant, at, at ${from}`);
   await columns.execute(
     `INSERT INTO series (tenant_id, metric, series_id, first_seen, last_seen) SELECT tenant, 'm', number, at, at ${from}`,
@@ -68,7 +84,9 @@ test.serial('each tenant keeps its own days and today, of each signal', async (t
   t.deepEqual(await rowsOf('series'), { long: 7, "o'brien": 1, short: 2, unknown: 8 });
   t.deepEqual(await rowsOf('resources'), { long: 7, "o'brien": 1, short: 3, unknown: 8 });
   t.deepEqual(await rowsOf('entities'), await rowsOf('resources'));
-  t.is(result.partitionsDropped, 3 + 1 + 5 + 5);
+  t.deepEqual(await rowsOf('dead_letters'), { long: 7, "o'brien": 1, short: 3, unknown: 7 });
+  t.deepEqual(await rowsOf('dead_letter_marks'), { long: 7, "o'brien": 1, short: 3, unknown: 8 });
+  t.is(result.partitionsDropped, 3 + 1 + 5 + 5 + 1);
   t.deepEqual(await applyRetention(columns, policiesOf(...policies), clock), { partitionsDropped: 0, deletes: 0 });
 });
 
