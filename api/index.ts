@@ -30,6 +30,7 @@ import { signingKeys } from '../schemas/resources/signing-key.ts';
 import { memberships, users } from '../schemas/resources/user.ts';
 import type { Role } from '../schemas/role.ts';
 import type { Settings } from '../schemas/settings.ts';
+import { openEvidence } from './audit/evidence.ts';
 import type { DeadLetters } from './groups/dead-letter/dead-letters.ts';
 import { openReplayJobs, replayJobs } from './groups/dead-letter/replay-jobs.ts';
 import { operations } from './groups/index.ts';
@@ -113,6 +114,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
   ]);
   const mail = openMailQueue({ documents, clock, box, configured: options.mailer.delivers });
   const delivery = await startMailDelivery({ documents, clock, log, box, mailer: options.mailer });
+  const evidence = await openEvidence({ ...options, box });
   const jobs = openReplayJobs({ deadLetters, documents, clock, log });
   const erasing = scheduleErasing({ ...options, collections });
   const tokenUses = openTokenUses({ documents, clock, log });
@@ -128,6 +130,8 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
       scopes: scopesOf(operations),
       tokenUses,
       mail,
+      evidence,
+      auditActions: [...new Set(operations.flatMap(({ audit }) => audit))],
       deadLetters,
       replayJobs: jobs,
     },
@@ -157,6 +161,8 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
       clearInterval(upkeep);
       await Promise.all([jobs.stop(), erasing.stop()]);
       while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
+      // Nothing is recorded any more: what is, gets signed.
+      await evidence.close();
       await Promise.all([directory.close(), tokenUses.close(), tokens.close(), delivery.stop()]);
       stopped.resolve();
     },

@@ -4,6 +4,7 @@ import { operationsReport } from '../api/index.ts';
 import { type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
 import { deadLetterCommand } from './dead-letter.ts';
 import { demoCommand } from './demo.ts';
+import { evidenceCommand } from './evidence.ts';
 import { migrateAll } from './migrate.ts';
 import { organizationCommand } from './organization.ts';
 import type { OpenPlatform } from './platform.ts';
@@ -20,6 +21,7 @@ const usage = `oiq, an open observability platform
   oiq migrate                   create or upgrade topics, tables and indexes
   oiq dead-letter list | show ID | replay | discard   (oiq dead-letter --help)
   oiq organization list | reopen ID   (oiq organization --help)
+  oiq evidence verify FILE | key                      check an exported audit chain, without any store
   oiq operations [--missing]    operations of the management API
   oiq settings [--markdown]     settings with their defaults
   oiq demo                      send a small shop's telemetry for a while (oiq demo --help)
@@ -62,6 +64,8 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
       return deadLetterCommand(context);
     case 'organization':
       return organizationCommand(context);
+    case 'evidence':
+      return evidenceCommand(context);
     case 'operations':
       return print(operationsReport(context.args.includes('--missing')));
     case 'settings':

@@ -66,7 +66,7 @@ export const rootsOf = async (ranges: readonly LeafRange[], leaves: AsyncIterabl
   }
   return ranges.map((range) => {
     const tree = trees.get(range);
-    if (tree?.size !== range.end - range.start) throw new Error(`there are too few leaves for ${range.end}`);
+    if (tree?.size !== range.end - range.start) throw new RangeError(`there are too few leaves for ${range.end}`);
     return tree.root();
   });
 };

@@ -41,6 +41,9 @@ export const extentOf = async ({ documents, heads, key }: EvidenceStores, tenant
   };
 };
 
+/** What was found, and how far the chain reached then. */
+export type Verified = Findings & { readonly extent: ChainExtent };
+
 /** Each head after the last record that it covers; those over more records than there are at the end. */
 export async function* chainItems(
   { documents, heads }: Omit<EvidenceStores, 'key'>,
@@ -70,10 +73,7 @@ export const erasuresOf = async (documents: Documents, tenantId: string): Promis
  * Checks a tenant's whole chain against itself, its details and every signed head. Memory does not grow with the
  * chain, and others are served in between. Appending may go on meanwhile.
  */
-export const verifyChain = async (
-  stores: EvidenceStores,
-  tenantId: string,
-): Promise<Findings & { readonly extent: ChainExtent }> => {
+export const verifyChain = async (stores: EvidenceStores, tenantId: string): Promise<Verified> => {
   const { documents, key } = stores;
   const erasures = await erasuresOf(documents, tenantId);
   const extent = await extentOf(stores, tenantId);

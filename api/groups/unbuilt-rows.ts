@@ -449,22 +449,6 @@ export const unbuiltRows: Readonly<Record<string, readonly Row[]>> = {
     ['DELETE', '/api/ai/suggestions/{id}', 'editor', 'ai', 'dismiss one'],
     ['POST', '/api/ai/root-cause', 'viewer', 'ai', 'ranked causes of an alert, incident or anomaly, with the evidence'],
   ],
-  audit: [
-    ['GET', '/api/audit', 'auditor', '', 'records by actor, action, resource, time'],
-    ['GET', '/api/audit/{id}', 'auditor', '', 'one, with the difference it made'],
-    ['GET', '/api/audit/resource-types', 'auditor', '', 'resource types'],
-    ['GET', '/api/audit/actions', 'auditor', '', 'actions'],
-    ['GET', '/api/audit/export', 'auditor', '', 'NDJSON or CSV stream'],
-    [
-      'GET',
-      '/api/evidence/verify',
-      'auditor',
-      '',
-      'verifies the hash chain over records and case evidence; names the first break',
-    ],
-    ['GET', '/api/evidence/head', 'auditor', '', 'the signed head of the chain'],
-    ['GET', '/api/evidence/proofs/{id}', 'auditor', '', 'inclusion proof of one record'],
-  ],
   prometheus: [
     ['GET', '/api/prom/api/v1/query', 'viewer', 'metrics', 'instant query'],
     ['POST', '/api/prom/api/v1/query', 'viewer', 'metrics', 'the same, form-encoded'],

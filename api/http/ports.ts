@@ -6,6 +6,7 @@ import type { Documents } from '../../schemas/documents.ts';
 import type { Log } from '../../schemas/log.ts';
 import type { Settings } from '../../schemas/settings.ts';
 
+import type { Evidence } from '../audit/evidence.ts';
 import type { DeadLetters } from '../groups/dead-letter/dead-letters.ts';
 import type { ReplayJobs } from '../groups/dead-letter/replay-jobs.ts';
 import type { MailQueue } from '../mail/queue.ts';
@@ -35,6 +36,9 @@ export interface Ports {
   readonly scopes: readonly ScopeEntry[];
   readonly tokenUses: TokenUses;
   readonly mail: MailQueue;
+  readonly evidence: Evidence;
+  /** Actions that operations declare. */
+  readonly auditActions: readonly string[];
   readonly deadLetters: DeadLetters;
   readonly replayJobs: ReplayJobs;
 }

@@ -4,6 +4,7 @@
  * 200 needs an entry here, or in `unshown` with the reason.
  */
 import { randomUUID } from 'node:crypto';
+import { auditExamples } from './audit-examples.ts';
 import { identityExamples } from './identity-examples.ts';
 import { peopleExamples } from './people-examples.ts';
 import { deadLetterIdOf, letterToDiscardOf, traceIdOf } from './telemetry.ts';
@@ -14,6 +15,7 @@ export type Example = Asked | ((world: World) => Asked | Promise<Asked>);
 export const examples: Readonly<Record<string, Example>> = {
   ...identityExamples,
   ...peopleExamples,
+  ...auditExamples,
 
   getLog: async ({ make }) => ({ params: { id: (await make('listLogs')).items[0].id } }),
   listTraces: { query: { scope: 'account' } },
@@ -34,7 +36,10 @@ export const examples: Readonly<Record<string, Example>> = {
 };
 
 /** Operations whose success is shown elsewhere, and where. They are still asked, and must not answer 5xx. */
-export const unshown: Readonly<Record<string, string>> = {};
+export const unshown: Readonly<Record<string, string>> = {
+  startOidc: 'with a provider, in the tests of single sign-on',
+  finishOidc: 'with a provider, in the tests of single sign-on',
+};
 
 /** Operations that declare an audit record which their example does not cause, and when they leave it. */
 export const recordsElsewhere: Readonly<Record<string, string>> = {

@@ -1,0 +1,83 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { EvidenceHeader, EvidenceLine } from './evidence-file.ts';
+import { type PublicEvidenceKey, publicEvidenceKey } from './evidence-key.ts';
+import { erasureAction, type Findings, Verification } from './verification.ts';
+
+/** What was found in a file, and what it says of itself. */
+export interface FileFindings extends Findings {
+  readonly header: EvidenceHeader;
+}
+
+/** Not an evidence file, or not a whole one. */
+export class EvidenceFileError extends Error {}
+
+/** Reads a file twice, line by line, and checks it. Throws `EvidenceFileError` for what is no such file. */
+export const verifyEvidenceFile = async (path: string): Promise<FileFindings> => {
+  const header = await headerOf(path);
+  const erasures = new Map<string, number>();
+  for await (const line of linesOf(path))
+    if (line.type === 'record' && line.record.action === erasureAction)
+      erasures.set(line.record.resource.id, line.record.sequence);
+  const verification = new Verification({ tenantId: header.tenantId, signed: keyOf(header).signed, erasures });
+  for await (const line of linesOf(path)) {
+    if (line.type === 'record') verification.record(line.record);
+    else if (line.type === 'head') verification.head(line.head);
+    else return { header, ...verification.finish(line) };
+  }
+  throw new EvidenceFileError('the file was cut: its last line is missing');
+};
+
+const keyOf = ({ publicKey, keyId }: EvidenceHeader): PublicEvidenceKey => {
+  let key: PublicEvidenceKey;
+  try {
+    key = publicEvidenceKey(publicKey);
+  } catch (cause) {
+    throw new EvidenceFileError('the public key in the first line cannot be read', { cause });
+  }
+  if (key.id !== keyId) throw new EvidenceFileError(`the public key in the first line is not ${keyId}`);
+  return key;
+};
+
+const headerOf = async (path: string): Promise<EvidenceHeader> => {
+  for await (const { value } of jsonLines(path)) {
+    const header = EvidenceHeader.safeParse(value);
+    if (header.success) return header.data;
+    break;
+  }
+  throw new EvidenceFileError('this is no evidence file: make one with GET /api/audit/export?format=evidence');
+};
+
+/** What follows the header, up to the end. */
+async function* linesOf(path: string): AsyncGenerator<EvidenceLine> {
+  let ended = false;
+  for await (const { number, value } of jsonLines(path)) {
+    if (number === 1) continue;
+    const line = EvidenceLine.safeParse(value);
+    if (!line.success || ended)
+      throw new EvidenceFileError(`line ${number} is no record, head or end where an evidence file has one`);
+    yield line.data;
+    ended = line.data.type === 'end';
+  }
+}
+
+async function* jsonLines(path: string): AsyncGenerator<{ readonly number: number; readonly value: unknown }> {
+  const file = createReadStream(path, 'utf8');
+  let number = 0;
+  try {
+    for await (const text of createInterface({ input: file, crlfDelay: Number.POSITIVE_INFINITY })) {
+      number++;
+      yield { number, value: jsonOf(text, number) };
+    }
+  } finally {
+    file.destroy();
+  }
+}
+
+const jsonOf = (text: string, number: number): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new EvidenceFileError(`line ${number} is not JSON: the file was cut or changed`, { cause });
+  }
+};

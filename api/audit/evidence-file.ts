@@ -1,0 +1,44 @@
+/**
+ * A chain as a file that needs no store to be checked: JSON lines, a header first, then records in order with each signed
+ * head after the last record that it covers, and a last line, without which the file was cut.
+ */
+import { z } from 'zod';
+import { EvidenceHead } from '../../schemas/evidence.ts';
+import { AuditRecord } from '../../schemas/resources/audit-record.ts';
+import type { ChainItem } from './verify-chain.ts';
+
+export const EvidenceHeader = z.strictObject({
+  type: z.literal('evidence'),
+  format: z.literal(1),
+  tenantId: z.string(),
+  organization: z.string(),
+  exportedAt: z.iso.datetime(),
+  keyId: z.string(),
+  publicKey: z.string(),
+});
+export type EvidenceHeader = z.output<typeof EvidenceHeader>;
+
+const End = z.strictObject({ type: z.literal('end'), sequence: z.int(), hash: z.string() });
+export const EvidenceLine = z.union([
+  z.strictObject({ type: z.literal('record'), record: AuditRecord }),
+  z.strictObject({ type: z.literal('head'), head: EvidenceHead }),
+  End,
+]);
+export type EvidenceLine = z.output<typeof EvidenceLine>;
+
+const lineOf = (value: EvidenceLine | EvidenceHeader): string => `${JSON.stringify(value)}\n`;
+
+/** The lines of a file. `end` is what the head document says. */
+export async function* evidenceLines(
+  header: Omit<EvidenceHeader, 'type' | 'format'>,
+  items: AsyncIterable<ChainItem>,
+  end: { readonly sequence: number; readonly hash: string },
+): AsyncGenerator<string> {
+  yield lineOf({ type: 'evidence', format: 1, ...header });
+  for await (const item of items) {
+    // Only what the schemas name: the store's own fields are none of it.
+    if ('record' in item) yield lineOf({ type: 'record', record: AuditRecord.strip().parse(item.record) });
+    else yield lineOf({ type: 'head', head: EvidenceHead.strip().parse(item.head) });
+  }
+  yield lineOf({ type: 'end', ...end });
+}

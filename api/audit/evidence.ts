@@ -1,0 +1,52 @@
+import type { Bus } from '../../schemas/bus.ts';
+import type { Clock } from '../../schemas/clock.ts';
+import type { Columns } from '../../schemas/columns.ts';
+import type { Documents } from '../../schemas/documents.ts';
+import type { Log } from '../../schemas/log.ts';
+import type { SecretBox } from '../http/secret-box.ts';
+import { type EvidenceKey, evidenceKeyOf } from './evidence-key.ts';
+import { type HeadSigner, openHeadSigner } from './head-signer.ts';
+import { type HeadStore, openHeadStore } from './head-store.ts';
+import { type Verified, verifyChain } from './verify-chain.ts';
+
+/** What shows that the audit chains are what was recorded. */
+export interface Evidence {
+  readonly heads: HeadStore;
+  readonly key: EvidenceKey;
+  readonly signer: HeadSigner;
+  /** Checks a tenant's chain; who asks while it is checked gets the same answer. */
+  verify(tenantId: string): Promise<Verified>;
+  /** Signs what is not signed yet, and resolves once that is durable. */
+  close(): Promise<void>;
+}
+
+export const openEvidence = async (options: {
+  readonly documents: Documents;
+  readonly columns: Columns;
+  readonly bus: Bus;
+  readonly box: SecretBox;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Promise<Evidence> => {
+  const { documents, columns, bus, box } = options;
+  const heads = openHeadStore(bus, columns);
+  const key = evidenceKeyOf(box);
+  const signer = await openHeadSigner({ ...options, heads, key });
+  const running = new Map<string, Promise<Verified>>();
+  return {
+    heads,
+    key,
+    signer,
+    verify(tenantId) {
+      const known = running.get(tenantId);
+      if (known !== undefined) return known;
+      const verifying = verifyChain({ documents, heads, key }, tenantId).finally(() => running.delete(tenantId));
+      running.set(tenantId, verifying);
+      return verifying;
+    },
+    async close() {
+      await signer.close();
+      await heads.close();
+    },
+  };
+};

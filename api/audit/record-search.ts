@@ -1,0 +1,91 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Documents, Filter } from '../../schemas/documents.ts';
+import { afterAuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
+import { newestSequence, type Span, type StoredRecord } from './record-pages.ts';
+
+/** Which records. What is left out does not restrict. */
+export interface RecordFilter {
+  /** Id, or the address by which a person signs in. */
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly resourceType?: string | undefined;
+  readonly resourceId?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** Epoch milliseconds, both ends included. */
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+}
+
+/** Clocks of instances may differ: a later record may be this much older. */
+const clockDifferenceMs = 600_000;
+const firstWindow = 1_000;
+const largestWindow = 32_000;
+
+export const filterOf = ({ fromMs, toMs, ...filter }: RecordFilter): Filter => {
+  const pinned = {
+    [filter.actor?.includes('@') ? 'details.actorName' : 'actor.id']: filter.actor,
+    action: filter.action,
+    'resource.type': filter.resourceType,
+    'resource.id': filter.resourceId,
+    requestId: filter.requestId,
+  };
+  const at = { $gte: isoOf(fromMs), $lte: isoOf(toMs) };
+  const given = (fields: object): [string, unknown][] =>
+    Object.entries(fields).filter(([, value]) => value !== undefined);
+  const bounds = Object.fromEntries(given(at));
+  return { ...Object.fromEntries(given(pinned)), ...(Object.keys(bounds).length === 0 ? {} : { at: bounds }) };
+};
+
+/** A time that no clock shows is beyond all records all the same. */
+const isoOf = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : new Date(Math.min(Math.max(ms, 0), 253_402_300_799_999)).toISOString();
+
+/** The part of the chain in which records of a time lie, found by halving. */
+export const spanOf = async (documents: Documents, tenantId: string, { fromMs, toMs }: RecordFilter): Promise<Span> => {
+  const newest = await newestSequence(documents, tenantId);
+  const records = documents.of(tenantId).collection(auditRecords);
+  /** How many records are older than a time. */
+  const olderThan = async (ms: number): Promise<number> => {
+    const at = isoOf(ms) ?? '';
+    let least = 0;
+    let most = newest;
+    while (least < most) {
+      const middle = Math.floor((least + most) / 2);
+      const filter = { id: { $gt: afterAuditRecord(middle) } };
+      const [record] = (await records.list({ filter, sort: { id: 1 }, limit: 1 })).items;
+      if (record !== undefined && record.at < at) least = middle + 1;
+      else most = middle;
+    }
+    return least;
+  };
+  return {
+    after: fromMs === undefined ? 0 : await olderThan(fromMs - clockDifferenceMs),
+    upTo: toMs === undefined ? newest : await olderThan(toMs + clockDifferenceMs),
+  };
+};
+
+/** The newest matches below a sequence, the newest first. Read window by window: others run in between, however rare the matches. */
+export const newestRecords = async (
+  documents: Documents,
+  tenantId: string,
+  filter: RecordFilter,
+  { limit, before }: { readonly limit: number; readonly before?: number | undefined },
+): Promise<StoredRecord[]> => {
+  const records = documents.of(tenantId).collection(auditRecords);
+  const { after = 0, upTo = 0 } = await spanOf(documents, tenantId, filter);
+  const matching = filterOf(filter);
+  const found: StoredRecord[] = [];
+  let high = Math.min(upTo, (before ?? Number.POSITIVE_INFINITY) - 1);
+  for (let window = firstWindow; high > after && found.length < limit; window = Math.min(window * 2, largestWindow)) {
+    const low = Math.max(after, high - window);
+    const { items } = await records.list({
+      filter: { ...matching, id: { $gt: afterAuditRecord(low), $lt: afterAuditRecord(high) } },
+      sort: { id: -1 },
+      limit: limit - found.length,
+    });
+    found.push(...items);
+    high = low;
+    await nextTurn();
+  }
+  return found;
+};

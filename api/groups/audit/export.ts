@@ -1,0 +1,88 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { evidenceLines } from '../../audit/evidence-file.ts';
+import { recordsInOrder, type StoredRecord } from '../../audit/record-pages.ts';
+import { filterOf, spanOf } from '../../audit/record-search.ts';
+import { chainItems, extentOf } from '../../audit/verify-chain.ts';
+import type { Caller } from '../../http/directory.ts';
+import { ApiError } from '../../http/errors.ts';
+import { defineOperation, type Sent } from '../../http/operation.ts';
+import type { Ports } from '../../http/ports.ts';
+import { csvLines } from './csv.ts';
+import { filterFields, recordFilterOf, viewOf } from './views.ts';
+
+const jsonLines = 'application/x-ndjson; charset=utf-8';
+const csv = 'text/csv; charset=utf-8';
+const pieceLength = 64 * 1024;
+
+export const exportAuditRecords = defineOperation({
+  method: 'GET',
+  path: '/api/audit/export',
+  operationId: 'exportAuditRecords',
+  summary: 'Audit records as a stream, oldest first; with format=evidence the whole chain for `oiq evidence verify`',
+  group: 'audit',
+  role: 'auditor',
+  audit: 'audit-log.export',
+  contentType: [jsonLines, csv],
+  query: z.strictObject({ format: z.enum(['ndjson', 'csv', 'evidence']).default('ndjson'), ...filterFields }),
+  response: z.custom<Sent>(),
+  async handler({ caller, query: { format, ...given }, request }, ports): Promise<Sent> {
+    const filter = recordFilterOf(given, ports.clock.now());
+    if (format === 'evidence') refuseFilter(given);
+    const day = new Date(ports.clock.now()).toISOString().slice(0, 10);
+    const lines = format === 'evidence' ? await evidence(caller, ports) : await selected(format, filter, caller, ports);
+    request.reply('Content-Disposition', `attachment; filename="audit-${day}.${format === 'csv' ? 'csv' : 'ndjson'}"`);
+    return { contentType: format === 'csv' ? csv : jsonLines, content: Readable.from(inPieces(lines)) };
+  },
+});
+
+const refuseFilter = (given: object): void => {
+  const details = Object.entries(given)
+    .filter(([, value]) => value !== undefined)
+    .map(([path]) => ({ path, message: 'does not go with format=evidence: a part of a chain proves nothing' }));
+  const [first] = details;
+  if (first !== undefined) throw new ApiError('VALIDATION_FAILED', `${first.path} ${first.message}`, { details });
+};
+
+const selected = async (
+  format: 'ndjson' | 'csv',
+  filter: Parameters<typeof filterOf>[0],
+  { tenantId }: Caller,
+  { documents }: Ports,
+): Promise<AsyncIterable<string>> => {
+  const span = await spanOf(documents, tenantId, filter);
+  const records = recordsInOrder(documents, tenantId, span, filterOf(filter));
+  return format === 'csv' ? csvLines(records) : viewLines(records);
+};
+
+async function* viewLines(records: AsyncIterable<StoredRecord>): AsyncGenerator<string> {
+  for await (const record of records) yield `${JSON.stringify(viewOf(record))}\n`;
+}
+
+/** Signs first, so that the file ends with a head over all of it. */
+const evidence = async ({ tenantId, organization }: Caller, ports: Ports): Promise<AsyncIterable<string>> => {
+  const { documents, clock } = ports;
+  const { heads, key, signer } = ports.evidence;
+  await signer.sign(tenantId);
+  const extent = await extentOf({ documents, heads, key }, tenantId);
+  return evidenceLines(
+    {
+      ...{ tenantId, organization: organization.name, exportedAt: new Date(clock.now()).toISOString() },
+      ...{ keyId: key.id, publicKey: key.publicKey },
+    },
+    chainItems({ documents, heads }, tenantId, extent),
+    extent.end,
+  );
+};
+
+/** Lines put together, since each piece is a write to the socket. */
+async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let piece = '';
+  for await (const line of lines) {
+    piece += line;
+    if (piece.length < pieceLength) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== '') yield piece;
+}

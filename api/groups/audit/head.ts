@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { consistencyRanges } from '../../audit/merkle-proofs.ts';
+import { notedEnd } from '../../audit/record-pages.ts';
+import { invalid } from '../../http/errors.ts';
+import { defineOperation } from '../../http/operation.ts';
+import { proofOf } from './leaves.ts';
+import { HeadView, headViewOf } from './views.ts';
+
+export const getEvidenceHead = defineOperation({
+  method: 'GET',
+  path: '/api/evidence/head',
+  operationId: 'getEvidenceHead',
+  summary: 'The newest signed head of the audit chain, and the key to check it with',
+  group: 'audit',
+  role: 'auditor',
+  limit: { rate: 5, burst: 20 },
+  query: z.strictObject({
+    since: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(999_999_999_999)
+      .optional()
+      .describe('Size of an older head: the answer proves that it is the beginning of the newest'),
+  }),
+  response: z.strictObject({
+    head: HeadView.nullable().describe('Null while nothing is recorded'),
+    publicKey: z.string().describe('Ed25519, PEM'),
+    records: z.int().describe('Records in the chain now'),
+    consistency: z
+      .strictObject({
+        since: z.int(),
+        proof: z.array(z.string()).describe('Nodes of the consistency proof of RFC 9162, in order'),
+      })
+      .nullable(),
+  }),
+  async handler({ caller: { tenantId }, query: { since } }, { evidence, documents }) {
+    const newest = (await evidence.heads.newest(tenantId)).find((head) => evidence.key.signed(head));
+    const head = newest ?? (await evidence.signer.sign(tenantId));
+    const { sequence } = await notedEnd(documents, tenantId);
+    if (since !== undefined && since > (head?.size ?? 0))
+      throw invalid('since', `is more than the ${head?.size ?? 0} records that the newest head covers`);
+    const proof =
+      since === undefined || head === undefined
+        ? undefined
+        : await proofOf(documents, tenantId, head.size, consistencyRanges(since, head.size));
+    return {
+      head: head === undefined ? null : headViewOf(head),
+      publicKey: evidence.key.publicKey,
+      records: sequence,
+      consistency:
+        proof === undefined || since === undefined ? null : { since, proof: proof.map((node) => node.toString('hex')) },
+    };
+  },
+});

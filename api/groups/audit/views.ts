@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import type { EvidenceHead } from '../../../schemas/evidence.ts';
+import { Actor, type AuditRecord, Difference } from '../../../schemas/resources/audit-record.ts';
+import type { RecordFilter } from '../../audit/record-search.ts';
+import { millisecondsOf } from '../../reading/range.ts';
+
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** A record as lists show it. Names and the address are null once they were erased. */
+export const AuditRecordSummary = z.strictObject({
+  id: z.string(),
+  sequence: z.int().describe('Its place in the chain, from 1 without gaps'),
+  at: z.iso.datetime(),
+  action: z.string().describe('<resource type>.<verb>'),
+  actor: Actor.extend({ name: z.string().nullable() }),
+  resource: z.strictObject({ type: z.string(), id: z.string(), name: z.string().nullable() }),
+  requestId: z.string(),
+  address: z.string().nullable(),
+  erased: z.boolean().describe('Whether names, address and differences were erased'),
+});
+
+/** A record with the difference that it made, and all that its hashes are made of. */
+export const AuditRecordView = AuditRecordSummary.extend({
+  changes: z.array(Difference).nullable(),
+  salt: z.string().nullable(),
+  detailsHash: Sha256,
+  previousHash: Sha256,
+  hash: Sha256,
+});
+
+export const summaryOf = (record: AuditRecord & { readonly id: string }): z.output<typeof AuditRecordSummary> => {
+  const { id, sequence, at, action, actor, resource, requestId, details } = record;
+  return {
+    ...{ id, sequence, at, action, requestId },
+    actor: { ...actor, name: details?.actorName ?? null },
+    resource: { ...resource, name: details?.resourceName ?? null },
+    address: details?.address ?? null,
+    erased: details === null,
+  };
+};
+
+export const viewOf = (record: AuditRecord & { readonly id: string }): z.output<typeof AuditRecordView> => {
+  const { details, detailsHash, previousHash, hash } = record;
+  return {
+    ...summaryOf(record),
+    changes: details === null ? null : [...details.changes],
+    salt: details?.salt ?? null,
+    ...{ detailsHash, previousHash, hash },
+  };
+};
+
+/** A signed head as answers carry it. */
+export const HeadView = z.strictObject({
+  size: z.int().describe('Records that it covers'),
+  root: Sha256.describe('Root of the Merkle tree (RFC 9162) whose leaves are the hashes of the records'),
+  lastHash: Sha256,
+  signedAt: z.iso.datetime(),
+  keyId: z.string(),
+  signature: z.string(),
+});
+
+export const headViewOf = (head: EvidenceHead): z.output<typeof HeadView> => {
+  const { size, root, lastHash, signedAt, keyId, signature } = head;
+  return { size, root, lastHash, signedAt, keyId, signature };
+};
+
+/** Restrictions that the list and the export share. */
+export const filterFields = {
+  actor: z.string().min(1).max(320).optional().describe('Id, or the address by which a person signs in'),
+  action: z.string().min(1).max(128).optional(),
+  resourceType: z.string().min(1).max(128).optional(),
+  resourceId: z.string().min(1).max(512).optional(),
+  requestId: z.string().min(1).max(128).optional(),
+  from: z.string().min(1).max(64).optional().describe('ISO-8601, now-30d, or epoch milliseconds'),
+  to: z.string().min(1).max(64).optional(),
+};
+
+export const recordFilterOf = (
+  { from, to, ...filter }: Partial<Record<keyof typeof filterFields, string | undefined>>,
+  nowMs: number,
+): RecordFilter => ({
+  ...filter,
+  fromMs: millisecondsOf('from', from, nowMs),
+  toMs: millisecondsOf('to', to, nowMs),
+});

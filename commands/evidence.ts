@@ -1,0 +1,91 @@
+/** `oiq evidence`: checks an exported audit chain, with no store and no network. */
+import { parseArgs } from 'node:util';
+import { EvidenceFileError, type FileFindings, verifyEvidenceFile } from '../api/audit/evidence-file-check.ts';
+import { evidenceKeyOf } from '../api/audit/evidence-key.ts';
+import { makeSecretBox, secretKeyOf } from '../api/http/secret-box.ts';
+import { settingsOf } from '../schemas/settings.ts';
+import type { CommandContext } from './command.ts';
+import { UsageError } from './usage-error.ts';
+
+const help = `oiq evidence verify FILE [--key ID]   check an export of GET /api/audit/export?format=evidence
+oiq evidence key                      the id and the public key with which this installation signs
+
+Exit status: 0 when nothing was changed, 1 when something was, or the file is none. Without --key anybody's signature
+counts: compare the id that is printed with that of \`oiq evidence key\` or GET /api/evidence/head.
+`;
+
+export const evidenceCommand = async ({ args, environment }: CommandContext): Promise<void> => {
+  const { action, file, keyId } = parse(args);
+  if (action === 'help') return print(help);
+  if (action === 'key') {
+    const { id, publicKey } = evidenceKeyOf(makeSecretBox(await secretKeyOf(settingsOf(environment))));
+    return print(`key ${id}\n${publicKey}`);
+  }
+  try {
+    const findings = await verifyEvidenceFile(file);
+    const problem = problemOf(findings, keyId);
+    print(reportOf(findings, problem));
+    if (problem !== undefined) process.exitCode = 1;
+  } catch (error) {
+    if (!(error instanceof EvidenceFileError)) throw error;
+    print(`NOT VERIFIED: ${error.message}`);
+    process.exitCode = 1;
+  }
+};
+
+const print = (text: string): void => {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+};
+
+interface Asked {
+  readonly action: 'verify' | 'key' | 'help';
+  readonly file: string;
+  readonly keyId: string | undefined;
+}
+
+const parse = (args: readonly string[]): Asked => {
+  let parsed: ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>;
+  try {
+    parsed = parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\n${help}`);
+  }
+  const { values, positionals } = parsed;
+  const [action, file = '', ...rest] = positionals;
+  if (values.help === true || action === undefined) return { action: 'help', file, keyId: undefined };
+  if (action !== 'verify' && action !== 'key') throw new UsageError(`no such action: ${action}\n\n${help}`);
+  if (rest.length > 0 || (action === 'key') !== (file === ''))
+    throw new UsageError(`${action} takes ${action === 'key' ? 'nothing' : 'one file'}\n\n${help}`);
+  return { action, file, keyId: values.key };
+};
+
+const options = { key: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
+
+const problemOf = (
+  { firstBreak, header, records, lastHead }: FileFindings,
+  keyId: string | undefined,
+): string | undefined => {
+  if (firstBreak !== undefined) return `${firstBreak.message} (${firstBreak.kind})`;
+  if (keyId !== undefined && keyId !== header.keyId) return `it is signed with the key ${header.keyId}, not ${keyId}`;
+  if (records > 0 && lastHead === undefined) return 'none of its records is signed';
+  return undefined;
+};
+
+const reportOf = (
+  { header, records, erasedDetails, heads, lastHead }: FileFindings,
+  problem: string | undefined,
+): string => {
+  const lines = [
+    `organization     ${header.organization} (${header.tenantId})`,
+    `exported         ${header.exportedAt}`,
+    `key              ${header.keyId}`,
+    `records          ${records} found good, the details of ${erasedDetails} erased`,
+    `signed heads     ${heads} found good`,
+    ...(lastHead === undefined ? [] : [`last signed      ${lastHead.size} records at ${lastHead.signedAt}`]),
+    ...(lastHead !== undefined && lastHead.size < records
+      ? [`not signed yet   ${records - lastHead.size} records`]
+      : []),
+    problem === undefined ? 'VERIFIED: nothing was changed, removed or moved' : `NOT VERIFIED: ${problem}`,
+  ];
+  return lines.join('\n');
+};

@@ -1,0 +1,243 @@
+/** The audit log and its evidence over HTTP, and the exported chain checked by the command line alone. */
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { EvidenceFileError, verifyEvidenceFile } from '../../api/audit/evidence-file-check.ts';
+import { publicEvidenceKey } from '../../api/audit/evidence-key.ts';
+import { leafHashOf } from '../../api/audit/merkle.ts';
+import { isConsistent, rootOfInclusion } from '../../api/audit/merkle-proofs.ts';
+import { type AuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
+import { type Answer, type Harness, startHarness } from './api-harness.ts';
+
+const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const directory = mkdtempSync(join(tmpdir(), 'oiq-evidence-'));
+let harness: Harness;
+test.before(async () => {
+  harness = await startHarness();
+});
+test.after.always(async () => {
+  await harness?.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const ask = async (path: string, as: 'auditor' | 'owner' = 'auditor'): Promise<Answer> => {
+  const answer = await harness.ask('GET', path, { as });
+  if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer;
+};
+
+/** A project is made and given a name that a spreadsheet would run. */
+const makeProject = async (name = `=HYPERLINK("x") ${randomUUID()}`): Promise<{ id: string; requestId: string }> => {
+  const { status, body, headers } = await harness.ask('POST', '/api/projects', { body: { name } });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return { id: body.id, requestId: headers.get('x-request-id') ?? '' };
+};
+
+test.serial('records are listed newest first, page by page, and found by each of their parts', async (t) => {
+  const before = new Date().toISOString();
+  const made: { id: string; requestId: string }[] = [];
+  for (let n = 0; n < 5; n++) made.push(await makeProject());
+  const [first] = made;
+  const { body } = await ask(`/api/audit?resourceId=${first?.id}`);
+  t.is(body.items.length, 1);
+  const [record] = body.items;
+  t.like(record, { action: 'project.create', requestId: first?.requestId, erased: false });
+  t.like(record.actor, { type: 'user', name: 'owner@a.example' });
+  const { id: ownerId } = record.actor;
+
+  const pages: string[] = [];
+  let cursor = '';
+  do {
+    const page = await ask(`/api/audit?action=project.create&limit=2${cursor && `&cursor=${cursor}`}`);
+    pages.push(...page.body.items.map(({ resource }: { resource: { id: string } }) => resource.id));
+    cursor = page.body.nextCursor ?? '';
+  } while (cursor !== '');
+  t.deepEqual(pages, made.map(({ id }) => id).reverse());
+
+  for (const [query, count] of [
+    [`requestId=${first?.requestId}`, 1],
+    [`actor=${ownerId}&action=project.create`, 5],
+    ['actor=owner@a.example&resourceType=project', 5],
+    ['actor=viewer@a.example&resourceType=project', 0],
+    [`resourceType=project&from=${before}`, 5],
+    [`resourceType=project&to=${before}`, 0],
+    ['resourceType=project&from=now-1h&to=now', 5],
+    ['resourceType=project&from=0&to=99999999999999999', 0],
+    ['action=no.such', 0],
+  ] as const) {
+    const found = await harness.ask('GET', `/api/audit?${query}`, { as: 'auditor' });
+    if (found.status === 400) t.true(query.includes('to=9999'), query);
+    else t.is(found.body.items.length, count, query);
+  }
+  const other = await harness.ask('GET', '/api/audit', { as: `token ${await harness.signIn('owner@b.example')}` });
+  t.false(JSON.stringify(other.body).includes('owner@a.example'));
+});
+
+test.serial(
+  'a record shows the difference that it made, without secrets, and what its hashes are made of',
+  async (t) => {
+    const { id } = await makeProject('Shop');
+    const [found] = (await ask(`/api/audit?resourceId=${id}`)).body.items;
+    const { body } = await ask(`/api/audit/${found.id}`);
+    t.true(body.changes.some((change: object) => JSON.stringify(change).includes('Shop')));
+    t.regex(body.hash, /^[0-9a-f]{64}$/);
+    t.is((await harness.ask('GET', '/api/audit/000000000001-0000000000000000', { as: 'auditor' })).status, 404);
+  },
+);
+
+test.serial('actions and resource types are those that operations declare', async (t) => {
+  const actions = (await ask('/api/audit/actions')).body.items;
+  for (const action of ['project.create', 'dead-letter.discard', 'audit-log.export', 'audit-log.erase'])
+    t.true(actions.includes(action), action);
+  const types = (await ask('/api/audit/resource-types')).body.items;
+  t.true(types.includes('project') && types.includes('audit-log'));
+  t.is(new Set(types).size, types.length);
+});
+
+test.serial('an export is recorded, streams every record, and runs nothing in a spreadsheet', async (t) => {
+  await makeProject();
+  const lines = (await ask('/api/audit/export')).body.trim().split('\n');
+  const records = lines.map((line: string) => JSON.parse(line));
+  t.deepEqual(
+    records.map(({ sequence }: { sequence: number }) => sequence),
+    records.map((_: unknown, index: number) => index + 1),
+  );
+  t.is(records.at(-1).action, 'audit-log.export');
+  const answer = await ask('/api/audit/export?format=csv&resourceType=project');
+  t.is(answer.headers.get('content-type'), 'text/csv; charset=utf-8');
+  t.regex(answer.headers.get('content-disposition') ?? '', /^attachment; filename="audit-.*\.csv"$/);
+  const [head, ...rows] = answer.body.trim().split('\r\n');
+  t.true(head.startsWith('"sequence","id","at","action"'));
+  t.true(rows.some((row: string) => row.includes(`"'=HYPERLINK(""x"")`)));
+  t.notRegex(answer.body, /(?:^|,)"[=+@-]/m);
+  const refused = await harness.ask('GET', '/api/audit/export?format=evidence&action=x', { as: 'auditor' });
+  t.is(refused.body.details[0].path, 'action');
+});
+
+test.serial('the chain verifies, and a record is proved under a head that anybody can check', async (t) => {
+  await makeProject();
+  const { body: before } = await ask('/api/evidence/head');
+  const key = publicEvidenceKey(before.publicKey);
+  t.true(key.signed({ ...before.head, tenantId: 'a' }));
+  t.false(key.signed({ ...before.head, tenantId: 'b' }));
+  const { id } = await makeProject();
+  const [{ id: recordId }] = (await ask(`/api/audit?resourceId=${id}`)).body.items;
+  const { body: proved } = await ask(`/api/evidence/proofs/${recordId}`);
+  const bytes = (text: string): Buffer => Buffer.from(text, 'hex');
+  const leaf = leafHashOf(bytes(proved.hash));
+  const place = { index: proved.index, size: proved.head.size };
+  t.is(rootOfInclusion(place, leaf, proved.proof.map(bytes))?.toString('hex'), proved.head.root);
+  t.true(key.signed({ ...proved.head, tenantId: 'a' }));
+  const { body: now } = await ask(`/api/evidence/head?since=${before.head.size}`);
+  const sized = ({ size, root }: { size: number; root: string }) => ({ size, root: bytes(root) });
+  t.true(now.head.size > before.head.size);
+  t.true(isConsistent(sized(before.head), sized(now.head), now.consistency.proof.map(bytes)));
+  t.is((await harness.ask('GET', '/api/evidence/head?since=99999', { as: 'auditor' })).status, 400);
+  const { body: verified } = await ask('/api/evidence/verify');
+  t.like(verified, { valid: true, firstBreak: null });
+  t.is(verified.records, now.records);
+  t.is(verified.lastHead.size, now.head.size);
+});
+
+const fileOf = (text: string): string => {
+  const file = join(directory, `${randomUUID()}.ndjson`);
+  writeFileSync(file, text);
+  return file;
+};
+
+/** The command, in a directory with nothing in it: it needs no store. */
+const runCommand = (...args: string[]): Promise<{ code: number; said: string }> =>
+  promisify(execFile)(process.execPath, [main, 'evidence', ...args], { cwd: directory, env: {} }).then(
+    ({ stdout }) => ({ code: 0, said: stdout }),
+    ({ code, stdout, stderr }) => ({ code, said: `${stdout}${stderr}` }),
+  );
+
+/** What is said of a file: the kind of its first break, `good`, or why it is no such file. */
+const foundIn = (text: string): Promise<string> =>
+  verifyEvidenceFile(fileOf(text)).then(
+    ({ firstBreak }) => (firstBreak === undefined ? 'good' : `${firstBreak.kind} ${firstBreak.sequence}`),
+    (error: unknown) => (error instanceof EvidenceFileError ? error.message : String(error)),
+  );
+
+test.serial('an exported chain verifies without any store, and what was changed in it is named', async (t) => {
+  t.timeout(60_000);
+  for (let n = 0; n < 3; n++) await makeProject();
+  const { body: text } = await ask('/api/audit/export?format=evidence');
+  const lines: string[] = text.trimEnd().split('\n');
+  const { keyId } = JSON.parse(lines[0] ?? '');
+  const isRecord = (line: string): boolean => line.startsWith('{"type":"record"');
+  const fifth = lines.findIndex((line) => line.includes('"sequence":5,'));
+  const changed = (lineNumber: number, edit: (record: AuditRecord) => void): string => {
+    const line = JSON.parse(lines[lineNumber] ?? '');
+    edit(line.record);
+    return lines.with(lineNumber, JSON.stringify(line)).join('\n');
+  };
+  const without = (start: number, count = 1): string => lines.toSpliced(start, count).join('\n');
+  const lastHead = lines.findLastIndex((line) => line.startsWith('{"type":"head"'));
+  const records = lines.filter(isRecord).length;
+  const reordered = lines.with(fifth, lines[fifth + 1] ?? '').with(fifth + 1, lines[fifth] ?? '');
+  const cases: readonly (readonly [what: string, text: string, found: RegExp])[] = [
+    ['as it is', text, /^good$/],
+    ['an edited record', changed(fifth, (record) => Object.assign(record, { action: 'x.y' })), /^record-edited 5$/],
+    [
+      'edited details',
+      changed(fifth, ({ details }) => Object.assign(details ?? {}, { address: '' })),
+      /^details-edited 5$/,
+    ],
+    ['details taken out', changed(fifth, (record) => Object.assign(record, { details: null })), /^details-removed 5$/],
+    ['a record left out', without(fifth), /^record-removed 5$/],
+    ['records reordered', reordered.join('\n'), /^records-reordered 5$/],
+    ['the last record left out', without(lastHead - 1), /^chain-truncated/],
+    [
+      'a head moved to where it is not compared',
+      [...lines.slice(0, 1), lines[lastHead], ...lines.slice(1)].join('\n'),
+      /^head-misplaced/,
+    ],
+    ['no last line', lines.slice(0, -1).join('\n'), /^the file was cut/],
+    ['half a line', text.slice(0, -40), /the file was cut or changed/],
+    ['something after the end', `${text}${lines[fifth]}\n`, /^line \d+ is no record/],
+    ['not such a file', 'hello\n', /^line 1 is not JSON/],
+    ['another JSON file', '{}\n', /^this is no evidence file/],
+    ['nothing', '', /^this is no evidence file/],
+  ];
+  for (const [what, given, found] of cases) t.regex(await foundIn(given), found, what);
+
+  const good = await runCommand('verify', fileOf(text), '--key', keyId);
+  t.is(good.code, 0, good.said);
+  t.regex(good.said, new RegExp(`records +${records} found good[^]*VERIFIED: nothing was changed`));
+  const bad = await runCommand('verify', fileOf(without(fifth)));
+  t.is(bad.code, 1);
+  t.regex(bad.said, /NOT VERIFIED: record 5 is missing/);
+  const unsigned = lines.filter((line) => !line.startsWith('{"type":"head"')).join('\n');
+  t.regex((await runCommand('verify', fileOf(unsigned))).said, /NOT VERIFIED: none of its records is signed/);
+  t.regex(
+    (await runCommand('verify', fileOf(text), '--key', '0123456789abcdef')).said,
+    /NOT VERIFIED: it is signed with/,
+  );
+});
+
+test.serial('what was changed in the store is named by the verification, and proved no more', async (t) => {
+  const records = harness.documents.of('a').collection(auditRecords);
+  const [second] = (await records.list({ sort: { id: 1 }, limit: 2 })).items.slice(1);
+  if (second === undefined) throw new Error('there is no second record');
+  await records.update(second.id, { hash: 'f'.repeat(64) });
+  const { body } = await ask('/api/evidence/verify');
+  t.like(body, { valid: false, records: 1, firstBreak: { kind: 'record-edited', sequence: 2 } });
+  t.is((await harness.ask('GET', `/api/evidence/proofs/${second.id}`, { as: 'auditor' })).body.error, 'CONFLICT');
+  await records.update(second.id, { hash: second.hash });
+  t.true((await ask('/api/evidence/verify')).body.valid);
+});
+
+test.serial('a role that stops has signed everything', async (t) => {
+  const own = await startHarness({ sharing: harness });
+  const made = await own.ask('POST', '/api/projects', { body: { name: randomUUID() } });
+  t.is(made.status, 200);
+  await own.close();
+  const { body } = await ask('/api/evidence/verify');
+  t.like(body, { valid: true, unsigned: 0 });
+});
