@@ -6,7 +6,7 @@ import { mayCall } from '../../api/http/rights.ts';
 import { operationsReport } from '../../api/index.ts';
 import { roles } from '../../schemas/resources/user.ts';
 import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
-import { sampleOf, schemaOf } from './schema-values.ts';
+import { isStrict, sampleOf, schemaOf } from './schema-values.ts';
 
 let harness: Harness;
 test.before(async () => {
@@ -148,11 +148,14 @@ const bad = (answer: Answer, path: string): boolean =>
     (detail: { path: string; message: string }) => detail.path === path && detail.message !== '',
   );
 
+/** Identity providers add parameters of their own to an answer, which OpenID Connect says to ignore. */
+const takesAnything = new Set(['finishOidc']);
+
 test('every built operation names a field that it does not know', async (t) => {
   const built = operations.filter((operation) => operation.built);
   t.deepEqual(
     await failing(
-      built.filter(({ query, method }) => query !== undefined && method === 'GET'),
+      built.filter(({ query, method }) => query !== undefined && method === 'GET' && isStrict(query)),
       ({ method, path }) => harness.ask(method, `${concrete(path)}?surprise=1`),
       (answer) => bad(answer, 'surprise'),
     ),

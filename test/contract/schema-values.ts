@@ -26,6 +26,9 @@ export interface Schema {
 export const schemaOf = (schema: z.ZodType): Schema =>
   z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }) as Schema;
 
+/** Whether keys that it does not name are refused; what others send us may hold more. */
+export const isStrict = (schema: z.ZodType): boolean => schemaOf(schema).additionalProperties === false;
+
 const textOfFormat: Readonly<Record<string, string>> = {
   email: 'somebody@example.com',
   'date-time': '2030-01-01T00:00:00.000Z',
