@@ -37,8 +37,6 @@ export const examples: Readonly<Record<string, Example>> = {
 
 /** Operations whose success is shown elsewhere, and where. They are still asked, and must not answer 5xx. */
 export const unshown: Readonly<Record<string, string>> = {
-  startOidc: 'it sends a browser to a provider: api-oidc.test.ts',
-  finishOidc: 'a browser comes back by it from a provider: api-oidc.test.ts',
   startOidc: 'with a provider, in the tests of single sign-on',
   finishOidc: 'with a provider, in the tests of single sign-on',
 };
