@@ -139,6 +139,9 @@ export class DictionaryColumn implements Column {
   #indexes = new Uint32Array(1024);
   #last = 0;
   #mark = 0;
+  /** The text that was last asked for: it mostly comes again. */
+  #text: string | undefined;
+  #textIndex = 0;
   rows = 0;
 
   constructor() {
@@ -168,8 +171,12 @@ export class DictionaryColumn implements Column {
   }
 
   indexOfText(text: string): number {
-    const bytes = Buffer.from(text, 'utf8');
-    return this.index(bytes, 0, bytes.length);
+    if (text !== this.#text) {
+      const bytes = Buffer.from(text, 'utf8');
+      this.#textIndex = this.index(bytes, 0, bytes.length);
+      this.#text = text;
+    }
+    return this.#textIndex;
   }
 
   /** The dictionary's index of a value, valid until `reset`. */
@@ -202,6 +209,7 @@ export class DictionaryColumn implements Column {
     this.#keys.reset();
     this.#slots.fill(0);
     this.#last = 0;
+    this.#text = undefined;
     this.rows = 0;
     this.#mark = 0;
     // The engine takes the first key of a dictionary for the default value, as the column itself does.
