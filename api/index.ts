@@ -41,7 +41,7 @@ import { scopesOf } from './http/scopes.ts';
 import { makeSecretBox, secretKeyOf } from './http/secret-box.ts';
 import { makeApiServer } from './http/server.ts';
 import { sweepSessions } from './http/sessions.ts';
-import { openTokenUses } from './http/token-uses.ts';
+import { openTokenUses, sweepApiTokens } from './http/token-uses.ts';
 import { openTokens } from './http/tokens.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
@@ -140,8 +140,8 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
   });
   const upkeep = setInterval(() => {
     tokens.rotate().catch((error: unknown) => log.warn({ error }, 'the signing key could not be rotated'));
-    sweepSessions(documents, clock.now()).catch((error: unknown) =>
-      log.warn({ error }, 'sessions that are over could not be deleted'),
+    Promise.all([sweepSessions(documents, clock.now()), sweepApiTokens(documents, clock.now())]).catch(
+      (error: unknown) => log.warn({ error }, 'sessions and tokens that are over could not be deleted'),
     );
     sweepTokens(documents, clock.now()).catch((error: unknown) =>
       log.warn({ error }, 'links that are over could not be deleted'),

@@ -21,7 +21,10 @@ export const unauthenticated = (message: string): ApiError =>
  * The caller of a request. `Authorization`, where present, alone decides: a session's token, or an API token; else the
  * cookie does, and then a write must come from our own pages. A license key is no session.
  */
-export const authenticate = async (request: Pick<IncomingMessage, 'headers' | 'method'>, known: Known): Promise<Caller> => {
+export const authenticate = async (
+  request: Pick<IncomingMessage, 'headers' | 'method'>,
+  known: Known,
+): Promise<Caller> => {
   const { authorization, cookie } = request.headers;
   const token = authorization === undefined ? cookieIn(cookie, tokenCookie) : bearerOf(authorization);
   if (token === undefined) throw unauthenticated('sign in first: there is no session with this request');
@@ -51,7 +54,10 @@ const serviceAccountOf = (token: string, { directory }: Known): Caller => {
 
 const bearerOf = (authorization: string): string | undefined => /^Bearer +(\S+)$/i.exec(authorization)?.[1];
 
-const refuseForeignWrite = ({ method, headers }: Pick<IncomingMessage, 'headers' | 'method'>, publicUrl: string | undefined): void => {
+const refuseForeignWrite = (
+  { method, headers }: Pick<IncomingMessage, 'headers' | 'method'>,
+  publicUrl: string | undefined,
+): void => {
   if (method === 'GET' || method === 'HEAD') return;
   const site = headers['sec-fetch-site'];
   refuseForeignPage(

@@ -1,12 +1,24 @@
 import type { Clock } from '../../schemas/clock.ts';
 import { ConflictError, type Documents } from '../../schemas/documents.ts';
 import type { Log } from '../../schemas/log.ts';
-import { apiTokenUses } from '../../schemas/resources/service-account.ts';
+import { apiTokens, apiTokenUses } from '../../schemas/resources/service-account.ts';
 import type { ServiceAccountCaller } from './directory.ts';
 
 /** How often the use of one token is written at most, by each instance. */
 const everyMs = 60_000;
 const remembered = 10_000;
+
+/** How long a token that expired is still listed. */
+const listedMs = 30 * 86_400_000;
+
+/** Deletes API tokens that expired long ago. */
+export const sweepApiTokens = async (documents: Documents, now: number): Promise<void> => {
+  const longOver = { expiresAt: { $lt: new Date(now - listedMs).toISOString() } };
+  for await (const { id, tenantId } of documents.everywhere(apiTokens, longOver)) {
+    await documents.of(tenantId).collection(apiTokens).delete(id);
+    await documents.of(tenantId).collection(apiTokenUses).delete(id);
+  }
+};
 
 /** Keeps when API tokens were last used. */
 export interface TokenUses {

@@ -38,7 +38,7 @@ export type ApiToken = z.output<typeof ApiToken>;
 export const apiTokens = defineCollection<ApiToken>({
   name: 'api-tokens',
   uniqueEverywhere: [['hash']],
-  indexes: [['serviceAccountId']],
+  indexes: [['serviceAccountId'], ['expiresAt']],
 });
 
 /** When a token was last used, about; beside it, so that use changes no version. The document id is the token's. Stored under its tenant. */

@@ -1,5 +1,6 @@
 /** Service accounts and their tokens over the real server: what a token may do, and that nobody climbs with one. */
 import test from 'ava';
+import { sweepApiTokens } from '../../api/http/token-uses.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { apiTokenFormat, apiTokens, apiTokenUses } from '../../schemas/resources/service-account.ts';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';
@@ -118,7 +119,12 @@ test.serial('a token ends when it expires, and none is made for longer than is a
   t.is(await status(), 200);
   nowMs += 2 * dayMs;
   t.is(await status(), 401);
+  await sweepApiTokens(harness.documents, nowMs + 29 * dayMs);
+  const there = async () => (await harness.ask('GET', `/api/service-accounts/${id}/tokens`)).body.items.length;
   nowMs -= 2 * dayMs;
+  t.is(await there(), 1, 'listed for a while');
+  await sweepApiTokens(harness.documents, nowMs + 33 * dayMs);
+  t.is(await there(), 0);
 });
 
 test('what is not one of our tokens is refused', async (t) => {

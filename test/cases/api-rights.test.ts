@@ -1,0 +1,49 @@
+/** Who may give which role to whom. */
+import test from 'ava';
+import { type Granter, mayGrant, refuseGrant, refuseRoleAbove } from '../../api/http/rights.ts';
+import { type Role, roles } from '../../schemas/resources/user.ts';
+
+const grantable: Readonly<Record<Granter['kind'], Readonly<Record<Role, readonly Role[]>>>> = {
+  person: {
+    viewer: ['viewer'],
+    editor: ['viewer', 'editor'],
+    admin: ['viewer', 'editor', 'admin', 'auditor'],
+    owner: ['viewer', 'editor', 'admin', 'owner', 'auditor'],
+    auditor: [],
+  },
+  'service-account': {
+    viewer: ['viewer'],
+    editor: ['viewer', 'editor'],
+    admin: ['viewer', 'editor', 'auditor'],
+    owner: ['viewer', 'editor', 'auditor'],
+    auditor: [],
+  },
+};
+
+for (const kind of ['person', 'service-account'] as const)
+  for (const role of roles)
+    test(`a ${kind} with the role ${role} gives ${grantable[kind][role].join(', ') || 'no role'}`, (t) => {
+      t.deepEqual(
+        roles.filter((given) => mayGrant({ role, kind }, given)),
+        grantable[kind][role],
+      );
+    });
+
+test('a change is refused when either what somebody has or what they shall get is out of reach', (t) => {
+  const admin: Granter = { role: 'admin', kind: 'person' };
+  t.notThrows(() => refuseGrant(admin, 'admin', 'viewer'));
+  for (const [from, to] of [
+    ['owner', 'viewer'],
+    ['viewer', 'owner'],
+  ] as const) {
+    const error = t.throws(() => refuseGrant(admin, from, to));
+    t.is((error as { code?: string }).code, 'FORBIDDEN');
+    t.regex(error.message, /the role owner/);
+  }
+  t.notThrows(() => refuseGrant(admin, 'viewer', undefined));
+});
+
+test('an account of a token may be an Admin’s, never above the token’s own role', (t) => {
+  t.notThrows(() => refuseRoleAbove({ role: 'admin', kind: 'service-account' }, 'admin'));
+  t.throws(() => refuseRoleAbove({ role: 'editor', kind: 'service-account' }, 'admin'));
+});
