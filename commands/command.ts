@@ -5,6 +5,7 @@ import { type Settings, SettingsError, settingsOf } from '../schemas/settings.ts
 import { deadLetterCommand } from './dead-letter.ts';
 import { demoCommand } from './demo.ts';
 import { evidenceCommand } from './evidence.ts';
+import { forgetGroupCommand } from './forget-group.ts';
 import { migrateAll } from './migrate.ts';
 import { organizationCommand } from './organization.ts';
 import type { OpenPlatform } from './platform.ts';
@@ -22,6 +23,7 @@ const usage = `oiq, an open observability platform
   oiq dead-letter list | show ID | replay | discard   (oiq dead-letter --help)
   oiq organization list | reopen ID   (oiq organization --help)
   oiq evidence verify FILE | key                      check an exported audit chain, without any store
+  oiq forget-group NAME         give up a consumer group that no longer runs
   oiq operations [--missing]    operations of the management API
   oiq settings [--markdown]     settings with their defaults
   oiq demo                      send a small shop's telemetry for a while (oiq demo --help)
@@ -64,6 +66,8 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
       return deadLetterCommand(context);
     case 'organization':
       return organizationCommand(context);
+    case 'forget-group':
+      return forgetGroupCommand(context);
     case 'evidence':
       return evidenceCommand(context);
     case 'operations':

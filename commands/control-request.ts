@@ -3,10 +3,15 @@ import type { DeadLetters } from '../api/groups/dead-letter/dead-letters.ts';
 import { makeLicenseKey } from '../schemas/license-key-format.ts';
 import { licenseKeyFields, licenseKeys } from '../schemas/resources/license-key.ts';
 import { type DeadLetterRequest, runDeadLetterRequest } from './dead-letter-request.ts';
+import { type ForgetGroupRequest, runForgetGroup } from './forget-group-request.ts';
 import { type OrganizationRequest, runOrganizationRequest } from './organization-request.ts';
 import type { Platform } from './platform.ts';
 
-export type ControlRequest = DeadLetterRequest | OrganizationRequest | { readonly action: 'demo-key' };
+export type ControlRequest =
+  | DeadLetterRequest
+  | OrganizationRequest
+  | ForgetGroupRequest
+  | { readonly action: 'demo-key' };
 
 export type ControlPlatform = Platform & { readonly deadLetters: DeadLetters };
 
@@ -21,6 +26,8 @@ export const runControlRequest = async (
     case 'list-organizations':
     case 'reopen-organization':
       return runOrganizationRequest(platform, request, print);
+    case 'forget-group':
+      return runForgetGroup(platform, request, print);
     default:
       return runDeadLetterRequest(platform, request, print);
   }

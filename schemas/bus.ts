@@ -106,6 +106,11 @@ export interface Bus {
     topic: string,
   ): Promise<readonly { readonly partition: number; readonly earliest: number; readonly end: number }[]>;
   lag(group: string, topics: readonly string[]): Promise<readonly Lag[]>;
+  /**
+   * Forgets where a group stands: nothing is kept for it any longer, and it would start from the earliest offset. Rejects
+   * with `PermanentError` when it has members, and when there is no such group.
+   */
+  forget(group: string): Promise<void>;
   /** Rejects when the bus cannot be used now; the message says why. */
   check(): Promise<void>;
   close(): Promise<void>;

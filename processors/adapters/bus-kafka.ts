@@ -88,6 +88,7 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
     read,
     offsets: (topic) => administration.offsets(topic),
     lag: (group, topics) => administration.lag(group, topics),
+    forget: (group) => administration.forget(group),
     check: () => administration.check(),
     async close() {
       await Promise.all([...consumers].map((each) => each.abandon()));

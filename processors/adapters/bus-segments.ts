@@ -182,6 +182,14 @@ class EmbeddedBus implements SegmentsBus {
     );
   }
 
+  async forget(group: string): Promise<void> {
+    if (this.#groups.get(group)?.hasMembers === true)
+      throw new PermanentError('group-in-use', `group ${group} has members: stop them first`);
+    if (!this.#store.forget(group)) throw new PermanentError('unknown-group', `group ${group} is not known`);
+    this.#groups.delete(group);
+    for (const [key, lanes] of this.#lanes) if (lanes.some((lane) => lane.group === group)) this.#lanes.delete(key);
+  }
+
   /** After a failed write, tries one of its own: otherwise a process that is sent nothing because of it would stay so. */
   async check(): Promise<void> {
     if (this.#closed !== undefined) throw new UnavailableError('the bus is closed');

@@ -168,6 +168,26 @@ test('what a group has not consumed is kept past its age and size, with a warnin
   t.deepEqual(await (await log.open()).offsets(topic.name), [{ partition: 0, earliest: 3, end: 4 }]);
 });
 
+test('a group that is forgotten holds nothing up', async (t) => {
+  const log = await segmentsUnderTest(t);
+  let now = Date.now();
+  const bus = await log.open({ clock: { now: () => now }, segmentBytes: 1 });
+  await publish(bus, 'one');
+  await consumeTexts(bus, 'gone', 1);
+  await consumeTexts(bus, 'here', 1);
+  await publish(bus, 'two');
+  await consumeTexts(bus, 'here', 1);
+  now += 1000 * 3_600_000;
+  await bus.retain();
+  t.like((await bus.offsets(topic.name))[0], { earliest: 1 });
+  await bus.forget('gone');
+  await bus.retain();
+  t.like((await bus.offsets(topic.name))[0], { earliest: 2 });
+  await bus.close();
+  const reopened = await log.open({ clock: { now: () => now } });
+  await t.throwsAsync(reopened.forget('gone'), { message: 'group gone is not known' });
+});
+
 test('a group that missed records says which, and its run rejects', async (t) => {
   const log = await segmentsUnderTest(t);
   const bus = await log.open({ segmentBytes: 1 });

@@ -2,6 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
+import { PermanentError } from '../../schemas/errors.ts';
 import { partitionOf } from '../../schemas/partition.ts';
 import {
   type BusContract,
@@ -31,6 +32,34 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
     for (const { texts: seen } of groups) await eventually('40 messages', patienceMs, () => seen.length >= 40);
     for (const { stop } of groups) await stop();
     for (const { texts: seen } of groups) t.deepEqual(seen.toSorted(), texts.toSorted());
+  });
+
+  test(`${name}: a group without members can be forgotten, and then begins at the earliest offset`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    const producer = await bus.producer();
+    await producer.publish([messageTo(topic, 'first')]);
+    const group = someGroup();
+    const before = consume(bus, [topic], { group });
+    await eventually('the message', patienceMs, () => before.texts.length === 1);
+    const inUse = await t.throwsAsync(bus.forget(group), { instanceOf: PermanentError });
+    t.is((inUse as PermanentError | undefined)?.reason, 'group-in-use');
+    await before.stop();
+    t.deepEqual(
+      (await bus.lag(group, [topic.name])).map(({ lag }) => lag),
+      [0],
+    );
+    await bus.forget(group);
+    t.deepEqual(
+      (await bus.lag(group, [topic.name])).map(({ lag }) => lag),
+      [1],
+    );
+    const unknown = await t.throwsAsync(bus.forget(group), { instanceOf: PermanentError });
+    t.is((unknown as PermanentError | undefined)?.reason, 'unknown-group');
+    const after = consume(bus, [topic], { group });
+    await eventually('the message again', patienceMs, () => after.texts.length === 1);
+    await after.stop();
   });
 
   test(`${name}: members of a group share the partitions, and a leaver's go to those who stay`, async (t) => {

@@ -39,6 +39,7 @@ const bus: Bus = {
   read: (topic, partition, from, to) => stream.read(topic, partition, from, to),
   offsets: (topic) => stream.offsets(topic),
   lag: (group, topics) => stream.lag(group, topics),
+  forget: (group) => stream.forget(group),
   check: () => stream.check(),
   close: () => stream.close(),
 };

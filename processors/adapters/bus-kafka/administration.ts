@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
 import type { Lag } from '../../../schemas/bus.ts';
-import { UnavailableError } from '../../../schemas/errors.ts';
+import { PermanentError, UnavailableError } from '../../../schemas/errors.ts';
 import type { Topic } from '../../../schemas/topics.ts';
 import { MissingTopicError, reasonOf, within } from './cluster.ts';
 import { headerAllowance } from './wire.ts';
@@ -195,6 +195,14 @@ export class Administration {
     return lags;
   }
 
+  async forget(group: string): Promise<void> {
+    try {
+      await this.#ask((admin) => admin.deleteGroups([group]));
+    } catch (error) {
+      throw refusalOf(group, error) ?? error;
+    }
+  }
+
   async check(): Promise<void> {
     try {
       await within(
@@ -210,6 +218,19 @@ export class Administration {
     await this.#admin.disconnect();
   }
 }
+
+/** What Kafka says when it will not delete a group, by the error's code. */
+const refusals: Readonly<Record<number, readonly [reason: string, why: string]>> = {
+  68: ['group-in-use', 'has members: stop them first'],
+  69: ['unknown-group', 'is not known'],
+};
+
+const refusalOf = (group: string, error: unknown): PermanentError | undefined => {
+  const cause = error instanceof UnavailableError ? error.cause : error;
+  const code = (cause as { groups?: readonly { errorCode?: number }[] }).groups?.[0]?.errorCode;
+  const refusal = code === undefined ? undefined : refusals[code];
+  return refusal && new PermanentError(refusal[0], `group ${group} ${refusal[1]}`, { cause });
+};
 
 /** Whether a setting is below what is declared; -1 means without limit, and a setting that is not made is the broker's. */
 const isLower = (current: string | undefined, declared: number): boolean => {

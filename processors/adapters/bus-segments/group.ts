@@ -15,6 +15,10 @@ export class Group {
     this.#lanesOf = lanesOf;
   }
 
+  get hasMembers(): boolean {
+    return this.#members.length > 0;
+  }
+
   join(member: Member): void {
     // Throws for a topic that does not exist, before anything has changed.
     for (const topic of member.topics) this.#lanesOf(topic);

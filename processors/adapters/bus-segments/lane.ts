@@ -30,6 +30,7 @@ export interface LaneOptions {
 }
 
 export class Lane {
+  readonly group: string;
   readonly topic: string;
   readonly partition: number;
   readonly #options: LaneOptions;
@@ -46,6 +47,7 @@ export class Lane {
     this.topic = options.topic;
     this.partition = options.partition;
     this.#options = options;
+    this.group = options.group;
     this.#log = options.partitionLog;
     if (this.#position === undefined) this.#save(this.#log.earliest, undefined);
   }

@@ -103,6 +103,14 @@ export class OffsetStore {
     return [...groups];
   }
 
+  /** Forgets a group's positions; false when it has none. */
+  forget(group: string): boolean {
+    this.#database.prepare('DELETE FROM positions WHERE consumer_group = ?').run(group);
+    const keys = [...this.#positions].filter(([, position]) => position.group === group).map(([key]) => key);
+    for (const key of keys) this.#positions.delete(key);
+    return keys.length > 0;
+  }
+
   save(position: Position): void {
     // After a close nothing is acknowledged any more: the next opening delivers it again.
     if (this.#closed) throw new Error('the bus is closed');

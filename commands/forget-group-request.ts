@@ -1,0 +1,20 @@
+/** What `oiq forget-group` asks for, as it travels to a running instance, and how it is answered. */
+import { processorGroups } from '../processors/index.ts';
+import type { Bus } from '../schemas/bus.ts';
+import { sinkGroups } from '../sinks/index.ts';
+
+export interface ForgetGroupRequest {
+  readonly action: 'forget-group';
+  readonly group: string;
+}
+
+export const runForgetGroup = async (
+  { bus }: { readonly bus: Bus },
+  { group }: ForgetGroupRequest,
+  print: (line: string) => void,
+): Promise<void> => {
+  if ([...sinkGroups, ...processorGroups].some((own) => own.group === group))
+    throw new Error(`${group} is a group of this program: it would start from the earliest record again`);
+  await bus.forget(group);
+  print(`group ${group} is forgotten; what only it held up goes when retention is applied next, within a minute`);
+};

@@ -1,0 +1,21 @@
+/** `oiq forget-group`: lets the bus go on without a consumer group that will not run again. */
+import type { CommandContext } from './command.ts';
+import { runForgetGroup } from './forget-group-request.ts';
+import { onInstance } from './instance.ts';
+import { UsageError } from './usage-error.ts';
+
+const help = `oiq forget-group NAME   forget where a consumer group stands that no longer runs, so that the bus
+                        does not keep for it what is past its retention
+`;
+
+export const forgetGroupCommand = async (context: CommandContext): Promise<void> => {
+  const [group, ...rest] = context.args;
+  if (group === undefined || group === '--help' || group === '-h') {
+    process.stdout.write(help);
+    return;
+  }
+  if (rest.length > 0) throw new UsageError(`one group at a time\n\n${help}`);
+  await onInstance(context, { action: 'forget-group', group }, (platform, print) =>
+    runForgetGroup(platform, { action: 'forget-group', group }, print),
+  );
+};
