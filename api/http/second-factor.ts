@@ -45,7 +45,7 @@ export const enrolmentOf = (
 const fromAddress = { limit: 5, windowMs: 60_000 };
 const fromAnywhere = { limit: 30, windowMs: 3_600_000 };
 /** How often another code of the user may be accepted in between. */
-const races = 3;
+const races = 10;
 
 /**
  * Uses a code up: of all who give the same one at once, one has it accepted. Throws `RATE_LIMITED` after many wrong ones.

@@ -1,0 +1,87 @@
+/** A code is accepted once, however many instances are given it at the same moment, in both stores. */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { MongoClient } from 'mongodb';
+import { generateSecret, generateSync } from 'otplib';
+import { memoryCounters } from '../../api/adapters/counters-memory.ts';
+import { mongoDocuments } from '../../api/adapters/documents-mongodb.ts';
+import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { makeRecoveryCodes, sealedFor } from '../../api/http/multi-factor-codes.ts';
+import { useCode } from '../../api/http/second-factor.ts';
+import { makeSecretBox } from '../../api/http/secret-box.ts';
+import type { Documents } from '../../schemas/documents.ts';
+import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
+import { startServices, unavailable } from '../services/services.ts';
+
+const clock = { now: () => Date.now() };
+const box = makeSecretBox('a secret key of a test, and long enough');
+
+/** Uses codes at once, each at the next of the instances. Each has limits of its own, which are not what is tested. */
+const used = (instances: readonly Documents[], userId: string, codes: readonly string[]) =>
+  Promise.all(
+    codes.map((code, index) =>
+      useCode(
+        userId,
+        code,
+        { address: '' },
+        {
+          documents: instances[index % instances.length] as Documents,
+          ...{ counters: memoryCounters(), secretBox: box, clock },
+        },
+      ),
+    ),
+  );
+
+const contract = (store: string, open: () => Promise<readonly Documents[]>): void => {
+  test(`${store}: a code that several are given at once lets one of them in, and different ones all`, async (t) => {
+    const instances = await open();
+    const userId = randomUUID();
+    const secret = generateSecret();
+    const codes = makeRecoveryCodes(box, userId);
+    await instances[0]
+      ?.of(multiFactorsTenant)
+      .collection(multiFactors)
+      .insert({
+        id: userId,
+        secret: box.seal(sealedFor(userId), secret),
+        ...{ confirmedAt: new Date().toISOString(), lastTimeStep: 0, recoveryCodes: [...codes.kept] },
+      });
+    const accepted = async (given: readonly string[]): Promise<number> =>
+      (await used(instances, userId, given)).filter((by) => by !== undefined).length;
+    t.is(await accepted(Array(6).fill(generateSync({ secret }))), 1);
+    const [first = '', second = '', third = ''] = codes.shown;
+    t.is(await accepted(Array(6).fill(first)), 1);
+    t.is(await accepted([second, third]), 2);
+    t.is(await accepted([first, second, third]), 0);
+    await Promise.all(instances.map((instance) => instance.close()));
+  });
+};
+
+const directory = mkdtempSync(join(tmpdir(), 'oiq-second-factor-'));
+test.after.always(() => rmSync(directory, { recursive: true, force: true }));
+contract('sqlite', async () => {
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  await documents.ensureCollections([multiFactors]);
+  return [documents];
+});
+
+const reason = unavailable('mongodb');
+if (reason !== undefined) test.skip(`mongodb: ${reason}`, () => undefined);
+else {
+  const name = `oiq-second-factor-${process.pid}-${Date.now()}`;
+  const urls = startServices(['mongodb']).then((services) => services.url('mongodb'));
+  test.after.always(async () => {
+    const client = await new MongoClient(await urls).connect();
+    await client.db(name).dropDatabase();
+    await client.close();
+  });
+  contract('mongodb', async () => {
+    const url = (await urls).replace('/?', `/${name}?`);
+    const instances = [await mongoDocuments({ url }), await mongoDocuments({ url })];
+    await instances[0]?.ensureCollections([multiFactors]);
+    return instances;
+  });
+}
