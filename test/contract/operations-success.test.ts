@@ -5,6 +5,7 @@ import type { Operation } from '../../api/http/operation.ts';
 import { type AuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
 import type { Answer } from '../end-to-end/api-harness.ts';
 import { examples, recordsElsewhere, unshown } from './examples.ts';
+import { cookiesOf, secretsIn } from './secrets.ts';
 import { type Asked, startWorlds, type World } from './world.ts';
 
 const built = operations.filter((operation) => operation.built);
@@ -40,18 +41,6 @@ const recordsOf = async (requestId: string | null): Promise<AuditRecord[]> => {
   for await (const record of a.harness.documents.everywhere(auditRecords, { requestId })) found.push(record);
   return found;
 };
-
-const secretNames = /password|secret|token|^key$|code|uri|cookie/i;
-
-/** Texts under names that say that they are secret, and cookies. */
-const secretsIn = (value: unknown, name = ''): string[] => {
-  if (typeof value === 'string') return secretNames.test(name) && value.length >= 8 ? [value] : [];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, member]) => secretsIn(member, Array.isArray(value) ? name : key));
-};
-
-const cookiesOf = ({ headers }: Answer): string[] =>
-  headers.getSetCookie().flatMap((cookie) => /^[^=]+=([^;]{8,})/.exec(cookie)?.[1] ?? []);
 
 const wrongWith = async (operation: Operation, asked: Asked, answer: Answer): Promise<string[]> => {
   if (answer.status !== 200) return [`answered ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`];

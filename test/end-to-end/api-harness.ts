@@ -18,7 +18,7 @@ import type { Columns } from '../../schemas/columns.ts';
 import type { Documents } from '../../schemas/documents.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { type Log, silent } from '../../schemas/log.ts';
-import { noMetrics } from '../../schemas/metrics.ts';
+import { type Metrics, noMetrics } from '../../schemas/metrics.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { memberships, type Role, roles, users, usersTenant } from '../../schemas/resources/user.ts';
@@ -126,6 +126,7 @@ const openStores = async (directory: string, openDocuments: (path: string) => Pr
 
 export const startHarness = async ({
   log = silent,
+  metrics = noMetrics,
   now = () => Date.now(),
   environment = {},
   openDocuments,
@@ -136,6 +137,7 @@ export const startHarness = async ({
   },
 }: {
   readonly log?: Log;
+  readonly metrics?: Metrics;
   /** The API's clock. */
   readonly now?: () => number;
   readonly environment?: Readonly<Record<string, string>>;
@@ -163,7 +165,7 @@ export const startHarness = async ({
   const api = await startApi({
     ...{ documents, columns, bus, counters, mailer, log, clock, settings, deadLetters },
     ...(outbound === undefined ? {} : { outbound }),
-    metrics: noMetrics,
+    metrics,
     checkResponses: true,
   });
   const server = createServer(api.callback);

@@ -1,0 +1,108 @@
+/** Secrets are shown once, to whom they are for: never in logs, metrics, audit records, errors, later answers or at rest. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { operations } from '../../api/groups/index.ts';
+import type { Operation } from '../../api/http/operation.ts';
+import type { Metrics } from '../../schemas/metrics.ts';
+import { auditRecords } from '../../schemas/resources/audit-record.ts';
+import { unshown } from '../contract/examples.ts';
+import { cookiesOf, secretsIn } from '../contract/secrets.ts';
+import { type Asked, startWorlds, type World } from '../contract/world.ts';
+import { type Answer, password } from '../end-to-end/api-harness.ts';
+
+const said: string[] = [];
+const say =
+  (level: string) =>
+  (fields: Readonly<Record<string, unknown>>, message: string): void => {
+    // Errors have their texts in fields that JSON leaves out.
+    const text = JSON.stringify(fields, (_, value) =>
+      value instanceof Error ? [value.message, value.stack, String(value.cause)] : value,
+    );
+    said.push(`${level} ${message} ${text}`);
+  };
+const log = { info: say('info'), warn: say('warn'), error: say('error') };
+const measured = (...label: unknown[]): void => void said.push(`metric ${JSON.stringify(label)}`);
+const metrics = { add: measured, observe: measured, set: measured } as unknown as Metrics;
+
+let a: World;
+let close: () => Promise<void>;
+test.before(async () => {
+  const worlds = await startWorlds({ log, metrics });
+  ({ a, close } = worlds);
+});
+test.after.always(() => close?.());
+
+const built = operations.filter(({ built: is, operationId }) => is && !(operationId in unshown));
+const named = ({ method, path }: Operation): string => `${method} ${path}`;
+
+/** What nobody could guess: words such as the code of a finding, and addresses, are no secrets. */
+const isSecret = (text: string): boolean =>
+  text === password ||
+  (/^[^\s/]{9,}$/.test(text) && /\d/.test(text) && /[A-Za-z]/.test(text)) ||
+  text.startsWith('otpauth:');
+
+const bodySecrets = (body: unknown): string[] => secretsIn(body).filter(isSecret);
+
+/** Each secret with the request that showed it or brought it. */
+const known = new Map<string, string>();
+
+const learn = (operation: Operation, { body, token, headers }: Asked, answer: Answer): void => {
+  const brought = [...bodySecrets(body), token ?? '', headers?.['cookie'] ?? ''];
+  for (const secret of [...brought, ...bodySecrets(answer.body), ...cookiesOf(answer)])
+    if (secret !== '' && !known.has(secret)) known.set(secret, named(operation));
+};
+
+const leaked = (text: string): [secret: string, of: string][] => [...known].filter(([secret]) => text.includes(secret));
+
+/** What is refused for a field or its form must not repeat what the rest of it held. */
+const refusalsOf = async (operation: Operation, asked: Asked): Promise<Answer[]> => {
+  if (operation.body === undefined) return [];
+  const body = JSON.stringify(asked.body ?? {});
+  const surprising = body.replace(/\}$/, body === '{}' ? '"surprise":1}' : ',"surprise":1}');
+  return Promise.all([surprising, `${body}x`].map((text) => a.ask(operation, { ...asked, body: text })));
+};
+
+test.serial('no answer repeats a secret that was shown or sent before, not even an error', async (t) => {
+  const failures: string[] = [];
+  for (const operation of built) {
+    const asked = await a.example(operation);
+    for (const refused of await refusalsOf(operation, asked)) {
+      if (refused.status !== 400) failures.push(`${named(operation)} answers ${refused.status}`);
+      for (const secret of bodySecrets(asked.body))
+        if (JSON.stringify(refused.body).includes(secret)) failures.push(`${named(operation)} repeats ${secret}`);
+    }
+    const answer = await a.ask(operation, asked);
+    for (const [secret, of] of leaked(JSON.stringify(answer.body)))
+      failures.push(`${named(operation)} shows ${secret} of ${of}`);
+    learn(operation, asked, answer);
+  }
+  t.deepEqual(failures, []);
+  const places = new Set(known.values());
+  t.log(`${known.size} secrets of ${places.size} operations`);
+  t.true(places.size >= 5, `secrets were seen in ${[...places].join(', ')}`);
+});
+
+test.serial('neither logs nor metrics hold a secret', (t) => {
+  t.true(said.some((line) => line.startsWith('metric')));
+  t.deepEqual(leaked(said.join('\n')), []);
+});
+
+test.serial('no audit record holds a secret', async (t) => {
+  let records = 0;
+  const leaks: string[] = [];
+  for await (const record of a.harness.documents.everywhere(auditRecords)) {
+    records++;
+    for (const [secret, of] of leaked(JSON.stringify(record))) leaks.push(`${record.action} holds ${secret} of ${of}`);
+  }
+  t.true(records > 10);
+  t.deepEqual(leaks, []);
+});
+
+test.serial('the store holds no secret in the clear', (t) => {
+  const files = readdirSync(a.harness.directory).filter((name) => name.startsWith('documents.sqlite'));
+  t.true(files.length > 0);
+  const stored = files.map((name) => readFileSync(join(a.harness.directory, name), 'latin1')).join('\n');
+  t.true(stored.includes('owner@a.example'), 'what is no secret is found');
+  t.deepEqual(leaked(stored), []);
+});
