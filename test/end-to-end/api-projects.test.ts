@@ -1,0 +1,94 @@
+/** Whom a project's events are mailed to, and the project with which an installation begins. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { bootstrap } from '../../commands/bootstrap.ts';
+import { auditRecords } from '../../schemas/resources/audit-record.ts';
+import { licenseKeys, secretFields } from '../../schemas/resources/license-key.ts';
+import { projects } from '../../schemas/resources/project.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+
+let harness: Harness;
+test.before(async () => {
+  harness = await startHarness();
+});
+test.after.always(() => harness?.close());
+
+const project = async (name: string): Promise<string> =>
+  (await harness.ask('POST', '/api/projects', { as: 'editor', body: { name } })).body.id;
+
+test('a new project mails nobody, and settings are kept with it', async (t) => {
+  const id = await project('Mailed');
+  const path = `/api/projects/${id}/notifications`;
+  const first = await harness.ask('GET', path, { as: 'viewer' });
+  t.is(first.status, 200);
+  t.like(first.body, { enabled: true, minimumSeverity: 'warning' });
+  t.deepEqual(first.body.recipients, []);
+  const body = { ...first.body, recipients: ['Ann@Example.com', 'ann@example.com', 'bob@example.com'] };
+  const set = await harness.ask('PUT', path, { as: 'editor', body });
+  t.is(set.status, 200);
+  t.deepEqual(set.body.recipients, ['ann@example.com', 'bob@example.com']);
+  t.is(set.headers.get('etag'), '"2"');
+  t.deepEqual((await harness.ask('GET', path)).body, set.body);
+  const { items } = await harness.documents
+    .of('a')
+    .collection(auditRecords)
+    .list({ filter: { action: 'project.set-notifications', 'resource.id': id } });
+  t.is(items.length, 1);
+});
+
+test('settings follow the version of the project, and survive a change of it', async (t) => {
+  const id = await project('Versioned');
+  const path = `/api/projects/${id}/notifications`;
+  await harness.ask('PUT', path, { body: { recipients: ['ann@example.com'] } });
+  const renamed = await harness.ask('PATCH', `/api/projects/${id}`, { body: { name: 'Renamed' } });
+  t.is(renamed.body.version, 3);
+  t.false('notifications' in renamed.body);
+  const stale = await harness.ask('PUT', path, { body: {}, headers: { 'if-match': '"2"' } });
+  t.is(stale.status, 412);
+  const current = await harness.ask('GET', path);
+  t.deepEqual(current.body.recipients, ['ann@example.com']);
+  t.is((await harness.ask('GET', path, { headers: { 'if-none-match': '"3"' } })).status, 304);
+});
+
+const bad: readonly [string, object, string][] = [
+  ['an address that is none', { recipients: ['ann@example.com', 'ann'] }, 'recipients.1'],
+  ['an event that there is not', { events: ['birthday'] }, 'events.0'],
+  [
+    'more addresses than fifty',
+    { recipients: Array.from({ length: 51 }, (_, n) => `a${n}@example.com`) },
+    'recipients',
+  ],
+  ['a severity that there is not', { minimumSeverity: 'terrible' }, 'minimumSeverity'],
+];
+for (const [what, body, path] of bad) {
+  test(`settings with ${what} are refused with the field`, async (t) => {
+    const answer = await harness.ask('PUT', '/api/projects/any/notifications', { body });
+    t.is(answer.status, 400);
+    t.is(answer.body.details[0].path, path);
+  });
+}
+
+test('a viewer changes nothing, an editor deletes nothing', async (t) => {
+  const id = await project('Guarded');
+  const viewer = { as: 'viewer' } as const;
+  t.is((await harness.ask('PATCH', `/api/projects/${id}`, { ...viewer, body: { name: 'x' } })).status, 403);
+  t.is((await harness.ask('PUT', `/api/projects/${id}/notifications`, { ...viewer, body: {} })).status, 403);
+  t.is((await harness.ask('DELETE', `/api/projects/${id}`, { as: 'editor' })).status, 403);
+  t.is((await harness.ask('DELETE', `/api/projects/${id}`, { as: 'admin' })).status, 200);
+});
+
+test('the first key of an installation is the ingest key of its project', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-first-'));
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const first = await bootstrap(documents, settingsOf({ OIQ_DATA_DIR: directory }));
+  const own = documents.of('default');
+  const { ingestKeyId = '' } = (await own.collection(projects).find('default')) ?? {};
+  const key = await own.collection(licenseKeys).find(ingestKeyId);
+  t.like(key, { projectId: 'default', ...secretFields(first?.licenseKey ?? '') });
+  await documents.close();
+  rmSync(directory, { recursive: true, force: true });
+});
