@@ -13,21 +13,32 @@ const sql = (service: string): string =>
 const counted = (rows: readonly Row[]): Map<string, number> =>
   new Map(rows.map(({ body, times }) => [body, Number(times)]));
 
+/** Rows of a query over the data directory of a process that has ended, each a line of JSON. */
+const rowsEmbedded = async <Row>(dataDirectory: string, query: string): Promise<Row[]> => {
+  const directory = join(dataDirectory, 'columns', 'engine');
+  const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url), directory, query];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1024 ** 3 });
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Row);
+};
+
+/** What the ledger says of all there is, in records. */
+export const readLedgerEmbedded = async (dataDirectory: string): Promise<{ accepted: number; landed: number }> => {
+  const [row] = await rowsEmbedded<{ accepted: string; landed: string }>(
+    dataDirectory,
+    "SELECT sumIf(records, outcome = 'accepted') AS accepted, sum(landed_records) AS landed FROM usage FINAL",
+  );
+  return { accepted: Number(row?.accepted), landed: Number(row?.landed) };
+};
+
 /**
  * From the data directory of a process that has ended. The engine opens one directory a process, and this one may
  * read several, so that a process of its own does it.
  */
-export const readBackEmbedded = async (dataDirectory: string, service: string): Promise<Map<string, number>> => {
-  const directory = join(dataDirectory, 'columns', 'engine');
-  const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url), directory, sql(service)];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1024 ** 3 });
-  return counted(
-    stdout
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as Row),
-  );
-};
+export const readBackEmbedded = async (dataDirectory: string, service: string): Promise<Map<string, number>> =>
+  counted(await rowsEmbedded<Row>(dataDirectory, sql(service)));
 
 export const readBackClickhouse = async (url: string, service: string): Promise<Map<string, number>> => {
   const client = createClient({ url });

@@ -3,7 +3,7 @@ import test from 'ava';
 import { landWithCrashes } from './crash.ts';
 import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { runOiq } from './oiq-process.ts';
-import { readBackEmbedded } from './read-back.ts';
+import { readBackEmbedded, readLedgerEmbedded } from './read-back.ts';
 import { judge, temporaryDirectory } from './reliability.ts';
 
 test.serial(
@@ -15,6 +15,8 @@ test.serial(
     const environment = { ...withoutLimits, OIQ_DATA_DIR: dataDirectory };
     t.is((await runOiq(['migrate'], environment)).code, 0);
     const oracle = await landWithCrashes(t, { environment, licenseKey }, 6);
-    judge(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
+    const landed = await readBackEmbedded(dataDirectory, oracle.service);
+    judge(t, oracle, landed);
+    t.deepEqual(await readLedgerEmbedded(dataDirectory), { accepted: landed.size, landed: landed.size }, 'the ledger');
   },
 );
