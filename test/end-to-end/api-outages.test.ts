@@ -1,0 +1,130 @@
+/** The API while MongoDB or Redis is gone: refusals in time, never an open door, and on again without a restart. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { operations } from '../../api/groups/index.ts';
+import { type Instance, startService, unavailable } from '../services/services.ts';
+import { freePorts, type OiqProcess, owner, signIn, startOiq } from './oiq-process.ts';
+
+const missing = unavailable('mongodb') ?? unavailable('redis');
+const serial = missing === undefined ? test.serial : test.serial.skip;
+
+const directory = mkdtempSync(join(tmpdir(), 'oiq-api-outages-'));
+let mongodb: Instance;
+let redis: Instance;
+let oiq: OiqProcess;
+let token: string;
+
+test.before(async (t) => {
+  if (missing !== undefined) return;
+  t.timeout(180_000);
+  const [mongodbPort = 0, redisPort = 0] = await freePorts(2);
+  [mongodb, redis] = await Promise.all([
+    startService('mongodb', { port: mongodbPort, directory: join(directory, 'mongodb') }),
+    startService('redis', { port: redisPort, directory: join(directory, 'redis') }),
+  ]);
+  oiq = await startOiq({
+    dataDirectory: join(directory, 'data'),
+    environment: { OIQ_MONGODB_URL: mongodb.url, OIQ_REDIS_URL: redis.url },
+  });
+  token = await signIn(oiq.http);
+});
+test.after.always(async () => {
+  await oiq?.kill();
+  await Promise.all([mongodb?.kill(), redis?.kill()]);
+  rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
+
+/** Longer than any request may take while something is gone. */
+const patienceMs = 15_000;
+
+const ask = async (
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; retryAfter: string | null }> => {
+  const answer = await fetch(`${oiq.http}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    signal: AbortSignal.timeout(patienceMs),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  await answer.arrayBuffer();
+  return { status: answer.status, retryAfter: answer.headers.get('retry-after') };
+};
+
+const statusOf = async (method: string, path: string, body?: unknown): Promise<number> =>
+  (await ask(method, path, body)).status;
+
+/** Asks again until it is answered so; the answers on the way are returned. */
+const untilStatus = async (wanted: number, method: string, path: string, body?: unknown): Promise<number[]> => {
+  const deadline = Date.now() + 60_000;
+  const seen: number[] = [];
+  for (;;) {
+    const status = await statusOf(method, path, body);
+    seen.push(status);
+    if (status === wanted) return seen;
+    if (Date.now() > deadline)
+      throw new Error(`${method} ${path} was never answered ${wanted}, but ${seen.join(', ')}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+};
+
+const concrete = (path: string): string => path.replace(/\{\w+\}/g, 'x');
+
+serial(
+  'without MongoDB everything that needs rights answers 503 in time, and all is well again once it is back',
+  async (t) => {
+    t.timeout(300_000);
+    t.is(await statusOf('GET', '/auth/session'), 200);
+    await mongodb.kill();
+    const before = await untilStatus(503, 'GET', '/auth/session');
+    t.deepEqual(
+      before.filter((status) => status !== 200 && status !== 503),
+      [],
+    );
+    t.is((await ask('GET', '/auth/session')).retryAfter, '2');
+
+    const answers = await Promise.all(
+      operations
+        .filter(({ built, role }) => built && role !== 'none')
+        .map(async ({ method, path }) => [`${method} ${path}`, await statusOf(method, concrete(path))] as const),
+    );
+    t.deepEqual(
+      answers.filter(([, status]) => status !== 503),
+      [],
+    );
+    t.is(await statusOf('POST', '/auth/login', owner), 503);
+    t.is(await statusOf('GET', '/healthz'), 200);
+    t.is(await statusOf('GET', '/auth/jwks.json'), 200);
+    t.is(await statusOf('GET', '/readyz'), 503);
+
+    await mongodb.start();
+    await untilStatus(200, 'GET', '/auth/session');
+    await untilStatus(200, 'POST', '/auth/login', owner);
+    await untilStatus(200, 'GET', '/readyz');
+  },
+);
+
+serial('without Redis sign-ins are limited all the same, and nothing else stops', async (t) => {
+  t.timeout(300_000);
+  t.is(await statusOf('GET', '/auth/session'), 200);
+  await redis.kill();
+  for (const path of ['/auth/session', '/api/logs', '/api/traces?scope=account'])
+    t.is(await statusOf('GET', path), 200, path);
+  t.is(await statusOf('POST', '/auth/login', owner), 200);
+  const wrong = { email: 'nobody@example.com', password: 'wrong' };
+  const answers = await untilStatus(429, 'POST', '/auth/login', wrong);
+  t.deepEqual(
+    answers.filter((status) => status !== 401 && status !== 429),
+    [],
+  );
+  t.true(answers.length <= 30, `${answers.length} attempts were let through`);
+  await redis.start();
+  await untilStatus(200, 'GET', '/api/logs');
+  t.is(await statusOf('POST', '/auth/login', owner), 200);
+});
