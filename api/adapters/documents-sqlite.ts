@@ -186,6 +186,8 @@ class SqliteDocuments implements Documents {
   async transaction<Result>(work: (transaction: Pick<Documents, 'of'>) => Promise<Result>): Promise<Result> {
     this.#scope.refuseInside('a transaction');
     return this.#exclusively(async () => {
+      // As before a write: transactions one after the other must not keep everything else from running.
+      await nextTurn();
       const run = new TransactionRun();
       const written: Written[] = [];
       const access: Access = {

@@ -4,6 +4,7 @@
  */
 import { cpus } from 'node:os';
 import { api } from './api.ts';
+import { audit } from './audit.ts';
 import { land } from './land.ts';
 import { receive } from './receive.ts';
 import { remoteWrite } from './remote-write.ts';
@@ -12,6 +13,7 @@ import { standalone } from './standalone.ts';
 
 const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   api,
+  audit,
   receive,
   land,
   standalone,

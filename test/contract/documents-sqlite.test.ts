@@ -65,3 +65,20 @@ test('sqlite: a transaction whose work does not end gives up and lets others wri
   t.is(await documents.of('a').collection(things).count(), 1);
   await documents.close();
 });
+
+test('sqlite: transaction after transaction lets everything else run in between', async (t) => {
+  const documents = await sqliteDocuments({ path: join(directory, 'turns.sqlite') });
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  for (let n = 0; n < 20; n += 1)
+    await documents.transaction(async (transaction) => {
+      await transaction.of('a').collection(things).insert({ state: 'x', n });
+    });
+  clearImmediate(next);
+  t.true(turns >= 19, `${turns} turns`);
+  await documents.close();
+});

@@ -1,0 +1,129 @@
+/**
+ * The audit chain over embedded stores, one process: audited writes a second, and what it takes to verify and to prove. A write
+ * is a small document and its record in one transaction, synced to disk; `BENCH_SECONDS` says for how long.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { openEvidence } from '../../api/audit/evidence.ts';
+import { leafHashOf } from '../../api/audit/merkle.ts';
+import { inclusionRanges, rootsOf } from '../../api/audit/merkle-proofs.ts';
+import { recordsInOrder } from '../../api/audit/record-pages.ts';
+import { newestRecords } from '../../api/audit/record-search.ts';
+import { changesOf } from '../../api/http/changes.ts';
+import { makeSecretBox } from '../../api/http/secret-box.ts';
+import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
+import { systemClock } from '../../schemas/clock.ts';
+import { type Documents, defineCollection } from '../../schemas/documents.ts';
+import { silent } from '../../schemas/log.ts';
+import { auditHeads, auditRecords } from '../../schemas/resources/audit-record.ts';
+import { allTopics } from '../../schemas/topics.ts';
+import { chdbColumns } from '../../sinks/adapters/columns-chdb.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+import type { Row } from './report.ts';
+
+const seconds = Number(process.env['BENCH_SECONDS'] ?? 10);
+const chainLength = Number(process.env['BENCH_RECORDS'] ?? 100_000);
+const things = defineCollection<{ name: string; state: string }>({ name: 'things', indexes: [['state']] });
+
+const changesFor = (documents: Documents, tenantId: string) =>
+  changesOf(
+    { documents, clock: systemClock },
+    {
+      caller: { tenantId, actor: { type: 'user', id: 'u1', name: 'ann@a.example' } } as never,
+      request: { requestId: '00000000-0000-4000-8000-000000000000', address: '192.0.2.1' },
+      actions: ['thing.create'],
+    },
+  );
+
+/** Writes from `writers` at once for the time of a run; gives how many. */
+const write = async (documents: Documents, writers: number): Promise<number> => {
+  const tenantId = `writers-${writers}`;
+  const change = changesFor(documents, tenantId);
+  let done = 0;
+  const until = performance.now() + seconds * 1_000;
+  const writer = async (): Promise<void> => {
+    for (; performance.now() < until; done++) {
+      const after = { name: `thing ${done}`, state: 'new' };
+      await change(async ({ of, record }) => {
+        const { id } = await of(tenantId).collection(things).insert(after);
+        record({ id, name: after.name, after });
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: writers }, writer));
+  return done;
+};
+
+/** Times work that gives the number of records that it was about. */
+const measured = async (what: string, work: () => Promise<number>): Promise<Row> => {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const cpu = process.cpuUsage();
+  const begun = performance.now();
+  const records = await work();
+  const took = performance.now() - begun;
+  const { user, system } = process.cpuUsage(cpu);
+  delay.disable();
+  return {
+    what,
+    records,
+    's in all': took / 1_000,
+    'records/s': (records / took) * 1_000,
+    'CPU-µs a record': (user + system) / records,
+    'loop held p99 ms': delay.percentile(99) / 1e6,
+    'loop held max ms': delay.max / 1e6,
+    'RSS MiB': process.memoryUsage().rss / 1024 ** 2,
+  };
+};
+
+export const audit = async (): Promise<Row[]> => {
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-bench-'));
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const columns = await chdbColumns({ directory: join(directory, 'columns') });
+  const bus = await segmentsBus({ directory: join(directory, 'bus') });
+  try {
+    await migrate(columns, silent);
+    await bus.ensureTopics(allTopics);
+    await documents.ensureCollections([auditRecords, auditHeads, things]);
+    const rows = [
+      await measured('audited writes, one after the other', () => write(documents, 1)),
+      await measured('audited writes, 16 at once', () => write(documents, 16)),
+    ];
+    const change = changesFor(documents, 'long');
+    for (let made = 0; made < chainLength; made += 500)
+      await change(async ({ record }) => {
+        for (let n = 0; n < 500; n++)
+          record({ id: `${made + n}`, name: 'thing', after: { name: 'thing', state: 'new' } });
+      });
+    const box = makeSecretBox('a secret key of the benchmarks, long enough');
+    const evidence = await openEvidence({ documents, columns, bus, box, clock: systemClock, log: silent });
+    const all = async (work: () => Promise<unknown>): Promise<number> => {
+      await work();
+      return chainLength;
+    };
+    const leaves = async function* (): AsyncGenerator<Buffer> {
+      for await (const { hash } of recordsInOrder(documents, 'long')) yield leafHashOf(Buffer.from(hash, 'hex'));
+    };
+    const searched = (requestId: string | undefined) => async (): Promise<number> => {
+      await newestRecords(documents, 'long', { requestId }, { limit: 100 });
+      return 100;
+    };
+    rows.push(
+      await measured('signing a head every 1,000', () => all(() => evidence.signer.sign('long'))),
+      await measured('verifying chain and heads', () => all(() => evidence.verify('long'))),
+      await measured('proving one record', () => all(() => rootsOf(inclusionRanges(7, chainLength), leaves()))),
+      await measured('listing the newest 100', searched(undefined)),
+      await measured('searching what there is not', searched('none')),
+    );
+    await evidence.close();
+    return rows;
+  } finally {
+    await bus.close();
+    await columns.close();
+    await documents.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+};
