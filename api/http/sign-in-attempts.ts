@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Counters } from '../../schemas/counters.ts';
+import type { Bucket } from '../../schemas/counters.ts';
 import { subscriberOf } from '../../schemas/source-address.ts';
 import { rateLimited } from './errors.ts';
+import type { Ports } from './ports.ts';
 
 /** Wrong attempts at one account from one address: ten without a wait, then ever slower. Nobody elsewhere notices. */
 const ofPair = [
@@ -9,8 +10,11 @@ const ofPair = [
   { limit: 40, windowMs: 15 * 60_000 },
 ] as const;
 
-/** Attempts at any account from one address, right ones too: each costs us a hash. */
-const ofAddress = { rate: 2, burst: 100 };
+/** Attempts at any account from one address, right ones too, are a tenth of all its requests; more of them at once, since people come in the morning. */
+const ofAddress = (requestsPerSecond: number): Bucket => ({
+  rate: requestsPerSecond / 10,
+  burst: requestsPerSecond * 3,
+});
 
 /** One try of a password. */
 export interface Attempt {
@@ -19,11 +23,15 @@ export interface Attempt {
 }
 
 /** Counts an attempt before it is made, so that many at once count too. Throws `RATE_LIMITED` above the limits. */
-export const countAttempt = async (counters: Counters, address: string, email: string): Promise<Attempt> => {
+export const countAttempt = async (
+  { counters, settings }: Pick<Ports, 'counters' | 'settings'>,
+  address: string,
+  email: string,
+): Promise<Attempt> => {
   const from = subscriberOf(address);
   const pair = createHash('sha256').update(`${from}\n${email}`).digest('base64url');
   const keyOf = (windowMs: number): string => `sign-in/${windowMs}/${pair}`;
-  const byAddress = await counters.take(`sign-in/${from}`, ofAddress, 1);
+  const byAddress = await counters.take(`sign-in/${from}`, ofAddress(settings.API_ANONYMOUS_REQUESTS_PER_SECOND), 1);
   if (byAddress.granted < 1) throw tooMany(byAddress.retryAfterMs);
 
   const spent = await Promise.all(

@@ -82,13 +82,13 @@ const proved = async (
   user: User & Stored,
   { password }: Given,
   address: string,
-  { counters, passwords }: Ports,
+  { counters, passwords, settings }: Ports,
 ): Promise<User & Stored> => {
   const refused = new ApiError('UNAUTHENTICATED', 'this address has an account: give its password to join with it');
   if (user.disabled) throw refused;
   if (user.passwordHash === null) return user;
   if (password === undefined) throw refused;
-  const attempt = await countAttempt(counters, address, user.email);
+  const attempt = await countAttempt({ counters, settings }, address, user.email);
   if (!(await passwords.verify(user.passwordHash, password))) throw refused;
   await attempt.succeeded();
   return user;

@@ -20,9 +20,10 @@ export const changePassword = defineOperation({
   body: z.strictObject({ currentPassword: z.string().min(1).max(1024), newPassword: NewPassword }),
   maxBodyBytes: 16 * 1024,
   response: z.strictObject({ endedSessions: z.int() }),
-  async handler({ caller, body, request, change }, { counters, directory, passwords }) {
+  async handler({ caller, body, request, change }, ports) {
+    const { directory, passwords } = ports;
     const { user, userId, sessionId } = personOf(caller);
-    const attempt = await countAttempt(counters, request.address, user.email);
+    const attempt = await countAttempt(ports, request.address, user.email);
     if (!(await passwords.verify(user.passwordHash, body.currentPassword)))
       throw invalid('currentPassword', 'is not your password');
     await attempt.succeeded();

@@ -30,9 +30,9 @@ export const login = defineOperation({
   maxBodyBytes: 16 * 1024,
   response: SignedIn,
   async handler({ body, request, change }, ports) {
-    const { counters, directory, passwords } = ports;
+    const { directory, passwords } = ports;
     const email = body.email.trim().toLowerCase();
-    const attempt = await countAttempt(counters, request.address, email);
+    const attempt = await countAttempt(ports, request.address, email);
     const user = directory.userByEmail(email);
     const right = await passwords.verify(user?.passwordHash, body.password);
     const [organization] = user === undefined ? [] : directory.organizationsOf(user.id);

@@ -24,7 +24,7 @@ export const turnMultiFactorOff = defineOperation({
     const { user } = personOf(caller);
     await refuseUnlessOn(user.id, ports);
     if (user.passwordHash !== null) {
-      const attempt = await countAttempt(ports.counters, request.address, user.email);
+      const attempt = await countAttempt(ports, request.address, user.email);
       if (!(await ports.passwords.verify(user.passwordHash, body.password))) throw invalid('password', 'is wrong');
       await attempt.succeeded();
     }
