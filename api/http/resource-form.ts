@@ -20,7 +20,7 @@ export interface ResourceContext {
   readonly ports: Ports;
 }
 
-export interface ResourceRoles {
+interface ResourceRoles {
   readonly read: Access;
   readonly write: Access;
   /** `write` unless told otherwise. */
@@ -28,7 +28,7 @@ export interface ResourceRoles {
 }
 
 /** States of a document before and after a write; absent before its creation and after its removal. */
-export interface BeforeAfter<Document> {
+interface BeforeAfter<Document> {
   readonly before: Document | undefined;
   readonly after: Document | undefined;
 }

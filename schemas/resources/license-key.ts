@@ -38,7 +38,7 @@ export const LicenseKeyFields = z.strictObject({
 });
 
 /** A secret that was rotated out. It works until `validUntil`. */
-export const PreviousSecret = z.strictObject({
+const PreviousSecret = z.strictObject({
   hash: z.string().length(64),
   prefix: z.string(),
   rotatedAt: z.iso.datetime(),

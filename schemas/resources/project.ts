@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineCollection } from '../documents.ts';
 
-export const projectEvents = [
+const projectEvents = [
   'alert-firing',
   'alert-resolved',
   'incident-opened',
@@ -13,7 +13,7 @@ export const projectEvents = [
   'weekly-summary',
 ] as const;
 
-export const severities = ['info', 'warning', 'critical'] as const;
+const severities = ['info', 'warning', 'critical'] as const;
 
 /** Whom a project's events are mailed to. */
 export const ProjectNotifications = z.strictObject({

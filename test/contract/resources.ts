@@ -334,6 +334,23 @@ export const resourcesContract = (store: string, open?: () => Promise<Documents>
       }
     });
 
+    titled('of a deletion and a first use at the same moment only one succeeds', async (t) => {
+      if (!verbs.includes('delete')) return t.pass();
+      for (const { from, path } of references.filter(({ to }) => to === resource.collection)) {
+        const referrer = resourceOf(from);
+        for (let round = 0; round < 8; round += 1) {
+          const { id } = await make(resource);
+          const body = { ...referrer.example, [path]: id, name: `User ${randomUUID()}` };
+          const [deleted, used] = await Promise.all([
+            harness.ask('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } }),
+            harness.ask('POST', referrer.path, { body }),
+          ]);
+          const outcome = `${deleted.status} ${used.status}`;
+          t.true(['200 400', '409 200'].includes(outcome), outcome);
+        }
+      }
+    });
+
     titled('what is deleted is gone with its versions, and the record says what it was', async (t) => {
       if (!verbs.includes('delete')) return t.pass();
       const { id } = await make(resource);
