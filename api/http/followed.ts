@@ -19,6 +19,10 @@ export interface Followed<Fields extends object> {
   close(): Promise<void>;
 }
 
+/** Versions begin anew when a document is removed and made again. */
+const isOlder = (left: Stored, right: Stored): boolean =>
+  left.createdAt === right.createdAt ? left.version < right.version : left.createdAt < right.createdAt;
+
 /** Tells of every document that comes, changes or goes; for indexes over the collection. */
 export type OnChange<Fields extends object> = (
   tenantId: string,
@@ -39,7 +43,7 @@ export const followed = async <Fields extends object>(
 
   const put = (tenantId: string, key: string, document: Fields & Stored): void => {
     const before = known.get(key);
-    if (before !== undefined && before.version > document.version) return;
+    if (before !== undefined && isOlder(document, before)) return;
     known.set(key, document);
     onChange(tenantId, before, document);
   };

@@ -94,6 +94,15 @@ test('what is removed and made anew under the same id is there again', async (t)
   t.deepEqual(changes, [5, undefined, 1, 2]);
 });
 
+test('what was made anew counts, though the feed had no time to tell of the removal', async (t) => {
+  const { things, tell } = await opened();
+  tell(thing(5));
+  tell({ ...thing(1), createdAt: '2026-02-02T00:00:00.000Z' });
+  t.is(things.get('a', 'x')?.n, 1);
+  things.learn('a', thing(6));
+  t.is(things.get('a', 'x')?.n, 1, 'a later state of the one before');
+});
+
 test('another organization’s document of the same id is another', async (t) => {
   const { things, tell } = await opened();
   tell(thing(1));

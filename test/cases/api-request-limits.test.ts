@@ -1,0 +1,61 @@
+/** An operation's own limit, and what a caller's lease of tokens costs the shared counters. */
+import test from 'ava';
+import { memoryCounters } from '../../api/adapters/counters-memory.ts';
+import type { Operation } from '../../api/http/operation.ts';
+import { makeRequestLimits } from '../../api/http/request-limits.ts';
+import type { Counters } from '../../schemas/counters.ts';
+
+const clock = { nowMs: 1_800_000_000_000, now: () => clock.nowMs };
+const settings = { API_REQUESTS_PER_SECOND: 100, API_ANONYMOUS_REQUESTS_PER_SECOND: 10 };
+const operation = (limit?: Operation['limit']) => ({ operationId: 'one', limit }) as Operation;
+
+const made = () => {
+  const counters = memoryCounters({ clock });
+  let asked = 0;
+  const counting: Counters = {
+    ...counters,
+    take(...given) {
+      asked++;
+      return counters.take(...given);
+    },
+  };
+  return { limits: makeRequestLimits(counting, clock, settings), asked: () => asked };
+};
+
+/** How many of many requests at one moment are let through. */
+const passed = async (ask: () => Promise<void> | undefined, most = 1000): Promise<number> => {
+  for (let count = 0; count < most; count++)
+    try {
+      await ask();
+    } catch {
+      return count;
+    }
+  return most;
+};
+
+test('an operation may have a limit of its own, beside which the usual one is as it was', async (t) => {
+  const { limits } = made();
+  const own = operation({ rate: 1, burst: 3 });
+  t.is(await passed(() => limits.anonymous('203.0.113.1', own)), 3);
+  t.is(await passed(() => limits.anonymous('203.0.113.1', operation())), 50);
+  t.is(await passed(() => limits.anonymous('203.0.113.2', own)), 3);
+});
+
+test('a busy caller asks the shared counters seldom, and an idle one takes no more than it uses', async (t) => {
+  const { limits, asked } = made();
+  t.is(await passed(() => limits.refused('203.0.113.1')), 50);
+  const busy = made();
+  t.is(await passed(() => busy.limits.anonymous('203.0.113.1', operation({ rate: 1000, burst: 1000 }))), 1000);
+  t.true(busy.asked() < 30, String(busy.asked()));
+  t.true(asked() <= 51);
+  const idle = made();
+  let through = 0;
+  for (let second = 0; second < 60; second++) {
+    for (let request = 0; request < 9; request++) {
+      clock.nowMs += 110;
+      await idle.limits.anonymous('203.0.113.1', operation());
+      through++;
+    }
+  }
+  t.is(through, 540);
+});
