@@ -153,12 +153,23 @@ const pathParameters = ({ path, params }: Operation): Json[] => {
 
 const queryParameters = ({ query, path, role }: Operation): Json[] => [
   ...Object.entries(propertiesOf(query)).map(([name, schema]) => {
-    // A parameter without a value counts as not given, so a least length would promise a refusal that does not come.
-    const { description, minLength: _, ...rest } = schema as { description?: string; minLength?: number };
+    const { description, ...rest } = orNothing(schema as QuerySchema);
     return { name, in: 'query', required: false, ...(description && { description }), schema: rest };
   }),
   ...(path.startsWith('/api/') && role !== 'none' ? [tenantParameter] : []),
 ];
+
+interface QuerySchema {
+  readonly description?: string;
+  readonly minLength?: number;
+  readonly pattern?: string;
+}
+
+/** A parameter without a value counts as not given: what it may not be empty for is no promise of a refusal. */
+const orNothing = ({ minLength: _, pattern, ...rest }: QuerySchema): QuerySchema => ({
+  ...rest,
+  ...(pattern === undefined ? {} : { pattern: `^$|${pattern}` }),
+});
 
 const tenantParameter = {
   name: 'tenantId',
@@ -172,6 +183,12 @@ const propertiesOf = (schema: z.ZodType | undefined): Readonly<Record<string, un
   schema === undefined ? {} : ((schemaOf(schema, 'input')['properties'] as Record<string, unknown> | undefined) ?? {});
 
 const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', target: 'draft-2020-12' });
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    ...{ io, unrepresentable: 'any', target: 'draft-2020-12' },
+    // What was taken as an address is given back; validators differ in what they call one.
+    override: ({ jsonSchema }) => {
+      if (io === 'output' && jsonSchema.format === 'email') delete jsonSchema.format;
+    },
+  });
   return rest;
 };
