@@ -392,6 +392,9 @@ test('the daily volume of the plan ends with 429 until midnight UTC', async (t) 
   const refused = await post(fixture, request('logs', 1, 'z'.repeat(500)));
   t.is(refused.status, 429);
   t.is(refused.headers.get('retry-after'), '3600');
+  const { error } = await call(fixture, grpcPath('logs'), request('logs', 1, 'z'.repeat(500)));
+  t.is(error?.code, 8);
+  t.true(error?.metadata.get('grpc-status-details-bin')[0]?.includes('google.rpc.RetryInfo'));
 });
 
 test('gRPC: unknown methods, broken frames and unknown encodings have their own codes', async (t) => {
