@@ -14,7 +14,7 @@ import type { Row } from './report.ts';
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 10);
 const serverCore = 0;
 const loadCore = 1;
-const paths = (process.env['BENCH_PATHS'] ?? '/auth/session').split(',');
+const paths = (process.env['BENCH_PATHS'] ?? '/auth/session,/api/projects/default,/api/projects').split(',');
 
 /** From the start of the process to the first `/readyz` that says ready, the stores set up before. */
 const startMs = async (dataDirectory: string): Promise<number> => {
