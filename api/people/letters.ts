@@ -79,6 +79,17 @@ export const knownAddressLetter = (settings: Addresses, to: string): Letter => (
   link: { text: 'Sign in', url: linkTo(settings, 'login') },
 });
 
+/** What happened to how somebody signs in, as a sentence: if it was not them, they must hear of it. */
+export const signInChangedLetter = (settings: Addresses, to: string, happened: string): Letter => ({
+  to,
+  subject: 'How you sign in to OIQ was changed',
+  paragraphs: [
+    happened,
+    'If it was not you, change your password at once, look at your sessions, and tell an Owner of your organization.',
+  ],
+  link: { text: 'Sign in', url: linkTo(settings, 'login') },
+});
+
 export const resetFactorLetter = (
   settings: Addresses,
   { to, organization, by }: { readonly to: string; readonly organization: string; readonly by: string },

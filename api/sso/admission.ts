@@ -6,6 +6,7 @@ import { type Membership, memberships, type User, users, usersTenant } from '../
 import type { Change, ChangeScope } from '../http/changes.ts';
 import { ApiError } from '../http/errors.ts';
 import type { Ports } from '../http/ports.ts';
+import { signInChangedLetter } from '../people/letters.ts';
 import { EmailAddress } from '../people/names.ts';
 import { domainOfEmail } from './domains.ts';
 import type { Claims } from './provider.ts';
@@ -150,6 +151,7 @@ const makeUser = async (scope: ChangeScope, { claims }: Admitting, email: string
 export const linkIdentity = async (
   { tenantId, claims, change }: Omit<Admitting, 'provider'>,
   user: User & Stored,
+  { mail, settings }: Pick<Ports, 'mail' | 'settings'>,
 ): Promise<void> =>
   change(async (scope) => {
     const linked = scope.of(identitiesTenant).collection(identities);
@@ -157,6 +159,8 @@ export const linkIdentity = async (
     if (items[0] !== undefined && items[0].userId !== user.id)
       throw new ApiError('CONFLICT', 'this identity belongs to another user already');
     if (items[0] === undefined) await linked.insert({ issuer: claims.iss, subject: claims.sub, userId: user.id });
+    const happened = `The identity provider ${claims.iss} was linked: whoever it knows as you can sign in as you.`;
+    await mail.put(scope, signInChangedLetter(settings, user.email, happened));
     scope.record({
       ...{ action: 'identity.link', tenantId, id: user.id, name: user.email, after: { issuer: claims.iss } },
       actor: { type: 'user', id: user.id, name: user.email },

@@ -1,4 +1,7 @@
 /** Authenticators and recovery codes: what turns them on, what they ask for, and that no code counts twice. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { generateSync } from 'otplib';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
@@ -135,6 +138,25 @@ test.serial('ten recovery codes work once each, and new ones void the old', asyn
   t.is((await login('admin@a.example', third)).status, 401);
   t.is((await login('admin@a.example', renewed.body.recoveryCodes[0])).status, 200);
 });
+
+test.serial(
+  'a user hears by mail of a factor that was set up or turned off, and of a recovery code that was used',
+  async (t) => {
+    const { recoveryCodes, secret, token } = await enroll(t, 'editor@b.example');
+    t.is((await login('editor@b.example', recoveryCodes[0])).status, 200);
+    t.is((await post(token, '', { password, code: codeAt(secret) }, 'DELETE')).status, 200);
+    const told = (): string[] => {
+      const path = join(harness.directory, 'outbox.jsonl');
+      const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
+      const mails = lines.map((line) => JSON.parse(line) as { to: string; text: string });
+      return mails.filter(({ to }) => to === 'editor@b.example').map(({ text }) => text);
+    };
+    const deadline = Date.now() + 10_000;
+    while (told().length < 3 && Date.now() < deadline) await sleep(20);
+    const texts = told().join('\n');
+    for (const happened of [/was set up/, /recovery code/, /turned off/]) t.regex(texts, happened);
+  },
+);
 
 test.serial('turning it off needs the password and a code', async (t) => {
   const { secret, token } = await enroll(t, 'owner@a.example');

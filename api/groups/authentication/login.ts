@@ -9,6 +9,7 @@ import { checkSecondFactor } from '../../http/second-factor.ts';
 import { unauthenticated } from '../../http/session.ts';
 import { beginSession } from '../../http/sessions.ts';
 import { countAttempt } from '../../http/sign-in-attempts.ts';
+import { signInChangedLetter } from '../../people/letters.ts';
 import { SignedIn } from './views.ts';
 
 /** Of one user in an hour: enough to see an attack, too few to fill the chain with it. */
@@ -49,7 +50,7 @@ export const login = defineOperation({
       throw error;
     }
     await attempt.succeeded();
-    if (shownBy === 'recovery-code') await recordRecovery(user, organization.id, change);
+    if (shownBy === 'recovery-code') await recordRecovery(user, organization.id, { change, ports });
     await rehash(user, body.password, ports);
     return beginSession({ user, organization, request, change }, ports);
   },
@@ -68,11 +69,17 @@ const recordFailure = (user: User & Stored, tenantId: string, change: Change, { 
   });
 };
 
-/** Recovery codes are few, and used where an authenticator was lost, or by a thief. */
-const recordRecovery = (user: User & Stored, tenantId: string, change: Change): Promise<void> =>
-  change(async ({ record }) => {
+/** Recovery codes are few, and used where an authenticator was lost, or by a thief: their owner hears of it. */
+const recordRecovery = (
+  user: User & Stored,
+  tenantId: string,
+  { change, ports }: { readonly change: Change; readonly ports: Ports },
+): Promise<void> =>
+  change(async (scope) => {
+    const happened = 'Somebody, you we hope, signed in with a recovery code in place of the authenticator.';
+    await ports.mail.put(scope, signInChangedLetter(ports.settings, user.email, happened));
     const actor = { type: 'user', id: user.id, name: user.email } as const;
-    record({ action: 'multi-factor.use-recovery-code', id: user.id, name: user.email, tenantId, actor });
+    scope.record({ action: 'multi-factor.use-recovery-code', id: user.id, name: user.email, tenantId, actor });
   });
 
 /** The parameters of hashing rose since the password was hashed. */

@@ -7,6 +7,7 @@ import { makeRecoveryCodes } from '../../http/multi-factor-codes.ts';
 import { defineOperation } from '../../http/operation.ts';
 import { enrolmentOf, useCode } from '../../http/second-factor.ts';
 import { removeSessions } from '../../http/sessions.ts';
+import { signInChangedLetter } from '../../people/letters.ts';
 import { RecoveryCodes } from './mfa-recovery-codes.ts';
 
 export const confirmMultiFactor = defineOperation({
@@ -39,6 +40,8 @@ export const confirmMultiFactor = defineOperation({
         throw new ApiError('CONFLICT', 'another authenticator was enrolled meanwhile');
       const confirmedAt = new Date(ports.clock.now()).toISOString();
       await enrolments.update(user.id, { confirmedAt, recoveryCodes: [...codes.kept] }, current.version);
+      const happened = 'A second factor was set up: signing in needs a code from now on.';
+      await ports.mail.put(scope, signInChangedLetter(ports.settings, user.email, happened));
       scope.record({ id: user.id, name: user.email, before: { on: false }, after: { on: true } });
       return body.endOtherSessions ? removeSessions(scope, user.id, { except: sessionId }) : [];
     });

@@ -5,6 +5,7 @@ import { invalid } from '../../http/errors.ts';
 import { defineOperation } from '../../http/operation.ts';
 import { useCode } from '../../http/second-factor.ts';
 import { countAttempt } from '../../http/sign-in-attempts.ts';
+import { signInChangedLetter } from '../../people/letters.ts';
 import { refuseUnlessOn } from './mfa-on.ts';
 
 export const turnMultiFactorOff = defineOperation({
@@ -29,9 +30,11 @@ export const turnMultiFactorOff = defineOperation({
       await attempt.succeeded();
     }
     if ((await useCode(user.id, body.code, request, ports)) === undefined) throw invalid('code', 'is wrong');
-    await change(async ({ of, record }) => {
-      await of(multiFactorsTenant).collection(multiFactors).delete(user.id);
-      record({ id: user.id, name: user.email, before: { on: true }, after: { on: false } });
+    await change(async (scope) => {
+      await scope.of(multiFactorsTenant).collection(multiFactors).delete(user.id);
+      const happened = 'Your second factor was turned off. The password alone lets you in now.';
+      await ports.mail.put(scope, signInChangedLetter(ports.settings, user.email, happened));
+      scope.record({ id: user.id, name: user.email, before: { on: true }, after: { on: false } });
     });
     return {};
   },

@@ -39,7 +39,7 @@ export const finishOidc = defineOperation({
     });
     const { tenantId } = flow;
     if (flow.link !== undefined) {
-      await linkIdentity({ tenantId, claims, change }, linkingUser(flow.link, tenantId, ports));
+      await linkIdentity({ tenantId, claims, change }, linkingUser(flow.link, tenantId, ports), ports);
     } else {
       const user = await admit({ tenantId, provider, claims, change }, ports);
       const organization = ports.directory.organizationsOf(user.id).find(({ id }) => id === tenantId);
