@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Counters } from '../../schemas/counters.ts';
+import { subscriberOf } from '../../schemas/source-address.ts';
 import { rateLimited } from '../http/errors.ts';
 
 /** Requests for a message to an address: from one source about it, and from one source about any. */
@@ -13,7 +14,8 @@ const ofAddress = { rate: 1 / 600, burst: 5 };
  * when the address had enough for now, which the answer must not tell: nobody can keep somebody else from their mail,
  * nor fill their inbox.
  */
-export const mayWriteTo = async (counters: Counters, source: string, email: string): Promise<boolean> => {
+export const mayWriteTo = async (counters: Counters, address: string, email: string): Promise<boolean> => {
+  const source = subscriberOf(address);
   const key = hash('sha256', email);
   const taken = await Promise.all([
     counters.take(`mail/${source}/${key}`, ofPair, 1),
@@ -27,7 +29,7 @@ export const mayWriteTo = async (counters: Counters, source: string, email: stri
 const ofTokens = { rate: 1, burst: 60 };
 
 /** Counts a use of a link's token by a source. */
-export const countTokenUse = async (counters: Counters, source: string): Promise<void> => {
-  const { granted, retryAfterMs } = await counters.take(`one-time-token/${source}`, ofTokens, 1);
+export const countTokenUse = async (counters: Counters, address: string): Promise<void> => {
+  const { granted, retryAfterMs } = await counters.take(`one-time-token/${subscriberOf(address)}`, ofTokens, 1);
   if (granted < 1) throw rateLimited('too many links tried from here; wait a moment', retryAfterMs);
 };
