@@ -23,21 +23,21 @@ const forecasts: readonly [
     {},
     '2026-03-10T12:00:00Z',
     '',
-    unknown('there are 0 complete days of history, and a forecast needs 2'),
+    unknown('complete days of history: 0; a forecast needs 2'),
   ],
   [
     'it began yesterday',
     { '2026-03-09': 5 },
     '2026-03-10T12:00:00Z',
     '2026-03-09',
-    unknown('there are 0 complete days of history, and a forecast needs 2'),
+    unknown('complete days of history: 0; a forecast needs 2'),
   ],
   [
     'one complete day',
     { '2026-03-08': 5, '2026-03-09': 5 },
     '2026-03-10T12:00:00Z',
     '2026-03-08',
-    unknown('there are 1 complete days of history, and a forecast needs 2'),
+    unknown('complete days of history: 1; a forecast needs 2'),
   ],
   // 5 + 10 + 20 of the past, 15 a day for 22 days: what is left of today, and 21 more.
   [

@@ -28,7 +28,10 @@ export const changePlan = defineOperation({
   response: z.strictObject({ plan: PlanRef, previousPlan: PlanRef, losses: z.array(Loss) }),
   async handler({ caller, body, request, change }, { documents, columns, clock, settings, directory }) {
     if (!settings.SELF_SERVICE_PLANS)
-      throw new ApiError('FORBIDDEN', 'plans are not changed here: whoever runs the installation does that');
+      throw new ApiError(
+        'FORBIDDEN',
+        'plans are not changed here: whoever runs the installation does that, or sets OIQ_SELF_SERVICE_PLANS',
+      );
     const plan = await documents.of(plansTenant).collection(plans).find(body.planId);
     if (plan === undefined) throw invalid('planId', 'is no plan: GET /api/plans lists them');
     if (!isAvailable(plan, settings))

@@ -29,7 +29,7 @@ export const forecast = ({ byDay, period, nowMs, firstDay }: ForecastInput): Kno
     complete.push(byDay.get(day) ?? 0);
   }
   if (complete.length < fewestDays)
-    return unknown(`there are ${complete.length} complete days of history, and a forecast needs ${fewestDays}`);
+    return unknown(`complete days of history: ${complete.length}; a forecast needs ${fewestDays}`);
   const mean = complete.reduce((sum, amount) => sum + amount, 0) / complete.length;
   let used = 0;
   for (const [day, amount] of byDay) if (day >= dayOf(period.fromMs)) used += amount;
