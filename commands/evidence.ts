@@ -21,15 +21,23 @@ export const evidenceCommand = async ({ args, environment }: CommandContext): Pr
     const { id, publicKey } = evidenceKeyOf(makeSecretBox(await secretKeyOf(settingsOf(environment))));
     return print(`key ${id}\n${publicKey}`);
   }
+  const { verified, text } = await evidenceReport(file, keyId);
+  print(text);
+  if (!verified) process.exitCode = 1;
+};
+
+/** What is said of a file. With `keyId`, it must be signed with that key. */
+export const evidenceReport = async (
+  file: string,
+  keyId?: string,
+): Promise<{ readonly verified: boolean; readonly text: string }> => {
   try {
     const findings = await verifyEvidenceFile(file);
     const problem = problemOf(findings, keyId);
-    print(reportOf(findings, problem));
-    if (problem !== undefined) process.exitCode = 1;
+    return { verified: problem === undefined, text: reportOf(findings, problem) };
   } catch (error) {
     if (!(error instanceof EvidenceFileError)) throw error;
-    print(`NOT VERIFIED: ${error.message}`);
-    process.exitCode = 1;
+    return { verified: false, text: `NOT VERIFIED: ${error.message}` };
   }
 };
 

@@ -27,6 +27,8 @@ export interface ChainSigning {
   signNew(tenantId: string): Promise<GrowingHead | undefined>;
   /** Records covered by the newest head that this process knows. */
   sizeOf(tenantId: string): number | undefined;
+  /** False once a chain was found not to go on from what was signed. */
+  isSound(tenantId: string): boolean;
   /** Says, once a tenant, that its chain is not what was signed. */
   report(tenantId: string, after: number): void;
 }
@@ -110,6 +112,7 @@ export const chainSigning = ({ documents, heads, key, clock, log, ...options }: 
       await publish(tenantId, made, at);
       return made.at(-1) ?? at.head;
     },
+    isSound: (tenantId) => !reported.has(tenantId),
     sizeOf: (tenantId) => signed.get(tenantId)?.head?.size,
     report,
   };

@@ -10,7 +10,7 @@ import { notedEnd } from './record-pages.ts';
 export interface HeadSigner {
   /** Signs what is new of a tenant now, and gives its newest head; none while it has no records. */
   sign(tenantId: string): Promise<GrowingHead | undefined>;
-  /** Signs what is new of every tenant, then stops. */
+  /** Signs what is new of every tenant, within ten seconds, then stops. */
   close(): Promise<void>;
 }
 
@@ -18,6 +18,18 @@ export interface HeadSignerOptions extends SigningOptions {
   /** Default a minute. */
   readonly everyMs?: number;
 }
+
+/** A store that hangs must not keep the process: what is not signed by then is, after the next start. */
+const closingMs = 10_000;
+
+const within = async (ms: number, work: Promise<void>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+};
 
 export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSigner> => {
   const { documents, heads, log, everyRecords = 1_000, everyMs = 60_000 } = options;
@@ -36,8 +48,18 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
       if (turns.get(tenantId) === turn) turns.delete(tenantId);
     };
     turns.set(tenantId, turn);
-    turn.then(forget, forget);
+    turn.then(() => {
+      forget();
+      // Enough may have come meanwhile for another head.
+      signIfDue(tenantId);
+    }, forget);
     return turn;
+  };
+
+  const signIfDue = (tenantId: string): void => {
+    if (turns.has(tenantId) || !signing.isSound(tenantId)) return;
+    const size = signing.sizeOf(tenantId) ?? met.get(tenantId) ?? 0;
+    if ((ends.get(tenantId) ?? 0) - size >= everyRecords) void tried(sign(tenantId));
   };
 
   const signAll = async (): Promise<void> => {
@@ -57,30 +79,33 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
 
   const feed = await documents.follow(auditHeads, ({ tenantId, document }) => {
     if (document === undefined) return;
-    const { sequence } = document;
-    ends.set(tenantId, sequence);
-    if (!met.has(tenantId)) met.set(tenantId, sequence);
-    const size = signing.sizeOf(tenantId) ?? met.get(tenantId) ?? 0;
-    if (sequence - size >= everyRecords && !turns.has(tenantId)) void tried(sign(tenantId));
+    ends.set(tenantId, document.sequence);
+    if (!met.has(tenantId)) met.set(tenantId, document.sequence);
+    signIfDue(tenantId);
   });
   let running = Promise.resolve();
-  const timer = setInterval(() => {
+  const tick = (): void => {
     running = running.then(() => tried(signAll()));
-  }, everyMs);
+  };
+  // What a crash left unsigned does not wait for a whole turn.
+  const first = setTimeout(tick, everyMs / 12);
+  const timer = setInterval(tick, everyMs);
+  first.unref();
   timer.unref();
 
   return {
     sign,
     async close() {
+      clearTimeout(first);
       clearInterval(timer);
-      await running;
-      // The feed may be a moment behind.
-      const refresh = async (): Promise<void> => {
-        for await (const { tenantId, sequence } of documents.everywhere(auditHeads)) ends.set(tenantId, sequence);
-      };
-      await tried(refresh().then(signAll));
+      const rest = running
+        // The feed may be a moment behind.
+        .then(async () => {
+          for await (const { tenantId, sequence } of documents.everywhere(auditHeads)) ends.set(tenantId, sequence);
+        })
+        .then(signAll);
+      await within(closingMs, tried(rest));
       await feed.close();
-      await Promise.allSettled(turns.values());
     },
   };
 };

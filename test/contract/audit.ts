@@ -90,6 +90,27 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.like(await verifyChain(stores, 'many'), { firstBreak: undefined, records: 55 });
   });
 
+  test.serial(`${name}: what is new is signed after a while without being asked`, async (t) => {
+    await changesFor(one, 'waiting')(async ({ record }) => record({ id: 'x' }));
+    const { documents, heads, key } = stores;
+    const patient = await openHeadSigner({
+      ...{ documents, heads, key, clock: systemClock, log: silent },
+      everyMs: 120,
+    });
+    const covers = async (size: number): Promise<void> => {
+      const deadline = Date.now() + 10_000;
+      while (((await heads.newest('waiting'))[0]?.size ?? 0) < size) {
+        if (Date.now() > deadline) throw new Error(`no head of ${size} records within ten seconds`);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    };
+    await covers(1);
+    await changesFor(one, 'waiting')(async ({ record }) => record({ id: 'x' }));
+    await covers(2);
+    await patient.close();
+    t.is((await heads.newest('waiting')).length, 2);
+  });
+
   test(`${name}: a change that fails after it recorded leaves neither the change nor the record`, async (t) => {
     const change = changesFor(one, 't-fails');
     const failing = change(async ({ of, record }) => {
@@ -255,7 +276,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     for (const deadline = Date.now() + 10_000; ; ) {
       const [newest] = await heads.newest('quick');
       if ((newest?.size ?? 0) >= 20) break;
-      if (Date.now() > deadline) t.fail('no head of 20 records within ten seconds');
+      if (Date.now() > deadline) throw new Error('no head of 20 records within ten seconds');
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     await quick.close();

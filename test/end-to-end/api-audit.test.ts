@@ -11,6 +11,7 @@ import { EvidenceFileError, verifyEvidenceFile } from '../../api/audit/evidence-
 import { publicEvidenceKey } from '../../api/audit/evidence-key.ts';
 import { leafHashOf } from '../../api/audit/merkle.ts';
 import { isConsistent, rootOfInclusion } from '../../api/audit/merkle-proofs.ts';
+import { evidenceReport } from '../../commands/evidence.ts';
 import { type AuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';
 
@@ -214,11 +215,15 @@ test.serial('an exported chain verifies without any store, and what was changed 
   t.is(bad.code, 1);
   t.regex(bad.said, /NOT VERIFIED: record 5 is missing/);
   const unsigned = lines.filter((line) => !line.startsWith('{"type":"head"')).join('\n');
-  t.regex((await runCommand('verify', fileOf(unsigned))).said, /NOT VERIFIED: none of its records is signed/);
-  t.regex(
-    (await runCommand('verify', fileOf(text), '--key', '0123456789abcdef')).said,
-    /NOT VERIFIED: it is signed with/,
-  );
+  for (const [given, key, said] of [
+    [unsigned, keyId, /NOT VERIFIED: none of its records is signed/],
+    [text, '0123456789abcdef', /NOT VERIFIED: it is signed with/],
+    ['', undefined, /NOT VERIFIED: this is no evidence file/],
+  ] as const) {
+    const report = await evidenceReport(fileOf(given), key);
+    t.false(report.verified);
+    t.regex(report.text, said);
+  }
 });
 
 test.serial('what was changed in the store is named by the verification, and proved no more', async (t) => {
@@ -230,6 +235,16 @@ test.serial('what was changed in the store is named by the verification, and pro
   t.like(body, { valid: false, records: 1, firstBreak: { kind: 'record-edited', sequence: 2 } });
   t.is((await harness.ask('GET', `/api/evidence/proofs/${second.id}`, { as: 'auditor' })).body.error, 'CONFLICT');
   await records.update(second.id, { hash: second.hash });
+  t.true((await ask('/api/evidence/verify')).body.valid);
+});
+
+test.serial('an export that cannot go on breaks the connection off, and is no whole answer', async (t) => {
+  const records = harness.documents.of('a').collection(auditRecords);
+  const [last] = (await records.list({ sort: { id: -1 }, limit: 1 })).items;
+  if (last === undefined) throw new Error('there is no record');
+  await records.update(last.id, { details: {} as never });
+  await t.throwsAsync(harness.ask('GET', '/api/audit/export', { as: 'auditor' }));
+  await records.update(last.id, { details: last.details });
   t.true((await ask('/api/evidence/verify')).body.valid);
 });
 

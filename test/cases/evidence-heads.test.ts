@@ -1,0 +1,85 @@
+/** Signed heads on their way: on the bus, and in the table where the sink lands them. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { evidenceKeyOf } from '../../api/audit/evidence-key.ts';
+import { openHeadStore } from '../../api/audit/head-store.ts';
+import { GrowingTree, leafHashOf } from '../../api/audit/merkle.ts';
+import { makeSecretBox } from '../../api/http/secret-box.ts';
+import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
+import { systemClock } from '../../schemas/clock.ts';
+import type { GrowingHead } from '../../schemas/evidence.ts';
+import { silent } from '../../schemas/log.ts';
+import { noMetrics } from '../../schemas/metrics.ts';
+import { allTopics, topics } from '../../schemas/topics.ts';
+import { chdbColumns } from '../../sinks/adapters/columns-chdb.ts';
+import { startSinks } from '../../sinks/index.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+
+const key = evidenceKeyOf(makeSecretBox('a secret key of the tests, long enough'));
+
+const headOf = (tenantId: string, size: number, signedAt = '2026-03-01T10:00:00.123Z'): GrowingHead => {
+  const tree = new GrowingTree();
+  for (let n = 1; n <= size; n++) tree.append(leafHashOf(Buffer.from(`${n}`)));
+  const root = tree.root().toString('hex');
+  const head = key.sign({ tenantId, size, root, lastHash: 'a'.repeat(64), signedAt });
+  return { ...head, subtrees: tree.subtrees.map((subtree) => subtree.toString('hex')) };
+};
+
+test('heads are read in order of size, landed or not, each once and each as it was signed', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-heads-'));
+  const columns = await chdbColumns({ directory: join(directory, 'columns') });
+  await migrate(columns, silent);
+  const bus = await segmentsBus({ directory: join(directory, 'bus') });
+  await bus.ensureTopics(allTopics);
+  const heads = openHeadStore(bus, columns);
+  t.teardown(async () => {
+    await heads.close();
+    await bus.close();
+    await columns.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const all = async (tenantId: string, after = 0, upTo = 1_000): Promise<GrowingHead[]> => {
+    const found: GrowingHead[] = [];
+    for await (const head of heads.inOrder(tenantId, after, upTo)) found.push(head);
+    return found;
+  };
+  const landed = async (): Promise<void> => {
+    const role = await startSinks({
+      ...{ bus, columns, metrics: noMetrics, log: silent, clock: systemClock },
+      only: ['evidence-heads'],
+      threads: 1,
+    });
+    for (const deadline = Date.now() + 20_000; ; ) {
+      const lags = await bus.lag('evidence-heads', [topics.evidenceHeads.name]);
+      if (lags.every(({ lag }) => lag === 0)) break;
+      if (Date.now() > deadline) throw new Error('the heads did not land within 20 seconds');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await role.stop();
+  };
+
+  const [three, seven, ten] = [headOf('a', 3), headOf('a', 7), headOf('a', 10)] as const;
+  await heads.publish([three, headOf('b', 4), seven]);
+  t.deepEqual(await all('a'), [three, seven], 'all on the bus');
+  await landed();
+  t.deepEqual(await all('a'), [three, seven], 'all in the table');
+  const again = headOf('a', 7, '2026-03-01T11:00:00.000Z');
+  await heads.publish([ten, again, headOf('b', 9)]);
+  t.deepEqual(await all('a'), [three, seven, again, ten], 'some here, some there');
+  t.deepEqual(await all('a', 3, 9), [seven, again]);
+  t.deepEqual(
+    (await heads.newest('a')).map(({ size }) => size),
+    [10, 7, 7, 3],
+  );
+  t.deepEqual([...(await heads.sizes())].sort(), [
+    ['a', 7],
+    ['b', 4],
+  ]);
+  await landed();
+  await columns.execute('OPTIMIZE TABLE evidence_heads FINAL');
+  t.deepEqual(await all('a'), [three, again, ten], 'two heads over the same records are one');
+  t.true((await all('a')).every((head) => key.signed(head)));
+  t.deepEqual(await all('c'), []);
+});
