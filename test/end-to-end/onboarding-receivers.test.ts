@@ -1,0 +1,69 @@
+/** What onboarding says, against real receivers: its snippet is taken, and the doctor knows what they saw. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { memoryCounters } from '../../api/adapters/counters-memory.ts';
+import { endpointsOf } from '../../api/groups/onboarding/endpoints.ts';
+import { keyPlaceholder } from '../../api/groups/onboarding/snippet.ts';
+import { snippets } from '../../api/groups/onboarding/snippets.ts';
+import { startReceivers } from '../../receivers/index.ts';
+import { systemClock } from '../../schemas/clock.ts';
+import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { silent } from '../../schemas/log.ts';
+import { noMetrics } from '../../schemas/metrics.ts';
+import { licenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+import { running } from '../contract/receivers-fixture.ts';
+import { type Answer, startHarness } from './api-harness.ts';
+
+const run = promisify(execFile);
+
+test('what the curl snippet sends is taken', async (t) => {
+  await using fixture = await running();
+  const endpoints = { ...endpointsOf(settingsOf({}), ''), otlpHttp: fixture.http };
+  const [piece] = snippets.find(({ id }) => id === 'curl')?.pieces(endpoints) ?? [];
+  const script = (piece?.text ?? '').replaceAll(keyPlaceholder, fixture.secret);
+  const { stdout } = await run('sh', ['-c', script]);
+  t.is(stdout, '{}');
+  const [member] = fixture.bus.members();
+  t.is(member?.records, 1);
+  t.true(member?.bytes.includes('hello from curl'));
+});
+
+test('the doctor knows from the receivers what became of a key’s requests', async (t) => {
+  const harness = await startHarness();
+  t.teardown(() => harness.close());
+  const keyOf = async (allowedCidrs: string[]): Promise<string> => {
+    const key = makeLicenseKey();
+    const fields = licenseKeyFields(key, { name: 'sender', projectId: 'shop', expiresAt: null });
+    await harness.documents
+      .of('a')
+      .collection(licenseKeys)
+      .insert({ ...fields, allowedCidrs });
+    return key;
+  };
+  const [open, closed] = [await keyOf([]), await keyOf(['10.0.0.0/8'])];
+  const receivers = await startReceivers({
+    ...{ bus: harness.bus, documents: harness.documents, counters: memoryCounters(), clock: systemClock },
+    ...{ metrics: noMetrics, log: silent },
+    settings: settingsOf({ OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0', OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0' }),
+  });
+  const send = async (key: string): Promise<number> => {
+    const headers = { 'x-license-key': key, 'content-type': 'application/json' };
+    const body = '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"x"}}]}]}]}';
+    const url = `http://${receivers.addresses.OTLP_HTTP_ADDRESS}/v1/logs`;
+    return (await fetch(url, { method: 'POST', headers, body })).status;
+  };
+  t.is(await send(open), 200);
+  t.is(await send(closed), 403);
+  // What they saw they tell now and then, and at the end.
+  await receivers.stop();
+  const ask = (key: string): Promise<Answer> =>
+    harness.ask('POST', '/api/onboarding/doctor', { as: 'admin', body: { key } });
+  const taken = await ask(open);
+  t.is(taken.body.verdict, 'not-indexed-yet', JSON.stringify(taken.body.findings));
+  t.truthy(taken.body.key.lastUsedAt);
+  const blocked = await ask(closed);
+  t.is(blocked.body.verdict, 'blocked-address', JSON.stringify(blocked.body.findings));
+  t.regex(blocked.body.findings[0].message, /127\.0\.0\.1/);
+});
