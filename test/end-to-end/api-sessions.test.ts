@@ -195,6 +195,7 @@ test.serial('I see my sessions and end one of them; nobody else’s is there', a
   t.true(shown('A laptop').current);
   t.false(shown('A phone').current);
   t.is(shown('A phone').address, '127.0.0.1');
+  t.deepEqual(shown('A phone').tenant, { id: 'a', name: 'Organization a' });
   t.notRegex(JSON.stringify(body), /[Hh]ash|oiq_rt/);
   t.is(body.items.length, 2);
 

@@ -4,11 +4,12 @@ import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts'
 import { personOf } from '../../http/directory.ts';
 import { invalid } from '../../http/errors.ts';
 import { defineOperation } from '../../http/operation.ts';
+import { Tenant } from './views.ts';
 
 const SessionView = z.strictObject({
   id: z.string(),
   current: z.boolean().describe('The one that asks'),
-  organizationId: z.string(),
+  tenant: Tenant,
   createdAt: z.iso.datetime(),
   lastUsedAt: z.iso.datetime().describe('When it was last refreshed'),
   expiresAt: z.iso.datetime(),
@@ -28,7 +29,7 @@ export const listSessions = defineOperation({
     cursor: z.string().max(1024).optional(),
   }),
   response: z.strictObject({ items: z.array(SessionView), nextCursor: z.string().nullable() }),
-  async handler({ caller, query }, { documents, clock }) {
+  async handler({ caller, query }, { documents, directory, clock }) {
     const { userId, sessionId } = personOf(caller);
     const filter = { userId, expiresAt: { $gt: new Date(clock.now()).toISOString() } };
     const page = await documents
@@ -39,9 +40,16 @@ export const listSessions = defineOperation({
         if (error instanceof PermanentError) throw invalid('cursor', 'is not a cursor of this list');
         throw error;
       });
+    const names = new Map(directory.organizationsOf(userId).map(({ id, name }) => [id, name]));
     const items = page.items.map(({ id, tenantId, createdAt, refreshedAt, expiresAt, address, userAgent }) => ({
-      ...{ id, current: id === sessionId, organizationId: tenantId, createdAt, lastUsedAt: refreshedAt },
-      ...{ expiresAt, address, userAgent },
+      id,
+      current: id === sessionId,
+      tenant: { id: tenantId, name: names.get(tenantId) ?? '' },
+      createdAt,
+      lastUsedAt: refreshedAt,
+      expiresAt,
+      address,
+      userAgent,
     }));
     return { items, nextCursor: page.nextCursor };
   },
