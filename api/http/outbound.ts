@@ -39,6 +39,8 @@ export interface OutboundOptions {
   readonly maxBytes?: number;
   /** Resolves names; the system's by default. */
   readonly resolve?: typeof lookUp;
+  /** Name servers that are asked for TXT records, as address:port; the system's by default. */
+  readonly nameServers?: readonly string[];
 }
 
 export const openOutbound = ({
@@ -46,10 +48,12 @@ export const openOutbound = ({
   timeoutMs = 10_000,
   maxBytes = 1024 * 1024,
   resolve = lookUp,
+  nameServers,
 }: OutboundOptions = {}): Outbound => {
   const allowed = networksOf(allowedNetworks);
   const lookup = checkedLookup(allowed, resolve);
-  const resolver = new Resolver({ timeout: 3000, tries: 2 });
+  const resolver = new Resolver({ timeout: Math.min(3000, timeoutMs), tries: 2 });
+  if (nameServers !== undefined) resolver.setServers(nameServers);
   return {
     async fetch(url, { method = 'GET', headers = {}, body } = {}) {
       const target = targetOf(url, allowed);

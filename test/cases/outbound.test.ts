@@ -1,4 +1,5 @@
 /** Requests to addresses that users chose reach nothing private, and neither hang nor fill the memory. */
+import { createSocket } from 'node:dgram';
 import type { lookup } from 'node:dns';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -135,4 +136,61 @@ test('an answer that is too large, too slow, or cut off is an error', async (t) 
   await t.throwsAsync(fetching('/silent'), { instanceOf: OutboundError, message: /too long/ });
   await t.throwsAsync(fetching('/endless'), { instanceOf: OutboundError, message: /too long/ });
   await t.throwsAsync(fetching('/cut'), { instanceOf: OutboundError });
+});
+
+/** A name server that answers every question with a code and these TXT records; `undefined` leaves it unanswered. */
+const nameServer = async (
+  t: ExecutionContext,
+  answers: Readonly<
+    Record<string, { readonly code: number; readonly texts: readonly (readonly string[])[] } | undefined>
+  >,
+): Promise<string> => {
+  const socket = createSocket('udp4');
+  socket.on('message', (question, { port, address }) => {
+    const end = question.indexOf(0, 12) + 5;
+    const labels = question.subarray(12, end - 4).toString('latin1');
+    const answer = Object.entries(answers).find(([name]) => labels.includes(name))?.[1];
+    if (answer === undefined) return;
+    const records = answer.texts.map((parts) => {
+      const text = Buffer.concat(parts.map((part) => Buffer.from([part.length, ...Buffer.from(part)])));
+      // The name of the question, TXT, IN, a minute, and the length.
+      return Buffer.concat([
+        Buffer.from([0xc0, 12, 0, 16, 0, 1, 0, 0, 0, 60, text.length >> 8, text.length & 255]),
+        text,
+      ]);
+    });
+    const header = Buffer.from([
+      ...question.subarray(0, 2),
+      0x81,
+      0x80 | answer.code,
+      0,
+      1,
+      0,
+      records.length,
+      0,
+      0,
+      0,
+      0,
+    ]);
+    socket.send(Buffer.concat([header, question.subarray(12, end), ...records]), port, address);
+  });
+  await new Promise<void>((bound) => socket.bind(0, '127.0.0.1', bound));
+  t.teardown(() => void socket.close());
+  return `127.0.0.1:${socket.address().port}`;
+};
+
+test('TXT records are put together from their parts, and a name service that cannot tell is told from one that has none', async (t) => {
+  const server = await nameServer(t, {
+    there: { code: 0, texts: [['v=spf1 -all'], ['oiq-verification=', 'abc']] },
+    nothing: { code: 0, texts: [] },
+    unknown: { code: 3, texts: [] },
+    broken: { code: 2, texts: [] },
+    silent: undefined,
+  });
+  const { txt } = openOutbound({ nameServers: [server], timeoutMs: 200 });
+  t.deepEqual([...((await txt('there.example')) ?? [])].sort(), ['oiq-verification=abc', 'v=spf1 -all']);
+  t.deepEqual(await txt('nothing.example'), []);
+  t.deepEqual(await txt('unknown.example'), []);
+  t.is(await txt('broken.example'), undefined);
+  t.is(await txt('silent.example'), undefined);
 });
