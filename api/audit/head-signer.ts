@@ -36,7 +36,7 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
   const signing = chainSigning(options);
   /** Sequence of each tenant's newest record. */
   const ends = new Map<string, number>();
-  /** The same when this process heard of the tenant first. */
+  /** The same of those that were there when this process began. */
   const met = new Map<string, number>();
   const turns = new Map<string, Promise<unknown>>();
 
@@ -77,12 +77,14 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
       (error: unknown) => log.warn({ error }, 'audit chains could not be signed; it is tried again'),
     );
 
+  let loading = true;
   const feed = await documents.follow(auditHeads, ({ tenantId, document }) => {
     if (document === undefined) return;
     ends.set(tenantId, document.sequence);
-    if (!met.has(tenantId)) met.set(tenantId, document.sequence);
+    if (loading) met.set(tenantId, document.sequence);
     signIfDue(tenantId);
   });
+  loading = false;
   let running = Promise.resolve();
   const tick = (): void => {
     running = running.then(() => tried(signAll()));
