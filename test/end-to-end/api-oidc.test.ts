@@ -206,21 +206,25 @@ test.serial('the mapping gives roles at each sign-in, up to Admin, and leaves Ow
   t.is(await roleOf(['dev']), 403);
 });
 
-test.serial('a session that a provider vouched for opens no other organization', async (t) => {
-  await oidc.set('a');
-  const { items } = await oidc.harness.documents
-    .of(usersTenant)
-    .collection(users)
-    .list({ filter: { email: 'ann@corp.example' } });
-  const id = items[0]?.id ?? '';
-  await oidc.harness.documents.of('b').collection(memberships).insert({ id, role: 'admin' });
-  const browser = openBrowser();
-  await oidc.signIn('ann', 'organization=a', browser);
-  const as = `token ${browser.cookie(oidc.harness.url, 'oiq_token')}` as const;
-  const answer = await oidc.harness.ask('POST', '/auth/switch-tenant', { as, body: { organizationId: 'b' } });
-  t.is(answer.status, 403, JSON.stringify(answer.body));
-  t.is((await oidc.harness.ask('POST', '/auth/switch-tenant', { as, body: { organizationId: 'a' } })).status, 200);
-});
+test.serial(
+  'a session that a provider vouched for opens no other organization, and sets up no second factor for them',
+  async (t) => {
+    await oidc.set('a');
+    const { items } = await oidc.harness.documents
+      .of(usersTenant)
+      .collection(users)
+      .list({ filter: { email: 'ann@corp.example' } });
+    const id = items[0]?.id ?? '';
+    await oidc.harness.documents.of('b').collection(memberships).insert({ id, role: 'admin' });
+    const browser = openBrowser();
+    await oidc.signIn('ann', 'organization=a', browser);
+    const as = `token ${browser.cookie(oidc.harness.url, 'oiq_token')}` as const;
+    const answer = await oidc.harness.ask('POST', '/auth/switch-tenant', { as, body: { organizationId: 'b' } });
+    t.is(answer.status, 403, JSON.stringify(answer.body));
+    t.is((await oidc.harness.ask('POST', '/auth/mfa/enroll', { as })).status, 403);
+    t.is((await oidc.harness.ask('POST', '/auth/switch-tenant', { as, body: { organizationId: 'a' } })).status, 200);
+  },
+);
 
 test.serial('an organization without a provider is answered as one that there is not', async (t) => {
   await oidc.set('b', { enabled: false });

@@ -2,6 +2,7 @@ import { generateSecret, generateURI } from 'otplib';
 import { renderSVG } from 'uqr';
 import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
+import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { personOf } from '../../http/directory.ts';
 import { ApiError } from '../../http/errors.ts';
 import { sealedFor } from '../../http/multi-factor-codes.ts';
@@ -20,8 +21,15 @@ export const enrollMultiFactor = defineOperation({
     uri: z.string().describe('otpauth://'),
     qrCode: z.string().describe('The URI as an SVG picture, as a data: URI'),
   }),
-  async handler({ caller, change }, { secretBox }) {
-    const { user } = personOf(caller);
+  async handler({ caller, change }, { secretBox, documents }) {
+    const { user, sessionId } = personOf(caller);
+    const session = await documents.of(sessionsTenant).collection(sessions).find(sessionId);
+    // One organization's provider must not decide how the user signs in to the others.
+    if (session?.provedBy !== undefined)
+      throw new ApiError(
+        'FORBIDDEN',
+        'this session began at an identity provider, whose second factor counts; sign in with the password to set one up here',
+      );
     const secret = generateSecret();
     await change(async ({ of, record }) => {
       const enrolments = of(multiFactorsTenant).collection(multiFactors);
