@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parse as parseQuery } from 'node:querystring';
-import { Readable } from 'node:stream';
 import Koa from 'koa';
 import { type Metrics, noMetrics } from '../../schemas/metrics.ts';
-import { type SourceOf, sourceAddresses } from '../../schemas/source-address.ts';
-import type { Page } from '../dashboard/html.ts';
-import { dashboardPage, notFoundPage } from '../dashboard/page.ts';
-import { referencePage } from '../dashboard/reference.ts';
+import { sourceAddresses } from '../../schemas/source-address.ts';
+import { fixedPages, json, refuse, sendAnswer, sendDashboard, sendElsewhere } from './answers.ts';
 import { changesOf } from './changes.ts';
 import type { Caller } from './directory.ts';
-import { ApiError, apiErrorOf, invalid } from './errors.ts';
-import { hasBody, readJson, saysJson } from './json-body.ts';
-import { openApiDocument } from './openapi.ts';
-import type { Operation, RawInput, RequestFacts, Sent } from './operation.ts';
+import { ApiError, apiErrorOf } from './errors.ts';
+import type { Operation, RawInput } from './operation.ts';
 import type { Ports } from './ports.ts';
 import { holds } from './preconditions.ts';
 import { makeRequestLimits, type RequestLimits } from './request-limits.ts';
+import { bodyOf, decoded, factsOf, queryOf } from './request-parts.ts';
 import { makeResultCache, type ResultCache } from './result-cache.ts';
 import { mayCall } from './rights.ts';
 import { makeRouter, type Router } from './router.ts';
@@ -42,8 +37,6 @@ export interface ApiServer {
 
 /** Paths that belong to the API or to somebody else; all others are the dashboard's. */
 const reserved = new Set(['api', 'auth', 'otlp', 'ws', 'healthz', 'readyz', 'metrics']);
-const json = 'application/json; charset=utf-8';
-const html = 'text/html; charset=utf-8';
 
 /** The management API as a request listener. Every operation takes the same steps, in `answerOperation`. */
 export const makeApiServer = (options: ApiServerOptions): ApiServer => {
@@ -132,15 +125,6 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
   };
 };
 
-/** What is the same for everybody, by path. */
-const fixedPages = (operations: readonly Operation[]): Readonly<Record<string, (context: Koa.Context) => void>> => {
-  const documentText = JSON.stringify(openApiDocument(operations));
-  return {
-    '/api/openapi.json': (context) => send(context, json, documentText),
-    '/api/docs': (context) => sendPage(context, referencePage),
-  };
-};
-
 /** Both grammars of paths. */
 const routerOf = (operations: readonly Operation[]): Router<Operation> => {
   const router = makeRouter<Operation>();
@@ -211,101 +195,7 @@ const refuseLowRights = (caller: Caller, operation: Operation): void => {
     throw new ApiError('UPGRADE_REQUIRED', `the plan ${caller.plan.name} does not include ${entitlement}`);
 };
 
-/** A JSON body is read even where none is declared: what it says of the tenant counts. */
-const bodyOf = async (request: IncomingMessage, operation: Operation): Promise<unknown> => {
-  if (request.method === 'GET' || request.method === 'HEAD' || !hasBody(request)) return undefined;
-  if (operation.body === undefined && !saysJson(request)) return undefined;
-  return readJson(request, operation.maxBodyBytes);
-};
-
-const queryOf = (text: string): Record<string, unknown> => {
-  const query: Record<string, unknown> = {};
-  if (text === '') return query;
-  const parsed = parseQuery(text);
-  // A parameter without a value is one that was not given: forms send them so.
-  for (const name of Object.keys(parsed)) if (parsed[name] !== '') query[name] = parsed[name];
-  return query;
-};
-
-const factsOf = (context: Koa.Context, addressOf: SourceOf): RequestFacts => ({
-  requestId: context.state['requestId'] as string,
-  get address() {
-    const forwardedFor = context.req.headers['x-forwarded-for'];
-    return addressOf(context.req.socket.remoteAddress, forwardedFor === undefined ? undefined : String(forwardedFor));
-  },
-  userAgent: context.get('user-agent'),
-  host: context.req.headers.host ?? '',
-  header: (name) => context.get(name),
-  reply: (name, value) => context.append(name, value),
-  redirect(location) {
-    context.state['location'] = location;
-  },
-});
-
-const decoded = (segment: string): string => {
-  if (!segment.includes('%')) return segment;
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    throw invalid('', `the path segment ${segment} is not percent-encoded UTF-8`);
-  }
-};
-
 const methodNotAllowed = (method: string, allowed: readonly string[]): ApiError =>
   new ApiError('METHOD_NOT_ALLOWED', `${method} is not possible here; ${allowed.join(', ')} is`, {
     headers: { Allow: allowed.join(', ') },
   });
-
-const send = (context: Koa.Context, type: string, body: unknown, status = 200): void => {
-  context.status = status;
-  context.set('Content-Type', type);
-  context.body = body;
-};
-
-const sendPage = (context: Koa.Context, { body, policy }: Page, status = 200): void => {
-  context.set('Content-Security-Policy', policy);
-  context.set('Referrer-Policy', 'same-origin');
-  send(context, html, body, status);
-};
-
-const sendAnswer = (context: Koa.Context, operation: Operation, answer: unknown, { log }: Ports): void => {
-  if (operation.contentTypes.length === 1) {
-    send(context, operation.contentType, answer);
-    return;
-  }
-  const { contentType, content } = answer as Sent;
-  const { requestId } = context.state;
-  // The status is out by then: only the broken connection and this line tell.
-  if (content instanceof Readable)
-    content.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
-        log.error({ requestId, operation: operation.operationId, error }, 'an answer broke off');
-    });
-  send(context, contentType, content);
-};
-
-const sendElsewhere = (context: Koa.Context, location: string): void => {
-  context.status = 303;
-  context.set('Location', location);
-};
-
-const sendDashboard = (context: Koa.Context, found: boolean): void =>
-  found ? sendPage(context, dashboardPage) : sendPage(context, notFoundPage, 404);
-
-const refuse = (context: Koa.Context, error: ApiError, requestId: string, { log }: Ports): void => {
-  if (error.status >= 500 && error.code !== 'NOT_IMPLEMENTED') {
-    const { cause } = error;
-    log.error(
-      {
-        requestId,
-        operation: context.state['operation'],
-        error: error.code,
-        cause: cause instanceof Error ? (cause.stack ?? cause.message) : cause,
-      },
-      'a request failed',
-    );
-  }
-  for (const [name, value] of Object.entries(error.headers)) context.set(name, value);
-  const { code, message, details } = error;
-  send(context, json, JSON.stringify({ error: code, message, requestId, ...(details && { details }) }), error.status);
-};

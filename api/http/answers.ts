@@ -1,0 +1,78 @@
+/** Puts answers of every kind into a response: JSON, streams, pages, redirects and refusals. */
+import { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import type { Page } from '../dashboard/html.ts';
+import { dashboardPage, notFoundPage } from '../dashboard/page.ts';
+import { referencePage } from '../dashboard/reference.ts';
+import type { ApiError } from './errors.ts';
+import { openApiDocument } from './openapi.ts';
+import type { Operation, Sent } from './operation.ts';
+import type { Ports } from './ports.ts';
+
+export const json = 'application/json; charset=utf-8';
+const html = 'text/html; charset=utf-8';
+
+const send = (context: Context, type: string, body: unknown, status = 200): void => {
+  context.status = status;
+  context.set('Content-Type', type);
+  context.body = body;
+};
+
+const sendPage = (context: Context, { body, policy }: Page, status = 200): void => {
+  context.set('Content-Security-Policy', policy);
+  context.set('Referrer-Policy', 'same-origin');
+  send(context, html, body, status);
+};
+
+export const sendAnswer = (context: Context, operation: Operation, answer: unknown, { log }: Ports): void => {
+  if (operation.contentTypes.length === 1) {
+    send(context, operation.contentType, answer);
+    return;
+  }
+  const { contentType, content } = answer as Sent;
+  const { requestId } = context.state;
+  // The status is out by then: only the broken connection and this line tell.
+  if (content instanceof Readable)
+    content.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
+        log.error({ requestId, operation: operation.operationId, error }, 'an answer broke off');
+    });
+  send(context, contentType, content);
+};
+
+export const sendElsewhere = (context: Context, location: string): void => {
+  context.status = 303;
+  context.set('Location', location);
+};
+
+/** What lies outside the API: a page for a GET, an HTML 404 for anything else. */
+export const sendDashboard = (context: Context, found: boolean): void =>
+  found ? sendPage(context, dashboardPage) : sendPage(context, notFoundPage, 404);
+
+/** The error object; what nobody foresaw is logged with the request id. */
+export const refuse = (context: Context, error: ApiError, requestId: string, { log }: Ports): void => {
+  if (error.status >= 500 && error.code !== 'NOT_IMPLEMENTED') {
+    const { cause } = error;
+    log.error(
+      {
+        requestId,
+        operation: context.state['operation'],
+        error: error.code,
+        cause: cause instanceof Error ? (cause.stack ?? cause.message) : cause,
+      },
+      'a request failed',
+    );
+  }
+  for (const [name, value] of Object.entries(error.headers)) context.set(name, value);
+  const { code, message, details } = error;
+  send(context, json, JSON.stringify({ error: code, message, requestId, ...(details && { details }) }), error.status);
+};
+
+/** What is the same for everybody, by path. */
+export const fixedPages = (operations: readonly Operation[]): Readonly<Record<string, (context: Context) => void>> => {
+  const documentText = JSON.stringify(openApiDocument(operations));
+  return {
+    '/api/openapi.json': (context) => send(context, json, documentText),
+    '/api/docs': (context) => sendPage(context, referencePage),
+  };
+};

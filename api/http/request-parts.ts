@@ -1,0 +1,51 @@
+/** The parts of a request as operations get them, before they are validated. */
+import type { IncomingMessage } from 'node:http';
+import { parse as parseQuery } from 'node:querystring';
+import type { Context } from 'koa';
+import type { SourceOf } from '../../schemas/source-address.ts';
+import { invalid } from './errors.ts';
+import { hasBody, readJson, saysJson } from './json-body.ts';
+import type { Operation, RequestFacts } from './operation.ts';
+
+/** A JSON body is read even where none is declared: what it says of the tenant counts. */
+export const bodyOf = async (request: IncomingMessage, operation: Operation): Promise<unknown> => {
+  if (request.method === 'GET' || request.method === 'HEAD' || !hasBody(request)) return undefined;
+  if (operation.body === undefined && !saysJson(request)) return undefined;
+  return readJson(request, operation.maxBodyBytes);
+};
+
+/** Values by name, an array where a name is given more than once. */
+export const queryOf = (text: string): Record<string, unknown> => {
+  // Without a prototype, `__proto__` is a name like any other, and refused as one that is not known.
+  const query: Record<string, unknown> = Object.create(null);
+  if (text === '') return query;
+  const parsed = parseQuery(text);
+  // A parameter without a value is one that was not given: forms send them so.
+  for (const name of Object.keys(parsed)) if (parsed[name] !== '') query[name] = parsed[name];
+  return query;
+};
+
+export const factsOf = (context: Context, addressOf: SourceOf): RequestFacts => ({
+  requestId: context.state['requestId'] as string,
+  get address() {
+    const forwardedFor = context.req.headers['x-forwarded-for'];
+    return addressOf(context.req.socket.remoteAddress, forwardedFor === undefined ? undefined : String(forwardedFor));
+  },
+  userAgent: context.get('user-agent'),
+  host: context.req.headers.host ?? '',
+  header: (name) => context.get(name),
+  reply: (name, value) => context.append(name, value),
+  redirect(location) {
+    context.state['location'] = location;
+  },
+});
+
+/** A segment of a path without its percent-encoding. */
+export const decoded = (segment: string): string => {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw invalid('', `the path segment ${segment} is not percent-encoded UTF-8`);
+  }
+};
