@@ -15,10 +15,16 @@ const projectEvents = [
 
 const severities = ['info', 'warning', 'critical'] as const;
 
+/** Mail servers take no more than 64 characters before the @. */
+const MailAddress = z
+  .email()
+  .max(254)
+  .regex(/^[^@]{1,64}@/, 'has more than 64 characters before the @');
+
 /** Whom a project's events are mailed to. */
 export const ProjectNotifications = z.strictObject({
   enabled: z.boolean().default(true).describe('False mails nothing for this project'),
-  recipients: z.array(z.email().max(254)).max(50).default([]).describe('Without any, nothing is mailed'),
+  recipients: z.array(MailAddress).max(50).default([]).describe('Without any, nothing is mailed'),
   events: z
     .array(z.enum(projectEvents))
     .max(projectEvents.length)
