@@ -40,7 +40,7 @@ export const refreshSession = async (
       refreshHash: refreshHash(refreshToken),
       previousRefreshHash: hash,
       refreshedAt: new Date(now).toISOString(),
-      expiresAt: sessionEnd(now, Date.parse(session.createdAt)),
+      expiresAt: sessionEnd(now, session.signedInAt),
     };
     try {
       return await stored.update(sessionId, changes, session.version);

@@ -19,8 +19,8 @@ const longestMs = 90 * dayMs;
 const mostSessions = 200;
 
 /** When a session that is refreshed now ends. */
-export const sessionEnd = (now: number, createdAt: number): string =>
-  new Date(Math.min(now + idleMs, createdAt + longestMs)).toISOString();
+export const sessionEnd = (now: number, signedInAt: string): string =>
+  new Date(Math.min(now + idleMs, Date.parse(signedInAt) + longestMs)).toISOString();
 
 /** Somebody whose identity is proved, about to begin a session in one of their organizations. */
 export interface SigningIn {
@@ -29,8 +29,8 @@ export interface SigningIn {
   readonly request: RequestFacts;
   /** Of an operation that declares the action `session.begin`. */
   readonly change: Change;
-  /** A session that this one takes the place of. */
-  readonly insteadOf?: string;
+  /** A session that this one takes the place of, and whose proof of identity it goes by. */
+  readonly insteadOf?: Session & Stored;
   /** The organization whose identity provider vouches for the user. */
   readonly provedBy?: string;
 }
@@ -51,15 +51,17 @@ type SessionPorts = Pick<Ports, 'clock' | 'directory' | 'secretBox' | 'tokens'>;
  * and known here at once. Login, single sign-on, accepting an invitation and changing the organization all end here.
  */
 export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): Promise<SignInAnswer> => {
-  const { user, organization, request, change, insteadOf, provedBy } = signingIn;
+  const { user, organization, request, change, insteadOf, provedBy = insteadOf?.provedBy } = signingIn;
   const { clock, directory, secretBox } = ports;
   const now = clock.now();
+  const signedInAt = insteadOf?.signedInAt ?? new Date(now).toISOString();
   const id = randomUUID();
   const refreshToken = firstRefreshToken(secretBox, id);
   const fields: Session = {
     userId: user.id,
     tenantId: organization.id,
-    expiresAt: sessionEnd(now, now),
+    signedInAt,
+    expiresAt: sessionEnd(now, signedInAt),
     address: request.address,
     userAgent: request.userAgent.slice(0, 512),
     refreshHash: refreshHash(refreshToken),
@@ -71,7 +73,7 @@ export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): P
     const stored = of(sessionsTenant).collection(sessions);
     const mine = await stored.list({ filter: { userId: user.id }, sort: { refreshedAt: -1 } });
     const surplus = mine.items.slice(mostSessions - 1).map((each) => each.id);
-    const gone = insteadOf === undefined ? surplus : [...new Set([...surplus, insteadOf])];
+    const gone = insteadOf === undefined ? surplus : [...new Set([...surplus, insteadOf.id])];
     for (const each of gone) await stored.delete(each);
     const made = await stored.insert({ id, ...fields });
     const actor = { type: 'user', id: user.id, name: user.email } as const;

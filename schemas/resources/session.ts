@@ -5,6 +5,8 @@ import { defineCollection, platformTenant } from '../documents.ts';
 export const Session = z.strictObject({
   userId: z.string(),
   tenantId: z.string(),
+  /** When the user proved who they are: how long a session can be refreshed counts from here, also across organizations. */
+  signedInAt: z.iso.datetime(),
   /** ISO-8601 UTC; after it the session is over whatever its tokens say. */
   expiresAt: z.iso.datetime(),
   /** Where it was begun, for the list of one's own sessions. */

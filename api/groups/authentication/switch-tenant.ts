@@ -3,6 +3,7 @@ import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts'
 import { personOf } from '../../http/directory.ts';
 import { ApiError } from '../../http/errors.ts';
 import { defineOperation } from '../../http/operation.ts';
+import { unauthenticated } from '../../http/session.ts';
 import { beginSession } from '../../http/sessions.ts';
 import { SignedIn } from './views.ts';
 
@@ -22,13 +23,11 @@ export const switchTenant = defineOperation({
     const organization = mine.find(({ id }) => id === body.organizationId);
     if (organization === undefined) throw new ApiError('NOT_FOUND', 'you belong to no such organization');
     const session = await ports.documents.of(sessionsTenant).collection(sessions).find(sessionId);
-    const { provedBy } = session ?? {};
+    if (session === undefined) throw unauthenticated('the session has ended; sign in again');
+    const { provedBy } = session;
     // An identity provider speaks for its own organization: another one need not believe it.
     if (provedBy !== undefined && provedBy !== organization.id)
       throw new ApiError('FORBIDDEN', 'this session began at another organization’s identity provider; sign in there');
-    return beginSession(
-      { user, organization, request, change, insteadOf: sessionId, ...(provedBy === undefined ? {} : { provedBy }) },
-      ports,
-    );
+    return beginSession({ user, organization, request, change, insteadOf: session }, ports);
   },
 });
