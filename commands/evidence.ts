@@ -1,4 +1,5 @@
 /** `oiq evidence`: checks an exported audit chain, with no store and no network. */
+import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { EvidenceFileError, type FileFindings, verifyEvidenceFile } from '../api/audit/evidence-file-check.ts';
 import { evidenceKeyOf } from '../api/audit/evidence-key.ts';
@@ -18,7 +19,11 @@ export const evidenceCommand = async ({ args, environment }: CommandContext): Pr
   const { action, file, keyId } = parse(args);
   if (action === 'help') return print(help);
   if (action === 'key') {
-    const { id, publicKey } = evidenceKeyOf(makeSecretBox(await secretKeyOf(settingsOf(environment))));
+    const settings = settingsOf(environment);
+    // A key made now would be nobody's.
+    if (settings.SECRET_KEY === undefined && !existsSync(settings.DATA_DIR))
+      throw new Error(`there is no installation in ${settings.DATA_DIR}: set OIQ_DATA_DIR or OIQ_SECRET_KEY`);
+    const { id, publicKey } = evidenceKeyOf(makeSecretBox(await secretKeyOf(settings)));
     return print(`key ${id}\n${publicKey}`);
   }
   const { verified, text } = await evidenceReport(file, keyId);

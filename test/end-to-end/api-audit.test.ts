@@ -152,8 +152,8 @@ const fileOf = (text: string): string => {
 };
 
 /** The command, in a directory with nothing in it: it needs no store. */
-const runCommand = (...args: string[]): Promise<{ code: number; said: string }> =>
-  promisify(execFile)(process.execPath, [main, 'evidence', ...args], { cwd: directory, env: {} }).then(
+const runCommand = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<{ code: number; said: string }> =>
+  promisify(execFile)(process.execPath, [main, 'evidence', ...args], { cwd: directory, env }).then(
     ({ stdout }) => ({ code: 0, said: stdout }),
     ({ code, stdout, stderr }) => ({ code, said: `${stdout}${stderr}` }),
   );
@@ -208,10 +208,12 @@ test.serial('an exported chain verifies without any store, and what was changed 
   ];
   for (const [what, given, found] of cases) t.regex(await foundIn(given), found, what);
 
-  const good = await runCommand('verify', fileOf(text), '--key', keyId);
+  const good = await runCommand({}, 'verify', fileOf(text), '--key', keyId);
   t.is(good.code, 0, good.said);
   t.regex(good.said, new RegExp(`records +${records} found good[^]*VERIFIED: nothing was changed`));
-  const bad = await runCommand('verify', fileOf(without(fifth)));
+  const own = await runCommand({ OIQ_DATA_DIR: harness.directory }, 'key');
+  t.true(own.said.startsWith(`key ${keyId}\n-----BEGIN PUBLIC KEY-----`), own.said);
+  const bad = await runCommand({}, 'verify', fileOf(without(fifth)));
   t.is(bad.code, 1);
   t.regex(bad.said, /NOT VERIFIED: record 5 is missing/);
   const unsigned = lines.filter((line) => !line.startsWith('{"type":"head"')).join('\n');
