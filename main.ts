@@ -37,11 +37,27 @@ const exportTarget = ({
   };
 };
 
+const kafkaSecurity = (settings: Settings) => ({
+  tls: settings.KAFKA_SSL,
+  ...(settings.KAFKA_SASL_MECHANISM && {
+    sasl: {
+      mechanism: settings.KAFKA_SASL_MECHANISM,
+      username: settings.KAFKA_SASL_USERNAME,
+      password: settings.KAFKA_SASL_PASSWORD,
+    },
+  }),
+});
+
 /** Adapters are loaded when they are picked: their drivers are most of what a start would read and compile. */
 const openBus = async (settings: Settings, directory: string, log: Log): Promise<Bus> => {
   if (settings.KAFKA_BROKERS.length > 0) {
     const { kafkaBus } = await import('./processors/adapters/bus-kafka.ts');
-    return kafkaBus({ brokers: settings.KAFKA_BROKERS, replication: settings.KAFKA_REPLICATION, log });
+    return kafkaBus({
+      brokers: settings.KAFKA_BROKERS,
+      replication: settings.KAFKA_REPLICATION,
+      ...kafkaSecurity(settings),
+      log,
+    });
   }
   const { segmentsBus } = await import('./processors/adapters/bus-segments.ts');
   const retentionBytes = settings.SEGMENT_RETENTION_BYTES;

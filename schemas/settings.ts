@@ -29,6 +29,15 @@ export const settingDefinitions = {
     'Kafka bootstrap servers, comma-separated; without them the bus is segment files in the data directory',
   ),
   KAFKA_REPLICATION: count(1).describe('Replication factor of created topics; 3 in a cluster'),
+  KAFKA_SSL: z
+    .stringbool()
+    .default(false)
+    .describe('true speaks TLS with Kafka; NODE_EXTRA_CA_CERTS names the file of an authority of your own'),
+  KAFKA_SASL_MECHANISM: optional(z.enum(['plain', 'scram-sha-256', 'scram-sha-512'])).describe(
+    'How to authenticate to Kafka, with the next two; not at all by default',
+  ),
+  KAFKA_SASL_USERNAME: z.string().default('').describe('User at Kafka'),
+  KAFKA_SASL_PASSWORD: z.string().default('').describe('… and the password'),
   SCHEMA_REGISTRY_URL: optional(url).describe('Schema registry (Confluent API) for derived topics'),
   CLICKHOUSE_URL: optional(url).describe(
     'ClickHouse over HTTP, for example http://user:password@host:8123/oiq; without it chDB in the data directory',

@@ -1,16 +1,16 @@
 /** The bus on Kafka 3.9 or later. See `bus-kafka/README.md`. */
-import kafkajs, { Kafka } from 'kafkajs';
+import kafkajs, { Kafka, type SASLOptions } from 'kafkajs';
 import type { Bus, BusRecord, ConsumerOptions } from '../../schemas/bus.ts';
 import { type Log, silent } from '../../schemas/log.ts';
 import { Administration } from './bus-kafka/administration.ts';
-import { Cluster, driverOptions } from './bus-kafka/cluster.ts';
+import { Cluster, driverOptions, type KafkaSecurity } from './bus-kafka/cluster.ts';
 import { KafkaConsumer } from './bus-kafka/consumer.ts';
 import { Fetcher, gapError } from './bus-kafka/fetcher.ts';
 import { KafkaProducer } from './bus-kafka/producer.ts';
 import { runTransaction } from './bus-kafka/transaction.ts';
 import { incoming } from './bus-kafka/wire.ts';
 
-export interface KafkaBusOptions {
+export interface KafkaBusOptions extends KafkaSecurity {
   /** Bootstrap servers, `host:port`. */
   readonly brokers: readonly string[];
   /** Replication factor of topics that `ensureTopics` creates. */
@@ -30,13 +30,15 @@ const quietDriver = { logLevel: kafkajs.logLevel.NOTHING, logCreator: () => () =
  * first use. `close` abandons consumers that were not stopped: their batches in hand are not committed.
  */
 export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
-  const { brokers, replication, clientId = 'oiq', log = silent } = options;
+  const { brokers, replication, clientId = 'oiq', log = silent, tls = false, sasl } = options;
   const { sessionTimeoutMs = 10_000, rebalanceTimeoutMs = 300_000 } = options;
-  const driver = driverOptions(brokers, clientId);
+  const driver = driverOptions(brokers, clientId, options);
   const kafka = new Kafka({
     ...quietDriver,
     clientId,
     brokers: [...brokers],
+    ssl: tls,
+    ...(sasl && { sasl: sasl as SASLOptions }),
     connectionTimeout: 3000,
     requestTimeout: 10_000,
     retry: { retries: 4, initialRetryTime: 200, maxRetryTime: 2000 },

@@ -1,6 +1,6 @@
 /** Apache Kafka, one node that is broker and controller (KRaft), from Maven's jars. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execute, exists, installInto, missingTools, type Place, probe, type ServiceDefinition } from './definition.ts';
 import { copyDependencies } from './maven.ts';
@@ -68,7 +68,9 @@ export const kafka: ServiceDefinition = {
     await mkdir(place.directory, { recursive: true });
     const configuration = join(place.directory, 'server.properties');
     const log4j = join(place.directory, 'log4j2.properties');
-    await writeFile(configuration, properties(place));
+    // A test that wants other listeners puts what it adds or overrides here before it starts an instance.
+    const more = await readFile(join(place.directory, 'more.properties'), 'utf8').catch(() => '');
+    await writeFile(configuration, `${properties(place)}${more}`);
     await writeFile(log4j, logging);
     const java = ['-cp', join(jars(place.root), '*'), `-Dlog4j2.configurationFile=${log4j}`];
     if (!(await exists(join(place.directory, 'log', 'meta.properties')))) {

@@ -39,7 +39,26 @@ export const within = async <Value>(ms: number, promise: Promise<Value>): Promis
   }
 };
 
-export const driverOptions = (brokers: readonly string[], clientId: string): BaseOptions => ({
+/** How brokers know that it is us, and we that it is them. */
+export interface KafkaSecurity {
+  /** Speaks TLS; brokers' certificates are checked against Node's authorities (`NODE_EXTRA_CA_CERTS` adds some). */
+  readonly tls?: boolean;
+  readonly sasl?: {
+    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+    readonly username: string;
+    readonly password: string;
+  };
+}
+
+const mechanisms = { plain: 'PLAIN', 'scram-sha-256': 'SCRAM-SHA-256', 'scram-sha-512': 'SCRAM-SHA-512' } as const;
+
+export const driverOptions = (
+  brokers: readonly string[],
+  clientId: string,
+  { tls = false, sasl }: KafkaSecurity = {},
+): BaseOptions => ({
+  ...(tls && { tls: {} }),
+  ...(sasl && { sasl: { ...sasl, mechanism: mechanisms[sasl.mechanism] } }),
   clientId,
   bootstrapBrokers: [...brokers],
   connectTimeout: 3000,
