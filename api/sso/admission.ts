@@ -6,13 +6,14 @@ import { type Membership, memberships, type User, users, usersTenant } from '../
 import type { Change, ChangeScope } from '../http/changes.ts';
 import { ApiError } from '../http/errors.ts';
 import type { Ports } from '../http/ports.ts';
+import { recordFailure } from '../http/sign-in-failures.ts';
 import { signInChangedLetter } from '../people/letters.ts';
 import { EmailAddress } from '../people/names.ts';
 import { domainOfEmail } from './domains.ts';
 import type { Claims } from './provider.ts';
 
 /** Actions that an admission may record; its operation declares them. */
-export const admissionActions = ['user.provision', 'user.update', 'identity.link'] as const;
+export const admissionActions = ['user.provision', 'user.update', 'identity.link', 'session.refuse'] as const;
 
 interface Admitting {
   readonly tenantId: string;
@@ -50,12 +51,16 @@ export const mappedRole = (
 export const admit = async (admitting: Admitting, ports: Ports): Promise<User & Stored> => {
   const { tenantId, provider, claims, change } = admitting;
   const before = await find(admitting, ports.documents);
+  const refused = (message: string): ApiError => {
+    if (before.user !== undefined) recordFailure(before.user, tenantId, change, ports);
+    return forbidden(message);
+  };
   if (before.identity !== undefined && (before.user === undefined || before.user.disabled))
-    throw forbidden('this user is disabled or gone');
-  if (before.membership?.disabled) throw forbidden('this user is disabled in the organization');
+    throw refused('this user is disabled or gone');
+  if (before.membership?.disabled) throw refused('this user is disabled in the organization');
   const role = mappedRole(provider, claims);
   if (role === null && before.membership?.role !== 'owner')
-    throw forbidden('none of the groups at the identity provider has a role in this organization');
+    throw refused('none of the groups at the identity provider has a role in this organization');
   if (before.user !== undefined && before.membership !== undefined && !differs(before.membership, role))
     return before.user;
   const joined = await change(async (scope) => settle(scope, admitting, role));

@@ -1,4 +1,5 @@
 /** Signing in through a real OpenID Connect provider: who is taken in, as what, and who is not. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
@@ -204,6 +205,11 @@ test.serial('the mapping gives roles at each sign-in, up to Admin, and leaves Ow
     .collection(memberships)
     .update(people.items[0]?.id ?? '', { disabled: true });
   t.is(await roleOf(['dev']), 403);
+  const refusals = (): Promise<number> =>
+    oidc.harness.documents.of('a').collection(auditRecords).count({ action: 'session.refuse' });
+  const deadline = Date.now() + 10_000;
+  while ((await refusals()) < 1 && Date.now() < deadline) await sleep(20);
+  t.true((await refusals()) >= 1, 'the refusal of a known user is recorded');
 });
 
 test.serial(

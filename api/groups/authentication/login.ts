@@ -9,11 +9,9 @@ import { checkSecondFactor } from '../../http/second-factor.ts';
 import { unauthenticated } from '../../http/session.ts';
 import { beginSession } from '../../http/sessions.ts';
 import { countAttempt } from '../../http/sign-in-attempts.ts';
+import { recordFailure } from '../../http/sign-in-failures.ts';
 import { signInChangedLetter } from '../../people/letters.ts';
 import { SignedIn } from './views.ts';
-
-/** Of one user in an hour: enough to see an attack, too few to fill the chain with it. */
-const recordedFailures = { limit: 20, windowMs: 3_600_000 };
 
 export const login = defineOperation({
   method: 'POST',
@@ -55,19 +53,6 @@ export const login = defineOperation({
     return beginSession({ user, organization, request, change }, ports);
   },
 });
-
-/** After the answer, so that it tells by its time nothing of whether there is such a user. */
-const recordFailure = (user: User & Stored, tenantId: string, change: Change, { counters, log }: Ports): void => {
-  const record = async (): Promise<void> => {
-    const { limit, windowMs } = recordedFailures;
-    const { granted } = await counters.spend(`sign-in-failures/${user.id}`, limit, windowMs, 1);
-    if (granted < 1) return;
-    await change(async (scope) => scope.record({ action: 'session.refuse', id: user.id, name: user.email, tenantId }));
-  };
-  setImmediate(() => {
-    record().catch((error: unknown) => log.warn({ error }, 'a failed sign-in could not be recorded'));
-  });
-};
 
 /** Recovery codes are few, and used where an authenticator was lost, or by a thief: their owner hears of it. */
 const recordRecovery = (

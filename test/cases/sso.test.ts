@@ -1,0 +1,96 @@
+/** What single sign-on takes for a path of this site, a domain, an issuer, and a role. */
+import test from 'ava';
+import { makeSecretBox } from '../../api/http/secret-box.ts';
+import { mappedRole } from '../../api/sso/admission.ts';
+import { domainOf, domainOfEmail, proofOf } from '../../api/sso/domains.ts';
+import { isLocalPath } from '../../api/sso/flow.ts';
+import { issuerProblem } from '../../api/sso/provider.ts';
+
+test('a path of this site leads nowhere else', (t) => {
+  for (const path of ['/', '/a', '/a/b?c=d&e=%2F#f', '/a//b', '/@evil.example', '/?x=https://evil.example'])
+    t.true(isLocalPath(path), path);
+  const others = ['', 'a', '//', '//evil.example', '///evil.example', '/\\evil.example', '\\\\evil.example', '/a\\b'];
+  const tricks = [
+    '/\t/evil.example',
+    '/\n/evil.example',
+    ' /',
+    '/a b',
+    'https://evil.example',
+    'javascript:alert(1)',
+    '/ä',
+  ];
+  for (const path of [...others, ...tricks]) t.false(isLocalPath(path), JSON.stringify(path));
+});
+
+test('domains are compared in one form', (t) => {
+  const same = {
+    'corp.example': 'corp.example',
+    ' Corp.EXAMPLE. ': 'corp.example',
+    'bücher.example': 'xn--bcher-kva.example',
+  };
+  for (const [text, domain] of Object.entries(same)) t.is(domainOf(text), domain, text);
+  for (const text of [
+    '',
+    'example',
+    'a b.example',
+    '10.0.0.1',
+    '*.example',
+    'a..example',
+    '-a.example',
+    `${'a'.repeat(64)}.example`,
+  ])
+    t.is(domainOf(text), undefined, text);
+  t.is(domainOfEmail('a@b@corp.example'), 'corp.example');
+  t.is(domainOfEmail('a'), undefined);
+});
+
+test('a proof is of one organization and one domain', (t) => {
+  const box = makeSecretBox('a secret key of a test, and long enough');
+  const proofs = [proofOf(box, 'a', 'b.example'), proofOf(box, 'b', 'b.example'), proofOf(box, 'a', 'c.example')];
+  t.is(new Set(proofs).size, 3);
+  t.is(proofOf(box, 'a', 'b.example'), proofs[0] ?? '');
+  t.not(proofOf(makeSecretBox('another secret key of a test, and long'), 'a', 'b.example'), proofs[0]);
+});
+
+test('an issuer is an https address, or on this machine', (t) => {
+  for (const issuer of [
+    'https://idp.example',
+    'https://idp.example/realms/a',
+    'http://localhost:8080',
+    'http://127.0.0.1',
+    'http://[::1]:1',
+  ])
+    t.is(issuerProblem(issuer), undefined, issuer);
+  for (const issuer of [
+    'idp.example',
+    'http://idp.example',
+    'http://127.0.0.1.evil.example',
+    'file:///a',
+    'https://a@idp.example',
+    'https://idp.example?a',
+    'https://idp.example#a',
+  ])
+    t.is(typeof issuerProblem(issuer), 'string', issuer);
+});
+
+test('the first mapping that holds gives the role; inherited names are no claims', (t) => {
+  const roleMapping = {
+    claim: 'groups',
+    roles: [
+      { value: 'audit', role: 'auditor' },
+      { value: 'ops', role: 'admin' },
+    ],
+  } as const;
+  const mapping = { roleMapping: { ...roleMapping, roles: [...roleMapping.roles] }, defaultRole: null };
+  t.is(mappedRole(mapping, { groups: ['ops', 'audit'] }), 'auditor');
+  t.is(mappedRole(mapping, { groups: 'ops' }), 'admin');
+  for (const groups of [undefined, null, [], 'OPS', ['op'], { ops: true }, [['ops']], 7])
+    t.is(mappedRole(mapping, { groups }), null, JSON.stringify(groups));
+  t.is(mappedRole({ ...mapping, defaultRole: 'viewer' }, {}), 'viewer');
+  const inherited = {
+    roleMapping: { claim: 'constructor', roles: [{ value: 'x', role: 'admin' as const }] },
+    defaultRole: null,
+  };
+  t.is(mappedRole(inherited, {}), null);
+  t.is(mappedRole({ roleMapping: null, defaultRole: 'admin' }, { groups: ['ops'] }), undefined);
+});
