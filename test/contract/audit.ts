@@ -266,6 +266,27 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.like(await verifyChain(stores, 'restart'), { firstBreak: undefined, heads: 4, records: 13 });
   });
 
+  test.serial(`${name}: instances that sign the same records at once agree`, async (t) => {
+    const { heads, key } = stores;
+    const signerOf = (documents: Documents) =>
+      openHeadSigner({
+        ...{ documents, heads, key, clock: systemClock, log: silent },
+        ...{ everyRecords: 5, everyMs: 3_600_000 },
+      });
+    const signers = [await signerOf(one), await signerOf(other)];
+    const change = changesFor(one, 'agreed');
+    for (let n = 0; n < 12; n++) {
+      await change(async ({ record }) => record({ id: 'x' }));
+      if (n % 3 === 0) await Promise.all(signers.map(({ sign }) => sign('agreed')));
+    }
+    await Promise.all(signers.map((each) => each.close()));
+    const roots = new Map<number, Set<string>>();
+    for await (const { size, root } of heads.inOrder('agreed', 0, 12))
+      roots.set(size, (roots.get(size) ?? new Set()).add(root));
+    t.true(roots.has(12) && [...roots.values()].every((same) => same.size === 1));
+    t.like(await verifyChain(stores, 'agreed'), { firstBreak: undefined, records: 12 });
+  });
+
   test.serial(`${name}: enough records are signed without being asked`, async (t) => {
     const { documents, heads, key } = stores;
     const quick = await openHeadSigner({
