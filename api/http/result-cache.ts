@@ -69,7 +69,10 @@ export const makeResultCache = (counters: Counters, clock: Clock): ResultCache =
 };
 
 /** Who somebody is does not matter, all else of the caller does: a right that is added later keeps answers apart by itself. */
-const identity = new Set(['actor', 'user', 'userId', 'sessionId']);
+const identity = new Set([
+  ...['actor', 'user', 'userId', 'sessionId', 'sessionExpiresAt'],
+  ...['serviceAccountId', 'tokenId'],
+]);
 
 const keyOf = ({ caller, ...asked }: Question): string => {
   const rights = Object.fromEntries(Object.entries(caller).filter(([name]) => !identity.has(name)));
