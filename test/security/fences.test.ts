@@ -77,6 +77,12 @@ const fences: Readonly<Record<string, Fence>> = {
     gone: 'false',
     guard: [contract, '*viewer may not call*'],
   },
+  'a token’s scopes suffice': {
+    file: 'api/http/server.ts',
+    fence: 'refuseWithoutScope(caller, operation);',
+    gone: '',
+    guard: ['test/end-to-end/api-service-accounts.test.ts', 'a token of * gets 403 *'],
+  },
   'the plan suffices': {
     file: 'api/http/server.ts',
     fence: '!caller.plan.entitlements.includes(entitlement)',
