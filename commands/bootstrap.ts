@@ -1,11 +1,14 @@
 /** The first start of an installation: plans, an organization, its Owner, a project and a license key. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hashPassword } from '../api/http/password.ts';
+import { systemChange, theSystem } from '../api/people/closing.ts';
+import { makeOrganization } from '../api/people/organization.ts';
+import { systemClock } from '../schemas/clock.ts';
 import { ConflictError, type Documents, defineCollection, platformTenant } from '../schemas/documents.ts';
 import { isWellFormed, makeLicenseKey } from '../schemas/license-key-format.ts';
 import { licenseKeyFields, licenseKeys } from '../schemas/resources/license-key.ts';
 import { licenseKeyUses } from '../schemas/resources/license-key-use.ts';
-import { organizations, organizationsTenant } from '../schemas/resources/organization.ts';
+import { organizations } from '../schemas/resources/organization.ts';
 import { defaultPlans, plans, plansTenant } from '../schemas/resources/plan.ts';
 import { projects } from '../schemas/resources/project.ts';
 import { quotas } from '../schemas/resources/quota.ts';
@@ -52,46 +55,35 @@ export const bootstrap = async (documents: Documents, settings: Settings): Promi
   const tenantId = 'default';
   const now = new Date().toISOString();
   try {
-    await documents.transaction(async (transaction) => {
-      const platform = transaction.of(platformTenant);
-      await platform.collection(installation).insert({ id: 'installation', organizationId: tenantId });
+    await systemChange(
+      { documents, clock: systemClock },
+      'organization.create',
+    )(async (scope) => {
+      const { of } = scope;
+      await of(platformTenant).collection(installation).insert({ id: 'installation', organizationId: tenantId });
       for (const [id, plan] of Object.entries(defaultPlans))
-        await transaction
-          .of(plansTenant)
+        await of(plansTenant)
           .collection(plans)
           .insert({ id, ...plan });
-      await transaction.of(organizationsTenant).collection(organizations).insert({
-        id: tenantId,
-        name: 'Default',
-        planId: 'enterprise',
-        retentionDays: {},
-        shards: 1,
-        disabled: false,
-      });
-      const user = await transaction.of(usersTenant).collection(users).insert({
+      const owner = await of(usersTenant).collection(users).insert({
         id: randomUUID(),
         email,
         name: 'Owner',
         passwordHash,
         disabled: false,
       });
-      await transaction.of(tenantId).collection(memberships).insert({ id: user.id, role: 'owner' });
-      const keyId = randomUUID();
-      await transaction
-        .of(tenantId)
-        .collection(projects)
-        .insert({ id: 'default', name: 'Default', description: '', ingestKeyId: keyId });
-      await transaction
-        .of(tenantId)
+      const actor = theSystem('first start');
+      await makeOrganization(scope, { id: tenantId, name: 'Default', planId: 'enterprise', owner, actor });
+      const key = await of(tenantId)
         .collection(licenseKeys)
-        .insert({
-          id: keyId,
-          ...licenseKeyFields(licenseKey, {
+        .insert(
+          licenseKeyFields(licenseKey, {
             name: `First key, made ${now.slice(0, 10)}`,
             projectId: 'default',
             expiresAt: null,
           }),
-        });
+        );
+      await of(tenantId).collection(projects).update('default', { ingestKeyId: key.id });
     });
   } catch (error) {
     if (error instanceof ConflictError) return undefined;

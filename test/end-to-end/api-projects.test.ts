@@ -81,7 +81,7 @@ test('a viewer changes nothing, an editor deletes nothing', async (t) => {
   t.is((await harness.ask('DELETE', `/api/projects/${id}`, { as: 'admin' })).status, 200);
 });
 
-test('the first key of an installation is the ingest key of its project', async (t) => {
+test('a first start makes a key that is the ingest key of its project, and is the first record of the audit log', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-first-'));
   const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
   const first = await bootstrap(documents, settingsOf({ OIQ_DATA_DIR: directory }));
@@ -89,6 +89,9 @@ test('the first key of an installation is the ingest key of its project', async 
   const { ingestKeyId = '' } = (await own.collection(projects).find('default')) ?? {};
   const key = await own.collection(licenseKeys).find(ingestKeyId);
   t.like(key, { projectId: 'default', ...secretFields(first?.licenseKey ?? '') });
+  const records = await own.collection(auditRecords).list();
+  t.like(records.items[0], { sequence: 1, action: 'organization.create', actor: { type: 'system' } });
+  t.is(records.items.length, 1);
   await documents.close();
   rmSync(directory, { recursive: true, force: true });
 });
