@@ -8,6 +8,7 @@ import { type EvidenceKey, evidenceKeyOf } from '../../api/audit/evidence-key.ts
 import { type HeadSigner, openHeadSigner } from '../../api/audit/head-signer.ts';
 import { openHeadStore } from '../../api/audit/head-store.ts';
 import { recordsInOrder, type StoredRecord } from '../../api/audit/record-pages.ts';
+import { newestRecords } from '../../api/audit/record-search.ts';
 import { type EvidenceStores, verifyChain } from '../../api/audit/verify-chain.ts';
 import type { Change } from '../../api/http/changes.ts';
 import { makeSecretBox } from '../../api/http/secret-box.ts';
@@ -66,6 +67,16 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     const records: StoredRecord[] = [];
     for await (const record of recordsInOrder(one, tenantId)) records.push(record);
     return records;
+  };
+  /** In changes small enough for a busy machine. */
+  const appendMany = async (tenantId: string, records: number): Promise<void> => {
+    for (let made = 0; made < records; made += 100)
+      await changesFor(
+        one,
+        tenantId,
+      )(async ({ record }) => {
+        for (let n = 0; n < 100; n++) record({ id: 'x' });
+      });
   };
   const countOf = (tenantId: string): Promise<number> => one.of(tenantId).collection(things).count();
   const brokenBy = async (tenantId: string) => (await verifyChain(stores, tenantId)).firstBreak;
@@ -221,14 +232,28 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.is((await signer.sign('unsigned'))?.size, 4);
   });
 
+  test.serial(`${name}: others run while a chain is read or searched`, async (t) => {
+    await appendMany('long', 1_200);
+    const turnsDuring = async (work: () => Promise<unknown>): Promise<number> => {
+      let turns = 0;
+      const count = (): void => {
+        turns++;
+        next = setImmediate(count);
+      };
+      let next = setImmediate(count);
+      await work();
+      clearImmediate(next);
+      return turns;
+    };
+    t.true((await turnsDuring(() => recordsOf('long'))) >= 4);
+    t.true((await turnsDuring(() => newestRecords(one, 'long', { requestId: 'none' }, { limit: 1 }))) >= 2);
+  });
+
   test(`${name}: appending while a chain is verified is no break`, async (t) => {
     const change = changesFor(one, 'busy');
-    const append = (records = 1) =>
-      change(async ({ record }) => {
-        for (let n = 0; n < records; n++) record({ id: 'x' });
-      });
+    const append = () => change(async ({ record }) => record({ id: 'x' }));
     // Several pages.
-    await append(600);
+    await appendMany('busy', 600);
     let verifying = true;
     const writing = (async () => {
       while (verifying) {
@@ -305,15 +330,9 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   });
 
   test(`${name}: what is recorded while details are erased keeps its own`, async (t) => {
-    const append = (records = 1) =>
-      changesFor(
-        one,
-        'erasing',
-      )(async ({ record }) => {
-        for (let n = 0; n < records; n++) record({ id: 'x' });
-      });
+    const append = () => changesFor(one, 'erasing')(async ({ record }) => record({ id: 'x' }));
     // Several pages.
-    await append(600);
+    await appendMany('erasing', 600);
     const erasing = eraseDetails(
       { documents: one, clock: systemClock },
       { tenantId: 'erasing', actor: { type: 'system', id: '' }, requestId: 'r2' },
