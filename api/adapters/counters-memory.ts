@@ -64,7 +64,7 @@ export const untilToken = (tokens: number, rate: number): number =>
   Math.min(dayMs, Math.max(1, Math.ceil(((1 - tokens) / rate) * 1000)));
 
 /** What fits of `amount` into what is left of `limit`; what is given back never makes a counter negative. */
-export const fitting = (used: number, limit: number, amount: number): number =>
+const fitting = (used: number, limit: number, amount: number): number =>
   amount < 0 ? Math.max(amount, -used) : Math.max(0, Math.min(amount, limit - used));
 
 class MemoryCounters implements Counters {

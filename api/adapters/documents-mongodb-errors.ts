@@ -26,7 +26,7 @@ const connectionErrors: ReadonlySet<string> = new Set([
 export const isTransient = (error: unknown): error is MongoError =>
   error instanceof MongoServerError && error.hasErrorLabel('TransientTransactionError');
 
-export const isUnavailable = (error: unknown): boolean =>
+const isUnavailable = (error: unknown): boolean =>
   error instanceof MongoError &&
   (connectionErrors.has(error.name) || (error instanceof MongoServerError && unavailableCodes.has(error.code)));
 

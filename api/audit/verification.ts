@@ -17,7 +17,7 @@ export const breakKinds = [
   'head-forged',
   'head-misplaced',
 ] as const;
-export type BreakKind = (typeof breakKinds)[number];
+type BreakKind = (typeof breakKinds)[number];
 
 /** Where a chain stops being what was recorded, and how that shows. */
 export interface ChainBreak {

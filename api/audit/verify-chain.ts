@@ -62,7 +62,7 @@ export async function* chainItems(
 }
 
 /** Sequence of the last recorded erasure of each subject. */
-export const erasuresOf = async (documents: Documents, tenantId: string): Promise<Map<string, number>> => {
+const erasuresOf = async (documents: Documents, tenantId: string): Promise<Map<string, number>> => {
   const erasures = new Map<string, number>();
   for await (const { resource, sequence } of recordsInOrder(documents, tenantId, {}, { action: erasureAction }))
     erasures.set(resource.id, sequence);

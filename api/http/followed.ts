@@ -4,7 +4,7 @@ import type { CollectionDefinition, Documents, Stored } from '../../schemas/docu
 const rememberedGone = 10_000;
 
 /** The key of one tenant's document. */
-export const keyIn = (tenantId: string, id: string): string => `${id}\u0000${tenantId}`;
+const keyIn = (tenantId: string, id: string): string => `${id}\u0000${tenantId}`;
 
 /** A whole collection in memory, kept current by the change feed, and by this instance's own writes ahead of it. */
 export interface Followed<Fields extends object> {

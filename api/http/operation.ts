@@ -8,7 +8,7 @@ import type { Ports } from './ports.ts';
 import type { Access } from './rights.ts';
 import { type ScopeName, scopeOf } from './scopes.ts';
 
-export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof methods)[number];
 
 /** What a handler may know of the request besides its validated parts. */

@@ -13,7 +13,7 @@ export interface Question {
   readonly body: unknown;
 }
 
-export interface CachedAnswer {
+interface CachedAnswer {
   readonly text: string;
   /** `hit`: answered before; `shared`: being answered just then for somebody else; `miss`: answered anew. */
   readonly state: 'hit' | 'shared' | 'miss';

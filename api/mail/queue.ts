@@ -6,7 +6,7 @@ import type { SecretBox } from '../http/secret-box.ts';
 import { type Letter, mailOf } from './letter.ts';
 
 /** Where a message is: waiting or being tried, handed over, given up, or in a file because no server is configured. */
-export type Delivery = 'queued' | 'sent' | 'failed' | 'not-configured';
+type Delivery = 'queued' | 'sent' | 'failed' | 'not-configured';
 
 /** Mail that leaves when, and only when, the change that it tells of is committed. */
 export interface MailQueue {

@@ -6,7 +6,7 @@ import type { Limits } from './limits.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import type { Rejections } from './rejections.ts';
 
-export interface Credentials {
+interface Credentials {
   /** `X-License-Key`, or gRPC metadata of that name. */
   readonly licenseKey: string | undefined;
   /** `Authorization`. */

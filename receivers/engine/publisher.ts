@@ -38,7 +38,7 @@ const ownMessageBytes = 128 * 1024;
 /** Every so many flushes the delay is waited for, to see how many requests come together. */
 const sampleEvery = 8;
 
-export const topicOf = (signal: Signal, format: Format): string =>
+const topicOf = (signal: Signal, format: Format): string =>
   format === 'otlp' ? topics[signal].name : topics.remoteWrite.name;
 
 const memberOf = ({ bytes, size, records }: Piece, { receivedAtMs, source, traceparent }: Origin): Member => ({

@@ -23,7 +23,7 @@ export type ScalarType =
   | 'spanId';
 
 /** Field number, type (a scalar's or a message's name), and whether it repeats. Numbers are below 32. */
-export type FieldDeclaration = readonly [number: number, type: string, repeated?: 'repeated'];
+type FieldDeclaration = readonly [number: number, type: string, repeated?: 'repeated'];
 
 /** Message name → field name → declaration. */
 export type MessageDeclarations = Readonly<Record<string, Readonly<Record<string, FieldDeclaration>>>>;

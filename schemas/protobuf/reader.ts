@@ -2,7 +2,7 @@
 import { PermanentError } from '../errors.ts';
 
 /** Unknown groups may nest this deep; protobuf's own decoders stop at 100 messages. */
-export const maxGroupDepth = 32;
+const maxGroupDepth = 32;
 
 /** A fault of the wire format itself. */
 export const malformed = (message: string, position: number): PermanentError =>

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineCollection, platformTenant } from '../documents.ts';
 
 /** What a provider may make of somebody: Owners are made by Owners alone. */
-export const mappedRoles = ['viewer', 'editor', 'admin', 'auditor'] as const;
+const mappedRoles = ['viewer', 'editor', 'admin', 'auditor'] as const;
 export const MappedRole = z.enum(mappedRoles);
 export type MappedRole = z.output<typeof MappedRole>;
 

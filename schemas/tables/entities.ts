@@ -2,7 +2,7 @@ import { identityDecides } from './parts.ts';
 import { defineTable, type MaterializedView } from './table.ts';
 
 /** What resources speak of: each kind with the attributes that identify it (the first that is there) and that name it. */
-export const entityKinds = [
+const entityKinds = [
   { kind: 'service', id: ['service.name'], name: ['service.name'], within: 'service.namespace' },
   { kind: 'host', id: ['host.id', 'host.name'], name: ['host.name'], within: undefined },
   { kind: 'pod', id: ['k8s.pod.uid', 'k8s.pod.name'], name: ['k8s.pod.name'], within: 'k8s.namespace.name' },

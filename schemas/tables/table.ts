@@ -30,7 +30,7 @@ export interface MaterializedView {
 export const defineTable = <const Definition extends Table>(table: Definition): Definition => table;
 
 /** How many tokens every table and every view's target remembers; shared by all partitions of the table. */
-export const deduplicationWindow = 10_000;
+const deduplicationWindow = 10_000;
 
 /** `CREATE TABLE` of a declaration. `engine` replaces the declared one, for a replicated form of it. */
 export const createTable = (

@@ -9,7 +9,7 @@ import { defineTable } from './table.ts';
  * - `refused`: malformed, kept as a dead letter. Records are not known, bytes are as received.
  * - `rejected`: not taken and not kept, with the reason. Where the body was not read, records and bytes are 0.
  */
-export const usageOutcomes = ['accepted', 'replayed', 'dead-lettered', 'refused', 'rejected'] as const;
+const usageOutcomes = ['accepted', 'replayed', 'dead-lettered', 'refused', 'rejected'] as const;
 export type UsageOutcome = (typeof usageOutcomes)[number];
 
 /**

@@ -16,7 +16,7 @@ export const isMerging = (table: string): boolean => merging.has(table);
 const dayMs = 86_400_000;
 
 /** First and last reception of a range, by its headers. */
-export const receptionOf = (records: readonly BusRecord[]): { readonly from: number; readonly to: number } => {
+const receptionOf = (records: readonly BusRecord[]): { readonly from: number; readonly to: number } => {
   let from = Number.POSITIVE_INFINITY;
   let to = Number.NEGATIVE_INFINITY;
   for (const { headers } of records) {

@@ -52,7 +52,7 @@ class PointColumns {
 }
 
 /** Rows of `samples`. */
-export class SampleColumns extends PointColumns {
+class SampleColumns extends PointColumns {
   readonly value = new WordsColumn('Float64');
   /** The digits of an integer that a double cannot hold; 0 for any other value. */
   readonly integer = new WordsColumn('Int64');
@@ -101,7 +101,7 @@ export class HistogramColumns extends PointColumns {
 }
 
 /** Rows of `summaries`. */
-export class SummaryColumns extends PointColumns {
+class SummaryColumns extends PointColumns {
   readonly own = {
     count: new WordsColumn('UInt64'),
     sum: new WordsColumn('Float64'),
@@ -112,7 +112,7 @@ export class SummaryColumns extends PointColumns {
 }
 
 /** Rows of `exemplars`. Their attributes come before it is known which series they belong to. */
-export class ExemplarColumns extends PointColumns {
+class ExemplarColumns extends PointColumns {
   readonly value = new WordsColumn('Float64');
   readonly trace_id = new FixedStringColumn(16);
   readonly span_id = new FixedStringColumn(8);

@@ -20,7 +20,7 @@ export interface Progress {
   readonly failedByReason: Readonly<Record<string, number>>;
 }
 
-export interface RunOptions {
+interface RunOptions {
   /** Who asks for it; kept in the marks. */
   readonly actor: string;
   /** Does everything but publish and mark. */

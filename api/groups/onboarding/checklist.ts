@@ -7,7 +7,7 @@ import type { Ports } from '../../http/ports.ts';
 import { firstSeenOf } from './first-seen.ts';
 import { stateOf } from './state.ts';
 
-export const Step = z.strictObject({
+const Step = z.strictObject({
   id: z.enum(onboardingSteps),
   title: z.string(),
   done: z.boolean(),

@@ -4,7 +4,7 @@ import type { Endpoints } from './endpoints.ts';
 import { type Finding, problem } from './finding.ts';
 
 export const protocols = ['otlp-http', 'otlp-grpc', 'remote-write'] as const;
-export type Protocol = (typeof protocols)[number];
+type Protocol = (typeof protocols)[number];
 
 /** What somebody tried, as far as they say. */
 export interface Attempt {

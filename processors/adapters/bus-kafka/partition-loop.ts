@@ -34,7 +34,7 @@ const firstBackOffMs = 300;
 const longestBackOffMs = 30_000;
 
 /** Metadata of a commit: the end of the range that begins at the committed offset and was handed over. */
-export const claimOf = (last: number): string => JSON.stringify({ last });
+const claimOf = (last: number): string => JSON.stringify({ last });
 
 /** Reads it back. Metadata of other tools means no claim. */
 export const claimedIn = (metadata: string): number | undefined => {
