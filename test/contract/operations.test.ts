@@ -70,6 +70,19 @@ for (const role of roles) {
   });
 }
 
+test('every GET that a role may call is not refused to it', async (t) => {
+  const failures: string[] = [];
+  for (const role of roles)
+    failures.push(
+      ...(await failing(
+        withSession.filter((operation) => operation.method === 'GET' && mayCall(role, operation.role)),
+        ({ method, path }) => harness.ask(method, concrete(path), { as: role }),
+        ({ status }) => ![401, 403, 500].includes(status),
+      )),
+    );
+  t.deepEqual(failures, []);
+});
+
 test('every operation answers 403 under another organization’s prefix, and the same under its own as without', async (t) => {
   const prefixed = withSession.filter(({ path }) => path.startsWith('/api/'));
   const under = (tenant: string, path: string): string => concrete(path).replace('/api/', `/api/tenants/${tenant}/`);
