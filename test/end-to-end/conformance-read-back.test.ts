@@ -239,10 +239,14 @@ interface SeriesFields {
   readonly points: Fields[];
   readonly exemplars: Fields[];
 }
-const seriesOf = async (metric: string): Promise<Fields & SeriesFields> => {
+/** Exemplars land after the points: they are waited for. */
+const seriesOf = async (metric: string, exemplarCount = 0): Promise<Fields & SeriesFields> => {
   const path = `/api/metrics?scope=account&name=${encodeURIComponent(metric)}`;
   const find = async () => (await items(path))[0] as (Fields & { series: (Fields & SeriesFields)[] }) | undefined;
-  await until(metric, async () => (await find())?.series.length === 1);
+  await until(metric, async () => {
+    const found = (await find())?.series;
+    return found?.length === 1 && (found[0]?.exemplars.length ?? 0) >= exemplarCount;
+  });
   const [series] = (await find())?.series ?? [];
   if (series === undefined) throw new Error(`no series of ${metric}`);
   return series;
@@ -406,7 +410,7 @@ for (const [name, sent, expectedPoint, hasExemplars] of kinds) {
         },
       ],
     });
-    const series = await seriesOf(name);
+    const series = await seriesOf(name, hasExemplars ? exemplarsAsRead.length : 0);
     t.like(series, { unit: '{things}/s', service: 'metrics' });
     hasOrigins(t, series);
     t.deepEqual(entriesOf(series['metadata']), expected);
@@ -461,7 +465,7 @@ test('remote-write: labels, starts, exemplars and native histograms are read bac
     },
   ]);
   t.is((await write(subject, 2, snappy(body))).status, 202);
-  const series = await seriesOf('rw.size ü');
+  const series = await seriesOf('rw.size ü', 1);
   t.like(series, {
     type: 'exponential_histogram',
     unit: 'bytes',
@@ -499,7 +503,7 @@ test('remote-write: references that are not packed, cut runs and a start of the 
   const created = Buffer.concat([Buffer.from([0x30]), varint(milliseconds - 5)]);
   const series = field(5, one(1), one(2), run(3), field(2, sample(double(1))), run(4), exemplar, created);
   t.is((await write(subject, 2, snappy(Buffer.concat([...symbols, series])))).status, 202);
-  const found = await seriesOf('rw_unpacked');
+  const found = await seriesOf('rw_unpacked', 1);
   t.deepEqual(found.labels, { a: 'b' });
   t.like(found.points[0], { value: 1, timestamp: isoMs(milliseconds), startTimestamp: isoMs(milliseconds - 5) });
   t.like(found.exemplars[0], { value: 2, attributes: { trace_id: 'b' } });
