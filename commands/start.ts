@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { startApi } from '../api/index.ts';
 import { startProcessors } from '../processors/index.ts';
+import { bind } from '../receivers/engine/address.ts';
 import { startReceivers } from '../receivers/index.ts';
 import type { Role } from '../schemas/role.ts';
 import { startSinks } from '../sinks/index.ts';
@@ -77,8 +78,8 @@ export const start = async (
   }
   let draining = false;
   listeners.unshift(healthHandler(roles, metrics, () => draining));
-  const server = await listen(settings.HTTP_ADDRESS, { listeners, ingest });
-  addresses.unshift(['HTTP', addressOf(server)]);
+  const server = serve(listeners, ingest);
+  addresses.unshift(['HTTP', `http://${await bind(server, 'HTTP_ADDRESS', settings.HTTP_ADDRESS)}`]);
   const control = platform.embedded ? await controlServer({ ...platform, deadLetters }) : undefined;
   const retention = wants('sinks') ? scheduleRetention(platform) : undefined;
   const lag = reportLag(platform, wants('sinks') || wants('processors'));
@@ -118,10 +119,7 @@ const limits = {
   connectionsCheckingInterval: 2_000,
 } as const;
 
-const listen = (
-  address: string,
-  { listeners, ingest }: { listeners: readonly Listener[]; ingest: Listener | undefined },
-): Promise<Server> => {
+const serve = (listeners: readonly Listener[], ingest: Listener | undefined): Server => {
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     for (const listener of listeners) if (listener(request, response)) return;
     response
@@ -135,23 +133,5 @@ const listen = (
     response.writeContinue();
     answer(request, response);
   });
-  const { host, port } = hostAndPort(address);
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(new Error(`cannot listen on ${address} (OIQ_HTTP_ADDRESS): ${cause.message}`, { cause })),
-    );
-    server.listen(port, host, () => resolve(server));
-  });
-};
-
-/** Splits `host:port`; an IPv6 host is in brackets. */
-const hostAndPort = (address: string): { host: string; port: number } => {
-  const at = address.lastIndexOf(':');
-  return { host: address.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(address.slice(at + 1)) };
-};
-
-const addressOf = (server: Server): string => {
-  const address = server.address();
-  if (address === null || typeof address === 'string') return String(address);
-  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
+  return server;
 };

@@ -113,7 +113,10 @@ test.serial('an address that is taken is named', async (t) => {
     OIQ_OTLP_HTTP_ADDRESS: `127.0.0.1:${otlp}`,
   });
   t.is(code, 1);
-  t.regex(output, /cannot listen on 127\.0\.0\.1:\d+ \(OIQ_HTTP_ADDRESS\)/);
+  t.regex(
+    output,
+    /cannot listen on 127\.0\.0\.1:\d+: another program listens there; OIQ_HTTP_ADDRESS sets another address/,
+  );
 });
 
 for (const [what, args, environment, expected] of [
