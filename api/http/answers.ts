@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Page } from '../dashboard/html.ts';
-import { dashboardPage, notFoundPage } from '../dashboard/page.ts';
+import { notFoundPage, pageAt } from '../dashboard/page.ts';
 import { referencePage } from '../dashboard/reference.ts';
 import type { ApiError } from './errors.ts';
 import { openApiDocument } from './openapi.ts';
@@ -47,7 +47,7 @@ export const sendElsewhere = (context: Context, location: string): void => {
 
 /** What lies outside the API: a page for a GET, an HTML 404 for anything else. */
 export const sendDashboard = (context: Context, found: boolean): void =>
-  found ? sendPage(context, dashboardPage) : sendPage(context, notFoundPage, 404);
+  found ? sendPage(context, pageAt(context.path)) : sendPage(context, notFoundPage, 404);
 
 /** The error object; what nobody foresaw is logged with the request id. */
 export const refuse = (context: Context, error: ApiError, requestId: string, { log }: Ports): void => {

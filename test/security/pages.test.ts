@@ -1,6 +1,5 @@
 /** Pages: nothing from elsewhere, no script or style but their own, and nothing of theirs ends up as markup. */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { type Harness, startHarness } from '../end-to-end/api-harness.ts';
 
@@ -14,6 +13,10 @@ const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(
 
 for (const [method, path] of [
   ['GET', '/'],
+  ['GET', '/login'],
+  ['GET', '/accept-invite'],
+  ['GET', '/reset-password'],
+  ['GET', '/forgot-password'],
   ['GET', '/api/docs'],
   ['POST', '/anything'],
 ] as const)
@@ -33,7 +36,10 @@ for (const [method, path] of [
     t.is(page.headers.get('x-content-type-options'), 'nosniff');
   });
 
-test('the reference never makes markup of text', (t) => {
-  const script = readFileSync(new URL('../../api/dashboard/reference/reference.js', import.meta.url), 'utf8');
-  t.notRegex(script, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|srcdoc/);
-});
+for (const path of ['/', '/login', '/accept-invite', '/reset-password', '/forgot-password', '/api/docs'])
+  test(`the script of ${path} never makes markup or code of text`, async (t) => {
+    const page = await harness.ask('GET', path, { as: 'nobody' });
+    const [, script = ''] = /<script[^>]*>([\s\S]*)<\/script>/.exec(page.body) ?? [];
+    t.true(script.length > 100);
+    t.notRegex(script, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|srcdoc|Storage\b/);
+  });

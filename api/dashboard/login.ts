@@ -1,0 +1,71 @@
+import { field, problem, smallPage } from './shell.ts';
+
+const markup = `<h1>Sign in to OIQ</h1>
+<section class="card"><form id="password-form" data-to="/auth/login" autocomplete="on">
+${field({ name: 'email', label: 'E-mail address', attributes: 'type="email" autocomplete="username" maxlength="320" required autofocus' })}
+${field({ name: 'password', label: 'Password', attributes: 'type="password" autocomplete="current-password" maxlength="1024" required' })}
+<fieldset id="second" hidden disabled>${field({
+  name: 'code',
+  label: 'Code',
+  hint: 'Of your authenticator; each is accepted once. Without the authenticator: one of your recovery codes.',
+  attributes: 'autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="32" required',
+})}</fieldset>
+${problem}<button>Sign in</button>
+</form><p><a href="/forgot-password">Forgot your password?</a></p></section>
+<details id="sso" class="card"><summary>Single sign-on</summary><form id="sso-form">
+${field({
+  name: 'who',
+  label: 'E-mail address or organization',
+  hint: 'Your address at work, or the id of your organization.',
+  attributes: 'autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="320" required',
+})}
+${problem}<button class="plain">Go to my organization’s sign-in</button></form></details>`;
+
+const script = String.raw`
+const asked = new URLSearchParams(location.search);
+
+/** A path of this site; whatever could lead elsewhere is the start page. */
+const localPath = (text) => {
+  if (text === null || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes('\\')) return '/';
+  return URL.canParse(text, location.origin) && new URL(text, location.origin).origin === location.origin ? text : '/';
+};
+const returnTo = localPath(asked.get('returnTo'));
+
+const form = find('password-form');
+onSubmit(form, async () => {
+  const { ok, body } = await sendForm(form);
+  if (ok) return goOn(form, returnTo);
+  if (body.error === 'UNAUTHENTICATED' && !find('second').disabled) body.message += ', or the code';
+  if (body.error !== 'MFA_REQUIRED') return complain(form, body);
+  find('second').hidden = find('second').disabled = false;
+  find('code').focus();
+});
+// Another person's second factor is theirs.
+find('email').addEventListener('input', () => {
+  find('second').hidden = find('second').disabled = true;
+  find('code').value = '';
+});
+
+const sso = find('sso-form');
+onSubmit(sso, async () => {
+  const who = find('who').value.trim();
+  const query = new URLSearchParams({ [who.includes('@') ? 'email' : 'organization']: who, returnTo });
+  const start = '/auth/sso/oidc/start?' + query;
+  // Asked first, so that a refusal is shown here.
+  const answer = await fetch(start, { redirect: 'manual', credentials: 'same-origin' }).catch(() => undefined);
+  if (answer?.type === 'opaqueredirect') return location.assign(start);
+  complain(sso, await answer?.json().catch(() => undefined) ?? { message: 'no answer came from the server; try again' });
+});
+find('sso').addEventListener('toggle', () => {
+  if (!find('sso').open) return;
+  find('who').value ||= find('email').value;
+  find('who').focus();
+});
+if (asked.get('organization')) {
+  find('who').value = asked.get('organization');
+  find('sso').open = true;
+}
+`;
+
+/** `/login?returnTo=/…`; with `organization=…`, single sign-on of that organization is at hand. */
+export const loginPage = smallPage({ title: 'Sign in · OIQ', narrow: true, markup, script });

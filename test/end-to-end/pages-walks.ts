@@ -1,0 +1,190 @@
+/** Ways through the pages in a real browser: what people do with the keyboard, and what they then see. */
+import type { TestFn } from 'ava';
+import { generateSync } from 'otplib';
+import { users, usersTenant } from '../../schemas/resources/user.ts';
+import { password } from './api-harness.ts';
+import type { Tab } from './chromium.ts';
+import type { OidcHarness } from './oidc-harness.ts';
+
+export interface Walked {
+  readonly oidc: () => OidcHarness;
+  readonly open: () => Promise<Tab>;
+  /** The path of the newest link that was mailed to somebody, token included. */
+  readonly linkTo: (email: string, subject: RegExp) => Promise<string>;
+}
+
+const problem = (id: string): string => `document.querySelector('#${id} .problem')`;
+const complained = (id: string): string => `!${problem(id)}.hidden && document.activeElement === ${problem(id)}`;
+const signedIn = `!document.getElementById('signed-in').hidden`;
+
+/** Declares the tests; they share one API, so they run one after another. */
+export const declareWalks = (test: TestFn['serial'], { oidc, open, linkTo }: Walked): void => {
+  const at = (path: string): string => `${oidc().harness.url}${path}`;
+  const signIn = async (tab: Tab, email: string, word = password, query = ''): Promise<void> => {
+    await tab.go(at(`/login${query}`));
+    await tab.fillIn({ email, password: word });
+    await tab.until(signedIn);
+  };
+
+  test('in a browser: a wrong password is told and focused, the right one leads back, signing out ends it', async (t) => {
+    const tab = await open();
+    await tab.go(at('/anywhere?a=1'));
+    await tab.until(`!document.getElementById('signed-out').hidden`);
+    await tab.look(`document.getElementById('sign-in').click()`);
+    await tab.until(`location.pathname === '/login' && document.activeElement?.id === 'email'`);
+    await tab.fillIn({ email: 'editor@a.example', password: '<b>wrong</b>' });
+    await tab.until(complained('password-form'));
+    t.is(await tab.look(`${problem('password-form')}.textContent`), 'the e-mail address or the password is wrong');
+    await tab.fillIn({ password });
+    await tab.until(signedIn);
+    t.is(await tab.look('location.href'), at('/anywhere?a=1'));
+    const shown = await tab.look(`document.getElementById('signed-in').innerText`);
+    t.regex(shown, /editor@a\.example/);
+    t.regex(shown, /Organization a/);
+    await tab.look(`document.querySelector('#sign-out button').click()`);
+    await tab.until(`location.pathname === '/login'`);
+    t.is(await tab.look(`fetch('/auth/session').then(({ status }) => status)`), 401);
+    t.deepEqual(tab.complaints, []);
+  });
+
+  test('in a browser: a sign-in leads to no other site, whatever the link says', async (t) => {
+    for (const evil of [
+      '//evil.example',
+      '/\\evil.example',
+      'https://evil.example',
+      'javascript:alert(1)',
+      '/\t/evil',
+    ]) {
+      const tab = await open();
+      await signIn(tab, 'viewer@a.example', password, `?returnTo=${encodeURIComponent(evil)}`);
+      t.is(await tab.look('location.href'), at('/'), evil);
+    }
+  });
+
+  test('in a browser: a session whose token is over is renewed', async (t) => {
+    const tab = await open();
+    await signIn(tab, 'auditor@a.example');
+    oidc().ahead(16 * 60_000);
+    await tab.go(at('/'));
+    await tab.until(signedIn);
+    oidc().ahead(0);
+    t.true(tab.requests.some(({ url }) => url === at('/auth/refresh')));
+  });
+
+  test('in a browser: a second factor is asked for after the password', async (t) => {
+    const { harness } = oidc();
+    const email = 'admin@a.example';
+    const token = await harness.signIn(email);
+    const { secret } = (await harness.ask('POST', '/auth/mfa/enroll', { as: `token ${token}` })).body;
+    const code = generateSync({ secret, epoch: Math.floor(Date.now() / 1000) });
+    const { body } = await harness.ask('POST', '/auth/mfa/confirm', { as: `token ${token}`, body: { code } });
+    const tab = await open();
+    await tab.go(at('/login'));
+    await tab.fillIn({ email, password });
+    await tab.until(`document.activeElement?.id === 'code'`);
+    t.true(await tab.look(`${problem('password-form')}.hidden`));
+    await tab.fillIn({ code: '000000' });
+    await tab.until(complained('password-form'));
+    t.regex(await tab.look(`${problem('password-form')}.textContent`), /code/);
+    await tab.fillIn({ code: body.recoveryCodes[0] });
+    await tab.until(signedIn);
+    t.deepEqual(tab.complaints, []);
+  });
+
+  test('in a browser: somebody new joins by the mailed link, whose token goes nowhere but into one body', async (t) => {
+    const email = 'new@a.example';
+    await oidc().harness.ask('POST', '/api/users/invitations', { body: { email, role: 'editor' } });
+    const tab = await open();
+    const link = await linkTo(email, /invited/);
+    await tab.go(at(link));
+    t.is(await tab.look('location.href'), at('/accept-invite'));
+    await tab.fillIn({ name: '<img src=x onerror=alert(1)>', password: 'aaaaaaaaaaaaaaaa' });
+    await tab.until(complained('join'));
+    t.is(await tab.look(`document.getElementById('password').getAttribute('aria-invalid')`), 'true');
+    await tab.fillIn({ password: 'seventeen blue lanterns' });
+    await tab.until(signedIn);
+    t.regex(await tab.look(`document.getElementById('person').textContent`), /^<img src=x/);
+    t.is(await tab.look('document.images.length'), 0);
+    const token = link.slice(link.indexOf('=') + 1);
+    t.deepEqual(
+      [...new Set(tab.requests.filter(({ body }) => body.includes(token)).map(({ url }) => url))],
+      [at('/auth/accept-invite')],
+    );
+    // The protocol tells the address that was typed with its fragment, which browsers do not send.
+    t.false(
+      tab.requests.some(
+        ({ url, referrer }) => (url !== at('/accept-invite') && url.includes(token)) || referrer.includes(token),
+      ),
+    );
+    t.false((await tab.visited()).some((url) => url.includes(token)));
+    t.deepEqual(tab.complaints, []);
+  });
+
+  test('in a browser: who has an account joins with its password, signs in, and goes from one organization to the other', async (t) => {
+    const email = 'viewer@b.example';
+    await oidc().harness.ask('POST', '/api/users/invitations', { body: { email, role: 'auditor' } });
+    const tab = await open();
+    await tab.go(at('/accept-invite'));
+    t.true(await tab.look(`document.getElementById('join').hidden`));
+    await tab.go(at(await linkTo(email, /invited/)));
+    await tab.until(`document.activeElement?.id === 'name'`);
+    await tab.fillIn({ name: 'Other', password: 'seventeen blue lanterns' });
+    await tab.until(complained('join'));
+    t.regex(await tab.look(`${problem('join')}.textContent`), /has an account/);
+    t.is(await tab.look(`document.getElementById('password').autocomplete`), 'current-password');
+    await tab.fillIn({ password });
+    await tab.until(`document.querySelector('.said').innerText.includes('Organization a')`);
+    await signIn(tab, email);
+    await tab.until(`!document.getElementById('switch').hidden`);
+    const first = await tab.look(`document.getElementById('organization').textContent`);
+    await tab.look(`document.querySelector('#switch button').click()`);
+    await tab.until(`![${JSON.stringify(first)}, ''].includes(document.getElementById('organization').textContent)`);
+    t.deepEqual([first, await tab.look(`document.getElementById('organization').textContent`)].sort(), [
+      'Organization a',
+      'Organization b',
+    ]);
+    t.deepEqual(tab.complaints, []);
+  });
+
+  test('in a browser: a forgotten password is replaced by the mailed link, which then is of no use', async (t) => {
+    const email = 'editor@b.example';
+    const tab = await open();
+    await tab.go(at('/forgot-password'));
+    await tab.fillIn({ email });
+    await tab.until(`document.querySelector('.said').innerText.includes('on its way')`);
+    const link = await linkTo(email, /new password/);
+    await tab.go(at(link));
+    await tab.fillIn({ password: 'seventeen blue lanterns' });
+    await tab.until(`document.querySelector('.said').innerText.includes('is set')`);
+    await signIn(tab, email, 'seventeen blue lanterns');
+    await tab.go(at(link));
+    await tab.fillIn({ password: 'nineteen red lanterns' });
+    await tab.until(`${complained('reset')} && !document.getElementById('again').hidden`);
+    t.deepEqual(tab.complaints, []);
+  });
+
+  test('in a browser: single sign-on leads to the provider and back, or says why not', async (t) => {
+    await oidc().prove('a', 'corp.example');
+    await oidc().provider.accounts({ ann: { email: 'ann@corp.example', email_verified: true, name: 'Ann' } });
+    await oidc().provider.signIn('ann');
+    const tab = await open();
+    await tab.go(at('/login?returnTo=/logs&organization=nowhere'));
+    await tab.until(`document.activeElement?.id === 'who'`);
+    await tab.fillIn({ who: 'nowhere' });
+    await tab.until(complained('sso-form'));
+    t.regex(await tab.look(`${problem('sso-form')}.textContent`), /no single sign-on/);
+    await tab.fillIn({ who: 'ann@corp.example' });
+    await tab.until(`location.pathname === '/logs' && ${signedIn}`);
+    t.regex(await tab.look(`document.getElementById('person').textContent`), /ann@corp\.example/);
+    t.deepEqual(tab.complaints, []);
+    t.is(
+      (
+        await oidc()
+          .harness.documents.of(usersTenant)
+          .collection(users)
+          .list({ filter: { email: 'ann@corp.example' } })
+      ).items.length,
+      1,
+    );
+  });
+};

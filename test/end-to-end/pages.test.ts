@@ -1,0 +1,139 @@
+/** The pages for people: each form asks what its page says, as a browser does; and walks in a real one, where there is one. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { type Answer, password } from './api-harness.ts';
+import { type Chromium, chromiumPath, startChromium, type Tab } from './chromium.ts';
+import { type OidcHarness, startOidcHarness } from './oidc-harness.ts';
+import { declareWalks } from './pages-walks.ts';
+
+let oidc: OidcHarness;
+let chromium: Chromium | undefined;
+test.before(async () => {
+  oidc = await startOidcHarness();
+});
+test.after.always(async () => {
+  await chromium?.close();
+  await oidc?.close();
+});
+
+interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+const mails = (): Mail[] => {
+  const path = join(oidc.harness.directory, 'outbox.jsonl');
+  if (!existsSync(path)) return [];
+  const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line));
+};
+
+const linkTo = async (email: string, subject: RegExp): Promise<string> => {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    const mail = mails().findLast((each) => each.to === email && subject.test(each.subject));
+    const [, path] = /http:\/\/[^/\s]+(\/[a-z-]+#token=\S+)/.exec(mail?.text ?? '') ?? [];
+    if (path !== undefined) return path;
+    if (Date.now() > deadline) throw new Error(`no link for ${email} among ${mails().length} messages`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};
+
+/** Where the form of a page goes, and the fields that it sends: by default those that are not switched off. */
+const formAt = async (path: string): Promise<{ readonly to: string; readonly fields: readonly string[] }> => {
+  const { status, body } = await oidc.harness.ask('GET', path, { as: 'nobody' });
+  if (status !== 200) throw new Error(`${path} answered ${status}`);
+  const [, to = '', markup = ''] = /<form [^>]*data-to="([^"]+)"[^>]*>([\s\S]*?)<\/form>/.exec(body) ?? [];
+  return { to, fields: [...markup.matchAll(/<input [^>]*\bname="(\w+)"/g)].map(([, name = '']) => name) };
+};
+
+/** Sends a page's form as its script does in a browser. */
+const send = async (page: string, typed: Readonly<Record<string, string>>, token?: string): Promise<Answer> => {
+  const { to, fields } = await formAt(page);
+  for (const name of Object.keys(typed)) if (!fields.includes(name)) throw new Error(`${page} has no field ${name}`);
+  return oidc.harness.ask('POST', to, {
+    as: 'nobody',
+    body: { ...typed, ...(token === undefined ? {} : { token }) },
+    headers: { origin: oidc.harness.url, 'sec-fetch-site': 'same-origin' },
+  });
+};
+
+const tokenIn = (link: string): string => link.slice(link.indexOf('=') + 1);
+const pageIn = (link: string): string => link.slice(0, link.indexOf('#'));
+
+test.serial('the form of /login signs in: cookies for the browser, and no refresh token for its scripts', async (t) => {
+  t.is((await send('/login', { email: 'owner@a.example', password: 'wrong' })).body.error, 'UNAUTHENTICATED');
+  const { status, headers, body } = await send('/login', { email: 'owner@a.example', password });
+  t.is(status, 200);
+  t.false('refreshToken' in body);
+  t.is(headers.getSetCookie().length, 2);
+  const cookie = headers
+    .getSetCookie()
+    .map((line) => line.slice(0, line.indexOf(';')))
+    .join('; ');
+  const asPage = { as: 'nobody', headers: { cookie, 'sec-fetch-site': 'same-origin' } } as const;
+  t.is((await oidc.harness.ask('GET', '/auth/session', asPage)).body.tenant.id, 'a');
+  t.is((await oidc.harness.ask('GET', '/api/organizations', asPage)).body.items.length, 1);
+  t.is((await oidc.harness.ask('POST', '/auth/logout', asPage)).status, 200);
+  t.is((await oidc.harness.ask('GET', '/auth/session', asPage)).status, 401);
+});
+
+test.serial('the links of invitations and of new passwords lead to pages whose forms use them', async (t) => {
+  const email = 'invited@a.example';
+  await oidc.harness.ask('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
+  const invitation = await linkTo(email, /invited/);
+  const chosen = 'seventeen blue lanterns';
+  t.is((await send(pageIn(invitation), { password: chosen }, tokenIn(invitation))).body.details[0].path, 'name');
+  const joined = await send(pageIn(invitation), { name: 'Ida', password: chosen }, tokenIn(invitation));
+  t.is(joined.status, 200, JSON.stringify(joined.body));
+  t.is(joined.headers.getSetCookie().length, 2);
+  t.is((await send('/forgot-password', { email })).status, 200);
+  const reset = await linkTo(email, /new password/);
+  t.is((await send(pageIn(reset), { password: 'nineteen red lanterns' }, tokenIn(reset))).status, 200);
+  t.is((await send('/login', { email, password: chosen })).status, 401);
+  t.is((await send('/login', { email, password: 'nineteen red lanterns' })).status, 200);
+});
+
+for (const path of [
+  '/',
+  '/login',
+  '/login/',
+  '/accept-invite',
+  '/reset-password',
+  '/forgot-password',
+  '/logs/anything',
+])
+  test.serial(`${path} answers a GET with a page, and no other method`, async (t) => {
+    const got = await oidc.harness.ask('GET', path, { as: 'nobody' });
+    t.is(got.status, 200);
+    t.is(got.headers.get('content-type'), 'text/html; charset=utf-8');
+    t.is(got.headers.get('cache-control'), 'no-store');
+    t.is((await oidc.harness.ask('HEAD', path, { as: 'nobody' })).status, 200);
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      const refused = await oidc.harness.ask(method, path, { as: 'nobody' });
+      t.is(refused.status, 404);
+      t.regex(refused.body, /^<!doctype html>/);
+    }
+  });
+
+for (const path of ['/login', '/accept-invite', '/reset-password', '/forgot-password'])
+  test.serial(`every field of ${path} has a label and says what it is to a password manager`, async (t) => {
+    const { body } = await oidc.harness.ask('GET', path, { as: 'nobody' });
+    const inputs = [...String(body).matchAll(/<input id="(\w+)" [^>]*>/g)];
+    t.true(inputs.length > 0);
+    for (const [markup, id] of inputs) {
+      t.regex(body, new RegExp(`<label for="${id}"`));
+      t.regex(markup, /autocomplete="(?:username|current-password|new-password|one-time-code|name)"/);
+    }
+  });
+
+if (chromiumPath !== undefined) {
+  const path = chromiumPath;
+  const open = async (): Promise<Tab> => {
+    chromium ??= await startChromium(path);
+    return chromium.open();
+  };
+  declareWalks(test.serial, { oidc: () => oidc, open, linkTo });
+}
