@@ -72,7 +72,15 @@ const addressIn = (child: ChildProcess): Promise<string> =>
 
 export const startChromium = async (path: string): Promise<Chromium> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-chromium-'));
-  const flags = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run'];
+  // Unlike loopback, a name of the network gets no cookies marked Secure without TLS.
+  const flags = [
+    '--host-resolver-rules=MAP plain.example 127.0.0.1',
+    '--headless=new',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-dev-shm-usage',
+    '--no-first-run',
+  ];
   const child = spawn(path, [...flags, '--remote-debugging-port=0', `--user-data-dir=${directory}`, 'about:blank'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });

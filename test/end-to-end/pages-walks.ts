@@ -71,6 +71,14 @@ export const declareWalks = (test: TestFn['serial'], { oidc, open, linkTo }: Wal
     t.true(tab.requests.some(({ url }) => url === at('/auth/refresh')));
   });
 
+  test('in a browser: where cookies are not kept for want of TLS, the page says so', async (t) => {
+    const tab = await open();
+    await tab.go(at('/login').replace('127.0.0.1', 'plain.example'));
+    await tab.fillIn({ email: 'auditor@a.example', password });
+    await tab.until(complained('password-form'));
+    t.regex(await tab.look(`${problem('password-form')}.textContent`), /https/);
+  });
+
   test('in a browser: a second factor is asked for after the password', async (t) => {
     const { harness } = oidc();
     const email = 'admin@a.example';
