@@ -29,7 +29,7 @@ export interface Tab {
   /** The value of an expression in the page. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into values of every shape
   look(expression: string): Promise<any>;
-  /** Resolves once an expression holds, within 15 seconds; an expression that throws does not hold. */
+  /** Resolves once an expression holds, within 45 seconds; an expression that throws does not hold. */
   until(expression: string): Promise<void>;
   /** Fills in the fields with these ids as a keyboard does, and presses Enter in the last one. */
   fillIn(fields: Readonly<Record<string, string>>): Promise<void>;
@@ -56,7 +56,7 @@ interface Message {
 }
 type Send = (method: string, params?: object) => Promise<Message['result']>;
 
-const waitMs = 15_000;
+const waitMs = 45_000;
 
 const addressIn = (child: ChildProcess): Promise<string> =>
   new Promise((found, failed) => {
