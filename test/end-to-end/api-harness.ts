@@ -15,6 +15,7 @@ import { startApi } from '../../api/index.ts';
 import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
 import type { Bus } from '../../schemas/bus.ts';
 import type { Columns } from '../../schemas/columns.ts';
+import type { Counters } from '../../schemas/counters.ts';
 import type { Documents } from '../../schemas/documents.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { type Log, silent } from '../../schemas/log.ts';
@@ -130,6 +131,7 @@ export const startHarness = async ({
   now = () => Date.now(),
   environment = {},
   openDocuments,
+  openCounters,
   outbound,
   sharing,
   republish = () => {
@@ -143,6 +145,8 @@ export const startHarness = async ({
   readonly environment?: Readonly<Record<string, string>>;
   /** The embedded store at the path, unless told otherwise. */
   readonly openDocuments?: ((path: string) => Promise<Documents>) | undefined;
+  /** In memory, unless told otherwise. */
+  readonly openCounters?: () => Promise<Counters>;
   /** What leaves for addresses that users chose. */
   readonly outbound?: Outbound;
   /** Another instance of the API, over the stores of this one (documents only without `openDocuments`); to be closed before it. */
@@ -156,7 +160,7 @@ export const startHarness = async ({
   const settings = settingsOf({ OIQ_DATA_DIR: directory, ...unlimited, ...environment });
   const { columns, bus, ...stores } = sharing ?? (await openStores(directory, openDocuments ?? embedded));
   const documents = sharing && openDocuments ? await openDocuments('') : stores.documents;
-  const counters = memoryCounters({ clock });
+  const counters = (await openCounters?.()) ?? memoryCounters({ clock });
   const mailer =
     settings.SMTP_URL === undefined
       ? fileMailer({ path: join(directory, 'outbox.jsonl') })
