@@ -3,6 +3,7 @@ import type { CollectionDefinition, Documents, Stored } from '../../schemas/docu
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Organization, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { type Plan, plansTenant } from '../../schemas/resources/plan.ts';
+import { apiTokens } from '../../schemas/resources/service-account.ts';
 import { sessionsTenant } from '../../schemas/resources/session.ts';
 import { type Role, type User, usersTenant } from '../../schemas/resources/user.ts';
 import type { Who } from './changes.ts';
@@ -60,6 +61,8 @@ export interface Directory {
   freshCaller(sessionId: string, userId: string, tenantId: string): Promise<PersonCaller | undefined>;
   /** The caller of an API token, by the hex SHA-256 of it. */
   serviceAccountCaller(tokenHash: string): ServiceAccountCaller | undefined;
+  /** As `serviceAccountCaller`, but asks the store for what this instance has not heard of yet. */
+  freshServiceAccountCaller(tokenHash: string): Promise<ServiceAccountCaller | undefined>;
   userByEmail(email: string): (User & Stored) | undefined;
   /** Organizations to which a user belongs, where neither they nor the membership is disabled, oldest first. */
   organizationsOf(userId: string): readonly (Organization & Stored)[];
@@ -106,6 +109,20 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
     };
   };
 
+  const serviceAccountCaller: Directory['serviceAccountCaller'] = (tokenHash) => {
+    refuseStale();
+    const { tenantId = '', id: tokenId = '' } = held.tokensByHash.get(tokenHash) ?? {};
+    const token = held.tokens.get(tenantId, tokenId);
+    if (token === undefined || isOver(token.expiresAt)) return undefined;
+    const { serviceAccountId, scopes } = token;
+    const account = held.serviceAccounts.get(tenantId, serviceAccountId);
+    const place = placeOf(held, tenantId);
+    if (account === undefined || account.disabled || place === undefined) return undefined;
+    const actor: Who = { type: 'service-account', id: serviceAccountId, name: account.name };
+    const { role } = account;
+    return { kind: 'service-account', tenantId, actor, role, ...place, serviceAccountId, tokenId, scopes };
+  };
+
   return {
     caller,
     async freshCaller(sessionId, userId, tenantId) {
@@ -117,18 +134,14 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
       ]);
       return caller(sessionId, userId, tenantId);
     },
-    serviceAccountCaller(tokenHash) {
-      refuseStale();
-      const { tenantId = '', id: tokenId = '' } = held.tokensByHash.get(tokenHash) ?? {};
-      const token = held.tokens.get(tenantId, tokenId);
-      if (token === undefined || isOver(token.expiresAt)) return undefined;
-      const { serviceAccountId, scopes } = token;
-      const account = held.serviceAccounts.get(tenantId, serviceAccountId);
-      const place = placeOf(held, tenantId);
-      if (account === undefined || account.disabled || place === undefined) return undefined;
-      const actor: Who = { type: 'service-account', id: serviceAccountId, name: account.name };
-      const { role } = account;
-      return { kind: 'service-account', tenantId, actor, role, ...place, serviceAccountId, tokenId, scopes };
+    serviceAccountCaller,
+    async freshServiceAccountCaller(tokenHash) {
+      for await (const { tenantId, ...token } of documents.everywhere(apiTokens, { hash: tokenHash })) {
+        held.tokens.learn(tenantId, token);
+        await held.serviceAccounts.find(tenantId, token.serviceAccountId);
+        await held.organizations.find(organizationsTenant, tenantId);
+      }
+      return serviceAccountCaller(tokenHash);
     },
     userByEmail: (email) => held.users.get(usersTenant, held.idsByEmail.get(email) ?? ''),
     organizationsOf(userId) {

@@ -44,10 +44,10 @@ const personOfToken = async (token: string, { tokens, directory }: Known): Promi
   return caller;
 };
 
-const serviceAccountOf = (token: string, { directory }: Known): Caller => {
-  const hash = apiTokenFormat.isWellFormed(token) ? createHash('sha256').update(token).digest('hex') : '';
-  const caller = directory.serviceAccountCaller(hash);
-  if (caller === undefined)
+const serviceAccountOf = async (token: string, { directory }: Known): Promise<Caller> => {
+  const hash = apiTokenFormat.isWellFormed(token) ? createHash('sha256').update(token).digest('hex') : undefined;
+  const caller = hash && (directory.serviceAccountCaller(hash) ?? (await directory.freshServiceAccountCaller(hash)));
+  if (!caller)
     throw unauthenticated('the API token is not known, has expired, was revoked, or its account is disabled');
   return caller;
 };

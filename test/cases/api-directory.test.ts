@@ -1,0 +1,65 @@
+/** Rights of what was made elsewhere a moment ago, before the change feed tells of it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { openDirectory } from '../../api/http/directory.ts';
+import type { Documents } from '../../schemas/documents.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
+import { apiTokens, serviceAccounts } from '../../schemas/resources/service-account.ts';
+
+const clock = { now: () => Date.now() };
+const hash = 'a'.repeat(64);
+
+/** The store, with a feed that tells of what there was at its beginning and of nothing that comes. */
+const deaf = (documents: Documents): Documents => ({
+  of: (tenantId) => documents.of(tenantId),
+  ensureCollections: (definitions) => documents.ensureCollections(definitions),
+  everywhere: (definition, filter) => documents.everywhere(definition, filter),
+  transaction: (work) => documents.transaction(work),
+  check: () => documents.check(),
+  close: () => documents.close(),
+  async follow(definition, onChange) {
+    let begun = false;
+    const feed = await documents.follow(definition, (change) => {
+      if (!begun) onChange(change);
+    });
+    begun = true;
+    return { staleMs: () => 0, close: () => feed.close() };
+  },
+});
+
+test('an API token of which the feed has not told is looked up in the store, once it is asked for', async (t) => {
+  const path = mkdtempSync(join(tmpdir(), 'oiq-directory-'));
+  const documents = await sqliteDocuments({ path: join(path, 'documents.sqlite') });
+  await documents
+    .of(plansTenant)
+    .collection(plans)
+    .insert({ id: 'free', ...(defaultPlans['free'] as Plan) });
+  const directory = await openDirectory(deaf(documents), clock);
+  await documents
+    .of(organizationsTenant)
+    .collection(organizations)
+    .insert({ id: 'a', name: 'A', planId: 'free', retentionDays: {}, shards: 1, disabled: false });
+  const account = await documents
+    .of('a')
+    .collection(serviceAccounts)
+    .insert({ name: 'ci', description: '', role: 'viewer', disabled: false });
+  await documents
+    .of('a')
+    .collection(apiTokens)
+    .insert({
+      ...{ serviceAccountId: account.id, name: 'Token', hash, prefix: 'oiq_sa_x', scopes: ['logs:read'] },
+      expiresAt: new Date(clock.now() + 60_000).toISOString(),
+      createdBy: { type: 'user', id: '', name: '' },
+    });
+  t.is(directory.serviceAccountCaller(hash), undefined);
+  t.like(await directory.freshServiceAccountCaller(hash), { tenantId: 'a', role: 'viewer', scopes: ['logs:read'] });
+  t.like(directory.serviceAccountCaller(hash), { tenantId: 'a' }, 'and is known from then on');
+  t.is(await directory.freshServiceAccountCaller('b'.repeat(64)), undefined);
+  await directory.close();
+  await documents.close();
+  rmSync(path, { recursive: true, force: true });
+});
