@@ -71,6 +71,7 @@ export interface ConsumerOptions {
 /**
  * The promise returned by `onBatch` is the acknowledgement: resolving commits the batch, rejecting commits nothing and
  * the batch is delivered again (with back-off). Batches of one partition never overlap in time; partitions do.
+ * Values are to be read before it resolves: their memory is then used again.
  *
  * Ranges repeat: whatever happened in between (rejection, rebalance, crash, stop), a partition's next batch after an
  * unacknowledged one has exactly its `first` and `last`.

@@ -1,9 +1,6 @@
 /** What of a fetched piece of a partition consumers may see: no control records, nothing of an aborted transaction. */
-import type { fetchV15, KafkaRecord, RecordsBatch } from '@platformatic/kafka';
-
-/** What a broker answers, and what it says of one partition. */
-export type FetchAnswer = ReturnType<typeof fetchV15.parseResponse>;
-export type PartitionAnswer = FetchAnswer['responses'][number]['partitions'][number];
+import type { KafkaRecord, RecordsBatch } from '@platformatic/kafka';
+import type { PartitionAnswer } from './fetch-answer.ts';
 
 const transactional = 0x10;
 const control = 0x20;
@@ -32,7 +29,7 @@ export const committedRecords = (
   const places: Place[] = [];
   let begun = 0;
   let next = from;
-  for (const batch of records ?? []) {
+  for (const batch of records) {
     const first = Number(batch.firstOffset);
     const last = first + batch.lastOffsetDelta;
     for (let range = aborted[begun]; range !== undefined && Number(range.firstOffset) <= last; range = aborted[begun]) {

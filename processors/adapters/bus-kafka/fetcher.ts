@@ -3,7 +3,9 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { fetchV15, ResponseError } from '@platformatic/kafka';
 import type { Log } from '../../../schemas/log.ts';
 import { type Cluster, reasonOf } from './cluster.ts';
-import { committedRecords, type FetchAnswer, type PartitionAnswer, type Place } from './committed.ts';
+import { committedRecords, type Place } from './committed.ts';
+import { type FetchAnswer, fetchAnswerIn, type PartitionAnswer } from './fetch-answer.ts';
+import { Slabs, slabBytes } from './slabs.ts';
 import { FatalBusError } from './wire.ts';
 
 /** What one fetch brought of a partition. */
@@ -11,6 +13,8 @@ export interface Piece {
   readonly places: readonly Place[];
   /** Where to go on; beyond the last record when control records follow it. */
   readonly next: number;
+  /** Takes the memory of all its records back. Whoever keeps them does not call it. */
+  release(): void;
 }
 
 interface Want {
@@ -24,7 +28,6 @@ interface Want {
 const offsetOutOfRange = 1;
 const readCommitted = 1;
 const requestBytes = 32 * 1024 * 1024;
-const partitionBytes = 2 * 1024 * 1024;
 /** How long a broker waits for the first byte; also how long a partition may wait to join the next request. */
 const waitMs = 100;
 const retryMs = 300;
@@ -45,6 +48,7 @@ export class Fetcher {
   /** Brokers whose loop runs. */
   readonly #busy = new Set<number>();
   readonly #ending = new AbortController();
+  readonly #parse = fetchAnswerIn(new Slabs());
   #routing = false;
   #routeAgain = false;
   #failures = 0;
@@ -165,7 +169,7 @@ export class Fetcher {
         currentLeaderEpoch: -1,
         fetchOffset: BigInt(offset),
         lastFetchedEpoch: -1,
-        partitionMaxBytes: partitionBytes,
+        partitionMaxBytes: slabBytes,
       });
     }
     const topics = [...partitions].map(([topicId, list]) => ({ topicId, partitions: list }));
@@ -173,7 +177,17 @@ export class Fetcher {
     let response: FetchAnswer;
     let failure: unknown;
     try {
-      response = await fetchV15.api.async(connection, waitMs, 1, requestBytes, readCommitted, 0, -1, topics, [], '');
+      response = await new Promise((resolve, reject) => {
+        connection.send(
+          fetchV15.api.key,
+          fetchV15.api.version,
+          () => fetchV15.createRequest(waitMs, 1, requestBytes, readCommitted, 0, -1, topics, [], ''),
+          this.#parse,
+          true,
+          true,
+          (error, answer) => (error == null && answer !== undefined ? resolve(answer) : reject(error)),
+        );
+      });
     } catch (error) {
       // Errors of single partitions come with the others' records.
       if (!(error instanceof ResponseError)) throw error;
@@ -207,10 +221,11 @@ export class Fetcher {
     }
     if (answer.errorCode !== 0) return false;
     const { places, next } = committedRecords(answer, want.offset);
+    const release = (): void => answer.slab?.release();
     if (next > want.offset) {
       this.#wants.delete(key);
-      want.resolve({ places, next });
-    }
+      want.resolve({ places, next, release });
+    } else release();
     return true;
   }
 }

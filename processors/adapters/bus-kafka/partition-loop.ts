@@ -22,7 +22,7 @@ export interface PartitionStart {
 }
 
 export interface PartitionPorts {
-  readonly fetcher: Fetcher;
+  readonly fetcher: Pick<Fetcher, 'fetch'>;
   readonly limits: BatchLimits;
   readonly log: Log;
   onBatch(batch: Batch): Promise<void>;
@@ -52,6 +52,8 @@ export class PartitionLoop {
   /** Records that were fetched and are in no batch yet. */
   readonly #queue: BusRecord[] = [];
   #queuedBytes = 0;
+  /** Pieces of which records are in the queue or in the batch in hand, in order. */
+  readonly #held: { readonly last: number; release(): void }[] = [];
   /** Next offset to fetch. */
   #fetchFrom: number;
   /** The fetch under way. */
@@ -94,6 +96,7 @@ export class PartitionLoop {
     this.#claimed ??= last;
     if (signal.aborted) return false;
     if (!(await this.#deliver({ topic, partition, first, last, records }, signal))) return false;
+    this.#release(last);
     const next = this.#queue.length === 0 && this.#fetchFrom > this.#claimed ? this.#fetchFrom : this.#claimed + 1;
     this.#claimed = undefined;
     this.#position = next;
@@ -199,8 +202,14 @@ export class PartitionLoop {
     }
   }
 
-  #accept({ places, next }: Piece): void {
+  /** Gives back the memory of pieces that end with `last` or before it. */
+  #release(last: number): void {
+    while (this.#held[0] !== undefined && this.#held[0].last <= last) this.#held.shift()?.release();
+  }
+
+  #accept({ places, next, release }: Piece): void {
     const { topic, partition } = this.#start;
+    this.#held.push({ last: places.at(-1)?.offset ?? -1, release });
     for (const { offset, timestampMs, record } of places) {
       const read = incoming(topic, partition, offset, timestampMs, record);
       this.#queue.push(read);
