@@ -28,6 +28,8 @@ export interface RequestLimits {
   anonymous(address: string, operation: Operation): Promise<void> | undefined;
   /** A request that came with no credential, or one that is none. */
   refused(address: string): Promise<void> | undefined;
+  /** Before the store is asked for an address's sake: throws while its refused requests are above their limit. Counts nothing. */
+  beforeLookup(address: string): void;
 }
 
 type LimitSettings = Pick<Settings, 'API_REQUESTS_PER_SECOND' | 'API_ANONYMOUS_REQUESTS_PER_SECOND'>;
@@ -81,8 +83,14 @@ export const makeRequestLimits = (counters: Counters, clock: Clock, settings: Li
   return {
     caller: ({ actor }, operation) => counted(`${actor.type}/${actor.id}`, ofCaller, operation),
     anonymous: (address, operation) => counted(`address/${subscriberOf(address)}`, ofAddress, operation),
-    refused: (address) => count(`refused/${subscriberOf(address)}`, ofAddress),
+    refused: (address) => count(refusedKey(address), ofAddress),
+    beforeLookup(address) {
+      const { deniedUntil = 0 } = leases.get(refusedKey(address)) ?? {};
+      if (clock.now() < deniedUntil) throw tooMany(deniedUntil - clock.now());
+    },
   };
 };
+
+const refusedKey = (address: string): string => `refused/${subscriberOf(address)}`;
 
 const tooMany = (retryAfterMs: number): Error => rateLimited('too many requests; wait a moment', retryAfterMs);

@@ -176,7 +176,7 @@ const callerOf = async (
   }
   let caller: Caller;
   try {
-    caller = await authenticate(request, ports);
+    caller = await authenticate(request, ports, () => limits.beforeLookup(address));
   } catch (error) {
     if (error instanceof ApiError && error.code === 'UNAUTHENTICATED') await limits.refused(address);
     throw error;

@@ -19,16 +19,19 @@ export const unauthenticated = (message: string): ApiError =>
 
 /**
  * The caller of a request. `Authorization`, where present, alone decides: a session's token, or an API token; else the
- * cookie does, and then a write must come from our own pages. A license key is no session.
+ * cookie does, and then a write must come from our own pages. A license key is no session. `beforeLookup` may refuse to
+ * ask the store whether a token is known that this instance does not know: anybody can make one up.
  */
 export const authenticate = async (
   request: Pick<IncomingMessage, 'headers' | 'method'>,
   known: Known,
+  beforeLookup: () => void = () => {},
 ): Promise<Caller> => {
   const { authorization, cookie } = request.headers;
   const token = authorization === undefined ? cookieIn(cookie, tokenCookie) : bearerOf(authorization);
   if (token === undefined) throw unauthenticated('sign in first: there is no session with this request');
-  if (authorization !== undefined && token.startsWith(apiTokenFormat.prefix)) return serviceAccountOf(token, known);
+  if (authorization !== undefined && token.startsWith(apiTokenFormat.prefix))
+    return serviceAccountOf(token, known, beforeLookup);
   const caller = await personOfToken(token, known);
   if (authorization === undefined) refuseForeignWrite(request, known.settings.PUBLIC_URL);
   return caller;
@@ -44,12 +47,23 @@ const personOfToken = async (token: string, { tokens, directory }: Known): Promi
   return caller;
 };
 
-const serviceAccountOf = async (token: string, { directory }: Known): Promise<Caller> => {
-  const hash = apiTokenFormat.isWellFormed(token) ? createHash('sha256').update(token).digest('hex') : undefined;
-  const caller = hash && (directory.serviceAccountCaller(hash) ?? (await directory.freshServiceAccountCaller(hash)));
+const serviceAccountOf = async (token: string, { directory }: Known, beforeLookup: () => void): Promise<Caller> => {
+  const caller = apiTokenFormat.isWellFormed(token) && (await knownOrLookedUp(token, directory, beforeLookup));
   if (!caller)
     throw unauthenticated('the API token is not known, has expired, was revoked, or its account is disabled');
   return caller;
+};
+
+const knownOrLookedUp = async (
+  token: string,
+  directory: Directory,
+  beforeLookup: () => void,
+): Promise<Caller | undefined> => {
+  const hash = createHash('sha256').update(token).digest('hex');
+  const known = directory.serviceAccountCaller(hash);
+  if (known !== undefined) return known;
+  beforeLookup();
+  return directory.freshServiceAccountCaller(hash);
 };
 
 const bearerOf = (authorization: string): string | undefined => /^Bearer +(\S+)$/i.exec(authorization)?.[1];

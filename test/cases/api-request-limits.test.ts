@@ -59,3 +59,13 @@ test('a busy caller asks the shared counters seldom, and an idle one takes no mo
   }
   t.is(through, 540);
 });
+
+test('nothing is looked up for an address whose refused requests are above their limit, until they are not', async (t) => {
+  const { limits } = made();
+  limits.beforeLookup('203.0.113.1');
+  await passed(() => limits.refused('203.0.113.1'));
+  t.throws(() => limits.beforeLookup('203.0.113.1'), { message: /too many requests/ });
+  t.notThrows(() => limits.beforeLookup('203.0.113.2'));
+  clock.nowMs += 1_000;
+  t.notThrows(() => limits.beforeLookup('203.0.113.1'));
+});
