@@ -6,6 +6,7 @@ import { Administration } from './bus-kafka/administration.ts';
 import { Cluster, driverOptions, type KafkaSecurity } from './bus-kafka/cluster.ts';
 import { KafkaConsumer } from './bus-kafka/consumer.ts';
 import { Fetcher, gapError } from './bus-kafka/fetcher.ts';
+import './bus-kafka/idle-connections.ts';
 import { KafkaProducer } from './bus-kafka/producer.ts';
 import { runTransaction } from './bus-kafka/transaction.ts';
 import { incoming } from './bus-kafka/wire.ts';
