@@ -206,19 +206,25 @@ export class Publisher {
       this.#immediate = true;
       setImmediate(this.#flush);
     } else {
-      this.#timer ??= setTimeout(this.#sample, wait);
+      this.#timer ??= setTimeout(this.#delayed, wait);
     }
   }
 
-  readonly #sample = (): void => {
-    if (!this.#immediate) this.#expected = this.#pending.requests;
+  /** Flushes leave the timer as it is, since one for each of them would cost more; so it may come before its time. */
+  readonly #delayed = (): void => {
+    this.#timer = undefined;
+    if (this.#pending.bytes === 0 || this.#immediate || this.#publishing >= maxPublishes) return;
+    const wait = this.#flushedAt + this.#delayMs - performance.now();
+    if (wait >= 1) {
+      this.#timer = setTimeout(this.#delayed, wait);
+      return;
+    }
+    this.#expected = this.#pending.requests;
     this.#flush();
   };
 
   readonly #flush = (): void => {
     this.#immediate = false;
-    if (this.#timer !== undefined) clearTimeout(this.#timer);
-    this.#timer = undefined;
     const flush = this.#pending;
     if (flush.bytes === 0) return;
     this.#pending = emptyFlush();
@@ -227,13 +233,19 @@ export class Publisher {
     const messages: Message[] = [];
     for (const draft of flush.full) messages.push(this.#message(draft));
     for (const draft of flush.drafts.values()) messages.push(this.#message(draft));
-    this.#send(messages)
-      .then(flush.resolve, flush.reject)
-      .finally(() => {
-        this.#waitingBytes -= flush.bytes;
-        this.#schedule();
-      });
+    void this.#complete(flush, messages);
   };
+
+  async #complete(flush: Flush, messages: readonly Message[]): Promise<void> {
+    try {
+      await this.#send(messages);
+      flush.resolve();
+    } catch (error) {
+      flush.reject(error);
+    }
+    this.#waitingBytes -= flush.bytes;
+    this.#schedule();
+  }
 
   async #send(messages: readonly Message[]): Promise<void> {
     this.#publishing++;

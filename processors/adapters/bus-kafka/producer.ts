@@ -2,7 +2,7 @@
 import type { BaseOptions } from '@platformatic/kafka';
 import type { Message, Producer } from '../../../schemas/bus.ts';
 import { PermanentError, UnavailableError } from '../../../schemas/errors.ts';
-import { type Cluster, isProtocolError, reasonOf, within } from './cluster.ts';
+import { type Cluster, isProtocolError, patience, reasonOf, within } from './cluster.ts';
 import { nextRound } from './round.ts';
 import { Sender } from './sender.ts';
 import { FatalBusError, headerAllowance, type Outgoing, outgoing } from './wire.ts';
@@ -40,6 +40,7 @@ export class KafkaProducer implements Producer {
   #sender: Sender;
   #queue: Entry[] = [];
   #pendingBytes = 0;
+  readonly #patience = patience(patienceMs);
   #flushing = false;
   #closed = false;
 
@@ -128,7 +129,7 @@ export class KafkaProducer implements Producer {
       const { round, rest } = nextRound(this.#queue, this.#roundLimit);
       this.#queue = rest;
       try {
-        await within(patienceMs, this.#sender.send(round));
+        await this.#patience(this.#sender.send(round));
         for (const { call } of round) if (--call.waiting === 0) call.resolve();
       } catch (error) {
         this.#fail(round, error);

@@ -153,6 +153,7 @@ export class Sender {
       if (others === undefined) leaders.set(leader, [batch]);
       else others.push(batch);
     }
+    if (leaders.size === 1) for (const [leader, group] of leaders) return this.#sendTo(metadata, leader, group);
     const unsent = await Promise.all([...leaders].map(([leader, group]) => this.#sendTo(metadata, leader, group)));
     return unsent.flat();
   }
