@@ -1,6 +1,5 @@
 /** The command line: `oiq COMMAND`. Prints for people on standard output, structured logs on standard error. */
 
-import { operationsReport } from '../api/index.ts';
 import { type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
 import { deadLetterCommand } from './dead-letter.ts';
 import { demoCommand } from './demo.ts';
@@ -70,8 +69,10 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
       return forgetGroupCommand(context);
     case 'evidence':
       return evidenceCommand(context);
-    case 'operations':
+    case 'operations': {
+      const { operationsReport } = await import('../api/index.ts');
       return print(operationsReport(context.args.includes('--missing')));
+    }
     case 'settings':
       return print(settingsTable(context.args.includes('--markdown')));
     case 'demo':

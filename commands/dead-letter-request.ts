@@ -2,7 +2,6 @@
 import { type DeadLetters, openDeadLetters } from '../api/groups/dead-letter/dead-letters.ts';
 import type { DeadLetterFilter, DeadLetterState } from '../api/groups/dead-letter/rows.ts';
 import { parseTime } from '../api/reading/time.ts';
-import { republishRefused } from '../receivers/index.ts';
 import type { Clock } from '../schemas/clock.ts';
 import type { Platform } from './platform.ts';
 import { UsageError } from './usage-error.ts';
@@ -26,7 +25,15 @@ const actor = 'command line';
 
 /** Dead letters of a platform; refused ones are checked again by the receiver that refused them. */
 export const deadLettersOf = ({ bus, columns, clock }: Platform): DeadLetters =>
-  openDeadLetters({ bus, columns, clock, republish: (headers, body) => republishRefused(headers, body) });
+  openDeadLetters({
+    bus,
+    columns,
+    clock,
+    republish: async (headers, body) => {
+      const { republishRefused } = await import('../receivers/index.ts');
+      return republishRefused(headers, body);
+    },
+  });
 
 export const runDeadLetterRequest = async (
   { deadLetters, clock }: { readonly deadLetters: DeadLetters; readonly clock: Clock },

@@ -1,11 +1,7 @@
 /** Starts roles in this process, serves the main address, and stops in order. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { startApi } from '../api/index.ts';
-import { startProcessors } from '../processors/index.ts';
 import { bind } from '../receivers/engine/address.ts';
-import { startReceivers } from '../receivers/index.ts';
 import type { Role } from '../schemas/role.ts';
-import { startSinks } from '../sinks/index.ts';
 import { bootstrap, bootstrapCollections, type FirstStart } from './bootstrap.ts';
 import { controlServer } from './control.ts';
 import { deadLettersOf } from './dead-letter-request.ts';
@@ -57,9 +53,16 @@ export const start = async (
   const addresses: [string, string][] = [];
   const wants = (name: RoleName): boolean => all || names.includes(name);
 
-  if (wants('sinks')) roles.push(await startSinks({ ...platform, only: components }));
-  if (wants('processors')) roles.push(await startProcessors({ ...platform, only: components }));
+  if (wants('sinks')) {
+    const { startSinks } = await import('../sinks/index.ts');
+    roles.push(await startSinks({ ...platform, only: components }));
+  }
+  if (wants('processors')) {
+    const { startProcessors } = await import('../processors/index.ts');
+    roles.push(await startProcessors({ ...platform, only: components }));
+  }
   if (wants('receivers')) {
+    const { startReceivers } = await import('../receivers/index.ts');
     const receivers = await startReceivers(platform);
     roles.push(receivers);
     ingest = receivers.handler;
@@ -69,6 +72,7 @@ export const start = async (
     }
   }
   if (wants('api')) {
+    const { startApi } = await import('../api/index.ts');
     const api = await startApi({ ...platform, deadLetters });
     roles.push(api);
     listeners.push((request, response) => {
