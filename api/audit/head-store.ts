@@ -1,7 +1,8 @@
-import type { Bus, BusRecord, Producer } from '../../schemas/bus.ts';
+import type { Bus, BusRecord } from '../../schemas/bus.ts';
 import type { Columns } from '../../schemas/columns.ts';
 import { GrowingHead } from '../../schemas/evidence.ts';
 import { topics } from '../../schemas/topics.ts';
+import { lazyProducer } from '../bus-producer.ts';
 
 /** Where signed heads are kept: the bus, and the table in which a sink lands them. Whoever can change documents reaches neither. */
 export interface HeadStore {
@@ -58,14 +59,7 @@ async function* notLanded(bus: Bus, columns: Columns): AsyncGenerator<BusRecord>
 }
 
 export const openHeadStore = (bus: Bus, columns: Columns): HeadStore => {
-  let producer: Promise<Producer> | undefined;
-  const producerOf = (): Promise<Producer> => {
-    producer ??= bus.producer().catch((error: unknown) => {
-      producer = undefined;
-      throw error;
-    });
-    return producer;
-  };
+  const producer = lazyProducer(bus);
 
   const onTheWay = async (tenantId: string): Promise<GrowingHead[]> => {
     const heads: GrowingHead[] = [];
@@ -93,7 +87,7 @@ export const openHeadStore = (bus: Bus, columns: Columns): HeadStore => {
         value: Buffer.from(JSON.stringify(head)),
         headers: { tenant: head.tenantId },
       }));
-      await (await producerOf()).publish(messages);
+      await (await producer.get()).publish(messages);
     },
     async *inOrder(tenantId, after, upTo) {
       const waiting = (await onTheWay(tenantId)).filter(({ size }) => size > after && size <= upTo);
@@ -124,7 +118,7 @@ export const openHeadStore = (bus: Bus, columns: Columns): HeadStore => {
       return new Map(rows.map(({ tenant, covers }) => [tenant, Number(covers)]));
     },
     async close() {
-      await (await producer)?.close();
+      await producer.close();
     },
   };
 };

@@ -1,7 +1,8 @@
-import type { Bus, Message, Producer } from '../../../schemas/bus.ts';
+import type { Bus, Message } from '../../../schemas/bus.ts';
 import type { Columns } from '../../../schemas/columns.ts';
 import type { PermanentError } from '../../../schemas/errors.ts';
 import type { DeadLetterMark } from '../../../schemas/topics.ts';
+import { lazyProducer } from '../../bus-producer.ts';
 import { keyOf, markMessage, readMarks } from './marks.ts';
 import type { DeadLetter } from './rows.ts';
 
@@ -34,14 +35,7 @@ export interface Committer {
 }
 
 export const openCommitter = (bus: Bus, columns: Columns): Committer => {
-  let producer: Promise<Producer> | undefined;
-  const producerOf = (): Promise<Producer> => {
-    producer ??= bus.producer().catch((error: unknown) => {
-      producer = undefined;
-      throw error;
-    });
-    return producer;
-  };
+  const producer = lazyProducer(bus);
   // Runs of one process take turns, or they would fence each other out of the transaction's name.
   let turn: Promise<unknown> = Promise.resolve();
   const exclusively = <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -53,7 +47,7 @@ export const openCommitter = (bus: Bus, columns: Columns): Committer => {
   return {
     commit: (prepared, { outcome, actor, markedAt }) =>
       exclusively(async () =>
-        (await producerOf()).transaction(transactionName, async (publish) => {
+        (await producer.get()).transaction(transactionName, async (publish) => {
           // Whoever held the name before us has committed or never will: what is marked now is all there is.
           const marks = await readMarks(
             bus,
@@ -76,7 +70,7 @@ export const openCommitter = (bus: Bus, columns: Columns): Committer => {
       ),
     async close() {
       await turn;
-      await (await producer)?.close();
+      await producer.close();
     },
   };
 };
