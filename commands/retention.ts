@@ -1,14 +1,11 @@
 /** Applies each tenant's retention once an hour, from whichever process runs the sinks. */
 
+import { hourly } from '../api/hourly.ts';
 import type { Documents } from '../schemas/documents.ts';
 import { organizations } from '../schemas/resources/organization.ts';
 import { plans } from '../schemas/resources/plan.ts';
 import { applyRetention, type RetentionPolicy } from '../sinks/engine/retention.ts';
 import type { Platform } from './platform.ts';
-
-const intervalMs = 60 * 60 * 1_000;
-/** A start is busy enough without it. */
-const firstMs = 60_000;
 
 /** The plan's days, shortened by the organization's own. */
 export async function* retentionPolicies(documents: Pick<Documents, 'everywhere'>): AsyncGenerator<RetentionPolicy> {
@@ -23,26 +20,11 @@ export async function* retentionPolicies(documents: Pick<Documents, 'everywhere'
 }
 
 /** Starts the schedule; a failed run is logged and tried again at the next. `stop` waits for one that is under way. */
-export const scheduleRetention = (platform: Platform): { stop(): Promise<void> } => {
-  const { columns, documents, clock, log } = platform;
-  let run = Promise.resolve();
-  const tick = (): void => {
-    run = run
-      .then(async () => {
-        const result = await applyRetention(columns, retentionPolicies(documents), clock);
-        log.info({ ...result }, 'retention applied');
-      })
-      .catch((error: unknown) => log.error({ error }, 'retention could not be applied; it is tried again in an hour'));
-  };
-  const first = setTimeout(tick, firstMs);
-  const timer = setInterval(tick, intervalMs);
-  first.unref();
-  timer.unref();
-  return {
-    stop() {
-      clearTimeout(first);
-      clearInterval(timer);
-      return run;
+export const scheduleRetention = ({ columns, documents, clock, log }: Platform): { stop(): Promise<void> } =>
+  hourly(
+    async () => {
+      const result = await applyRetention(columns, retentionPolicies(documents), clock);
+      log.info({ ...result }, 'retention applied');
     },
-  };
-};
+    (error) => log.error({ error }, 'retention could not be applied; it is tried again in an hour'),
+  );

@@ -13,6 +13,7 @@ import { evidenceHeadsTable } from '../../schemas/tables/evidence-heads.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { eraseDetails } from '../audit/erasure.ts';
+import { hourly } from '../hourly.ts';
 import { removeSessions } from '../http/sessions.ts';
 import { systemChange, theSystem } from './closing.ts';
 import { voidTokens } from './one-time-tokens.ts';
@@ -109,28 +110,9 @@ export const eraseDueOrganizations = async (ports: ErasingPorts): Promise<void> 
   for (const id of ids) await erase(ports, id);
 };
 
-const firstMs = 60_000;
-const intervalMs = 3_600_000;
-
-/** Looks for them soon after the start and once an hour. `stop` waits for a run under way. */
-export const scheduleErasing = (ports: ErasingPorts): { stop(): Promise<void> } => {
-  let run = Promise.resolve();
-  const tick = (): void => {
-    run = run
-      .then(() => eraseDueOrganizations(ports))
-      .catch((error: unknown) =>
-        ports.log.error({ error }, 'a closed organization could not be erased; it is tried again in an hour'),
-      );
-  };
-  const first = setTimeout(tick, firstMs);
-  const timer = setInterval(tick, intervalMs);
-  first.unref();
-  timer.unref();
-  return {
-    stop() {
-      clearTimeout(first);
-      clearInterval(timer);
-      return run;
-    },
-  };
-};
+/** Looks for them soon after the start and once an hour. */
+export const scheduleErasing = (ports: ErasingPorts): { stop(): Promise<void> } =>
+  hourly(
+    () => eraseDueOrganizations(ports),
+    (error) => ports.log.error({ error }, 'a closed organization could not be erased; it is tried again in an hour'),
+  );
