@@ -1,6 +1,6 @@
 /** `oiq dead-letter`: through a running instance's control socket, or on the stores themselves when none runs. */
-import { parseArgs } from 'node:util';
 import type { CommandContext } from './command.ts';
+import { argumentsOf } from './command-arguments.ts';
 import { type DeadLetterRequest, deadLettersOf, runDeadLetterRequest } from './dead-letter-request.ts';
 import { onInstance } from './instance.ts';
 import { UsageError } from './usage-error.ts';
@@ -46,13 +46,7 @@ export const deadLetterCommand = async (context: CommandContext): Promise<void> 
 };
 
 const parse = (args: readonly string[]): DeadLetterRequest | undefined => {
-  let parsed: ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>;
-  try {
-    parsed = parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${help}`);
-  }
-  const { values, positionals } = parsed;
+  const { values, positionals } = argumentsOf(args, options, help);
   const [action, ...ids] = positionals;
   if (values.help === true || action === undefined) return undefined;
   if (action !== 'list' && action !== 'show' && action !== 'replay' && action !== 'discard')

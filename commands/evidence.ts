@@ -1,11 +1,11 @@
 /** `oiq evidence`: checks an exported audit chain, with no store and no network. */
 import { existsSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { EvidenceFileError, type FileFindings, verifyEvidenceFile } from '../api/audit/evidence-file-check.ts';
 import { evidenceKeyOf } from '../api/audit/evidence-key.ts';
 import { makeSecretBox, secretKeyOf } from '../api/http/secret-box.ts';
 import { settingsOf } from '../schemas/settings.ts';
 import type { CommandContext } from './command.ts';
+import { argumentsOf } from './command-arguments.ts';
 import { UsageError } from './usage-error.ts';
 
 const help = `oiq evidence verify FILE [--key ID]   check an export of GET /api/audit/export?format=evidence
@@ -57,13 +57,7 @@ interface Asked {
 }
 
 const parse = (args: readonly string[]): Asked => {
-  let parsed: ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>;
-  try {
-    parsed = parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${help}`);
-  }
-  const { values, positionals } = parsed;
+  const { values, positionals } = argumentsOf(args, options, help);
   const [action, file = '', ...rest] = positionals;
   if (values.help === true || action === undefined) return { action: 'help', file, keyId: undefined };
   if (action !== 'verify' && action !== 'key') throw new UsageError(`no such action: ${action}\n\n${help}`);
