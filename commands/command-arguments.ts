@@ -3,11 +3,18 @@ import { UsageError } from './usage-error.ts';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
-/** Options and positionals of a command's arguments; `UsageError` with the help for one that it does not know. */
-export const argumentsOf = <Known extends Options>(args: readonly string[], options: Known, help: string) => {
+const orUsage = <Parsed>(parse: () => Parsed, help: string): Parsed => {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
+    return parse();
   } catch (error) {
     throw new UsageError(`${(error as Error).message}\n\n${help}`);
   }
 };
+
+/** Options and positionals of a command's arguments; `UsageError` with the help for an option that it does not know. */
+export const argumentsOf = <Known extends Options>(args: readonly string[], options: Known, help: string) =>
+  orUsage(() => parseArgs({ args: [...args], options, allowPositionals: true }), help);
+
+/** The same of a command that takes nothing but options, or nothing at all. */
+export const optionsOf = <Known extends Options>(args: readonly string[], options: Known, help: string) =>
+  orUsage(() => parseArgs({ args: [...args], options }).values, help);

@@ -1,6 +1,8 @@
 /** The command line: `oiq COMMAND`. Prints for people on standard output, structured logs on standard error. */
 
 import { type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
+import type { FirstStart } from './bootstrap.ts';
+import { optionsOf } from './command-arguments.ts';
 import { deadLetterCommand } from './dead-letter.ts';
 import { demoCommand } from './demo.ts';
 import { evidenceCommand } from './evidence.ts';
@@ -9,7 +11,7 @@ import { migrateAll } from './migrate.ts';
 import { organizationCommand } from './organization.ts';
 import type { OpenPlatform } from './platform.ts';
 import { settingsTable } from './settings.ts';
-import { type RoleName, roleNames, start } from './start.ts';
+import { type RoleName, type Running, roleNames, start } from './start.ts';
 import { UsageError } from './usage-error.ts';
 
 const usage = `oiq, an open observability platform
@@ -56,10 +58,17 @@ export const runCommand = async (context: CommandContext): Promise<void> => {
 };
 
 const dispatch = async (name: string, context: CommandContext): Promise<void> => {
-  if (name === 'start') return serve(context, [], []);
-  if (isRole(name)) return serve(context, [name], context.args);
+  if (name === 'start') {
+    optionsOf(context.args, {}, usage);
+    return serve(context, [], []);
+  }
+  if (isRole(name)) {
+    if (name === 'receivers' || name === 'api') optionsOf(context.args, {}, usage);
+    return serve(context, [name], context.args);
+  }
   switch (name) {
     case 'migrate':
+      optionsOf(context.args, {}, usage);
       return migrateCommand(context);
     case 'dead-letter':
       return deadLetterCommand(context);
@@ -70,11 +79,14 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
     case 'evidence':
       return evidenceCommand(context);
     case 'operations': {
+      const { missing } = optionsOf(context.args, { missing: { type: 'boolean' } }, usage);
       const { operationsReport } = await import('../api/index.ts');
-      return print(operationsReport(context.args.includes('--missing')));
+      return print(operationsReport(missing === true));
     }
-    case 'settings':
-      return print(settingsTable(context.args.includes('--markdown')));
+    case 'settings': {
+      const { markdown } = optionsOf(context.args, { markdown: { type: 'boolean' } }, usage);
+      return print(settingsTable(markdown === true));
+    }
     case 'demo':
       return demoCommand(context);
     case 'help':
@@ -109,7 +121,7 @@ const serve = async (
   // The launcher is gone without a word: stop as if asked to.
   process.on('disconnect', () => asked.resolve('disconnect'));
   const platform = await open(settings);
-  const running = await start(platform, names, components);
+  const running = await start(platform, names, components, (firstStart) => announceFirstStart(settings, firstStart));
   announce(settings, running);
   const why = await Promise.race([asked.promise, running.failed.then(() => 'stopped')]).catch((error: unknown) => {
     platform.log.error({ error }, 'a role cannot go on');
@@ -126,12 +138,14 @@ const serve = async (
   process.exit();
 };
 
-const announce = (settings: Settings, { addresses, firstStart }: Awaited<ReturnType<typeof start>>): void => {
+const announce = ({ DATA_DIR }: Settings, { addresses }: Running): void => {
   const lines = addresses.map(([what, address]) => `  ${what.padEnd(10)} ${address}`);
-  print(`OIQ is running (data in ${settings.DATA_DIR}):\n${lines.join('\n')}`);
-  if (firstStart === undefined) return;
+  print(`OIQ is running (data in ${DATA_DIR}):\n${lines.join('\n')}`);
+};
+
+const announceFirstStart = (settings: Settings, { email, password, licenseKey }: FirstStart): void => {
   const secret = (value: string | undefined): string => value ?? '(as set in the environment)';
   print(
-    `\nThis is the first start. These are shown only now:\n  owner        ${firstStart.email}\n  password     ${secret(firstStart.password)}\n  license key  ${secret(firstStart.licenseKey)}\n\nSend telemetry from any OpenTelemetry SDK:\n  OTEL_EXPORTER_OTLP_ENDPOINT=http://${settings.OTLP_HTTP_ADDRESS} OTEL_EXPORTER_OTLP_HEADERS=x-license-key=${firstStart.licenseKey ?? 'KEY'}\n`,
+    `\nThis is the first start. These are shown only now:\n  owner        ${email}\n  password     ${secret(password)}\n  license key  ${secret(licenseKey)}\n\nSend telemetry from any OpenTelemetry SDK:\n  OTEL_EXPORTER_OTLP_ENDPOINT=http://${settings.OTLP_HTTP_ADDRESS} OTEL_EXPORTER_OTLP_HEADERS=x-license-key=${licenseKey ?? 'KEY'}\n`,
   );
 };

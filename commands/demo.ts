@@ -1,8 +1,8 @@
 /** `oiq demo`: a small shop's logs, metrics and traces over OTLP/HTTP for a while. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { settingsOf } from '../schemas/settings.ts';
 import type { CommandContext } from './command.ts';
+import { optionsOf } from './command-arguments.ts';
 import { askControl } from './control.ts';
 import { Outbox } from './demo/otlp-json.ts';
 import { Shop } from './demo/shop.ts';
@@ -29,7 +29,7 @@ const signals = [
 ] as const;
 
 export const demoCommand = async ({ args, environment }: CommandContext): Promise<void> => {
-  const { values } = parseArgs({ args: [...args], options });
+  const values = optionsOf(args, options, help);
   if (values.help === true) {
     process.stdout.write(help);
     return;

@@ -18,7 +18,6 @@ export type RoleName = (typeof roleNames)[number];
 type Listener = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export interface Running {
-  readonly firstStart: FirstStart | undefined;
   /** Where the process listens, as `[what, address]`. */
   readonly addresses: readonly (readonly [string, string])[];
   readonly roles: readonly Role[];
@@ -28,24 +27,32 @@ export interface Running {
   readonly failed: Promise<void>;
 }
 
-const setUpDocuments = async ({ documents, settings }: Platform, withApi: boolean): Promise<FirstStart | undefined> => {
+const setUpDocuments = async (
+  { documents, settings }: Platform,
+  withApi: boolean,
+  onFirstStart: (firstStart: FirstStart) => void,
+): Promise<void> => {
   await documents.ensureCollections(bootstrapCollections);
-  if (!withApi) return undefined;
+  if (!withApi) return;
   const firstStart = await bootstrap(documents, settings);
+  if (firstStart !== undefined) onFirstStart(firstStart);
   await applyPlans(documents, settings);
-  return firstStart;
 };
 
-/** `names` empty starts all roles, and sets up and migrates the stores first: one process that needs nothing else. */
+/**
+ * `names` empty starts all roles, and sets up and migrates the stores first: one process that needs nothing else.
+ * `onFirstStart` is told as soon as an installation is made: what it is given is kept nowhere, and the rest may fail.
+ */
 export const start = async (
   platform: Platform,
   names: readonly RoleName[],
-  components: readonly string[] = [],
+  components: readonly string[],
+  onFirstStart: (firstStart: FirstStart) => void,
 ): Promise<Running> => {
   const { settings, metrics, log } = platform;
   const all = names.length === 0;
   if (all) await migrateAll(platform);
-  const firstStart = await setUpDocuments(platform, all || names.includes('api'));
+  await setUpDocuments(platform, all || names.includes('api'), onFirstStart);
   const deadLetters = deadLettersOf(platform);
   const roles: Role[] = [];
   const listeners: Listener[] = [];
@@ -89,7 +96,6 @@ export const start = async (
   const lag = reportLag(platform, wants('sinks') || wants('processors'));
 
   return {
-    firstStart,
     addresses,
     roles,
     failed: Promise.all(roles.map((role) => role.failed)).then(() => undefined),

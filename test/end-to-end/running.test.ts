@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -102,22 +103,28 @@ test.serial('a second process on the same data directory is refused with what to
   t.regex(output, /in use by another running oiq: stop that one first, or give this one a directory of its own/);
 });
 
-test.serial('an address that is taken is named', async (t) => {
-  const directory = directoryOf(t);
-  const first = await started(t, { dataDirectory: join(directory, 'a') });
-  const [grpc = 0, otlp = 0] = await freePorts(2);
-  const { code, output } = await run(['start'], {
-    OIQ_DATA_DIR: join(directory, 'b'),
-    OIQ_HTTP_ADDRESS: first.http.slice('http://'.length),
-    OIQ_OTLP_GRPC_ADDRESS: `127.0.0.1:${grpc}`,
-    OIQ_OTLP_HTTP_ADDRESS: `127.0.0.1:${otlp}`,
-  });
-  t.is(code, 1);
-  t.regex(
-    output,
-    /cannot listen on 127\.0\.0\.1:\d+: another program listens there; OIQ_HTTP_ADDRESS sets another address/,
-  );
-});
+test.serial(
+  'an address that is taken is named, and a first start that ends with that has shown its secrets',
+  async (t) => {
+    const directory = directoryOf(t);
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    t.teardown(() => taken.close());
+    const { port } = taken.address() as AddressInfo;
+    const { code, output } = await run(['start'], {
+      OIQ_DATA_DIR: directory,
+      OIQ_HTTP_ADDRESS: `127.0.0.1:${port}`,
+      OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0',
+      OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0',
+    });
+    t.regex(output, /password +\S{20}\n +license key +oiq_lk_/);
+    t.is(code, 1);
+    t.regex(
+      output,
+      /cannot listen on 127\.0\.0\.1:\d+: another program listens there; OIQ_HTTP_ADDRESS sets another address/,
+    );
+  },
+);
 
 for (const [what, args, environment, expected] of [
   ['an unknown variable', ['start'], { OIQ_DATADIR: 'x' }, /OIQ_DATADIR is not a setting; did you mean OIQ_DATA_DIR\?/],
@@ -128,6 +135,13 @@ for (const [what, args, environment, expected] of [
     { OIQ_BOOTSTRAP_LICENSE_KEY: 'secret' },
     /OIQ_BOOTSTRAP_LICENSE_KEY: not a license key/,
   ],
+  [
+    'an argument of a command that takes none',
+    ['start', 'sinks'],
+    {},
+    /Unexpected argument 'sinks'[\s\S]*oiq sinks \[NAME/,
+  ],
+  ['an unknown option of the demo', ['demo', '--unknown'], {}, /Unknown option '--unknown'[\s\S]*oiq demo \[--minutes/],
   ['a dead-letter replay of nothing in particular', ['dead-letter', 'replay'], {}, /needs ids, a filter, or --all/],
 ] as const) {
   test.serial(`${what} is refused with status 2`, async (t) => {
