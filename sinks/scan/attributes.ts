@@ -180,30 +180,38 @@ export const serviceOf = (reader: WireReader, end: number, into: DictionaryColum
       continue;
     }
     const stop = reader.end(end);
-    if (isServiceName(reader, stop)) index = serviceIndex(reader, stop, into, scratch);
+    const { at } = reader;
+    if (isServiceName(reader, stop)) {
+      reader.at = at;
+      index = serviceIndex(reader, stop, into, scratch);
+    }
     reader.at = stop;
   }
   reader.expect(end);
   return index;
 };
 
-/** Whether the KeyValue at the reader's position has that key; senders write the key first. */
+/** Whether the KeyValue from the reader's position to `end` has that key, which some senders write behind the value. */
 const isServiceName = (reader: WireReader, end: number): boolean => {
-  const { bytes, at } = reader;
-  return (
-    bytes[at] === 0x0a &&
-    bytes[at + 1] === serviceName.length &&
-    at + 14 <= end &&
-    isRun(bytes, at + 2, at + 14, serviceName)
-  );
+  let isNamed = false;
+  while (reader.at < end) {
+    const tag = reader.varint();
+    if (tag !== 0x0a) {
+      reader.skip(tag, end);
+      continue;
+    }
+    const stop = reader.end(end);
+    isNamed = isRun(reader.bytes, reader.at, stop, serviceName);
+    reader.at = stop;
+  }
+  return isNamed;
 };
 
 const serviceIndex = (reader: WireReader, end: number, into: DictionaryColumn, scratch: StringColumn): number => {
   scratch.reset();
-  reader.at += 14;
   while (reader.at < end) {
     const tag = reader.varint();
-    if (tag === 0x12) pushAnyValue(reader, reader.end(end), scratch);
+    if (tag === 0x12 && scratch.length === 0) pushAnyValue(reader, reader.end(end), scratch);
     else reader.skip(tag, end);
   }
   let start = 0;
