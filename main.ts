@@ -102,8 +102,8 @@ const openMailer = async ({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Settings, path: s
 const openPlatform = async (settings: Settings): Promise<Platform> => {
   const target = exportTarget(settings);
   const instance = `${hostname()}:${process.pid}`;
-  const log = logProvider(settings.LOG_LEVEL, target, instance);
-  const metrics = metricsProvider(target, instance);
+  const log = await logProvider(settings.LOG_LEVEL, target, instance);
+  const metrics = await metricsProvider(target, instance);
   const inside = (name: string): string => join(settings.DATA_DIR, name);
   const { CLICKHOUSE_URL: clickhouse, MONGODB_URL: mongodb, SCHEMA_REGISTRY_URL: registry } = settings;
   const opened: { close(): Promise<void> }[] = [metrics, log];

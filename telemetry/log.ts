@@ -1,11 +1,8 @@
 /** Structured logs: one JSON line on standard error each, and OTLP/gRPC besides when a target is set. */
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
-import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-grpc';
-import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
 import { destination, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import type { Log } from '../schemas/log.ts';
-import { type ExportTarget, grpcOptions } from './export-target.ts';
+import type { ExportTarget } from './export-target.ts';
 
 type Level = 'info' | 'warn' | 'error';
 const severity: Readonly<Record<Level, number>> = { info: 9, warn: 13, error: 17 };
@@ -20,7 +17,11 @@ export interface LogProvider extends Log {
   close(): Promise<void>;
 }
 
-export const logProvider = (level: string, target: ExportTarget | undefined, instance: string): LogProvider => {
+export const logProvider = async (
+  level: string,
+  target: ExportTarget | undefined,
+  instance: string,
+): Promise<LogProvider> => {
   const lines = pino(
     {
       level,
@@ -31,13 +32,7 @@ export const logProvider = (level: string, target: ExportTarget | undefined, ins
     },
     destination({ fd: 2, sync: true }),
   );
-  const provider =
-    target === undefined
-      ? undefined
-      : new LoggerProvider({
-          resource: resourceFromAttributes({ 'service.name': 'oiq', 'service.instance.id': instance }),
-          processors: [new BatchLogRecordProcessor({ exporter: new OTLPLogExporter(grpcOptions(target)) })],
-        });
+  const provider = target && (await import('./exporters.ts')).loggerProvider(target, instance);
   // What the exporters could not send is told here, and not exported: that would never end.
   if (target !== undefined)
     diag.setLogger(

@@ -1,10 +1,9 @@
 /** The platform's own metrics: the closed list of `schemas/metrics.ts` on OpenTelemetry's SDK. */
-import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-grpc';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { type IMetricReader, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import { type IMetricReader, MeterProvider } from '@opentelemetry/sdk-metrics';
 import { type MetricName, type Metrics, metricDefinitions } from '../schemas/metrics.ts';
-import { type ExportTarget, grpcOptions } from './export-target.ts';
+import type { ExportTarget } from './export-target.ts';
 
 /** Running metrics; `text` is the Prometheus exposition of all of them. */
 export interface MetricsProvider extends Metrics {
@@ -16,17 +15,10 @@ export interface MetricsProvider extends Metrics {
 type Instrument = (value: number, labels: Readonly<Record<string, string>>) => void;
 
 /** With a `target`, every metric is also exported there over OTLP/gRPC, once a minute. */
-export const metricsProvider = (target: ExportTarget | undefined, instance: string): MetricsProvider => {
+export const metricsProvider = async (target: ExportTarget | undefined, instance: string): Promise<MetricsProvider> => {
   const prometheus = new PrometheusExporter({ preventServerStart: true });
   const readers: IMetricReader[] = [prometheus];
-  if (target !== undefined) {
-    readers.push(
-      new PeriodicExportingMetricReader({
-        exporter: new OTLPMetricExporter(grpcOptions(target)),
-        exportIntervalMillis: 60_000,
-      }),
-    );
-  }
+  if (target !== undefined) readers.push((await import('./exporters.ts')).metricReader(target));
   const provider = new MeterProvider({
     resource: resourceFromAttributes({ 'service.name': 'oiq', 'service.instance.id': instance }),
     readers,

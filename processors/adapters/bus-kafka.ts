@@ -1,4 +1,5 @@
 /** The bus on Kafka 3.9 or later. See `bus-kafka/README.md`. */
+import './bus-kafka/lazy-validators.ts';
 import kafkajs, { Kafka, type SASLOptions } from 'kafkajs';
 import type { Bus, BusRecord, ConsumerOptions } from '../../schemas/bus.ts';
 import { type Log, silent } from '../../schemas/log.ts';

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import test from 'ava';
 import '../../processors/adapters/bus-kafka/idle-connections.ts';
+import '../../processors/adapters/bus-kafka/lazy-validators.ts';
 
 interface Queue {
   pending: unknown[];
@@ -38,4 +39,21 @@ test('One that the broker throttles looks again for what waits', (t) => {
   queue.checkPendingRequests();
   t.not(queue.throttleCheckTimeoutId, null);
   queue.destroy();
+});
+
+test('A validator of the other driver is compiled when it is first used, and says then what is wrong', (t) => {
+  interface Validate {
+    (value: unknown): boolean;
+    readonly errors?: readonly { readonly keyword: string }[] | null;
+  }
+  const ofDriver = createRequire(import.meta.resolve('@platformatic/kafka'));
+  const { Ajv2020 } = ofDriver('ajv/dist/2020.js') as { Ajv2020: new () => { compile(schema: object): Validate } };
+  const wrong = new Ajv2020().compile({ type: 'nonsense' });
+  t.throws(() => wrong(1), { message: /nonsense|schema is invalid/ });
+  const validate = new Ajv2020().compile({ type: 'object', required: ['a'] });
+  t.is(validate.errors, undefined);
+  t.false(validate({}));
+  t.is(validate.errors?.[0]?.keyword, 'required');
+  t.true(validate({ a: 1 }));
+  t.is(validate.errors, null);
 });
