@@ -7,7 +7,8 @@ import { type Slab, Slabs, slabBytes } from '../../processors/adapters/bus-kafka
 import type { Batch } from '../../schemas/bus.ts';
 import { silent } from '../../schemas/log.ts';
 
-const valueBytes = slabBytes / 2;
+const pieceBytes = 2 * 1024 * 1024;
+const valueBytes = pieceBytes / 2;
 
 /** Two records, each filled with its offset. */
 const pieceIn = (slab: Slab, offset: number): Piece => ({
@@ -29,13 +30,13 @@ const consume = async (maxBytes: number, read: (batch: Batch) => void): Promise<
   const ending = new AbortController();
   const fetch = async (_topic: string, _partition: number, offset: number): Promise<Piece | undefined> => {
     if (offset > last) return new Promise(() => undefined);
-    const slab = slabs.take(slabBytes);
+    const slab = slabs.take(pieceBytes);
     used.add(slab.bytes.buffer);
     return pieceIn(slab, offset);
   };
   const onBatch = async (batch: Batch): Promise<void> => {
     // Another partition's pieces come and go.
-    const others = Array.from({ length: 4 }, () => slabs.take(slabBytes));
+    const others = Array.from({ length: 4 }, () => slabs.take(pieceBytes));
     for (const { bytes } of others) bytes.fill(255);
     for (const { release } of others) release();
     read(batch);
@@ -74,8 +75,19 @@ test('a small piece has memory of its own, and a slab is given back once', (t) =
   const slabs = new Slabs();
   const small = slabs.take(1000);
   t.is(small.bytes.buffer.byteLength, 1000);
-  const first = slabs.take(slabBytes);
+  const first = slabs.take(pieceBytes);
   first.release();
   first.release();
-  t.not(slabs.take(slabBytes).bytes.buffer, slabs.take(slabBytes).bytes.buffer);
+  t.not(slabs.take(pieceBytes).bytes.buffer, slabs.take(pieceBytes).bytes.buffer);
+});
+
+test('a slab is used again for pieces of about its size, and for no larger ones', (t) => {
+  const slabs = new Slabs();
+  const first = slabs.take(pieceBytes - 1);
+  first.release();
+  t.not(slabs.take(pieceBytes + 1).bytes.buffer, first.bytes.buffer);
+  const again = slabs.take(pieceBytes);
+  t.is(again.bytes.length, pieceBytes);
+  t.is(again.bytes.buffer, first.bytes.buffer);
+  t.is(slabs.take(slabBytes + 1).bytes.buffer.byteLength, slabBytes + 1);
 });

@@ -4,8 +4,9 @@ import kafkajs, { type Admin, type Kafka } from 'kafkajs';
 import type { Lag } from '../../../schemas/bus.ts';
 import { PermanentError, UnavailableError } from '../../../schemas/errors.ts';
 import type { Topic } from '../../../schemas/topics.ts';
-import { MissingTopicError, reasonOf, within } from './cluster.ts';
+import { MissingTopicError, reasonOf } from './cluster.ts';
 import { headerAllowance } from './wire.ts';
+import { within } from './within.ts';
 
 const { ConfigResourceTypes } = kafkajs;
 

@@ -9,6 +9,8 @@ import {
   listOffsetsV7,
   UserError,
 } from '@platformatic/kafka';
+import type { DirectConnection } from './direct-connection.ts';
+import { DirectConnections } from './direct-connections.ts';
 import { FatalBusError } from './wire.ts';
 
 /** Whether an error of the driver, or one that it wraps, is this error of the protocol. */
@@ -24,51 +26,6 @@ export const reasonOf = (error: unknown): string => {
 
 /** A topic that was never created, or a broker that does not know its topics yet. */
 export class MissingTopicError extends FatalBusError {}
-
-/** Rejects when it takes too long; what it waited for goes on. */
-export const within = async <Value>(ms: number, promise: Promise<Value>): Promise<Value> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  promise.catch(() => undefined);
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
-/**
- * As `within`, for one promise after the other. Its timer is left as it is when an answer comes and set anew only when it
- * fires, since one for each of many small requests shows in what they cost.
- */
-export const patience = (ms: number): (<Value>(promise: Promise<Value>) => Promise<Value>) => {
-  let isSet = false;
-  let current: { readonly dueAt: number; readonly reject: (error: Error) => void } | undefined;
-  const set = (delayMs: number): void => {
-    isSet = true;
-    setTimeout(check, delayMs).unref();
-  };
-  const check = (): void => {
-    isSet = false;
-    if (current === undefined) return;
-    const left = current.dueAt - performance.now();
-    if (left < 1) current.reject(new Error(`no answer within ${ms} ms`));
-    else set(left);
-  };
-  return async (promise) => {
-    promise.catch(() => undefined);
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    current = { dueAt: performance.now() + ms, reject };
-    if (!isSet) set(ms);
-    try {
-      return await Promise.race([promise, late]);
-    } finally {
-      current = undefined;
-    }
-  };
-};
 
 /** How brokers know that it is us, and we that it is them. */
 export interface KafkaSecurity {
@@ -102,9 +59,11 @@ export const driverOptions = (
 /** One client's view of the cluster, with connections of its own: a request that waits holds up only this client. */
 export class Cluster {
   readonly #client: Base;
+  readonly #direct: DirectConnections;
 
   constructor(options: BaseOptions) {
     this.#client = new Base(options);
+    this.#direct = new DirectConnections(options);
   }
 
   /** Metadata of topics, cached until it is asked for anew. A missing topic is a `MissingTopicError`. */
@@ -126,9 +85,12 @@ export class Cluster {
 
   /** A connection to a broker by its id, made anew when it broke. */
   async connection(metadata: ClusterMetadata, node: number): Promise<Connection> {
-    const broker = metadata.brokers.get(node);
-    if (broker === undefined) throw new Error(`Kafka does not know a broker ${node}`);
-    return this.#client.connections.get(broker);
+    return this.#client.connections.get(brokerOf(metadata, node));
+  }
+
+  /** As `connection`, for answers that are large. */
+  async directConnection(metadata: ClusterMetadata, node: number): Promise<DirectConnection> {
+    return this.#direct.get(brokerOf(metadata, node));
   }
 
   /** First offset that is kept. */
@@ -161,6 +123,13 @@ export class Cluster {
 
   /** Cuts the connections, whatever waits for an answer. */
   async close(): Promise<void> {
+    this.#direct.close();
     await this.#client.close();
   }
 }
+
+const brokerOf = (metadata: ClusterMetadata, node: number) => {
+  const broker = metadata.brokers.get(node);
+  if (broker === undefined) throw new Error(`Kafka does not know a broker ${node}`);
+  return broker;
+};

@@ -1,69 +1,88 @@
 /** The answer to a Fetch request of version 15. The driver's own parser copies every value into memory of its own. */
-import { Reader, type RecordsBatch, ResponseError, readRecordsBatches } from '@platformatic/kafka';
+import { Reader, type RecordsBatch, readRecordsBatches } from '@platformatic/kafka';
+import { mostAtOnce, type Parser } from './intake.ts';
 import type { Slab, Slabs } from './slabs.ts';
 
 /** What a broker says of one partition. */
 export interface PartitionAnswer {
   readonly partitionIndex: number;
   readonly errorCode: number;
-  readonly abortedTransactions: readonly { readonly producerId: bigint; readonly firstOffset: bigint }[] | null;
+  readonly abortedTransactions: readonly { readonly producerId: bigint; readonly firstOffset: bigint }[];
   /** Keys, values and headers lie in `slab`, those of a compressed batch in memory of their own. */
   readonly records: readonly RecordsBatch[];
   readonly slab: Slab | undefined;
 }
 
-export interface FetchAnswer {
-  readonly responses: readonly { readonly topicId: string; readonly partitions: readonly PartitionAnswer[] }[];
+export interface TopicAnswer {
+  readonly topicId: string;
+  readonly partitions: readonly PartitionAnswer[];
 }
 
-const errorOf = (code: number): [number, null] => [code, null];
+export interface FetchAnswer {
+  readonly errorCode: number;
+  readonly responses: readonly TopicAnswer[];
+}
 
-/** Copies the records' bytes out of the connection's chunks, once. */
-const slabOf = (reader: Reader, bytes: number, slabs: Slabs): Slab => {
-  const slab = slabs.take(bytes);
-  let at = 0;
-  for (const chunk of reader.buffer.subarray(reader.position, reader.position + bytes).buffers)
-    at += chunk.copy(slab.bytes, at);
-  reader.skip(bytes);
-  return slab;
-};
+/** Reads a fetch's answer from behind its correlation id. Records come into `slabs`. */
+export function* fetchAnswer(slabs: Slabs): Parser<FetchAnswer> {
+  yield* taggedFields();
+  const head = yield 10; // Throttle time, error, session
+  const errorCode = head.readInt16BE(4);
+  const responses: TopicAnswer[] = [];
+  for (let left = yield* arrayLength(); left > 0; left--) {
+    const topicId = (yield 16).toString('hex');
+    const partitions: PartitionAnswer[] = [];
+    for (let more = yield* arrayLength(); more > 0; more--) {
+      partitions.push(yield* partitionAnswer(slabs));
+      yield* taggedFields();
+    }
+    yield* taggedFields();
+    responses.push({ topicId: uuidOf(topicId), partitions });
+  }
+  yield* taggedFields();
+  return { errorCode, responses };
+}
 
-const readPartition = (reader: Reader, slabs: Slabs): PartitionAnswer => {
-  const partitionIndex = reader.readInt32();
-  const errorCode = reader.readInt16();
-  reader.readInt64(); // High watermark
-  reader.readInt64(); // Last stable offset
-  reader.readInt64(); // First offset
-  const abortedTransactions = reader.readNullableArray((entry) => ({
-    producerId: entry.readInt64(),
-    firstOffset: entry.readInt64(),
-  }));
-  reader.readInt32(); // Preferred replica
-  const bytes = reader.readUnsignedVarInt() - 1;
-  const slab = bytes > 0 ? slabOf(reader, bytes, slabs) : undefined;
+function* partitionAnswer(slabs: Slabs): Parser<PartitionAnswer> {
+  const head = yield 30; // …, high watermark, last stable offset, first offset
+  const partitionIndex = head.readInt32BE(0);
+  const errorCode = head.readInt16BE(4);
+  const abortedTransactions: { producerId: bigint; firstOffset: bigint }[] = [];
+  for (let left = yield* arrayLength(); left > 0; left--) {
+    const entry = yield 16;
+    abortedTransactions.push({ producerId: entry.readBigInt64BE(0), firstOffset: entry.readBigInt64BE(8) });
+    yield* taggedFields();
+  }
+  yield 4; // Preferred replica
+  const bytes = yield* arrayLength();
+  const slab = bytes > 0 ? slabs.take(bytes) : undefined;
+  if (slab !== undefined) yield slab.bytes;
   const records = slab === undefined ? [] : readRecordsBatches(Reader.from(slab.bytes));
   return { partitionIndex, errorCode, abortedTransactions, records, slab };
-};
+}
 
-/** Makes the parser of answers. As the driver's, it throws a `ResponseError` with the answer when a partition has an error. */
-export const fetchAnswerIn =
-  (slabs: Slabs) =>
-  (_correlation: number, apiKey: number, apiVersion: number, reader: Reader): FetchAnswer => {
-    const errors: Record<string, [number, null]> = {};
-    reader.readInt32(); // Throttle time
-    const errorCode = reader.readInt16();
-    if (errorCode !== 0) errors[''] = errorOf(errorCode);
-    reader.readInt32(); // Session
-    const responses = reader.readArray((topic, i) => ({
-      topicId: topic.readUUID(),
-      partitions: topic.readArray((partition, j) => {
-        const answer = readPartition(partition, slabs);
-        if (answer.errorCode !== 0) errors[`/responses/${i}/partitions/${j}`] = errorOf(answer.errorCode);
-        return answer;
-      }),
-    }));
-    reader.readTaggedFields();
-    const answer = { responses };
-    if (Object.keys(errors).length > 0) throw new ResponseError(apiKey, apiVersion, errors, answer);
-    return answer;
-  };
+/** A compact array's length; none and empty are the same here. */
+function* arrayLength(): Parser<number> {
+  return Math.max(0, (yield* varint()) - 1);
+}
+
+function* varint(): Parser<number> {
+  let value = 0;
+  for (let shift = 0; shift < 35; shift += 7) {
+    const byte = (yield 1)[0] ?? 0;
+    value += (byte & 127) * 2 ** shift;
+    if (byte < 128) return value;
+  }
+  throw new Error('a number in Kafka’s answer is too long');
+}
+
+/** Fields that a later version may add are passed over. */
+function* taggedFields(): Parser<void> {
+  for (let left = yield* varint(); left > 0; left--) {
+    yield* varint();
+    for (let bytes = yield* varint(); bytes > 0; bytes -= mostAtOnce) yield Math.min(bytes, mostAtOnce);
+  }
+}
+
+const uuidOf = (hex: string): string =>
+  `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

@@ -4,7 +4,7 @@ import { fetchV15, ResponseError } from '@platformatic/kafka';
 import type { Log } from '../../../schemas/log.ts';
 import { type Cluster, reasonOf } from './cluster.ts';
 import { committedRecords, type Place } from './committed.ts';
-import { type FetchAnswer, fetchAnswerIn, type PartitionAnswer } from './fetch-answer.ts';
+import { type FetchAnswer, fetchAnswer, type PartitionAnswer } from './fetch-answer.ts';
 import { Slabs, slabBytes } from './slabs.ts';
 import { FatalBusError } from './wire.ts';
 
@@ -32,6 +32,16 @@ const requestBytes = 32 * 1024 * 1024;
 const waitMs = 100;
 const retryMs = 300;
 
+/** What the broker says is wrong, as the driver words it. */
+const errorIn = (answer: FetchAnswer): ResponseError | undefined => {
+  const codes = [answer, ...answer.responses.flatMap(({ partitions }) => partitions)].map(({ errorCode }) => errorCode);
+  const errors = Object.fromEntries(
+    codes.flatMap((code, index) => (code === 0 ? [] : [[String(index), [code, null] as [number, null]]])),
+  );
+  const { key, version } = fetchV15.api;
+  return Object.keys(errors).length === 0 ? undefined : new ResponseError(key, version, errors, answer);
+};
+
 const keyOf = (topic: string, partition: number): string => `${topic}:${partition}`;
 
 /** Names the records that are gone. */
@@ -48,7 +58,7 @@ export class Fetcher {
   /** Brokers whose loop runs. */
   readonly #busy = new Set<number>();
   readonly #ending = new AbortController();
-  readonly #parse = fetchAnswerIn(new Slabs());
+  readonly #slabs = new Slabs();
   #routing = false;
   #routeAgain = false;
   #failures = 0;
@@ -173,35 +183,22 @@ export class Fetcher {
       });
     }
     const topics = [...partitions].map(([topicId, list]) => ({ topicId, partitions: list }));
-    const connection = await this.#cluster.connection(metadata, node);
-    let response: FetchAnswer;
-    let failure: unknown;
-    try {
-      response = await new Promise((resolve, reject) => {
-        connection.send(
-          fetchV15.api.key,
-          fetchV15.api.version,
-          () => fetchV15.createRequest(waitMs, 1, requestBytes, readCommitted, 0, -1, topics, [], ''),
-          this.#parse,
-          true,
-          true,
-          (error, answer) => (error == null && answer !== undefined ? resolve(answer) : reject(error)),
-        );
-      });
-    } catch (error) {
-      // Errors of single partitions come with the others' records.
-      if (!(error instanceof ResponseError)) throw error;
-      failure = error;
-      response = error['response'] as FetchAnswer;
-    }
-    const settled = await this.#settle(response, names);
+    const connection = await this.#cluster.directConnection(metadata, node);
+    const answer = await connection.ask({
+      ...{ key: fetchV15.api.key, version: fetchV15.api.version, tagged: true },
+      payload: fetchV15.createRequest(waitMs, 1, requestBytes, readCommitted, 0, -1, topics, [], ''),
+      parser: () => fetchAnswer(this.#slabs),
+    });
+    // Errors of single partitions come with the others' records.
+    const settled = await this.#settle(answer, names);
+    const failure = errorIn(answer);
     if (failure !== undefined && settled === 0) throw failure;
   }
 
   /** Hands out what came; says how many partitions got an answer. */
-  async #settle(response: FetchAnswer, names: ReadonlyMap<string, string>): Promise<number> {
+  async #settle({ responses }: FetchAnswer, names: ReadonlyMap<string, string>): Promise<number> {
     let settled = 0;
-    for (const { topicId, partitions } of response.responses) {
+    for (const { topicId, partitions } of responses) {
       const topic = names.get(topicId);
       if (topic === undefined) continue;
       for (const answer of partitions) if (await this.#settlePartition(topic, answer)) settled++;

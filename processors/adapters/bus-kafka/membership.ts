@@ -11,7 +11,8 @@ import {
   syncGroupV5,
 } from '@platformatic/kafka';
 import kafkajs from 'kafkajs';
-import { type Cluster, isProtocolError, within } from './cluster.ts';
+import { type Cluster, isProtocolError } from './cluster.ts';
+import { within } from './within.ts';
 
 const { MemberMetadata, MemberAssignment } = kafkajs.AssignerProtocol;
 

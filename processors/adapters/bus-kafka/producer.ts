@@ -2,10 +2,11 @@
 import type { BaseOptions } from '@platformatic/kafka';
 import type { Message, Producer } from '../../../schemas/bus.ts';
 import { PermanentError, UnavailableError } from '../../../schemas/errors.ts';
-import { type Cluster, isProtocolError, patience, reasonOf, within } from './cluster.ts';
+import { type Cluster, isProtocolError, reasonOf } from './cluster.ts';
 import { nextRound } from './round.ts';
 import { Sender } from './sender.ts';
 import { FatalBusError, headerAllowance, type Outgoing, outgoing } from './wire.ts';
+import { patience, within } from './within.ts';
 
 export interface KafkaProducerOptions {
   readonly driver: BaseOptions;

@@ -6,25 +6,33 @@ export interface Slab {
   release(): void;
 }
 
-/** What a fetch brings of a partition at most, but for a first record batch that is larger. */
-export const slabBytes = 2 * 1024 * 1024;
-const mostKept = 32;
+/**
+ * What a fetch brings of a partition at most, but for a first record batch that is larger. A broker cuts the last batch off
+ * where this ends, and it is fetched again: of record batches of a megabyte 2 MiB bring 1.65 times what is used of them, 8 MiB 1.04 times.
+ */
+export const slabBytes = 8 * 1024 * 1024;
+const smallestSlab = 1024 * 1024;
+const mostKept = 8;
 
 /**
  * Values live until their batch has landed, longer than V8's young generation: as garbage they cost a full collection
  * every hundred megabytes. A slab that is never released is collected like anything else.
  */
 export class Slabs {
-  readonly #free: Buffer[] = [];
+  /** By size: powers of two. */
+  readonly #free = new Map<number, Buffer[]>();
 
   /** Exactly `bytes`, whatever was there before. Small pieces get memory of their own: a slab would hold more than they do. */
   take(bytes: number): Slab {
-    if (bytes < slabBytes / 2 || bytes > slabBytes) return { bytes: Buffer.allocUnsafeSlow(bytes), release: nothing };
-    let slab = this.#free.pop() ?? Buffer.allocUnsafeSlow(slabBytes);
+    if (bytes < smallestSlab || bytes > slabBytes) return { bytes: Buffer.allocUnsafeSlow(bytes), release: nothing };
+    const size = 2 ** Math.ceil(Math.log2(bytes));
+    const free = this.#free.get(size) ?? [];
+    this.#free.set(size, free);
+    let slab = free.pop() ?? Buffer.allocUnsafeSlow(size);
     return {
       bytes: slab.subarray(0, bytes),
       release: () => {
-        if (slab.length > 0 && this.#free.length < mostKept) this.#free.push(slab);
+        if (slab.length > 0 && free.length < mostKept) free.push(slab);
         slab = empty;
       },
     };

@@ -1,0 +1,113 @@
+/** A connection to a broker whose answers come straight into the memory that their parsers want filled. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { type BaseOptions, Writer } from '@platformatic/kafka';
+import { Intake, type Parser } from './intake.ts';
+
+export interface DirectRequest<Answer> {
+  readonly key: number;
+  readonly version: number;
+  /** Whether the request's header ends in tagged fields. */
+  readonly tagged: boolean;
+  readonly payload: Writer;
+  /** Reads the answer, of so many bytes, from behind its correlation id. */
+  parser(bytes: number): Parser<Answer>;
+}
+
+interface Pending {
+  readonly id: number;
+  parser(bytes: number): Parser<void>;
+  reject(error: Error): void;
+}
+
+/** What says that it is longer is no answer of Kafka's. */
+const longestAnswer = 256 * 1024 * 1024;
+
+/**
+ * The driver reads 64 KiB at a time into memory of its own and copies it out of there: for fetches that is most of what
+ * consuming costs. Answers come in the order of the requests.
+ */
+export class DirectConnection {
+  /** Resolves when requests are taken. */
+  readonly connected: Promise<unknown>;
+  readonly #socket: Socket;
+  readonly #clientId: string;
+  readonly #pending: Pending[] = [];
+  #lastId = 0;
+  #failure: Error | undefined;
+
+  constructor(host: string, port: number, { clientId, tls, requestTimeout = 10_000 }: BaseOptions) {
+    this.#clientId = clientId;
+    const intake = new Intake(() => this.#answer());
+    const read = (take: () => void): true => {
+      try {
+        take();
+      } catch (error) {
+        this.#fail(error instanceof Error ? error : new Error(String(error)));
+      }
+      return true;
+    };
+    this.#socket = tls
+      ? connectTls({ ...tls, host, port })
+      : connect({
+          host,
+          port,
+          onread: { buffer: () => intake.room, callback: (bytes) => read(() => intake.received(bytes)) },
+        });
+    if (tls) this.#socket.on('data', (chunk: Buffer) => read(() => intake.take(chunk)));
+    this.connected = once(this.#socket, tls ? 'secureConnect' : 'connect');
+    this.connected.catch(() => undefined);
+    this.#socket.setNoDelay(true);
+    this.#socket.setTimeout(requestTimeout);
+    this.#socket.on('timeout', () => {
+      if (this.#pending.length > 0) this.#fail(new Error(`Kafka gives no answer within ${requestTimeout} ms`));
+    });
+    this.#socket.on('error', (error) => this.#fail(error));
+    this.#socket.on('close', () => this.#fail(new Error('the connection to Kafka was closed')));
+  }
+
+  get isOpen(): boolean {
+    return this.#failure === undefined;
+  }
+
+  ask<Answer>({ key, version, tagged, payload, parser }: DirectRequest<Answer>): Promise<Answer> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    this.#lastId = (this.#lastId + 1) & 0x7fffffff;
+    const id = this.#lastId;
+    const writer = Writer.create().appendInt16(key).appendInt16(version).appendInt32(id);
+    writer.appendString(this.#clientId, false);
+    if (tagged) writer.appendTaggedFields();
+    return new Promise((resolve, reject) => {
+      const settle = function* (bytes: number): Parser<void> {
+        resolve(yield* parser(bytes));
+      };
+      this.#pending.push({ id, parser: settle, reject });
+      this.#socket.write(writer.appendFrom(payload).prependLength().buffer);
+    });
+  }
+
+  close(): void {
+    this.#fail(new Error('the connection to Kafka was closed'));
+  }
+
+  #answer(): Parser<void> | undefined {
+    const [pending] = this.#pending;
+    return pending === undefined ? undefined : this.#expect(pending);
+  }
+
+  *#expect({ id, parser }: Pending): Parser<void> {
+    const head = yield 8;
+    const bytes = head.readInt32BE(0) - 4;
+    if (bytes < 0 || bytes > longestAnswer || head.readInt32BE(4) !== id)
+      throw new Error('what answers is not Kafka, or speaks TLS');
+    yield* parser(bytes);
+    this.#pending.shift();
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#socket.destroy();
+    for (const { reject } of this.#pending.splice(0)) reject(this.#failure);
+  }
+}

@@ -1,0 +1,64 @@
+/** Tells a broker who we are, on a connection of our own. */
+import { Reader, saslAuthenticateV2, saslHandshakeV1, saslScramSha, type Writer } from '@platformatic/kafka';
+import type { DirectConnection } from './direct-connection.ts';
+
+/** As the protocol spells them. */
+export interface Credentials {
+  readonly mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
+  readonly username: string;
+  readonly password: string;
+}
+
+interface Api<Answer> {
+  readonly api: { readonly key: number; readonly version: number };
+  parseResponse(correlation: number, key: number, version: number, reader: Reader): Answer;
+}
+
+const ask = <Answer>(
+  connection: DirectConnection,
+  { api: { key, version }, parseResponse }: Api<Answer>,
+  payload: Writer,
+  tagged: boolean,
+): Promise<Answer> =>
+  connection.ask({
+    ...{ key, version, tagged, payload },
+    *parser(bytes) {
+      const reader = Reader.from(yield Buffer.alloc(bytes));
+      if (tagged) reader.readTaggedFields();
+      return parseResponse(0, key, version, reader);
+    },
+  });
+
+/** Resolves with the milliseconds after which the broker wants to be told anew; 0 is never. */
+export const authenticate = async (
+  connection: DirectConnection,
+  { mechanism, username, password }: Credentials,
+): Promise<number> => {
+  const step = (bytes: Buffer) => ask(connection, saslAuthenticateV2, saslAuthenticateV2.createRequest(bytes), true);
+  await ask(connection, saslHandshakeV1, saslHandshakeV1.createRequest(mechanism), false);
+  const { sessionLifetimeMs } =
+    mechanism === 'PLAIN'
+      ? await step(Buffer.from(['', username, password].join('\0')))
+      : await scram(step, mechanism === 'SCRAM-SHA-256' ? 'SHA-256' : 'SHA-512', username, password);
+  return Number(sessionLifetimeMs);
+};
+
+type Step = (bytes: Buffer) => Promise<saslAuthenticateV2.SaslAuthenticateResponse>;
+
+/** The driver's exchange, with our connection below it. */
+const scram = (step: Step, algorithm: 'SHA-256' | 'SHA-512', username: string, password: string) => {
+  const send: typeof saslAuthenticateV2.api = Object.assign(
+    (
+      _connection: unknown,
+      bytes: Buffer,
+      callback?: (error: Error | null, answer?: Awaited<ReturnType<Step>>) => void,
+    ) => {
+      step(bytes).then(
+        (answer) => callback?.(null, answer),
+        (error: Error) => callback?.(error),
+      );
+    },
+    { ...saslAuthenticateV2.api, async: (_connection: unknown, bytes: Buffer) => step(bytes) },
+  );
+  return saslScramSha.authenticate(send, undefined as never, algorithm, username, password);
+};

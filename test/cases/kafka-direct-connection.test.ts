@@ -1,0 +1,90 @@
+/** What a connection to a broker makes of servers that do not answer as they should. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { Writer } from '@platformatic/kafka';
+import test, { type ExecutionContext } from 'ava';
+import { DirectConnection } from '../../processors/adapters/bus-kafka/direct-connection.ts';
+import type { Parser } from '../../processors/adapters/bus-kafka/intake.ts';
+
+/** A connection to a server that does `serve` with whoever connects. */
+const connectTo = async (t: ExecutionContext, serve: (socket: Socket) => void, requestTimeout = 10_000) => {
+  const server = createServer((socket) => serve(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const connection = new DirectConnection('127.0.0.1', port, { clientId: 'a', bootstrapBrokers: [], requestTimeout });
+  t.teardown(() => {
+    connection.close();
+    server.close();
+  });
+  await connection.connected;
+  return connection;
+};
+
+/** Asks for so many bytes of text. */
+const ask = (connection: DirectConnection, text: string) =>
+  connection.ask({
+    ...{ key: 1, version: 15, tagged: true, payload: Writer.create().appendString(text, false) },
+    *parser(bytes): Parser<string> {
+      return (yield Buffer.alloc(bytes)).toString();
+    },
+  });
+
+const answer = (id: number, text: string): Buffer => {
+  const head = Buffer.alloc(8);
+  head.writeInt32BE(4 + text.length);
+  head.writeInt32BE(id, 4);
+  return Buffer.concat([head, Buffer.from(text)]);
+};
+
+test('answers go to their requests in order, also when they come in one piece', async (t) => {
+  let asked = Buffer.alloc(0);
+  const connection = await connectTo(t, (socket) =>
+    socket.on('data', (chunk: Buffer) => {
+      asked = Buffer.concat([asked, chunk]);
+      if (asked.includes('second')) socket.write(Buffer.concat([answer(1, 'one'), answer(2, '')]));
+    }),
+  );
+  t.deepEqual(await Promise.all([ask(connection, 'first'), ask(connection, 'second')]), ['one', '']);
+  t.is(asked.readInt32BE(0), asked.indexOf('first') + 'first'.length - 4);
+});
+
+for (const { title, serve, message } of [
+  { title: 'closes', serve: (socket: Socket) => socket.end(), message: /closed/ },
+  {
+    title: 'closes within an answer',
+    serve: (socket: Socket) => socket.end(answer(1, 'half').subarray(0, 10)),
+    message: /closed/,
+  },
+  { title: 'answers another request', serve: (socket: Socket) => socket.write(answer(9, 'x')), message: /not Kafka/ },
+  {
+    title: 'speaks HTTP',
+    serve: (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),
+    message: /not Kafka/,
+  },
+  {
+    title: 'speaks TLS',
+    serve: (socket: Socket) => socket.write(Buffer.from('15030300020246ff', 'hex')),
+    message: /TLS/,
+  },
+])
+  test(`a server that ${title} fails what waits, and all that is asked after it`, async (t) => {
+    const connection = await connectTo(t, (socket) => socket.once('data', () => serve(socket)));
+    const waiting = [ask(connection, 'first'), ask(connection, 'second')];
+    for (const each of waiting) await t.throwsAsync(each, { message });
+    t.false(connection.isOpen);
+    await t.throwsAsync(ask(connection, 'later'), { message });
+  });
+
+test('a server that says nothing is given up, one that is asked nothing is not', async (t) => {
+  const patient = await connectTo(t, () => undefined, 100);
+  const connection = await connectTo(t, () => undefined, 100);
+  await t.throwsAsync(ask(connection, 'first'), { message: /within 100 ms/ });
+  await t.throwsAsync(ask(connection, 'later'), { message: /within 100 ms/ });
+  t.true(patient.isOpen);
+});
+
+test('what a server sends without being asked ends the connection', async (t) => {
+  const connection = await connectTo(t, (socket) => socket.write('x'));
+  while (connection.isOpen) await new Promise((resolve) => setImmediate(resolve));
+  await t.throwsAsync(ask(connection, 'first'), { message: /not asked for/ });
+});

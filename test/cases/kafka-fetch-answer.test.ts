@@ -1,0 +1,221 @@
+/** Answers to fetches, read as they come off a socket, against the driver's own parser. */
+
+import { crc32 } from 'node:zlib';
+import { fetchV15, Reader, Writer } from '@platformatic/kafka';
+import test from 'ava';
+import {
+  type FetchAnswer,
+  fetchAnswer,
+  type PartitionAnswer,
+} from '../../processors/adapters/bus-kafka/fetch-answer.ts';
+import { Intake, type Parser } from '../../processors/adapters/bus-kafka/intake.ts';
+import { recordBatch } from '../../processors/adapters/bus-kafka/record-batch.ts';
+import { Slabs } from '../../processors/adapters/bus-kafka/slabs.ts';
+
+interface Partition {
+  readonly index: number;
+  readonly error?: number;
+  readonly aborted?: readonly (readonly [producerId: number, firstOffset: number])[] | null;
+  readonly records: Buffer | null;
+  /** Sizes of tagged fields. */
+  readonly tags?: readonly number[];
+}
+
+const tagged = (writer: Writer, sizes: readonly number[] = []): Writer => {
+  writer.appendUnsignedVarInt(sizes.length);
+  for (const [tag, size] of sizes.entries())
+    writer
+      .appendUnsignedVarInt(tag + 20)
+      .appendUnsignedVarInt(size)
+      .append(Buffer.alloc(size, 255));
+  return writer;
+};
+
+const appendPartition = (writer: Writer, { index, error = 0, aborted = [], records, tags }: Partition): void => {
+  writer.appendInt32(index).appendInt16(error).appendInt64(9n).appendInt64(8n).appendInt64(7n);
+  writer.appendUnsignedVarInt(aborted === null ? 0 : aborted.length + 1);
+  for (const [id, first] of aborted ?? []) tagged(writer.appendInt64(BigInt(id)).appendInt64(BigInt(first)));
+  writer.appendInt32(-1).appendUnsignedVarInt(records === null ? 0 : records.length + 1);
+  tagged(records === null ? writer : writer.append(records), tags);
+};
+
+const written = (topics: readonly (readonly Partition[])[], error = 0): Buffer => {
+  const writer = tagged(Writer.create(), [3]).appendInt32(0).appendInt16(error).appendInt32(0);
+  writer.appendUnsignedVarInt(topics.length + 1);
+  for (const partitions of topics) {
+    writer.appendUUID('00112233-4455-6677-8899-aabbccddeeff').appendUnsignedVarInt(partitions.length + 1);
+    for (const partition of partitions) appendPartition(writer, partition);
+    tagged(writer);
+  }
+  return tagged(writer, [0, 2000]).buffer;
+};
+
+const batchOf = (...bytes: readonly number[]): Buffer =>
+  recordBatch(
+    bytes.map((size) => ({
+      ...{ topic: 'a', partition: 0, key: Buffer.from('key'), bytes: size, headers: { records: '5', name: 'ü' } },
+      value: Buffer.alloc(size, size),
+    })),
+    1_000,
+    { producerId: 5n, epoch: 0, first: 0 },
+  );
+
+const wholeBatches = Buffer.concat([batchOf(10, 20), batchOf(70_000), batchOf(0)]);
+const answers: readonly {
+  readonly title: string;
+  readonly topics: readonly (readonly Partition[])[];
+  readonly error?: number;
+}[] = [
+  { title: 'nothing', topics: [] },
+  { title: 'an error of the request', topics: [], error: 70 },
+  {
+    title: 'partitions without records',
+    topics: [
+      [
+        { index: 1, records: null },
+        { index: 2, records: Buffer.alloc(0) },
+      ],
+    ],
+  },
+  {
+    title: 'an error of one partition',
+    topics: [[{ index: 0, records: wholeBatches }], [{ index: 3, error: 6, records: null }]],
+  },
+  { title: 'record batches', topics: [[{ index: 0, records: wholeBatches, tags: [1, 3000] }]] },
+  {
+    title: 'a last batch that is cut off',
+    topics: [
+      [
+        { index: 0, records: wholeBatches.subarray(0, -30) },
+        { index: 1, records: batchOf(5) },
+      ],
+    ],
+  },
+  { title: 'a piece that fills a slab', topics: [[{ index: 0, records: batchOf(1_100_000) }]] },
+  {
+    title: 'more aborted transactions than fit the memory in which small parts are read',
+    topics: [
+      [{ index: 0, aborted: Array.from({ length: 9_000 }, (_, at) => [at, 2 * at] as const), records: batchOf(3) }],
+    ],
+  },
+  {
+    title: 'aborted transactions',
+    topics: [
+      [
+        {
+          index: 0,
+          aborted: [
+            [7, 1],
+            [8, 200],
+          ],
+          records: batchOf(1),
+        },
+        { index: 1, aborted: null, records: batchOf(2) },
+      ],
+    ],
+  },
+];
+
+const textOf = (bytes: Buffer | null): string =>
+  bytes === null ? 'null' : bytes.length > 100 ? `${bytes.length} ${crc32(bytes)}` : bytes.toString('hex');
+
+type Read = Pick<FetchAnswer, 'errorCode'> & {
+  readonly responses: readonly {
+    readonly topicId: string;
+    readonly partitions: readonly (Pick<PartitionAnswer, 'partitionIndex' | 'errorCode'> & {
+      readonly abortedTransactions: PartitionAnswer['abortedTransactions'] | null;
+      readonly records?: PartitionAnswer['records'] | null;
+    })[];
+  }[];
+};
+
+/** What of an answer others see, as text. */
+const seen = ({ errorCode, responses }: Read): string[] => [
+  `error ${errorCode}`,
+  ...responses.flatMap(({ topicId, partitions }) =>
+    partitions.flatMap(({ partitionIndex, errorCode: code, abortedTransactions, records }) => [
+      `${topicId} ${partitionIndex} ${code}`,
+      ...(abortedTransactions ?? []).map(({ producerId, firstOffset }) => `${producerId} from ${firstOffset}`),
+      ...(records ?? []).flatMap((batch) => [
+        `${batch.firstOffset} ${batch.lastOffsetDelta} ${batch.producerId} ${batch.attributes}`,
+        ...batch.records.map(({ key, value, headers }) => [key, value, ...headers.flat()].map(textOf).join(' ')),
+      ]),
+    ]),
+  ),
+];
+
+const byDriver = (bytes: Buffer) => {
+  const reader = Reader.from(bytes);
+  reader.readTaggedFields();
+  try {
+    return seen(fetchV15.parseResponse(0, 1, 15, reader));
+  } catch (error) {
+    return seen((error as { response: FetchAnswer }).response);
+  }
+};
+
+/** Numbers below `most` that look random and are always the same. */
+const dice = (seed: number) => {
+  let state = seed;
+  return (most: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * most);
+  };
+};
+
+function* tell<Answer>(parser: Parser<Answer>, told: Answer[]): Parser<void> {
+  told.push(yield* parser);
+}
+
+for (const { title, topics, error } of answers)
+  test(`an answer with ${title} is read in whatever parts it comes`, (t) => {
+    const bytes = written(topics, error);
+    const expected = byDriver(bytes);
+    for (let seed = 1; seed <= 24; seed++) {
+      const next = dice(seed);
+      const largest = [bytes.length < 3_000 ? 1 + next(8) : 1_000, 5_000, 70_000, bytes.length * 2][seed % 4] ?? 1;
+      const told: FetchAnswer[] = [];
+      const slabs = new Slabs();
+      const intake = new Intake(() => tell(fetchAnswer(slabs), told));
+      // Two answers, one after the other, by turns as a socket that reads into `room` and as one that brings its own memory.
+      const both = Buffer.concat([bytes, bytes]);
+      for (let at = 0; at < both.length; ) {
+        const part = both.subarray(at, at + 1 + next(largest));
+        if (next(2) === 0) {
+          intake.take(part);
+          at += part.length;
+        } else {
+          const copied = part.copy(intake.room);
+          intake.received(copied);
+          at += copied;
+        }
+      }
+      t.deepEqual(told.map(seen), [expected, expected], `seed ${seed}`);
+    }
+  });
+
+test('records come into the memory in which they stay', (t) => {
+  const told: FetchAnswer[] = [];
+  const slabs = new Slabs();
+  const intake = new Intake(() => tell(fetchAnswer(slabs), told));
+  const bytes = written([[{ index: 0, records: batchOf(1_100_000) }]]);
+  intake.received(bytes.copy(intake.room));
+  const { room } = intake;
+  t.true(room.length > 1_000_000);
+  // As a socket would: what fits, and the rest wherever it is wanted then.
+  intake.received(bytes.copy(room, 0, 64 * 1024));
+  intake.take(bytes.subarray(64 * 1024 + room.length));
+  const value = told[0]?.responses[0]?.partitions[0]?.records[0]?.records[0]?.value;
+  t.is(value?.length, 1_100_000);
+  t.true(value?.buffer === room.buffer);
+});
+
+test('what was not asked for is refused', (t) => {
+  const intake = new Intake(() => undefined);
+  t.throws(() => intake.take(Buffer.from('x')), { message: /not asked for/ });
+});
+
+test('a number without an end is refused', (t) => {
+  const intake = new Intake(() => tell(fetchAnswer(new Slabs()), []));
+  t.throws(() => intake.take(Buffer.alloc(10, 255)), { message: /too long/ });
+});
