@@ -28,7 +28,9 @@ export const settingDefinitions = {
   KAFKA_BROKERS: list.describe(
     'Kafka bootstrap servers, comma-separated; without them the bus is segment files in the data directory',
   ),
-  KAFKA_REPLICATION: count(1).describe('Replication factor of created topics; 3 in a cluster'),
+  KAFKA_REPLICATION: optional(z.coerce.number().int().positive()).describe(
+    'Replication factor of created topics; by default 3, or as many as there are brokers',
+  ),
   KAFKA_SSL: z
     .stringbool()
     .default(false)

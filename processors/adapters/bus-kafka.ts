@@ -2,21 +2,24 @@
 import './bus-kafka/lazy-validators.ts';
 import kafkajs, { Kafka, type SASLOptions } from 'kafkajs';
 import type { Bus, BusRecord, ConsumerOptions } from '../../schemas/bus.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
 import { type Log, silent } from '../../schemas/log.ts';
 import { Administration } from './bus-kafka/administration.ts';
 import { Cluster, driverOptions, type KafkaSecurity } from './bus-kafka/cluster.ts';
 import { KafkaConsumer } from './bus-kafka/consumer.ts';
+import { reasonOf } from './bus-kafka/failures.ts';
 import { Fetcher, gapError } from './bus-kafka/fetcher.ts';
 import './bus-kafka/idle-connections.ts';
 import { KafkaProducer } from './bus-kafka/producer.ts';
 import { runTransaction } from './bus-kafka/transaction.ts';
 import { incoming } from './bus-kafka/wire.ts';
+import { within } from './bus-kafka/within.ts';
 
 export interface KafkaBusOptions extends KafkaSecurity {
   /** Bootstrap servers, `host:port`. */
   readonly brokers: readonly string[];
-  /** Replication factor of topics that `ensureTopics` creates. */
-  readonly replication: number;
+  /** Replication factor of topics that `ensureTopics` creates. Default 3, or as many as there are brokers. */
+  readonly replication?: number | undefined;
   readonly clientId?: string;
   readonly log?: Log;
   /** After so long without a heartbeat a member counts as dead and its partitions go to others. Default 10,000. */
@@ -25,6 +28,7 @@ export interface KafkaBusOptions extends KafkaSecurity {
   readonly rebalanceTimeoutMs?: number;
 }
 
+const checkMs = 3000;
 const quietDriver = { logLevel: kafkajs.logLevel.NOTHING, logCreator: () => () => undefined };
 
 /**
@@ -45,7 +49,7 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
     requestTimeout: 10_000,
     retry: { retries: 4, initialRetryTime: 200, maxRetryTime: 2000 },
   });
-  const administration = new Administration(kafka, replication);
+  const administration = new Administration(kafka, { replication, log });
   const cluster = new Cluster(driver);
   const producers = new Set<KafkaProducer>();
   const consumers = new Set<KafkaConsumer>();
@@ -61,6 +65,17 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
     });
     consumers.add(made);
     return made;
+  };
+
+  const check = async (): Promise<void> => {
+    try {
+      await within(checkMs, cluster.metadata([], true));
+    } catch (cause) {
+      throw new UnavailableError(`Kafka cannot be reached: ${reasonOf(cause)}`, { cause });
+    }
+    // Brokers may answer and still not take anything: too few replicas, no right to write.
+    const trouble = [...producers].map((producer) => producer.trouble).find((reason) => reason !== undefined);
+    if (trouble !== undefined) throw new UnavailableError(trouble);
   };
 
   async function* read(topic: string, partition: number, from: number, to: number): AsyncGenerator<BusRecord> {
@@ -82,7 +97,6 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
       const producer = new KafkaProducer({
         driver,
         cluster,
-        largestValue: (topic) => administration.largestValue(topic),
         transaction: (name, work) => runTransaction(kafka, name, work),
       });
       producers.add(producer);
@@ -93,7 +107,7 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
     offsets: (topic) => administration.offsets(topic),
     lag: (group, topics) => administration.lag(group, topics),
     forget: (group) => administration.forget(group),
-    check: () => administration.check(),
+    check,
     async close() {
       await Promise.all([...consumers].map((each) => each.abandon()));
       await Promise.all([...producers].map((each) => each.close()));

@@ -26,7 +26,7 @@ test.before(async (t) => {
 });
 
 const open = async (t: ExecutionContext, servers = brokers) => {
-  const bus = await kafkaBus({ brokers: servers, replication: 1, sessionTimeoutMs: 6000 });
+  const bus = await kafkaBus({ brokers: servers, sessionTimeoutMs: 6000 });
   t.teardown(() => bus.close());
   return bus;
 };

@@ -2,7 +2,7 @@
 import { kafkaBus } from '../../processors/adapters/bus-kafka.ts';
 
 const [brokers = '', group = '', topic = ''] = process.argv.slice(2);
-const bus = await kafkaBus({ brokers: brokers.split(','), replication: 1, sessionTimeoutMs: 6000 });
+const bus = await kafkaBus({ brokers: brokers.split(','), sessionTimeoutMs: 6000 });
 await bus.consumer({ group, maxWaitMs: 50 }).run([topic], ({ first, last }) => {
   console.log(`${first}-${last}`);
   return new Promise(() => undefined);

@@ -14,7 +14,7 @@ test.before(async (t) => {
 });
 
 const open = async (t: ExecutionContext) => {
-  const bus = await kafkaBus({ brokers, replication: 1 });
+  const bus = await kafkaBus({ brokers });
   t.teardown(() => bus.close());
   return bus;
 };

@@ -74,7 +74,7 @@ test.after.always(async () => {
 });
 
 const open = (secret: string, tls = true) =>
-  kafkaBus({ brokers, replication: 1, tls, sasl: { mechanism: 'plain', username: 'oiq', password: secret } });
+  kafkaBus({ brokers, tls, sasl: { mechanism: 'plain', username: 'oiq', password: secret } });
 
 test('topics are made, and messages go out and come back', async (t) => {
   t.timeout(60_000);

@@ -20,7 +20,7 @@ busContract({
   async make(t) {
     const open: Bus[] = [];
     const make = async () => {
-      const bus = await kafkaBus({ brokers, replication: 1, sessionTimeoutMs: 6000 });
+      const bus = await kafkaBus({ brokers, sessionTimeoutMs: 6000 });
       open.push(bus);
       return bus;
     };

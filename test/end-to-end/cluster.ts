@@ -90,7 +90,7 @@ export const startCluster = async (directory: string, { shards = 1 } = {}): Prom
     await spreadOver(mongodb.url, shards);
     const migrated = await runOiq(['migrate'], environment);
     if (migrated.code !== 0) throw new Error(`oiq migrate failed:\n${migrated.errors}`);
-    const bus = await kafkaBus({ brokers: [kafka.url], replication: 1 });
+    const bus = await kafkaBus({ brokers: [kafka.url] });
     return {
       ...{ kafka, clickhouse, mongodb, redis, columnsUrl, environment, dataDirectory, licenseKey, bus },
       async close() {

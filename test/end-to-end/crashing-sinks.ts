@@ -24,7 +24,7 @@ const after = Number(process.argv[2]);
 
 const stream: Bus =
   settings.KAFKA_BROKERS.length > 0
-    ? await kafkaBus({ brokers: settings.KAFKA_BROKERS, replication: 1, sessionTimeoutMs: 6000 })
+    ? await kafkaBus({ brokers: settings.KAFKA_BROKERS, sessionTimeoutMs: 6000 })
     : await segmentsBus({ directory: join(settings.DATA_DIR, 'bus'), lockWaitMs: 10_000 });
 const stored =
   settings.CLICKHOUSE_URL === undefined

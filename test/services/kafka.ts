@@ -1,21 +1,31 @@
-/** Apache Kafka, one node that is broker and controller (KRaft), from Maven's jars. */
+/** Apache Kafka, nodes that are broker and controller (KRaft), from Maven's jars. `kafka-cluster.ts` makes a cluster of several. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execute, exists, installInto, missingTools, type Place, probe, type ServiceDefinition } from './definition.ts';
 import { copyDependencies } from './maven.ts';
 
-const version = '4.4.0';
+const version = process.env['TEST_KAFKA_VERSION'] ?? '4.4.0';
+const isVersion3 = version.startsWith('3.');
 const variable = 'TEST_KAFKA_BROKERS';
 
-// kafka_2.13's pom names kafka-tools-api 4.4.0, which the registry does not hold and the broker does not load. The
+// kafka_2.13's pom of 4.4.0 names kafka-tools-api 4.4.0, which the registry does not hold and the broker does not load. The
 // poms carry no binding for the logging facade, so one is added.
+const exclusions =
+  '<exclusions><exclusion><groupId>org.apache.kafka</groupId><artifactId>kafka-tools-api</artifactId></exclusion></exclusions>';
+const loggingBinding = isVersion3
+  ? '<groupId>org.slf4j</groupId><artifactId>slf4j-reload4j</artifactId><version>1.7.36</version>'
+  : '<groupId>org.apache.logging.log4j</groupId><artifactId>log4j-slf4j-impl</artifactId><version>2.25.4</version>';
 const dependencies = `
- <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>${version}</version>
-  <exclusions><exclusion><groupId>org.apache.kafka</groupId><artifactId>kafka-tools-api</artifactId></exclusion></exclusions></dependency>
- <dependency><groupId>org.apache.logging.log4j</groupId><artifactId>log4j-slf4j-impl</artifactId><version>2.25.4</version></dependency>`;
+ <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>${version}</version>${isVersion3 ? '' : exclusions}</dependency>
+ <dependency>${loggingBinding}</dependency>`;
 
 const jars = (root: string): string => join(root, `kafka-${version}`);
+
+const shareGroups = `share.coordinator.state.topic.num.partitions=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+`;
 
 const properties = ({ directory, port }: Place): string => `process.roles=broker,controller
 node.id=1
@@ -32,10 +42,7 @@ offsets.topic.replication.factor=1
 transaction.state.log.num.partitions=4
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
-share.coordinator.state.topic.num.partitions=1
-share.coordinator.state.topic.replication.factor=1
-share.coordinator.state.topic.min.isr=1
-group.initial.rebalance.delay.ms=0
+${isVersion3 ? '' : shareGroups}group.initial.rebalance.delay.ms=0
 auto.create.topics.enable=false
 log.segment.bytes=134217728
 log.retention.check.interval.ms=1000
@@ -45,7 +52,13 @@ log.cleaner.dedupe.buffer.size=16777216
 log.cleaner.threads=1
 `;
 
-const logging = `rootLogger.level=WARN
+const logging = isVersion3
+  ? `log4j.rootLogger=WARN, o
+log4j.appender.o=org.apache.log4j.ConsoleAppender
+log4j.appender.o.layout=org.apache.log4j.PatternLayout
+log4j.appender.o.layout.ConversionPattern=[%d] %p %m (%c)%n
+`
+  : `rootLogger.level=WARN
 rootLogger.appenderRefs=o
 rootLogger.appenderRef.o.ref=o
 appenders=o
@@ -54,6 +67,9 @@ appender.o.name=o
 appender.o.layout.type=PatternLayout
 appender.o.layout.pattern=[%d] %p %m (%c)%n
 `;
+
+/** 16 random bytes in base64url, not beginning with a dash. */
+export const clusterId = (): string => `A${randomBytes(16).toString('base64url').slice(1)}`;
 
 /** An ApiVersions request, version 0, with correlation id 7; the answer repeats the id. */
 const apiVersions = Buffer.from([0, 0, 0, 13, 0, 18, 0, 0, 0, 0, 0, 7, 0, 3, 114, 100, 121]);
@@ -67,15 +83,15 @@ export const kafka: ServiceDefinition = {
   async command(place) {
     await mkdir(place.directory, { recursive: true });
     const configuration = join(place.directory, 'server.properties');
-    const log4j = join(place.directory, 'log4j2.properties');
+    const log4j = join(place.directory, 'log4j.properties');
     // A test that wants other listeners puts what it adds or overrides here before it starts an instance.
     const more = await readFile(join(place.directory, 'more.properties'), 'utf8').catch(() => '');
     await writeFile(configuration, `${properties(place)}${more}`);
     await writeFile(log4j, logging);
-    const java = ['-cp', join(jars(place.root), '*'), `-Dlog4j2.configurationFile=${log4j}`];
+    const loggingFrom = isVersion3 ? `-Dlog4j.configuration=file:${log4j}` : `-Dlog4j2.configurationFile=${log4j}`;
+    const java = ['-cp', join(jars(place.root), '*'), loggingFrom];
     if (!(await exists(join(place.directory, 'log', 'meta.properties')))) {
-      // A cluster id is 16 random bytes in base64url, not beginning with a dash.
-      const id = `A${randomBytes(16).toString('base64url').slice(1)}`;
+      const id = await readFile(join(place.directory, 'cluster-id'), 'utf8').catch(clusterId);
       await execute('java', [
         '-XX:TieredStopAtLevel=1',
         ...java,

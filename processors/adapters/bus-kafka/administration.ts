@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
 import type { Lag } from '../../../schemas/bus.ts';
 import { PermanentError, UnavailableError } from '../../../schemas/errors.ts';
+import type { Log } from '../../../schemas/log.ts';
 import type { Topic } from '../../../schemas/topics.ts';
-import { MissingTopicError, reasonOf } from './cluster.ts';
+import { MissingTopicError, reasonOf } from './failures.ts';
 import { headerAllowance } from './wire.ts';
-import { within } from './within.ts';
 
 const { ConfigResourceTypes } = kafkajs;
 
@@ -17,9 +17,10 @@ export interface Bounds {
   readonly end: number;
 }
 
+/** Without a setting a topic has so many copies; with so many, a write wants two of them. */
+const mostCopies = 3;
 const hourMs = 3_600_000;
 const mebibyte = 1024 * 1024;
-const checkMs = 3000;
 const patienceMs = 10_000;
 const retryMs = 200;
 
@@ -35,15 +36,34 @@ const limitsOf = (topic: Topic): ReadonlyMap<string, number> =>
     ['max.message.bytes', topic.maxMessageBytes + headerAllowance],
   ]);
 
+const creation = (topic: Topic, copies: number) => ({
+  topic: topic.name,
+  numPartitions: topic.partitions,
+  replicationFactor: copies,
+  configEntries: [
+    ...[...limitsOf(topic)].map(([name, value]) => ({ name, value: String(value) })),
+    { name: 'segment.bytes', value: String(segmentBytes(topic)) },
+    ...(copies >= mostCopies ? [{ name: 'min.insync.replicas', value: '2' }] : []),
+  ],
+});
+
+const copiesByBrokers = async (admin: Admin): Promise<number> =>
+  Math.min(mostCopies, (await admin.describeCluster()).brokers.length);
+
+export interface AdministrationOptions {
+  /** Copies of topics that are created; by default 3, or as many as there are brokers. */
+  readonly replication: number | undefined;
+  readonly log: Log;
+}
+
 export class Administration {
   readonly #admin: Admin;
-  readonly #replication: number;
-  readonly #largest = new Map<string, number>();
+  readonly #options: AdministrationOptions;
   #connecting: Promise<void> | undefined;
 
-  constructor(kafka: Kafka, replication: number) {
+  constructor(kafka: Kafka, options: AdministrationOptions) {
     this.#admin = kafka.admin();
-    this.#replication = replication;
+    this.#options = options;
   }
 
   /** Tries again while Kafka says that it cannot answer yet: a leader is elected, a coordinator loads. */
@@ -74,14 +94,13 @@ export class Administration {
 
   async ensureTopics(topics: readonly Topic[]): Promise<void> {
     const existing = new Set(await this.#ask((admin) => admin.listTopics()));
-    const missing = topics.filter(({ name }) => !existing.has(name)).map((topic) => this.#creation(topic));
+    const copies = this.#options.replication ?? (await this.#ask(copiesByBrokers));
+    const missing = topics.filter(({ name }) => !existing.has(name)).map((topic) => creation(topic, copies));
     // Another process may create the same ones at this moment; that is not an error.
     if (missing.length > 0) await this.#ask((admin) => admin.createTopics({ waitForLeaders: false, topics: missing }));
     await this.#awaitLeaders(missing.map(({ topic }) => topic));
     const present = topics.filter(({ name }) => existing.has(name));
-    if (present.length > 0) await this.#ask((admin) => this.#raise(admin, present));
-    for (const { name, maxMessageBytes } of topics)
-      this.#largest.set(name, Math.max(maxMessageBytes, this.#largest.get(name) ?? 0));
+    if (present.length > 0) await this.#ask((admin) => this.#raise(admin, present, copies));
   }
 
   /** A topic that was just created can be used once every partition has a leader. */
@@ -99,23 +118,17 @@ export class Administration {
     }
   }
 
-  #creation(topic: Topic) {
-    const limits = [...limitsOf(topic)].map(([name, value]) => ({ name, value: String(value) }));
-    return {
-      topic: topic.name,
-      numPartitions: topic.partitions,
-      replicationFactor: this.#replication,
-      configEntries: [
-        ...limits,
-        { name: 'segment.bytes', value: String(segmentBytes(topic)) },
-        ...(this.#replication >= 3 ? [{ name: 'min.insync.replicas', value: '2' }] : []),
-      ],
-    };
-  }
-
   /** Raises partitions and limits of topics that exist; a limit that someone set higher stays. */
-  async #raise(admin: Admin, topics: readonly Topic[]): Promise<void> {
+  async #raise(admin: Admin, topics: readonly Topic[], copies: number): Promise<void> {
     const { topics: found } = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
+    for (const { name, partitions } of found) {
+      const fewest = Math.min(...partitions.map(({ replicas }) => replicas.length));
+      if (fewest < copies)
+        this.#options.log.warn(
+          { topic: name, replicas: fewest, wanted: copies },
+          'a topic has fewer replicas than new ones get, and stays so until its partitions are reassigned',
+        );
+    }
     const counts = new Map(found.map(({ name, partitions }) => [name, partitions.length]));
     const topicPartitions = topics
       .filter(({ name, partitions }) => (counts.get(name) ?? 0) < partitions)
@@ -159,22 +172,6 @@ export class Administration {
     );
   }
 
-  /** Largest value of a message of a topic; asked of Kafka once when the topic was not ensured here. */
-  async largestValue(topic: string): Promise<number> {
-    const known = this.#largest.get(topic);
-    if (known !== undefined) return known;
-    const { resources } = await this.#ask((admin) =>
-      admin.describeConfigs({
-        includeSynonyms: false,
-        resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configNames: ['max.message.bytes'] }],
-      }),
-    );
-    const value = Number(resources[0]?.configEntries[0]?.configValue ?? 0) - headerAllowance;
-    const largest = value > 0 ? value : Number.POSITIVE_INFINITY;
-    this.#largest.set(topic, largest);
-    return largest;
-  }
-
   async offsets(topic: string): Promise<Bounds[]> {
     return (await this.#ask((admin) => admin.fetchTopicOffsets(topic)))
       .map(({ partition, low, high }) => ({ partition, earliest: Number(low), end: Number(high) }))
@@ -201,17 +198,6 @@ export class Administration {
       await this.#ask((admin) => admin.deleteGroups([group]));
     } catch (error) {
       throw refusalOf(group, error) ?? error;
-    }
-  }
-
-  async check(): Promise<void> {
-    try {
-      await within(
-        checkMs,
-        this.#connected().then((admin) => admin.describeCluster()),
-      );
-    } catch (cause) {
-      throw new UnavailableError(`Kafka cannot be reached: ${reasonOf(cause)}`, { cause });
     }
   }
 

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseOptions } from '@platformatic/kafka';
 import type { Batch, Consumer } from '../../../schemas/bus.ts';
 import type { Log } from '../../../schemas/log.ts';
-import { Cluster, isProtocolError, MissingTopicError, reasonOf } from './cluster.ts';
+import { Cluster } from './cluster.ts';
+import { isProtocolError, MissingTopicError, reasonOf } from './failures.ts';
 import { Fetcher } from './fetcher.ts';
 import { type Assignment, type GroupTiming, Membership } from './membership.ts';
 import { type BatchLimits, claimedIn, PartitionLoop } from './partition-loop.ts';
@@ -22,7 +23,7 @@ export interface KafkaConsumerOptions {
 
 type OnBatch = (batch: Batch) => Promise<void>;
 
-const longestBackOffMs = 5000;
+const longestBackOffMs = 2000;
 const commitRetryMs = 250;
 /** How often `stop` lets a commit be tried while the coordinator is away. */
 const triesAfterStop = 40;
@@ -49,7 +50,7 @@ export class KafkaConsumer implements Consumer {
     this.#options = options;
     this.#fetching = new Cluster(driver);
     this.#coordinating = new Cluster({ ...driver, requestTimeout: timing.rebalanceTimeoutMs + 10_000 });
-    this.#membership = new Membership(this.#coordinating, group, timing);
+    this.#membership = new Membership(this.#coordinating, this.#fetching, group, timing);
   }
 
   run(topics: readonly string[], onBatch: OnBatch): Promise<void> {
@@ -134,7 +135,7 @@ export class KafkaConsumer implements Consumer {
 
   async #join(topics: readonly string[]): Promise<Assignment> {
     // Names a topic that is missing, before others have to rebalance for it.
-    await this.#coordinating.metadata(topics);
+    await this.#fetching.metadata(topics);
     try {
       return await this.#membership.join(topics);
     } catch (error) {

@@ -1,12 +1,14 @@
 /** Reads pieces of partitions: one request a broker at a time, for all partitions of it that want more. */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { fetchV15, ResponseError } from '@platformatic/kafka';
+import { fetchV15, ProtocolError } from '@platformatic/kafka';
 import type { Log } from '../../../schemas/log.ts';
-import { type Cluster, reasonOf } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
 import { committedRecords, type Place } from './committed.ts';
-import { type FetchAnswer, fetchAnswer, type PartitionAnswer } from './fetch-answer.ts';
+import { reasonOf } from './failures.ts';
+import { fetchAnswer, type PartitionAnswer } from './fetch-answer.ts';
 import { Slabs, slabBytes } from './slabs.ts';
 import { FatalBusError } from './wire.ts';
+import { unlessMoved } from './within.ts';
 
 /** What one fetch brought of a partition. */
 export interface Piece {
@@ -21,6 +23,8 @@ interface Want {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
+  /** How often in a row there was nobody to answer it. */
+  failures: number;
   resolve(piece: Piece | undefined): void;
   reject(error: Error): void;
 }
@@ -31,16 +35,10 @@ const requestBytes = 32 * 1024 * 1024;
 /** How long a broker waits for the first byte; also how long a partition may wait to join the next request. */
 const waitMs = 100;
 const retryMs = 300;
-
-/** What the broker says is wrong, as the driver words it. */
-const errorIn = (answer: FetchAnswer): ResponseError | undefined => {
-  const codes = [answer, ...answer.responses.flatMap(({ partitions }) => partitions)].map(({ errorCode }) => errorCode);
-  const errors = Object.fromEntries(
-    codes.flatMap((code, index) => (code === 0 ? [] : [[String(index), [code, null] as [number, null]]])),
-  );
-  const { key, version } = fetchV15.api;
-  return Object.keys(errors).length === 0 ? undefined : new ResponseError(key, version, errors, answer);
-};
+/** So long without an answer, and it is looked whether another broker leads what was asked for. */
+const lookMs = 1000;
+/** Leaders move in ordinary life; what lasts is worth a line. */
+const failuresToTell = 10;
 
 const keyOf = (topic: string, partition: number): string => `${topic}:${partition}`;
 
@@ -55,6 +53,8 @@ export class Fetcher {
   readonly #cluster: Cluster;
   readonly #log: Log;
   readonly #wants = new Map<string, Want>();
+  /** Partitions that nobody led where they were asked for; they are asked for again in a moment. */
+  #parked: Want[] = [];
   /** Brokers whose loop runs. */
   readonly #busy = new Set<number>();
   readonly #ending = new AbortController();
@@ -75,7 +75,7 @@ export class Fetcher {
   fetch(topic: string, partition: number, offset: number): Promise<Piece | undefined> {
     if (this.#ending.signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
-      this.#wants.set(keyOf(topic, partition), { topic, partition, offset, resolve, reject });
+      this.#wants.set(keyOf(topic, partition), { topic, partition, offset, failures: 0, resolve, reject });
       void this.#route();
     });
   }
@@ -83,8 +83,9 @@ export class Fetcher {
   /** Ends all waiting. Its cluster stays open. */
   close(): void {
     this.#ending.abort();
-    for (const { resolve } of this.#wants.values()) resolve(undefined);
+    for (const { resolve } of [...this.#wants.values(), ...this.#parked]) resolve(undefined);
     this.#wants.clear();
+    this.#parked = [];
   }
 
   /** Starts a loop for every broker that has something to do. */
@@ -120,9 +121,9 @@ export class Fetcher {
       const wants = [...this.#wants.values()];
       if (wants.some(({ topic }) => !metadata.topics.has(topic))) continue;
       for (const want of wants) {
-        const leader = metadata.topics.get(want.topic)?.partitions[want.partition]?.leader ?? -1;
-        if (leader < 0) throw new Error(`partition ${want.partition} of topic ${want.topic} has no leader`);
-        byLeader.set(leader, [...(byLeader.get(leader) ?? []), want]);
+        const leader = metadata.topics.get(want.topic)?.leaders[want.partition] ?? -1;
+        if (leader < 0) this.#park(want, 'it has no leader');
+        else byLeader.set(leader, [...(byLeader.get(leader) ?? []), want]);
       }
       return byLeader;
     }
@@ -165,6 +166,25 @@ export class Fetcher {
     await this.#route(true);
   }
 
+  /** Sets a partition aside, so that it holds up no other, until its leader may have changed. */
+  #park(want: Want, reason: string): void {
+    const { topic, partition } = want;
+    this.#wants.delete(keyOf(topic, partition));
+    want.failures++;
+    if (want.failures === failuresToTell)
+      this.#log.warn({ topic, partition, reason }, 'cannot fetch a partition from Kafka; trying again');
+    this.#parked.push(want);
+    if (this.#parked.length === 1) void this.#unpark();
+  }
+
+  async #unpark(): Promise<void> {
+    await sleep(retryMs, undefined, { signal: this.#ending.signal }).catch(() => undefined);
+    if (this.#ending.signal.aborted) return;
+    for (const want of this.#parked) this.#wants.set(keyOf(want.topic, want.partition), want);
+    this.#parked = [];
+    await this.#route(true);
+  }
+
   async #request(node: number, wants: readonly Want[]): Promise<void> {
     const metadata = await this.#cluster.metadata([...new Set(wants.map(({ topic }) => topic))]);
     const partitions = new Map<string, Parameters<typeof fetchV15.createRequest>[6][number]['partitions']>();
@@ -184,45 +204,56 @@ export class Fetcher {
     }
     const topics = [...partitions].map(([topicId, list]) => ({ topicId, partitions: list }));
     const connection = await this.#cluster.directConnection(metadata, node);
-    const answer = await connection.ask({
+    const asked = connection.ask({
       ...{ key: fetchV15.api.key, version: fetchV15.api.version, tagged: true },
       payload: fetchV15.createRequest(waitMs, 1, requestBytes, readCommitted, 0, -1, topics, [], ''),
       parser: () => fetchAnswer(this.#slabs),
     });
-    // Errors of single partitions come with the others' records.
-    const settled = await this.#settle(answer, names);
-    const failure = errorIn(answer);
-    if (failure !== undefined && settled === 0) throw failure;
-  }
-
-  /** Hands out what came; says how many partitions got an answer. */
-  async #settle({ responses }: FetchAnswer, names: ReadonlyMap<string, string>): Promise<number> {
-    let settled = 0;
-    for (const { topicId, partitions } of responses) {
+    const { errorCode, responses } = await unlessMoved(asked, lookMs, () => this.#hasMoved(node, wants)).catch(
+      (error) => {
+        connection.close();
+        throw error;
+      },
+    );
+    if (errorCode !== 0) throw new ProtocolError(errorCode);
+    for (const { topicId, partitions: answers } of responses) {
       const topic = names.get(topicId);
       if (topic === undefined) continue;
-      for (const answer of partitions) if (await this.#settlePartition(topic, answer)) settled++;
+      for (const answer of answers) await this.#settle(topic, answer);
     }
-    return settled;
   }
 
-  async #settlePartition(topic: string, answer: PartitionAnswer): Promise<boolean> {
+  /** A broker that hangs, or goes, may leave requests without an answer while others lead its partitions already. */
+  async #hasMoved(node: number, wants: readonly Want[]): Promise<boolean> {
+    const { topics } = await this.#cluster.metadata([...new Set(wants.map(({ topic }) => topic))], true);
+    return wants.some(({ topic, partition }) => {
+      const leader = topics.get(topic)?.leaders[partition] ?? -1;
+      return leader >= 0 && leader !== node;
+    });
+  }
+
+  /** Hands out what came of a partition. */
+  async #settle(topic: string, answer: PartitionAnswer): Promise<void> {
     const key = keyOf(topic, answer.partitionIndex);
     const want = this.#wants.get(key);
-    if (want === undefined) return true;
+    if (want === undefined) return;
     if (answer.errorCode === offsetOutOfRange) {
       const earliest = await this.#cluster.earliest(topic, want.partition);
       this.#wants.delete(key);
       want.reject(gapError(topic, want.partition, want.offset, earliest));
-      return true;
+      return;
     }
-    if (answer.errorCode !== 0) return false;
+    if (answer.errorCode !== 0) {
+      answer.slab?.release();
+      this.#park(want, new ProtocolError(answer.errorCode).message);
+      return;
+    }
+    want.failures = 0;
     const { places, next } = committedRecords(answer, want.offset);
     const release = (): void => answer.slab?.release();
     if (next > want.offset) {
       this.#wants.delete(key);
       want.resolve({ places, next, release });
     } else release();
-    return true;
   }
 }

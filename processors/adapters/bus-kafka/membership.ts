@@ -11,8 +11,9 @@ import {
   syncGroupV5,
 } from '@platformatic/kafka';
 import kafkajs from 'kafkajs';
-import { type Cluster, isProtocolError } from './cluster.ts';
-import { within } from './within.ts';
+import type { Cluster, Node } from './cluster.ts';
+import { isProtocolError } from './failures.ts';
+import { unlessMoved, within } from './within.ts';
 
 const { MemberMetadata, MemberAssignment } = kafkajs.AssignerProtocol;
 
@@ -39,6 +40,8 @@ const protocolType = 'consumer';
 const protocolName = 'oiq-round-robin';
 const groupKey = 0;
 const answerPatienceMs = 10_000;
+/** While a request waits: how often it is looked whether the group has another coordinator by now. */
+const lookMs = 3000;
 
 /** Deals the partitions of all topics to the members who want them, one by one, in the order of members' ids. */
 export const dealPartitions = (
@@ -60,14 +63,17 @@ export const dealPartitions = (
 
 export class Membership {
   readonly #cluster: Cluster;
+  readonly #directory: Cluster;
   readonly #group: string;
   readonly #timing: GroupTiming;
   #memberId = '';
   #generation = -1;
-  #coordinator: { readonly host: string; readonly port: number } | undefined;
+  #coordinator: Node | undefined;
 
-  constructor(cluster: Cluster, group: string, timing: GroupTiming) {
+  /** Requests of the group, which may wait long, go through `cluster`, questions that any broker answers through `directory`. */
+  constructor(cluster: Cluster, directory: Cluster, group: string, timing: GroupTiming) {
     this.#cluster = cluster;
+    this.#directory = directory;
     this.#group = group;
     this.#timing = timing;
   }
@@ -132,8 +138,8 @@ export class Membership {
       topics: MemberMetadata.decode(metadata)?.topics ?? [],
     }));
     const names = [...new Set(wishes.flatMap(({ topics }) => topics))];
-    const metadata = await this.#cluster.metadata(names, true);
-    const counts = new Map(names.map((name) => [name, metadata.topics.get(name)?.partitionsCount ?? 0]));
+    const metadata = await this.#directory.metadata(names, true);
+    const counts = new Map(names.map((name) => [name, metadata.topics.get(name)?.leaders.length ?? 0]));
     return [...dealPartitions(counts, wishes)].map(([memberId, assignment]) => ({
       memberId,
       assignment: MemberAssignment.encode({ version: 0, assignment, userData: Buffer.alloc(0) }),
@@ -205,9 +211,13 @@ export class Membership {
     let connection: Connection | undefined;
     try {
       this.#coordinator ??= await this.#findCoordinator();
-      const { host, port } = this.#coordinator;
-      connection = await this.#cluster.connectionTo(host, port);
-      return await within(patienceMs, request(connection));
+      const coordinator = this.#coordinator;
+      connection = await this.#cluster.connectionTo(coordinator);
+      const answer = within(patienceMs, request(connection));
+      return await unlessMoved(answer, lookMs, async () => {
+        const { host, port } = await this.#findCoordinator();
+        return host !== coordinator.host || port !== coordinator.port;
+      });
     } catch (error) {
       const answered = isProtocolError(
         error,
@@ -219,17 +229,16 @@ export class Membership {
       if (!answered) {
         this.#coordinator = undefined;
         // A broker that hangs would hold up every later request on this connection.
-        if (connection !== undefined && !isFromBroker(error))
-          void Promise.resolve(connection.close()).catch(() => undefined);
+        if (connection !== undefined && !isFromBroker(error)) connection.socket.destroy();
       }
       throw error;
     }
   }
 
-  async #findCoordinator(): Promise<{ host: string; port: number }> {
-    const metadata = await this.#cluster.metadata([]);
-    const connection = await this.#cluster.anyConnection(metadata);
-    const { coordinators } = await findCoordinatorV4.api.async(connection, groupKey, [this.#group]);
+  async #findCoordinator(): Promise<Node> {
+    const { coordinators } = await this.#directory.askAny((connection) =>
+      findCoordinatorV4.api.async(connection, groupKey, [this.#group]),
+    );
     const [coordinator] = coordinators;
     if (coordinator === undefined) throw new Error(`Kafka names no coordinator of group ${this.#group}`);
     return coordinator;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Batch, type BusRecord, bytesIn, recordsIn } from '../../../schemas/bus.ts';
 import type { Log } from '../../../schemas/log.ts';
-import { reasonOf } from './cluster.ts';
+import { reasonOf } from './failures.ts';
 import type { Fetcher, Piece } from './fetcher.ts';
 import { incoming } from './wire.ts';
 

@@ -2,17 +2,17 @@
 import type { BaseOptions } from '@platformatic/kafka';
 import type { Message, Producer } from '../../../schemas/bus.ts';
 import { PermanentError, UnavailableError } from '../../../schemas/errors.ts';
-import { type Cluster, isProtocolError, reasonOf } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
+import { isProtocolError, reasonOf } from './failures.ts';
+import { largestValue } from './largest-value.ts';
 import { nextRound } from './round.ts';
 import { Sender } from './sender.ts';
 import { FatalBusError, headerAllowance, type Outgoing, outgoing } from './wire.ts';
-import { patience, within } from './within.ts';
+import { LateError, patience, within } from './within.ts';
 
 export interface KafkaProducerOptions {
   readonly driver: BaseOptions;
   readonly cluster: Cluster;
-  /** Largest value of a message of a topic. */
-  largestValue(topic: string): Promise<number>;
   /** Runs a transaction with messages whose partitions are decided. */
   transaction<Result>(
     name: string,
@@ -35,6 +35,8 @@ interface Entry extends Outgoing {
 const mostPendingBytes = 256 * 1024 * 1024;
 /** How long Kafka may be away before calls are told that it cannot be said whether it has their messages. */
 const patienceMs = 8000;
+/** How long a failed round counts: without requests, which a readiness that stays bad keeps away, nothing would end it. */
+const troubleMs = 10_000;
 
 export class KafkaProducer implements Producer {
   readonly #options: KafkaProducerOptions;
@@ -43,6 +45,7 @@ export class KafkaProducer implements Producer {
   #pendingBytes = 0;
   readonly #patience = patience(patienceMs);
   #flushing = false;
+  #trouble: { readonly at: number; readonly reason: string } | undefined;
   #closed = false;
 
   constructor(options: KafkaProducerOptions) {
@@ -112,8 +115,8 @@ export class KafkaProducer implements Producer {
     try {
       const metadata = await within(patienceMs, this.#options.cluster.metadata(unknown, true));
       for (const topic of unknown) {
-        const largest = await within(patienceMs, this.#options.largestValue(topic));
-        this.#topics.set(topic, { partitions: metadata.topics.get(topic)?.partitionsCount ?? 1, largest });
+        const largest = await within(patienceMs, largestValue(this.#options.cluster, topic));
+        this.#topics.set(topic, { partitions: metadata.topics.get(topic)?.leaders.length ?? 1, largest });
       }
     } catch (cause) {
       if (cause instanceof FatalBusError) throw new UnavailableError(cause.message, { cause });
@@ -131,6 +134,7 @@ export class KafkaProducer implements Producer {
       this.#queue = rest;
       try {
         await this.#patience(this.#sender.send(round));
+        this.#trouble = undefined;
         for (const { call } of round) if (--call.waiting === 0) call.resolve();
       } catch (error) {
         this.#fail(round, error);
@@ -150,12 +154,20 @@ export class KafkaProducer implements Producer {
     const tooLarge = isProtocolError(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE') && round.length === 1;
     const reason = tooLarge
       ? new PermanentError('too-large', `Kafka refused a message of topic ${round[0]?.topic} as too large`)
-      : new UnavailableError(`Kafka did not acknowledge: ${reasonOf(error)}`, { cause: error });
+      : new UnavailableError(`Kafka did not acknowledge: ${this.#why(error)}`, { cause: error });
+    if (!tooLarge) this.#trouble = { at: performance.now(), reason: reason.message };
     for (const call of failed) call.reject(reason);
     // What the old one still retries must not come between messages that are published from now on.
     const old = this.#sender;
     this.#sender = new Sender(this.#options.driver);
     void old.close().catch(() => undefined);
+  }
+
+  #why(error: unknown): string {
+    const { trouble } = this.#sender;
+    return error instanceof LateError && trouble !== undefined
+      ? `${reasonOf(error)}; ${reasonOf(trouble)}`
+      : reasonOf(error);
   }
 
   async transaction<Result>(name: string, work: (publish: Producer['publish']) => Promise<Result>): Promise<Result> {
@@ -170,6 +182,12 @@ export class KafkaProducer implements Producer {
         }
       }),
     );
+  }
+
+  /** Why nothing was acknowledged a moment ago; `undefined` when the last round was, or when it is worth trying again. */
+  get trouble(): string | undefined {
+    const trouble = this.#trouble;
+    return trouble !== undefined && performance.now() - trouble.at < troubleMs ? trouble.reason : undefined;
   }
 
   async close(): Promise<void> {

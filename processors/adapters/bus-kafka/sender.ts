@@ -1,15 +1,17 @@
 /** Idempotent sending: each partition's batch is written once, and sent again as it is until its leader has it. */
 import {
   type BaseOptions,
-  type ClusterMetadata,
+  type Connection,
   initProducerIdV4,
   ProtocolError,
   produceV9,
   Writer,
 } from '@platformatic/kafka';
-import { Cluster, isProtocolError } from './cluster.ts';
+import { Cluster, type Metadata } from './cluster.ts';
+import { isProtocolError, isRefusedLogin } from './failures.ts';
 import { recordBatch } from './record-batch.ts';
 import { FatalBusError, type Outgoing } from './wire.ts';
+import { lookout } from './within.ts';
 
 interface Producer {
   readonly id: bigint;
@@ -23,7 +25,17 @@ interface Batch {
   readonly bytes: Buffer;
 }
 
-const retryDelayMs = 250;
+/** A request that waits for its answer. */
+interface InFlight {
+  readonly leader: number;
+  readonly batches: readonly Batch[];
+  readonly connection: Connection;
+}
+
+const firstRetryDelayMs = 20;
+const longestRetryDelayMs = 250;
+/** A broker that hangs breaks no connection: so long without an answer, and it is looked whether another one leads by now. */
+const lookAfterMs = 1000;
 const acknowledgedByAll = -1;
 const largestSequence = 2 ** 31;
 /** The answer to a batch that the leader has already, further back than it can say where. */
@@ -42,6 +54,7 @@ const isDuplicate = (error: ProtocolError): boolean => isProtocolError(error, al
 /** Whether sending the same bytes again can help: the connection broke, a leader is missing, or the broker says so. */
 const canRetry = (error: unknown): boolean => {
   if (error instanceof FatalBusError || error instanceof TypeError || error instanceof RangeError) return false;
+  if (isRefusedLogin(error)) return false;
   const errors = protocolErrors(error);
   return errors.every((each) => isDuplicate(each) || each['canRetry'] === true);
 };
@@ -73,8 +86,11 @@ export class Sender {
   readonly #timeoutMs: number;
   readonly #sequences = new Map<string, number>();
   /** Leaders as they were when the last round succeeded; a leader that changed says so itself. */
-  #metadata: ClusterMetadata | undefined;
+  #metadata: Metadata | undefined;
   #producer: Producer | undefined;
+  readonly #inFlight = new Set<InFlight>();
+  readonly #lookout = lookout(lookAfterMs, () => void this.#leaveFormerLeaders().catch(() => undefined));
+  #trouble: unknown;
   #closed = false;
 
   constructor(driver: BaseOptions) {
@@ -82,15 +98,21 @@ export class Sender {
     this.#timeoutMs = driver.timeout ?? 5_000;
   }
 
+  /** What keeps the round in hand from being acknowledged; `undefined` when nothing does that is known. */
+  get trouble(): unknown {
+    return this.#trouble;
+  }
+
   /** Resolves when all in-sync replicas of every partition have the messages. Rejects with what trying again does not change. */
   async send(messages: readonly Outgoing[]): Promise<void> {
     const topics = [...new Set(messages.map(({ topic }) => topic))];
     let batches: readonly Batch[] | undefined;
+    this.#trouble = undefined;
     for (let attempt = 0; ; attempt++) {
       try {
         const metadata = this.#known(topics) ?? (await this.#cluster.metadata(topics, attempt > 0));
         this.#metadata = undefined;
-        this.#producer ??= await this.#newProducer(metadata);
+        this.#producer ??= await this.#newProducer();
         batches ??= this.#batches(messages, this.#producer);
         batches = await this.#sendAll(metadata, batches);
         if (batches.length === 0) {
@@ -98,10 +120,12 @@ export class Sender {
           return;
         }
       } catch (error) {
+        this.#trouble = error;
         if (!canRetry(error)) throw error;
       }
       if (this.#closed) throw new Error('the producer was closed before Kafka acknowledged');
-      await pause(retryDelayMs);
+      // A leader that goes in good order has a successor at once, one that dies after seconds.
+      await pause(Math.min(firstRetryDelayMs * 2 ** attempt, longestRetryDelayMs));
       if (this.#closed) throw new Error('the producer was closed before Kafka acknowledged');
     }
   }
@@ -112,14 +136,15 @@ export class Sender {
     await this.#cluster.close();
   }
 
-  #known(topics: readonly string[]): ClusterMetadata | undefined {
+  #known(topics: readonly string[]): Metadata | undefined {
     const known = this.#metadata;
     return known !== undefined && topics.every((topic) => known.topics.has(topic)) ? known : undefined;
   }
 
-  async #newProducer(metadata: ClusterMetadata): Promise<Producer> {
-    const connection = await this.#cluster.anyConnection(metadata);
-    const { producerId, producerEpoch } = await initProducerIdV4.api.async(connection, null, this.#timeoutMs);
+  async #newProducer(): Promise<Producer> {
+    const { producerId, producerEpoch } = await this.#cluster.askAny((connection) =>
+      initProducerIdV4.api.async(connection, null, this.#timeoutMs),
+    );
     return { id: producerId, epoch: producerEpoch };
   }
 
@@ -145,10 +170,10 @@ export class Sender {
   }
 
   /** One request for each leader; answers what must be sent again. */
-  async #sendAll(metadata: ClusterMetadata, batches: readonly Batch[]): Promise<readonly Batch[]> {
+  async #sendAll(metadata: Metadata, batches: readonly Batch[]): Promise<readonly Batch[]> {
     const leaders = new Map<number, Batch[]>();
     for (const batch of batches) {
-      const leader = metadata.topics.get(batch.topic)?.partitions[batch.partition]?.leader ?? -1;
+      const leader = metadata.topics.get(batch.topic)?.leaders[batch.partition] ?? -1;
       const others = leaders.get(leader);
       if (others === undefined) leaders.set(leader, [batch]);
       else others.push(batch);
@@ -158,27 +183,53 @@ export class Sender {
     return unsent.flat();
   }
 
-  async #sendTo(metadata: ClusterMetadata, leader: number, batches: Batch[]): Promise<Batch[]> {
-    if (leader < 0) return batches;
+  async #sendTo(metadata: Metadata, leader: number, batches: Batch[]): Promise<Batch[]> {
+    if (leader < 0) {
+      this.#trouble = new Error(`partition ${batches[0]?.partition} of topic ${batches[0]?.topic} has no leader`);
+      return batches;
+    }
     try {
       const connection = await this.#cluster.connection(metadata, leader);
+      await this.#request({ leader, batches, connection });
+      return [];
+    } catch (error) {
+      const errors = protocolErrors(error);
+      if (errors.length > 0 && errors.every(isDuplicate)) return [];
+      if (!canRetry(error)) throw error;
+      this.#trouble = error;
+      return batches;
+    }
+  }
+
+  async #request(request: InFlight): Promise<void> {
+    this.#inFlight.add(request);
+    this.#lookout.begin();
+    try {
       await new Promise<void>((resolve, reject) => {
-        connection.send(
+        request.connection.send(
           produceV9.api.key,
           produceV9.api.version,
-          () => requestOf(batches, this.#timeoutMs),
+          () => requestOf(request.batches, this.#timeoutMs),
           produceV9.parseResponse,
           true,
           true,
           (error) => (error == null ? resolve() : reject(error)),
         );
       });
-      return [];
-    } catch (error) {
-      const errors = protocolErrors(error);
-      if (errors.length > 0 && errors.every(isDuplicate)) return [];
-      if (!canRetry(error)) throw error;
-      return batches;
+    } finally {
+      this.#inFlight.delete(request);
+      if (this.#inFlight.size === 0) this.#lookout.end();
+    }
+  }
+
+  /** Breaks connections to brokers that lead something no more of what waits there: its new leaders get it then. */
+  async #leaveFormerLeaders(): Promise<void> {
+    const waiting = [...this.#inFlight];
+    const names = waiting.flatMap(({ batches }) => batches.map(({ topic }) => topic));
+    const { topics } = await this.#cluster.metadata([...new Set(names)], true);
+    for (const { leader, batches, connection } of waiting) {
+      const leaders = batches.map(({ topic, partition }) => topics.get(topic)?.leaders[partition] ?? -1);
+      if (leaders.some((now) => now >= 0 && now !== leader)) connection.socket.destroy();
     }
   }
 }

@@ -1,7 +1,7 @@
 /** Transactions: one producer of that transactional id each, which fences out every earlier one. */
 import { type Kafka, Partitioners } from 'kafkajs';
 import { UnavailableError } from '../../../schemas/errors.ts';
-import { reasonOf } from './cluster.ts';
+import { reasonOf } from './failures.ts';
 import type { Outgoing } from './wire.ts';
 
 type Send = (messages: readonly Outgoing[]) => Promise<void>;

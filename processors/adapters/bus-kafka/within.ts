@@ -1,16 +1,50 @@
 /** Promises that are not waited for forever. */
+import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Rejects when it takes too long; what it waited for goes on. */
+/** Something took longer than is waited for it. */
+export class LateError extends Error {
+  constructor(ms: number) {
+    super(`no answer within ${ms} ms`);
+  }
+}
+
+/** Rejects with a `LateError` when it takes too long; what it waited for goes on. */
 export const within = async <Value>(ms: number, promise: Promise<Value>): Promise<Value> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new LateError(ms)), ms);
   });
   promise.catch(() => undefined);
   try {
     return await Promise.race([promise, late]);
   } finally {
     clearTimeout(timer);
+  }
+};
+
+/**
+ * While a request waits, looks every `everyMs` whether the one who was asked is still the one to ask, and rejects when
+ * not. A look that fails says nothing.
+ */
+export const unlessMoved = async <Value>(
+  request: Promise<Value>,
+  everyMs: number,
+  hasMoved: () => Promise<boolean>,
+): Promise<Value> => {
+  const over = new AbortController();
+  const watch = async (): Promise<never> => {
+    for (;;) {
+      await sleep(everyMs, undefined, { signal: over.signal, ref: false });
+      if (await hasMoved().catch(() => false))
+        throw new Error('another broker has taken over from the one that was asked');
+    }
+  };
+  const moved = watch();
+  moved.catch(() => undefined);
+  try {
+    return await Promise.race([request, moved]);
+  } finally {
+    over.abort();
   }
 };
 
@@ -29,7 +63,7 @@ export const patience = (ms: number): (<Value>(promise: Promise<Value>) => Promi
     isSet = false;
     if (current === undefined) return;
     const left = current.dueAt - performance.now();
-    if (left < 1) current.reject(new Error(`no answer within ${ms} ms`));
+    if (left < 1) current.reject(new LateError(ms));
     else set(left);
   };
   return async (promise) => {
@@ -42,5 +76,39 @@ export const patience = (ms: number): (<Value>(promise: Promise<Value>) => Promi
     } finally {
       current = undefined;
     }
+  };
+};
+
+/**
+ * Calls `look` each time that what began has not ended for so long. As with `patience`, its timer is left as it is
+ * between many things that end soon.
+ */
+export const lookout = (ms: number, look: () => void): { begin(): void; end(): void } => {
+  let isSet = false;
+  let since: number | undefined;
+  const set = (delayMs: number): void => {
+    isSet = true;
+    setTimeout(check, delayMs).unref();
+  };
+  const check = (): void => {
+    isSet = false;
+    if (since === undefined) return;
+    const left = since + ms - performance.now();
+    if (left >= 1) {
+      set(left);
+      return;
+    }
+    since = performance.now();
+    set(ms);
+    look();
+  };
+  return {
+    begin() {
+      since = performance.now();
+      if (!isSet) set(ms);
+    },
+    end() {
+      since = undefined;
+    },
   };
 };

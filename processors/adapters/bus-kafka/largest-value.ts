@@ -1,0 +1,14 @@
+/** How large a message's value may be. */
+import { ConfigResourceTypes, describeConfigsV4 } from '@platformatic/kafka';
+import type { Cluster } from './cluster.ts';
+import { headerAllowance } from './wire.ts';
+
+const setting = 'max.message.bytes';
+
+/** Largest value of a message that a topic takes now. */
+export const largestValue = async (cluster: Cluster, topic: string): Promise<number> => {
+  const resource = { resourceType: ConfigResourceTypes.TOPIC, resourceName: topic, configurationKeys: [setting] };
+  const { results } = await cluster.askAny((connection) => describeConfigsV4.api.async(connection, [resource]));
+  const bytes = Number(results[0]?.configs[0]?.value ?? 0) - headerAllowance;
+  return bytes > 0 ? bytes : Number.POSITIVE_INFINITY;
+};

@@ -1,0 +1,216 @@
+/** The bus on a cluster of three brokers that die, hang and move what they lead. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { Kafka, logLevel } from 'kafkajs';
+import { kafkaBus } from '../../processors/adapters/bus-kafka.ts';
+import type { Bus } from '../../schemas/bus.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import { partitionOf } from '../../schemas/partition.ts';
+import type { Topic } from '../../schemas/topics.ts';
+import { startBrokers } from '../services/kafka-cluster.ts';
+import { type Instance, unavailable } from '../services/services.ts';
+import { consume, eventually, keysOf, messageTo, someGroup, someTopic } from './bus-harness.ts';
+
+const serial = unavailable('kafka') === undefined ? test.serial : test.serial.skip;
+const patienceMs = 40_000;
+
+let directory: string;
+let servers: readonly Instance[] = [];
+
+test.before(async (t) => {
+  t.timeout(180_000);
+  directory = await mkdtemp(join(tmpdir(), 'oiq-brokers-'));
+  if (unavailable('kafka') === undefined) servers = await startBrokers(directory);
+});
+test.after.always(async () => {
+  await Promise.all(servers.map((server) => server.kill()));
+  await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
+
+/** A bus that learns of the cluster from the given broker first. */
+const open = async (t: ExecutionContext, first = 0): Promise<Bus> => {
+  const urls = servers.map(({ url }) => url);
+  const brokers = [...urls.slice(first), ...urls.slice(0, first)];
+  const bus = await kafkaBus({ brokers, sessionTimeoutMs: 6000 });
+  t.teardown(() => bus.close());
+  return bus;
+};
+
+const administer = async (t: ExecutionContext) => {
+  const admin = new Kafka({ brokers: servers.map(({ url }) => url), logLevel: logLevel.NOTHING }).admin();
+  await admin.connect();
+  t.teardown(() => admin.disconnect());
+  const partitionsOf = async (topic: Topic) => {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic.name] });
+    return (topics[0]?.partitions ?? []).toSorted((a, b) => a.partitionId - b.partitionId);
+  };
+  return { admin, partitionsOf };
+};
+
+/** The broker with a node id. */
+const brokerOf = (node: number): Instance => {
+  const server = servers[node - 1];
+  if (server === undefined) throw new Error(`there is no broker ${node}`);
+  return server;
+};
+
+/** Publishes to every partition until `stop`; each message once, and notes which were acknowledged. */
+const publishing = async (t: ExecutionContext, bus: Bus, topic: Topic) => {
+  const producer = await bus.producer();
+  const acknowledged: string[] = [];
+  let count = 0;
+  let running = true;
+  const publish = async (key: string): Promise<void> => {
+    while (running) {
+      const text = `${key} ${count++}`;
+      await producer.publish([messageTo(topic, text, { key })]).then(
+        () => acknowledged.push(text),
+        (error) => {
+          if (!(error instanceof UnavailableError)) throw error;
+        },
+      );
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const done = Promise.all(keysOf(topic.partitions, partitionOf).map(publish));
+  const stop = async (): Promise<void> => {
+    running = false;
+    await done;
+  };
+  t.teardown(stop);
+  return { acknowledged, stop };
+};
+
+/** All that was acknowledged was handed over, nothing twice. */
+const judge = (t: ExecutionContext, acknowledged: readonly string[], texts: readonly string[]): void => {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  t.deepEqual(
+    acknowledged.filter((text) => !counts.has(text)),
+    [],
+    'lost',
+  );
+  t.deepEqual(
+    [...counts].filter(([, times]) => times > 1),
+    [],
+    'doubled',
+  );
+};
+
+serial('topics have a copy on each of three brokers, and want two for a write, without being told', async (t) => {
+  const bus = await open(t);
+  const topic = someTopic();
+  await bus.ensureTopics([topic]);
+  const { admin, partitionsOf } = await administer(t);
+  t.is((await partitionsOf(topic))[0]?.replicas.length, 3);
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: [{ type: 2, name: topic.name, configNames: ['min.insync.replicas'] }],
+  });
+  t.is(resources[0]?.configEntries[0]?.configValue, '2');
+});
+
+serial('a partition that another broker leads now is read on, also while its former leader has others', async (t) => {
+  t.timeout(60_000);
+  const bus = await open(t);
+  const topic = someTopic({ partitions: 6 });
+  await bus.ensureTopics([topic]);
+  const { admin, partitionsOf } = await administer(t);
+  const consuming = consume(bus, [topic], { group: someGroup() });
+  const producer = await bus.producer();
+  const keys = keysOf(6, partitionOf);
+  await producer.publish(keys.map((key) => messageTo(topic, key, { key })));
+  await eventually('what was there before', patienceMs, () => consuming.texts.length === 6);
+  const before = await partitionsOf(topic);
+  const moving = before.find(({ leader }) => before.filter((other) => other.leader === leader).length > 1);
+  t.truthy(moving, 'one broker leads two partitions');
+  const { partitionId: partition = 0, leader = 0, replicas = [] } = moving ?? {};
+  await admin.alterPartitionReassignments({
+    topics: [
+      { topic: topic.name, partitionAssignment: [{ partition, replicas: replicas.filter((node) => node !== leader) }] },
+    ],
+  });
+  await eventually('another leader', patienceMs, async () => (await partitionsOf(topic))[partition]?.leader !== leader);
+  await producer.publish([messageTo(topic, 'after', { key: keys[partition] ?? '' })]);
+  await eventually('what came after', 10_000, () => consuming.texts.includes('after'));
+  await consuming.stop();
+});
+
+serial('a broker that hangs, though it is the first that is named, leads and coordinates, is got around', async (t) => {
+  t.timeout(120_000);
+  const group = someGroup();
+  const { partitionsOf } = await administer(t);
+  const topic = someTopic({ partitions: 3 });
+  const setUp = await open(t);
+  await setUp.ensureTopics([topic]);
+  const hanging = (await partitionsOf(topic))[0]?.leader ?? 1;
+  const bus = await open(t, hanging - 1);
+  const load = await publishing(t, bus, topic);
+  const consuming = consume(bus, [topic], { group });
+  await eventually('something of each partition', patienceMs, () => consuming.texts.length > 10);
+  const { pid } = brokerOf(hanging);
+  process.kill(pid, 'SIGSTOP');
+  try {
+    await eventually('other leaders', patienceMs, async () => {
+      const partitions = await partitionsOf(topic);
+      return partitions.every(({ leader }) => leader !== hanging && leader > 0);
+    });
+    const [published, consumed] = [load.acknowledged.length, consuming.texts.length];
+    await eventually('acknowledgements while it hangs', patienceMs, () => load.acknowledged.length > published + 20);
+    await eventually('consuming while it hangs', patienceMs, () => consuming.texts.length > consumed + 20);
+    await t.notThrowsAsync(bus.check());
+    // A process that starts now meets the one that hangs first.
+    const late = await open(t, hanging - 1);
+    await (await late.producer()).publish([messageTo(topic, 'late')]);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  await load.stop();
+  await eventually('the rest', patienceMs, () => load.acknowledged.every((text) => consuming.texts.includes(text)));
+  await consuming.stop();
+  judge(t, load.acknowledged, consuming.texts);
+});
+
+serial(
+  'leaders that are killed, one and then too many, lose and double nothing, and are not waited for by hand',
+  async (t) => {
+    t.timeout(180_000);
+    const bus = await open(t);
+    const topic = someTopic({ partitions: 3 });
+    await bus.ensureTopics([topic]);
+    const load = await publishing(t, bus, topic);
+    const members = [await open(t, 1), await open(t, 2)];
+    const group = someGroup();
+    const consuming = members.map((member) => consume(member, [topic], { group }));
+    const texts = (): string[] => consuming.flatMap((each) => each.texts);
+    await eventually('something', patienceMs, () => texts().length > 10);
+
+    const [first, second] = [brokerOf(1), brokerOf(2)];
+    await first.kill();
+    const { length: whenKilled } = load.acknowledged;
+    await eventually('acknowledgements with two brokers', patienceMs, () => load.acknowledged.length > whenKilled + 20);
+    await second.kill();
+    await eventually('word that nothing is acknowledged', patienceMs, async () => {
+      const answer = await bus.check().then(() => 'ready', String);
+      return /did not acknowledge/.test(answer);
+    });
+    const { length: whenStopped } = load.acknowledged;
+    await Promise.all([first.start(), second.start()]);
+    await eventually('acknowledgements again', patienceMs, () => load.acknowledged.length > whenStopped + 20);
+    await eventually('readiness again', patienceMs, () =>
+      bus.check().then(
+        () => true,
+        () => false,
+      ),
+    );
+    await load.stop();
+    await eventually('the rest', patienceMs, () => {
+      const there = new Set(texts());
+      return load.acknowledged.every((text) => there.has(text));
+    });
+    await Promise.all(consuming.map((each) => each.stop()));
+    judge(t, load.acknowledged, texts());
+  },
+);
