@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const compileCache = fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url));
 
 export const owner = { email: 'owner@example.com', password: 'correct horse battery' };
 
@@ -49,6 +50,7 @@ export const freePorts = async (count: number): Promise<number[]> => {
 const environmentOf = (settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('OIQ_'))),
   UV_THREADPOOL_SIZE: '16',
+  NODE_COMPILE_CACHE: compileCache,
   OIQ_BOOTSTRAP_EMAIL: owner.email,
   OIQ_BOOTSTRAP_PASSWORD: owner.password,
   ...settings,
