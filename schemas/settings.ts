@@ -1,9 +1,12 @@
 /** Every setting, declared once: environment variable, default, meaning. `oiq settings` prints this table. */
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
+const maxPort = 65_535;
 const address = z
   .string()
   .regex(/^(?:\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/, 'must be host:port')
+  .refine((text) => !(Number(/\d+$/.exec(text)?.[0]) > maxPort), `the port is above ${maxPort}`)
   .describe('host:port');
 const url = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
 const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional();
@@ -17,6 +20,10 @@ const list = z
       .map((item) => item.trim())
       .filter((item) => item !== ''),
   );
+const networks = list.refine(
+  (items) => items.every((item) => ipaddr.isValid(item) || ipaddr.isValidCIDR(item)),
+  'must be addresses or networks (CIDR), comma-separated',
+);
 
 /** Name without `OIQ_` → schema; the description is what people read. */
 export const settingDefinitions = {
@@ -65,8 +72,8 @@ export const settingDefinitions = {
     .default(false)
     .describe('true lets those who are signed in create further organizations'),
   NEW_ORGANIZATION_PLAN: z.string().default('free').describe('Plan of organizations that people make themselves'),
-  TRUSTED_PROXIES: list.describe('Networks (CIDR) whose X-Forwarded-For is believed, comma-separated'),
-  OUTBOUND_NETWORKS: list.describe(
+  TRUSTED_PROXIES: networks.describe('Networks (CIDR) whose X-Forwarded-For is believed, comma-separated'),
+  OUTBOUND_NETWORKS: networks.describe(
     'Private networks (CIDR) that requests to addresses chosen by users may reach (identity providers), comma-separated; none by default',
   ),
   BOOTSTRAP_EMAIL: optional(z.email()).describe('Owner of the first organization, at the first start'),
@@ -104,7 +111,9 @@ export const settingDefinitions = {
     .default('info')
     .describe('Least severe structured log line that is written'),
   OTLP_EXPORT_ENDPOINT: optional(url).describe('Where the platform sends its own telemetry, OTLP over gRPC'),
-  OTLP_EXPORT_HEADERS: list.describe('Headers of that, as name=value, comma-separated'),
+  OTLP_EXPORT_HEADERS: list
+    .refine((items) => items.every((item) => /^[\w.-]+=/.test(item)), 'must be name=value, comma-separated')
+    .describe('Headers of that, as name=value, comma-separated'),
 } as const satisfies Record<string, z.ZodType>;
 
 type Definitions = typeof settingDefinitions;

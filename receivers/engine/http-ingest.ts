@@ -152,7 +152,8 @@ export class HttpIngest {
       size: Number(headers['content-length'] ?? body.length),
       cut: true,
     };
-    void this.#engine.intake.tooLarge(received, this.#engine.tallies[signal]).then((answer) => {
+    const { maxBodyBytes } = this.#protocol;
+    void this.#engine.intake.tooLarge(received, maxBodyBytes, this.#engine.tallies[signal]).then((answer) => {
       this.#engine.inFlight.release(body.length);
       this.#answer(response, this.#protocol.refused(headers, answer));
     });

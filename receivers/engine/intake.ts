@@ -97,9 +97,9 @@ export class Intake {
     return answer;
   }
 
-  /** A body that was above the cap while it was read: its beginning is kept. */
-  async tooLarge(received: Received, tally: Tally): Promise<Refusal> {
-    const message = `the body is larger than ${received.body.length} bytes`;
+  /** A body that is above the cap: what of it was read is kept, the cap at most. */
+  async tooLarge(received: Received, capBytes: number, tally: Tally): Promise<Refusal> {
+    const message = `the body is larger than ${capBytes} bytes`;
     const copied = await this.#copy(received, { reason: 'too-large', message });
     const answer = copied ?? refusal('too-large', message);
     tally.count(answer.refused, 0, received.body.length);

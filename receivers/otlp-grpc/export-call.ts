@@ -128,7 +128,7 @@ export class ExportCall {
     const body = Buffer.concat(this.#chunks).subarray(headerBytes, headerBytes + maxBodyBytes);
     const held = this.#size;
     const received = { origin: this.#origin(this.#caller), receiver, ...this.#described(), body, size, cut: true };
-    void engine.intake.tooLarge(received, engine.tallies[this.#signal]).then((answer) => {
+    void engine.intake.tooLarge(received, maxBodyBytes, engine.tallies[this.#signal]).then((answer) => {
       engine.inFlight.release(held);
       this.#answer(answer);
     });

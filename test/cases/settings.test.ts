@@ -31,6 +31,24 @@ test('all problems are told at once', (t) => {
 });
 
 for (const [variable, value] of [
+  ['OIQ_HTTP_ADDRESS', '127.0.0.1:65536'],
+  ['OIQ_TRUSTED_PROXIES', 'proxy'],
+  ['OIQ_TRUSTED_PROXIES', '10.0.0.0/8, 10.0.0.1/33'],
+  ['OIQ_OUTBOUND_NETWORKS', 'fd00::/129'],
+  ['OIQ_OTLP_EXPORT_HEADERS', 'x-license-key'],
+] as const) {
+  test(`${variable} is refused as ${value}, before anything is opened`, (t) => {
+    const error = t.throws(() => settingsOf({ [variable]: value }), { instanceOf: SettingsError });
+    t.true(error.message.startsWith(`${variable}: `), error.message);
+  });
+}
+
+test('networks are addresses or ranges of either family', (t) => {
+  const { TRUSTED_PROXIES } = settingsOf({ OIQ_TRUSTED_PROXIES: '10.0.0.1, 10.0.0.0/8, ::1, fd00::/8' });
+  t.deepEqual(TRUSTED_PROXIES, ['10.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8']);
+});
+
+for (const [variable, value] of [
   ['OIQ_BOOTSTRAP_PASSWORD', 'short'],
   ['OIQ_SECRET_KEY', 'short'],
   ['OIQ_CLICKHOUSE_URL', 'user:hidden-password'],
