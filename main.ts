@@ -14,7 +14,7 @@ import type { Counters } from './schemas/counters.ts';
 import type { Documents } from './schemas/documents.ts';
 import type { Log } from './schemas/log.ts';
 import type { Mailer } from './schemas/mail.ts';
-import type { Settings } from './schemas/settings.ts';
+import { isEmbedded, type Settings } from './schemas/settings.ts';
 import { allTopics } from './schemas/topics.ts';
 import type { ExportTarget } from './telemetry/export-target.ts';
 import { logProvider } from './telemetry/log.ts';
@@ -111,7 +111,7 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
     opened.push(port);
     return port;
   };
-  const embedded = settings.KAFKA_BROKERS.length === 0 || clickhouse === undefined || mongodb === undefined;
+  const embedded = isEmbedded(settings);
   try {
     if (embedded) {
       mkdirSync(settings.DATA_DIR, { recursive: true, mode: 0o700 });

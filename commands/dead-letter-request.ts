@@ -3,6 +3,7 @@ import { type DeadLetters, openDeadLetters } from '../api/groups/dead-letter/dea
 import type { DeadLetterFilter, DeadLetterState } from '../api/groups/dead-letter/rows.ts';
 import { parseTime } from '../api/reading/time.ts';
 import type { Clock } from '../schemas/clock.ts';
+import { signals } from '../schemas/topics.ts';
 import type { Platform } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -40,9 +41,6 @@ export const runDeadLetterRequest = async (
   request: DeadLetterRequest,
   print: (line: string) => void,
 ): Promise<void> => {
-  const { state } = request.filter;
-  if (state !== undefined && !states.includes(state))
-    throw new UsageError(`${state} is no state; there are: ${states.join(', ')}`);
   const filter = filterOf(request, clock);
   if (request.action === 'list') return list(deadLetters, filter, request.limit, print);
   if (request.action === 'show') return show(deadLetters, request.ids[0] ?? '', filter.tenantId, print);
@@ -53,6 +51,7 @@ export const runDeadLetterRequest = async (
   });
   const verb = request.action === 'replay' ? 'replayed' : 'discarded';
   print(`${request.dryRun ? `would be ${verb}` : verb}: ${progress.done} of ${progress.matched}`);
+  if (request.ids.length > progress.matched) print(`not found, or not open: ${request.ids.length - progress.matched}`);
   if (progress.already > 0) print(`handled by somebody else meanwhile: ${progress.already}`);
   for (const [reason, count] of Object.entries(progress.failedByReason)) print(`still open, ${reason}: ${count}`);
 };
@@ -66,6 +65,20 @@ const instant = (text: string, clock: Clock): number => {
 
 const states: readonly string[] = ['open', 'replayed', 'discarded'] satisfies DeadLetterState[];
 
+const known = (what: string, value: string | undefined, values: readonly string[]): void => {
+  if (value === undefined || values.includes(value)) return;
+  throw new UsageError(`${value} is no ${what}; there are: ${values.join(', ')}`);
+};
+
+/** `UsageError` for what no dead letter can match. */
+export const checkDeadLetterRequest = (request: DeadLetterRequest, clock: Clock): void => {
+  const { signal, state } = request.filter;
+  known('signal', signal, signals);
+  known('state', state, states);
+  if (!Number.isSafeInteger(request.limit) || request.limit < 1) throw new UsageError('--limit takes a number from 1');
+  filterOf(request, clock);
+};
+
 const filterOf = ({ ids, filter }: DeadLetterRequest, clock: Clock): DeadLetterFilter => ({
   ...(filter.tenant === undefined ? {} : { tenantId: filter.tenant }),
   ...(filter.signal === undefined ? {} : { signal: filter.signal }),
@@ -75,6 +88,9 @@ const filterOf = ({ ids, filter }: DeadLetterRequest, clock: Clock): DeadLetterF
   ...(filter.state === undefined ? {} : { state: filter.state as DeadLetterState }),
   ...(ids.length === 0 ? {} : { ids }),
 });
+
+/** Messages quote what senders sent: nothing of it may steer the terminal, or look like another letter. */
+const oneLine = (text: string): string => text.replaceAll(/\p{Cc}/gu, '\u{fffd}');
 
 const list = async (
   deadLetters: DeadLetters,
@@ -99,7 +115,7 @@ const list = async (
           letter.origin,
           letter.reason,
           `${letter.size} bytes`,
-          letter.message,
+          oneLine(letter.message),
         ].join('  '),
       );
     }

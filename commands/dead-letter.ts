@@ -1,7 +1,13 @@
 /** `oiq dead-letter`: through a running instance's control socket, or on the stores themselves when none runs. */
+import { systemClock } from '../schemas/clock.ts';
 import type { CommandContext } from './command.ts';
 import { argumentsOf } from './command-arguments.ts';
-import { type DeadLetterRequest, deadLettersOf, runDeadLetterRequest } from './dead-letter-request.ts';
+import {
+  checkDeadLetterRequest,
+  type DeadLetterRequest,
+  deadLettersOf,
+  runDeadLetterRequest,
+} from './dead-letter-request.ts';
 import { onInstance } from './instance.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -25,7 +31,6 @@ const options = {
   limit: { type: 'string' },
   'dry-run': { type: 'boolean' },
   all: { type: 'boolean' },
-  json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -57,11 +62,13 @@ const parse = (args: readonly string[]): DeadLetterRequest | undefined => {
   if ((action === 'replay' || action === 'discard') && ids.length === 0 && !filtered && values.all !== true) {
     throw new UsageError(`${action} needs ids, a filter, or --all\n\n${help}`);
   }
-  return {
+  const request: DeadLetterRequest = {
     action,
     ids,
     filter: { tenant, signal, reason, from, to, state },
     limit: values.limit === undefined ? 100 : Number(values.limit),
     dryRun: values['dry-run'] === true,
   };
+  checkDeadLetterRequest(request, systemClock);
+  return request;
 };

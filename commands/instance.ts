@@ -1,9 +1,11 @@
-import { settingsOf } from '../schemas/settings.ts';
+import { existsSync } from 'node:fs';
+import { isEmbedded, settingsOf } from '../schemas/settings.ts';
 import { DirectoryLockedError } from './adapters/directory-lock.ts';
 import type { CommandContext } from './command.ts';
 import { askControl } from './control.ts';
 import type { ControlRequest } from './control-request.ts';
 import type { Platform } from './platform.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Has a running instance answer a request through its control socket, or answers it on the stores themselves when none runs. */
 export const onInstance = async (
@@ -16,6 +18,9 @@ export const onInstance = async (
     process.stdout.write(`${line}\n`);
   };
   if (await askControl(settings.DATA_DIR, request, print)) return;
+  // Opening the stores would make them.
+  if (isEmbedded(settings) && !existsSync(settings.DATA_DIR))
+    throw new UsageError(`there is no installation in ${settings.DATA_DIR}: set OIQ_DATA_DIR`);
   try {
     const platform = await open(settings);
     try {

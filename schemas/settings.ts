@@ -120,6 +120,10 @@ type Definitions = typeof settingDefinitions;
 export type SettingName = keyof Definitions;
 export type Settings = { readonly [name in SettingName]: z.output<Definitions[name]> };
 
+/** Whether anything is kept in the data directory, which one process at a time may own. */
+export const isEmbedded = ({ KAFKA_BROKERS, CLICKHOUSE_URL, MONGODB_URL }: Settings): boolean =>
+  KAFKA_BROKERS.length === 0 || CLICKHOUSE_URL === undefined || MONGODB_URL === undefined;
+
 /** What is wrong with the environment; one line each. */
 export class SettingsError extends Error {
   constructor(problems: readonly string[]) {

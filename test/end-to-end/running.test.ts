@@ -142,6 +142,20 @@ for (const [what, args, environment, expected] of [
     /Unexpected argument 'sinks'[\s\S]*oiq sinks \[NAME/,
   ],
   ['an unknown option of the demo', ['demo', '--unknown'], {}, /Unknown option '--unknown'[\s\S]*oiq demo \[--minutes/],
+  [
+    'a signal that does not exist',
+    ['dead-letter', 'discard', '--signal', 'lgos'],
+    {},
+    /lgos is no signal; there are: logs/,
+  ],
+  ['a limit that is no number', ['dead-letter', 'list', '--limit', 'all'], {}, /--limit takes a number from 1/],
+  ['a time that is none', ['dead-letter', 'list', '--from', 'yesterday'], {}, /yesterday is not a time/],
+  [
+    'a list of dead letters where nothing was ever installed',
+    ['dead-letter', 'list'],
+    { OIQ_DATA_DIR: join(tmpdir(), 'oiq-never-installed') },
+    /there is no installation in .*oiq-never-installed: set OIQ_DATA_DIR/,
+  ],
   ['a dead-letter replay of nothing in particular', ['dead-letter', 'replay'], {}, /needs ids, a filter, or --all/],
 ] as const) {
   test.serial(`${what} is refused with status 2`, async (t) => {
