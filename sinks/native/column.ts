@@ -19,18 +19,6 @@ export interface Column {
   write(target: Uint8Array, at: number): number;
 }
 
-/** Above this many bytes one native copy is cheaper than a loop. */
-const longCopy = 56;
-
-/** Copies short runs in place, where a call into the runtime would cost more than the bytes. */
-export const copyBytes = (source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): void => {
-  if (end - start > longCopy) {
-    target.set(source.subarray(start, end), at);
-    return;
-  }
-  for (let from = start, to = at; from < end; from++, to++) target[to] = source[from] as number;
-};
-
 /** Capacity to grow to: at least `needed`, doubling, so that appending stays linear. */
 export const grown = (capacity: number, needed: number): number => {
   let next = capacity;

@@ -1,3 +1,4 @@
+import { copyBytes } from './bytes.ts';
 import { grown, PlainColumn } from './column.ts';
 
 type Elements = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
@@ -130,6 +131,7 @@ export class WordsColumn extends FixedColumn<Uint32Array<ArrayBuffer>> {
 /** FixedString(n). */
 export class FixedStringColumn extends FixedColumn<Uint8Array<ArrayBuffer>> {
   readonly #width: number;
+  #view = new DataView(this.elements.buffer);
 
   constructor(width: number) {
     super(`FixedString(${width})`, new Uint8Array(width * 512), width);
@@ -146,6 +148,7 @@ export class FixedStringColumn extends FixedColumn<Uint8Array<ArrayBuffer>> {
       elements.fill(0, length, length + width);
       return;
     }
-    for (let index = 0; index < width; index++) elements[length + index] = source[start + index] as number;
+    if (this.#view.byteLength !== elements.length) this.#view = new DataView(elements.buffer);
+    copyBytes(source, start, start + width, this.#view, length);
   }
 }

@@ -1,4 +1,6 @@
-import { type Column, copyBytes, grown, PlainColumn } from './column.ts';
+import { copyBytes } from './bytes.ts';
+import { type Column, grown, PlainColumn } from './column.ts';
+import { longestDecimal, writeDecimal } from './decimals.ts';
 
 /** Bytes of a varint. */
 export const varintSize = (value: number): number => {
@@ -24,6 +26,7 @@ export class StringColumn extends PlainColumn {
   bytes = new Uint8Array(16_384);
   length = 0;
   rows = 0;
+  #view = new DataView(this.bytes.buffer);
   #mark = 0;
   #markedRows = 0;
 
@@ -37,7 +40,7 @@ export class StringColumn extends PlainColumn {
     this.#reserve(count + 5);
     const at = count < 128 ? this.length + 1 : writeVarint(this.bytes, this.length, count);
     if (count < 128) this.bytes[this.length] = count;
-    copyBytes(source, start, end, this.bytes, at);
+    copyBytes(source, start, end, this.#view, at);
     this.length = at + count;
     this.rows++;
   }
@@ -50,21 +53,16 @@ export class StringColumn extends PlainColumn {
     this.push(encoded, 0, encoded.length);
   }
 
-  /** A small integer as decimal text. */
-  pushInteger(value: number): void {
-    if (value < 0 || value > 99_999) {
+  /** A number as decimal text, as JavaScript writes it. */
+  pushNumber(value: number): void {
+    this.#reserve(1 + longestDecimal);
+    const end = writeDecimal(this.bytes, this.length + 1, value);
+    if (end < 0) {
       this.pushText(String(value));
       return;
     }
-    const digits = value < 10 ? 1 : value < 100 ? 2 : value < 1_000 ? 3 : value < 10_000 ? 4 : 5;
-    this.#reserve(6);
-    this.bytes[this.length] = digits;
-    for (let at = this.length + digits, rest = value; at > this.length; at--) {
-      const next = (rest / 10) | 0;
-      this.bytes[at] = 48 + rest - next * 10;
-      rest = next;
-    }
-    this.length += digits + 1;
+    this.bytes[this.length] = end - this.length - 1;
+    this.length = end;
     this.rows++;
   }
 
@@ -113,6 +111,7 @@ export class StringColumn extends PlainColumn {
     const larger = new Uint8Array(grown(this.bytes.length, needed));
     larger.set(this.bytes.subarray(0, this.length));
     this.bytes = larger;
+    this.#view = new DataView(larger.buffer);
   }
 }
 

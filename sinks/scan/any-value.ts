@@ -30,18 +30,32 @@ const base64Of = (bytes: Uint8Array, start: number, end: number): string =>
  * one value the last counts. Strings are copied; nothing is made of them.
  */
 export const pushAnyValue = (reader: WireReader, end: number, column: StringColumn): number => {
-  const start = reader.at;
-  if (start < end && reader.bytes[start] === tags.string) {
-    reader.at = start + 1;
+  const { bytes, at } = reader;
+  const tag = at < end ? (bytes[at] as number) : 0;
+  // Mostly there is one alternative, which ends where the value does.
+  if (tag === tags.string) {
+    reader.at = at + 1;
     const stop = reader.end(end);
     if (stop === end) {
-      column.push(reader.bytes, reader.at, stop);
+      column.push(bytes, reader.at, stop);
       reader.at = stop;
       return letters.string;
     }
-    reader.at = start;
+    reader.at = at;
+  } else if (isAlone(bytes, tag, at + 1, end)) {
+    reader.at = at + 1;
+    return pushTagged(reader, tag, end, column);
   }
   return pushOther(reader, lastAlternative(reader, end), end, column);
+};
+
+/** Whether a number of that tag, which begins at `at`, is all there is up to `end`. */
+const isAlone = (bytes: Uint8Array, tag: number, at: number, end: number): boolean => {
+  if (tag === tags.double) return end - at === 8;
+  if (tag !== tags.integer || end - at > 10) return false;
+  let last = at;
+  while (last < end && (bytes[last] as number) > 127) last++;
+  return last === end - 1;
 };
 
 /** Leaves the reader behind the tag of the last alternative, which it answers; 0 when there is none. */
@@ -75,13 +89,13 @@ const pushOther = (reader: WireReader, tag: number, end: number, column: StringC
 const pushTagged = (reader: WireReader, tag: number, end: number, column: StringColumn): number => {
   if (tag === tags.integer) {
     reader.varint64();
-    if (reader.high === 0) column.pushInteger(reader.low);
+    if (reader.high === 0) column.pushNumber(reader.low);
     else column.pushText(integerText(reader.low, reader.high));
     return letters.integer;
   }
   if (tag === tags.double) {
     reader.fixed64();
-    column.pushText(String(doubleOf(reader.low, reader.high)));
+    column.pushNumber(doubleOf(reader.low, reader.high));
     return letters.double;
   }
   if (tag === tags.boolean) {

@@ -26,6 +26,26 @@ export class AttributeWriter {
 
   /** Appends the KeyValue that lies from the reader's position to `end`. */
   push(reader: WireReader, end: number): void {
+    const { bytes, at } = reader;
+    // As senders write it: the key, the value, nothing else, lengths of one byte each.
+    const keySize = bytes[at + 1] as number;
+    const value = at + keySize + 4;
+    const isUsual =
+      bytes[at] === 0x0a &&
+      keySize < 128 &&
+      bytes[value - 2] === 0x12 &&
+      (bytes[value - 1] as number) === end - value &&
+      end - value < 128;
+    if (!isUsual) {
+      this.#pushFields(reader, end);
+      return;
+    }
+    this.#map.keys.push(bytes, at + 2, value - 2);
+    reader.at = value;
+    this.#letter(pushAnyValue(reader, end, this.#map.values));
+  }
+
+  #pushFields(reader: WireReader, end: number): void {
     const { keys, values } = this.#map;
     const { bytes } = reader;
     let letter = 0;

@@ -1,0 +1,38 @@
+/** Above this many bytes one native copy is cheaper than a loop over words. */
+const longCopy = 512;
+
+let viewed = new Uint8Array(0) as Uint8Array;
+let view = new DataView(viewed.buffer);
+
+/** A view of all of the bytes. The last one is kept: value after value is copied from one message. */
+const viewOf = (bytes: Uint8Array): DataView => {
+  if (bytes === viewed) return view;
+  viewed = bytes;
+  view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return view;
+};
+
+/**
+ * Copies a run that lies within `bytes` to where `target` has room for it. Short runs go word by word, where a call into
+ * the runtime would cost more than the bytes; the last word overlaps the one before.
+ */
+export const copyBytes = (bytes: Uint8Array, start: number, end: number, target: DataView, at: number): void => {
+  const count = end - start;
+  if (count > longCopy) {
+    new Uint8Array(target.buffer, target.byteOffset).set(bytes.subarray(start, end), at);
+    return;
+  }
+  const source = viewOf(bytes);
+  if (count >= 8) {
+    const last = end - 8;
+    for (let from = start, to = at; from < last; from += 8, to += 8) {
+      target.setBigInt64(to, source.getBigInt64(from, true), true);
+    }
+    target.setBigInt64(at + count - 8, source.getBigInt64(last, true), true);
+  } else if (count >= 4) {
+    target.setInt32(at, source.getInt32(start, true), true);
+    target.setInt32(at + count - 4, source.getInt32(end - 4, true), true);
+  } else {
+    for (let from = start, to = at; from < end; from++, to++) target.setUint8(to, source.getUint8(from));
+  }
+};

@@ -1,0 +1,48 @@
+/** Numbers as decimal text, written without making a string. */
+
+/** Decimal digits of a non-negative 32-bit integer. */
+const digitsOf = (value: number): number => {
+  let digits = 1;
+  for (let bound = 10; value >= bound; bound *= 10) digits++;
+  return digits;
+};
+
+/** The last `digits` decimal digits of a 32-bit integer, zeros in front. */
+const writeDigits = (target: Uint8Array, start: number, value: number, digits: number): void => {
+  for (let at = start + digits - 1, rest = value; at >= start; at--) {
+    const next = (rest / 10) | 0;
+    target[at] = 48 + rest - next * 10;
+    rest = next;
+  }
+};
+
+/** Most bytes that `writeDecimal` writes. */
+export const longestDecimal = 17;
+
+const scales = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000] as const;
+
+/**
+ * Writes a number as JavaScript does when at most nine digits before the point and six after it give it; answers the
+ * position after them, or -1 when it takes more. Doubles tell all numbers of 15 digits apart, so that the fewest places
+ * that give the value are those of its shortest text.
+ */
+export const writeDecimal = (target: Uint8Array, start: number, value: number): number => {
+  const size = Math.abs(value);
+  if (!(size < 1e9)) return -1;
+  for (let places = 0; places < scales.length; places++) {
+    const scale = scales[places] as number;
+    const scaled = Math.round(size * scale);
+    if (scaled / scale !== size) continue;
+    const whole = size | 0;
+    const digits = digitsOf(whole);
+    let at = start;
+    if (value < 0) target[at++] = 0x2d;
+    writeDigits(target, at, whole, digits);
+    at += digits;
+    if (places === 0) return at;
+    target[at] = 0x2e;
+    writeDigits(target, at + 1, scaled - whole * scale, places);
+    return at + 1 + places;
+  }
+  return -1;
+};
