@@ -82,6 +82,7 @@ class EmbeddedBus implements SegmentsBus {
   #pendingBytes = 0;
   #closed: Promise<void> | undefined;
   #retaining: Promise<void> = Promise.resolve();
+  #probing: Promise<void> | undefined;
 
   constructor(options: SegmentsOptions, store: OffsetStore, unlock: () => void) {
     this.#options = options;
@@ -194,7 +195,14 @@ class EmbeddedBus implements SegmentsBus {
   async check(): Promise<void> {
     if (this.#closed !== undefined) throw new UnavailableError('the bus is closed');
     for (const { partitions } of this.#topics.values())
-      for (const { fault } of partitions) if (fault !== undefined) return await this.#probe(fault);
+      for (const { fault } of partitions) {
+        if (fault === undefined) continue;
+        // The roles of a process ask at once, and there is one file to try.
+        this.#probing ??= this.#probe(fault).finally(() => {
+          this.#probing = undefined;
+        });
+        return await this.#probing;
+      }
   }
 
   async #probe(fault: Error): Promise<void> {
