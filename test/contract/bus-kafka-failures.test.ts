@@ -220,7 +220,7 @@ test('read ends before a transaction that is still open', async (t) => {
     published.resolve();
     await goOn.promise;
   });
-  await published.promise;
+  await Promise.race([published.promise, transaction]);
   const texts: string[] = [];
   for await (const { value } of bus.read(topic.name, 0, 0, 100)) texts.push(value.toString());
   t.deepEqual(texts, ['visible']);

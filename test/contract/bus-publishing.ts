@@ -146,7 +146,7 @@ const transactions = ({ name, make, patienceMs, quietMs }: BusContract): void =>
       await goOn.promise;
       return 'result';
     });
-    await published.promise;
+    await Promise.race([published.promise, transaction]);
     await quiet(quietMs);
     t.deepEqual(consuming.batches, []);
     goOn.resolve();

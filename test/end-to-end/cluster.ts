@@ -6,6 +6,7 @@ import { mongoDocuments } from '../../api/adapters/documents-mongodb.ts';
 import { kafkaBus } from '../../processors/adapters/bus-kafka.ts';
 import type { Bus } from '../../schemas/bus.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { startBrokers } from '../services/kafka-cluster.ts';
 import { type Instance, startService, unavailable } from '../services/services.ts';
 import { mongoDeployment, withoutLimits } from './deployment.ts';
 import { freePorts, runOiq } from './oiq-process.ts';
@@ -18,6 +19,8 @@ export const clusterMissing = servers.map(unavailable).find((reason) => reason !
 
 export interface Cluster {
   readonly kafka: Instance;
+  /** All brokers, `kafka` the first; the node id of each is its place, counted from 1. */
+  readonly brokers: readonly Instance[];
   readonly clickhouse: Instance;
   readonly mongodb: Instance;
   readonly redis: Instance;
@@ -58,28 +61,37 @@ const spreadOver = async (url: string, shards: number): Promise<void> => {
 };
 
 /** Starts servers under a directory, sets the installation up and migrates; its tenant's data is spread over `shards`. */
-export const startCluster = async (directory: string, { shards = 1 } = {}): Promise<Cluster> => {
+export const startCluster = async (directory: string, { shards = 1, brokers: count = 1 } = {}): Promise<Cluster> => {
   const started: Instance[] = [];
   const server = async (name: Server, port: number): Promise<Instance> => {
     const instance = await startService(name, { port, directory: join(directory, name) });
     started.push(instance);
     return instance;
   };
+  const brokersOf = async (): Promise<readonly Instance[]> => {
+    if (count === 1) return [await server('kafka', await brokerPort())];
+    const several = await startBrokers(directory, { count });
+    started.push(...several);
+    return several;
+  };
   const stopAll = async (): Promise<void> => {
     await Promise.all(started.map((instance) => instance.kill()));
   };
   try {
     const [clickhousePort = 0, mongodbPort = 0, redisPort = 0] = await freePorts(3);
-    const [kafka, clickhouse, mongodb, redis] = await Promise.all([
-      server('kafka', await brokerPort()),
+    const [brokers, clickhouse, mongodb, redis] = await Promise.all([
+      brokersOf(),
       server('clickhouse', clickhousePort),
       server('mongodb', mongodbPort),
       server('redis', redisPort),
     ]);
+    const [kafka] = brokers;
+    if (kafka === undefined) throw new Error('a cluster has a broker');
+    const urls = brokers.map(({ url }) => url);
     const columnsUrl = `${clickhouse.url}/oiq`;
     const dataDirectory = join(directory, 'data');
     const environment = {
-      OIQ_KAFKA_BROKERS: kafka.url,
+      OIQ_KAFKA_BROKERS: urls.join(','),
       OIQ_CLICKHOUSE_URL: columnsUrl,
       OIQ_MONGODB_URL: mongodb.url,
       OIQ_REDIS_URL: redis.url,
@@ -90,9 +102,9 @@ export const startCluster = async (directory: string, { shards = 1 } = {}): Prom
     await spreadOver(mongodb.url, shards);
     const migrated = await runOiq(['migrate'], environment);
     if (migrated.code !== 0) throw new Error(`oiq migrate failed:\n${migrated.errors}`);
-    const bus = await kafkaBus({ brokers: [kafka.url] });
+    const bus = await kafkaBus({ brokers: urls });
     return {
-      ...{ kafka, clickhouse, mongodb, redis, columnsUrl, environment, dataDirectory, licenseKey, bus },
+      ...{ kafka, brokers, clickhouse, mongodb, redis, columnsUrl, environment, dataDirectory, licenseKey, bus },
       async close() {
         await bus.close().catch(() => undefined);
         await stopAll();

@@ -1,6 +1,7 @@
 /** Several Kafka brokers that form one cluster: every topic and offset on all of them, writes need two of three. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Connection, metadataV12 } from '@platformatic/kafka';
 import { freePorts } from '../end-to-end/oiq-process.ts';
 import { clusterId } from './kafka.ts';
 import { type Instance, startService } from './services.ts';
@@ -60,4 +61,19 @@ ${more}
   if (failed === undefined) return started;
   await Promise.all(started.map((broker) => broker.kill()));
   throw failed.reason;
+};
+
+/** Which node leads each partition of a topic (-1 while none does), as this broker sees it. */
+export const leadersAt = async ({ url }: Instance, topic: string): Promise<number[]> => {
+  const [host = '', port] = url.split(':');
+  const connection = new Connection('test');
+  await connection.connect(host, Number(port));
+  try {
+    const { topics } = await metadataV12.api.async(connection, [topic], false, false);
+    const leaders: number[] = [];
+    for (const { partitionIndex, leaderId } of topics[0]?.partitions ?? []) leaders[partitionIndex] = leaderId;
+    return leaders;
+  } finally {
+    await connection.close();
+  }
 };

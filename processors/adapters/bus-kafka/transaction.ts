@@ -6,6 +6,9 @@ import type { Outgoing } from './wire.ts';
 
 type Send = (messages: readonly Outgoing[]) => Promise<void>;
 
+/** Outlasts a coordinator that moves to another broker, and the first transaction of a cluster, for which its topic is made. */
+const retry = { retries: 10, initialRetryTime: 200, maxRetryTime: 2000 };
+
 const fencedTypes = ['PRODUCER_FENCED', 'INVALID_PRODUCER_EPOCH', 'INVALID_TXN_STATE'];
 
 const isFenced = (error: unknown): boolean => {
@@ -31,6 +34,7 @@ export const runTransaction = async <Result>(
     maxInFlightRequests: 1,
     createPartitioner: Partitioners.DefaultPartitioner,
     allowAutoTopicCreation: false,
+    retry,
   });
   const translating = async <Value>(promise: Promise<Value>): Promise<Value> => {
     try {

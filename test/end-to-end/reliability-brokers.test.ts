@@ -1,0 +1,93 @@
+/**
+ * The cluster form on three brokers, of which one after the other is killed or hangs while a generator sends. A round
+ * strikes the broker that leads most of what is sent and the one that coordinates the sinks' group, as it happens.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { topics as declared } from '../../schemas/topics.ts';
+import { leadersAt } from '../services/kafka-cluster.ts';
+import { type Cluster, clusterMissing, startCluster } from './cluster.ts';
+import { freePorts, type OiqProcess, type Ports, startOiq } from './oiq-process.ts';
+import { Oracle } from './oracle.ts';
+import { readBackClickhouse } from './read-back.ts';
+import { judge, lagOf, landedRows, until } from './reliability.ts';
+
+const serial = clusterMissing === undefined ? test.serial : test.serial.skip;
+
+const logs = declared.logs.name;
+
+/** Two rounds see each way once; `TEST_BROKER_ROUNDS=12` for a long run. */
+const rounds = Number(process.env['TEST_BROKER_ROUNDS'] ?? 2);
+
+let cluster: Cluster;
+let directory: string;
+
+test.before(async (t) => {
+  t.timeout(300_000);
+  directory = await mkdtemp(join(tmpdir(), 'oiq-brokers-'));
+  cluster = await startCluster(directory, { shards: 6, brokers: 3 });
+});
+test.after.always(async () => {
+  await cluster?.close();
+  await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
+
+const startRole = async (t: ExecutionContext, role: string): Promise<OiqProcess> => {
+  const ports = (await freePorts(3)) as unknown as Ports;
+  const { environment } = cluster;
+  const oiq = await startOiq({ args: [role], dataDirectory: join(directory, 'data'), ports, environment });
+  t.teardown(() => oiq.kill());
+  return oiq;
+};
+
+serial('brokers of three that are killed or hang, one after the other, lose and double nothing', async (t) => {
+  t.timeout(120_000 + rounds * 90_000);
+  const [receivers, sinks] = await Promise.all([startRole(t, 'receivers'), startRole(t, 'sinks')]);
+  const { licenseKey } = cluster;
+  const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, connections: 6, pauseMs: 10 });
+  t.teardown(() => oracle.close());
+  oracle.start();
+  await until('a sink that lands', async () => (await landedRows(sinks.http)) > 0);
+
+  const acknowledgedAgain = (): Promise<void> => {
+    oracle.answers({ forget: true });
+    return until('acknowledgements', () => (oracle.answers().get('200') ?? 0) > 50, 60_000);
+  };
+
+  for (let round = 0; round < rounds; round++) {
+    const [asked] = cluster.brokers;
+    if (asked === undefined) throw new Error('a cluster has a broker');
+    const struck = (await leadersAt(asked, logs))[round % 6] ?? 1;
+    const broker = cluster.brokers[struck - 1];
+    const other = cluster.brokers[struck % cluster.brokers.length];
+    if (broker === undefined || other === undefined) throw new Error(`there is no broker ${struck}`);
+    const began = performance.now();
+    if (round % 2 === 0) await broker.kill();
+    else process.kill(broker.pid, 'SIGSTOP');
+    try {
+      await until(
+        'other leaders',
+        async () => (await leadersAt(other, logs)).every((leader) => leader !== struck),
+        40_000,
+      );
+      await acknowledgedAgain();
+      t.log(
+        `round ${round}: acknowledgements ${((performance.now() - began) / 1000).toFixed(1)} s after broker ${struck}`,
+      );
+      const landed = await landedRows(sinks.http);
+      await until('landing', async () => (await landedRows(sinks.http)) > landed, 60_000);
+    } finally {
+      if (round % 2 === 0) await broker.start();
+      else process.kill(broker.pid, 'SIGCONT');
+    }
+    await acknowledgedAgain();
+    await delay(1000);
+  }
+  await oracle.stop();
+  await until('lag 0', async () => (await lagOf(cluster.bus)) === 0, 120_000);
+  for (const role of [receivers, sinks]) t.is(await role.stop(), 0, role.output());
+  judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
+});
