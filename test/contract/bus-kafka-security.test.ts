@@ -1,54 +1,65 @@
-/** Kafka behind TLS and SASL: both drivers get through with the right password, and neither with a wrong one. */
+/** Kafka behind TLS and SASL: all that the bus does gets through with the right password, and a wrong one is told apart. */
 import { execFileSync } from 'node:child_process';
+import { pbkdf2Sync, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import test from 'ava';
-import { kafkaBus } from '../../processors/adapters/bus-kafka.ts';
+import { alterUserScramCredentialsV0, Connection, ScramMechanisms } from '@platformatic/kafka';
+import test, { type ExecutionContext } from 'ava';
+import { type KafkaBusOptions, kafkaBus } from '../../processors/adapters/bus-kafka.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import { freePorts } from '../end-to-end/oiq-process.ts';
+import { freePorts, runOiq } from '../end-to-end/oiq-process.ts';
 import { type Instance, startService } from '../services/services.ts';
 import { consume, eventually, messageTo, someTopic } from './bus-harness.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-kafka-security-'));
+const username = 'oiq';
 const password = 'se"cret ü';
+const offered = ['plain', 'scram-sha-512'] as const;
 let kafka: Instance;
 let brokers: string[];
 
-const certificate = (): { key: string; certificate: string } => {
-  const file = (name: string): string => join(directory, name);
-  const subject = ['-subj', '/CN=broker', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  execFileSync(
-    'openssl',
-    [
-      'req',
-      '-x509',
-      '-newkey',
-      'rsa:2048',
-      '-nodes',
-      '-days',
-      '2',
-      ...subject,
-      '-keyout',
-      file('key'),
-      '-out',
-      file('crt'),
-    ],
-    { stdio: 'ignore' },
-  );
-  return { key: readFileSync(file('key'), 'utf8'), certificate: readFileSync(file('crt'), 'utf8') };
+const file = (name: string): string => join(directory, name);
+const openssl = (...args: string[]): void => {
+  execFileSync('openssl', args, { stdio: 'ignore', cwd: directory });
+};
+
+/** A certificate of an authority of our own, which is in `authority.crt`. */
+const certify = (): { readonly key: string; readonly chain: string } => {
+  const newKey = ['-newkey', 'rsa:2048', '-nodes'];
+  const authority = ['-subj', '/CN=authority', '-addext', 'basicConstraints=critical,CA:TRUE'];
+  openssl('req', '-x509', ...newKey, '-days', '2', ...authority, '-keyout', 'authority.key', '-out', 'authority.crt');
+  openssl('req', ...newKey, '-subj', '/CN=broker', '-keyout', 'broker.key', '-out', 'broker.csr');
+  writeFileSync(file('extensions'), 'subjectAltName=IP:127.0.0.1');
+  const signed = ['-CA', 'authority.crt', '-CAkey', 'authority.key', '-CAcreateserial', '-extfile', 'extensions'];
+  openssl('x509', '-req', '-in', 'broker.csr', ...signed, '-days', '2', '-out', 'broker.crt');
+  return { key: readFileSync(file('broker.key'), 'utf8'), chain: readFileSync(file('broker.crt'), 'utf8') };
 };
 
 /** A text as a value of Java's properties. */
 const escaped = (text: string): string =>
   text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('ü', '\\u00fc');
 
+/** Makes the user known for SCRAM, over the listener that asks for nothing. */
+const addScramUser = async (port: number): Promise<void> => {
+  const connection = new Connection('test');
+  await connection.connect('127.0.0.1', port);
+  const [iterations, salt] = [4096, randomBytes(16)];
+  const saltedPassword = pbkdf2Sync(password, salt, iterations, 64, 'sha512');
+  const user = { name: username, mechanism: ScramMechanisms.SCRAM_SHA_512, iterations, salt, saltedPassword };
+  await alterUserScramCredentialsV0.api.async(connection, [], [user]);
+  await connection.close();
+};
+
+const trusted = getCACertificates('default');
+const trustAuthority = (): void => setDefaultCACertificates([...trusted, readFileSync(file('authority.crt'), 'utf8')]);
+
 test.before(async (t) => {
   t.timeout(180_000);
   const [port = 0, secure = 0] = await freePorts(2);
-  const { key, certificate: chain } = certificate();
-  setDefaultCACertificates([...getCACertificates('default'), chain]);
+  const { key, chain } = certify();
+  trustAuthority();
   const place = join(directory, 'kafka');
   mkdirSync(place);
   const user = `org.apache.kafka.common.security.plain.PlainLoginModule required user_oiq="${password.replaceAll('"', '\\"')}";`;
@@ -57,8 +68,9 @@ test.before(async (t) => {
     `listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${port + 1},SECURE://127.0.0.1:${secure}
 advertised.listeners=PLAINTEXT://127.0.0.1:${port},SECURE://127.0.0.1:${secure}
 listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL
-sasl.enabled.mechanisms=PLAIN
+sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512
 listener.name.secure.plain.sasl.jaas.config=${escaped(user)}
+listener.name.secure.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
 ssl.keystore.type=PEM
 ssl.keystore.certificate.chain=${escaped(chain)}
 ssl.keystore.key=${escaped(key)}
@@ -66,6 +78,7 @@ ssl.keystore.key=${escaped(key)}
   );
   kafka = await startService('kafka', { port, directory: place });
   brokers = [`127.0.0.1:${secure}`];
+  await addScramUser(port);
 });
 
 test.after.always(async () => {
@@ -73,34 +86,79 @@ test.after.always(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const open = (secret: string, tls = true) =>
-  kafkaBus({ brokers, tls, sasl: { mechanism: 'plain', username: 'oiq', password: secret } });
+type Mechanism = NonNullable<KafkaBusOptions['sasl']>['mechanism'];
 
-test('topics are made, and messages go out and come back', async (t) => {
-  t.timeout(60_000);
-  const bus = await open(password);
+const open = async (t: ExecutionContext, mechanism: Mechanism, { secret = password, tls = true } = {}) => {
+  const bus = await kafkaBus({ brokers, tls, sasl: { mechanism, username, password: secret } });
   t.teardown(() => bus.close());
-  const topic = someTopic();
-  await bus.ensureTopics([topic]);
-  await (await bus.producer()).publish([messageTo(topic, 'guarded')]);
-  const consumer = consume(bus, [topic], { group: topic.name });
-  await eventually('the message', 30_000, () => consumer.texts.length === 1);
-  await consumer.stop();
-  t.deepEqual(consumer.texts, ['guarded']);
-  await bus.check();
+  return bus;
+};
+
+for (const mechanism of offered) {
+  test.serial(`${mechanism}: topics are made, messages go out and come back, and lag is known`, async (t) => {
+    t.timeout(60_000);
+    const bus = await open(t, mechanism);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    const producer = await bus.producer();
+    await producer.publish([messageTo(topic, 'guarded')]);
+    await producer.transaction(topic.name, (publish) => publish([messageTo(topic, 'together')]));
+    const consumer = consume(bus, [topic], { group: topic.name });
+    await eventually('the messages', 30_000, () => consumer.texts.length === 2);
+    await consumer.stop();
+    t.deepEqual(consumer.texts, ['guarded', 'together']);
+    t.is((await bus.lag(topic.name, [topic.name]))[0]?.lag, 0);
+    await bus.check();
+  });
+
+  test.serial(`${mechanism}: a wrong password is refused, and the setting is named`, async (t) => {
+    t.timeout(60_000);
+    const bus = await open(t, mechanism, { secret: 'wrong' });
+    const topic = someTopic();
+    const expected = { instanceOf: UnavailableError, message: /authentication failed.*OIQ_KAFKA_SASL_PASSWORD/i };
+    await t.throwsAsync(bus.check(), expected);
+    await t.throwsAsync(bus.ensureTopics([topic]), expected);
+    await t.throwsAsync((await bus.producer()).publish([messageTo(topic, 'x')]), expected);
+  });
+}
+
+test.serial('a mechanism that the brokers do not offer is named with its setting', async (t) => {
+  const bus = await open(t, 'scram-sha-256');
+  const expected = { instanceOf: UnavailableError, message: /OIQ_KAFKA_SASL_MECHANISM/ };
+  await t.throwsAsync(bus.check(), expected);
+  await t.throwsAsync(bus.ensureTopics([someTopic()]), expected);
 });
 
-test('a wrong password is refused', async (t) => {
+test.serial('a broker that wants TLS is not reached without, and the setting is named', async (t) => {
   t.timeout(60_000);
-  const bus = await open('wrong');
-  t.teardown(() => bus.close());
-  const error = await t.throwsAsync(bus.check(), { instanceOf: UnavailableError });
-  t.regex(error?.message ?? '', /authentication/i);
+  const bus = await open(t, 'plain', { tls: false });
+  await t.throwsAsync(bus.check(), { instanceOf: UnavailableError, message: /OIQ_KAFKA_SSL/ });
 });
 
-test('a broker that wants TLS is not reached without', async (t) => {
+test.serial('a certificate of an unknown authority is refused, and it is said how to make it known', async (t) => {
   t.timeout(60_000);
-  const bus = await open(password, false);
-  t.teardown(() => bus.close());
-  await t.throwsAsync(bus.check(), { instanceOf: UnavailableError });
+  setDefaultCACertificates(trusted);
+  t.teardown(trustAuthority);
+  const bus = await open(t, 'plain');
+  const expected = { instanceOf: UnavailableError, message: /NODE_EXTRA_CA_CERTS/ };
+  await t.throwsAsync(bus.check(), expected);
+  await t.throwsAsync(bus.ensureTopics([someTopic()]), expected);
+});
+
+test.serial('a process gets in by its settings and the file of the authority', async (t) => {
+  t.timeout(120_000);
+  const settings = {
+    OIQ_DATA_DIR: file('data'),
+    OIQ_KAFKA_BROKERS: brokers.join(','),
+    OIQ_KAFKA_SSL: 'true',
+    OIQ_KAFKA_SASL_MECHANISM: 'scram-sha-512',
+    OIQ_KAFKA_SASL_USERNAME: username,
+    OIQ_KAFKA_SASL_PASSWORD: password,
+    NODE_EXTRA_CA_CERTS: file('authority.crt'),
+  };
+  const { code, errors } = await runOiq(['migrate'], settings);
+  t.is(code, 0, errors);
+  const refused = await runOiq(['migrate'], { ...settings, OIQ_KAFKA_SASL_PASSWORD: 'wrong' });
+  t.not(refused.code, 0);
+  t.regex(refused.errors, /OIQ_KAFKA_SASL_PASSWORD/);
 });

@@ -17,11 +17,17 @@ function* chainOf(error: unknown): Generator<Error> {
   yield* chainOf(error.cause);
 }
 
-/** Whether brokers do not let us in. */
+/** As `isProtocolError`, also for errors that are causes, and for those of `kafkajs`. */
+const isAny = (error: unknown, id: string): boolean =>
+  [...chainOf(error)].some((each) => isProtocolError(each, id) || ('type' in each && each.type === id));
+
+const isUnknownMechanism = (error: unknown): boolean => isAny(error, 'UNSUPPORTED_SASL_MECHANISM');
+
+/** Whether brokers do not let us in. A connection that breaks while we tell who we are says nothing of that. */
 export const isRefusedLogin = (error: unknown): boolean =>
-  [...chainOf(error)].some(
-    (each) => each instanceof AuthenticationError || each.name === 'KafkaJSSASLAuthenticationError',
-  );
+  isUnknownMechanism(error) ||
+  isAny(error, 'SASL_AUTHENTICATION_FAILED') ||
+  [...chainOf(error)].some(({ name }) => name === 'KafkaJSSASLAuthenticationError');
 
 const certificateCodes = [
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -34,12 +40,12 @@ const certificateCodes = [
 /** The setting that an operator looks at first, for failures that a setting mends. */
 const adviceOn = (error: unknown): string => {
   const chain = [...chainOf(error)];
-  if (chain.some(({ message }) => /mechanism/i.test(message) && /sasl/i.test(message)))
-    return ' (OIQ_KAFKA_SASL_MECHANISM names one that the brokers offer)';
+  if (isUnknownMechanism(error)) return ' (OIQ_KAFKA_SASL_MECHANISM names one that the brokers offer)';
   if (isRefusedLogin(error)) return ' (look at OIQ_KAFKA_SASL_USERNAME and OIQ_KAFKA_SASL_PASSWORD)';
   if (chain.some((each) => certificateCodes.includes((each as NodeJS.ErrnoException).code ?? '')))
     return ' (NODE_EXTRA_CA_CERTS names the file of an authority of your own)';
-  if (chain.some(({ message }) => message.includes('requires TLS'))) return ' (OIQ_KAFKA_SSL=true speaks it)';
+  if (chain.some((each) => each.message.includes('requires TLS') || each instanceof AuthenticationError))
+    return ' (OIQ_KAFKA_SSL=true speaks TLS, which the brokers may want)';
   return '';
 };
 
