@@ -19,9 +19,10 @@ export const sinks: readonly Sink[] = [logs, metrics, traces, deadLetters, usage
 
 /**
  * Larger than the bus' own: an insert makes a part, with its own dictionary of words, and few large parts cost half of
- * what many small ones do to write and to merge. Bounded by what a batch takes in memory on its way.
+ * what many small ones do to write and to merge. Bounded by what a batch takes in memory on its way, and there is less of
+ * it where the engine is in the same process.
  */
-const batchLimits = { maxRecords: 100_000, maxBytes: 24 * 1024 * 1024 } as const;
+const batchLimits = (embedded: boolean) => ({ maxRecords: 100_000, maxBytes: (embedded ? 24 : 36) * 1024 * 1024 });
 
 const topicsOf = ({ inputs }: Sink): string[] => inputs.map(({ topic }) => topic.name);
 
@@ -34,6 +35,8 @@ export interface SinksOptions {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly clock: Clock;
+  /** Whether stores are in this process. */
+  readonly embedded: boolean;
   /** Names of the sinks to run; empty runs all. */
   readonly only?: readonly string[];
   /** Scan threads; by default one less than the cores, four at most. */
@@ -52,7 +55,7 @@ export const startSinks = async (options: SinksOptions): Promise<Role> => {
   const producer = await bus.producer();
   const pool = new ScanPool(options.threads);
   const running = chosen.map((sink) => {
-    const consumer = bus.consumer({ group: sink.name, ...batchLimits });
+    const consumer = bus.consumer({ group: sink.name, ...batchLimits(options.embedded) });
     return { consumer, done: consumer.run(topicsOf(sink), batchHandler(sink, { ...options, producer, pool })) };
   });
   return {

@@ -49,6 +49,7 @@ test('heads are read in order of size, landed or not, each once and each as it w
     const role = await startSinks({
       ...{ bus, columns, metrics: noMetrics, log: silent, clock: systemClock },
       only: ['evidence-heads'],
+      embedded: true,
       threads: 1,
     });
     for (const deadline = Date.now() + 20_000; ; ) {

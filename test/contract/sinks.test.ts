@@ -288,6 +288,7 @@ test('what lies on the bus is in the tables, dead letters included, and is commi
     metrics: noMetrics,
     log: silent,
     clock: systemClock,
+    embedded: true,
     threads: 1,
   });
   await role.ready();

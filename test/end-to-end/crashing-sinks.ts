@@ -57,7 +57,10 @@ const columns: Columns = {
   close: () => stored.close(),
 };
 
-const sinks = await startSinks({ bus, columns, metrics: noMetrics, log: silent, clock: systemClock, only: ['logs'] });
+const sinks = await startSinks({
+  ...{ bus, columns, metrics: noMetrics, log: silent, clock: systemClock },
+  ...{ embedded: false, only: ['logs'] },
+});
 do await delay(200);
 while ((await lagOf(bus, 'logs')) > 0);
 await sinks.stop();
