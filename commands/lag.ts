@@ -1,28 +1,58 @@
 import { processorGroups } from '../processors/index.ts';
+import type { Bus, Lag } from '../schemas/bus.ts';
+import type { Log } from '../schemas/log.ts';
+import type { Metrics } from '../schemas/metrics.ts';
 import { sinkGroups } from '../sinks/index.ts';
 import type { Platform } from './platform.ts';
 
 const intervalMs = 5_000;
 
-/** Keeps `oiq_consumer_lag_messages` current for every consumer group of this process' roles. */
-export const reportLag = ({ bus, metrics, log }: Platform, consumes: boolean): { stop(): void } => {
-  if (!consumes) return { stop() {} };
-  const report = async (): Promise<void> => {
-    for (const { group, topics } of [...sinkGroups, ...processorGroups]) {
-      for (const { topic, partition, lag } of await bus.lag(group, topics)) {
-        metrics.set('oiq_consumer_lag_messages', lag, { group, topic, partition: String(partition) });
+interface Reporting {
+  readonly bus: Pick<Bus, 'lag'>;
+  readonly metrics: Pick<Metrics, 'set'>;
+  readonly log: Log;
+}
+
+type Group = { readonly group: string; readonly topics: readonly string[] };
+
+/**
+ * Makes a function that brings `oiq_consumer_lag_messages` of these groups up to date. A group's lag that cannot be known
+ * is NaN: what it was before would look like the truth.
+ */
+export const lagReport = ({ bus, metrics, log }: Reporting, groups: readonly Group[]): (() => Promise<void>) => {
+  const places = new Map<string, readonly Lag[]>();
+  const tell = (group: string, lags: readonly Lag[]): void => {
+    for (const { topic, partition, lag } of lags)
+      metrics.set('oiq_consumer_lag_messages', lag, { group, topic, partition: String(partition) });
+  };
+  return async () => {
+    for (const { group, topics } of groups) {
+      try {
+        const lags = await bus.lag(group, topics);
+        places.set(group, lags);
+        tell(group, lags);
+      } catch (error) {
+        log.warn({ error, group }, 'lag is unknown');
+        tell(
+          group,
+          (places.get(group) ?? []).map((place) => ({ ...place, lag: Number.NaN })),
+        );
       }
     }
   };
+};
+
+/** Keeps `oiq_consumer_lag_messages` current for every consumer group of this process' roles. */
+export const reportLag = (platform: Platform, consumes: boolean): { stop(): void } => {
+  if (!consumes) return { stop() {} };
+  const report = lagReport(platform, [...sinkGroups, ...processorGroups]);
   let running = false;
   const tick = (): void => {
     if (running) return;
     running = true;
-    report()
-      .catch((error: unknown) => log.warn({ error }, 'lag is unknown'))
-      .finally(() => {
-        running = false;
-      });
+    void report().finally(() => {
+      running = false;
+    });
   };
   tick();
   const timer = setInterval(tick, intervalMs);

@@ -62,7 +62,7 @@ export const metricDefinitions = {
     type: 'gauge',
     unit: '{message}',
     labels: ['group', 'topic', 'partition'],
-    summary: 'Messages that a group has not committed',
+    summary: 'Messages that a group has not committed; NaN while that is not known',
   },
   oiq_consumer_batches_total: {
     type: 'counter',

@@ -1,0 +1,39 @@
+import test from 'ava';
+import { lagReport } from '../../commands/lag.ts';
+import type { Lag } from '../../schemas/bus.ts';
+import { silent } from '../../schemas/log.ts';
+
+const groups = [
+  { group: 'known', topics: ['a'] },
+  { group: 'lost', topics: ['b'] },
+];
+
+test('Lag that is not known any more is NaN, not what it was, and of the one group only', async (t) => {
+  let isAway = false;
+  const reported = new Map<string, number>();
+  const lagOf = async (group: string, [topic = '']: readonly string[]): Promise<Lag[]> => {
+    if (isAway && group === 'lost') throw new Error('the coordinator is away');
+    return [{ topic, partition: 0, committed: 1, end: 8, lag: 7 }];
+  };
+  const report = lagReport(
+    {
+      bus: { lag: lagOf },
+      metrics: {
+        set: (_name, value, labels) => void reported.set('group' in labels ? String(labels.group) : '', value),
+      },
+      log: silent,
+    },
+    groups,
+  );
+  const seen: unknown[] = [];
+  for (const away of [false, true, false]) {
+    isAway = away;
+    await report();
+    seen.push(Object.fromEntries(reported));
+  }
+  t.deepEqual(seen, [
+    { known: 7, lost: 7 },
+    { known: 7, lost: Number.NaN },
+    { known: 7, lost: 7 },
+  ]);
+});
