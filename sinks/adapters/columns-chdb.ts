@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { Session } from 'chdb';
 import type { Columns, NativeBlock, QueryLimits, QueryParameters, TenantColumns } from '../../schemas/columns.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
@@ -21,7 +22,7 @@ export interface ChdbColumnsOptions {
   readonly directory: string;
   /** In memory, for blocks on their way in. Default /dev/shm; the data directory serves where it is missing or full. */
   readonly temporaryDirectory?: string;
-  /** At this size of the whole process the engine refuses further memory. Default 1 GiB. */
+  /** At this size of its own memory the engine refuses more; the rest of the process is not counted. Default 1 GiB. */
   readonly maxMemoryBytes?: number;
   readonly log?: Log;
 }
@@ -31,10 +32,14 @@ const killIntervalMs = 100;
 const queryConnections = 4;
 const insertConnections = 2;
 
+const configuration = fileURLToPath(new URL('./chdb-engine.xml', import.meta.url));
+
 /** The engine's own defaults are a server's: gigabytes of caches, and all memory there is. */
 const engineArguments = (maxMemoryBytes: number): string[] =>
   Object.entries({
     max_server_memory_usage: maxMemoryBytes,
+    // Else it counts all processes of its control group, and refuses everything where an editor beside it has a gigabyte.
+    memory_worker_use_cgroup: 0,
     mark_cache_size: 48 * mebibyte,
     primary_index_cache_size: 32 * mebibyte,
     index_mark_cache_size: 16 * mebibyte,
@@ -48,6 +53,7 @@ const engineArguments = (maxMemoryBytes: number): string[] =>
     background_merges_mutations_concurrency_ratio: 2,
     max_query_size: 64 * mebibyte,
     merges_mutations_memory_usage_soft_limit: Math.floor(maxMemoryBytes / 3),
+    'config-file': configuration,
   }).map(([name, value]) => `--${name}=${value}`);
 
 /** The engine says only that it cannot open; its `status` file says who has the directory. */

@@ -44,6 +44,24 @@ test('chDB: a long query holds up neither inserts nor other queries', async (t) 
   await t.throwsAsync(long, { message: 'enough' });
 });
 
+for (const { title, table, name, value } of [
+  {
+    title: 'buffers of columns begin small',
+    table: 'merge_tree_settings',
+    name: 'min_columns_to_activate_adaptive_write_buffer',
+    value: '1',
+  },
+  {
+    title: 'memory of other processes in the same control group does not count',
+    table: 'server_settings',
+    name: 'memory_worker_use_cgroup',
+    value: '0',
+  },
+])
+  test(`chDB: ${title}`, async (t) => {
+    t.deepEqual(await columns.query(`SELECT value FROM system.${table} WHERE name = '${name}'`), [{ value }]);
+  });
+
 /** Runs a script in a process of its own and gives its output. */
 const inProcess = (script: string): Promise<string> =>
   new Promise((resolve, reject) => {

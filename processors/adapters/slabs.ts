@@ -1,0 +1,43 @@
+/** Memory for what is read from a bus, used again. */
+
+/** A piece's memory. After `release` nothing of it is to be read. */
+export interface Slab {
+  readonly bytes: Buffer;
+  release(): void;
+}
+
+/**
+ * What a fetch brings of a partition at most, but for a first record batch that is larger. A broker cuts the last batch off
+ * where this ends, and it is fetched again: of record batches of a megabyte 2 MiB bring 1.65 times what is used of them, 8 MiB 1.04 times.
+ */
+export const slabBytes = 8 * 1024 * 1024;
+const smallestSlab = 1024 * 1024;
+const mostKept = 8;
+
+/**
+ * Values live until their batch has landed, longer than V8's young generation: as garbage they cost a full collection
+ * every hundred megabytes. A slab that is never released is collected like anything else.
+ */
+export class Slabs {
+  /** By size: powers of two. */
+  readonly #free = new Map<number, Buffer[]>();
+
+  /** Exactly `bytes`, whatever was there before. Small pieces get memory of their own: a slab would hold more than they do. */
+  take(bytes: number): Slab {
+    if (bytes < smallestSlab || bytes > slabBytes) return { bytes: Buffer.allocUnsafeSlow(bytes), release: nothing };
+    const size = 2 ** Math.ceil(Math.log2(bytes));
+    const free = this.#free.get(size) ?? [];
+    this.#free.set(size, free);
+    let slab = free.pop() ?? Buffer.allocUnsafeSlow(size);
+    return {
+      bytes: slab.subarray(0, bytes),
+      release: () => {
+        if (slab.length > 0 && free.length < mostKept) free.push(slab);
+        slab = empty;
+      },
+    };
+  }
+}
+
+const empty = Buffer.alloc(0);
+const nothing = (): void => undefined;
