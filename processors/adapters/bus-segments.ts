@@ -16,6 +16,7 @@ import { PartitionLog, partitionDirectory } from './bus-segments/partition.ts';
 import { Gathered, LostRecordsError, PartitionReader } from './bus-segments/reader.ts';
 import { type Encoded, encode } from './bus-segments/record.ts';
 import { Transactions } from './bus-segments/transactions.ts';
+import { Slabs } from './slabs.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -78,6 +79,7 @@ class EmbeddedBus implements SegmentsBus {
   readonly #topics = new Map<string, OpenTopic>();
   readonly #groups = new Map<string, Group>();
   readonly #lanes = new Map<string, Lane[]>();
+  readonly #slabs = new Slabs();
   #timer: NodeJS.Timeout | undefined;
   #pendingBytes = 0;
   #closed: Promise<void> | undefined;
@@ -158,7 +160,7 @@ class EmbeddedBus implements SegmentsBus {
     const log = this.#partition(topic, partition);
     if (from < log.earliest)
       throw new LostRecordsError(`${log.title}: offset ${from} is no longer kept, the earliest is ${log.earliest}`);
-    const reader = new PartitionReader(log, from);
+    const reader = new PartitionReader(log, from, new Slabs());
     try {
       while (reader.next < Math.min(to, log.stableEnd)) {
         const some = new Gathered({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: mebibyte, before: to });
@@ -314,7 +316,15 @@ class EmbeddedBus implements SegmentsBus {
     const lanes = this.#lanes.get(key) ?? [];
     this.#lanes.set(key, lanes);
     for (const [partition, partitionLog] of this.#topic(topic).partitions.entries())
-      lanes[partition] ??= new Lane({ group, topic, partition, partitionLog, store: this.#store, log: this.#log });
+      lanes[partition] ??= new Lane({
+        group,
+        topic,
+        partition,
+        partitionLog,
+        store: this.#store,
+        slabs: this.#slabs,
+        log: this.#log,
+      });
     return lanes;
   }
 

@@ -10,7 +10,7 @@ import {
 } from '../../processors/adapters/bus-kafka/fetch-answer.ts';
 import { Intake, type Parser } from '../../processors/adapters/bus-kafka/intake.ts';
 import { recordBatch } from '../../processors/adapters/bus-kafka/record-batch.ts';
-import { Slabs } from '../../processors/adapters/bus-kafka/slabs.ts';
+import { Slabs } from '../../processors/adapters/slabs.ts';
 
 interface Partition {
   readonly index: number;

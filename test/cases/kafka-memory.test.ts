@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import test from 'ava';
 import type { Piece } from '../../processors/adapters/bus-kafka/fetcher.ts';
 import { PartitionLoop } from '../../processors/adapters/bus-kafka/partition-loop.ts';
-import { type Slab, Slabs, slabBytes } from '../../processors/adapters/bus-kafka/slabs.ts';
+import { type Slab, Slabs, slabBytes } from '../../processors/adapters/slabs.ts';
 import type { Batch } from '../../schemas/bus.ts';
 import { silent } from '../../schemas/log.ts';
 

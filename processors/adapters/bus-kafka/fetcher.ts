@@ -2,11 +2,11 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { fetchV15, ProtocolError } from '@platformatic/kafka';
 import type { Log } from '../../../schemas/log.ts';
+import { Slabs, slabBytes } from '../slabs.ts';
 import type { Cluster } from './cluster.ts';
 import { committedRecords, type Place } from './committed.ts';
 import { reasonOf } from './failures.ts';
 import { fetchAnswer, type PartitionAnswer } from './fetch-answer.ts';
-import { Slabs, slabBytes } from './slabs.ts';
 import { FatalBusError } from './wire.ts';
 import { unlessMoved } from './within.ts';
 

@@ -1,6 +1,7 @@
 /** One partition for one group: forms batches, remembers their ranges, hands them to whoever owns the partition now. */
 import type { Batch, BusRecord } from '../../../schemas/bus.ts';
 import type { Log } from '../../../schemas/log.ts';
+import type { Slabs } from '../slabs.ts';
 import type { OffsetStore } from './offset-store.ts';
 import type { PartitionLog } from './partition.ts';
 import { Gathered, LostRecordsError, PartitionReader } from './reader.ts';
@@ -26,6 +27,8 @@ export interface LaneOptions {
   readonly partition: number;
   readonly partitionLog: PartitionLog;
   readonly store: OffsetStore;
+  /** Shared by the lanes of a bus. */
+  readonly slabs: Slabs;
   readonly log: Log;
 }
 
@@ -96,7 +99,7 @@ export class Lane {
       const { topic, partition } = this;
       const delivery = this.#deliver(receiver, { topic, partition, first: first.offset, last: last.offset, records });
       receiver.hold(delivery);
-      await delivery;
+      await delivery.finally(() => this.#reader?.release());
       this.#failures = 0;
     } catch (error) {
       if (error instanceof LostRecordsError) throw error;
@@ -130,7 +133,7 @@ export class Lane {
   /** The records of the next batch: the claimed range again, or new ones. `undefined` when nobody wants them any more. */
   async #next(owner: Owner): Promise<BusRecord[] | undefined> {
     const { committed = 0, claimed } = this.#position ?? {};
-    this.#reader ??= new PartitionReader(this.#log, committed);
+    this.#reader ??= new PartitionReader(this.#log, committed, this.#options.slabs);
     const reader = this.#reader;
     if (reader.next !== committed) this.#mark = undefined;
     await reader.seek(committed);

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { type BusRecord, bytesIn, recordsIn } from '../../../schemas/bus.ts';
 import type { Log } from '../../../schemas/log.ts';
+import { type Slab, type Slabs, slabBytes } from '../slabs.ts';
 import type { Disk, SegmentFile } from './disk.ts';
 import { bad, decode, find, headBytes, placeOf, verified } from './record.ts';
 import { nextGood } from './recovery.ts';
@@ -10,7 +11,7 @@ import { acceptLossPath, loadIndex, positionBefore, type Segment } from './segme
 /** Pieces are read at least this large where the file has as much, … */
 const leastBytes = 1024 * 1024;
 /** … and at most this large, unless one record is larger. */
-const mostBytes = 8 * 1024 * 1024;
+const mostBytes = slabBytes;
 
 /** What a reader sees of a partition. */
 export interface ReadableLog {
@@ -69,6 +70,7 @@ export class Gathered {
 
 export class PartitionReader {
   readonly #log: ReadableLog;
+  readonly #slabs: Slabs;
   #next: number;
   #segment: Segment | undefined;
   #file: SegmentFile | undefined;
@@ -76,15 +78,24 @@ export class PartitionReader {
   #chunk: Buffer = Buffer.alloc(0);
   #chunkStart = 0;
   #at = 0;
+  /** Memory of the chunk; of those before it that values may still be read from. */
+  #slab: Slab | undefined;
+  #left: Slab[] = [];
 
-  constructor(log: ReadableLog, from: number) {
+  constructor(log: ReadableLog, from: number, slabs: Slabs) {
     this.#log = log;
     this.#next = from;
+    this.#slabs = slabs;
   }
 
   /** Offset of the next record to be read. */
   get next(): number {
     return this.#next;
+  }
+
+  /** Nothing that was taken so far is read any more: its memory is used again. */
+  release(): void {
+    for (const { release } of this.#left.splice(0)) release();
   }
 
   /** Goes on from another offset. */
@@ -99,6 +110,7 @@ export class PartitionReader {
     const file = this.#file;
     this.#file = undefined;
     this.#segment = undefined;
+    this.#hold(undefined);
     this.#chunk = Buffer.alloc(0);
     await file?.close();
   }
@@ -164,7 +176,13 @@ export class PartitionReader {
     this.#place(positionBefore(index, this.#next));
   }
 
+  #hold(slab: Slab | undefined): void {
+    if (this.#slab !== undefined) this.#left.push(this.#slab);
+    this.#slab = slab;
+  }
+
   #place(position: number): void {
+    this.#hold(undefined);
     this.#chunkStart = position;
     this.#chunk = Buffer.alloc(0);
     this.#at = 0;
@@ -180,10 +198,11 @@ export class PartitionReader {
     if (left <= 0) return this.#leave(segment);
     if (left < needed) return this.#damaged('it is cut short');
     const piece = Math.max(needed, leastBytes, Math.min(wanted + headBytes, mostBytes));
-    const buffer = Buffer.allocUnsafeSlow(Math.min(left, piece));
-    const filled = await file.read(buffer, position);
+    const slab = this.#slabs.take(Math.min(left, piece));
+    const filled = await file.read(slab.bytes, position);
     this.#place(position);
-    this.#chunk = buffer.subarray(0, filled);
+    this.#hold(slab);
+    this.#chunk = slab.bytes.subarray(0, filled);
     if (filled < needed) await this.#damaged('the file is shorter than it was');
   }
 

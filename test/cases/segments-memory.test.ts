@@ -1,0 +1,68 @@
+/** Memory of what the embedded log reads: a handler reads what was published until it resolves, and then the memory is used again. */
+import test from 'ava';
+import type { SegmentsBus } from '../../processors/adapters/bus-segments.ts';
+import type { Batch } from '../../schemas/bus.ts';
+import { defineTopic } from '../../schemas/topics.ts';
+import { segmentsUnderTest } from './segments-harness.ts';
+
+const slow = defineTopic({ name: 'slow', summary: 'of a test', key: 'any' });
+const busy = defineTopic({ name: 'busy', summary: 'of a test', key: 'any' });
+const valueBytes = 512 * 1024;
+const count = 32;
+
+/** So many values, each filled with one byte, counting from `first`. */
+const fill = async (bus: SegmentsBus, topic: string, first: number): Promise<void> => {
+  const producer = await bus.producer();
+  const values = Array.from({ length: count }, (_, index) => Buffer.alloc(valueBytes, first + index));
+  await producer.publish(values.map((value) => ({ topic, key: 'key', value, headers: {} })));
+};
+
+const bytesOf = ({ records }: Batch): number[] =>
+  records.map(({ value }) => (value.every((byte) => byte === value[0]) ? (value[0] ?? -1) : -1));
+
+/** Consumes all of a topic in small batches. */
+const consume = async (bus: SegmentsBus, topic: string, onBatch: (batch: Batch) => void | Promise<void>) => {
+  const consumer = bus.consumer({ group: topic, maxBytes: 4 * valueBytes, maxWaitMs: 5 });
+  const ended = Promise.withResolvers<void>();
+  const running = consumer.run([topic], async (batch) => {
+    await onBatch(batch);
+    if (batch.last === count - 1) ended.resolve();
+  });
+  await Promise.race([ended.promise, running]);
+  await consumer.stop();
+  await running;
+};
+
+test('a batch holds what was published until it is acknowledged, whatever others read, and memory is used again', async (t) => {
+  const bus = await (await segmentsUnderTest(t)).open();
+  await bus.ensureTopics([slow, busy]);
+  await fill(bus, slow.name, 0);
+  await fill(bus, busy.name, 100);
+  const begun = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  const slowly: number[] = [];
+  const holding = consume(bus, slow.name, async (batch) => {
+    begun.resolve();
+    await over.promise;
+    slowly.push(...bytesOf(batch));
+  });
+  await begun.promise;
+  const read: number[] = [];
+  const memory = new Set<ArrayBufferLike>();
+  let batches = 0;
+  await consume(bus, busy.name, (batch) => {
+    batches++;
+    read.push(...bytesOf(batch));
+    for (const { value } of batch.records) memory.add(value.buffer);
+  });
+  over.resolve();
+  await holding;
+  const expected = Array.from({ length: count }, (_, index) => index);
+  t.deepEqual(slowly, expected);
+  t.deepEqual(
+    read,
+    expected.map((byte) => byte + 100),
+  );
+  t.true(batches >= 8);
+  t.true(memory.size <= 4, `${memory.size} pieces of memory for ${batches} batches`);
+});
