@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Writer } from '@platformatic/kafka';
 import test, { type ExecutionContext } from 'ava';
 import { DirectConnection } from '../../processors/adapters/bus-kafka/direct-connection.ts';
+import { DirectConnections } from '../../processors/adapters/bus-kafka/direct-connections.ts';
 import type { Parser } from '../../processors/adapters/bus-kafka/intake.ts';
 
 /** A connection to a server that does `serve` with whoever connects. */
@@ -33,7 +34,7 @@ const answer = (id: number, text: string): Buffer => {
   const head = Buffer.alloc(8);
   head.writeInt32BE(4 + text.length);
   head.writeInt32BE(id, 4);
-  return Buffer.concat([head, Buffer.from(text)]);
+  return Buffer.concat([head, Buffer.from(text, 'latin1')]);
 };
 
 test('answers go to their requests in order, also when they come in one piece', async (t) => {
@@ -87,4 +88,53 @@ test('what a server sends without being asked ends the connection', async (t) =>
   const connection = await connectTo(t, (socket) => socket.write('x'));
   while (connection.isOpen) await new Promise((resolve) => setImmediate(resolve));
   await t.throwsAsync(ask(connection, 'first'), { message: /not asked for/ });
+});
+
+/** A broker that takes any password, for so many milliseconds; tells what it was sent. */
+const trusting = async (t: ExecutionContext, lifetimeMs: number) => {
+  const sent: string[] = [];
+  const server = createServer((socket) =>
+    socket.on('data', (request: Buffer) => {
+      const [key, id] = [request.readInt16BE(4), request.readInt32BE(8)];
+      sent.push(`${key} ${request.toString('latin1')}`);
+      const lifetime = Buffer.alloc(8);
+      lifetime.writeBigInt64BE(BigInt(lifetimeMs));
+      // The handshake's answer: no error, no mechanisms. The password's: no error, no message, no bytes, how long, no fields.
+      const body =
+        key === 17 ? Buffer.alloc(6) : Buffer.concat([Buffer.from('0000000001', 'hex'), lifetime, Buffer.alloc(1)]);
+      socket.write(answer(id, body.toString('latin1')));
+    }),
+  ).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const connections = new DirectConnections({
+    ...{ clientId: 'a', bootstrapBrokers: [] },
+    sasl: { mechanism: 'PLAIN', username: 'anna', password: 'secret' },
+  });
+  t.teardown(() => {
+    connections.close();
+    server.close();
+  });
+  return { sent, connect: () => connections.get({ host: '127.0.0.1', port }) };
+};
+
+test('a broker is told once who we are, and a connection that broke is made anew', async (t) => {
+  const { sent, connect } = await trusting(t, 0);
+  const [first, same] = await Promise.all([connect(), connect()]);
+  t.is(first, same);
+  t.is(await connect(), first);
+  t.deepEqual(
+    sent.map((request) => request.slice(0, 2)),
+    ['17', '36'],
+  );
+  t.regex(sent[1] ?? '', /\0anna\0secret/);
+  first.close();
+  t.not(await connect(), first);
+});
+
+test('a connection whose session ends is not used to its last moment', async (t) => {
+  const { connect } = await trusting(t, 20);
+  const first = await connect();
+  while ((await connect()) === first) await new Promise((resolve) => setImmediate(resolve));
+  t.false(first.isOpen);
 });
