@@ -1,13 +1,14 @@
 /** What is refused under load is kept byte for byte, and comes back once, however often and by how many it is replayed. */
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
 import { deadLetterMessages } from '../../schemas/dead-letter.ts';
 import { type DeadLetterCommand, deadLetterCommand, idsIn, listed, payloadIn } from './dead-letter-command.ts';
 import { embeddedDeployment, withoutLimits } from './deployment.ts';
-import { read, runOiq, signIn, startOiq } from './oiq-process.ts';
+import { read, runOiq, signIn, spawnOiq, startOiq } from './oiq-process.ts';
 import { logsRequest, Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
 import { drained, judge, temporaryDirectory } from './reliability.ts';
@@ -172,3 +173,36 @@ test.serial(
     judge(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
   },
 );
+
+test.serial('replays that are killed on their way leave no letter out and replay none twice', async (t) => {
+  t.timeout(300_000);
+  const dataDirectory = await temporaryDirectory(t, 'dead-letter-killed');
+  await embeddedDeployment(dataDirectory);
+  const environment = { ...withoutLimits, OIQ_DATA_DIR: dataDirectory };
+  t.is((await runOiq(['migrate'], environment)).code, 0);
+  const valid = Array.from({ length: 640 }, (_, index) => `valid-${index}`);
+  await buryValid(dataDirectory, valid);
+  const replay = ['dead-letter', 'replay', '--reason', 'since-valid'] as const;
+  const run = deadLetterCommand(t, environment);
+  for (let round = 0; round < 2; round++) {
+    const oiq = await startOiq({ dataDirectory, environment });
+    t.teardown(() => oiq.kill());
+    if (round === 0) await listed(run, valid.length, '--reason', 'since-valid');
+    const replaying = spawnOiq({ args: replay, dataDirectory, environment, ports: [0, 0, 0] });
+    let ended = false;
+    void replaying.ended.then(() => {
+      ended = true;
+    });
+    while (!ended && !/ of \d+ …/.test(replaying.output())) await delay(5);
+    await oiq.kill();
+    t.not(await replaying.ended, 0, `round ${round} was not killed on its way`);
+  }
+  const last = await startOiq({ dataDirectory, environment });
+  t.teardown(() => last.kill());
+  t.regex(await run(...replay.slice(1)), /^replayed: \d+ of \d+$/m);
+  t.is(replayedIn(await run(...replay.slice(1))), 0);
+  await drained(last.http);
+  t.is(await last.stop(), 0, last.output());
+  const landed = await readBackEmbedded(dataDirectory, 'replayed');
+  t.deepEqual(new Map([...landed].sort()), new Map(valid.map((id) => [`body of ${id}`, 1] as const).sort()));
+});
