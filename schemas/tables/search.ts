@@ -2,6 +2,7 @@
  * Indexes of what people search by, and the exact expressions that use them. The engine uses an index only when a query
  * spells its expression the same way, so reads take these from here and never spell them themselves.
  */
+import { quote } from './literal.ts';
 
 /** Words of a body, in lower case (ASCII; other letters as they are). */
 const bodyText = 'lower(body)';
@@ -17,13 +18,37 @@ export const bodyIndex = { body_tokens: `tokens(${bodyText}) TYPE bloom_filter(0
 export const attributeIndex = { attribute_pairs: `${pairs} TYPE bloom_filter(0.01) GRANULARITY 1` } as const;
 export const traceIndex = { trace: 'trace_id TYPE bloom_filter(0.01) GRANULARITY 1' } as const;
 
-/** True for bodies with every word of the text, in any order and case. `text` is an SQL expression, say `{words:String}`; a text without a word matches nothing. */
-export const bodyHasAllWords = (text: string): string =>
-  `(indexHint(hasAll(tokens(${bodyText}), tokens(lower(${text})))) AND hasAllTokens(${bodyText}, lower(${text})))`;
+/** As the engine splits texts: letters and digits of ASCII, and every other character. */
+const wordsOf = (text: string): readonly string[] => [
+  ...new Set(
+    (text.match(/[0-9A-Za-z\u0080-\u{10ffff}]+/gu) ?? []).map((word) =>
+      word.replace(/[A-Z]/g, (letter) => letter.toLowerCase()),
+    ),
+  ),
+];
+const listOf = (words: readonly string[]): string => `[${words.map(quote).join(', ')}]`;
+
+/** One word at a time is looked for several times faster than all at once; each takes a pass of its own over what the others leave. */
+const mostAtATime = 4;
+
+/** True for bodies with every word of the text, in any order and case. A text without a word matches nothing. */
+export const bodyHasAllWords = (text: string): string => {
+  const words = wordsOf(text).toSorted((one, other) => other.length - one.length);
+  if (words.length === 0) return 'false';
+  const conditions = [
+    `indexHint(hasAll(tokens(${bodyText}), ${listOf(words)}))`,
+    ...words.slice(0, mostAtATime).map((word) => `hasToken(${bodyText}, ${quote(word)})`),
+    ...(words.length > mostAtATime ? [`hasAllTokens(${bodyText}, ${listOf(words.slice(mostAtATime))})`] : []),
+  ];
+  return `(${conditions.join(' AND ')})`;
+};
 
 /** True for bodies with at least one word of the text. */
-export const bodyHasAnyWord = (text: string): string =>
-  `(indexHint(hasAny(tokens(${bodyText}), tokens(lower(${text})))) AND hasAnyTokens(${bodyText}, lower(${text})))`;
+export const bodyHasAnyWord = (text: string): string => {
+  const words = wordsOf(text);
+  if (words.length === 0) return 'false';
+  return `(indexHint(hasAny(tokens(${bodyText}), ${listOf(words)})) AND hasAnyTokens(${bodyText}, ${listOf(words)}))`;
+};
 
 /** True where the attribute has exactly this value. `key` and `value` are SQL expressions, say `{key:String}` and `{value:String}`. */
 export const attributeEquals = (key: string, value: string): string =>

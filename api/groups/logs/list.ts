@@ -47,10 +47,7 @@ export const listLogs = defineOperation({
       conditions.push('service = {service:String}');
       parameters['service'] = query.service;
     }
-    if (query.search !== undefined) {
-      conditions.push(bodyHasAllWords('{search:String}'));
-      parameters['search'] = query.search;
-    }
+    if (query.search !== undefined) conditions.push(bodyHasAllWords(query.search));
     const condition = `${conditions.join(' AND ')}${scopeCondition(query)}`;
     const found = await readLogs(columns.of(caller.tenantId), condition, parameters, query.limit + 1);
     const shown = found.slice(0, query.limit);
