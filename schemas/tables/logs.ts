@@ -1,4 +1,4 @@
-import { attributes, byDayReceived, fewMerges, nanoseconds, ordinal, origin, scope, tenancy } from './parts.ts';
+import { attributes, byDayReceived, manyInserts, nanoseconds, ordinal, origin, scope, tenancy } from './parts.ts';
 import { attributeIndex, bodyIndex, traceIndex } from './search.ts';
 import { defineTable } from './table.ts';
 
@@ -35,5 +35,5 @@ export const logsTable = defineTable({
   primaryKey: inOrder,
   orderBy: inOrder,
   indexes: { ...bodyIndex, ...attributeIndex, ...traceIndex },
-  settings: fewMerges,
+  settings: manyInserts,
 });

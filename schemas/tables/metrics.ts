@@ -1,4 +1,13 @@
-import { attributes, byDayReceived, fewMerges, identityDecides, nanoseconds, origin, scope, tenancy } from './parts.ts';
+import {
+  attributes,
+  byDayReceived,
+  identityDecides,
+  manyInserts,
+  nanoseconds,
+  origin,
+  scope,
+  tenancy,
+} from './parts.ts';
 import { traceIndex } from './search.ts';
 import { defineTable } from './table.ts';
 
@@ -64,7 +73,7 @@ export const samplesTable = defineTable({
   },
   partitionBy: byDayReceived,
   orderBy: pointOrder,
-  settings: fewMerges,
+  settings: manyInserts,
 });
 
 /** Explicit, exponential and Prometheus' native histograms. Which fields count is told by the series' kind. */
@@ -89,7 +98,7 @@ export const histogramsTable = defineTable({
   },
   partitionBy: byDayReceived,
   orderBy: pointOrder,
-  settings: fewMerges,
+  settings: manyInserts,
 });
 
 export const summariesTable = defineTable({
@@ -104,7 +113,7 @@ export const summariesTable = defineTable({
   },
   partitionBy: byDayReceived,
   orderBy: pointOrder,
-  settings: fewMerges,
+  settings: manyInserts,
 });
 
 export const exemplarsTable = defineTable({
@@ -123,5 +132,5 @@ export const exemplarsTable = defineTable({
   partitionBy: byDayReceived,
   orderBy: pointOrder,
   indexes: traceIndex,
-  settings: fewMerges,
+  settings: manyInserts,
 });

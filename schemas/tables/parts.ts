@@ -37,10 +37,11 @@ export const scope = {
 export const nanoseconds = "DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1))";
 
 /**
- * For tables that get an insert a second: merge about 16 parts at once rather than 5, so that a row is merged again less
- * often. Merging costs several times what inserting does, most of it for the text indexes.
+ * For tables that get an insert a second. Merge about 16 parts at once rather than 5, so that a row is merged again less
+ * often: merging costs more than inserting. An insert writes all columns to one file: a file and a buffer for each cost
+ * as much as all else that it does.
  */
-export const fewMerges = { merge_selector_base: 16 } as const;
+export const manyInserts = { merge_selector_base: 16, min_level_for_wide_part: 1 } as const;
 
 /** Partitions are days of reception: a sender's wrong clock must not scatter an insert over hundreds of partitions. */
 export const byDayReceived = 'toYYYYMMDD(received_at)';

@@ -1,4 +1,4 @@
-import { attributes, byDayReceived, fewMerges, nanoseconds, ordinal, origin, scope, tenancy } from './parts.ts';
+import { attributes, byDayReceived, manyInserts, nanoseconds, ordinal, origin, scope, tenancy } from './parts.ts';
 import { attributeIndex, traceIndex } from './search.ts';
 import { defineTable } from './table.ts';
 
@@ -53,5 +53,5 @@ export const spansTable = defineTable({
   primaryKey: inOrder,
   orderBy: inOrder,
   indexes: { ...attributeIndex, ...traceIndex, duration_range: 'duration TYPE minmax GRANULARITY 1' },
-  settings: fewMerges,
+  settings: manyInserts,
 });

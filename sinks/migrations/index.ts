@@ -10,6 +10,7 @@ import { createUsage } from './004-create-usage.ts';
 import { createEvidenceHeads } from './005-create-evidence-heads.ts';
 import { cheaperMerges } from './006-cheaper-merges.ts';
 import { keepWhatSendersSay } from './007-keep-what-senders-say.ts';
+import { cheaperInserts } from './008-cheaper-inserts.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -20,6 +21,7 @@ export const migrations: readonly Migration[] = [
   createEvidenceHeads,
   cheaperMerges,
   keepWhatSendersSay,
+  cheaperInserts,
 ];
 
 const appliedIds = async (columns: Columns): Promise<ReadonlySet<number>> => {

@@ -85,6 +85,32 @@ test.serial('rows of the first form stay, can be searched and are in the invento
   ]);
 });
 
+test.serial('parts of an older form are read and merged with those of the newest', async (t) => {
+  await reset();
+  await migrate(columns, silent, migrations.slice(0, -1));
+  const insert = (word: string) =>
+    columns.execute(
+      `INSERT INTO logs (tenant_id, received_at, timestamp, body) SELECT 'a', toDateTime64('2026-03-01 10:00:00', 3), now64(9), concat('${word} ', toString(number), repeat(' x', 4000)) FROM numbers(2000)`,
+    );
+  await insert('older');
+  t.is(await migrate(columns, silent), 1);
+  await insert('newer');
+  const parts = () =>
+    columns.query("SELECT part_type FROM system.parts WHERE active AND table = 'logs' ORDER BY min_block_number");
+  const counts = async (): Promise<unknown[]> => {
+    const found = [];
+    for (const word of ['older', 'newer', 'older 1999', 'newer 2000'])
+      found.push(...(await columns.query(`SELECT count() AS rows FROM logs WHERE ${bodyHasAllWords(word)}`)));
+    return found;
+  };
+  const expected = [{ rows: '2000' }, { rows: '2000' }, { rows: '1' }, { rows: '0' }];
+  t.deepEqual(await parts(), [{ part_type: 'Wide' }, { part_type: 'Compact' }]);
+  t.deepEqual(await counts(), expected);
+  await columns.execute('OPTIMIZE TABLE logs FINAL');
+  t.deepEqual(await parts(), [{ part_type: 'Wide' }]);
+  t.deepEqual(await counts(), expected);
+});
+
 test.serial('a migration that fails is tried again at the next run', async (t) => {
   await reset();
   const broken = { id: 1, name: 'broken', up: () => Promise.reject(new Error('not now')) };
