@@ -12,7 +12,7 @@ import { quote } from '../../schemas/tables/literal.ts';
 import { type Abort, ChdbConnections } from './chdb-connections.ts';
 import { insertError, queryError } from './engine-errors.ts';
 import { NativeFiles } from './native-files.ts';
-import { filterSettings, limitSettings } from './query-settings.ts';
+import { filterSettings, insertSettings, limitSettings } from './query-settings.ts';
 import { rowsOf } from './rows.ts';
 import { bindLiterals, quoteName } from './sql-literals.ts';
 import { checkTenantSql, tenantParameters } from './tenant-fence.ts';
@@ -117,7 +117,7 @@ class ChdbColumns implements Columns {
       await this.#files.with(chunks, (path) =>
         this.#inserts.run(
           `INSERT INTO ${quoteName(table)} (${names}) SELECT ${names} FROM file(${quote(path)}, Native, ${quote(structure)})
-SETTINGS ${settingsText({ insert_deduplication_token: token, async_insert: 0, max_threads: 1, max_insert_threads: 1 })}`,
+SETTINGS ${settingsText({ ...insertSettings(token), max_threads: 1 })}`,
           'Null',
         ),
       );

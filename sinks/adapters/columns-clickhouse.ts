@@ -12,7 +12,7 @@ import type { Columns, NativeBlock, QueryLimits, QueryParameters, TenantColumns 
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Log, silent } from '../../schemas/log.ts';
 import { insertError, queryError } from './engine-errors.ts';
-import { filterSettings, limitSettings } from './query-settings.ts';
+import { filterSettings, insertSettings, limitSettings } from './query-settings.ts';
 import { rowsOf } from './rows.ts';
 import { bindLiterals, quoteName } from './sql-literals.ts';
 import { checkTenantSql, tenantParameters } from './tenant-fence.ts';
@@ -77,12 +77,7 @@ class ClickhouseColumns implements Columns {
       const { stream } = await this.#client.exec({
         query: `INSERT INTO ${quoteName(table)} (${names}) FORMAT Native`,
         values: Readable.from(chunks, { objectMode: false }),
-        clickhouse_settings: {
-          insert_deduplication_token: token,
-          async_insert: 0,
-          max_insert_threads: '1',
-          wait_end_of_query: 1,
-        },
+        clickhouse_settings: { ...insertSettings(token), wait_end_of_query: 1 },
       });
       for await (const _ of stream);
     };

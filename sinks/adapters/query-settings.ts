@@ -1,11 +1,20 @@
-/** Limits and fences of a read, as settings of the engine. */
+/** What inserts and reads ask of the engine, as its settings: limits and fences of reads among them. */
 import type { QueryLimits } from '../../schemas/columns.ts';
 import { quote } from '../../schemas/tables/literal.ts';
+import { madeByMerges } from '../../schemas/tables/search.ts';
 import { tenantFilters } from './tenant-fence.ts';
 
 const gibibyte = 1024 ** 3;
 const defaults = { maxExecutionSeconds: 30, maxMemoryBytes: 2 * gibibyte, maxResultRows: 100_000 };
 const maxResultBytes = 256 * 1024 ** 2;
+
+/** Settings of every insert: stored when it resolves, once for a token, in one thread. */
+export const insertSettings = (token: string): Readonly<Record<string, string | number>> => ({
+  insert_deduplication_token: token,
+  async_insert: 0,
+  max_insert_threads: 1,
+  exclude_materialize_skip_indexes_on_insert: madeByMerges.join(', '),
+});
 
 /** Plain settings of every read: the limits, and results in which no number loses digits. */
 export const limitSettings = (

@@ -16,6 +16,7 @@ import {
   someTenant,
   tableNamed,
 } from './columns-harness.ts';
+import { columnsSearch } from './columns-search.ts';
 
 /** Tables whose random rows may share a sorting key never do: each has a random 64-bit part or an id. */
 const digest = (columns: readonly string[], from: string): string =>
@@ -41,6 +42,7 @@ const values: readonly (readonly [string, QueryParameters[string], unknown])[] =
 export const columnsContract = (contract: ColumnsContract): void => {
   const { name, under } = contract;
   columnsFences(contract);
+  columnsSearch(contract);
 
   for (const table of tenantTables) {
     test(`${name}: a block of ${table.name} comes back as it went in`, async (t) => {

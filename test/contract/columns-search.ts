@@ -1,0 +1,51 @@
+/** That rows are found by words and attributes from the moment they are landed, and how it is with indexes until parts are merged. */
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import { attributeEquals, bodyHasAllWords, traceIs } from '../../schemas/tables/search.ts';
+import { blockOf, type ColumnsContract, quoted, someTenant, tableNamed } from './columns-harness.ts';
+
+const rows = 20_000;
+const conditions: Readonly<Record<string, string>> = {
+  body_tokens: bodyHasAllWords('ORDER 12345'),
+  attribute_pairs: attributeEquals("'n'", "'12345'"),
+  trace: traceIs(`'${'3039'.padStart(32, '0')}'`),
+};
+
+export const columnsSearch = ({ name, under }: ColumnsContract): void => {
+  test(`${name}: rows are found before their part is merged and after, by fewer granules then`, async (t) => {
+    const { columns } = under();
+    const tenant = someTenant();
+    const block = await blockOf(
+      under(),
+      tableNamed('logs'),
+      {
+        tenant_id: quoted(tenant),
+        timestamp: "'2026-03-01 10:00:00'",
+        service: "'shop'",
+        resource_id: 'number',
+        body: "concat('Order ', toString(number))",
+        attributes: "map('n', toString(number))",
+        trace_id: "unhex(leftPad(hex(number), 32, '0'))",
+      },
+      rows,
+    );
+    await columns.insert(block, randomUUID());
+    const narrowed: string[] = [];
+    const find = async (): Promise<void> => {
+      narrowed.length = 0;
+      for (const [index, condition] of Object.entries(conditions)) {
+        const from = `FROM logs WHERE tenant_id = {tenant:String} AND ${condition}`;
+        t.deepEqual(await columns.of(tenant).query(`SELECT body ${from}`), [{ body: 'Order 12345' }], index);
+        const plan = await columns.query<{ explain: string }>(`EXPLAIN indexes = 1 SELECT count() ${from}`, { tenant });
+        const text = plan.map(({ explain }) => explain).join('\n');
+        const [, kept, all] = /Granules: (\d+)\/(\d+)/.exec(text.slice(text.lastIndexOf(index))) ?? [];
+        if (text.includes(index) && Number(kept) < Number(all)) narrowed.push(index);
+      }
+    };
+    await find();
+    t.deepEqual(narrowed, ['trace']);
+    await columns.execute('OPTIMIZE TABLE logs PARTITION 20260301 FINAL');
+    await find();
+    t.deepEqual(narrowed, Object.keys(conditions));
+  });
+};
