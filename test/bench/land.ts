@@ -45,11 +45,14 @@ const drained = async (
   table: string,
   start: { server: number; at: number },
 ): Promise<Row> => {
-  for (let tries = 0; (await countOf(server.url, table)) < rows; tries++) {
-    if (tries > 600)
-      throw new Error(`${name} landed ${await countOf(server.url, table)} of ${rows} rows within five minutes`);
+  let quarter = { landed: 0, cpu: 0 };
+  for (let tries = 0, landed = 0; landed < rows; tries++) {
+    if (tries > 600) throw new Error(`${name} landed ${landed} of ${rows} rows within five minutes`);
     await delay(500);
+    landed = await countOf(server.url, table);
+    if (quarter.landed === 0 && landed >= rows / 4 && landed < rows) quarter = { landed, cpu: cpuSeconds(consumer) };
   }
+  const cpu = cpuSeconds(consumer);
   const seconds = (performance.now() - start.at) / 1_000;
   await delay(1_500);
   const landed = await countOf(server.url, table);
@@ -58,6 +61,7 @@ const drained = async (
     rows: landed,
     'rows/s': rows / seconds,
     'sink CPU-s per million': (cpuSeconds(consumer) / rows) * 1e6,
+    '… from the first quarter on': ((cpu - quarter.cpu) / (rows - quarter.landed)) * 1e6,
     'server CPU-s per million': ((cpuSeconds(server.pid) - start.server) / rows) * 1e6,
     'sink RSS MiB': memory(consumer).rss,
   };
