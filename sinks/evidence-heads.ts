@@ -1,12 +1,10 @@
 import { topics } from '../schemas/topics.ts';
 import { defineSink } from './engine/sink.ts';
-import { evidenceHeadScanner } from './scan/evidence-head-scanner.ts';
 
 /** Signed heads of the audit chains, out of reach of whoever holds the documents. */
 export const evidenceHeads = defineSink({
   name: 'evidence-heads',
   summary: 'Lands signed heads of the audit chains.',
   inputs: [topics.evidenceHeads],
-  scanner: evidenceHeadScanner,
   unprocessable: 'drop',
 });

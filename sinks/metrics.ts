@@ -1,12 +1,10 @@
 import { remoteWritePartitions } from '../schemas/tables/parts.ts';
 import { topics } from '../schemas/topics.ts';
 import { defineSink } from './engine/sink.ts';
-import { metricScanner } from './scan/metric-scanner.ts';
 
 /** Data points of all kinds and remote-write samples, one row each; series beside them. */
 export const metrics = defineSink({
   name: 'metrics',
   summary: 'Lands data points, remote-write samples, exemplars, and the series and resources they belong to.',
   inputs: [topics.metrics, { topic: topics.remoteWrite, partitionOffset: remoteWritePartitions }],
-  scanner: metricScanner,
 });

@@ -1,11 +1,9 @@
 import { topics } from '../schemas/topics.ts';
 import { defineSink } from './engine/sink.ts';
-import { spanScanner } from './scan/span-scanner.ts';
 
 /** Spans, one row each, with events and links. */
 export const traces = defineSink({
   name: 'traces',
   summary: 'Lands spans, and the resources that sent them.',
   inputs: [topics.traces],
-  scanner: spanScanner,
 });

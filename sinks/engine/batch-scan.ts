@@ -17,7 +17,7 @@ export const scanBatch = (
   messages: Iterable<ScanMessage>,
   partition: number,
   serial: number,
-  allocate: (bytes: number) => Uint8Array<ArrayBuffer>,
+  allocate: (bytes: number) => Uint8Array,
 ): BatchScan => {
   const rejected: Rejected[] = [];
   for (const seen of scanner.seen) seen.begin(serial);

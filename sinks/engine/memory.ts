@@ -1,20 +1,37 @@
-const kept = 8;
-const largestKept = 64 * 1024 * 1024;
+const smallest = 65_536;
+const largestShared = 64 * 1024 * 1024;
+const mostShared = 8;
 
-/** Memory that is used again: a fresh page costs more than what is copied into it. */
+/**
+ * Memory that threads hand to each other and use again: a fresh page costs more than what is copied into it. Pieces are
+ * shared, for V8 takes each one that moves to a thread for newly allocated, and collected all garbage for every batch.
+ * It doesn't count shared memory at all, so that there are few such pieces, which stay; what is beyond them is moved.
+ */
 export class Memory {
-  readonly #free: ArrayBuffer[] = [];
+  readonly #free: SharedArrayBuffer[] = [];
+  #shared = 0;
 
   /** At least `bytes`; contents are whatever was there. */
-  take(bytes: number): ArrayBuffer {
-    const index = this.#free.findIndex(({ byteLength }) => byteLength >= bytes);
-    const [found] = index < 0 ? [] : this.#free.splice(index, 1);
-    return found ?? Buffer.allocUnsafeSlow(Math.ceil((bytes * 1.25) / 65_536) * 65_536 + 65_536).buffer;
+  take(bytes: number): ArrayBufferLike {
+    if (bytes > largestShared) return new ArrayBuffer(bytes);
+    const found = this.#free.findIndex(({ byteLength }) => byteLength >= bytes);
+    if (found >= 0) return this.#free.splice(found, 1)[0] as SharedArrayBuffer;
+    // One that is too small makes way.
+    if (this.#shared < mostShared) this.#shared++;
+    else if (this.#free.shift() === undefined) return new ArrayBuffer(bytes);
+    let size = smallest;
+    while (size < bytes) size *= 2;
+    return new SharedArrayBuffer(size);
   }
 
-  give(memory: ArrayBuffer): void {
-    if (memory.byteLength === 0 || memory.byteLength > largestKept) return;
+  /** Takes a piece back; one that was moved is left to the collector. */
+  give(memory: ArrayBufferLike): void {
+    if (!(memory instanceof SharedArrayBuffer)) return;
     this.#free.push(memory);
-    if (this.#free.length > kept) this.#free.shift();
+    this.#free.sort((left, right) => left.byteLength - right.byteLength);
   }
 }
+
+/** Those that a message between threads must move rather than share. */
+export const movable = (pieces: readonly ArrayBufferLike[]): ArrayBuffer[] =>
+  pieces.filter((piece) => piece instanceof ArrayBuffer);

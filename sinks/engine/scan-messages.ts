@@ -1,7 +1,7 @@
 /** What the main thread and the scan workers say to each other. */
 import type { EncodedBlock } from '../native/rows.ts';
 
-/** Messages of one partition, their values in one piece of memory, which moves to the worker and back. */
+/** Messages of one partition, their values in one piece of memory, which is the worker's until it replies. */
 export interface ScanRequest {
   readonly kind: 'scan';
   readonly id: number;
@@ -11,7 +11,7 @@ export interface ScanRequest {
   readonly offsets: readonly number[];
   readonly lengths: readonly number[];
   readonly headers: readonly Readonly<Record<string, string>>[];
-  readonly values: ArrayBuffer;
+  readonly values: ArrayBufferLike;
 }
 
 /** What became of the blocks of a scan; their memory comes back to be used again. */
@@ -20,7 +20,7 @@ export interface ScanSettled {
   readonly id: number;
   readonly sink: string;
   readonly landed: boolean;
-  readonly memory: readonly ArrayBuffer[];
+  readonly memory: readonly ArrayBufferLike[];
 }
 
 /** A message that can never be processed. None of its rows is in the blocks. */
@@ -35,7 +35,6 @@ export interface ScanReply {
   /** Blocks with rows, in the order in which they are inserted. */
   readonly blocks: readonly EncodedBlock[];
   readonly rejected: readonly Rejected[];
-  readonly values: ArrayBuffer;
   /** Set when the scanner itself failed: nothing was scanned. */
   readonly failure?: string;
 }

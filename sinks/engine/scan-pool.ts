@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { BusRecord } from '../../schemas/bus.ts';
+import { copyRun } from '../native/bytes.ts';
 import type { EncodedBlock } from '../native/rows.ts';
-import { Memory } from './memory.ts';
+import { Memory, movable } from './memory.ts';
 import type { Rejected, ScanReply, ScanRequest, ScanSettled } from './scan-messages.ts';
 
 /** Blocks of a batch. `settle` says what became of them, and takes their memory back: they are not to be read afterwards. */
@@ -49,7 +50,7 @@ export class ScanPool {
     const whole = new Uint8Array(values);
     let at = 0;
     for (const { value } of records) {
-      whole.set(value, at);
+      copyRun(value, 0, value.length, whole, at);
       at += value.length;
     }
     const request: ScanRequest = {
@@ -64,9 +65,8 @@ export class ScanPool {
     };
     const reply = await new Promise<ScanReply>((resolve, reject) => {
       thread.waiting.set(id, { resolve, reject });
-      thread.worker.postMessage(request, [values]);
-    });
-    this.#memory.give(reply.values);
+      thread.worker.postMessage(request, movable([values]));
+    }).finally(() => this.#memory.give(values));
     if (reply.failure !== undefined) throw new Error(`the scanner of sink ${sink} failed: ${reply.failure}`);
     return { blocks: reply.blocks, rejected: reply.rejected, settle: (landed) => settle(thread, sink, reply, landed) };
   }
@@ -107,5 +107,5 @@ export class ScanPool {
 const settle = ({ worker }: Thread, sink: string, { id, blocks }: ScanReply, landed: boolean): void => {
   const memory = blocks.map(({ bytes }) => bytes.buffer);
   const message: ScanSettled = { kind: 'settled', id, sink, landed, memory };
-  worker.postMessage(message, memory);
+  worker.postMessage(message, movable(memory));
 };

@@ -1,22 +1,24 @@
 /** A worker thread that turns messages into Native blocks. It loads no driver and never the engine. */
 import { parentPort } from 'node:worker_threads';
-import { sinks } from '../index.ts';
+import { scanners } from '../scan/index.ts';
 import type { ScanMessage, Scanner } from '../scan/scanner.ts';
 import { scanBatch } from './batch-scan.ts';
-import { Memory } from './memory.ts';
+import { Memory, movable } from './memory.ts';
 import type { ScanReply, ScanRequest, ScanSettled } from './scan-messages.ts';
 
-const scanners = new Map<string, Scanner>();
+/** By sink. A promise each: scans of one sink share the scanner that the first of them loads. */
+const loaded = new Map<string, Promise<Scanner>>();
 const memory = new Memory();
 
-const scannerOf = (name: string): Scanner => {
-  const known = scanners.get(name);
-  if (known !== undefined) return known;
-  const sink = sinks.find((candidate) => candidate.name === name);
-  if (sink === undefined) throw new Error(`no sink is called ${name}`);
-  const scanner = sink.scanner();
-  scanners.set(name, scanner);
+const scannerOf = (sink: string): Promise<Scanner> => {
+  const scanner = loaded.get(sink) ?? load(sink);
+  loaded.set(sink, scanner);
   return scanner;
+};
+
+const load = async (sink: string): Promise<Scanner> => {
+  if (!Object.hasOwn(scanners, sink)) throw new Error(`no sink is called ${sink}`);
+  return scanners[sink as keyof typeof scanners]();
 };
 
 const messagesOf = function* ({ offsets, lengths, headers, values }: ScanRequest): Generator<ScanMessage> {
@@ -28,27 +30,31 @@ const messagesOf = function* ({ offsets, lengths, headers, values }: ScanRequest
   }
 };
 
-const allocate = (bytes: number): Uint8Array<ArrayBuffer> => new Uint8Array(memory.take(bytes));
+const allocate = (bytes: number): Uint8Array => new Uint8Array(memory.take(bytes));
 
-const scanned = (request: ScanRequest): ScanReply => {
-  const { id, sink, partition, values } = request;
+const scanned = async (request: ScanRequest): Promise<ScanReply> => {
+  const { id, sink, partition } = request;
   try {
-    return { id, values, ...scanBatch(scannerOf(sink), messagesOf(request), partition, id, allocate) };
+    return { id, ...scanBatch(await scannerOf(sink), messagesOf(request), partition, id, allocate) };
   } catch (error) {
     // The scanner may be left in any state: the next batch gets another one.
-    scanners.delete(sink);
-    return { id, values, blocks: [], rejected: [], failure: error instanceof Error ? error.message : String(error) };
+    loaded.delete(sink);
+    return { id, blocks: [], rejected: [], failure: error instanceof Error ? error.message : String(error) };
   }
+};
+
+const settle = async ({ id, sink, landed, memory: returned }: ScanSettled): Promise<void> => {
+  for (const seen of (await loaded.get(sink))?.seen ?? []) seen.settle(id, landed);
+  for (const piece of returned) memory.give(piece);
 };
 
 const port = parentPort;
 if (port === null) throw new Error('this module runs in a worker thread only');
-port.on('message', (message: ScanRequest | ScanSettled) => {
-  if (message.kind === 'scan') {
-    const reply = scanned(message);
-    port.postMessage(reply, [reply.values, ...reply.blocks.map(({ bytes }) => bytes.buffer)]);
+port.on('message', async (message: ScanRequest | ScanSettled) => {
+  if (message.kind === 'settled') {
+    await settle(message);
     return;
   }
-  for (const seen of scanners.get(message.sink)?.seen ?? []) seen.settle(message.id, message.landed);
-  for (const returned of message.memory) memory.give(returned);
+  const reply = await scanned(message);
+  port.postMessage(reply, movable(reply.blocks.map(({ bytes }) => bytes.buffer)));
 });

@@ -1,16 +1,14 @@
 import type { Topic } from '../../schemas/topics.ts';
-import type { Scanner } from '../scan/scanner.ts';
+import type { ScannerName } from '../scan/index.ts';
 
 /** What a sink is: one consumer group that lands messages of some topics as rows. */
 export interface Sink {
-  /** Also the consumer group. */
-  readonly name: string;
+  /** Also the consumer group. The scanner of that name turns its messages into rows, in the scan threads. */
+  readonly name: ScannerName;
   readonly summary: string;
   readonly inputs: readonly SinkInput[];
   /** What becomes of messages that can never be processed; `drop` (and say so) only where the input is the dead letter itself, or written by the platform alone. */
   readonly unprocessable: 'dead-letter' | 'drop';
-  /** Makes the scanner; called once in each worker. */
-  scanner(): Scanner;
 }
 
 export interface SinkInput {
@@ -24,15 +22,13 @@ export const defineSink = ({
   name,
   summary,
   inputs,
-  scanner,
   unprocessable = 'dead-letter',
-}: Pick<Sink, 'name' | 'summary' | 'scanner'> &
+}: Pick<Sink, 'name' | 'summary'> &
   Partial<Pick<Sink, 'unprocessable'>> & {
     readonly inputs: readonly (Topic | SinkInput)[];
   }): Sink => ({
   name,
   summary,
   unprocessable,
-  scanner,
   inputs: inputs.map((input) => ('topic' in input ? input : { topic: input, partitionOffset: 0 })),
 });

@@ -1,10 +1,7 @@
-import { copyBytes } from './bytes.ts';
+import { copyBytes, copyRun } from './bytes.ts';
 import { grown, PlainColumn } from './column.ts';
 
 type Elements = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
-
-const bytesOf = (elements: Elements, length: number): Uint8Array =>
-  new Uint8Array(elements.buffer, 0, length * elements.BYTES_PER_ELEMENT);
 
 /** One typed array behind a column; `perRow` elements make a value. ClickHouse is little-endian, as is every machine Node runs on. */
 abstract class FixedColumn<Array extends Elements> extends PlainColumn {
@@ -41,8 +38,9 @@ abstract class FixedColumn<Array extends Elements> extends PlainColumn {
   }
 
   write(target: Uint8Array, at: number): number {
-    target.set(bytesOf(this.elements, this.length), at);
-    return at + this.size();
+    const size = this.size();
+    copyRun(new Uint8Array(this.elements.buffer), 0, size, target, at);
+    return at + size;
   }
 
   protected reserve(more: number): void {
@@ -123,7 +121,7 @@ export class WordsColumn extends FixedColumn<Uint32Array<ArrayBuffer>> {
   /** Little-endian values as they lie on the wire; `end - start` is a multiple of eight. */
   copy(source: Uint8Array, start: number, end: number): void {
     this.reserve((end - start) / 4);
-    new Uint8Array(this.elements.buffer).set(source.subarray(start, end), this.length * 4);
+    copyRun(source, start, end, new Uint8Array(this.elements.buffer), this.length * 4);
     this.length += (end - start) / 4;
   }
 }

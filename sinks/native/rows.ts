@@ -7,7 +7,7 @@ export interface EncodedBlock {
   readonly table: string;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly rows: number;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array;
 }
 
 /** Column writers of one table. */
@@ -49,7 +49,7 @@ export const rowCount = ({ table, columns }: Rows): number => {
  * Writes the block: counts, then each column's name, type and values. Without a client revision the format has neither
  * block properties nor marks of custom serialisations. `allocate` answers memory of at least so many bytes.
  */
-export const encodeBlock = (rows: Rows, allocate: (bytes: number) => Uint8Array<ArrayBuffer>): EncodedBlock => {
+export const encodeBlock = (rows: Rows, allocate: (bytes: number) => Uint8Array): EncodedBlock => {
   const count = rowCount(rows);
   const heads = [...rows.columns].map(([name, column]) => ({
     column,

@@ -1,4 +1,4 @@
-import { copyBytes } from './bytes.ts';
+import { copyBytes, copyRun } from './bytes.ts';
 import { type Column, grown, PlainColumn } from './column.ts';
 import { longestDecimal, writeDecimal } from './decimals.ts';
 
@@ -87,7 +87,7 @@ export class StringColumn extends PlainColumn {
   }
 
   write(target: Uint8Array, at: number): number {
-    target.set(this.bytes.subarray(0, this.length), at);
+    copyRun(this.bytes, 0, this.length, target, at);
     return at + this.length;
   }
 
@@ -255,7 +255,7 @@ export class DictionaryColumn implements Column {
         target[position++] = index >>> 8;
       }
     } else {
-      target.set(new Uint8Array(indexes.buffer, 0, rows * 4), at);
+      copyRun(new Uint8Array(indexes.buffer), 0, rows * 4, target, at);
     }
     return at + rows * width;
   }

@@ -8,6 +8,7 @@ import { type Encoding, encodeHeaders, type Format } from '../../schemas/telemet
 import type { Signal } from '../../schemas/topics.ts';
 import { sinks } from '../../sinks/index.ts';
 import { encodeBlock } from '../../sinks/native/rows.ts';
+import { scanners } from '../../sinks/scan/index.ts';
 
 const [name = 'logs', pattern = 'payloads/logs/*.pb', rounds = '20'] = process.argv.slice(2);
 const definition = sinks.find((sink) => sink.name === name);
@@ -31,9 +32,9 @@ const messages = globSync(pattern)
     });
     return { offset, headers, value };
   });
-const scanner = definition.scanner();
+const scanner = await scanners[definition.name]();
 let memory = Buffer.allocUnsafeSlow(1 << 20);
-const allocate = (bytes: number): Uint8Array<ArrayBuffer> => {
+const allocate = (bytes: number): Uint8Array => {
   if (memory.length < bytes) memory = Buffer.allocUnsafeSlow(bytes * 2);
   return memory;
 };

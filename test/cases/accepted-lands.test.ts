@@ -79,8 +79,8 @@ const refusal = ({ format, signal }: Kind, scanner: Scanner, body: Uint8Array): 
 const change = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 });
 
 for (const kind of [...signals.map(otlp), remoteWrite(1), remoteWrite(2)]) {
-  test(`${kind.signal} as ${kind.format}: what passes admission, also after bytes were changed at random, is scanned by the sink`, (t) => {
-    const scanner = scannerOf(kind.signal);
+  test(`${kind.signal} as ${kind.format}: what passes admission, also after bytes were changed at random, is scanned by the sink`, async (t) => {
+    const scanner = await scannerOf(kind.signal);
     let taken = 0;
     fc.assert(
       fc.property(kind.bodies, change, (encoded, changes) => {
@@ -96,9 +96,9 @@ for (const kind of [...signals.map(otlp), remoteWrite(1), remoteWrite(2)]) {
   });
 }
 
-test('values nest as deep for receivers as for sinks', (t) => {
+test('values nest as deep for receivers as for sinks', async (t) => {
   const kind = otlp('logs');
-  const scanner = scannerOf('logs');
+  const scanner = await scannerOf('logs');
   let deepest = 0;
   for (let depth = 1; depth < 40; depth++) {
     const body = nestedArrays(depth);

@@ -261,7 +261,7 @@ test('hashes are those of MurmurHash3 for x86 with 128 bits', (t) => {
 });
 
 test('a resource is written once an hour, and again when its insert failed', async (t) => {
-  const scanner = scannerOf('logs');
+  const scanner = await scannerOf('logs');
   const request = record({}, [text('service.name', 'hourly')]);
   const at = (milliseconds: number) =>
     messageOf([request], {

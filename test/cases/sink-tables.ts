@@ -8,8 +8,8 @@ import { encodeHeaders, type TelemetryHeaders } from '../../schemas/telemetry-me
 import { chdbColumns } from '../../sinks/adapters/columns-chdb.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import type { Rejected } from '../../sinks/engine/scan-messages.ts';
-import { sinks } from '../../sinks/index.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
+import { type ScannerName, scanners } from '../../sinks/scan/index.ts';
 import type { ScanMessage, Scanner } from '../../sinks/scan/scanner.ts';
 import { requestTypes, writeRequestTypes } from './proto/load.ts';
 
@@ -21,7 +21,7 @@ export interface Tables {
   /** Scans with a scanner of its own, as a new process would, and inserts each block. */
   land(
     messages: readonly ScanMessage[],
-    options?: { sink?: string; scanner?: Scanner; serial?: number },
+    options?: { sink?: ScannerName; scanner?: Scanner; serial?: number },
   ): Promise<{
     readonly rejected: readonly Rejected[];
     readonly rows: Readonly<Record<string, number>>;
@@ -30,11 +30,7 @@ export interface Tables {
   close(): Promise<void>;
 }
 
-export const scannerOf = (name: string): Scanner => {
-  const sink = sinks.find((candidate) => candidate.name === name);
-  if (sink === undefined) throw new Error(`no sink ${name}`);
-  return sink.scanner();
-};
+export const scannerOf = (name: ScannerName): Promise<Scanner> => scanners[name]();
 
 export const openTables = async (): Promise<Tables> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-sink-'));
@@ -43,7 +39,8 @@ export const openTables = async (): Promise<Tables> => {
   let inserts = 0;
   return {
     columns,
-    async land(messages, { sink = 'logs', scanner = scannerOf(sink), serial = 1 } = {}) {
+    async land(messages, { sink = 'logs', scanner: given, serial = 1 } = {}) {
+      const scanner = given ?? (await scannerOf(sink));
       const { blocks, rejected } = scanBatch(scanner, messages, 0, serial, (bytes) => new Uint8Array(bytes));
       const rows: Record<string, number> = {};
       for (const block of blocks) {

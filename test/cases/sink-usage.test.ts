@@ -140,7 +140,7 @@ const dead = (
   });
   return { offset: at, headers: letter?.headers ?? {}, value };
 };
-const deadLetters = { sink: 'dead-letters' };
+const deadLetters = { sink: 'dead-letters' } as const;
 
 test('a message that no sink can land was accepted and is dead-lettered, once however often it is', async (t) => {
   const poison = messageOf([garbage], { tenantId: 'poison', offset: 7, members: [memberOf(garbage, 6)] });

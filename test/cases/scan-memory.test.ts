@@ -1,0 +1,47 @@
+import test from 'ava';
+import { Memory, movable } from '../../sinks/engine/memory.ts';
+
+const piece = 100_000;
+
+test('a piece that came back is handed out again', (t) => {
+  const memory = new Memory();
+  const first = memory.take(piece);
+  memory.give(first);
+  t.is(memory.take(piece - 1), first);
+  t.not(memory.take(piece), first);
+});
+
+test('the smallest piece that is large enough is handed out', (t) => {
+  const memory = new Memory();
+  const pieces = [8 * piece, piece, 3 * piece].map((bytes) => memory.take(bytes));
+  for (const one of pieces) memory.give(one);
+  t.is(memory.take(piece), pieces[1]);
+  t.is(memory.take(piece), pieces[2]);
+  t.is(memory.take(piece), pieces[0]);
+});
+
+test('few pieces are shared however many are asked for at once; the others are moved and not kept', (t) => {
+  const memory = new Memory();
+  const isShared = (one: ArrayBufferLike): boolean => one instanceof SharedArrayBuffer;
+  for (let round = 0; round < 3; round++) {
+    const pieces = Array.from({ length: 20 }, () => memory.take(piece));
+    t.true(pieces.every(({ byteLength }) => byteLength >= piece));
+    t.is(pieces.filter(isShared).length, 8);
+    t.is(movable(pieces).length, 12);
+    for (const one of pieces) memory.give(one);
+  }
+});
+
+test('pieces that are too small make way for larger ones', (t) => {
+  const memory = new Memory();
+  const pieces = Array.from({ length: 8 }, () => memory.take(piece));
+  for (const one of pieces) memory.give(one);
+  const larger = memory.take(10 * piece);
+  t.true(larger instanceof SharedArrayBuffer);
+  memory.give(larger);
+  t.is(memory.take(10 * piece), larger);
+});
+
+test('a piece too large to be kept is moved', (t) => {
+  t.true(new Memory().take(64 * 1024 * 1024 + 1) instanceof ArrayBuffer);
+});
