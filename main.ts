@@ -4,9 +4,9 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { memoryCounters } from './api/adapters/counters-memory.ts';
-import { lockDirectory } from './commands/adapters/directory-lock.ts';
 import { runCommand } from './commands/command.ts';
 import type { Platform } from './commands/platform.ts';
+import { lockDirectory } from './processors/adapters/directory-lock.ts';
 import type { Bus } from './schemas/bus.ts';
 import { systemClock } from './schemas/clock.ts';
 import type { Columns } from './schemas/columns.ts';
@@ -23,6 +23,9 @@ import { metricsProvider } from './telemetry/metrics.ts';
 // Bodies are buffers outside V8's heap. By default every 64 MB of them begin a full collection, whatever the heap's size:
 // a third of all CPU time under load. Counted into the heap's own limit they do not.
 setFlagsFromString('--external-memory-accounted-in-global-limit');
+
+/** A process that is just stopping may have the data directory that long. */
+const lockWaitMs = 10_000;
 
 const exportTarget = ({
   OTLP_EXPORT_ENDPOINT: endpoint,
@@ -115,7 +118,7 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
   try {
     if (embedded) {
       mkdirSync(settings.DATA_DIR, { recursive: true, mode: 0o700 });
-      keep(await lockDirectory(settings.DATA_DIR));
+      keep(await lockDirectory(settings.DATA_DIR, lockWaitMs));
     }
     const bus = keep(await openBus(settings, inside('bus'), log));
     const columns = keep(await openColumns(clickhouse, inside('columns'), log));

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
+import { DirectoryLockedError } from '../schemas/errors.ts';
 import { isEmbedded, settingsOf } from '../schemas/settings.ts';
-import { DirectoryLockedError } from './adapters/directory-lock.ts';
 import type { CommandContext } from './command.ts';
 import { askControl } from './control.ts';
 import type { ControlRequest } from './control-request.ts';

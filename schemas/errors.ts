@@ -28,3 +28,14 @@ export class UnavailableError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds ?? 5;
   }
 }
+
+/** A directory that belongs to one process is in use by another. */
+export class DirectoryLockedError extends Error {
+  constructor(directory: string, holder: string, cause: unknown) {
+    super(
+      `the data directory ${directory} is in use by another running oiq (${holder}): stop that one first, or give this one a directory of its own (OIQ_DATA_DIR)`,
+      { cause },
+    );
+    this.name = 'DirectoryLockedError';
+  }
+}

@@ -10,12 +10,12 @@ import type { Topic } from '../../schemas/topics.ts';
 import { type Disk, disk as realDisk } from './bus-segments/disk.ts';
 import { Group, segmentsConsumer } from './bus-segments/group.ts';
 import { Lane } from './bus-segments/lane.ts';
-import { lockDirectory } from './bus-segments/lock.ts';
 import { type KeptTopic, OffsetStore } from './bus-segments/offset-store.ts';
 import { PartitionLog, partitionDirectory } from './bus-segments/partition.ts';
 import { Gathered, LostRecordsError, PartitionReader } from './bus-segments/reader.ts';
 import { type Encoded, encode } from './bus-segments/record.ts';
 import { Transactions } from './bus-segments/transactions.ts';
+import { lockDirectory } from './directory-lock.ts';
 import { Slabs } from './slabs.ts';
 
 const mebibyte = 1024 * 1024;
@@ -56,10 +56,10 @@ export const segmentsBus = async (options: SegmentsOptions): Promise<SegmentsBus
   try {
     store = new OffsetStore(options.directory);
   } catch (error) {
-    lock.release();
+    await lock.close();
     throw error;
   }
-  const bus = new EmbeddedBus(options, store, () => lock.release());
+  const bus = new EmbeddedBus(options, store, () => lock.close());
   try {
     await bus.open();
   } catch (error) {
@@ -73,7 +73,7 @@ class EmbeddedBus implements SegmentsBus {
   readonly #options: SegmentsOptions;
   readonly #store: OffsetStore;
   readonly #transactions: Transactions;
-  readonly #unlock: () => void;
+  readonly #unlock: () => Promise<void>;
   readonly #disk: Disk;
   readonly #log: Log;
   readonly #topics = new Map<string, OpenTopic>();
@@ -86,7 +86,7 @@ class EmbeddedBus implements SegmentsBus {
   #retaining: Promise<void> = Promise.resolve();
   #probing: Promise<void> | undefined;
 
-  constructor(options: SegmentsOptions, store: OffsetStore, unlock: () => void) {
+  constructor(options: SegmentsOptions, store: OffsetStore, unlock: () => Promise<void>) {
     this.#options = options;
     this.#store = store;
     this.#unlock = unlock;
@@ -266,7 +266,7 @@ class EmbeddedBus implements SegmentsBus {
     for (const lanes of this.#lanes.values()) for (const lane of lanes) lane.assign(undefined);
     for (const { partitions } of this.#topics.values()) for (const partition of partitions) await partition.close();
     this.#store.close();
-    this.#unlock();
+    await this.#unlock();
   }
 
   /** Opens partitions that are not open yet and takes over the limits. */

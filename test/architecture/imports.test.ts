@@ -56,7 +56,7 @@ const rules: Readonly<Record<string, (found: Import) => boolean>> = {
     folder(file) !== 'schemas' || !own || folder(target) === 'schemas',
   'a role imports itself and schemas': ({ file, own, target }) =>
     !roles.includes(folder(file)) || !own || folder(target) === folder(file) || folder(target) === 'schemas',
-  'only main.ts, commands, their adapters and tests import a role': ({ file, own, target }) =>
+  'only main.ts, commands and tests import a role': ({ file, own, target }) =>
     !own ||
     !roles.includes(folder(target)) ||
     roles.includes(folder(file)) ||
@@ -64,12 +64,7 @@ const rules: Readonly<Record<string, (found: Import) => boolean>> = {
     folder(file) === 'commands' ||
     isTest(file),
   'only main.ts and tests import adapters': ({ file, own, target }) =>
-    !own ||
-    !isAdapter(target) ||
-    isAdapter(file) ||
-    file === 'main.ts' ||
-    isTest(file) ||
-    folder(target) === 'commands',
+    !own || !isAdapter(target) || isAdapter(file) || file === 'main.ts' || isTest(file),
   'drivers are imported by adapters and tests only': ({ file, own, target }) =>
     own || !drivers.includes(target) || isAdapter(file) || isTest(file),
   'koa is imported by api/http only': ({ file, own, target }) =>

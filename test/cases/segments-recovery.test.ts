@@ -179,7 +179,7 @@ test('a directory has one process at a time, and the message says which', async 
   const error = await t.throwsAsync(() => log.open({ lockWaitMs: 0 }));
   t.is(
     error?.message,
-    `the data directory ${log.directory} is in use by another process (pid ${process.pid}): stop that one, or use another directory`,
+    `the data directory ${log.directory} is in use by another running oiq (pid ${process.pid}): stop that one first, or give this one a directory of its own (OIQ_DATA_DIR)`,
   );
   await bus.close();
   await t.notThrowsAsync(log.open());

@@ -100,7 +100,10 @@ test.serial('a second process on the same data directory is refused with what to
     OIQ_OTLP_HTTP_ADDRESS: `127.0.0.1:${otlp}`,
   });
   t.is(code, 1);
-  t.regex(output, /in use by another running oiq: stop that one first, or give this one a directory of its own/);
+  t.regex(
+    output,
+    /in use by another running oiq \(pid \d+\): stop that one first, or give this one a directory of its own/,
+  );
 });
 
 test.serial(
