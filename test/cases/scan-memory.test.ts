@@ -13,11 +13,13 @@ test('a piece that came back is handed out again', (t) => {
 
 test('the smallest piece that is large enough is handed out', (t) => {
   const memory = new Memory();
-  const pieces = [8 * piece, piece, 3 * piece].map((bytes) => memory.take(bytes));
-  for (const one of pieces) memory.give(one);
-  t.is(memory.take(piece), pieces[1]);
-  t.is(memory.take(piece), pieces[2]);
-  t.is(memory.take(piece), pieces[0]);
+  const large = memory.take(8 * piece);
+  const small = memory.take(piece);
+  const middling = memory.take(3 * piece);
+  for (const one of [large, small, middling]) memory.give(one);
+  t.is(memory.take(piece), small);
+  t.is(memory.take(piece), middling);
+  t.is(memory.take(piece), large);
 });
 
 test('few pieces are shared however many are asked for at once; the others are moved and not kept', (t) => {
