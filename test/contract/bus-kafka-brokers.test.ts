@@ -173,6 +173,33 @@ serial('a broker that hangs, though it is the first that is named, leads and coo
   judge(t, load.acknowledged, consuming.texts);
 });
 
+serial('a broker that cannot answer for what only it has holds up nothing of the others', async (t) => {
+  t.timeout(60_000);
+  const bus = await kafkaBus({ brokers: servers.map(({ url }) => url), replication: 1 });
+  t.teardown(() => bus.close());
+  const topic = someTopic({ partitions: 3 });
+  await bus.ensureTopics([topic]);
+  const leaders = await leadersAt(brokerOf(1), topic.name);
+  t.is(new Set(leaders).size, 3);
+  const keys = keysOf(3, partitionOf);
+  const producer = await bus.producer();
+  await producer.publish(keys.map((key) => messageTo(topic, 'before', { key })));
+  const [held = '', ...others] = keys;
+  const { pid } = brokerOf(leaders[0] ?? 1);
+  process.kill(pid, 'SIGSTOP');
+  try {
+    let isHeld = true;
+    const waiting = producer.publish([messageTo(topic, 'held up', { key: held })]).finally(() => {
+      isHeld = false;
+    });
+    waiting.catch(() => undefined);
+    for (const key of others) await producer.publish([messageTo(topic, 'meanwhile', { key })]);
+    t.true(isHeld, 'the others were acknowledged while one was not');
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+});
+
 serial(
   'leaders that are killed, one and then too many, lose and double nothing, and are not waited for by hand',
   async (t) => {

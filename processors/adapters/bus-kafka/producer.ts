@@ -1,14 +1,14 @@
-/** Publishing: whatever waits goes out in one request for each broker, as soon as the one before is acknowledged. */
+/** Publishing: decides partitions and sizes, and gives each leader's messages to its own lane. */
 import type { BaseOptions } from '@platformatic/kafka';
 import type { Message, Producer } from '../../../schemas/bus.ts';
 import { PermanentError, UnavailableError } from '../../../schemas/errors.ts';
 import type { Cluster } from './cluster.ts';
-import { isProtocolError, reasonOf } from './failures.ts';
+import { reasonOf } from './failures.ts';
+import { type Call, Lane } from './lane.ts';
 import { largestValue } from './largest-value.ts';
 import { nextRound } from './round.ts';
-import { Sender } from './sender.ts';
 import { FatalBusError, headerAllowance, type Outgoing, outgoing } from './wire.ts';
-import { LateError, patience, within } from './within.ts';
+import { within } from './within.ts';
 
 export interface KafkaProducerOptions {
   readonly driver: BaseOptions;
@@ -20,37 +20,32 @@ export interface KafkaProducerOptions {
   ): Promise<Result>;
 }
 
-/** One call of `publish` that is not acknowledged yet. */
-interface Call {
-  waiting: number;
-  resolve(): void;
-  reject(error: Error): void;
-}
-
-interface Entry extends Outgoing {
-  readonly call: Call;
-}
-
 /** A call is refused at once while more than this waits. */
 const mostPendingBytes = 256 * 1024 * 1024;
-/** How long Kafka may be away before calls are told that it cannot be said whether it has their messages. */
 const patienceMs = 8000;
 /** How long a failed round counts: without requests, which a readiness that stays bad keeps away, nothing would end it. */
 const troubleMs = 10_000;
 
+interface KnownTopic {
+  readonly partitions: number;
+  readonly largest: number;
+  /** The lane of each partition. */
+  readonly lanes: readonly Lane[];
+}
+
 export class KafkaProducer implements Producer {
   readonly #options: KafkaProducerOptions;
-  #sender: Sender;
-  #queue: Entry[] = [];
+  /** By the leader as it was when a topic was learned: a broker that is slow, or cannot be reached, holds up only its own. */
+  readonly #lanes = new Map<number, Lane>();
+  /** What is known of topics, and of which of them it is not stale: it is when something failed. */
+  readonly #topics = new Map<string, KnownTopic>();
+  readonly #fresh = new Set<string>();
   #pendingBytes = 0;
-  readonly #patience = patience(patienceMs);
-  #flushing = false;
   #trouble: { readonly at: number; readonly reason: string } | undefined;
   #closed = false;
 
   constructor(options: KafkaProducerOptions) {
     this.#options = options;
-    this.#sender = new Sender(options.driver);
   }
 
   async publish(messages: readonly Message[]): Promise<void> {
@@ -66,23 +61,19 @@ export class KafkaProducer implements Producer {
     try {
       await new Promise<void>((resolve, reject) => {
         const call: Call = { waiting: entries.length, resolve, reject };
-        for (const entry of entries) this.#queue.push({ ...entry, call });
-        void this.#flush();
+        for (const entry of entries) this.#laneFor(entry).push({ ...entry, call });
       });
     } finally {
       this.#pendingBytes -= bytes;
     }
   }
 
-  /** What is known of topics: partitions and largest value. Kept for the producer's life, renewed when Kafka says it is stale. */
-  readonly #topics = new Map<string, { readonly partitions: number; readonly largest: number }>();
-
   /** Decides partitions without waiting, so that calls keep their order; `undefined` when a topic is new here. */
   #prepare(messages: readonly Message[]): Outgoing[] | undefined {
     const entries: Outgoing[] = [];
     for (const message of messages) {
       const topic = this.#topics.get(message.topic);
-      if (topic === undefined) return undefined;
+      if (topic === undefined || !this.#fresh.has(message.topic)) return undefined;
       if (message.value.byteLength > topic.largest)
         throw new PermanentError(
           'too-large',
@@ -110,13 +101,15 @@ export class KafkaProducer implements Producer {
   }
 
   async #learn(topics: readonly string[]): Promise<void> {
-    const unknown = [...new Set(topics)].filter((topic) => !this.#topics.has(topic));
+    const unknown = [...new Set(topics)].filter((topic) => !this.#fresh.has(topic));
     if (unknown.length === 0) return;
     try {
       const metadata = await within(patienceMs, this.#options.cluster.metadata(unknown, true));
       for (const topic of unknown) {
         const largest = await within(patienceMs, largestValue(this.#options.cluster, topic));
-        this.#topics.set(topic, { partitions: metadata.topics.get(topic)?.leaders.length ?? 1, largest });
+        const lanes = this.#lanesFor(topic, metadata.topics.get(topic)?.leaders ?? []);
+        this.#topics.set(topic, { partitions: lanes.length, largest, lanes });
+        this.#fresh.add(topic);
       }
     } catch (cause) {
       if (cause instanceof FatalBusError) throw new UnavailableError(cause.message, { cause });
@@ -124,51 +117,40 @@ export class KafkaProducer implements Producer {
     }
   }
 
-  async #flush(): Promise<void> {
-    if (this.#flushing) return;
-    this.#flushing = true;
-    // Calls of the same turn of the event loop share the request.
-    await Promise.resolve();
-    while (this.#queue.length > 0) {
-      const { round, rest } = nextRound(this.#queue, this.#roundLimit);
-      this.#queue = rest;
-      try {
-        await this.#patience(this.#sender.send(round));
+  #laneFor({ topic, partition }: Outgoing): Lane {
+    const lane = this.#topics.get(topic)?.lanes[partition];
+    if (lane === undefined) throw new UnavailableError(`topic ${topic} has no partition ${partition} any more`);
+    return lane;
+  }
+
+  /** A partition stays in its lane while something is under way there, or its order would be lost. */
+  #lanesFor(topic: string, leaders: readonly number[]): Lane[] {
+    const before = this.#topics.get(topic)?.lanes ?? [];
+    return leaders.map((leader, partition) => {
+      const lane = before[partition];
+      return lane === undefined || lane.isIdle ? this.#laneOf(leader) : lane;
+    });
+  }
+
+  #laneOf(leader: number): Lane {
+    const existing = this.#lanes.get(leader);
+    if (existing !== undefined) return existing;
+    const lane = new Lane({
+      driver: this.#options.driver,
+      limitOf: this.#roundLimit,
+      acknowledged: () => {
         this.#trouble = undefined;
-        for (const { call } of round) if (--call.waiting === 0) call.resolve();
-      } catch (error) {
-        this.#fail(round, error);
-      }
-    }
-    this.#flushing = false;
+      },
+      failed: (reason) => {
+        this.#fresh.clear();
+        if (!(reason instanceof PermanentError)) this.#trouble = { at: performance.now(), reason: reason.message };
+      },
+    });
+    this.#lanes.set(leader, lane);
+    return lane;
   }
 
   readonly #roundLimit = (topic: string): number => (this.#topics.get(topic)?.largest ?? 0) + headerAllowance;
-
-  /** Rejects the calls of a round, and with them what waited behind it: it would only wait as long again. */
-  #fail(round: readonly Entry[], error: unknown): void {
-    const failed = new Set(round.map(({ call }) => call));
-    for (const { call } of this.#queue) failed.add(call);
-    this.#queue = [];
-    this.#topics.clear();
-    const tooLarge = isProtocolError(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE') && round.length === 1;
-    const reason = tooLarge
-      ? new PermanentError('too-large', `Kafka refused a message of topic ${round[0]?.topic} as too large`)
-      : new UnavailableError(`Kafka did not acknowledge: ${this.#why(error)}`, { cause: error });
-    if (!tooLarge) this.#trouble = { at: performance.now(), reason: reason.message };
-    for (const call of failed) call.reject(reason);
-    // What the old one still retries must not come between messages that are published from now on.
-    const old = this.#sender;
-    this.#sender = new Sender(this.#options.driver);
-    void old.close().catch(() => undefined);
-  }
-
-  #why(error: unknown): string {
-    const { trouble } = this.#sender;
-    return error instanceof LateError && trouble !== undefined
-      ? `${reasonOf(error)}; ${reasonOf(trouble)}`
-      : reasonOf(error);
-  }
 
   async transaction<Result>(name: string, work: (publish: Producer['publish']) => Promise<Result>): Promise<Result> {
     return this.#options.transaction(name, (send) =>
@@ -192,7 +174,6 @@ export class KafkaProducer implements Producer {
 
   async close(): Promise<void> {
     this.#closed = true;
-    while (this.#flushing) await new Promise((resolve) => setTimeout(resolve, 5));
-    await this.#sender.close();
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.close()));
   }
 }
