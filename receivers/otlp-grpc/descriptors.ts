@@ -18,6 +18,14 @@ const files = [
   'grpc/reflection/v1alpha/reflection.proto',
 ];
 
+/** Reflection was named v1 without a change: both are made of one file. */
+const textOf = (name: string): string => {
+  const isAlpha = name.startsWith('grpc/reflection/v1alpha/');
+  const path = isAlpha ? name.replace('v1alpha', 'v1') : name;
+  const text = readFileSync(new URL(`./protos/${path}`, import.meta.url), 'utf8');
+  return isAlpha ? text.replace('package grpc.reflection.v1;', 'package grpc.reflection.v1alpha;') : text;
+};
+
 type Described = ReturnType<protobuf.Type['toDescriptor']>;
 
 /** What protobufjs writes relative, and options that proto3 implies, as other implementations want it. */
@@ -74,8 +82,7 @@ export interface Descriptors {
 const load = (): Descriptors => {
   const root = new protobuf.Root();
   const parsed: Parsed[] = files.map((name) => {
-    const text = readFileSync(new URL(`./protos/${name}`, import.meta.url), 'utf8');
-    const { package: packageName = '', imports = [] } = protobuf.parse(text, root, { keepCase: true });
+    const { package: packageName = '', imports = [] } = protobuf.parse(textOf(name), root, { keepCase: true });
     return { name, namespace: root.lookup(packageName) as protobuf.Namespace, imports };
   });
   root.resolveAll();
