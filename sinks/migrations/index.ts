@@ -50,8 +50,9 @@ export const migrate = async (
   for (const migration of known) {
     if (applied.has(migration.id)) continue;
     await migration.up(columns);
+    // Not VALUES: to those the engine in process adds what it finds on standard input.
     await columns.execute(
-      `INSERT INTO schema_migrations (id, name, applied_at) VALUES (${migration.id}, '${migration.name}', now64(3))`,
+      `INSERT INTO schema_migrations (id, name, applied_at) SELECT ${migration.id}, '${migration.name}', now64(3)`,
     );
     log.info({ id: migration.id, name: migration.name }, 'migration applied');
     count++;

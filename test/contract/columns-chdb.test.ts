@@ -62,13 +62,15 @@ for (const { title, table, name, value } of [
     t.deepEqual(await columns.query(`SELECT value FROM system.${table} WHERE name = '${name}'`), [{ value }]);
   });
 
-/** Runs a script in a process of its own and gives its output. */
-const inProcess = (script: string): Promise<string> =>
+/** Runs a script in a process of its own, with `input` on its standard input, and gives its output. */
+const inProcess = (script: string, input = ''): Promise<string> =>
   new Promise((resolve, reject) => {
     const args = ['--disable-warning=ExperimentalWarning', '--input-type=module-typescript', '-e', script];
-    execFile(process.execPath, args, { cwd: join(import.meta.dirname, '..', '..') }, (error, stdout) =>
+    const cwd = join(import.meta.dirname, '..', '..');
+    const child = execFile(process.execPath, args, { cwd }, (error, stdout) =>
       error === null ? resolve(stdout.trim()) : reject(error),
     );
+    child.stdin?.end(input);
   });
 
 const opening = (path: string): string => `
@@ -96,4 +98,17 @@ test('chDB: files of a process that crashed are removed, rows are there', async 
     await columns.close();`);
   t.is(output, '[{"x":7}]');
   t.false(existsSync(leftover));
+});
+
+test('chDB: what lies on standard input does not get into the tables', async (t) => {
+  const path = mkdtempSync(join(tmpdir(), 'oiq-input-'));
+  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  const script = `${opening(path)}
+    import { migrate } from './sinks/migrations/index.ts';
+    import { silent } from './schemas/log.ts';
+    const applied = await migrate(columns, silent);
+    const [{ rows }] = await columns.query('SELECT count() AS rows FROM schema_migrations');
+    console.log(applied - Number(rows));
+    await columns.close();`;
+  t.is(await inProcess(script, "(99, 'from outside', now64(3))"), '0');
 });
