@@ -26,6 +26,9 @@ interface Thread {
 /** Scanning keeps a core busy at half a million records a second; more threads than that only wait. */
 const mostThreads = 4;
 
+/** What a thread makes besides columns is gone with its message: the process' own nursery would only lie there. */
+const resourceLimits = { maxYoungGenerationSizeMb: 12 } as const;
+
 /**
  * Threads that scan. A partition always goes to the same one, which knows the partition's resources and series. A
  * thread that dies fails the batches it held, which are delivered again, and is replaced.
@@ -87,7 +90,10 @@ export class ScanPool {
   }
 
   #start(slot: number): Thread {
-    const worker = new Worker(new URL('./scan-worker.ts', import.meta.url), { name: `scan-${slot}` });
+    const worker = new Worker(new URL('./scan-worker.ts', import.meta.url), {
+      name: `scan-${slot}`,
+      resourceLimits,
+    });
     const thread: Thread = { worker, waiting: new Map() };
     const fail = (error: Error): void => {
       if (this.#threads[slot] === thread) this.#threads[slot] = undefined;
