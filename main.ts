@@ -6,15 +6,16 @@ import { setFlagsFromString } from 'node:v8';
 import { memoryCounters } from './api/adapters/counters-memory.ts';
 import { runCommand } from './commands/command.ts';
 import type { Platform } from './commands/platform.ts';
-import { lockDirectory } from './processors/adapters/directory-lock.ts';
+import { type DirectoryLock, lockDirectory } from './processors/adapters/directory-lock.ts';
 import type { Bus } from './schemas/bus.ts';
 import { systemClock } from './schemas/clock.ts';
 import type { Columns } from './schemas/columns.ts';
 import type { Counters } from './schemas/counters.ts';
 import type { Documents } from './schemas/documents.ts';
+import { DirectoryLockedError } from './schemas/errors.ts';
 import type { Log } from './schemas/log.ts';
 import type { Mailer } from './schemas/mail.ts';
-import { isEmbedded, type Settings } from './schemas/settings.ts';
+import { isEmbedded, type Settings, SettingsError } from './schemas/settings.ts';
 import { allTopics } from './schemas/topics.ts';
 import type { ExportTarget } from './telemetry/export-target.ts';
 import { logProvider } from './telemetry/log.ts';
@@ -101,6 +102,16 @@ const openMailer = async ({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Settings, path: s
   return smtpMailer({ url: SMTP_URL, from: MAIL_FROM ?? `OIQ <noreply@${host}>` });
 };
 
+const ownDirectory = async (directory: string): Promise<DirectoryLock> => {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    return await lockDirectory(directory, lockWaitMs);
+  } catch (error) {
+    if (error instanceof DirectoryLockedError) throw error;
+    throw new SettingsError([`OIQ_DATA_DIR: ${directory} cannot be used: ${(error as Error).message}`]);
+  }
+};
+
 /** Opens every port with the adapter that the settings select. */
 const openPlatform = async (settings: Settings): Promise<Platform> => {
   const target = exportTarget(settings);
@@ -116,10 +127,7 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
   };
   const embedded = isEmbedded(settings);
   try {
-    if (embedded) {
-      mkdirSync(settings.DATA_DIR, { recursive: true, mode: 0o700 });
-      keep(await lockDirectory(settings.DATA_DIR, lockWaitMs));
-    }
+    if (embedded) keep(await ownDirectory(settings.DATA_DIR));
     const bus = keep(await openBus(settings, inside('bus'), log));
     const columns = keep(await openColumns(clickhouse, inside('columns'), log));
     const documents = keep(await openDocuments(mongodb, inside('documents.sqlite')));

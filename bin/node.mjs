@@ -20,7 +20,15 @@ const install = () => {
   process.stderr.write('Installing dependencies (first run, or the lock file changed) …\n');
   // `install` and not `ci`: the lock file names only packages of the platforms that a registry had when it was written, and
   // `ci` refuses to leave out even an optional one. No package needs its install script.
-  const args = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const args = [
+    'install',
+    '--no-save',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--no-update-notifier',
+    '--loglevel=error',
+  ];
   const result = spawnSync('npm', args, {
     cwd: root,
     stdio: ['ignore', 2, 2],

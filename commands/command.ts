@@ -1,6 +1,6 @@
 /** The command line: `oiq COMMAND`. Prints for people on standard output, structured logs on standard error. */
 
-import { type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
+import { isEmbedded, type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
 import type { FirstStart } from './bootstrap.ts';
 import { optionsOf } from './command-arguments.ts';
 import { deadLetterCommand } from './dead-letter.ts';
@@ -138,9 +138,10 @@ const serve = async (
   process.exit();
 };
 
-const announce = ({ DATA_DIR }: Settings, { addresses }: Running): void => {
+const announce = (settings: Settings, { addresses }: Running): void => {
   const lines = addresses.map(([what, address]) => `  ${what.padEnd(10)} ${address}`);
-  print(`OIQ is running (data in ${DATA_DIR}):\n${lines.join('\n')}`);
+  const where = isEmbedded(settings) ? ` (data in ${settings.DATA_DIR})` : '';
+  print(`OIQ is running${where}:\n${lines.join('\n')}`);
 };
 
 const announceFirstStart = (settings: Settings, { email, password, licenseKey }: FirstStart): void => {

@@ -159,6 +159,12 @@ for (const [what, args, environment, expected] of [
     { OIQ_DATA_DIR: join(tmpdir(), 'oiq-never-installed') },
     /there is no installation in .*oiq-never-installed: set OIQ_DATA_DIR/,
   ],
+  [
+    'a data directory that is a file',
+    ['start'],
+    { OIQ_DATA_DIR: fileURLToPath(import.meta.url) },
+    /OIQ_DATA_DIR: .*running\.test\.ts cannot be used: EEXIST/,
+  ],
   ['a dead-letter replay of nothing in particular', ['dead-letter', 'replay'], {}, /needs ids, a filter, or --all/],
 ] as const) {
   test.serial(`${what} is refused with status 2`, async (t) => {
