@@ -20,9 +20,15 @@ export const hourOf = (milliseconds: number): number => Math.floor(milliseconds 
 /** Upper word of the last instant that DateTime64(9) can hold. */
 export const maxTimeHigh = 0x7fffffff;
 
-/** Appends a time in nanoseconds as OTLP has it; what DateTime64(9) cannot hold becomes its last instant, in 2262. */
+/** Upper word of the last nanosecond that rounds down to a DateTime: that has 32 bits of seconds, and ends in 2106. */
+const maxRoundedHigh = 999_999_999;
+
+/**
+ * Appends a time in nanoseconds as OTLP has it. Sort keys round times to DateTime, which begins again at 1970 after its
+ * end: rows beyond would not be found where they say they are. What lies there becomes the last instant before.
+ */
 export const pushTime = (column: WordsColumn, low: number, high: number): void => {
-  if (high > maxTimeHigh) column.push(0xffffffff, maxTimeHigh);
+  if (high > maxRoundedHigh) column.push(0xffffffff, maxRoundedHigh);
   else column.push(low, high);
 };
 

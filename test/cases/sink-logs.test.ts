@@ -183,7 +183,7 @@ const times: readonly (readonly [string, object, string, string])[] = [
   [
     'the last instant for times beyond',
     { timeUnixNano: '18446744073709551615' },
-    '2262-04-11 23:47:16.854775807',
+    '2106-02-07 06:28:15.999999999',
     `${received}000000`,
   ],
 ];
@@ -196,6 +196,14 @@ for (const [index, [name, fields, timestamp, observed]] of times.entries()) {
     t.deepEqual(rows, [{ timestamp, observed_timestamp: observed }]);
   });
 }
+
+test('a record of the far future is found in a range that holds its time', async (t) => {
+  await tables.land([messageOf([record({ timeUnixNano: '18446744073709551615' })], { tenantId: 'far' })]);
+  const found = await tables.read(
+    `SELECT body FROM logs WHERE tenant_id = 'far' AND timestamp >= fromUnixTimestamp64Nano(1900000000000000000, 'UTC')`,
+  );
+  t.is(found.length, 1);
+});
 
 test('ordinals count the records of a message over its members, resources and scopes', async (t) => {
   const scope = (bodies: string[]): object => ({
