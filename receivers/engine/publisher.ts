@@ -6,7 +6,6 @@
  */
 import type { Message, Producer } from '../../schemas/bus.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import type { Metrics } from '../../schemas/metrics.ts';
 import {
   type Encoding,
   encodeHeaders,
@@ -17,6 +16,7 @@ import {
 import { type Signal, topics } from '../../schemas/topics.ts';
 import type { Caller } from './keyring.ts';
 import { maxValueBytes, type Piece } from './prepare.ts';
+import type { BusTally } from './tally.ts';
 
 /** What of a request its members say. */
 export interface Origin {
@@ -89,6 +89,16 @@ interface Draft {
   size: number;
 }
 
+const laneOf = ({ caller, signal, format }: Origin, { encoding }: Piece): string =>
+  `${caller.tenantId}/${caller.projectId}/${caller.keyId}/${signal}/${format}/${encoding}`;
+
+/** True only in one lane: cheaper than its name for requests of one key in a row. */
+const isLaneOf = ({ origin, encoding }: Draft, other: Origin, piece: Piece): boolean =>
+  origin.caller === other.caller &&
+  origin.signal === other.signal &&
+  origin.format === other.format &&
+  encoding === piece.encoding;
+
 /** What goes in one `publish`, and everyone who waits for it. */
 interface Flush {
   readonly durable: Promise<void>;
@@ -96,6 +106,8 @@ interface Flush {
   readonly reject: (error: unknown) => void;
   readonly drafts: Map<string, Draft>;
   readonly full: Draft[];
+  /** The draft that was put into last. */
+  latest: Draft | undefined;
   bytes: number;
   requests: number;
 }
@@ -104,12 +116,12 @@ const emptyFlush = (): Flush => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   // Whoever stopped waiting (a broken connection) must not make the rejection unhandled.
   promise.catch(() => undefined);
-  return { durable: promise, resolve, reject, drafts: new Map(), full: [], bytes: 0, requests: 0 };
+  return { durable: promise, resolve, reject, drafts: new Map(), full: [], latest: undefined, bytes: 0, requests: 0 };
 };
 
 export class Publisher {
   readonly #producer: Producer;
-  readonly #metrics: Metrics;
+  readonly #tally: BusTally;
   readonly #delayMs: number;
   #pending = emptyFlush();
   #waitingBytes = 0;
@@ -123,9 +135,9 @@ export class Publisher {
   #turn = 0;
   #idle: (() => void)[] = [];
 
-  constructor(producer: Producer, metrics: Metrics, delayMs: number) {
+  constructor(producer: Producer, tally: BusTally, delayMs: number) {
     this.#producer = producer;
-    this.#metrics = metrics;
+    this.#tally = tally;
     this.#delayMs = delayMs;
   }
 
@@ -167,9 +179,9 @@ export class Publisher {
   }
 
   #put(flush: Flush, origin: Origin, piece: Piece): void {
-    const { caller, signal, format } = origin;
-    const lane = `${caller.tenantId}/${caller.projectId}/${caller.keyId}/${signal}/${format}/${piece.encoding}`;
-    const draft = flush.drafts.get(lane);
+    const { latest } = flush;
+    const draft =
+      latest !== undefined && isLaneOf(latest, origin, piece) ? latest : flush.drafts.get(laneOf(origin, piece));
     if (draft !== undefined) {
       if (
         piece.bytes.length < ownMessageBytes &&
@@ -182,18 +194,21 @@ export class Publisher {
         draft.bodies.push(piece.bytes);
         draft.bytes += piece.bytes.length;
         draft.size += piece.size;
+        flush.latest = draft;
         return;
       }
       flush.full.push(draft);
     }
-    flush.drafts.set(lane, {
+    const begun: Draft = {
       origin,
       encoding: piece.encoding,
       members: [memberOf(piece, origin)],
       bodies: [piece.bytes],
       bytes: piece.bytes.length,
       size: piece.size,
-    });
+    };
+    flush.drafts.set(laneOf(origin, piece), begun);
+    flush.latest = begun;
   }
 
   #schedule(): void {
@@ -252,7 +267,7 @@ export class Publisher {
     const startedAt = performance.now();
     try {
       await this.#producer.publish(messages);
-      this.#report(messages, (performance.now() - startedAt) / 1000);
+      this.#tally.published(messages, performance.now() - startedAt);
     } catch (cause) {
       if (cause instanceof UnavailableError) throw cause;
       throw new UnavailableError('the bus did not take the request', { cause });
@@ -264,20 +279,5 @@ export class Publisher {
 
   #message({ origin, encoding, members, bodies }: Draft): Message {
     return messageOf(origin, encoding, members, bodies, this.#turn++);
-  }
-
-  #report(messages: readonly Message[], seconds: number): void {
-    const byTopic = new Map<string, { messages: number; bytes: number }>();
-    for (const { topic, value } of messages) {
-      const sum = byTopic.get(topic) ?? { messages: 0, bytes: 0 };
-      sum.messages++;
-      sum.bytes += value.length;
-      byTopic.set(topic, sum);
-    }
-    for (const [topic, sum] of byTopic) {
-      this.#metrics.add('oiq_bus_published_messages_total', sum.messages, { topic });
-      this.#metrics.add('oiq_bus_published_bytes_total', sum.bytes, { topic });
-      this.#metrics.observe('oiq_bus_publish_duration_seconds', seconds, { topic });
-    }
   }
 }

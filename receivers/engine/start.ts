@@ -66,11 +66,11 @@ export const start = async (
   const limits = new Limits(counters, clock, settings.KEY_REQUESTS_PER_SECOND);
   const quotas = new Quotas({ counters, clock, log, used: columns && usedBytesIn(columns) });
   const rejections = new Rejections(producer, clock, log);
-  const publisher = new Publisher(producer, metrics, settings.BUS_PUBLISH_DELAY_MS);
+  const tallies = new Tallies(metrics);
+  const publisher = new Publisher(producer, tallies.bus, settings.BUS_PUBLISH_DELAY_MS);
   const offload = new Offload();
   const intake = new Intake({ offload, quotas, rejections, publisher, metrics, log });
   const inFlight = new InFlight();
-  const tallies = new Tallies(metrics);
   const admit = admission(keyring, limits, rejections);
   const opened = receivers.map((receiver) =>
     receiver.open({

@@ -1,4 +1,5 @@
 /** Counts requests in plain fields and tells the metrics once a second, so that a request pays for no label. */
+import type { Message } from '../../schemas/bus.ts';
 import type { Metrics } from '../../schemas/metrics.ts';
 import type { Signal } from '../../schemas/topics.ts';
 
@@ -57,14 +58,54 @@ export class Tally {
   }
 }
 
+/** Counts of what the bus took, by topic. */
+export class BusTally {
+  readonly #metrics: Metrics;
+  readonly #topics = new Map<string, { messages: number; bytes: number }>();
+  #timed = 0;
+
+  constructor(metrics: Metrics) {
+    this.#metrics = metrics;
+  }
+
+  /** One publish that is durable. A sample of their times is told when there are many. */
+  published(messages: readonly Message[], milliseconds: number): void {
+    for (const { topic, value } of messages) {
+      let sum = this.#topics.get(topic);
+      if (sum === undefined) {
+        sum = { messages: 0, bytes: 0 };
+        this.#topics.set(topic, sum);
+      }
+      sum.messages++;
+      sum.bytes += value.length;
+    }
+    if (this.#timed++ >= alwaysTold && this.#timed % sampleEvery !== 0) return;
+    for (const topic of new Set(messages.map(({ topic }) => topic)))
+      this.#metrics.observe('oiq_bus_publish_duration_seconds', milliseconds / 1000, { topic });
+  }
+
+  flush(): void {
+    this.#timed = 0;
+    for (const [topic, sum] of this.#topics) {
+      if (sum.messages === 0) continue;
+      this.#metrics.add('oiq_bus_published_messages_total', sum.messages, { topic });
+      this.#metrics.add('oiq_bus_published_bytes_total', sum.bytes, { topic });
+      sum.messages = 0;
+      sum.bytes = 0;
+    }
+  }
+}
+
 /** All tallies of the receivers. */
 export class Tallies {
+  readonly bus: BusTally;
   readonly #metrics: Metrics;
   readonly #tallies: Tally[] = [];
   readonly #timer: NodeJS.Timeout;
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
+    this.bus = new BusTally(metrics);
     this.#timer = setInterval(() => this.flush(), 1_000);
     this.#timer.unref();
   }
@@ -77,6 +118,7 @@ export class Tallies {
 
   flush(): void {
     for (const tally of this.#tallies) tally.flush();
+    this.bus.flush();
   }
 
   close(): void {
