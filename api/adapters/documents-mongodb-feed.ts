@@ -13,7 +13,7 @@ import { type DocumentKey, entryOf, type MongoRecord } from './documents-mongodb
 import { within } from './documents-transaction.ts';
 
 /** An idle stream answers this often, which is what the feed's freshness is known from. */
-const awaitMs = 250;
+const awaitMs = 500;
 const batchSize = 1000;
 const snapshotTries = 50;
 
