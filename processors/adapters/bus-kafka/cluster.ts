@@ -56,7 +56,7 @@ export interface Metadata {
   readonly topics: ReadonlyMap<string, TopicMetadata>;
 }
 
-export interface TopicMetadata {
+interface TopicMetadata {
   readonly id: string;
   /** Node that leads each partition; -1 while none does. */
   readonly leaders: readonly number[];
