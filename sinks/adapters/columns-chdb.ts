@@ -40,6 +40,8 @@ const engineArguments = (maxMemoryBytes: number): string[] =>
     max_server_memory_usage: maxMemoryBytes,
     // Else it counts all processes of its control group, and refuses everything where an editor beside it has a gigabyte.
     memory_worker_use_cgroup: 0,
+    // Of the limit: what was freed and is kept for the next insert.
+    memory_worker_purge_dirty_pages_threshold_ratio: 0.15,
     mark_cache_size: 48 * mebibyte,
     primary_index_cache_size: 32 * mebibyte,
     index_mark_cache_size: 16 * mebibyte,
@@ -55,6 +57,9 @@ const engineArguments = (maxMemoryBytes: number): string[] =>
     merges_mutations_memory_usage_soft_limit: Math.floor(maxMemoryBytes / 3),
     'config-file': configuration,
   }).map(([name, value]) => `--${name}=${value}`);
+
+/** A block is read by one thread, and by calls: what is mapped counts as the process' memory besides. */
+const fileSettings = { max_threads: 1, storage_file_read_method: 'pread' } as const;
 
 /** The engine says only that it cannot open; its `status` file says who has the directory. */
 const holderOf = (directory: string): string | undefined => {
@@ -117,7 +122,7 @@ class ChdbColumns implements Columns {
       await this.#files.with(chunks, (path) =>
         this.#inserts.run(
           `INSERT INTO ${quoteName(table)} (${names}) SELECT ${names} FROM file(${quote(path)}, Native, ${quote(structure)})
-SETTINGS ${settingsText({ ...insertSettings(token), max_threads: 1 })}`,
+SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
           'Null',
         ),
       );
