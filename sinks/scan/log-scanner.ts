@@ -7,10 +7,9 @@ import { pushAnyValue } from './any-value.ts';
 import { AttributeWriter, attributeColumns } from './attributes.ts';
 import { MessageUsage } from './message-usage.ts';
 import { type Levels, Nesting } from './nesting.ts';
-import { OriginColumns } from './origin-columns.ts';
+import { RecordRuns } from './record-runs.ts';
 import { ResourceRows } from './resource-rows.ts';
 import { type Scanner, scanMembers } from './scanner.ts';
-import { type Run, ScopeColumns } from './scope-columns.ts';
 import { nanosecondWords, pushTime, type RowSource } from './source.ts';
 import { idStart, WireReader } from './wire.ts';
 
@@ -21,13 +20,10 @@ const letterBytes = new Uint8Array(1);
 class LogScanner implements Levels {
   readonly resources = new ResourceRows();
   readonly usage = new MessageUsage();
-  readonly #origin = new OriginColumns();
+  readonly #runs = new RecordRuns(this.resources);
   readonly #columns = {
-    ordinal: new NumberColumn('UInt32'),
     timestamp: new WordsColumn(nanoseconds),
     observed_timestamp: new WordsColumn(nanoseconds),
-    service: new DictionaryColumn(),
-    resource_id: new WordsColumn('UInt64'),
     severity_number: new NumberColumn('UInt8'),
     severity_text: new DictionaryColumn(),
     event_name: new DictionaryColumn(),
@@ -38,24 +34,19 @@ class LogScanner implements Levels {
     span_id: new FixedStringColumn(8),
     flags: new NumberColumn('UInt32'),
   } as const;
-  readonly #scope = new ScopeColumns();
   readonly #map = new MapColumn();
   readonly #types = new DictionaryColumn();
   readonly #attributes = new AttributeWriter(this.#map, this.#types);
   readonly rows = rowsOf(logsTable, {
-    ...this.#origin.columns,
+    ...this.#runs.columns,
     ...this.#columns,
-    ...this.#scope.columns,
     ...attributeColumns(this.#map, this.#types),
   });
-  readonly #nesting = new Nesting(this.resources, this.#columns.service, this.usage);
-  #source: RowSource | undefined;
+  readonly #nesting = new Nesting(this.resources, this.#runs.columns.service, this.usage);
   #received = nanosecondWords(0);
-  #service = 0;
-  readonly #times = new Uint32Array(4);
+  readonly #read = (reader: WireReader, end: number): void => this.#record(reader, end);
 
   body(bytes: Uint8Array, source: RowSource): void {
-    this.#source = source;
     this.#received = nanosecondWords(source.receivedAtMs);
     this.#nesting.walk(new WireReader(bytes), bytes.length, source, this);
   }
@@ -65,37 +56,20 @@ class LogScanner implements Levels {
   }
 
   resource(service: number): void {
-    this.#service = service;
+    this.#runs.resource(service);
   }
 
-  scope(reader: WireReader, end: number, scope: Run, schemaUrl: Run): void {
-    const columns = this.#columns;
-    this.#scope.read(reader, scope, schemaUrl);
-    let count = 0;
-    while (reader.at < end) {
-      const tag = reader.varint();
-      if (tag !== 0x12) {
-        reader.skip(tag, end);
-        continue;
-      }
-      this.#record(reader, reader.end(end));
-      count++;
-    }
-    reader.expect(end);
-    const source = this.#source;
-    if (source === undefined || count === 0) return;
-    this.#origin.fill(source, count);
-    columns.ordinal.sequence(source.ordinal, count);
-    source.ordinal += count;
-    columns.service.fill(this.#service, count);
-    columns.resource_id.fill(this.resources.low, this.resources.high, count);
-    this.#scope.fill(count);
+  scope(reader: WireReader, end: number, source: RowSource): void {
+    this.#runs.scope(reader, end, source, this.#read);
   }
 
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case a field; a call for each costs a tenth of the scan
   #record(reader: WireReader, end: number): void {
     const columns = this.#columns;
-    const times = this.#times.fill(0);
+    let timeLow = 0;
+    let timeHigh = 0;
+    let observedLow = 0;
+    let observedHigh = 0;
     let severity = 0;
     let textStart = 0;
     let textEnd = 0;
@@ -112,8 +86,8 @@ class LogScanner implements Levels {
       switch (tag) {
         case 0x09:
           reader.fixed64();
-          times[0] = reader.low;
-          times[1] = reader.high;
+          timeLow = reader.low;
+          timeHigh = reader.high;
           break;
         case 0x10:
           severity = reader.varint();
@@ -145,8 +119,8 @@ class LogScanner implements Levels {
           break;
         case 0x59:
           reader.fixed64();
-          times[2] = reader.low;
-          times[3] = reader.high;
+          observedLow = reader.low;
+          observedHigh = reader.high;
           break;
         case 0x62:
           nameEnd = reader.end(end);
@@ -158,7 +132,7 @@ class LogScanner implements Levels {
       }
     }
     reader.expect(end);
-    this.#pushTimes(times);
+    this.#pushTimes(timeLow, timeHigh, observedLow, observedHigh);
     columns.severity_number.push(Math.min(severity, 255));
     columns.severity_text.push(reader.bytes, textStart, textEnd);
     columns.event_name.push(reader.bytes, nameStart, nameEnd);
@@ -173,8 +147,7 @@ class LogScanner implements Levels {
   }
 
   /** The record's time, else when it was observed, else when it was received. */
-  #pushTimes(times: Uint32Array): void {
-    const [timeLow = 0, timeHigh = 0, observedLow = 0, observedHigh = 0] = times;
+  #pushTimes(timeLow: number, timeHigh: number, observedLow: number, observedHigh: number): void {
     const isObserved = (observedLow | observedHigh) !== 0;
     const lowSeen = isObserved ? observedLow : this.#received.low;
     const highSeen = isObserved ? observedHigh : this.#received.high;

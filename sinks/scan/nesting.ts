@@ -4,7 +4,6 @@ import { StringColumn } from '../native/strings.ts';
 import { serviceOf } from './attributes.ts';
 import type { MessageUsage } from './message-usage.ts';
 import type { ResourceRows } from './resource-rows.ts';
-import type { Run } from './scope-columns.ts';
 import type { RowSource } from './source.ts';
 import type { WireReader } from './wire.ts';
 
@@ -14,11 +13,11 @@ const nothing = new Uint8Array(0);
 export interface Levels {
   /** A resource begins; `resources.low` and `.high` hold its id, `service` the index in `services`. */
   resource(service: number): void;
-  /** The records of one scope, from the reader's position to `end`; where the scope and its schema URL lie. */
-  scope(reader: WireReader, end: number, scope: Run, schemaUrl: Run): void;
+  /** The records of one scope, from the reader's position to `end`, where the scope and its schema URL lie as well. */
+  scope(reader: WireReader, end: number, source: RowSource): void;
 }
 
-/** Walks a request. Resource and scope are looked up before what they hold: on the wire they may come after it. */
+/** Walks a request. A resource is looked up before what it holds: on the wire it may come after it. */
 export class Nesting {
   readonly #resources: ResourceRows;
   readonly #services: DictionaryColumn;
@@ -69,30 +68,10 @@ export class Nesting {
     reader.at = begin;
     while (reader.at < end) {
       const tag = reader.varint();
-      if (tag === 0x12) this.#scope(reader, reader.end(end), levels);
+      if (tag === 0x12) levels.scope(reader, reader.end(end), source);
       else reader.skip(tag, end);
     }
     reader.expect(end);
     return service;
-  }
-
-  #scope(reader: WireReader, end: number, levels: Levels): void {
-    const begin = reader.at;
-    let scope: Run = [begin, begin];
-    let schemaUrl: Run = scope;
-    while (reader.at < end) {
-      const tag = reader.varint();
-      if (tag !== 0x0a && tag !== 0x1a) {
-        reader.skip(tag, end);
-        continue;
-      }
-      const stop = reader.end(end);
-      if (tag === 0x0a) scope = [reader.at, stop];
-      else schemaUrl = [reader.at, stop];
-      reader.at = stop;
-    }
-    reader.expect(end);
-    reader.at = begin;
-    levels.scope(reader, end, scope, schemaUrl);
   }
 }

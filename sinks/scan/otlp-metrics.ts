@@ -6,7 +6,7 @@ import { type Levels, Nesting } from './nesting.ts';
 import { OtlpPoints } from './otlp-points.ts';
 import type { MetricTables } from './point-columns.ts';
 import type { ResourceRows } from './resource-rows.ts';
-import { type Run, ScopeColumns } from './scope-columns.ts';
+import { findScope, type Run, ScopeColumns } from './scope-columns.ts';
 import type { SeriesContext, SeriesRows } from './series-rows.ts';
 import type { RowSource } from './source.ts';
 import { WireReader } from './wire.ts';
@@ -70,7 +70,8 @@ export class OtlpMetrics implements Levels {
     this.#service = this.#services.textAt(service);
   }
 
-  scope(reader: WireReader, end: number, scope: Run, schemaUrl: Run): void {
+  scope(reader: WireReader, end: number): void {
+    const { scope, schemaUrl } = findScope(reader, end);
     this.#scopes.read(reader, scope, schemaUrl);
     this.#scope = scope;
     while (reader.at < end) {

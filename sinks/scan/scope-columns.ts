@@ -6,6 +6,27 @@ import type { WireReader } from './wire.ts';
 /** Positions of a run of bytes; equal ones are an empty run. */
 export type Run = readonly [start: number, end: number];
 
+/** Where the scope of some records and its schema URL lie. The reader stays where it is: they may come after the records. */
+export const findScope = (reader: WireReader, end: number): { readonly scope: Run; readonly schemaUrl: Run } => {
+  const begin = reader.at;
+  let scope: Run = [begin, begin];
+  let schemaUrl: Run = scope;
+  while (reader.at < end) {
+    const tag = reader.varint();
+    if (tag !== 0x0a && tag !== 0x1a) {
+      reader.skip(tag, end);
+      continue;
+    }
+    const stop = reader.end(end);
+    if (tag === 0x0a) scope = [reader.at, stop];
+    else schemaUrl = [reader.at, stop];
+    reader.at = stop;
+  }
+  reader.expect(end);
+  reader.at = begin;
+  return { scope, schemaUrl };
+};
+
 /** What a table keeps of the scope of its rows. Texts are in dictionaries, so that a scope is looked up once and filled in. */
 export class ScopeColumns {
   readonly columns = {

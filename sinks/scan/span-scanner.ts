@@ -6,10 +6,9 @@ import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter, attributeColumns } from './attributes.ts';
 import { MessageUsage } from './message-usage.ts';
 import { type Levels, Nesting } from './nesting.ts';
-import { OriginColumns } from './origin-columns.ts';
+import { RecordRuns } from './record-runs.ts';
 import { ResourceRows } from './resource-rows.ts';
 import { type Scanner, scanMembers } from './scanner.ts';
-import { type Run, ScopeColumns } from './scope-columns.ts';
 import { nanosecondWords, pushTime, type RowSource } from './source.ts';
 import { EventColumns, LinkColumns } from './span-parts.ts';
 import { idStart, WireReader } from './wire.ts';
@@ -18,13 +17,10 @@ import { idStart, WireReader } from './wire.ts';
 class SpanScanner implements Levels {
   readonly resources = new ResourceRows();
   readonly usage = new MessageUsage();
-  readonly #origin = new OriginColumns();
+  readonly #runs = new RecordRuns(this.resources);
   readonly #columns = {
-    ordinal: new NumberColumn('UInt32'),
     timestamp: new WordsColumn("DateTime64(9, 'UTC')"),
     duration: new WordsColumn('UInt64'),
-    service: new DictionaryColumn(),
-    resource_id: new WordsColumn('UInt64'),
     trace_id: new FixedStringColumn(16),
     span_id: new FixedStringColumn(8),
     parent_span_id: new FixedStringColumn(8),
@@ -40,29 +36,24 @@ class SpanScanner implements Levels {
   } as const;
   readonly #events = new EventColumns();
   readonly #links = new LinkColumns();
-  readonly #scope = new ScopeColumns();
   readonly #map = new MapColumn();
   readonly #types = new DictionaryColumn();
   readonly #attributes = new AttributeWriter(this.#map, this.#types);
   readonly rows = rowsOf(spansTable, {
-    ...this.#origin.columns,
+    ...this.#runs.columns,
     ...this.#columns,
-    ...this.#scope.columns,
     ...this.#events.columns,
     ...this.#links.columns,
     ...attributeColumns(this.#map, this.#types),
   });
-  readonly #nesting = new Nesting(this.resources, this.#columns.service, this.usage);
-  readonly #times = new Uint32Array(4);
-  #source: RowSource | undefined;
+  readonly #nesting = new Nesting(this.resources, this.#runs.columns.service, this.usage);
   #received = nanosecondWords(0);
-  #service = 0;
+  readonly #read = (reader: WireReader, end: number): void => this.#span(reader, end);
   #statusCode = 0;
   #statusStart = 0;
   #statusEnd = 0;
 
   body(bytes: Uint8Array, source: RowSource): void {
-    this.#source = source;
     this.#received = nanosecondWords(source.receivedAtMs);
     this.#nesting.walk(new WireReader(bytes), bytes.length, source, this);
   }
@@ -74,36 +65,19 @@ class SpanScanner implements Levels {
   }
 
   resource(service: number): void {
-    this.#service = service;
+    this.#runs.resource(service);
   }
 
-  scope(reader: WireReader, end: number, scope: Run, schemaUrl: Run): void {
-    const columns = this.#columns;
-    this.#scope.read(reader, scope, schemaUrl);
-    let count = 0;
-    while (reader.at < end) {
-      const tag = reader.varint();
-      if (tag !== 0x12) {
-        reader.skip(tag, end);
-        continue;
-      }
-      this.#span(reader, reader.end(end));
-      count++;
-    }
-    reader.expect(end);
-    const source = this.#source;
-    if (source === undefined || count === 0) return;
-    this.#origin.fill(source, count);
-    columns.ordinal.sequence(source.ordinal, count);
-    source.ordinal += count;
-    columns.service.fill(this.#service, count);
-    columns.resource_id.fill(this.resources.low, this.resources.high, count);
-    this.#scope.fill(count);
+  scope(reader: WireReader, end: number, source: RowSource): void {
+    this.#runs.scope(reader, end, source, this.#read);
   }
 
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case a field; a call for each costs a tenth of the scan
   #span(reader: WireReader, end: number): void {
-    const times = this.#times.fill(0);
+    let startLow = 0;
+    let startHigh = 0;
+    let endLow = 0;
+    let endHigh = 0;
     let trace = -1;
     let span = -1;
     let parent = -1;
@@ -146,13 +120,13 @@ class SpanScanner implements Levels {
           break;
         case 0x39:
           reader.fixed64();
-          times[0] = reader.low;
-          times[1] = reader.high;
+          startLow = reader.low;
+          startHigh = reader.high;
           break;
         case 0x41:
           reader.fixed64();
-          times[2] = reader.low;
-          times[3] = reader.high;
+          endLow = reader.low;
+          endHigh = reader.high;
           break;
         case 0x4a:
           this.#attributes.push(reader, reader.end(end));
@@ -185,7 +159,7 @@ class SpanScanner implements Levels {
     reader.expect(end);
     const columns = this.#columns;
     const { bytes } = reader;
-    this.#pushTimes(times);
+    this.#pushTimes(startLow, startHigh, endLow, endHigh);
     columns.trace_id.push(bytes, trace);
     columns.span_id.push(bytes, span);
     columns.parent_span_id.push(bytes, parent);
@@ -217,8 +191,7 @@ class SpanScanner implements Levels {
   }
 
   /** Start, else when it was received; and the time to the end, never below 0. */
-  #pushTimes(times: Uint32Array): void {
-    const [startLow = 0, startHigh = 0, endLow = 0, endHigh = 0] = times;
+  #pushTimes(startLow: number, startHigh: number, endLow: number, endHigh: number): void {
     const isTimed = (startLow | startHigh) !== 0;
     const { timestamp, duration } = this.#columns;
     pushTime(timestamp, isTimed ? startLow : this.#received.low, isTimed ? startHigh : this.#received.high);
