@@ -1,4 +1,4 @@
-/** Records as senders may write them, beside what protobufjs reads of the same bytes. */
+/** Records as senders may write them, beside what protobufjs reads of the same bytes where it can tell. */
 import test from 'ava';
 import fc from 'fast-check';
 import { field, plain, requestTypes, varint } from './proto/load.ts';
@@ -182,6 +182,28 @@ test('of several alternatives in one value the last counts', async (t) => {
     t.deepEqual(rows[index], { body: expected, body_type: letter, attribute: expected, attribute_types: letter }, name);
   }
 });
+
+for (const [sink, table] of [
+  ['logs', 'logs'],
+  ['traces', 'spans'],
+] as const) {
+  test(`${sink}: a resource, a scope and its schema URL that come after the records are theirs`, async (t) => {
+    const tenantId = `late-${sink}`;
+    const record = field(2);
+    const scope = (name: string): Buffer =>
+      field(2, record, record, field(1, field(1, name), field(2, '1')), field(3, `https://${name}`), record);
+    const resource = field(1, field(1, field(1, 'service.name'), field(2, field(1, 'cart'))));
+    const request = field(1, scope('first'), field(2), scope('second'), resource);
+    t.deepEqual((await tables.land([messageOf([request], { tenantId })], { sink })).rejected, []);
+    const rows = await tables.read(
+      `SELECT scope_name, scope_schema_url, service, groupArray(ordinal) AS ordinals FROM (SELECT * FROM ${table} WHERE tenant_id = '${tenantId}' ORDER BY ordinal) GROUP BY ALL ORDER BY scope_name`,
+    );
+    t.deepEqual(rows, [
+      { scope_name: 'first', scope_schema_url: 'https://first', service: 'cart', ordinals: [0, 1, 2] },
+      { scope_name: 'second', scope_schema_url: 'https://second', service: 'cart', ordinals: [3, 4, 5] },
+    ]);
+  });
+}
 
 test('a record that is cut or changed anywhere lands whole or not at all, and harms no other', async (t) => {
   const [attributes] = fc.sample(fc.array(pairs, { minLength: 8, maxLength: 8 }), { seed: 7, numRuns: 1 });
