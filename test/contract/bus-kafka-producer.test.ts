@@ -1,7 +1,7 @@
 /** How the producer meets Kafka: answers that are lost, and batches as Kafka's own clients read them. */
+import { Connection, produceV9 } from '@platformatic/kafka';
 import test, { type ExecutionContext } from 'ava';
 import { Kafka, logLevel } from 'kafkajs';
-import { DirectConnection } from '../../processors/adapters/bus-kafka/direct-connection.ts';
 import { kafkaBus } from '../../processors/adapters/bus-kafka.ts';
 import { startServices } from '../services/services.ts';
 import { messageTo, someTopic } from './bus-harness.ts';
@@ -21,15 +21,18 @@ const open = async (t: ExecutionContext) => {
 
 /** Loses the broker's next answers to Produce requests: what was sent is stored, and the sender never hears of it. */
 const loseAnswers = (t: ExecutionContext, count: number): void => {
-  const { send } = DirectConnection.prototype;
+  const { send } = Connection.prototype;
   let left = count;
-  DirectConnection.prototype.send = async function <Answer>(...args: Parameters<typeof send<Answer>>): Promise<Answer> {
-    const answer = await send.apply(this, args as Parameters<typeof send>);
-    if (left-- > 0) throw new Error('the answer was lost');
-    return answer as Answer;
+  Connection.prototype.send = function (...args) {
+    const callback = args[6] as (error: Error | null, answer?: unknown) => void;
+    if (args[0] === produceV9.api.key && left > 0) {
+      left--;
+      args[6] = () => callback(new Error('the answer was lost'));
+    }
+    return send.apply(this, args as Parameters<typeof send>);
   };
   t.teardown(() => {
-    DirectConnection.prototype.send = send;
+    Connection.prototype.send = send;
   });
 };
 

@@ -72,32 +72,18 @@ export class DirectConnection {
   }
 
   ask<Answer>({ key, version, tagged, payload, parser }: DirectRequest<Answer>): Promise<Answer> {
-    const request = (id: number, clientId: string): Buffer[] => {
-      const writer = Writer.create().appendInt16(key).appendInt16(version).appendInt32(id);
-      writer.appendString(clientId, false);
-      if (tagged) writer.appendTaggedFields();
-      return [writer.appendFrom(payload).prependLength().buffer];
-    };
-    return this.send(request, parser);
-  }
-
-  /** As `ask`, for a request that is whole: written as it is, in parts. */
-  send<Answer>(
-    request: (id: number, clientId: string) => readonly Buffer[],
-    parser: (bytes: number) => Parser<Answer>,
-  ): Promise<Answer> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     this.#lastId = (this.#lastId + 1) & 0x7fffffff;
     const id = this.#lastId;
+    const writer = Writer.create().appendInt16(key).appendInt16(version).appendInt32(id);
+    writer.appendString(this.#clientId, false);
+    if (tagged) writer.appendTaggedFields();
     return new Promise((resolve, reject) => {
-      const parts = request(id, this.#clientId);
       const settle = function* (bytes: number): Parser<void> {
         resolve(yield* parser(bytes));
       };
       this.#pending.push({ id, parser: settle, reject });
-      if (parts.length > 1) this.#socket.cork();
-      for (const part of parts) this.#socket.write(part);
-      if (parts.length > 1) this.#socket.uncork();
+      this.#socket.write(writer.appendFrom(payload).prependLength().buffer);
     });
   }
 

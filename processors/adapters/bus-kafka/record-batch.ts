@@ -1,6 +1,5 @@
 /** Kafka's record batch (magic 2), written once into one buffer of its exact size. */
 import { crc32c } from '@platformatic/kafka';
-import { writeVarint } from './varint.ts';
 import type { Outgoing } from './wire.ts';
 
 /** Who wrote a batch, and how many records it wrote into the partition before: brokers drop what they have already. */
@@ -25,6 +24,17 @@ const varintSize = (value: number): number => {
 
 /** Numbers of a record are zigzag-encoded; none of ours is negative. */
 const numberSize = (value: number): number => varintSize(value * 2);
+
+const writeVarint = (into: Buffer, at: number, value: number): number => {
+  let position = at;
+  let rest = value;
+  while (rest > 127) {
+    into[position++] = (rest & 127) | 128;
+    rest >>>= 7;
+  }
+  into[position++] = rest;
+  return position;
+};
 
 const writeNumber = (into: Buffer, at: number, value: number): number => writeVarint(into, at, value * 2);
 

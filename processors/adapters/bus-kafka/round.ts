@@ -13,7 +13,6 @@ export const nextRound = <Entry extends Outgoing>(
   queue: readonly Entry[],
   limitOf: (topic: string) => number,
 ): { round: Entry[]; rest: Entry[] } => {
-  if (queue.length === 1) return { round: [...queue], rest: [] };
   const used = new Map<string, number>();
   const full = new Set<string>();
   const round: Entry[] = [];

@@ -1,9 +1,14 @@
 /** Idempotent sending: each partition's batch is written once, and sent again as it is until its leader has it. */
-import { type BaseOptions, initProducerIdV4, ProtocolError } from '@platformatic/kafka';
+import {
+  type BaseOptions,
+  type Connection,
+  initProducerIdV4,
+  ProtocolError,
+  produceV9,
+  Writer,
+} from '@platformatic/kafka';
 import { Cluster, type Metadata } from './cluster.ts';
-import type { DirectConnection } from './direct-connection.ts';
 import { isProtocolError, isRefusedLogin } from './failures.ts';
-import { type Batch, produceAnswer, produceRequest } from './produce-request.ts';
 import { recordBatch } from './record-batch.ts';
 import { FatalBusError, type Outgoing } from './wire.ts';
 import { lookout } from './within.ts';
@@ -13,17 +18,25 @@ interface Producer {
   readonly epoch: number;
 }
 
+/** What goes to one partition in one round. */
+interface Batch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly bytes: Buffer;
+}
+
 /** A request that waits for its answer. */
 interface InFlight {
   readonly leader: number;
   readonly batches: readonly Batch[];
-  readonly connection: DirectConnection;
+  readonly connection: Connection;
 }
 
 const firstRetryDelayMs = 20;
 const longestRetryDelayMs = 250;
 /** A broker that hangs breaks no connection: so long without an answer, and it is looked whether another one leads by now. */
 const lookAfterMs = 1000;
+const acknowledgedByAll = -1;
 const largestSequence = 2 ** 31;
 /** The answer to a batch that the leader has already, further back than it can say where. */
 const alreadyThere = 'DUPLICATE_SEQUENCE_NUMBER';
@@ -44,6 +57,24 @@ const canRetry = (error: unknown): boolean => {
   if (isRefusedLogin(error)) return false;
   const errors = protocolErrors(error);
   return errors.every((each) => isDuplicate(each) || each['canRetry'] === true);
+};
+
+/** The batches of one leader as a Produce request of version 9, whose large parts are not copied. */
+const requestOf = (batches: readonly Batch[], timeoutMs: number): Writer => {
+  const topics = new Map<string, Batch[]>();
+  for (const batch of batches) {
+    const others = topics.get(batch.topic);
+    if (others === undefined) topics.set(batch.topic, [batch]);
+    else others.push(batch);
+  }
+  const request = Writer.create().appendString(undefined).appendInt16(acknowledgedByAll).appendInt32(timeoutMs);
+  return request
+    .appendArray([...topics], (topic, [name, partitions]) => {
+      topic.appendString(name).appendArray(partitions, (into, { partition, bytes }) => {
+        into.appendInt32(partition).appendBytes(bytes);
+      });
+    })
+    .appendTaggedFields();
 };
 
 /**
@@ -74,11 +105,12 @@ export class Sender {
 
   /** Resolves when all in-sync replicas of every partition have the messages. Rejects with what trying again does not change. */
   async send(messages: readonly Outgoing[]): Promise<void> {
+    const topics = [...new Set(messages.map(({ topic }) => topic))];
     let batches: readonly Batch[] | undefined;
     this.#trouble = undefined;
     for (let attempt = 0; ; attempt++) {
       try {
-        const metadata = this.#known(messages) ?? (await this.#learn(messages, attempt > 0));
+        const metadata = this.#known(topics) ?? (await this.#cluster.metadata(topics, attempt > 0));
         this.#metadata = undefined;
         this.#producer ??= await this.#newProducer();
         batches ??= this.#batches(messages, this.#producer);
@@ -104,13 +136,9 @@ export class Sender {
     await this.#cluster.close();
   }
 
-  #known(messages: readonly Outgoing[]): Metadata | undefined {
+  #known(topics: readonly string[]): Metadata | undefined {
     const known = this.#metadata;
-    return known !== undefined && messages.every(({ topic }) => known.topics.has(topic)) ? known : undefined;
-  }
-
-  #learn(messages: readonly Outgoing[], anew: boolean): Promise<Metadata> {
-    return this.#cluster.metadata([...new Set(messages.map(({ topic }) => topic))], anew);
+    return known !== undefined && topics.every((topic) => known.topics.has(topic)) ? known : undefined;
   }
 
   async #newProducer(): Promise<Producer> {
@@ -142,29 +170,26 @@ export class Sender {
   }
 
   /** One request for each leader; answers what must be sent again. */
-  #sendAll(metadata: Metadata, batches: readonly Batch[]): Promise<readonly Batch[]> {
-    const leaderOf = ({ topic, partition }: Batch): number => metadata.topics.get(topic)?.leaders[partition] ?? -1;
-    const [only] = batches;
-    if (batches.length === 1 && only !== undefined) return this.#sendTo(metadata, leaderOf(only), batches);
+  async #sendAll(metadata: Metadata, batches: readonly Batch[]): Promise<readonly Batch[]> {
     const leaders = new Map<number, Batch[]>();
     for (const batch of batches) {
-      const leader = leaderOf(batch);
+      const leader = metadata.topics.get(batch.topic)?.leaders[batch.partition] ?? -1;
       const others = leaders.get(leader);
       if (others === undefined) leaders.set(leader, [batch]);
       else others.push(batch);
     }
-    return Promise.all([...leaders].map(([leader, group]) => this.#sendTo(metadata, leader, group))).then((unsent) =>
-      unsent.flat(),
-    );
+    if (leaders.size === 1) for (const [leader, group] of leaders) return this.#sendTo(metadata, leader, group);
+    const unsent = await Promise.all([...leaders].map(([leader, group]) => this.#sendTo(metadata, leader, group)));
+    return unsent.flat();
   }
 
-  async #sendTo(metadata: Metadata, leader: number, batches: readonly Batch[]): Promise<readonly Batch[]> {
+  async #sendTo(metadata: Metadata, leader: number, batches: Batch[]): Promise<Batch[]> {
     if (leader < 0) {
       this.#trouble = new Error(`partition ${batches[0]?.partition} of topic ${batches[0]?.topic} has no leader`);
       return batches;
     }
     try {
-      const connection = await this.#cluster.directConnection(metadata, leader);
+      const connection = await this.#cluster.connection(metadata, leader);
       await this.#request({ leader, batches, connection });
       return [];
     } catch (error) {
@@ -180,11 +205,17 @@ export class Sender {
     this.#inFlight.add(request);
     this.#lookout.begin();
     try {
-      const refused = await request.connection.send(
-        (id, clientId) => produceRequest(id, clientId, request.batches, this.#timeoutMs),
-        produceAnswer,
-      );
-      if (refused !== undefined) throw refused;
+      await new Promise<void>((resolve, reject) => {
+        request.connection.send(
+          produceV9.api.key,
+          produceV9.api.version,
+          () => requestOf(request.batches, this.#timeoutMs),
+          produceV9.parseResponse,
+          true,
+          true,
+          (error) => (error == null ? resolve() : reject(error)),
+        );
+      });
     } finally {
       this.#inFlight.delete(request);
       if (this.#inFlight.size === 0) this.#lookout.end();
@@ -198,7 +229,7 @@ export class Sender {
     const { topics } = await this.#cluster.metadata([...new Set(names)], true);
     for (const { leader, batches, connection } of waiting) {
       const leaders = batches.map(({ topic, partition }) => topics.get(topic)?.leaders[partition] ?? -1);
-      if (leaders.some((now) => now >= 0 && now !== leader)) connection.close();
+      if (leaders.some((now) => now >= 0 && now !== leader)) connection.socket.destroy();
     }
   }
 }

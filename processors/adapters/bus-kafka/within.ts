@@ -63,20 +63,20 @@ export const patience = (ms: number): (<Value>(promise: Promise<Value>) => Promi
     isSet = false;
     if (current === undefined) return;
     const left = current.dueAt - performance.now();
-    if (left < 1) {
-      current.reject(new LateError(ms));
+    if (left < 1) current.reject(new LateError(ms));
+    else set(left);
+  };
+  return async (promise) => {
+    promise.catch(() => undefined);
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    current = { dueAt: performance.now() + ms, reject };
+    if (!isSet) set(ms);
+    try {
+      return await Promise.race([promise, late]);
+    } finally {
       current = undefined;
-    } else {
-      set(left);
     }
   };
-  // A promise that is settled does not hear the timer any more.
-  return (promise) =>
-    new Promise((resolve, reject) => {
-      current = { dueAt: performance.now() + ms, reject };
-      if (!isSet) set(ms);
-      promise.then(resolve, reject);
-    });
 };
 
 /**
