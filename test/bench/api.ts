@@ -3,13 +3,12 @@
  * which latency, and how long a start takes until it is ready. Server on core 0, generator on core 1.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signIn, startOiq } from '../end-to-end/oiq-process.ts';
 import { runLoad } from './load.ts';
 import { cpuSeconds, memory } from './process-cost.ts';
 import type { Row } from './report.ts';
+import { scratch } from './scratch.ts';
 
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 10);
 const serverCore = 0;
@@ -26,7 +25,7 @@ const startMs = async (dataDirectory: string): Promise<number> => {
 };
 
 export const api = async (): Promise<Row[]> => {
-  const directory = mkdtempSync(join(tmpdir(), 'oiq-bench-'));
+  const directory = scratch();
   const dataDirectory = join(directory, 'data');
   try {
     const first = await startMs(dataDirectory);
@@ -62,6 +61,5 @@ export const api = async (): Promise<Row[]> => {
     await oiq.stop();
     return rows;
   } finally {
-    rmSync(directory, { recursive: true, force: true });
   }
 };

@@ -2,8 +2,6 @@
  * The audit chain over embedded stores, one process: audited writes a second, and what it takes to verify and to prove. A write
  * is a small document and its record in one transaction, synced to disk; `BENCH_SECONDS` says for how long.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
@@ -23,6 +21,7 @@ import { allTopics } from '../../schemas/topics.ts';
 import { chdbColumns } from '../../sinks/adapters/columns-chdb.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import type { Row } from './report.ts';
+import { scratch } from './scratch.ts';
 
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 10);
 const chainLength = Number(process.env['BENCH_RECORDS'] ?? 100_000);
@@ -80,7 +79,7 @@ const measured = async (what: string, work: () => Promise<number>): Promise<Row>
 };
 
 export const audit = async (): Promise<Row[]> => {
-  const directory = mkdtempSync(join(tmpdir(), 'oiq-bench-'));
+  const directory = scratch();
   const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
   const columns = await chdbColumns({ directory: join(directory, 'columns') });
   const bus = await segmentsBus({ directory: join(directory, 'bus') });
@@ -124,6 +123,5 @@ export const audit = async (): Promise<Row[]> => {
     await bus.close();
     await columns.close();
     await documents.close();
-    rmSync(directory, { recursive: true, force: true });
   }
 };

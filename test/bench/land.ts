@@ -4,8 +4,7 @@
  * server and broker on core 1. The topics are filled first, the clock starts with the consumer.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@clickhouse/client';
@@ -17,6 +16,7 @@ import { bodies, logsPayload } from './payloads.ts';
 import { collectorPath, startCollector } from './peers.ts';
 import { cpuSeconds, memory } from './process-cost.ts';
 import type { Row } from './report.ts';
+import { scratch } from './scratch.ts';
 import { migrateTopics } from './topics.ts';
 
 const requests = Number(process.env['BENCH_REQUESTS'] ?? 2_000);
@@ -76,7 +76,7 @@ const kafkaExporter = (broker: string) => ({
 const quiet = { metrics: { level: 'none' }, logs: { level: 'warn' } };
 
 export const land = async (): Promise<Row[]> => {
-  const directory = mkdtempSync(join(tmpdir(), 'oiq-bench-'));
+  const directory = scratch();
   const [kafkaPort = 0, mongoPort = 0, ownPort = 0, peerPort = 0, peerHttp = 0] = await freePorts(5);
   const files = bodies(60, (seed) => logsPayload({ seed, records: recordsPerRequest, nowMs: Date.now() })).map(
     (body, index) => {

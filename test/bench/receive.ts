@@ -4,8 +4,7 @@
  * generator and broker on core 1.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mongoDeployment, withoutLimits } from '../end-to-end/deployment.ts';
 import { freePorts, startOiq } from '../end-to-end/oiq-process.ts';
@@ -15,6 +14,7 @@ import { bodies, logsPayload } from './payloads.ts';
 import { collectorPath, startCollector } from './peers.ts';
 import { cpuSeconds, memory } from './process-cost.ts';
 import type { Row } from './report.ts';
+import { scratch } from './scratch.ts';
 import { migrateTopics } from './topics.ts';
 
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 8);
@@ -106,7 +106,7 @@ const measure = async (target: Target, shape: Shape, connections: number, files:
 
 /** Runs all shapes at 8 and 64 connections against OIQ and, where there is one, the collector. */
 export const receive = async (): Promise<Row[]> => {
-  const directory = mkdtempSync(join(tmpdir(), 'oiq-bench-'));
+  const directory = scratch();
   const [kafkaPort = 0, mongoPort = 0, peerHttp = 0, peerGrpc = 0] = await freePorts(4);
   const kafka = await startService('kafka', { port: kafkaPort, directory: join(directory, 'kafka') });
   const mongo = await startService('mongodb', { port: mongoPort, directory: join(directory, 'mongo') });

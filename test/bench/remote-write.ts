@@ -2,8 +2,7 @@
  * Remote-write 2.0, from request to queryable: CPU-seconds of process and ClickHouse server for a million samples, beside
  * the collector's prometheus_remote_write receiver → batch → clickhouse exporter. Each has its own server.
  */
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@clickhouse/client';
@@ -15,6 +14,7 @@ import { bodies, remoteWritePayload } from './payloads.ts';
 import { collectorPath, startCollector } from './peers.ts';
 import { cpuSeconds } from './process-cost.ts';
 import type { Row } from './report.ts';
+import { scratch } from './scratch.ts';
 
 const recordsPerRequest = 1_000;
 const requests = Number(process.env['BENCH_REQUESTS'] ?? 1_000);
@@ -41,7 +41,7 @@ const queryable = async (url: string, sql: string, rows: number): Promise<void> 
 };
 
 export const remoteWrite = async (): Promise<Row[]> => {
-  const directory = mkdtempSync(join(tmpdir(), 'oiq-bench-'));
+  const directory = scratch();
   const [ownPort = 0, peerPort = 0, peerHttp = 0] = await freePorts(3);
   const files = bodies(400, (seed) => remoteWritePayload({ seed, records: recordsPerRequest, nowMs: Date.now() })).map(
     (body, index) => {

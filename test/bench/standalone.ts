@@ -2,8 +2,7 @@
  * Everything in one process on the whole machine: log records sustained for a minute, and CPU-seconds for a million of
  * them from acknowledgement to queryable, beside VictoriaLogs fed with the same bodies.
  */
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { embeddedDeployment, withoutLimits } from '../end-to-end/deployment.ts';
@@ -13,6 +12,7 @@ import { bodies, logsPayload } from './payloads.ts';
 import { startPinned, victoriaLogsPath } from './peers.ts';
 import { cpuSeconds, memory } from './process-cost.ts';
 import type { Row } from './report.ts';
+import { scratch } from './scratch.ts';
 
 const seconds = Number(process.env['BENCH_STANDALONE_SECONDS'] ?? 60);
 const recordsPerRequest = 500;
@@ -40,7 +40,7 @@ const row = (peer: string, load: LoadResult, cpu: number, drainSeconds: number, 
 });
 
 export const standalone = async (): Promise<Row[]> => {
-  const directory = mkdtempSync(join(tmpdir(), 'oiq-bench-'));
+  const directory = scratch();
   const files = bodies(60, (seed) => logsPayload({ seed, records: recordsPerRequest, nowMs: Date.now() })).map(
     (body, index) => {
       const file = join(directory, `${index}.pb`);
