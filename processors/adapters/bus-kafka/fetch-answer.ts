@@ -13,7 +13,7 @@ export interface PartitionAnswer {
   readonly slab: Slab | undefined;
 }
 
-export interface TopicAnswer {
+interface TopicAnswer {
   readonly topicId: string;
   readonly partitions: readonly PartitionAnswer[];
 }

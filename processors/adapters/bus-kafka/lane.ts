@@ -29,7 +29,7 @@ export interface LaneOptions {
 }
 
 /** How long Kafka may be away before calls are told that it cannot be said whether it has their messages. */
-const patienceMs = 8000;
+export const patienceMs = 8000;
 
 export class Lane {
   readonly #options: LaneOptions;

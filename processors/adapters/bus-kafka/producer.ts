@@ -4,7 +4,7 @@ import type { Message, Producer } from '../../../schemas/bus.ts';
 import { PermanentError, UnavailableError } from '../../../schemas/errors.ts';
 import type { Cluster } from './cluster.ts';
 import { reasonOf } from './failures.ts';
-import { type Call, Lane } from './lane.ts';
+import { type Call, Lane, patienceMs } from './lane.ts';
 import { largestValue } from './largest-value.ts';
 import { nextRound } from './round.ts';
 import { FatalBusError, headerAllowance, type Outgoing, outgoing } from './wire.ts';
@@ -22,7 +22,6 @@ export interface KafkaProducerOptions {
 
 /** A call is refused at once while more than this waits. */
 const mostPendingBytes = 256 * 1024 * 1024;
-const patienceMs = 8000;
 /** How long a failed round counts: without requests, which a readiness that stays bad keeps away, nothing would end it. */
 const troubleMs = 10_000;
 

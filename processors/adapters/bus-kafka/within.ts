@@ -49,39 +49,8 @@ export const unlessMoved = async <Value>(
 };
 
 /**
- * As `within`, for one promise after the other. Its timer is left as it is when an answer comes and set anew only when it
- * fires, since one for each of many small requests shows in what they cost.
- */
-export const patience = (ms: number): (<Value>(promise: Promise<Value>) => Promise<Value>) => {
-  let isSet = false;
-  let current: { readonly dueAt: number; readonly reject: (error: Error) => void } | undefined;
-  const set = (delayMs: number): void => {
-    isSet = true;
-    setTimeout(check, delayMs).unref();
-  };
-  const check = (): void => {
-    isSet = false;
-    if (current === undefined) return;
-    const left = current.dueAt - performance.now();
-    if (left < 1) current.reject(new LateError(ms));
-    else set(left);
-  };
-  return async (promise) => {
-    promise.catch(() => undefined);
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    current = { dueAt: performance.now() + ms, reject };
-    if (!isSet) set(ms);
-    try {
-      return await Promise.race([promise, late]);
-    } finally {
-      current = undefined;
-    }
-  };
-};
-
-/**
- * Calls `look` each time that what began has not ended for so long. As with `patience`, its timer is left as it is
- * between many things that end soon.
+ * Calls `look` each time that what began has not ended for so long. Its timer is left as it is when something ends and
+ * set anew only when it fires, since one for each of many small requests shows in what they cost.
  */
 export const lookout = (ms: number, look: () => void): { begin(): void; end(): void } => {
   let isSet = false;
@@ -110,5 +79,22 @@ export const lookout = (ms: number, look: () => void): { begin(): void; end(): v
     end() {
       since = undefined;
     },
+  };
+};
+
+/** As `within`, for one promise after the other, without a timer for each of them. */
+export const patience = (ms: number): (<Value>(promise: Promise<Value>) => Promise<Value>) => {
+  let giveUp = (_: Error): void => undefined;
+  const { begin, end } = lookout(ms, () => giveUp(new LateError(ms)));
+  return async (promise) => {
+    promise.catch(() => undefined);
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    giveUp = reject;
+    begin();
+    try {
+      return await Promise.race([promise, late]);
+    } finally {
+      end();
+    }
   };
 };
