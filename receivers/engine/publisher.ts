@@ -92,13 +92,6 @@ interface Draft {
 const laneOf = ({ caller, signal, format }: Origin, { encoding }: Piece): string =>
   `${caller.tenantId}/${caller.projectId}/${caller.keyId}/${signal}/${format}/${encoding}`;
 
-/** True only in one lane: cheaper than its name for requests of one key in a row. */
-const isLaneOf = ({ origin, encoding }: Draft, other: Origin, piece: Piece): boolean =>
-  origin.caller === other.caller &&
-  origin.signal === other.signal &&
-  origin.format === other.format &&
-  encoding === piece.encoding;
-
 /** What goes in one `publish`, and everyone who waits for it. */
 interface Flush {
   readonly durable: Promise<void>;
@@ -106,8 +99,6 @@ interface Flush {
   readonly reject: (error: unknown) => void;
   readonly drafts: Map<string, Draft>;
   readonly full: Draft[];
-  /** The draft that was put into last. */
-  latest: Draft | undefined;
   bytes: number;
   requests: number;
 }
@@ -116,7 +107,7 @@ const emptyFlush = (): Flush => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   // Whoever stopped waiting (a broken connection) must not make the rejection unhandled.
   promise.catch(() => undefined);
-  return { durable: promise, resolve, reject, drafts: new Map(), full: [], latest: undefined, bytes: 0, requests: 0 };
+  return { durable: promise, resolve, reject, drafts: new Map(), full: [], bytes: 0, requests: 0 };
 };
 
 export class Publisher {
@@ -179,9 +170,8 @@ export class Publisher {
   }
 
   #put(flush: Flush, origin: Origin, piece: Piece): void {
-    const { latest } = flush;
-    const draft =
-      latest !== undefined && isLaneOf(latest, origin, piece) ? latest : flush.drafts.get(laneOf(origin, piece));
+    const lane = laneOf(origin, piece);
+    const draft = flush.drafts.get(lane);
     if (draft !== undefined) {
       if (
         piece.bytes.length < ownMessageBytes &&
@@ -194,21 +184,18 @@ export class Publisher {
         draft.bodies.push(piece.bytes);
         draft.bytes += piece.bytes.length;
         draft.size += piece.size;
-        flush.latest = draft;
         return;
       }
       flush.full.push(draft);
     }
-    const begun: Draft = {
+    flush.drafts.set(lane, {
       origin,
       encoding: piece.encoding,
       members: [memberOf(piece, origin)],
       bodies: [piece.bytes],
       bytes: piece.bytes.length,
       size: piece.size,
-    };
-    flush.drafts.set(laneOf(origin, piece), begun);
-    flush.latest = begun;
+    });
   }
 
   #schedule(): void {
