@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import type { ExecutionContext } from 'ava';
 import { mongoDocuments } from '../../api/adapters/documents-mongodb.ts';
 import { kafkaBus } from '../../processors/adapters/bus-kafka.ts';
 import type { Bus } from '../../schemas/bus.ts';
@@ -9,7 +10,7 @@ import { organizations, organizationsTenant } from '../../schemas/resources/orga
 import { startBrokers } from '../services/kafka-cluster.ts';
 import { type Instance, startService, unavailable } from '../services/services.ts';
 import { mongoDeployment, withoutLimits } from './deployment.ts';
-import { freePorts, runOiq } from './oiq-process.ts';
+import { freePorts, type OiqProcess, type Ports, runOiq, startOiq } from './oiq-process.ts';
 
 const servers = ['kafka', 'clickhouse', 'mongodb', 'redis'] as const;
 type Server = (typeof servers)[number];
@@ -114,4 +115,13 @@ export const startCluster = async (directory: string, { shards = 1, brokers: cou
     await stopAll();
     throw error;
   }
+};
+
+/** Starts a process of one role, which is killed when the test has ended. */
+export const startRole = async (t: ExecutionContext, cluster: Cluster, role: string): Promise<OiqProcess> => {
+  const ports = (await freePorts(3)) as unknown as Ports;
+  const { dataDirectory, environment } = cluster;
+  const oiq = await startOiq({ args: [role], dataDirectory, ports, environment });
+  t.teardown(() => oiq.kill());
+  return oiq;
 };

@@ -6,11 +6,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { topics as declared } from '../../schemas/topics.ts';
 import { leadersAt } from '../services/kafka-cluster.ts';
-import { type Cluster, clusterMissing, startCluster } from './cluster.ts';
-import { freePorts, type OiqProcess, type Ports, startOiq } from './oiq-process.ts';
+import { type Cluster, clusterMissing, startCluster, startRole } from './cluster.ts';
 import { Oracle } from './oracle.ts';
 import { readBackClickhouse } from './read-back.ts';
 import { judge, lagOf, landedRows, until } from './reliability.ts';
@@ -35,17 +34,9 @@ test.after.always(async () => {
   await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
-const startRole = async (t: ExecutionContext, role: string): Promise<OiqProcess> => {
-  const ports = (await freePorts(3)) as unknown as Ports;
-  const { environment } = cluster;
-  const oiq = await startOiq({ args: [role], dataDirectory: join(directory, 'data'), ports, environment });
-  t.teardown(() => oiq.kill());
-  return oiq;
-};
-
 serial('brokers of three that are killed or hang, one after the other, lose and double nothing', async (t) => {
   t.timeout(120_000 + rounds * 90_000);
-  const [receivers, sinks] = await Promise.all([startRole(t, 'receivers'), startRole(t, 'sinks')]);
+  const [receivers, sinks] = await Promise.all([startRole(t, cluster, 'receivers'), startRole(t, cluster, 'sinks')]);
   const { licenseKey } = cluster;
   const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, connections: 6, pauseMs: 10 });
   t.teardown(() => oracle.close());

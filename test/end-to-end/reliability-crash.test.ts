@@ -1,19 +1,14 @@
 /** Sinks killed exactly between an insert and its commit: what was in doubt lands once. (The cluster's are with its kills.) */
 import test from 'ava';
 import { landWithCrashes } from './crash.ts';
-import { embeddedDeployment, withoutLimits } from './deployment.ts';
-import { runOiq } from './oiq-process.ts';
 import { readBackEmbedded, readLedgerEmbedded } from './read-back.ts';
-import { judge, temporaryDirectory } from './reliability.ts';
+import { installation, judge } from './reliability.ts';
 
 test.serial(
   'embedded: a sink that dies between insert and commit, again and again, lands each record once',
   async (t) => {
     t.timeout(300_000);
-    const dataDirectory = await temporaryDirectory(t, 'crash');
-    const licenseKey = await embeddedDeployment(dataDirectory);
-    const environment = { ...withoutLimits, OIQ_DATA_DIR: dataDirectory };
-    t.is((await runOiq(['migrate'], environment)).code, 0);
+    const { dataDirectory, environment, licenseKey } = await installation(t, 'crash');
     const oracle = await landWithCrashes(t, { environment, licenseKey }, 6);
     const landed = await readBackEmbedded(dataDirectory, oracle.service);
     judge(t, oracle, landed);

@@ -7,11 +7,10 @@ import test from 'ava';
 import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
 import { deadLetterMessages } from '../../schemas/dead-letter.ts';
 import { type DeadLetterCommand, deadLetterCommand, idsIn, listed, payloadIn } from './dead-letter-command.ts';
-import { embeddedDeployment, withoutLimits } from './deployment.ts';
-import { read, runOiq, signIn, spawnOiq, startOiq } from './oiq-process.ts';
+import { read, signIn, spawnOiq, startOiq } from './oiq-process.ts';
 import { logsRequest, Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { drained, judge, temporaryDirectory } from './reliability.ts';
+import { drained, installation, judge } from './reliability.ts';
 
 const good = logsRequest('refused', ['of two members']);
 const hostile = [
@@ -109,10 +108,7 @@ test.serial(
   'refused bodies are kept byte for byte under load; replays publish once, also concurrent ones',
   async (t) => {
     t.timeout(400_000);
-    const dataDirectory = await temporaryDirectory(t, 'dead-letter');
-    const licenseKey = await embeddedDeployment(dataDirectory);
-    const environment = { ...withoutLimits, OIQ_DATA_DIR: dataDirectory };
-    t.is((await runOiq(['migrate'], environment)).code, 0);
+    const { dataDirectory, environment, licenseKey } = await installation(t, 'dead-letter');
     const valid = Array.from({ length: 40 }, (_, index) => `valid-${index}`);
     await buryValid(dataDirectory, valid);
     const run = deadLetterCommand(t, environment);
@@ -176,10 +172,7 @@ test.serial(
 
 test.serial('replays that are killed on their way leave no letter out and replay none twice', async (t) => {
   t.timeout(300_000);
-  const dataDirectory = await temporaryDirectory(t, 'dead-letter-killed');
-  await embeddedDeployment(dataDirectory);
-  const environment = { ...withoutLimits, OIQ_DATA_DIR: dataDirectory };
-  t.is((await runOiq(['migrate'], environment)).code, 0);
+  const { dataDirectory, environment } = await installation(t, 'dead-letter-killed');
   const valid = Array.from({ length: 640 }, (_, index) => `valid-${index}`);
   await buryValid(dataDirectory, valid);
   const replay = ['dead-letter', 'replay', '--reason', 'since-valid'] as const;

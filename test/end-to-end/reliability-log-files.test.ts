@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { embeddedDeployment, withoutLimits } from './deployment.ts';
-import { type OiqProcess, runOiq, startOiq } from './oiq-process.ts';
+import { type OiqProcess, startOiq } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { drained, judge, temporaryDirectory, until } from './reliability.ts';
+import { drained, installation, judge, temporaryDirectory, until } from './reliability.ts';
 
 const mebibyte = 1024 ** 2;
 
@@ -52,10 +52,7 @@ const mountable = (process.platform === 'linux' && process.getuid?.() === 0) || 
 
 /** A log that holds acknowledged records which no sink has seen. */
 const unread = async (t: ExecutionContext) => {
-  const dataDirectory = await temporaryDirectory(t, 'damage');
-  const licenseKey = await embeddedDeployment(dataDirectory);
-  const environment = { ...withoutLimits, OIQ_DATA_DIR: dataDirectory };
-  t.is((await runOiq(['migrate'], environment)).code, 0);
+  const { dataDirectory, environment, licenseKey } = await installation(t, 'damage');
   const receivers = await startOiq({ args: ['receivers'], dataDirectory, environment });
   const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, connections: 2 });
   t.teardown(async () => {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { type Cluster, clusterMissing, startCluster } from './cluster.ts';
+import { type Cluster, clusterMissing, startCluster, startRole } from './cluster.ts';
 import { deadLetterCommand } from './dead-letter-command.ts';
-import { freePorts, type OiqProcess, type Ports, startOiq } from './oiq-process.ts';
+import type { OiqProcess } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 import { handlePoison, judgePoison, publishPoison } from './poison.ts';
 import { readBackClickhouse } from './read-back.ts';
@@ -26,14 +26,6 @@ test.after.always(async () => {
   await cluster?.close();
   await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
-
-const startRole = async (t: ExecutionContext, role: string): Promise<OiqProcess> => {
-  const ports = (await freePorts(3)) as unknown as Ports;
-  const { environment } = cluster;
-  const oiq = await startOiq({ args: [role], dataDirectory: join(directory, 'data'), ports, environment });
-  t.teardown(() => oiq.kill());
-  return oiq;
-};
 
 const startLoad = (t: ExecutionContext, receivers: OiqProcess): Oracle => {
   const { licenseKey } = cluster;
@@ -58,7 +50,10 @@ for (const how of ['stop', 'kill'] as const)
     `the broker is gone (${how}) and comes back: 503 with Retry-After meanwhile, and on without a restart`,
     async (t) => {
       t.timeout(300_000);
-      const [receivers, sinks] = await Promise.all([startRole(t, 'receivers'), startRole(t, 'sinks')]);
+      const [receivers, sinks] = await Promise.all([
+        startRole(t, cluster, 'receivers'),
+        startRole(t, cluster, 'sinks'),
+      ]);
       const oracle = startLoad(t, receivers);
       await delay(3000);
       await cluster.kafka[how]();
@@ -86,7 +81,7 @@ for (const how of ['stop', 'kill'] as const)
 
 serial('ClickHouse is gone for a minute and comes back: the lag drains, nothing is lost or doubled', async (t) => {
   t.timeout(400_000);
-  const [receivers, sinks] = await Promise.all([startRole(t, 'receivers'), startRole(t, 'sinks')]);
+  const [receivers, sinks] = await Promise.all([startRole(t, cluster, 'receivers'), startRole(t, cluster, 'sinks')]);
   const oracle = startLoad(t, receivers);
   await until('a sink that lands', async () => (await landedRows(sinks.http)) > 0);
   await cluster.clickhouse.kill();
@@ -103,8 +98,8 @@ serial('ClickHouse is gone for a minute and comes back: the lag drains, nothing 
 serial('two members of the sinks come and go under load, also by kill -9: nothing is lost or doubled', async (t) => {
   const times = Math.max(4, Math.ceil(rounds / 3));
   t.timeout(180_000 + times * 40_000);
-  const receivers = await startRole(t, 'receivers');
-  const members = await Promise.all([startRole(t, 'sinks'), startRole(t, 'sinks')]);
+  const receivers = await startRole(t, cluster, 'receivers');
+  const members = await Promise.all([startRole(t, cluster, 'sinks'), startRole(t, cluster, 'sinks')]);
   const oracle = startLoad(t, receivers);
   for (let round = 0; round < times; round++) {
     await delay(between(1000, 5000));
@@ -112,14 +107,14 @@ serial('two members of the sinks come and go under load, also by kill -9: nothin
     if (round % 3 === 2) await leaving?.kill();
     else t.is(await leaving?.stop(), 0, leaving?.output());
     await delay(between(0, 2000));
-    members.push(await startRole(t, 'sinks'));
+    members.push(await startRole(t, cluster, 'sinks'));
   }
   await settle(t, oracle, [receivers, ...members]);
 });
 
 serial('cluster: 999 of 1,000 messages land and the poison message is one dead letter', async (t) => {
   t.timeout(300_000);
-  const sinks = await startRole(t, 'sinks');
+  const sinks = await startRole(t, cluster, 'sinks');
   await publishPoison(cluster.bus);
   await until('lag 0', async () => (await lagOf(cluster.bus)) === 0);
   await handlePoison(t, deadLetterCommand(t, cluster.environment));

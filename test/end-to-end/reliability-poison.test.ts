@@ -3,18 +3,14 @@ import { join } from 'node:path';
 import test from 'ava';
 import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
 import { deadLetterCommand } from './dead-letter-command.ts';
-import { embeddedDeployment, withoutLimits } from './deployment.ts';
-import { runOiq, startOiq } from './oiq-process.ts';
+import { startOiq } from './oiq-process.ts';
 import { handlePoison, judgePoison, publishPoison } from './poison.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { drained, temporaryDirectory } from './reliability.ts';
+import { drained, installation } from './reliability.ts';
 
 test.serial('embedded: the other 999 land and the poison message is one dead letter', async (t) => {
   t.timeout(240_000);
-  const dataDirectory = await temporaryDirectory(t, 'poison');
-  await embeddedDeployment(dataDirectory);
-  const environment = { ...withoutLimits, OIQ_DATA_DIR: dataDirectory };
-  t.is((await runOiq(['migrate'], environment)).code, 0);
+  const { dataDirectory, environment } = await installation(t, 'poison');
   const bus = await segmentsBus({ directory: join(dataDirectory, 'bus') });
   await publishPoison(bus);
   await bus.close();

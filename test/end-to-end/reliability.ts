@@ -6,6 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import type { Bus } from '../../schemas/bus.ts';
 import { sinkGroups } from '../../sinks/index.ts';
+import { embeddedDeployment, withoutLimits } from './deployment.ts';
+import { runOiq } from './oiq-process.ts';
 import type { Oracle } from './oracle.ts';
 
 /** Kills of each kind; `TEST_KILL_ROUNDS=100` for a long run. */
@@ -16,6 +18,15 @@ export const temporaryDirectory = async (t: ExecutionContext, name: string): Pro
   const directory = await mkdtemp(join(tmpdir(), `oiq-${name}-`));
   t.teardown(() => rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
   return directory;
+};
+
+/** An embedded installation of a test's own: set up, migrated, without limits that a generator would meet. */
+export const installation = async (t: ExecutionContext, name: string) => {
+  const dataDirectory = await temporaryDirectory(t, name);
+  const licenseKey = await embeddedDeployment(dataDirectory);
+  const environment = { ...withoutLimits, OIQ_DATA_DIR: dataDirectory };
+  t.is((await runOiq(['migrate'], environment)).code, 0);
+  return { dataDirectory, environment, licenseKey };
 };
 
 export const between = (least: number, most: number): number => least + Math.random() * (most - least);

@@ -8,11 +8,10 @@ import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { topics } from '../../schemas/topics.ts';
 import { tracesRequest } from '../cases/sink-tables.ts';
-import { embeddedDeployment, withoutLimits } from './deployment.ts';
-import { freePorts, type OiqProcess, type Ports, read, runOiq, signIn, startOiq } from './oiq-process.ts';
+import { freePorts, type OiqProcess, type Ports, read, signIn, startOiq } from './oiq-process.ts';
 import { logsRequest, Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { judge, temporaryDirectory, until } from './reliability.ts';
+import { installation, judge, until } from './reliability.ts';
 
 interface Amount {
   readonly requests: number;
@@ -68,11 +67,8 @@ const spans = (count: number): Uint8Array =>
 
 test.serial('what was sent, answered, counted and stored agrees, also after kill -9', async (t) => {
   t.timeout(240_000);
-  const dataDirectory = await temporaryDirectory(t, 'ledger');
-  const licenseKey = await embeddedDeployment(dataDirectory);
+  const { dataDirectory, environment, licenseKey } = await installation(t, 'ledger');
   const ports = (await freePorts(3)) as unknown as Ports;
-  const environment = { ...withoutLimits, OIQ_DATA_DIR: dataDirectory };
-  t.is((await runOiq(['migrate'], environment)).code, 0);
   await publishPoison(dataDirectory);
   let oiq: OiqProcess = await startOiq({ dataDirectory, ports, environment });
   const oracle = new Oracle({ otlp: () => oiq.otlp, licenseKey, connections: 4, pauseMs: 5, run: 'ledger' });
