@@ -149,8 +149,7 @@ serial('a broker that hangs, though it is the first that is named, leads and coo
   const load = await publishing(t, bus, topic);
   const consuming = consume(bus, [topic], { group });
   await eventually('something of each partition', patienceMs, () => consuming.texts.length > 10);
-  const { pid } = brokerOf(hanging);
-  process.kill(pid, 'SIGSTOP');
+  await brokerOf(hanging).hang();
   try {
     const other = brokerOf((hanging % servers.length) + 1);
     await eventually('other leaders', patienceMs, async () => {
@@ -165,7 +164,7 @@ serial('a broker that hangs, though it is the first that is named, leads and coo
     const late = await open(t, hanging - 1);
     await (await late.producer()).publish([messageTo(topic, 'late')]);
   } finally {
-    process.kill(pid, 'SIGCONT');
+    brokerOf(hanging).resume();
   }
   await load.stop();
   await eventually('the rest', patienceMs, () => load.acknowledged.every((text) => consuming.texts.includes(text)));
@@ -185,8 +184,8 @@ serial('a broker that cannot answer for what only it has holds up nothing of the
   const producer = await bus.producer();
   await producer.publish(keys.map((key) => messageTo(topic, 'before', { key })));
   const [held = '', ...others] = keys;
-  const { pid } = brokerOf(leaders[0] ?? 1);
-  process.kill(pid, 'SIGSTOP');
+  const hanging = brokerOf(leaders[0] ?? 1);
+  await hanging.hang();
   try {
     let isHeld = true;
     const waiting = producer.publish([messageTo(topic, 'held up', { key: held })]).finally(() => {
@@ -196,7 +195,7 @@ serial('a broker that cannot answer for what only it has holds up nothing of the
     for (const key of others) await producer.publish([messageTo(topic, 'meanwhile', { key })]);
     t.true(isHeld, 'the others were acknowledged while one was not');
   } finally {
-    process.kill(pid, 'SIGCONT');
+    hanging.resume();
   }
 });
 

@@ -57,7 +57,7 @@ serial('brokers of three that are killed or hang, one after the other, lose and 
     if (broker === undefined || other === undefined) throw new Error(`there is no broker ${struck}`);
     const began = performance.now();
     if (round % 2 === 0) await broker.kill();
-    else process.kill(broker.pid, 'SIGSTOP');
+    else await broker.hang();
     try {
       await until(
         'other leaders',
@@ -72,7 +72,7 @@ serial('brokers of three that are killed or hang, one after the other, lose and 
       await until('landing', async () => (await landedRows(sinks.http)) > landed, 60_000);
     } finally {
       if (round % 2 === 0) await broker.start();
-      else process.kill(broker.pid, 'SIGCONT');
+      else broker.resume();
     }
     await acknowledgedAgain();
     await delay(1000);

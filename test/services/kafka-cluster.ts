@@ -1,7 +1,8 @@
 /** Several Kafka brokers that form one cluster: every topic and offset on all of them, writes need two of three. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Connection, metadataV12 } from '@platformatic/kafka';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Connection, metadataV12, ResponseError } from '@platformatic/kafka';
 import { freePorts } from '../end-to-end/oiq-process.ts';
 import { clusterId } from './kafka.ts';
 import { type Instance, startService } from './services.ts';
@@ -63,16 +64,27 @@ ${more}
   throw failed.reason;
 };
 
-/** Which node leads each partition of a topic (-1 while none does), as this broker sees it. */
+/**
+ * Which node leads each partition of a topic (-1 while none does), as this broker sees it. A broker hears of a topic that is
+ * new only a moment after others: so long it is waited for.
+ */
 export const leadersAt = async ({ url }: Instance, topic: string): Promise<number[]> => {
   const [host = '', port] = url.split(':');
   const connection = new Connection('test');
   await connection.connect(host, Number(port));
   try {
-    const { topics } = await metadataV12.api.async(connection, [topic], false, false);
-    const leaders: number[] = [];
-    for (const { partitionIndex, leaderId } of topics[0]?.partitions ?? []) leaders[partitionIndex] = leaderId;
-    return leaders;
+    for (const deadline = Date.now() + 20_000; ; await delay(20)) {
+      const { topics } = await metadataV12.api.async(connection, [topic], false, false).catch((error: unknown) => {
+        // The driver takes a partition without a leader, or a topic that is unknown, for a failure of the whole answer.
+        if (error instanceof ResponseError)
+          return error['response'] as Awaited<ReturnType<typeof metadataV12.api.async>>;
+        throw error;
+      });
+      const leaders: number[] = [];
+      for (const { partitionIndex, leaderId } of topics[0]?.partitions ?? []) leaders[partitionIndex] = leaderId;
+      if (leaders.length > 0) return leaders;
+      if (Date.now() > deadline) throw new Error(`the broker at ${url} knows no topic ${topic}`);
+    }
   } finally {
     await connection.close();
   }

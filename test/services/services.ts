@@ -10,6 +10,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { clickhouse } from './clickhouse.ts';
 import { type ServiceDefinition, type ServiceName, serviceNames } from './definition.ts';
+import { hang, resume } from './hanging.ts';
 import { kafka } from './kafka.ts';
 import { mongodb } from './mongodb.ts';
 import { redis } from './redis.ts';
@@ -42,6 +43,9 @@ export interface Instance {
   start(): Promise<void>;
   /** SIGKILL. */
   kill(): Promise<void>;
+  /** From when this resolves until `resume` it keeps its connections, and answers nothing. */
+  hang(): Promise<void>;
+  resume(): void;
 }
 
 const cacheDirectory = (): string => process.env.TEST_SERVICES_DIR ?? join(homedir(), '.cache', 'oiq-services');
@@ -175,6 +179,8 @@ export const startService = async (
     },
     stop: () => finish('SIGTERM'),
     kill: () => finish('SIGKILL'),
+    hang: () => hang(child.pid ?? 0),
+    resume: () => resume(child.pid ?? 0),
     async start() {
       child = await launch(definition, port, directory, false);
       own.add(child);
