@@ -32,7 +32,7 @@ export const traceparentOf = (header: string | undefined): string =>
   header !== undefined && header.length === 55 && traceparentForm.test(header) ? header : '';
 
 /** Headers that Node gives as one string or as several. */
-export const single = (header: string | string[] | undefined): string | undefined =>
+const single = (header: string | string[] | undefined): string | undefined =>
   typeof header === 'string' ? header : header?.[0];
 
 const unavailable = refusal('unavailable', 'the receiver is shutting down', 1);

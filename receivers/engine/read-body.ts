@@ -1,6 +1,7 @@
 /** Reads a request's body into memory under a cap. */
 import type { IncomingMessage } from 'node:http';
 import type { InFlight } from './in-flight.ts';
+import { Pieces } from './pieces.ts';
 
 export interface BodyOutcome {
   /** The body is complete. Its bytes stay counted as held until they are released. */
@@ -11,11 +12,6 @@ export interface BodyOutcome {
   noMemory(): void;
 }
 
-const joined = (chunks: readonly Buffer[], size: number): Buffer => {
-  const [first] = chunks;
-  return chunks.length === 1 && first !== undefined && first.length === size ? first : Buffer.concat(chunks, size);
-};
-
 const ignore = (): void => undefined;
 
 /** Calls exactly one of the outcomes, or none when the connection ends before the body does. */
@@ -25,8 +21,7 @@ export const readBody = (
   inFlight: InFlight,
   outcome: BodyOutcome,
 ): void => {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const pieces = new Pieces();
   let settled = false;
 
   const settle = (): void => {
@@ -36,29 +31,28 @@ export const readBody = (
     request.resume();
   };
   const take = (chunk: Buffer) => {
-    const fits = Math.min(chunk.length, capBytes - size);
+    const fits = Math.min(chunk.length, capBytes - pieces.size);
     if (!inFlight.hold(fits)) {
-      inFlight.release(size);
+      inFlight.release(pieces.size);
       settle();
       return outcome.noMemory();
     }
-    chunks.push(chunk);
-    size += fits;
+    pieces.add(fits === chunk.length ? chunk : chunk.subarray(0, fits));
     if (fits === chunk.length) return;
     settle();
-    outcome.tooLarge(joined(chunks, size));
+    outcome.tooLarge(pieces.joined());
   };
 
   request.on('data', take);
   request.on('end', () => {
     if (settled) return;
     settled = true;
-    outcome.whole(joined(chunks, size));
+    outcome.whole(pieces.joined());
   });
   request.on('close', () => {
     if (settled) return;
     settled = true;
-    inFlight.release(size);
+    inFlight.release(pieces.size);
   });
   // A broken connection is told by `close`; without a listener it would end the process.
   request.on('error', ignore);

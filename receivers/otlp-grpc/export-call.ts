@@ -1,15 +1,16 @@
 /** One call of an `Export` method: metadata, admission, one message under a cap, the answer. */
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Signal } from '../../schemas/topics.ts';
 import { isRefusal } from '../engine/admission.ts';
-import { single, traceparentOf } from '../engine/http-ingest.ts';
+import { traceparentOf } from '../engine/http-ingest.ts';
 import type { Accepted } from '../engine/intake.ts';
 import type { Caller } from '../engine/keyring.ts';
+import { Pieces } from '../engine/pieces.ts';
 import type { Origin } from '../engine/publisher.ts';
 import type { Engine } from '../engine/receiver.ts';
 import { type Refusal, refusal, refusalKinds, refusalOf } from '../engine/refusal.ts';
 import { encodingOf } from '../engine/refuse.ts';
+import type { Http2Stream, StreamHandler } from '../http2/server.ts';
 import { code, fail, headerBytes, succeed, timeoutMs } from './framing.ts';
 
 /** A message that has not come whole by then belongs to a sender that is gone or means no good. */
@@ -21,51 +22,44 @@ export interface CallOptions {
   readonly engine: Engine;
   readonly receiver: string;
   readonly maxBodyBytes: number;
+  /** The call is over. */
+  forget(call: ExportCall): void;
 }
 
-export class ExportCall {
+export class ExportCall implements StreamHandler {
   readonly #options: CallOptions;
-  readonly #stream: ServerHttp2Stream;
-  readonly #headers: IncomingHttpHeaders;
+  readonly #stream: Http2Stream;
   readonly #signal: Signal;
   readonly #source: string;
   #caller: Caller | undefined;
-  #chunks: Buffer[] = [];
-  #size = 0;
+  readonly #body = new Pieces();
   #read = false;
+  /** There is more than is taken. */
+  #cut = false;
   #answered = false;
   /** On the `performance.now()` clock. */
   deadlineAt: number;
 
-  constructor(
-    options: CallOptions,
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-    signal: Signal,
-    peer: string | undefined,
-  ) {
+  constructor(options: CallOptions, stream: Http2Stream, signal: Signal) {
     this.#options = options;
     this.#stream = stream;
-    this.#headers = headers;
     this.#signal = signal;
+    const { headers } = stream;
     const { engine } = options;
-    const forwardedFor = single(headers['x-forwarded-for']);
-    this.#source = engine.sourceOf(peer, forwardedFor);
-    const timeout = timeoutMs(single(headers['grpc-timeout']));
+    const forwardedFor = headers['x-forwarded-for'];
+    this.#source = engine.sourceOf(stream.peer, forwardedFor);
+    const timeout = timeoutMs(headers['grpc-timeout']);
     this.deadlineAt = performance.now() + Math.min(timeout ?? bodyTimeoutMs, bodyTimeoutMs);
   }
 
   start() {
     const { engine } = this.#options;
-    const stream = this.#stream;
-    stream.on('data', (chunk: Buffer) => this.#take(chunk));
-    stream.once('end', () => this.#ended());
     if (engine.inFlight.draining) return this.#refuse(stopping);
     try {
       const admitted = engine.admit(
         {
-          licenseKey: single(this.#headers['x-license-key']),
-          authorization: this.#headers.authorization,
+          licenseKey: this.#stream.headers['x-license-key'],
+          authorization: this.#stream.headers.authorization,
           source: this.#source,
         },
         this.#signal,
@@ -87,67 +81,67 @@ export class ExportCall {
     fail(this.#stream, code.deadlineExceeded, 'the deadline passed before the request was durable');
   }
 
-  /** The stream is closed: what was read and not yet handed on is forgotten. */
+  /** What was read and not yet handed on is forgotten. */
   closed(): void {
     this.#answered = true;
     if (!this.#read) this.#forget();
+    this.#options.forget(this);
   }
 
   #admitted(admitted: Caller | Refusal) {
     if (isRefusal(admitted)) return this.#refuse(admitted);
     this.#caller = admitted;
-    if (this.#read) this.#whole();
+    if (this.#cut) this.#tooLarge(admitted);
+    else if (this.#read) this.#whole(admitted);
   }
 
-  #take(chunk: Buffer) {
-    if (this.#answered) return;
+  data(chunk: Buffer) {
+    if (this.#answered || this.#read) return;
     const { engine, maxBodyBytes } = this.#options;
     if (!engine.inFlight.hold(chunk.length)) return this.#refuse(noMemory);
-    this.#chunks.push(chunk);
-    this.#size += chunk.length;
-    if (this.#size > maxBodyBytes + headerBytes || this.#announced() > maxBodyBytes) this.#tooLarge();
+    this.#body.add(chunk);
+    if (this.#body.size > maxBodyBytes + headerBytes || this.#announced() > maxBodyBytes) {
+      // What still comes is dropped; the answer follows when the copy is durable.
+      this.#read = true;
+      this.#cut = true;
+      if (this.#caller !== undefined) this.#tooLarge(this.#caller);
+    }
   }
 
   /** The length that the message says it has; 0 as long as that is not known. */
   #announced(): number {
-    const [first] = this.#chunks;
+    const { first } = this.#body;
     return first !== undefined && first.length >= headerBytes ? first.readUInt32BE(1) : 0;
   }
 
-  #ended(): void {
+  end(): void {
     if (this.#answered || this.#read) return;
     this.#read = true;
-    if (this.#caller !== undefined) this.#whole();
+    if (this.#caller !== undefined) this.#whole(this.#caller);
   }
 
-  #tooLarge() {
+  #tooLarge(caller: Caller): void {
     const { engine, maxBodyBytes, receiver } = this.#options;
     const size = this.#announced();
-    if (this.#caller === undefined) return this.#refuse(refusal('too-large', 'the message is too large'));
-    this.#read = true;
-    const body = Buffer.concat(this.#chunks).subarray(headerBytes, headerBytes + maxBodyBytes);
-    const held = this.#size;
-    const received = { origin: this.#origin(this.#caller), receiver, ...this.#described(), body, size, cut: true };
+    const body = this.#body.joined().subarray(headerBytes, headerBytes + maxBodyBytes);
+    const held = this.#body.size;
+    this.#body.clear();
+    const received = { origin: this.#origin(caller), receiver, ...this.#described(), body, size, cut: true };
     void engine.intake.tooLarge(received, maxBodyBytes, engine.tallies[this.#signal]).then((answer) => {
       engine.inFlight.release(held);
       this.#answer(answer);
     });
-    // The rest is not read; the answer follows when the copy is durable.
-    this.#stream.pause();
   }
 
-  #whole() {
+  #whole(caller: Caller) {
     const { engine, receiver, maxBodyBytes } = this.#options;
-    const caller = this.#caller;
-    if (caller === undefined) return;
-    const [first] = this.#chunks;
-    const bytes = this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks, this.#size);
-    this.#chunks = [];
+    const bytes = this.#body.joined();
     const body = bytes.subarray(headerBytes);
     const origin = this.#origin(caller);
     const described = this.#described();
     const tally = engine.tallies[this.#signal];
-    const held = this.#size;
+    const held = bytes.length;
+    this.#body.clear();
     if (bytes.length < headerBytes || bytes.readUInt32BE(1) !== body.length || (bytes[0] ?? 0) > 1) {
       const fault = new PermanentError('bad-framing', 'the call did not carry exactly one whole gRPC message');
       const received = { origin, receiver, ...described, body: bytes, size: bytes.length, cut: false };
@@ -176,8 +170,8 @@ export class ExportCall {
 
   #described(): { contentType: string; contentEncoding: string } {
     return {
-      contentType: this.#headers['content-type'] ?? '',
-      contentEncoding: single(this.#headers['grpc-encoding']) ?? '',
+      contentType: this.#stream.headers['content-type'] ?? '',
+      contentEncoding: this.#stream.headers['grpc-encoding'] ?? '',
     };
   }
 
@@ -187,7 +181,7 @@ export class ExportCall {
       signal: this.#signal,
       format: 'otlp',
       source: this.#source,
-      traceparent: traceparentOf(single(this.#headers['traceparent'])),
+      traceparent: traceparentOf(this.#stream.headers['traceparent']),
       receivedAtMs: this.#options.engine.clock.now(),
     };
   }
@@ -201,9 +195,8 @@ export class ExportCall {
   }
 
   #forget(): void {
-    this.#options.engine.inFlight.release(this.#size);
-    this.#chunks = [];
-    this.#size = 0;
+    this.#options.engine.inFlight.release(this.#body.size);
+    this.#body.clear();
   }
 
   #answer(answer: Accepted | Refusal): void {

@@ -1,6 +1,7 @@
 /** gRPC's framing over HTTP/2: length-prefixed messages, and statuses in trailers. */
-import { constants, type ServerHttp2Stream } from 'node:http2';
 import { encodeStatus } from '../engine/status.ts';
+import { headerBlock } from '../http2/hpack.ts';
+import type { Http2Stream, StreamHandler } from '../http2/server.ts';
 
 /** gRPC's status codes that are used here. */
 export const code = {
@@ -27,30 +28,26 @@ export const frame = (message: Uint8Array): Buffer => {
 
 const emptyMessage = frame(new Uint8Array(0));
 const responseHeaders = {
-  ':status': 200,
+  ':status': '200',
   'content-type': 'application/grpc',
   'grpc-accept-encoding': 'identity,gzip,deflate,zstd',
 };
-const okTrailers = { 'grpc-status': '0' };
-const waitForTrailers = { waitForTrailers: true };
-
-function sendOk(this: ServerHttp2Stream): void {
-  this.sendTrailers(okTrailers);
-}
+const responseBlock = headerBlock(responseHeaders);
+const okBlock = headerBlock({ 'grpc-status': '0' });
 
 /** Answers one message and OK. */
-export const succeed = (stream: ServerHttp2Stream, framed: Buffer = emptyMessage): void => {
-  if (stream.destroyed || stream.headersSent) return;
-  stream.respond(responseHeaders, waitForTrailers);
-  stream.once('wantTrailers', sendOk);
-  stream.end(framed);
+export const succeed = (stream: Http2Stream, framed: Buffer = emptyMessage): void => {
+  if (stream.hasResponded) return;
+  stream.respond(responseBlock);
+  stream.write(framed);
+  stream.end(okBlock);
 };
 
-/** Begins a stream of messages that ends with OK. */
-export const begin = (stream: ServerHttp2Stream): void => {
-  stream.respond(responseHeaders, waitForTrailers);
-  stream.once('wantTrailers', sendOk);
-};
+/** Begins a stream of messages, which `complete` ends. */
+export const begin = (stream: Http2Stream): void => stream.respond(responseBlock);
+
+/** Ends a stream of messages with OK. */
+export const complete = (stream: Http2Stream): void => stream.end(okBlock);
 
 const unsafe = /[^\x20-\x24\x26-\x7e]/gu;
 
@@ -61,20 +58,15 @@ const percentEncoded = (text: string): string =>
   );
 
 /** Answers a status alone. With `retryAfterSeconds` clients keep what they have and try again. */
-export const fail = (stream: ServerHttp2Stream, status: number, message: string, retryAfterSeconds?: number): void => {
-  if (stream.destroyed || stream.headersSent) return;
+export const fail = (stream: Http2Stream, status: number, message: string, retryAfterSeconds?: number): void => {
+  if (stream.isClosed) return;
   const details =
     retryAfterSeconds === undefined
       ? {}
       : { 'grpc-status-details-bin': encodeStatus(status, message, retryAfterSeconds).toString('base64') };
-  stream.respond(
-    { ...responseHeaders, 'grpc-status': String(status), 'grpc-message': percentEncoded(message), ...details },
-    { endStream: true },
-  );
-  // What the client still sends is not wanted: without this the stream stays open until it has sent it all.
-  if (stream.readableEnded) return;
-  stream.resume();
-  stream.close(constants.NGHTTP2_NO_ERROR);
+  const trailers = { 'grpc-status': String(status), 'grpc-message': percentEncoded(message), ...details };
+  if (stream.hasResponded) stream.end(headerBlock(trailers));
+  else stream.respond(headerBlock({ ...responseHeaders, ...trailers }), true);
 };
 
 const unitsMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
@@ -88,18 +80,27 @@ export const timeoutMs = (header: string | undefined): number | undefined => {
 };
 
 /** Calls back with every whole message of a stream, in order; messages above the cap end the call. */
-export const messages = (stream: ServerHttp2Stream, capBytes: number, each: (message: Buffer) => void): void => {
+export const messages = (
+  stream: Http2Stream,
+  capBytes: number,
+  each: (message: Buffer) => void,
+  { end, closed }: { end?: () => void; closed?: () => void } = {},
+): StreamHandler => {
   let rest: Buffer = Buffer.alloc(0);
-  stream.on('data', (chunk: Buffer) => {
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    while (rest.length >= headerBytes) {
-      const length = rest.readUInt32BE(1);
-      if (length > capBytes) return fail(stream, code.resourceExhausted, 'the message is too large');
-      if (rest[0] !== 0) return fail(stream, code.unimplemented, 'compressed messages are not taken here');
-      if (rest.length < headerBytes + length) return;
-      const message = rest.subarray(headerBytes, headerBytes + length);
-      rest = rest.subarray(headerBytes + length);
-      each(message);
-    }
-  });
+  return {
+    data(chunk) {
+      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      while (rest.length >= headerBytes && !stream.isClosed) {
+        const length = rest.readUInt32BE(1);
+        if (length > capBytes) return fail(stream, code.resourceExhausted, 'the message is too large');
+        if (rest[0] !== 0) return fail(stream, code.unimplemented, 'compressed messages are not taken here');
+        if (rest.length < headerBytes + length) return;
+        const message = rest.subarray(headerBytes, headerBytes + length);
+        rest = rest.subarray(headerBytes + length);
+        each(message);
+      }
+    },
+    end: () => end?.(),
+    closed: () => closed?.(),
+  };
 };

@@ -1,6 +1,6 @@
 /** `grpc.health.v1.Health`: whether this receiver takes calls. */
-import type { ServerHttp2Stream } from 'node:http2';
-import { begin, code, fail, frame, messages, succeed } from './framing.ts';
+import type { Http2Stream, StreamHandler } from '../http2/server.ts';
+import { begin, code, complete, fail, frame, messages, succeed } from './framing.ts';
 
 const statuses = { serving: 1, notServing: 2, serviceUnknown: 3 } as const;
 const maxRequestBytes = 1_024;
@@ -12,36 +12,39 @@ const serviceOf = (request: Buffer): string =>
 
 export class Health {
   readonly #services: ReadonlySet<string>;
-  readonly #watchers = new Map<ServerHttp2Stream, string>();
+  readonly #watchers = new Map<Http2Stream, string>();
   #serving = true;
 
   constructor(services: readonly string[]) {
     this.#services = new Set(['', ...services]);
   }
 
-  check(stream: ServerHttp2Stream): void {
-    messages(stream, maxRequestBytes, (request) => {
+  check(stream: Http2Stream): StreamHandler {
+    return messages(stream, maxRequestBytes, (request) => {
       const status = this.#statusOf(serviceOf(request));
       if (status === statuses.serviceUnknown) return fail(stream, code.notFound, 'there is no such service here');
       succeed(stream, framed(status));
     });
   }
 
-  watch(stream: ServerHttp2Stream): void {
-    messages(stream, maxRequestBytes, (request) => {
-      if (stream.headersSent) return;
+  watch(stream: Http2Stream): StreamHandler {
+    const watch = (request: Buffer): void => {
+      if (stream.hasResponded) return;
       const service = serviceOf(request);
       this.#watchers.set(stream, service);
-      stream.once('close', () => this.#watchers.delete(stream));
       begin(stream);
       stream.write(framed(this.#statusOf(service)));
-    });
+    };
+    return messages(stream, maxRequestBytes, watch, { closed: () => this.#watchers.delete(stream) });
   }
 
   /** Tells everyone who watches that no more calls are taken. */
   stop(): void {
     this.#serving = false;
-    for (const [stream, service] of this.#watchers) if (!stream.destroyed) stream.end(framed(this.#statusOf(service)));
+    for (const [stream, service] of this.#watchers) {
+      stream.write(framed(this.#statusOf(service)));
+      complete(stream);
+    }
   }
 
   #statusOf(service: string): number {

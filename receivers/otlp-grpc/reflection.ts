@@ -1,7 +1,7 @@
 /** `grpc.reflection`, v1 and v1alpha: lets grpcurl and others find the services without their `.proto` files. */
-import type { ServerHttp2Stream } from 'node:http2';
+import type { Http2Stream, StreamHandler } from '../http2/server.ts';
 import { type Descriptors, descriptors } from './descriptors.ts';
-import { begin, code, fail, frame, messages } from './framing.ts';
+import { begin, code, complete, fail, frame, messages } from './framing.ts';
 
 const maxRequestBytes = 64 * 1024;
 
@@ -31,25 +31,24 @@ const answerTo = (request: ReflectionRequest, { services, byFile, bySymbol }: De
 };
 
 /** Serves one reflection stream of the given version. */
-export const reflect = (stream: ServerHttp2Stream, version: 'v1' | 'v1alpha'): void => {
+export const reflect = (stream: Http2Stream, version: 'v1' | 'v1alpha'): StreamHandler => {
   const known = descriptors();
   const requestType = known.type(`grpc.reflection.${version}.ServerReflectionRequest`);
   const responseType = known.type(`grpc.reflection.${version}.ServerReflectionResponse`);
-  messages(stream, maxRequestBytes, (bytes) => {
-    if (stream.destroyed) return;
+  const answer = (bytes: Buffer) => {
     let request: ReflectionRequest;
     try {
       request = requestType.toObject(requestType.decode(bytes), { oneofs: true }) as ReflectionRequest;
     } catch {
       return fail(stream, code.invalidArgument, 'the request cannot be read');
     }
-    if (!stream.headersSent) begin(stream);
+    begin(stream);
     const response = { valid_host: request.host ?? '', original_request: request, ...answerTo(request, known) };
     stream.write(frame(responseType.encode(responseType.fromObject(response)).finish()));
-  });
-  stream.on('end', () => {
-    if (stream.destroyed || stream.writableEnded) return;
-    if (!stream.headersSent) begin(stream);
-    stream.end();
-  });
+  };
+  const end = (): void => {
+    begin(stream);
+    complete(stream);
+  };
+  return messages(stream, maxRequestBytes, answer, { end });
 };

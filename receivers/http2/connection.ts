@@ -1,0 +1,378 @@
+/** One peer's connection: frames in, RFC 9113's rules kept, requests given to who serves them. */
+import type { Socket } from 'node:net';
+import { FreeFrames } from './allowance.ts';
+import { ConnectionError, errorCode, flowControlError, frameSizeError, protocolError } from './errors.ts';
+import { FrameReader, type FrameSink, unpadded } from './frame-reader.ts';
+import { defaultWindowBytes, flag, frameType, largestWindow } from './frames.ts';
+import { type HeaderBlock, HeaderBlocks } from './header-blocks.ts';
+import { HpackDecoder, headerBlock } from './hpack.ts';
+import type { Http2Options } from './options.ts';
+import { Output } from './output.ts';
+import { ownSettings, PeerSettings } from './settings.ts';
+import { type Http2Stream, Stream, type StreamHandler, type StreamOwner } from './stream.ts';
+
+const headersTooLarge = headerBlock({ ':status': '431', 'content-length': '0' });
+const notHttp2 = Buffer.from(
+  'HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n' +
+    'This port speaks gRPC over HTTP/2, without TLS.\n',
+);
+const empty = Buffer.alloc(0);
+/** Numbers of streams that were reset, so far back: their frames may still be under way. */
+const resetsKept = 512;
+/** How long a peer has to close a connection that has ended here. */
+const lingerMs = 1_000;
+
+export class Connection implements StreamOwner, FrameSink {
+  readonly output: Output;
+  readonly peer: string | undefined;
+  readonly #socket: Socket;
+  readonly #accept: (stream: Http2Stream) => StreamHandler;
+  readonly #options: Http2Options;
+  readonly #reader: FrameReader;
+  readonly #blocks: HeaderBlocks;
+  readonly #hpack: HpackDecoder;
+  readonly #free: FreeFrames;
+  readonly #settings = new PeerSettings();
+  readonly #streams = new Map<number, Stream>();
+  readonly #reset = new Set<number>();
+  /** Whose DATA comes; `undefined` when nobody wants it. */
+  #receiving: Stream | undefined;
+  #receivingEnds = false;
+  #phase: 'handshake' | 'open' | 'over' = 'handshake';
+  #draining = false;
+  #lastStream = 0;
+  #receiveWindow: number;
+  sendWindow = defaultWindowBytes;
+  /** When what has begun must be over, on the `performance.now()` clock; 0 for never. */
+  #deadlineAt: number;
+
+  constructor(socket: Socket, accept: (stream: Http2Stream) => StreamHandler, options: Http2Options) {
+    this.#socket = socket;
+    this.peer = socket.remoteAddress;
+    this.#accept = accept;
+    this.#options = options;
+    this.#receiveWindow = options.connectionWindowBytes;
+    this.#reader = new FrameReader(this);
+    this.#blocks = new HeaderBlocks(options);
+    this.#hpack = new HpackDecoder({ maxListBytes: options.maxHeaderListBytes });
+    this.#free = new FreeFrames(options.freeFrames);
+    this.output = new Output(socket);
+    this.#deadlineAt = performance.now() + options.handshakeMs;
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    socket.once('close', () => this.#closed());
+    // A connection that breaks is told by `close`.
+    socket.on('error', () => undefined);
+  }
+
+  /** Ends what takes too long. */
+  sweep(now: number): void {
+    if (this.#deadlineAt !== 0 && this.#deadlineAt < now) this.#socket.destroy();
+  }
+
+  /** GOAWAY: calls in hand are answered, new ones go elsewhere; the connection ends with the last of them. */
+  drain(): void {
+    if (this.#draining || this.#phase === 'over') return;
+    this.#draining = true;
+    this.#goAway(errorCode.noError, '');
+    if (this.#streams.size === 0) this.#end();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  block(block: Buffer): Buffer {
+    return this.#settings.withTableUpdate(block);
+  }
+
+  forget(stream: Stream, reset: boolean): void {
+    stream.isClosed = true;
+    this.#streams.delete(stream.id);
+    if (reset) this.#remember(stream.id);
+    stream.handler?.closed();
+    if (this.#draining && this.#streams.size === 0) this.#end();
+  }
+
+  #remember(id: number): void {
+    this.#reset.add(id);
+    if (this.#reset.size > resetsKept) for (const oldest of this.#reset) return void this.#reset.delete(oldest);
+  }
+
+  #read(chunk: Buffer): void {
+    try {
+      this.#reader.read(chunk);
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error;
+      this.#fail(error);
+    }
+    if (this.#phase !== 'open') return;
+    if (this.#reader.isWhole) this.#deadlineAt = 0;
+    else if (this.#deadlineAt === 0) this.#deadlineAt = performance.now() + this.#options.handshakeMs;
+  }
+
+  prefaced(): void {
+    const { connectionWindowBytes } = this.#options;
+    this.output.frame(frameType.settings, 0, 0, ownSettings(this.#options));
+    const more = connectionWindowBytes - defaultWindowBytes;
+    if (more > 0) this.output.number(frameType.windowUpdate, 0, more);
+  }
+
+  /** What speaks HTTP/1 is told so in its own language. */
+  isForeign(beginning: Buffer): void {
+    if (/^[A-Z]{3,8} \S/.test(beginning.toString('latin1', 0, 16))) this.output.raw(notHttp2);
+    this.#end();
+  }
+
+  frame(type: number, flags: number, id: number, payload: Buffer): void {
+    switch (type) {
+      case frameType.data:
+        this.#paddedData(id, flags, payload);
+        break;
+      case frameType.headers:
+        this.#block(this.#blocks.headers(id, flags, payload));
+        break;
+      case frameType.continuation:
+        this.#block(this.#blocks.continuation(id, flags, payload));
+        break;
+      case frameType.settings:
+        this.#applySettings(id, flags, payload);
+        break;
+      case frameType.windowUpdate:
+        this.#windowUpdate(id, payload);
+        break;
+      case frameType.rstStream:
+        this.#rstStream(id, payload);
+        break;
+      case frameType.ping:
+        this.#ping(id, flags, payload);
+        break;
+      case frameType.priority:
+        this.#priority(id, payload);
+        break;
+      case frameType.goAway:
+        this.#free.spend('GOAWAY');
+        if (id !== 0) throw protocolError('GOAWAY is not for a stream');
+        if (payload.length < 8) throw frameSizeError('GOAWAY has at least 8 bytes');
+        break;
+      case frameType.pushPromise:
+        throw protocolError('a client pushes nothing');
+      default:
+        this.#free.spend('of an unknown type');
+    }
+  }
+
+  dataBegins(id: number, flags: number, length: number): void {
+    this.#beginData(id, flags, length, length);
+  }
+
+  dataPart(bytes: Buffer): void {
+    const stream = this.#receiving;
+    if (stream !== undefined && !stream.isClosed) stream.handler?.data(bytes);
+  }
+
+  dataEnds() {
+    const stream = this.#receiving;
+    this.#receiving = undefined;
+    if (stream === undefined || stream.isClosed) return;
+    if (this.#receivingEnds) return this.#requestEnded(stream);
+    const { streamWindowBytes } = this.#options;
+    if (stream.receiveWindow > streamWindowBytes / 2) return;
+    this.output.number(frameType.windowUpdate, stream.id, streamWindowBytes - stream.receiveWindow);
+    stream.receiveWindow = streamWindowBytes;
+  }
+
+  #paddedData(id: number, flags: number, payload: Buffer): void {
+    const body = unpadded(payload, flags);
+    this.#beginData(id, flags, payload.length, body.length);
+    if (body.length > 0) this.dataPart(body);
+    this.dataEnds();
+  }
+
+  /** `counted` bytes count for the windows, `length` of them are of the body. */
+  #beginData(id: number, flags: number, counted: number, length: number): void {
+    if (id === 0) throw protocolError('DATA is for a stream');
+    this.#receivingEnds = (flags & flag.endStream) !== 0;
+    if (length === 0 && !this.#receivingEnds) this.#free.spend('DATA without bytes');
+    this.#receiveWindow -= counted;
+    if (this.#receiveWindow < 0) throw flowControlError('more bytes than the connection’s window');
+    this.#giveBack();
+    const stream = this.#streams.get(id);
+    if (!this.#takes(id, stream)) return;
+    this.#receiving = stream;
+    stream.receiveWindow -= counted;
+    stream.expected -= length;
+    if (stream.receiveWindow < 0) stream.reset(errorCode.flowControlError);
+    else if (stream.expected < 0) stream.reset(errorCode.protocolError);
+  }
+
+  #takes(id: number, stream: Stream | undefined): stream is Stream {
+    this.#receiving = undefined;
+    if (stream === undefined) {
+      this.#mustHaveBeen(id, 'DATA');
+      return false;
+    }
+    if (!stream.hasEnded) return true;
+    stream.reset(errorCode.streamClosed);
+    return false;
+  }
+
+  #giveBack(): void {
+    const { connectionWindowBytes } = this.#options;
+    if (this.#receiveWindow > connectionWindowBytes / 2) return;
+    this.output.number(frameType.windowUpdate, 0, connectionWindowBytes - this.#receiveWindow);
+    this.#receiveWindow = connectionWindowBytes;
+  }
+
+  #requestEnded(stream: Stream) {
+    if (stream.expected > 0) return stream.reset(errorCode.protocolError);
+    stream.hasEnded = true;
+    this.#free.earn();
+    stream.handler?.end();
+  }
+
+  /** Blocks are decoded whatever becomes of their stream: the table is the connection’s. */
+  #block(block: HeaderBlock | undefined) {
+    if (block === undefined) return;
+    const stream = this.#streams.get(block.stream);
+    if (stream === undefined && block.stream > this.#lastStream) return this.#begin(block);
+    const { headers } = this.#hpack.decode(block.bytes);
+    if (stream === undefined) this.#mustHaveBeen(block.stream, 'HEADERS');
+    else if (stream.hasEnded) stream.reset(errorCode.streamClosed);
+    else if (!block.endStream || Object.keys(headers).some((name) => name.startsWith(':')))
+      stream.reset(errorCode.protocolError);
+    else this.#requestEnded(stream);
+  }
+
+  #begin({ stream: id, endStream, bytes }: HeaderBlock) {
+    this.#lastStream = id;
+    const { headers, malformed, tooLarge } = this.#hpack.decode(bytes);
+    const { streamWindowBytes, maxConcurrentStreams } = this.#options;
+    if (this.#draining || this.#streams.size >= maxConcurrentStreams)
+      return this.#streamError(id, errorCode.refusedStream);
+    const stream = new Stream(this, id, headers, streamWindowBytes, this.#settings.initialWindow);
+    stream.hasEnded = endStream;
+    this.#streams.set(id, stream);
+    if (tooLarge) return stream.respond(headersTooLarge, true);
+    if (malformed !== undefined || (endStream && stream.expected > 0)) {
+      this.#free.spend('a malformed request');
+      return stream.reset(errorCode.protocolError);
+    }
+    const handler = this.#accept(stream);
+    // What was answered at once is over before its handler is known.
+    if (stream.isClosed) return handler.closed();
+    stream.handler = handler;
+    if (endStream) this.#requestEnded(stream);
+  }
+
+  /** For frames of streams that are not there: of those that were reset here they are let pass. */
+  #mustHaveBeen(id: number, what: string): void {
+    if (id > this.#lastStream || id % 2 === 0) throw protocolError(`${what} for a stream that has not begun`);
+    if (!this.#reset.has(id)) throw new ConnectionError(errorCode.streamClosed, `${what} for a stream that is over`);
+  }
+
+  #streamError(id: number, code: number) {
+    const stream = this.#streams.get(id);
+    if (stream !== undefined) return stream.reset(code);
+    this.output.number(frameType.rstStream, id, code);
+    this.#remember(id);
+  }
+
+  #rstStream(id: number, payload: Buffer): void {
+    if (payload.length !== 4) throw frameSizeError('RST_STREAM has 4 bytes');
+    if (id === 0 || id > this.#lastStream) throw protocolError('RST_STREAM for a stream that has not begun');
+    this.#free.spend('RST_STREAM');
+    const stream = this.#streams.get(id);
+    if (stream !== undefined) this.forget(stream, true);
+  }
+
+  #windowUpdate(id: number, payload: Buffer): void {
+    if (payload.length !== 4) throw frameSizeError('WINDOW_UPDATE has 4 bytes');
+    this.#free.spend('WINDOW_UPDATE');
+    const increment = payload.readUInt32BE(0) & 0x7fffffff;
+    const stream = this.#streams.get(id);
+    if (id === 0) {
+      if (increment === 0) throw protocolError('WINDOW_UPDATE of 0');
+      this.sendWindow += increment;
+      if (this.sendWindow > largestWindow) throw flowControlError('the connection’s window is too large');
+      for (const each of this.#streams.values()) each.flush();
+    } else if (stream !== undefined) {
+      stream.sendWindow += increment;
+      if (increment === 0) stream.reset(errorCode.protocolError);
+      else if (stream.sendWindow > largestWindow) stream.reset(errorCode.flowControlError);
+      else stream.flush();
+    } else if (id > this.#lastStream) throw protocolError('WINDOW_UPDATE for a stream that has not begun');
+  }
+
+  #ping(id: number, flags: number, payload: Buffer): void {
+    this.#free.spend('PING');
+    if (id !== 0) throw protocolError('PING is not for a stream');
+    if (payload.length !== 8) throw frameSizeError('PING has 8 bytes');
+    if ((flags & flag.ack) === 0) this.output.frame(frameType.ping, flag.ack, 0, payload);
+  }
+
+  /** Priorities themselves are not kept: RFC 9113 deprecates them. */
+  #priority(id: number, payload: Buffer): void {
+    this.#free.spend('PRIORITY');
+    if (id === 0) throw protocolError('PRIORITY is for a stream');
+    if (payload.length !== 5) this.#streamError(id, errorCode.frameSizeError);
+    else if ((payload.readUInt32BE(0) & 0x7fffffff) === id) this.#streamError(id, errorCode.protocolError);
+  }
+
+  #applySettings(id: number, flags: number, payload: Buffer): void {
+    this.#free.spend('SETTINGS');
+    if (id !== 0) throw protocolError('SETTINGS are not for a stream');
+    if ((flags & flag.ack) !== 0) {
+      if (payload.length > 0) throw frameSizeError('an acknowledgement of SETTINGS is empty');
+      return;
+    }
+    const change = this.#settings.apply(payload);
+    if (this.#phase === 'handshake') this.#phase = 'open';
+    this.output.maxFrameBytes = this.#settings.maxFrameBytes;
+    this.output.frame(frameType.settings, flag.ack, 0, empty);
+    if (change === 0) return;
+    for (const stream of this.#streams.values()) {
+      stream.sendWindow += change;
+      if (stream.sendWindow > largestWindow) throw flowControlError('a stream’s window is too large');
+      stream.flush();
+    }
+  }
+
+  #goAway(code: number, why: string): void {
+    const text = Buffer.from(why);
+    const payload = Buffer.alloc(8 + text.length);
+    payload.writeUInt32BE(this.#lastStream, 0);
+    payload.writeUInt32BE(code, 4);
+    payload.set(text, 8);
+    this.output.frame(frameType.goAway, 0, 0, payload);
+  }
+
+  #fail({ code, message }: ConnectionError): void {
+    this.#goAway(code, message);
+    this.#end();
+  }
+
+  /** Sends what waits and closes; a peer that does not close its side is left after a while. */
+  #end(): void {
+    if (this.#phase === 'over') return;
+    this.#phase = 'over';
+    this.#reader.stop();
+    this.#deadlineAt = performance.now() + lingerMs;
+    this.output.flush();
+    this.#socket.end();
+    this.#forgetAll();
+  }
+
+  #closed(): void {
+    this.#phase = 'over';
+    this.#reader.stop();
+    this.#forgetAll();
+  }
+
+  #forgetAll(): void {
+    for (const stream of [...this.#streams.values()]) {
+      stream.isClosed = true;
+      this.#streams.delete(stream.id);
+      stream.handler?.closed();
+    }
+  }
+}

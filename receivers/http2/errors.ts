@@ -1,0 +1,35 @@
+/** Error codes of HTTP/2, RFC 9113 section 7. */
+export const errorCode = {
+  noError: 0x0,
+  protocolError: 0x1,
+  internalError: 0x2,
+  flowControlError: 0x3,
+  settingsTimeout: 0x4,
+  streamClosed: 0x5,
+  frameSizeError: 0x6,
+  refusedStream: 0x7,
+  cancel: 0x8,
+  compressionError: 0x9,
+  connectError: 0xa,
+  enhanceYourCalm: 0xb,
+} as const;
+
+/** What ends a connection: it is told to the peer in GOAWAY. */
+export class ConnectionError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export const protocolError = (message: string): ConnectionError =>
+  new ConnectionError(errorCode.protocolError, message);
+export const compressionError = (message: string): ConnectionError =>
+  new ConnectionError(errorCode.compressionError, message);
+export const frameSizeError = (message: string): ConnectionError =>
+  new ConnectionError(errorCode.frameSizeError, message);
+export const flowControlError = (message: string): ConnectionError =>
+  new ConnectionError(errorCode.flowControlError, message);
+export const abuse = (message: string): ConnectionError => new ConnectionError(errorCode.enhanceYourCalm, message);

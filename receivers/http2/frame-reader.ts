@@ -1,0 +1,121 @@
+/** Cuts what a peer sends into frames, RFC 9113 sections 3.4 and 4; DATA is handed on as it comes. */
+import { frameSizeError, protocolError } from './errors.ts';
+import { defaultMaxFrameBytes, flag, frameHeaderBytes, frameType, preface } from './frames.ts';
+
+export interface FrameSink {
+  prefaced(): void;
+  /** It speaks another protocol, which begins so. Nothing is read after it. */
+  isForeign(beginning: Buffer): void;
+  /** DATA without padding: its bytes follow in parts. */
+  dataBegins(stream: number, flags: number, length: number): void;
+  dataPart(bytes: Buffer): void;
+  dataEnds(): void;
+  /** Any other frame, whole. */
+  frame(type: number, flags: number, stream: number, payload: Buffer): void;
+}
+
+export class FrameReader {
+  readonly #sink: FrameSink;
+  #prefaced = false;
+  #sawSettings = false;
+  /** Bytes that are not a whole frame yet. */
+  #rest: Buffer | undefined;
+  /** What is still to come of a DATA frame. */
+  #dataLeft = 0;
+  #inBlock = false;
+  #stopped = false;
+
+  constructor(sink: FrameSink) {
+    this.#sink = sink;
+  }
+
+  /** Whether nothing has begun that is not whole, but for DATA. */
+  get isWhole(): boolean {
+    return this.#rest === undefined && !this.#inBlock;
+  }
+
+  /** Throws a `ConnectionError` on what may not come. */
+  read(chunk: Buffer): void {
+    if (this.#stopped) return;
+    const bytes = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk]);
+    this.#rest = undefined;
+    let at = 0;
+    if (!this.#prefaced) {
+      if (!this.#isPrefaced(bytes)) return;
+      at = preface.length;
+    }
+    while (at < bytes.length && !this.#stopped) {
+      const next = this.#dataLeft > 0 ? this.#data(bytes, at) : this.#frame(bytes, at);
+      if (next === at) break;
+      at = next;
+    }
+    if (at < bytes.length && !this.#stopped) this.#rest = bytes.subarray(at);
+  }
+
+  /** Reads nothing any more. */
+  stop(): void {
+    this.#stopped = true;
+    this.#rest = undefined;
+  }
+
+  #isPrefaced(bytes: Buffer): boolean {
+    const length = Math.min(bytes.length, preface.length);
+    if (bytes.compare(preface, 0, length, 0, length) !== 0) {
+      this.stop();
+      this.#sink.isForeign(bytes);
+    } else if (length < preface.length) this.#rest = bytes;
+    else {
+      this.#prefaced = true;
+      this.#sink.prefaced();
+    }
+    return this.#prefaced;
+  }
+
+  /** Both answer where they came to: `at` when more bytes are needed. */
+  #data(bytes: Buffer, at: number): number {
+    const length = Math.min(this.#dataLeft, bytes.length - at);
+    this.#dataLeft -= length;
+    this.#sink.dataPart(length === bytes.length ? bytes : bytes.subarray(at, at + length));
+    if (this.#dataLeft === 0) this.#sink.dataEnds();
+    return at + length;
+  }
+
+  #frame(bytes: Buffer, at: number): number {
+    if (bytes.length - at < frameHeaderBytes) return at;
+    const length = (bytes.readUInt16BE(at) << 8) | (bytes[at + 2] as number);
+    const type = bytes[at + 3] as number;
+    const flags = bytes[at + 4] as number;
+    const stream = bytes.readUInt32BE(at + 5) & 0x7fffffff;
+    this.#mayCome(type, flags, length);
+    const from = at + frameHeaderBytes;
+    if (type === frameType.data && (flags & flag.padded) === 0) {
+      this.#dataLeft = length;
+      this.#sink.dataBegins(stream, flags, length);
+      if (length === 0) this.#sink.dataEnds();
+      return from;
+    }
+    if (bytes.length - from < length) return at;
+    if (type === frameType.headers || type === frameType.continuation) this.#inBlock = (flags & flag.endHeaders) === 0;
+    this.#sink.frame(type, flags, stream, bytes.subarray(from, from + length));
+    return from + length;
+  }
+
+  #mayCome(type: number, flags: number, length: number): void {
+    if (length > defaultMaxFrameBytes)
+      throw frameSizeError(`a frame of ${length} bytes is above ${defaultMaxFrameBytes}`);
+    if (!this.#sawSettings && (type !== frameType.settings || (flags & flag.ack) !== 0))
+      throw protocolError('the first frame must be SETTINGS');
+    this.#sawSettings = true;
+    if (this.#inBlock !== (type === frameType.continuation))
+      throw protocolError(this.#inBlock ? 'a frame stands within a header block' : 'CONTINUATION continues nothing');
+  }
+}
+
+/** The payload without its padding, section 6.1. */
+export const unpadded = (payload: Buffer, flags: number): Buffer => {
+  if ((flags & flag.padded) === 0) return payload;
+  const padding = payload[0];
+  if (padding === undefined) throw frameSizeError('a frame is too short for its padding');
+  if (padding >= payload.length) throw protocolError('a frame has more padding than bytes');
+  return payload.subarray(1, payload.length - padding);
+};

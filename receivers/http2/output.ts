@@ -1,0 +1,91 @@
+/** What goes to one peer: frames of one turn of the event loop leave in one write. */
+import type { Socket } from 'node:net';
+import { defaultMaxFrameBytes, flag, frameHeaderBytes, frameType, writeFrameHeader } from './frames.ts';
+
+/** Room for the answers of a few calls. */
+const roomBytes = 512;
+/** A peer that asks and asks, and does not read what it is answered, is left. */
+const mostWaitingBytes = 1024 * 1024;
+
+export class Output {
+  readonly #socket: Socket;
+  #full: Buffer[] = [];
+  #room: Buffer | undefined;
+  #used = 0;
+  #scheduled = false;
+  readonly #flush = (): void => this.flush();
+  maxFrameBytes = defaultMaxFrameBytes;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  /** Bytes are copied. */
+  frame(type: number, flags: number, stream: number, payload: Uint8Array): void {
+    const at = this.#take(frameHeaderBytes + payload.length);
+    const room = this.#room as Buffer;
+    writeFrameHeader(room, at, payload.length, type, flags, stream);
+    room.set(payload, at + frameHeaderBytes);
+  }
+
+  /** A frame whose payload is one number of 32 bits. */
+  number(type: number, stream: number, value: number): void {
+    const at = this.#take(frameHeaderBytes + 4);
+    const room = this.#room as Buffer;
+    writeFrameHeader(room, at, 4, type, 0, stream);
+    room.writeUInt32BE(value, at + frameHeaderBytes);
+  }
+
+  /** HEADERS, with CONTINUATION where the block is longer than a frame. */
+  headers(stream: number, block: Uint8Array, end: boolean) {
+    const endStream = end ? flag.endStream : 0;
+    const most = this.maxFrameBytes;
+    if (block.length <= most) return this.frame(frameType.headers, endStream | flag.endHeaders, stream, block);
+    this.frame(frameType.headers, endStream, stream, block.subarray(0, most));
+    for (let at = most; at < block.length; at += most) {
+      const last = at + most >= block.length;
+      const part = block.subarray(at, at + most);
+      this.frame(frameType.continuation, last ? flag.endHeaders : 0, stream, part);
+    }
+  }
+
+  /** Puts `bytes` into the next write, outside of any frame. */
+  raw(bytes: Uint8Array): void {
+    const at = this.#take(bytes.length);
+    (this.#room as Buffer).set(bytes, at);
+  }
+
+  #take(bytes: number): number {
+    if (this.#room === undefined || this.#used + bytes > this.#room.length) {
+      if (this.#room !== undefined) this.#full.push(this.#room.subarray(0, this.#used));
+      this.#room = Buffer.allocUnsafe(Math.max(bytes, roomBytes));
+      this.#used = 0;
+    }
+    if (!this.#scheduled) {
+      this.#scheduled = true;
+      // Behind all that was acknowledged together.
+      process.nextTick(this.#flush);
+    }
+    const at = this.#used;
+    this.#used += bytes;
+    return at;
+  }
+
+  /** Writes what waits, now. */
+  flush(): void {
+    this.#scheduled = false;
+    const room = this.#room;
+    if (room === undefined) return;
+    const last = room.subarray(0, this.#used);
+    const full = this.#full;
+    this.#room = undefined;
+    const socket = this.#socket;
+    if (full.length > 0) {
+      this.#full = [];
+      full.push(last);
+    }
+    if (socket.destroyed || !socket.writable) return;
+    socket.write(full.length === 0 ? last : Buffer.concat(full));
+    if (socket.writableLength > mostWaitingBytes) socket.destroy();
+  }
+}

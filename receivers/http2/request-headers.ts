@@ -1,0 +1,51 @@
+/** The header fields of a request as they come, judged by RFC 9113, sections 8.2 and 8.3. */
+
+/** Names are lower-case, pseudo-headers begin with a colon; values of a repeated name are joined by a comma. */
+export type Headers = Readonly<Record<string, string>>;
+
+const pseudo = new Set([':method', ':scheme', ':authority', ':path']);
+const ofConnections = new Set(['connection', 'proxy-connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
+/** Of what a name may consist: RFC 9110's tokens without capitals. */
+const nameToken = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that a value must not have.
+const badValue = /[\x00\n\r]|^[ \t]|[ \t]$/;
+
+export class RequestHeaders {
+  readonly headers: Record<string, string> = Object.create(null);
+  #fault: string | undefined;
+  #regular = false;
+
+  add(name: string, value: string): void {
+    const isPseudo = name.charCodeAt(0) === 0x3a;
+    const before = this.headers[name];
+    if (isPseudo) this.#judgePseudo(name, before !== undefined);
+    else this.#judge(name, value);
+    if (badValue.test(value)) this.#fault ??= `the value of ${name} has characters that none may have`;
+    this.headers[name] = before === undefined ? value : `${before}, ${value}`;
+  }
+
+  #judgePseudo(name: string, isThere: boolean): void {
+    if (!pseudo.has(name)) this.#fault ??= `there is no pseudo-header ${name}`;
+    if (this.#regular) this.#fault ??= `${name} stands behind other fields`;
+    if (isThere) this.#fault ??= `${name} is there twice`;
+  }
+
+  #judge(name: string, value: string): void {
+    this.#regular = true;
+    if (!nameToken.test(name)) this.#fault ??= 'a name of a header field has characters that none may have';
+    if (ofConnections.has(name)) this.#fault ??= `${name} belongs to HTTP/1`;
+    if (name === 'te' && value !== 'trailers') this.#fault ??= 'te may only say trailers';
+  }
+
+  /** Why this is no request; `undefined` when it is one. */
+  fault(): string | undefined {
+    if (this.#fault !== undefined) return this.#fault;
+    const { headers } = this;
+    if (headers[':method'] === undefined) return ':method is missing';
+    if (headers[':method'] === 'CONNECT') return 'CONNECT is not served';
+    if (headers[':scheme'] === undefined) return ':scheme is missing';
+    if (!headers[':path']) return ':path is missing';
+    const length = headers['content-length'];
+    return length === undefined || /^\d{1,15}$/.test(length) ? undefined : 'content-length is no number';
+  }
+}

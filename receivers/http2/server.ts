@@ -1,0 +1,54 @@
+/** An HTTP/2 server without TLS, for peers that know that it speaks HTTP/2. */
+import { createServer, type Server, type Socket } from 'node:net';
+import { Connection } from './connection.ts';
+import { defaultOptions, type Http2Options } from './options.ts';
+import type { Http2Stream, StreamHandler } from './stream.ts';
+
+export type { Http2Options } from './options.ts';
+export type { Http2Stream, StreamHandler } from './stream.ts';
+
+const sweepMs = 250;
+/** A peer whose machine vanished is noticed by the kernel. */
+const keepAliveMs = 60_000;
+
+export interface Http2Server {
+  /** To listen with. */
+  readonly server: Server;
+  /** Takes no connection and no request any more; resolves when the requests in hand are answered and the connections gone. */
+  close(): Promise<void>;
+  /** Cuts all connections. */
+  destroy(): void;
+}
+
+/** `accept` is called with every request as soon as its headers are there, and may answer at once. */
+export const createHttp2Server = (
+  accept: (stream: Http2Stream) => StreamHandler,
+  options: Partial<Http2Options> = {},
+): Http2Server => {
+  const all = { ...defaultOptions, ...options };
+  const connections = new Set<Connection>();
+  const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs });
+  server.on('connection', (socket: Socket) => {
+    const connection = new Connection(socket, accept, all);
+    connections.add(connection);
+    socket.once('close', () => connections.delete(connection));
+  });
+  const timer = setInterval(() => {
+    const now = performance.now();
+    for (const connection of connections) connection.sweep(now);
+  }, sweepMs).unref();
+  return {
+    server,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          clearInterval(timer);
+          resolve();
+        });
+        for (const connection of connections) connection.drain();
+      }),
+    destroy() {
+      for (const connection of connections) connection.destroy();
+    },
+  };
+};

@@ -1,0 +1,64 @@
+/** SETTINGS, RFC 9113 section 6.5: what is announced here, and what a peer announced. */
+import { flowControlError, frameSizeError, protocolError } from './errors.ts';
+import { defaultMaxFrameBytes, defaultWindowBytes, largestWindow, setting } from './frames.ts';
+import { emptyTable } from './hpack.ts';
+import type { Http2Options } from './options.ts';
+
+const entryBytes = 6;
+const largestFrame = 2 ** 24 - 1;
+const defaultTableBytes = 4096;
+
+export const ownSettings = (options: Http2Options): Buffer => {
+  const entries = [
+    [setting.maxConcurrentStreams, options.maxConcurrentStreams],
+    [setting.initialWindowSize, options.streamWindowBytes],
+    [setting.maxHeaderListSize, options.maxHeaderListBytes],
+  ] as const;
+  const payload = Buffer.alloc(entries.length * entryBytes);
+  for (const [index, [id, value]] of entries.entries()) {
+    payload.writeUInt16BE(id, index * entryBytes);
+    payload.writeUInt32BE(value, index * entryBytes + 2);
+  }
+  return payload;
+};
+
+export class PeerSettings {
+  initialWindow = defaultWindowBytes;
+  maxFrameBytes = defaultMaxFrameBytes;
+  /** A table smaller than the default must be confirmed at the beginning of the next block, though none is used here. */
+  #owesTableUpdate = false;
+
+  /** Answers by how much the window of every stream changes. Throws a `ConnectionError` on what no peer may say. */
+  apply(payload: Buffer): number {
+    if (payload.length % entryBytes !== 0) throw frameSizeError('SETTINGS has whole entries of 6 bytes');
+    const before = this.initialWindow;
+    for (let at = 0; at < payload.length; at += entryBytes)
+      this.#set(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
+    return this.initialWindow - before;
+  }
+
+  #set(id: number, value: number): void {
+    switch (id) {
+      case setting.headerTableSize:
+        if (value < defaultTableBytes) this.#owesTableUpdate = true;
+        return;
+      case setting.enablePush:
+        if (value > 1) throw protocolError('SETTINGS_ENABLE_PUSH is 0 or 1');
+        return;
+      case setting.initialWindowSize:
+        if (value > largestWindow) throw flowControlError('SETTINGS_INITIAL_WINDOW_SIZE is too large');
+        this.initialWindow = value;
+        return;
+      case setting.maxFrameSize:
+        if (value < defaultMaxFrameBytes || value > largestFrame)
+          throw protocolError('SETTINGS_MAX_FRAME_SIZE is out of bounds');
+        this.maxFrameBytes = value;
+    }
+  }
+
+  withTableUpdate(block: Buffer): Buffer {
+    if (!this.#owesTableUpdate) return block;
+    this.#owesTableUpdate = false;
+    return Buffer.concat([emptyTable, block]);
+  }
+}

@@ -1,0 +1,134 @@
+/** One request and its answer. */
+import { errorCode } from './errors.ts';
+import { frameType } from './frames.ts';
+import type { Output } from './output.ts';
+import type { Headers } from './request-headers.ts';
+
+/** Who serves a request. */
+export interface StreamHandler {
+  /** Part of the body. The bytes are the handler's. */
+  data(chunk: Buffer): void;
+  /** The body is whole. */
+  end(): void;
+  /** Once, when nothing more comes or goes, however it ended. */
+  closed(): void;
+}
+
+export interface Http2Stream {
+  readonly headers: Headers;
+  /** The peer's address. */
+  readonly peer: string | undefined;
+  readonly isClosed: boolean;
+  /** Whether the answer has begun. */
+  readonly hasResponded: boolean;
+  /** Whether the request is whole. */
+  readonly hasEnded: boolean;
+  /** Begins the answer; `block` is of `headerBlock`. With `end` it is all of it. */
+  respond(block: Buffer, end?: boolean): void;
+  /** Bytes of the answer. They are not copied while they wait for the peer's windows. */
+  write(bytes: Buffer): void;
+  /** Ends the answer with trailers. What the peer has not sent of its request by then is not wanted any more. */
+  end(trailers: Buffer): void;
+  reset(code: number): void;
+}
+
+/** What a stream needs of its connection. */
+export interface StreamOwner {
+  readonly output: Output;
+  readonly peer: string | undefined;
+  /** Bytes of DATA that the peer takes on all streams together. */
+  sendWindow: number;
+  /** The next header block, with what is owed to the peer's table before it. */
+  block(block: Buffer): Buffer;
+  forget(stream: Stream, reset: boolean): void;
+}
+
+export class Stream implements Http2Stream {
+  readonly id: number;
+  readonly headers: Headers;
+  readonly #owner: StreamOwner;
+  handler: StreamHandler | undefined;
+  /** Bytes that the peer may still send, and those that it said will come (not a number when it did not say). */
+  receiveWindow: number;
+  expected: number;
+  sendWindow: number;
+  hasEnded = false;
+  hasResponded = false;
+  isClosed = false;
+  /** What waits for windows, and trailers behind it. */
+  #waiting: Buffer[] = [];
+  #trailers: Buffer | undefined;
+
+  constructor(owner: StreamOwner, id: number, headers: Headers, receiveWindow: number, sendWindow: number) {
+    this.#owner = owner;
+    this.id = id;
+    this.headers = headers;
+    this.receiveWindow = receiveWindow;
+    this.sendWindow = sendWindow;
+    this.expected = Number(headers['content-length']);
+  }
+
+  get peer(): string | undefined {
+    return this.#owner.peer;
+  }
+
+  respond(block: Buffer, end = false): void {
+    if (this.isClosed || this.hasResponded) return;
+    this.hasResponded = true;
+    this.#owner.output.headers(this.id, this.#owner.block(block), end);
+    if (end) this.#finish();
+  }
+
+  write(bytes: Buffer): void {
+    if (this.isClosed || this.#trailers !== undefined) return;
+    if (this.#waiting.length === 0 && this.#fits(bytes.length)) this.#send(bytes);
+    else {
+      this.#waiting.push(bytes);
+      this.flush();
+    }
+  }
+
+  end(trailers: Buffer): void {
+    if (this.isClosed || this.#trailers !== undefined) return;
+    this.#trailers = trailers;
+    this.flush();
+  }
+
+  reset(code: number): void {
+    if (this.isClosed) return;
+    this.#owner.output.number(frameType.rstStream, this.id, code);
+    this.#owner.forget(this, true);
+  }
+
+  /** Sends what the windows allow by now. */
+  flush(): void {
+    const { output } = this.#owner;
+    for (;;) {
+      const [next] = this.#waiting;
+      if (next === undefined) break;
+      const room = Math.min(this.sendWindow, this.#owner.sendWindow, output.maxFrameBytes);
+      if (room <= 0 && next.length > 0) return;
+      this.#send(next.length > room ? next.subarray(0, room) : next);
+      if (next.length > room) this.#waiting[0] = next.subarray(room);
+      else this.#waiting.shift();
+    }
+    if (this.#trailers === undefined || this.isClosed) return;
+    output.headers(this.id, this.#owner.block(this.#trailers), true);
+    this.#finish();
+  }
+
+  #fits(bytes: number): boolean {
+    return bytes <= Math.min(this.sendWindow, this.#owner.sendWindow, this.#owner.output.maxFrameBytes);
+  }
+
+  #send(bytes: Buffer): void {
+    this.sendWindow -= bytes.length;
+    this.#owner.sendWindow -= bytes.length;
+    this.#owner.output.frame(frameType.data, 0, this.id, bytes);
+  }
+
+  #finish(): void {
+    if (!this.hasEnded) this.#owner.output.number(frameType.rstStream, this.id, errorCode.noError);
+    this.#owner.forget(this, !this.hasEnded);
+  }
+}
