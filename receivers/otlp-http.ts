@@ -1,9 +1,11 @@
 /** OTLP over HTTP: bare paths on an address of its own (the SDKs' default), under `/otlp` on the main address. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { Signal } from '../schemas/topics.ts';
+import { type Signal, signals } from '../schemas/topics.ts';
 import { corsOf } from './engine/cors.ts';
-import { type Answer, HttpIngest, type HttpProtocol, refusedAnswer } from './engine/http-ingest.ts';
+import { type Answer, type HttpCall, NodeCall } from './engine/http-call.ts';
+import { HttpIngest, type HttpProtocol, refusedAnswer } from './engine/http-ingest.ts';
 import { listenHttp } from './engine/listen-http.ts';
+import type { PlainHead } from './engine/plain-head.ts';
 import type { Shape } from './engine/prepare.ts';
 import { defineReceiver, type HttpHandler } from './engine/receiver.ts';
 import { type Refusal, refusal, refusalKinds } from './engine/refusal.ts';
@@ -113,15 +115,21 @@ export const otlpHttp = defineReceiver({
           response.setHeader('allow', 'POST');
           answerRefused(request, response, refusal('bad-method', 'telemetry is sent with POST'));
         } else {
-          ingest.serve(request, response, signal);
+          ingest.serve(new NodeCall(request, response), signal);
         }
         return true;
       };
     const bare = under('/v1/');
+    const plain = new Map<string, (call: HttpCall) => void>(
+      signals.map((signal) => [barePaths[signal], (call) => ingest.serve(call, signal)]),
+    );
+    const crossesOrigins = engine.settings.CORS_ORIGINS.length > 0;
+    const serves = ({ target, headers, contentLength }: PlainHead) =>
+      contentLength > maxBodyBytes || (crossesOrigins && headers.origin !== undefined) ? undefined : plain.get(target);
     return {
       handler: under('/otlp/v1/'),
       listen: () =>
-        listenHttp('OTLP_HTTP_ADDRESS', engine.settings.OTLP_HTTP_ADDRESS, (request, response) => {
+        listenHttp('OTLP_HTTP_ADDRESS', engine.settings.OTLP_HTTP_ADDRESS, serves, (request, response) => {
           if (!bare(request, response))
             answerRefused(request, response, refusal('not-found', 'there is no such OTLP path'));
         }),

@@ -1,6 +1,7 @@
 /** Prometheus remote-write 1.0 and 2.0. The snappy body goes on the bus as it came. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Format } from '../schemas/telemetry-message.ts';
+import { NodeCall } from './engine/http-call.ts';
 import { HttpIngest, type HttpProtocol, refusedAnswer } from './engine/http-ingest.ts';
 import type { Shape, Written } from './engine/prepare.ts';
 import { defineReceiver } from './engine/receiver.ts';
@@ -81,7 +82,7 @@ export const remoteWrite = defineReceiver({
         const { url = '' } = request;
         if (url !== path && !url.startsWith(`${path}?`)) return false;
         if (request.method === 'POST') {
-          ingest.serve(request, response, 'metrics');
+          ingest.serve(new NodeCall(request, response), 'metrics');
           return true;
         }
         response.writeHead(405, { allow: 'POST', 'content-length': 0 }).end();

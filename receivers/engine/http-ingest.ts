@@ -1,21 +1,14 @@
 /** Telemetry in an HTTP request: credentials, admission, the body under a cap, the answer. Protocols differ in a few functions. */
-import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Signal } from '../../schemas/topics.ts';
 import { isRefusal } from './admission.ts';
+import type { Answer, HttpCall } from './http-call.ts';
 import type { Accepted } from './intake.ts';
 import type { Caller } from './keyring.ts';
 import type { Shape } from './prepare.ts';
 import type { Origin } from './publisher.ts';
-import { readBody } from './read-body.ts';
 import type { Engine } from './receiver.ts';
 import { type Refusal, refusal, refusalKinds, refusalOf } from './refusal.ts';
-
-/** An answer as it is sent. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: OutgoingHttpHeaders;
-  readonly body: string | Buffer | undefined;
-}
 
 /** What a protocol over HTTP says for itself. */
 export interface HttpProtocol {
@@ -38,8 +31,7 @@ const single = (header: string | string[] | undefined): string | undefined =>
 const unavailable = refusal('unavailable', 'the receiver is shutting down', 1);
 
 interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly call: HttpCall;
   readonly signal: Signal;
   readonly source: string;
 }
@@ -54,13 +46,13 @@ export class HttpIngest {
     this.#protocol = protocol;
   }
 
-  serve(request: IncomingMessage, response: ServerResponse, signal: Signal) {
+  serve(call: HttpCall, signal: Signal) {
     const { inFlight, admit, sourceOf } = this.#engine;
-    const { headers } = request;
+    const { headers } = call;
     inFlight.enter();
-    response.on('close', () => inFlight.leave());
-    const source = sourceOf(request.socket.remoteAddress, single(headers['x-forwarded-for']));
-    const exchange: Exchange = { request, response, signal, source };
+    call.onceOver(() => inFlight.leave());
+    const source = sourceOf(call.peer, single(headers['x-forwarded-for']));
+    const exchange: Exchange = { call, signal, source };
     if (inFlight.draining) return this.refuse(exchange, unavailable);
     try {
       const admitted = admit(
@@ -78,9 +70,9 @@ export class HttpIngest {
   }
 
   /** Answers without having read the body. */
-  refuse({ request, response, signal }: Omit<Exchange, 'source'>, refused: Refusal): void {
+  refuse({ call, signal }: Omit<Exchange, 'source'>, refused: Refusal): void {
     this.#engine.tallies[signal].count(refused.refused, 0, 0);
-    this.#answer(response, this.#protocol.refused(request.headers, refused));
+    this.#answer(call, this.#protocol.refused(call.headers, refused));
   }
 
   /** The same to a known key. */
@@ -91,14 +83,13 @@ export class HttpIngest {
 
   #admitted(exchange: Exchange, admitted: Caller | Refusal) {
     if (isRefusal(admitted)) return this.refuse(exchange, admitted);
-    const { request, response, signal } = exchange;
-    const { headers } = request;
+    const { call, signal } = exchange;
+    const { headers } = call;
     const shape = this.#protocol.shape(signal, headers);
     if (isRefusal(shape)) return this.#reject(exchange, admitted, shape);
     const { maxBodyBytes } = this.#protocol;
     if (Number(headers['content-length'] ?? 0) > maxBodyBytes)
       return this.#reject(exchange, admitted, refusal('too-large', `the body is larger than ${maxBodyBytes} bytes`));
-    if (headers.expect !== undefined) response.writeContinue();
     const origin: Origin & { caller: Caller } = {
       caller: admitted,
       signal,
@@ -107,20 +98,15 @@ export class HttpIngest {
       traceparent: traceparentOf(single(headers['traceparent'])),
       receivedAtMs: this.#engine.clock.now(),
     };
-    readBody(request, maxBodyBytes, this.#engine.inFlight, {
+    call.read(maxBodyBytes, this.#engine.inFlight, {
       whole: (body) => this.#take(exchange, shape, origin, body),
       tooLarge: (body) => this.#tooLarge(exchange, origin, body),
       noMemory: () => this.#reject(exchange, admitted, refusal('unavailable', 'too many bodies are being read', 1)),
     });
   }
 
-  #take(
-    { request, response, signal }: Exchange,
-    shape: Shape,
-    origin: Origin & { caller: Caller },
-    body: Buffer,
-  ): void {
-    const { headers } = request;
+  #take({ call, signal }: Exchange, shape: Shape, origin: Origin & { caller: Caller }, body: Buffer): void {
+    const { headers } = call;
     const received = {
       origin,
       shape,
@@ -135,14 +121,14 @@ export class HttpIngest {
     void this.#engine.intake.take(received).then((answer) => {
       this.#engine.inFlight.release(body.length);
       this.#answer(
-        response,
+        call,
         isRefusal(answer) ? this.#protocol.refused(headers, answer) : this.#protocol.accepted(headers, shape, answer),
       );
     });
   }
 
-  #tooLarge({ request, response, signal }: Exchange, origin: Origin, body: Buffer): void {
-    const { headers } = request;
+  #tooLarge({ call, signal }: Exchange, origin: Origin, body: Buffer): void {
+    const { headers } = call;
     const received = {
       origin,
       body,
@@ -155,15 +141,12 @@ export class HttpIngest {
     const { maxBodyBytes } = this.#protocol;
     void this.#engine.intake.tooLarge(received, maxBodyBytes, this.#engine.tallies[signal]).then((answer) => {
       this.#engine.inFlight.release(body.length);
-      this.#answer(response, this.#protocol.refused(headers, answer));
+      this.#answer(call, this.#protocol.refused(headers, answer));
     });
   }
 
-  #answer(response: ServerResponse, { status, headers, body }: Answer): void {
-    if (response.destroyed || response.headersSent) return;
-    if (this.#engine.inFlight.draining) response.shouldKeepAlive = false;
-    response.writeHead(status, headers);
-    response.end(body);
+  #answer(call: HttpCall, answer: Answer): void {
+    call.answer(answer, this.#engine.inFlight.draining);
   }
 }
 
