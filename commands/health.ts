@@ -1,15 +1,10 @@
 /** `/healthz`, `/readyz` and `/metrics`, on every process' main address. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Role } from '../schemas/role.ts';
+import { within } from '../schemas/within.ts';
 import type { MetricsProvider } from '../telemetry/metrics.ts';
 
 const readyTimeoutMs = 5_000;
-
-const within = (promise: Promise<void>): Promise<void> => {
-  const { promise: late, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(() => reject(new Error(`no answer within ${readyTimeoutMs} ms`)), readyTimeoutMs);
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
-};
 
 const answer = (response: ServerResponse, status: number, type: string, body: string): void => {
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
@@ -48,7 +43,7 @@ const readiness = async (roles: readonly Role[], draining: boolean) => {
   await Promise.all(
     roles.map(async (role) => {
       try {
-        await within(role.ready());
+        await within(readyTimeoutMs, role.ready());
       } catch (error) {
         reasons[role.name] = error instanceof Error ? error.message : String(error);
       }

@@ -10,7 +10,7 @@ import type { Change, Feed } from '../../schemas/documents.ts';
 import { documentOf } from './documents-form.ts';
 import { isAlreadyThere, isHistoryLost, isSnapshotUnavailable } from './documents-mongodb-errors.ts';
 import { type DocumentKey, entryOf, type MongoRecord } from './documents-mongodb-form.ts';
-import { within } from './documents-transaction.ts';
+import { limited } from './documents-transaction.ts';
 
 /** An idle stream answers this often, which is what the feed's freshness is known from. */
 const awaitMs = 500;
@@ -131,7 +131,7 @@ export class MongoFeed implements Feed {
           askedAt = performance.now();
           received = 0;
         }
-        const event = await within(5000, 'the change stream', stream.tryNext());
+        const event = await limited(5000, 'the change stream', stream.tryNext());
         if (event !== null) {
           received += 1;
           this.#apply(event);

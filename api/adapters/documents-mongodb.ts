@@ -35,7 +35,7 @@ import {
   recordOf,
 } from './documents-mongodb-form.ts';
 import { afterPlace, cursorOf, defaultLimit, orderOf, placeOf, placeOfCursor } from './documents-query.ts';
-import { TransactionRun, TransactionScope, transactionLimitMs, within } from './documents-transaction.ts';
+import { limited, TransactionRun, TransactionScope, transactionLimitMs } from './documents-transaction.ts';
 
 type Definition = CollectionDefinition<object>;
 type Records = MongoCollection<MongoRecord>;
@@ -173,7 +173,7 @@ class MongoDocuments implements Documents {
 
   async #bounded<Result>(operation: () => Promise<Result>): Promise<Result> {
     try {
-      return await within(operationLimitMs, 'MongoDB', operation());
+      return await limited(operationLimitMs, 'MongoDB', operation());
     } catch (error) {
       throw translated(error);
     }
@@ -268,7 +268,7 @@ class MongoDocuments implements Documents {
       readPreference: 'primary',
     });
     try {
-      return await within(transactionLimitMs, 'the work of a transaction', Promise.race([done, unreachable.promise]));
+      return await limited(transactionLimitMs, 'the work of a transaction', Promise.race([done, unreachable.promise]));
     } catch (error) {
       throw translated(error);
     } finally {

@@ -20,7 +20,7 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import { checkedName, checkedTenant, documentOf, type Fields } from './documents-form.ts';
 import { type Access, collectionOf, matcherOf, type Written } from './documents-sqlite-collection.ts';
 import { DocumentTables, schema } from './documents-sqlite-tables.ts';
-import { TransactionRun, TransactionScope, transactionLimitMs, within } from './documents-transaction.ts';
+import { limited, TransactionRun, TransactionScope, transactionLimitMs } from './documents-transaction.ts';
 
 type Definition = CollectionDefinition<object>;
 
@@ -197,7 +197,7 @@ class SqliteDocuments implements Documents {
       this.#writer.exec('BEGIN IMMEDIATE');
       try {
         const working = this.#scope.enter(run, () => work({ of: (tenantId) => this.#tenant(access, tenantId) }));
-        const result = await within(transactionLimitMs, 'the work of a transaction', working);
+        const result = await limited(transactionLimitMs, 'the work of a transaction', working);
         await run.finish();
         this.#commit(written);
         return result;

@@ -1,22 +1,17 @@
 /** What is alike in both stores' transactions. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { UnavailableError } from '../../schemas/errors.ts';
+import { LateError, within } from '../../schemas/within.ts';
 
 export const transactionLimitMs = 10_000;
 
 /** Rejects with `UnavailableError` when `work` has not settled in time; what `work` does then is no longer heard. */
-export const within = async <Result>(limitMs: number, what: string, work: Promise<Result>): Promise<Result> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new UnavailableError(`${what} took longer than ${limitMs / 1000} seconds`)),
-      limitMs,
-    );
-  });
+export const limited = async <Result>(limitMs: number, what: string, work: Promise<Result>): Promise<Result> => {
   try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
+    return await within(limitMs, work);
+  } catch (error) {
+    if (!(error instanceof LateError)) throw error;
+    throw new UnavailableError(`${what} took longer than ${limitMs / 1000} seconds`);
   }
 };
 

@@ -1,5 +1,6 @@
 import type { GrowingHead } from '../../schemas/evidence.ts';
 import { auditHeads } from '../../schemas/resources/audit-record.ts';
+import { atMost } from '../../schemas/within.ts';
 import { chainSigning, type SigningOptions } from './chain-signing.ts';
 import { notedEnd } from './record-pages.ts';
 
@@ -21,15 +22,6 @@ export interface HeadSignerOptions extends SigningOptions {
 
 /** A store that hangs must not keep the process: what is not signed by then is, after the next start. */
 const closingMs = 10_000;
-
-const within = async (ms: number, work: Promise<void>): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
-};
 
 export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSigner> => {
   const { documents, heads, log, everyRecords = 1_000, everyMs = 60_000 } = options;
@@ -106,7 +98,7 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
           for await (const { tenantId, sequence } of documents.everywhere(auditHeads)) ends.set(tenantId, sequence);
         })
         .then(signAll);
-      await within(closingMs, tried(rest));
+      await atMost(closingMs, tried(rest));
       await feed.close();
     },
   };

@@ -10,10 +10,10 @@ import { KafkaConsumer } from './bus-kafka/consumer.ts';
 import { reasonOf } from './bus-kafka/failures.ts';
 import { Fetcher, gapError } from './bus-kafka/fetcher.ts';
 import './bus-kafka/idle-connections.ts';
+import { within } from '../../schemas/within.ts';
 import { KafkaProducer } from './bus-kafka/producer.ts';
 import { runTransaction } from './bus-kafka/transaction.ts';
 import { incoming } from './bus-kafka/wire.ts';
-import { within } from './bus-kafka/within.ts';
 
 export interface KafkaBusOptions extends KafkaSecurity {
   /** Bootstrap servers, `host:port`. */

@@ -8,6 +8,7 @@ import type { Counters } from '../../schemas/counters.ts';
 import type { Log } from '../../schemas/log.ts';
 import { type QuotaWindow, quotaWindowAt, type RejectThreshold } from '../../schemas/resources/quota.ts';
 import type { Signal } from '../../schemas/topics.ts';
+import { atMost } from '../../schemas/within.ts';
 import { Allowance, type Grant } from './allowance.ts';
 import type { Caller } from './keyring.ts';
 import { type Refusal, refusal } from './refusal.ts';
@@ -39,12 +40,6 @@ const spent = ({ window, scope, bytes, isPlan }: RejectThreshold, endMs: number,
     ? 'the daily ingest volume of the plan is used up; it begins anew at 00:00 UTC'
     : `the quota of ${bytes} bytes a ${window}${scope === 'total' ? '' : ` of ${scope}`} is used up; ${again}`;
   return { ...refusal('rate-limited', message, Math.ceil((endMs - nowMs) / 1000)), reason: 'quota' };
-};
-
-const within = (granted: Promise<unknown>, milliseconds: number): Promise<unknown> => {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, milliseconds);
-  return Promise.race([granted, promise]).finally(() => clearTimeout(timer));
 };
 
 export interface QuotasOptions {
@@ -113,7 +108,7 @@ export class Quotas {
         const isFirst = seededAt === undefined;
         seededAt = now;
         const seeded = this.#seed(tenantId, threshold, fromMs, windowMs);
-        if (isFirst) await within(seeded, seedWaitMs);
+        if (isFirst) await atMost(seedWaitMs, seeded);
       }
       const { granted, resetMs } = await counters.spend(counter, threshold.bytes, windowMs, wanted);
       return { granted, retryAfterMs: resetMs, validMs: resetMs };

@@ -10,10 +10,10 @@ import {
   parseBroker,
   ResponseError,
 } from '@platformatic/kafka';
+import { within } from '../../../schemas/within.ts';
 import type { DirectConnection } from './direct-connection.ts';
 import { DirectConnections } from './direct-connections.ts';
 import { isProtocolError, MissingTopicError } from './failures.ts';
-import { within } from './within.ts';
 
 /** How brokers know that it is us, and we that it is them. */
 export interface KafkaSecurity {

@@ -1,8 +1,8 @@
 /** One direct connection a broker, made when it is needed and made anew when it broke. */
 import type { BaseOptions } from '@platformatic/kafka';
+import { within } from '../../../schemas/within.ts';
 import { DirectConnection } from './direct-connection.ts';
 import { authenticate, type Credentials } from './sasl.ts';
-import { within } from './within.ts';
 
 interface Opened {
   readonly connection: DirectConnection;

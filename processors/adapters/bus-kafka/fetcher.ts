@@ -7,8 +7,8 @@ import type { Cluster } from './cluster.ts';
 import { committedRecords, type Place } from './committed.ts';
 import { reasonOf } from './failures.ts';
 import { fetchAnswer, type PartitionAnswer } from './fetch-answer.ts';
+import { unlessMoved } from './patience.ts';
 import { FatalBusError } from './wire.ts';
-import { unlessMoved } from './within.ts';
 
 /** What one fetch brought of a partition. */
 export interface Piece {

@@ -1,11 +1,12 @@
 /** The way to the partitions of one leader: whatever waits goes out in one request, as soon as the one before is acknowledged. */
 import type { BaseOptions } from '@platformatic/kafka';
 import { PermanentError, UnavailableError } from '../../../schemas/errors.ts';
+import { LateError } from '../../../schemas/within.ts';
 import { isProtocolError, reasonOf } from './failures.ts';
+import { patience } from './patience.ts';
 import { nextRound } from './round.ts';
 import { Sender } from './sender.ts';
 import type { Outgoing } from './wire.ts';
-import { LateError, patience } from './within.ts';
 
 /** One call of `publish` that is not acknowledged yet. */
 export interface Call {

@@ -11,9 +11,10 @@ import {
   syncGroupV5,
 } from '@platformatic/kafka';
 import kafkajs from 'kafkajs';
+import { within } from '../../../schemas/within.ts';
 import type { Cluster, Node } from './cluster.ts';
 import { isProtocolError } from './failures.ts';
-import { unlessMoved, within } from './within.ts';
+import { unlessMoved } from './patience.ts';
 
 const { MemberMetadata, MemberAssignment } = kafkajs.AssignerProtocol;
 

@@ -2,13 +2,13 @@
 import type { BaseOptions } from '@platformatic/kafka';
 import type { Message, Producer } from '../../../schemas/bus.ts';
 import { PermanentError, UnavailableError } from '../../../schemas/errors.ts';
+import { within } from '../../../schemas/within.ts';
 import type { Cluster } from './cluster.ts';
 import { reasonOf } from './failures.ts';
 import { type Call, Lane, patienceMs } from './lane.ts';
 import { largestValue } from './largest-value.ts';
 import { nextRound } from './round.ts';
 import { FatalBusError, headerAllowance, type Outgoing, outgoing } from './wire.ts';
-import { within } from './within.ts';
 
 export interface KafkaProducerOptions {
   readonly driver: BaseOptions;

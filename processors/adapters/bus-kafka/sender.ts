@@ -9,9 +9,9 @@ import {
 } from '@platformatic/kafka';
 import { Cluster, type Metadata } from './cluster.ts';
 import { isProtocolError, isRefusedLogin } from './failures.ts';
+import { lookout } from './patience.ts';
 import { recordBatch } from './record-batch.ts';
 import { FatalBusError, type Outgoing } from './wire.ts';
-import { lookout } from './within.ts';
 
 interface Producer {
   readonly id: bigint;

@@ -1,26 +1,6 @@
-/** Promises that are not waited for forever. */
+/** Waiting for brokers that may be the wrong ones to ask by now. */
 import { setTimeout as sleep } from 'node:timers/promises';
-
-/** Something took longer than is waited for it. */
-export class LateError extends Error {
-  constructor(ms: number) {
-    super(`no answer within ${ms} ms`);
-  }
-}
-
-/** Rejects with a `LateError` when it takes too long; what it waited for goes on. */
-export const within = async <Value>(ms: number, promise: Promise<Value>): Promise<Value> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new LateError(ms)), ms);
-  });
-  promise.catch(() => undefined);
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
+import { LateError } from '../../../schemas/within.ts';
 
 /**
  * While a request waits, looks every `everyMs` whether the one who was asked is still the one to ask, and rejects when
