@@ -19,6 +19,8 @@ const notHttp2 = Buffer.from(
 const empty = Buffer.alloc(0);
 /** Numbers of streams that were reset, so far back: their frames may still be under way. */
 const resetsKept = 512;
+/** So many bytes of answers pay for one WINDOW_UPDATE. */
+const bytesPerWindowUpdate = 1024;
 /** How long a peer has to close a connection that has ended here. */
 const lingerMs = 1_000;
 
@@ -43,6 +45,9 @@ export class Connection implements StreamOwner, FrameSink {
   #lastStream = 0;
   #receiveWindow: number;
   sendWindow = defaultWindowBytes;
+  /** All that the window of the connection ever was given; of what was sent from it, what has paid for WINDOW_UPDATEs. */
+  #granted = defaultWindowBytes;
+  #paidFor = 0;
   /** When what has begun must be over, on the `performance.now()` clock; 0 for never. */
   #deadlineAt: number;
 
@@ -107,7 +112,8 @@ export class Connection implements StreamOwner, FrameSink {
     }
     if (this.#phase !== 'open') return;
     if (this.#reader.isWhole) this.#deadlineAt = 0;
-    else if (this.#deadlineAt === 0) this.#deadlineAt = performance.now() + this.#options.handshakeMs;
+    else if (this.#deadlineAt === 0 || this.#reader.hasAdvanced)
+      this.#deadlineAt = performance.now() + this.#options.handshakeMs;
   }
 
   prefaced(): void {
@@ -119,7 +125,7 @@ export class Connection implements StreamOwner, FrameSink {
 
   /** What speaks HTTP/1 is told so in its own language. */
   isForeign(beginning: Buffer): void {
-    if (/^[A-Z]{3,8} \S/.test(beginning.toString('latin1', 0, 16))) this.output.raw(notHttp2);
+    if (/^[A-Z]{3,8} [/*h]/.test(beginning.toString('latin1', 0, 16))) this.output.raw(notHttp2);
     this.#end();
   }
 
@@ -235,10 +241,10 @@ export class Connection implements StreamOwner, FrameSink {
     if (block === undefined) return;
     const stream = this.#streams.get(block.stream);
     if (stream === undefined && block.stream > this.#lastStream) return this.#begin(block);
-    const { headers } = this.#hpack.decode(block.bytes);
+    const { headers, badField } = this.#hpack.decode(block.bytes);
     if (stream === undefined) this.#mustHaveBeen(block.stream, 'HEADERS');
     else if (stream.hasEnded) stream.reset(errorCode.streamClosed);
-    else if (!block.endStream || Object.keys(headers).some((name) => name.startsWith(':')))
+    else if (!block.endStream || badField !== undefined || Object.keys(headers).some((name) => name.startsWith(':')))
       stream.reset(errorCode.protocolError);
     else this.#requestEnded(stream);
   }
@@ -282,17 +288,19 @@ export class Connection implements StreamOwner, FrameSink {
     if (id === 0 || id > this.#lastStream) throw protocolError('RST_STREAM for a stream that has not begun');
     this.#free.spend('RST_STREAM');
     const stream = this.#streams.get(id);
-    if (stream !== undefined) this.forget(stream, true);
+    // What follows from its sender is no longer under way, but wrong.
+    if (stream !== undefined) this.forget(stream, false);
   }
 
   #windowUpdate(id: number, payload: Buffer): void {
     if (payload.length !== 4) throw frameSizeError('WINDOW_UPDATE has 4 bytes');
-    this.#free.spend('WINDOW_UPDATE');
     const increment = payload.readUInt32BE(0) & 0x7fffffff;
+    this.#payWindowUpdate();
     const stream = this.#streams.get(id);
     if (id === 0) {
       if (increment === 0) throw protocolError('WINDOW_UPDATE of 0');
       this.sendWindow += increment;
+      this.#granted += increment;
       if (this.sendWindow > largestWindow) throw flowControlError('the connection’s window is too large');
       for (const each of this.#streams.values()) each.flush();
     } else if (stream !== undefined) {
@@ -301,6 +309,13 @@ export class Connection implements StreamOwner, FrameSink {
       else if (stream.sendWindow > largestWindow) stream.reset(errorCode.flowControlError);
       else stream.flush();
     } else if (id > this.#lastStream) throw protocolError('WINDOW_UPDATE for a stream that has not begun');
+  }
+
+  /** Who reads a large answer gives its windows back as often as it likes to, within reason. */
+  #payWindowUpdate(): void {
+    const sent = this.#granted - this.sendWindow;
+    if (sent - this.#paidFor < bytesPerWindowUpdate) this.#free.spend('WINDOW_UPDATE');
+    else this.#paidFor += bytesPerWindowUpdate;
   }
 
   #ping(id: number, flags: number, payload: Buffer): void {

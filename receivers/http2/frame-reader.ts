@@ -23,6 +23,7 @@ export class FrameReader {
   /** What is still to come of a DATA frame. */
   #dataLeft = 0;
   #inBlock = false;
+  #hasAdvanced = false;
   #stopped = false;
 
   constructor(sink: FrameSink) {
@@ -34,11 +35,17 @@ export class FrameReader {
     return this.#rest === undefined && !this.#inBlock;
   }
 
+  /** Whether the last bytes that were read ended what had begun before them, so that what is not whole is new. */
+  get hasAdvanced(): boolean {
+    return this.#hasAdvanced;
+  }
+
   /** Throws a `ConnectionError` on what may not come. */
   read(chunk: Buffer): void {
     if (this.#stopped) return;
     const bytes = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk]);
     this.#rest = undefined;
+    const wasInBlock = this.#inBlock;
     let at = 0;
     if (!this.#prefaced) {
       if (!this.#isPrefaced(bytes)) return;
@@ -50,6 +57,7 @@ export class FrameReader {
       at = next;
     }
     if (at < bytes.length && !this.#stopped) this.#rest = bytes.subarray(at);
+    this.#hasAdvanced = at > 0 && !(wasInBlock && this.#inBlock);
   }
 
   /** Reads nothing any more. */

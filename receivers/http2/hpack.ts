@@ -39,6 +39,8 @@ export interface Decoded {
   readonly tooLarge: boolean;
   /** Why this is no request of RFC 9113, section 8. */
   readonly malformed: string | undefined;
+  /** Why one of its fields may stand in no message at all: trailers need not be a request. */
+  readonly badField: string | undefined;
 }
 
 export interface HpackOptions {
@@ -85,7 +87,8 @@ export class HpackDecoder {
       if (bytes <= this.#maxListBytes) request.add(field.name, field.value);
     }
     const tooLarge = bytes > this.#maxListBytes;
-    const decoded: Decoded = { headers: request.headers, tooLarge, malformed: request.fault() };
+    const { headers, badField } = request;
+    const decoded: Decoded = { headers, tooLarge, malformed: request.fault(), badField };
     if (!this.#changed && block.length <= longestKept) this.#last = { block: Buffer.from(block), decoded };
     return decoded;
   }

@@ -37,6 +37,11 @@ export class RequestHeaders {
     if (name === 'te' && value !== 'trailers') this.#fault ??= 'te may only say trailers';
   }
 
+  /** Why one of the fields may stand in no message, whatever the others are. */
+  get badField(): string | undefined {
+    return this.#fault;
+  }
+
   /** Why this is no request; `undefined` when it is one. */
   fault(): string | undefined {
     if (this.#fault !== undefined) return this.#fault;

@@ -26,29 +26,37 @@ export const createHttp2Server = (
   options: Partial<Http2Options> = {},
 ): Http2Server => {
   const all = { ...defaultOptions, ...options };
-  const connections = new Set<Connection>();
+  /** With each, when it is gone. */
+  const connections = new Map<Connection, Promise<void>>();
   const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs });
   server.on('connection', (socket: Socket) => {
     const connection = new Connection(socket, accept, all);
-    connections.add(connection);
-    socket.once('close', () => connections.delete(connection));
+    const gone = new Promise<void>((resolve) => {
+      socket.once('close', () => {
+        connections.delete(connection);
+        resolve();
+      });
+    });
+    connections.set(connection, gone);
   });
   const timer = setInterval(() => {
     const now = performance.now();
-    for (const connection of connections) connection.sweep(now);
+    for (const connection of connections.keys()) connection.sweep(now);
   }, sweepMs).unref();
   return {
     server,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          clearInterval(timer);
-          resolve();
-        });
-        for (const connection of connections) connection.drain();
-      }),
+    async close() {
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+      for (const connection of connections.keys()) connection.drain();
+      await closed;
+      // The server counts a connection out before its calls are told.
+      await Promise.all(connections.values());
+      clearInterval(timer);
+    },
     destroy() {
-      for (const connection of connections) connection.destroy();
+      for (const connection of connections.keys()) connection.destroy();
     },
   };
 };
