@@ -1,0 +1,173 @@
+/** A server of our HTTP/2 whose calls are written down, and the tables of conversations with it. */
+import { type AddressInfo, connect } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { headerBlock } from '../../receivers/http2/hpack.ts';
+import { createHttp2Server, type Http2Server, type Http2Stream } from '../../receivers/http2/server.ts';
+import { Peer, request, type Settings } from './http2-client.ts';
+
+interface Call {
+  readonly stream: Http2Stream;
+  readonly path: string;
+  bytes: number;
+  ended: number;
+  closed: number;
+  /** What it was told of its request although it was closed. */
+  late: number;
+}
+
+export interface Serving extends AsyncDisposable {
+  readonly port: number;
+  readonly calls: Call[];
+  readonly http2: Http2Server;
+  /** A client that has greeted. */
+  greeted(...settings: Settings): Peer;
+  /** Resolves once no connection and no call is left. */
+  empty(): Promise<void>;
+}
+
+const answer = headerBlock({ ':status': '200', 'content-type': 'text/plain' });
+const trailers = headerBlock({ 'grpc-status': '0' });
+
+/** `/` says how long the body was; the others are for tests that need more time, more bytes, or less obedience. */
+const reply = ({ stream, path, bytes }: Call): void => {
+  const size = /^\/bytes\/(\d+)$/.exec(path)?.[1];
+  if (path === '/silent' || stream.hasResponded) return;
+  stream.respond(answer);
+  stream.write(size === undefined ? Buffer.from(`${bytes} bytes`) : Buffer.alloc(Number(size), 'x'));
+  stream.end(trailers);
+};
+
+/** What is said at once, whatever the body will be. */
+const replyEarly = (call: Call): void => {
+  if (call.path === '/only-headers') call.stream.respond(answer, true);
+  if (call.path === '/early') reply(call);
+};
+
+export const serving = async (options?: Parameters<typeof createHttp2Server>[1]): Promise<Serving> => {
+  const calls: Call[] = [];
+  const http2 = createHttp2Server((stream) => {
+    const call: Call = { stream, path: stream.headers[':path'] ?? '', bytes: 0, ended: 0, closed: 0, late: 0 };
+    calls.push(call);
+    replyEarly(call);
+    return {
+      data(chunk) {
+        call.bytes += chunk.length;
+        call.late += call.closed;
+        if (call.path === '/first-bytes') reply(call);
+      },
+      end() {
+        call.ended++;
+        call.late += call.closed;
+        reply(call);
+      },
+      closed() {
+        call.closed++;
+      },
+    };
+  }, options);
+  await new Promise<void>((resolve) => http2.server.listen(0, '127.0.0.1', resolve));
+  const { port } = http2.server.address() as AddressInfo;
+  const peers: Peer[] = [];
+  const connections = (): Promise<number> =>
+    new Promise((resolve, reject) =>
+      http2.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+    );
+  const empty = async (): Promise<void> => {
+    const until = Date.now() + 10_000;
+    while ((await connections()) > 0 || calls.some(({ closed }) => closed === 0)) {
+      if (Date.now() > until) throw new Error(`${await connections()} connections are left`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  return {
+    port,
+    calls,
+    http2,
+    empty,
+    greeted(...settings) {
+      const peer = new Peer(port).greet(...settings);
+      peers.push(peer);
+      return peer;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { socket } of peers) socket.destroy();
+      http2.destroy();
+      await new Promise<void>((resolve) => http2.server.close(() => resolve()));
+    },
+  };
+};
+
+/** Every accepted call was closed exactly once, behind all else, and no body ended twice. */
+export const closedOnce = (t: ExecutionContext, { calls }: Serving): void => {
+  t.deepEqual(
+    calls
+      .filter(({ closed, ended, late }) => closed !== 1 || ended > 1 || late > 0)
+      .map(({ path, closed, late }) => `${path}: closed ${closed} times, told ${late} times more`),
+    [],
+  );
+};
+
+/** A connection of its own is answered. */
+export const stillServes = async (t: ExecutionContext, fixture: Serving): Promise<void> => {
+  const peer = fixture.greeted().send(request(1));
+  await peer.heard('end 1');
+  t.true(peer.said.includes('answer 1 200'));
+  peer.socket.destroy();
+};
+
+export interface Conversation {
+  readonly title: string;
+  readonly settings?: Settings;
+  readonly send: readonly Uint8Array[];
+  /** Answers of which one must come, as `Peer.said` has them, with `|` between; `closed` is one. */
+  readonly answers: string;
+  /** Something that must not be said. */
+  readonly never?: RegExp;
+}
+
+/**
+ * Each conversation is held on a connection of its own. Where no answer that is allowed is a GOAWAY, the connection must
+ * go on; where each is one, it must end.
+ */
+export const conversations = (rows: readonly Conversation[]): void => {
+  for (const { title, settings = [], send, answers, never } of rows)
+    test(title, async (t) => {
+      await using fixture = await serving();
+      const peer = fixture.greeted(...settings).send(...send);
+      await peer.settled();
+      const allowed = answers.split(' | ');
+      const came = peer.said.join(', ');
+      t.true(
+        allowed.some((one) => peer.said.includes(one)),
+        `${came}; allowed: ${answers}`,
+      );
+      if (allowed.every((one) => one.startsWith('goaway'))) await peer.closed();
+      if (!allowed.some((one) => /^(goaway|closed)/.test(one)))
+        t.false(
+          peer.said.some((one) => /^(goaway|closed)/.test(one)),
+          came,
+        );
+      if (never !== undefined) t.notRegex(came, never);
+      peer.socket.destroy();
+      await fixture.empty();
+      closedOnce(t, fixture);
+      await stillServes(t, fixture);
+    });
+};
+
+/** Resolves with all that a server says to bytes that need not be HTTP/2. */
+export const said = (port: number, bytes: Uint8Array | string): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+    const timer = setTimeout(() => {
+      socket.destroy();
+      reject(new Error(`the connection stays open; said: ${Buffer.concat(parts)}`));
+    }, 15_000);
+    socket.on('data', (part: Buffer) => parts.push(part));
+    socket.on('error', () => undefined);
+    socket.once('close', () => {
+      clearTimeout(timer);
+      resolve(Buffer.concat(parts));
+    });
+  });
