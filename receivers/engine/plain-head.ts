@@ -11,7 +11,8 @@ export interface PlainHead {
 }
 
 const requestLine = /POST (\/[\x21-\x7e]*) HTTP\/1\.1\r\n/y;
-const field = /([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[\t ]*([\x20-\x7e]*)\r\n/y;
+/** A value begins with what is no space: one way to read a line, so that spaces without end are no work. */
+const field = /([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[\t ]*([\x21-\x7e][\x20-\x7e]*)?\r\n/y;
 /** With one of these the body is framed otherwise, or more than a request and an answer is asked for. */
 const special = new Set(['transfer-encoding', 'expect', 'upgrade', 'trailer', 'proxy-connection']);
 /** As much as Node's parser takes: it knows how to refuse more. */
@@ -49,7 +50,7 @@ export const plainHead = (bytes: Buffer, from: number): PlainHead | undefined =>
     at = field.lastIndex;
     const name = lowered(match[1] as string);
     if (headers[name] !== undefined || special.has(name)) return undefined;
-    headers[name] = (match[2] as string).trimEnd();
+    headers[name] = match[2]?.trimEnd() ?? '';
   }
   const length = headers['content-length'];
   if (length === undefined || !digits.test(length) || headers.host === undefined || !isKeptAlive(headers.connection))
