@@ -14,17 +14,18 @@ import { badRequestJson, encodeBadRequest, encodeStatus } from './engine/status.
 
 const maxBodyBytes = 50 * 1024 * 1024;
 const barePaths = { logs: '/v1/logs', metrics: '/v1/metrics', traces: '/v1/traces' } as const;
-const signalOfPath: Readonly<Record<string, Signal>> = { logs: 'logs', metrics: 'metrics', traces: 'traces' };
+// Maps, for a sender may ask for `constructor`.
+const signalOfPath = new Map<string, Signal>(signals.map((signal) => [signal, signal]));
 
-const mediaOf: Readonly<Record<string, Shape['media']>> = {
-  'application/json': 'json',
-  'application/x-protobuf': 'protobuf',
-  'application/octet-stream': 'protobuf',
-};
+const mediaOf = new Map<string, Shape['media']>([
+  ['application/json', 'json'],
+  ['application/x-protobuf', 'protobuf'],
+  ['application/octet-stream', 'protobuf'],
+]);
 
 const typeOf = (headers: IncomingHttpHeaders): string => {
   const header = headers['content-type'] ?? '';
-  if (mediaOf[header] !== undefined) return header;
+  if (mediaOf.has(header)) return header;
   return (header.split(';')[0] ?? '').trim().toLowerCase();
 };
 
@@ -52,7 +53,7 @@ const protocol: HttpProtocol = {
   receiver: 'otlp-http',
   maxBodyBytes,
   shape(signal, headers) {
-    const media = mediaOf[typeOf(headers)];
+    const media = mediaOf.get(typeOf(headers));
     if (media === undefined)
       return refusal('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
     const encoding = encodingOf(headers['content-encoding'] ?? '');
@@ -65,7 +66,7 @@ const protocol: HttpProtocol = {
     const { message } = refused;
     const code = refusalKinds[refused.refused].grpc;
     const isBadData = refused.refused === 'malformed';
-    if (mediaOf[typeOf(headers)] === 'protobuf') {
+    if (mediaOf.get(typeOf(headers)) === 'protobuf') {
       const body = isBadData ? encodeBadRequest(code, message) : encodeStatus(code, message);
       return refusedAnswer(refused, 'application/x-protobuf', body);
     }
@@ -108,7 +109,7 @@ export const otlpHttp = defineReceiver({
         const path = pathBehind(request.url ?? '', prefix);
         if (path === undefined) return false;
         if (cors(request, response)) return true;
-        const signal = signalOfPath[path];
+        const signal = signalOfPath.get(path);
         if (signal === undefined) {
           answerRefused(request, response, refusal('not-found', 'there is no such OTLP path'));
         } else if (request.method !== 'POST') {

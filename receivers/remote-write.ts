@@ -11,10 +11,10 @@ const path = '/api/v1/prom/write';
 const maxBodyBytes = 20 * 1024 * 1024;
 const acceptedBody = '{"status":"accepted"}';
 
-const formats: Readonly<Record<string, Format>> = {
-  'prometheus.writerequest': 'remote-write-1',
-  'io.prometheus.write.v2.request': 'remote-write-2',
-};
+const formats = new Map<string, Format>([
+  ['prometheus.writerequest', 'remote-write-1'],
+  ['io.prometheus.write.v2.request', 'remote-write-2'],
+]);
 
 /** The format that a Content-Type names; senders of 1.0 may leave out the parameter, and the oldest the whole header. */
 const formatOf = (contentType: string | undefined): Format | undefined => {
@@ -23,7 +23,7 @@ const formatOf = (contentType: string | undefined): Format | undefined => {
   if (type.trim() !== 'application/x-protobuf') return undefined;
   for (const parameter of parameters) {
     const [name = '', value = ''] = parameter.split('=');
-    if (name.trim() === 'proto') return formats[value.trim().replaceAll('"', '')];
+    if (name.trim() === 'proto') return formats.get(value.trim().replaceAll('"', ''));
   }
   return 'remote-write-1';
 };

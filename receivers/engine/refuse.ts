@@ -65,20 +65,20 @@ export const deadLetterOf = (
     body,
   );
 
-const encodings: Readonly<Record<string, Shape['encoding']>> = {
-  '': 'identity',
-  identity: 'identity',
-  gzip: 'gzip',
-  'x-gzip': 'gzip',
-  deflate: 'deflate',
-  zstd: 'zstd',
-  snappy: 'snappy',
-};
+const encodings = new Map<string, Shape['encoding']>([
+  ['', 'identity'],
+  ['identity', 'identity'],
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['deflate', 'deflate'],
+  ['zstd', 'zstd'],
+  ['snappy', 'snappy'],
+]);
 
 /** The coding that a header names, undefined when it is none of ours. Snappy belongs to remote-write alone. */
 export const encodingOf = (name: string): Encoding | 'deflate' | undefined => {
-  const known = encodings[name];
-  return known ?? encodings[name.trim().toLowerCase()];
+  const known = encodings.get(name);
+  return known ?? encodings.get(name.trim().toLowerCase());
 };
 
 const shapeOf = (letter: DeadLetterHeaders): Shape => {
