@@ -117,9 +117,11 @@ export class HttpIngest {
       capBytes: this.#protocol.maxBodyBytes,
       tally: this.#engine.tallies[signal],
     };
+    // Lent to a worker it has no length any more.
+    const held = body.length;
     // `take` never rejects.
     void this.#engine.intake.take(received).then((answer) => {
-      this.#engine.inFlight.release(body.length);
+      this.#engine.inFlight.release(held);
       this.#answer(
         call,
         isRefusal(answer) ? this.#protocol.refused(headers, answer) : this.#protocol.accepted(headers, shape, answer),
