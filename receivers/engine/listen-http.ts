@@ -65,7 +65,7 @@ export const listenHttp = async (
           resolve();
         });
         server.closeIdleConnections();
-        for (const connection of connections) if (connection.isIdle) connection.destroy();
+        for (const connection of connections) connection.close();
       }),
     destroy() {
       server.closeAllConnections();

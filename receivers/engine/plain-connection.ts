@@ -2,13 +2,11 @@
  * One connection whose requests are plain: one read and one write each, where Node's HTTP takes two to three times the CPU
  * time of its own. The first request that is not plain goes to Node's HTTP server, with the connection and all that follows.
  */
-import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Answer, HttpCall } from './http-call.ts';
-import type { InFlight } from './in-flight.ts';
-import { Pieces } from './pieces.ts';
+import { PlainCall } from './plain-call.ts';
 import { type PlainHead, plainHead } from './plain-head.ts';
-import type { BodyOutcome } from './read-body.ts';
 
 export interface PlainOptions {
   /** Who serves a plain head; `undefined` when it is for Node's server. */
@@ -34,13 +32,16 @@ const today = (): string => {
 };
 
 const timedOut = 'HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n';
+const cutShort = 'HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n';
 
 export class PlainConnection {
   readonly peer: string | undefined;
   readonly #socket: Socket;
   readonly #options: PlainOptions;
   readonly #data = (chunk: Buffer): void => this.#take(chunk);
+  readonly #end = (): void => this.#ended();
   readonly #close = (): void => this.#closed();
+  readonly #drain = (): void => this.#drained();
   /** In hand, until it is answered and its body is read. */
   #call: PlainCall | undefined;
   /** Of the body, what is still to come. */
@@ -48,6 +49,10 @@ export class PlainConnection {
   /** What came behind the call in hand. */
   #rest: Buffer | undefined;
   #isPaused = false;
+  /** The sender does not read its answers. */
+  #isFull = false;
+  /** Nothing is served behind the call in hand. */
+  #isLast = false;
   /** The last answer is given. */
   #isEnding = false;
   #deadlineAt: number;
@@ -58,13 +63,16 @@ export class PlainConnection {
     this.peer = socket.remoteAddress;
     this.#deadlineAt = performance.now() + options.firstMs;
     socket.on('data', this.#data);
+    socket.on('end', this.#end);
     socket.on('close', this.#close);
     // A connection that breaks is told by `close`.
     socket.on('error', ignore);
   }
 
-  get isIdle(): boolean {
-    return this.#call === undefined;
+  /** Ends it, politely when there is a call in hand. */
+  close(): void {
+    this.#isLast = true;
+    if (this.#call === undefined && !this.#isEnding) this.#socket.destroy();
   }
 
   destroy(): void {
@@ -74,41 +82,42 @@ export class PlainConnection {
   /** Ends what takes too long; a call that waits for its answer does not. */
   sweep(now: number): void {
     if (now < this.#deadlineAt || (this.#call !== undefined && this.#left === 0)) return;
-    if (this.#call !== undefined) this.#socket.write(timedOut);
+    if (this.#call?.isAnswered === false) this.#socket.write(timedOut);
     this.#socket.destroy();
   }
 
   #take(chunk: Buffer) {
     if (this.#isEnding) return;
-    let bytes = chunk;
-    if (this.#rest !== undefined) {
-      bytes = Buffer.concat([this.#rest, chunk]);
-      this.#rest = undefined;
-    }
+    const bytes = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk]);
+    this.#rest = undefined;
     let at = 0;
-    while (at < bytes.length) {
+    while (at < bytes.length && !this.#isEnding) {
       if (this.#left > 0) at = this.#body(bytes, at);
-      else if (this.#call !== undefined) {
+      else if (this.#call !== undefined || this.#isFull) {
         this.#rest = bytes.subarray(at);
         break;
       } else {
-        const head = plainHead(bytes, at);
-        const serve = head && this.#options.serves(head);
-        if (head === undefined || serve === undefined) return this.#handOver(bytes.subarray(at));
-        at = head.end;
-        this.#begin(head, serve);
+        const end = this.#begin(bytes, at);
+        if (end === undefined) return this.#handOver(bytes.subarray(at));
+        at = end;
       }
     }
     if (this.#rest !== undefined || this.#call?.isWaited === true) this.#pause();
   }
 
-  #begin({ headers, contentLength }: PlainHead, serve: (call: HttpCall) => void): void {
+  /** Answers where the head ends; `undefined` when it is for Node's server. */
+  #begin(bytes: Buffer, at: number): number | undefined {
+    const head = plainHead(bytes, at);
+    const serve = head && this.#options.serves(head);
+    if (head === undefined || serve === undefined) return undefined;
+    const { headers, contentLength, end } = head;
     this.#deadlineAt = performance.now() + this.#options.bodyMs;
     this.#left = contentLength;
     const call = new PlainCall(this, headers);
     this.#call = call;
     serve(call);
     if (contentLength === 0) call.end();
+    return end;
   }
 
   #body(bytes: Buffer, at: number): number {
@@ -132,29 +141,48 @@ export class PlainConnection {
   }
 
   write({ status, headers, body }: Answer, last: boolean): void {
+    const isLast = last || this.#isLast;
     let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
     for (const name of Object.keys(headers)) text += `${name}: ${headers[name]}\r\n`;
     text += `date: ${today()}\r\n`;
-    text += last
+    text += isLast
       ? 'connection: close\r\n\r\n'
       : `connection: keep-alive\r\nkeep-alive: timeout=${this.#options.keepAliveMs / 1000}\r\n\r\n`;
     const socket = this.#socket;
+    let isTaken: boolean;
     if (typeof body === 'object') {
       socket.cork();
       socket.write(text, 'latin1');
-      socket.write(body);
+      isTaken = socket.write(body);
       socket.uncork();
-    } else if (body === undefined) socket.write(text, 'latin1');
-    else socket.write(text + body, 'utf8');
-    if (!last) return;
+    } else if (body === undefined) isTaken = socket.write(text, 'latin1');
+    else isTaken = socket.write(text + body, 'utf8');
+    if (isLast) this.#finish();
+    else if (!isTaken && !this.#isFull) {
+      this.#isFull = true;
+      socket.once('drain', this.#drain);
+    }
+  }
+
+  #finish(): void {
     this.#isEnding = true;
-    socket.destroySoon();
+    this.#socket.destroySoon();
   }
 
   /** The call in hand is answered and its body is read: the next one. */
   next(): void {
     this.#call = undefined;
     this.#deadlineAt = performance.now() + this.#options.keepAliveMs;
+    if (this.#isLast && !this.#isEnding) this.#finish();
+    if (!this.#isFull) this.#proceed();
+  }
+
+  #drained(): void {
+    this.#isFull = false;
+    if (this.#call === undefined) this.#proceed();
+  }
+
+  #proceed(): void {
     this.resume();
     const rest = this.#rest;
     if (rest === undefined) return;
@@ -165,12 +193,26 @@ export class PlainConnection {
   #handOver(bytes: Buffer): void {
     const socket = this.#socket;
     socket.off('data', this.#data);
+    socket.off('end', this.#end);
     socket.off('close', this.#close);
     socket.off('error', ignore);
     socket.pause();
     socket.unshift(bytes);
     this.#options.handOver(socket);
     socket.resume();
+  }
+
+  /** The sender has said all, and may still listen. */
+  #ended(): void {
+    if (this.#isEnding) return;
+    this.#isLast = true;
+    const call = this.#call;
+    if (call !== undefined && this.#left === 0) return;
+    if (call?.isAnswered === false) {
+      call.cut();
+      this.#socket.write(cutShort);
+    }
+    this.#finish();
   }
 
   #closed(): void {
@@ -181,87 +223,3 @@ export class PlainConnection {
 }
 
 const ignore = (): void => undefined;
-
-class PlainCall implements HttpCall {
-  readonly headers: IncomingHttpHeaders;
-  readonly #connection: PlainConnection;
-  readonly #body = new Pieces();
-  #over: (() => void) | undefined;
-  #outcome: BodyOutcome | undefined;
-  #inFlight: InFlight | undefined;
-  #isRead = false;
-  #isAnswered = false;
-
-  constructor(connection: PlainConnection, headers: IncomingHttpHeaders) {
-    this.#connection = connection;
-    this.headers = headers;
-  }
-
-  get peer(): string | undefined {
-    return this.#connection.peer;
-  }
-
-  /** Whether its body should not be read on yet: it is not known whether it is wanted. */
-  get isWaited(): boolean {
-    return !this.#isRead && !this.#isAnswered && this.#outcome === undefined;
-  }
-
-  onceOver(listener: () => void): void {
-    this.#over = listener;
-  }
-
-  /** `capBytes` is kept already: what announces more is no plain request. */
-  read(_capBytes: number, inFlight: InFlight, outcome: BodyOutcome) {
-    if (this.#isAnswered) return;
-    this.#inFlight = inFlight;
-    this.#outcome = outcome;
-    if (!inFlight.hold(this.#body.size)) return this.#noMemory();
-    if (this.#isRead) outcome.whole(this.#body.joined());
-    else this.#connection.resume();
-  }
-
-  data(chunk: Buffer) {
-    if (this.#isAnswered) return;
-    const inFlight = this.#inFlight;
-    if (inFlight !== undefined && !inFlight.hold(chunk.length)) {
-      inFlight.release(this.#body.size);
-      return this.#noMemory();
-    }
-    this.#body.add(chunk);
-  }
-
-  #noMemory(): void {
-    this.#body.clear();
-    this.#inFlight = undefined;
-    this.#outcome?.noMemory();
-  }
-
-  end(): void {
-    this.#isRead = true;
-    if (this.#isAnswered) this.#connection.next();
-    else if (this.#inFlight !== undefined) this.#outcome?.whole(this.#body.joined());
-  }
-
-  answer(answer: Answer, last: boolean): void {
-    if (this.#isAnswered) return;
-    this.#isAnswered = true;
-    this.#connection.write(answer, last);
-    this.#finish();
-    if (this.#isRead) this.#connection.next();
-    else this.#connection.resume();
-  }
-
-  /** The connection is gone. */
-  cut(): void {
-    if (this.#isAnswered) return;
-    this.#isAnswered = true;
-    // A whole body is released by whom it was given to.
-    if (!this.#isRead) this.#inFlight?.release(this.#body.size);
-    this.#finish();
-  }
-
-  #finish(): void {
-    this.#body.clear();
-    this.#over?.();
-  }
-}
