@@ -1,0 +1,195 @@
+/** A sender over HTTP/1.1 that sends exactly the bytes that a test gives it, and sees the other end of its connection too. */
+import { subscribe } from 'node:diagnostics_channel';
+import { connect, type Socket } from 'node:net';
+import { request as exportRequest } from './receivers-bodies.ts';
+import { type Fixture, manyRequests, running } from './receivers-fixture.ts';
+
+const patienceMs = 20_000;
+
+export interface Answered {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Who read the request: they spell `Date` differently. */
+  readonly by: 'plain' | 'node';
+}
+
+/** Accepted sockets by the port of their other end. */
+const accepted = new Map<number, Socket>();
+subscribe('net.server.socket', (message) => {
+  const { socket } = message as { socket: Socket };
+  if (socket.remotePort !== undefined) accepted.set(socket.remotePort, socket);
+});
+
+/** Resolves when it holds; rejects, saying so, when it does not for very long. */
+export const until = async (what: string, holds: () => boolean): Promise<void> => {
+  const end = Date.now() + patienceMs;
+  while (!holds()) {
+    if (Date.now() > end) throw new Error(`waited in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+};
+
+const headEnd = '\r\n\r\n';
+
+export class Wire {
+  readonly socket: Socket;
+  readonly answers: Answered[] = [];
+  /** What came and is no whole answer yet. */
+  #heard = Buffer.alloc(0);
+  #sent = 0;
+  #port: number | undefined;
+  #next = 0;
+  isClosed = false;
+
+  constructor(url: string) {
+    const { hostname, port } = new URL(url);
+    this.socket = connect({ port: Number(port), host: hostname, noDelay: true, allowHalfOpen: true });
+    this.socket.once('connect', () => {
+      this.#port = this.socket.localPort;
+    });
+    this.socket.on('data', (chunk: Buffer) => {
+      this.#heard = Buffer.concat([this.#heard, chunk]);
+      this.#parse();
+    });
+    const end = (): void => {
+      this.isClosed = true;
+      this.#parse();
+    };
+    // The other end says nothing more: as good as closed.
+    this.socket.on('end', () => {
+      end();
+      this.socket.destroy();
+    });
+    this.socket.on('close', end);
+    this.socket.on('error', () => undefined);
+  }
+
+  send(bytes: string | Uint8Array): this {
+    const buffer = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
+    this.#sent += buffer.length;
+    this.socket.write(buffer);
+    return this;
+  }
+
+  /** The socket at the other end. */
+  async peer(): Promise<Socket> {
+    await until('the connection is accepted', () => accepted.has(this.#port ?? 0));
+    return accepted.get(this.#port ?? 0) as Socket;
+  }
+
+  /** Resolves when the other end has read all that was sent. */
+  async read(): Promise<void> {
+    const peer = await this.peer();
+    await until('all is read', () => peer.bytesRead >= this.#sent || peer.destroyed);
+    // Read from the system is not yet given to a listener.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** The next answer; undefined when the connection ends without it. */
+  async next(): Promise<Answered | undefined> {
+    await until('an answer comes', () => this.answers.length > this.#next || this.isClosed);
+    return this.answers[this.#next++];
+  }
+
+  async closed(): Promise<void> {
+    await until('the connection is closed', () => this.isClosed);
+  }
+
+  #parse(): void {
+    while (this.#heard.length > 0) {
+      const end = this.#heard.indexOf(headEnd);
+      if (end < 0) return;
+      const [first = '', ...lines] = this.#heard.toString('latin1', 0, end).split('\r\n');
+      const names = lines.map((line) => line.slice(0, line.indexOf(':')));
+      const headers = Object.fromEntries(
+        lines.map((line, index) => [names[index]?.toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+      );
+      const status = Number(first.split(' ')[1]);
+      const length = headers['content-length'] ?? (status < 200 ? 0 : undefined);
+      if (length === undefined && !this.isClosed) return;
+      const from = end + headEnd.length;
+      const to = length === undefined ? this.#heard.length : from + Number(length);
+      if (this.#heard.length < to) return;
+      const body = this.#heard.toString('latin1', from, to);
+      this.#heard = this.#heard.subarray(to);
+      this.answers.push({ status, headers, body, by: names.includes('date') ? 'plain' : 'node' });
+    }
+  }
+}
+
+/** Placeholders of raw requests: the license key, a good body, and its length. */
+export const body = exportRequest('logs');
+export const filled = (raw: string, { secret }: Pick<Fixture, 'secret'>): Buffer =>
+  Buffer.from(
+    raw
+      .replaceAll('{key}', secret)
+      .replaceAll('{length}', String(body.length))
+      .replaceAll('{body}', body.toString('latin1')),
+    'latin1',
+  );
+
+export const lines = (...all: string[]): string => `${all.join('\r\n')}\r\n\r\n`;
+
+/** A head that is plain, for a body of so many bytes. */
+export const headOf = (length: number | string, ...more: string[]): string =>
+  lines(
+    'POST /v1/logs HTTP/1.1',
+    'Host: localhost:4318',
+    'X-License-Key: {key}',
+    'Content-Type: application/x-protobuf',
+    ...more,
+    `Content-Length: ${length}`,
+  );
+
+export const good = `${headOf('{length}')}{body}`;
+/** Refused before its body is read. */
+export const refused = `${headOf('{length}').replace('x-protobuf', 'x-nothing')}{body}`;
+/** For Node's server, since it is not plain. */
+export const special = `${headOf('{length}', 'Trailer: X-Nothing')}{body}`;
+
+export interface Sender extends Fixture {
+  open(): Wire;
+  /** The request with its placeholders filled. */
+  bytes(raw: string): Buffer;
+}
+
+/** Receivers with a sender; all its connections end with it. */
+export const sending = async (options: Parameters<typeof running>[0] = {}): Promise<Sender> => {
+  const fixture = await running({ plan: manyRequests, ...options });
+  const wires: Wire[] = [];
+  return {
+    ...fixture,
+    open() {
+      const wire = new Wire(fixture.http);
+      wires.push(wire);
+      return wire;
+    },
+    bytes: (raw) => filled(raw, fixture),
+    async [Symbol.asyncDispose]() {
+      for (const { socket } of wires) socket.destroy();
+      await fixture[Symbol.asyncDispose]();
+    },
+  };
+};
+
+/** What matters of an answer. */
+export const essence = (answered: Answered | undefined): unknown => {
+  if (answered === undefined) return 'closed without an answer';
+  const { status, headers, body: text } = answered;
+  const { date: _date, 'keep-alive': _keepAlive, ...rest } = headers;
+  return { status, headers: rest, body: text };
+};
+
+/** What the bus holds, without what differs from one run to the next. */
+export const onBus = ({ bus }: Pick<Fixture, 'bus'>): unknown => ({
+  members: bus.members().map(({ headers: { signal, format, encoding }, key, records, bytes }) => ({
+    ...{ signal, format, encoding, key, records },
+    bytes: bytes.toString('latin1'),
+  })),
+  letters: bus.deadLetters().map(({ headers, body: letter }) => ({
+    ...{ reason: headers.reason, message: headers.message, size: headers.size, cut: headers.cut },
+    ...{ type: headers.contentType, encoding: headers.contentEncoding, bytes: letter.toString('latin1') },
+  })),
+});
