@@ -78,6 +78,8 @@ export class Connection implements StreamOwner, FrameSink {
   drain(): void {
     if (this.#draining || this.#phase === 'over') return;
     this.#draining = true;
+    // Nothing may be said before the peer's preface is there.
+    if (this.#phase === 'handshake') return void this.#socket.destroy();
     this.#goAway(errorCode.noError, '');
     if (this.#streams.size === 0) this.#end();
   }
