@@ -11,6 +11,7 @@ export interface FrameAllowance {
 export class FreeFrames {
   readonly #allowance: FrameAllowance;
   #left: number;
+  /** Since when something is missing. */
   #at = performance.now();
 
   constructor(allowance: FrameAllowance) {
@@ -20,7 +21,8 @@ export class FreeFrames {
 
   /** Throws a `ConnectionError` when there were too many. */
   spend(what: string): void {
-    if (this.#left < 1) this.#refill();
+    if (this.#left >= this.#allowance.burst) this.#at = performance.now();
+    else if (this.#left < 1) this.#refill();
     if (this.#left < 1) throw abuse(`too many frames that carry nothing, the last of them ${what}`);
     this.#left--;
   }

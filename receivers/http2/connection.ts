@@ -10,6 +10,8 @@ import type { Http2Options } from './options.ts';
 import { Output } from './output.ts';
 import { ownSettings, PeerSettings } from './settings.ts';
 import { type Http2Stream, Stream, type StreamHandler, type StreamOwner } from './stream.ts';
+import { Streams } from './streams.ts';
+import { owed, SendWindow } from './windows.ts';
 
 const headersTooLarge = headerBlock({ ':status': '431', 'content-length': '0' });
 const notHttp2 = Buffer.from(
@@ -17,10 +19,6 @@ const notHttp2 = Buffer.from(
     'This port speaks gRPC over HTTP/2, without TLS.\n',
 );
 const empty = Buffer.alloc(0);
-/** Numbers of streams that were reset, so far back: their frames may still be under way. */
-const resetsKept = 512;
-/** So many bytes of answers pay for one WINDOW_UPDATE. */
-const bytesPerWindowUpdate = 1024;
 /** How long a peer has to close a connection that has ended here. */
 const lingerMs = 1_000;
 
@@ -35,19 +33,14 @@ export class Connection implements StreamOwner, FrameSink {
   readonly #hpack: HpackDecoder;
   readonly #free: FreeFrames;
   readonly #settings = new PeerSettings();
-  readonly #streams = new Map<number, Stream>();
-  readonly #reset = new Set<number>();
+  readonly #streams = new Streams();
   /** Whose DATA comes; `undefined` when nobody wants it. */
   #receiving: Stream | undefined;
   #receivingEnds = false;
   #phase: 'handshake' | 'open' | 'over' = 'handshake';
   #draining = false;
-  #lastStream = 0;
   #receiveWindow: number;
-  sendWindow = defaultWindowBytes;
-  /** All that the window of the connection ever was given; of what was sent from it, what has paid for WINDOW_UPDATEs. */
-  #granted = defaultWindowBytes;
-  #paidFor = 0;
+  readonly sendWindow = new SendWindow();
   /** When what has begun must be over, on the `performance.now()` clock; 0 for never. */
   #deadlineAt: number;
 
@@ -61,7 +54,7 @@ export class Connection implements StreamOwner, FrameSink {
     this.#blocks = new HeaderBlocks(options);
     this.#hpack = new HpackDecoder({ maxListBytes: options.maxHeaderListBytes });
     this.#free = new FreeFrames(options.freeFrames);
-    this.output = new Output(socket);
+    this.output = new Output(socket, () => this.#flushAll());
     this.#deadlineAt = performance.now() + options.handshakeMs;
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
     socket.once('close', () => this.#closed());
@@ -94,15 +87,10 @@ export class Connection implements StreamOwner, FrameSink {
 
   forget(stream: Stream, reset: boolean): void {
     stream.isClosed = true;
-    this.#streams.delete(stream.id);
-    if (reset) this.#remember(stream.id);
+    this.#streams.delete(stream);
+    if (reset) this.#streams.noteReset(stream.id);
     stream.handler?.closed();
     if (this.#draining && this.#streams.size === 0) this.#end();
-  }
-
-  #remember(id: number): void {
-    this.#reset.add(id);
-    if (this.#reset.size > resetsKept) for (const oldest of this.#reset) return void this.#reset.delete(oldest);
   }
 
   #read(chunk: Buffer): void {
@@ -183,10 +171,10 @@ export class Connection implements StreamOwner, FrameSink {
     this.#receiving = undefined;
     if (stream === undefined || stream.isClosed) return;
     if (this.#receivingEnds) return this.#requestEnded(stream);
-    const { streamWindowBytes } = this.#options;
-    if (stream.receiveWindow > streamWindowBytes / 2) return;
-    this.output.number(frameType.windowUpdate, stream.id, streamWindowBytes - stream.receiveWindow);
-    stream.receiveWindow = streamWindowBytes;
+    const more = owed(stream.receiveWindow, this.#options.streamWindowBytes);
+    if (more === 0) return;
+    stream.receiveWindow += more;
+    this.output.number(frameType.windowUpdate, stream.id, more);
   }
 
   #paddedData(id: number, flags: number, payload: Buffer): void {
@@ -216,7 +204,7 @@ export class Connection implements StreamOwner, FrameSink {
   #takes(id: number, stream: Stream | undefined): stream is Stream {
     this.#receiving = undefined;
     if (stream === undefined) {
-      this.#mustHaveBeen(id, 'DATA');
+      this.#streams.mustHaveBeen(id, 'DATA');
       return false;
     }
     if (!stream.hasEnded) return true;
@@ -225,10 +213,10 @@ export class Connection implements StreamOwner, FrameSink {
   }
 
   #giveBack(): void {
-    const { connectionWindowBytes } = this.#options;
-    if (this.#receiveWindow > connectionWindowBytes / 2) return;
-    this.output.number(frameType.windowUpdate, 0, connectionWindowBytes - this.#receiveWindow);
-    this.#receiveWindow = connectionWindowBytes;
+    const more = owed(this.#receiveWindow, this.#options.connectionWindowBytes);
+    if (more === 0) return;
+    this.#receiveWindow += more;
+    this.output.number(frameType.windowUpdate, 0, more);
   }
 
   #requestEnded(stream: Stream) {
@@ -242,9 +230,9 @@ export class Connection implements StreamOwner, FrameSink {
   #block(block: HeaderBlock | undefined) {
     if (block === undefined) return;
     const stream = this.#streams.get(block.stream);
-    if (stream === undefined && block.stream > this.#lastStream) return this.#begin(block);
+    if (stream === undefined && block.stream > this.#streams.last) return this.#begin(block);
     const { headers, badField } = this.#hpack.decode(block.bytes);
-    if (stream === undefined) this.#mustHaveBeen(block.stream, 'HEADERS');
+    if (stream === undefined) this.#streams.mustHaveBeen(block.stream, 'HEADERS');
     else if (stream.hasEnded) stream.reset(errorCode.streamClosed);
     else if (!block.endStream || badField !== undefined || Object.keys(headers).some((name) => name.startsWith(':')))
       stream.reset(errorCode.protocolError);
@@ -252,14 +240,14 @@ export class Connection implements StreamOwner, FrameSink {
   }
 
   #begin({ stream: id, endStream, bytes }: HeaderBlock) {
-    this.#lastStream = id;
+    this.#streams.last = id;
     const { headers, malformed, tooLarge } = this.#hpack.decode(bytes);
     const { streamWindowBytes, maxConcurrentStreams } = this.#options;
     if (this.#draining || this.#streams.size >= maxConcurrentStreams)
       return this.#streamError(id, errorCode.refusedStream);
     const stream = new Stream(this, id, headers, streamWindowBytes, this.#settings.initialWindow);
     stream.hasEnded = endStream;
-    this.#streams.set(id, stream);
+    this.#streams.add(stream);
     if (tooLarge) return stream.respond(headersTooLarge, true);
     if (malformed !== undefined || (endStream && stream.expected > 0)) {
       this.#free.spend('a malformed request');
@@ -272,22 +260,16 @@ export class Connection implements StreamOwner, FrameSink {
     if (endStream) this.#requestEnded(stream);
   }
 
-  /** For frames of streams that are not there: of those that were reset here they are let pass. */
-  #mustHaveBeen(id: number, what: string): void {
-    if (id > this.#lastStream || id % 2 === 0) throw protocolError(`${what} for a stream that has not begun`);
-    if (!this.#reset.has(id)) throw new ConnectionError(errorCode.streamClosed, `${what} for a stream that is over`);
-  }
-
   #streamError(id: number, code: number) {
     const stream = this.#streams.get(id);
     if (stream !== undefined) return stream.reset(code);
     this.output.number(frameType.rstStream, id, code);
-    this.#remember(id);
+    this.#streams.noteReset(id);
   }
 
   #rstStream(id: number, payload: Buffer): void {
     if (payload.length !== 4) throw frameSizeError('RST_STREAM has 4 bytes');
-    if (id === 0 || id > this.#lastStream) throw protocolError('RST_STREAM for a stream that has not begun');
+    this.#streams.mustHaveBegun(id, 'RST_STREAM');
     this.#free.spend('RST_STREAM');
     const stream = this.#streams.get(id);
     // What follows from its sender is no longer under way, but wrong.
@@ -296,28 +278,24 @@ export class Connection implements StreamOwner, FrameSink {
 
   #windowUpdate(id: number, payload: Buffer): void {
     if (payload.length !== 4) throw frameSizeError('WINDOW_UPDATE has 4 bytes');
+    if (!this.sendWindow.pay()) this.#free.spend('WINDOW_UPDATE');
     const increment = payload.readUInt32BE(0) & 0x7fffffff;
-    this.#payWindowUpdate();
     const stream = this.#streams.get(id);
     if (id === 0) {
       if (increment === 0) throw protocolError('WINDOW_UPDATE of 0');
-      this.sendWindow += increment;
-      this.#granted += increment;
-      if (this.sendWindow > largestWindow) throw flowControlError('the connection’s window is too large');
-      for (const each of this.#streams.values()) each.flush();
+      this.sendWindow.grow(increment);
+      this.#flushAll();
     } else if (stream !== undefined) {
       stream.sendWindow += increment;
       if (increment === 0) stream.reset(errorCode.protocolError);
       else if (stream.sendWindow > largestWindow) stream.reset(errorCode.flowControlError);
       else stream.flush();
-    } else if (id > this.#lastStream) throw protocolError('WINDOW_UPDATE for a stream that has not begun');
+    } else this.#streams.mustHaveBegun(id, 'WINDOW_UPDATE');
   }
 
-  /** Who reads a large answer gives its windows back as often as it likes to, within reason. */
-  #payWindowUpdate(): void {
-    const sent = this.#granted - this.sendWindow;
-    if (sent - this.#paidFor < bytesPerWindowUpdate) this.#free.spend('WINDOW_UPDATE');
-    else this.#paidFor += bytesPerWindowUpdate;
+  /** There is room for answers that wait. */
+  #flushAll(): void {
+    for (const stream of this.#streams.all()) stream.flush();
   }
 
   #ping(id: number, flags: number, payload: Buffer): void {
@@ -347,7 +325,7 @@ export class Connection implements StreamOwner, FrameSink {
     this.output.maxFrameBytes = this.#settings.maxFrameBytes;
     this.output.frame(frameType.settings, flag.ack, 0, empty);
     if (change === 0) return;
-    for (const stream of this.#streams.values()) {
+    for (const stream of this.#streams.all()) {
       stream.sendWindow += change;
       if (stream.sendWindow > largestWindow) throw flowControlError('a stream’s window is too large');
       stream.flush();
@@ -357,7 +335,7 @@ export class Connection implements StreamOwner, FrameSink {
   #goAway(code: number, why: string): void {
     const text = Buffer.from(why);
     const payload = Buffer.alloc(8 + text.length);
-    payload.writeUInt32BE(this.#lastStream, 0);
+    payload.writeUInt32BE(this.#streams.last, 0);
     payload.writeUInt32BE(code, 4);
     payload.set(text, 8);
     this.output.frame(frameType.goAway, 0, 0, payload);
@@ -386,9 +364,9 @@ export class Connection implements StreamOwner, FrameSink {
   }
 
   #forgetAll(): void {
-    for (const stream of [...this.#streams.values()]) {
+    for (const stream of this.#streams.all()) {
       stream.isClosed = true;
-      this.#streams.delete(stream.id);
+      this.#streams.delete(stream);
       stream.handler?.closed();
     }
   }

@@ -4,20 +4,43 @@ import { defaultMaxFrameBytes, flag, frameHeaderBytes, frameType, writeFrameHead
 
 /** Room for the answers of a few calls. */
 const roomBytes = 512;
+/** Above it, DATA waits for the socket. */
+const fullBytes = 64 * 1024;
 /** A peer that asks and asks, and does not read what it is answered, is left. */
 const mostWaitingBytes = 1024 * 1024;
 
 export class Output {
   readonly #socket: Socket;
+  readonly #drained: () => void;
   #full: Buffer[] = [];
   #room: Buffer | undefined;
   #used = 0;
+  /** Bytes before those of `#room`. */
+  #fullBytes = 0;
+  /** Somebody waits until it is not full. */
+  #isAwaited = false;
   #scheduled = false;
   readonly #flush = (): void => this.flush();
   maxFrameBytes = defaultMaxFrameBytes;
 
-  constructor(socket: Socket) {
+  /** `drained` is told after `isFull` said yes, when it would say no. */
+  constructor(socket: Socket, drained: () => void) {
     this.#socket = socket;
+    this.#drained = drained;
+    socket.on('drain', () => this.#tell());
+  }
+
+  /** Whether the peer should read first. */
+  isFull(): boolean {
+    if (this.#fullBytes < fullBytes && !this.#socket.writableNeedDrain) return false;
+    this.#isAwaited = true;
+    return true;
+  }
+
+  #tell(): void {
+    if (!this.#isAwaited || this.#socket.writableNeedDrain) return;
+    this.#isAwaited = false;
+    this.#drained();
   }
 
   /** Bytes are copied. */
@@ -57,7 +80,10 @@ export class Output {
 
   #take(bytes: number): number {
     if (this.#room === undefined || this.#used + bytes > this.#room.length) {
-      if (this.#room !== undefined) this.#full.push(this.#room.subarray(0, this.#used));
+      if (this.#room !== undefined) {
+        this.#full.push(this.#room.subarray(0, this.#used));
+        this.#fullBytes += this.#used;
+      }
       this.#room = Buffer.allocUnsafe(Math.max(bytes, roomBytes));
       this.#used = 0;
     }
@@ -82,10 +108,12 @@ export class Output {
     const socket = this.#socket;
     if (full.length > 0) {
       this.#full = [];
+      this.#fullBytes = 0;
       full.push(last);
     }
     if (socket.destroyed || !socket.writable) return;
     socket.write(full.length === 0 ? last : Buffer.concat(full));
     if (socket.writableLength > mostWaitingBytes) socket.destroy();
+    else this.#tell();
   }
 }

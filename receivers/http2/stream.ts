@@ -3,6 +3,7 @@ import { errorCode } from './errors.ts';
 import { frameType } from './frames.ts';
 import type { Output } from './output.ts';
 import type { Headers } from './request-headers.ts';
+import type { SendWindow } from './windows.ts';
 
 /** Who serves a request. */
 export interface StreamHandler {
@@ -36,8 +37,8 @@ export interface Http2Stream {
 export interface StreamOwner {
   readonly output: Output;
   readonly peer: string | undefined;
-  /** Bytes of DATA that the peer takes on all streams together. */
-  sendWindow: number;
+  /** What the peer takes on all streams together. */
+  readonly sendWindow: SendWindow;
   /** The next header block, with what is owed to the peer's table before it. */
   block(block: Buffer): Buffer;
   forget(stream: Stream, reset: boolean): void;
@@ -81,7 +82,7 @@ export class Stream implements Http2Stream {
 
   write(bytes: Buffer): void {
     if (this.isClosed || this.#trailers !== undefined) return;
-    if (this.#waiting.length === 0 && this.#fits(bytes.length)) this.#send(bytes);
+    if (this.#waiting.length === 0 && bytes.length <= this.#room()) this.#send(bytes);
     else {
       this.#waiting.push(bytes);
       this.flush();
@@ -100,13 +101,13 @@ export class Stream implements Http2Stream {
     this.#owner.forget(this, true);
   }
 
-  /** Sends what the windows allow by now. */
+  /** Sends what the windows, and the connection, take by now. */
   flush(): void {
     const { output } = this.#owner;
     for (;;) {
       const [next] = this.#waiting;
       if (next === undefined) break;
-      const room = Math.min(this.sendWindow, this.#owner.sendWindow, output.maxFrameBytes);
+      const room = this.#room();
       if (room <= 0 && next.length > 0) return;
       this.#send(next.length > room ? next.subarray(0, room) : next);
       if (next.length > room) this.#waiting[0] = next.subarray(room);
@@ -117,13 +118,14 @@ export class Stream implements Http2Stream {
     this.#finish();
   }
 
-  #fits(bytes: number): boolean {
-    return bytes <= Math.min(this.sendWindow, this.#owner.sendWindow, this.#owner.output.maxFrameBytes);
+  #room(): number {
+    const { output, sendWindow } = this.#owner;
+    return output.isFull() ? 0 : Math.min(this.sendWindow, sendWindow.left, output.maxFrameBytes);
   }
 
   #send(bytes: Buffer): void {
     this.sendWindow -= bytes.length;
-    this.#owner.sendWindow -= bytes.length;
+    this.#owner.sendWindow.spend(bytes.length);
     this.#owner.output.frame(frameType.data, 0, this.id, bytes);
   }
 

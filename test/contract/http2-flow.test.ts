@@ -1,4 +1,5 @@
 /** Flow control in both directions: RFC 9113, sections 5.2, 6.9 and 6.5.2. */
+import { once } from 'node:events';
 import { connect } from 'node:http2';
 import test from 'ava';
 import {
@@ -241,4 +242,19 @@ test('a large answer comes whole to another client, and so does a large request'
   const echo = await bodyOf('/', Buffer.alloc(sent, 'x'));
   t.is(answer.length, 20 * mebibyte);
   t.is(echo.toString(), `${sent} bytes`);
+});
+
+test('a large answer comes whole to a peer whose windows take all of it at once', async (t) => {
+  await using fixture = await serving();
+  const wide = 2 ** 30;
+  const client = connect(`http://127.0.0.1:${fixture.port}`, { settings: { initialWindowSize: wide } });
+  t.teardown(() => client.destroy());
+  await once(client, 'remoteSettings');
+  client.setLocalWindowSize(wide);
+  // Settings and window are there before the request.
+  await new Promise((resolve) => client.ping(resolve));
+  const stream = client.request({ ':method': 'POST', ':path': `/bytes/${8 * mebibyte}` }).end();
+  let bytes = 0;
+  for await (const part of stream) bytes += (part as Buffer).length;
+  t.is(bytes, 8 * mebibyte);
 });

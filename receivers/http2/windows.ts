@@ -1,0 +1,33 @@
+/** Flow control, RFC 9113 section 5.2. */
+import { flowControlError } from './errors.ts';
+import { defaultWindowBytes, largestWindow } from './frames.ts';
+
+/** So many bytes of answers pay for one WINDOW_UPDATE. */
+const bytesPerUpdate = 1024;
+
+/** What a peer takes of all answers together. */
+export class SendWindow {
+  left = defaultWindowBytes;
+  #sent = 0;
+  #paidFor = 0;
+
+  spend(bytes: number): void {
+    this.left -= bytes;
+    this.#sent += bytes;
+  }
+
+  grow(bytes: number): void {
+    this.left += bytes;
+    if (this.left > largestWindow) throw flowControlError('the connection’s window is too large');
+  }
+
+  /** Whether answers have paid for one more WINDOW_UPDATE: who reads much may give windows back often, within reason. */
+  pay(): boolean {
+    if (this.#sent - this.#paidFor < bytesPerUpdate) return false;
+    this.#paidFor += bytesPerUpdate;
+    return true;
+  }
+}
+
+/** How much of a window of `full` bytes to give back when `left` are left: nothing until half of it is used. */
+export const owed = (left: number, full: number): number => (left > full / 2 ? 0 : full - left);
