@@ -12,6 +12,7 @@ const answerOf = (status: number, body: string | Buffer = ''): Answer => ({
   headers: { 'content-length': Buffer.byteLength(body) },
   body,
 });
+const big = Buffer.alloc(100_000, 'x');
 const post = (length: number | string, path = '/take'): string =>
   `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
 
@@ -26,7 +27,8 @@ const connected = async () => {
     call.onceOver(() => {
       entry.isOver = true;
     });
-    if (path === '/refuse') call.answer(answerOf(415, 'no'), false);
+    if (path === '/big') call.answer(answerOf(200, big), false);
+    else if (path === '/refuse') call.answer(answerOf(415, 'no'), false);
     else if (path === '/last') call.answer(answerOf(503, Buffer.from('last')), true);
     else if (path === '/take')
       call.read(1e6, inFlight, {
@@ -160,6 +162,51 @@ test('nothing is served or handed over behind a last answer', async (t) => {
     t.true(one.heard().includes('connection: close\r\n') && one.heard().endsWith('last'));
     t.is(one.calls.length, 1);
     t.deepEqual(one.handedOver, []);
+  }
+});
+
+test('calls of a sender that does not read are not served, until it does', async (t) => {
+  await using one = await connected();
+  const count = 300;
+  one.client.pause();
+  // The last one has a body that is to be skipped while answers wait.
+  await one.send(post(0, '/big').repeat(count) + post(10, '/big'));
+  await one.until('answers wait', () => one.socket.writableNeedDrain);
+  t.true(one.calls.length < count, `${one.calls.length} calls`);
+  t.true(one.socket.writableLength < 3 * big.length);
+  await one.send(`0123456789${post(0, '/refuse')}`);
+  t.true(one.calls.length < count);
+  one.client.resume();
+  await one.until('all are answered', () => one.statuses().length === count + 2);
+  t.is(one.calls.length, count + 2);
+  t.is(one.socket.listenerCount('drain'), 0);
+});
+
+test('a refused body is skipped while its answer waits for its reader', async (t) => {
+  await using one = await connected();
+  one.client.pause();
+  await one.send(`${post(10, '/big')}01234`);
+  while (!one.socket.writableNeedDrain) await one.send(`56789${post(10, '/big')}01234`);
+  t.false(one.socket.isPaused());
+  await one.send('56789');
+  await one.send(post(0, '/refuse'));
+  one.client.resume();
+  await one.until('the last one is answered', () => one.statuses().at(-1) === 415);
+  t.is(one.statuses().length, one.calls.length);
+});
+
+test('a sender that does not read is swept, and does not outlive a close', async (t) => {
+  for (const end of ['sweep', 'close'] as const) {
+    await using one = await connected();
+    one.client.pause();
+    await one.send(post(0, '/big').repeat(300));
+    if (end === 'close') one.connection.close();
+    else {
+      one.connection.sweep(performance.now() + limits.keepAliveMs / 2);
+      t.false(one.socket.destroyed);
+      one.connection.sweep(after(limits.keepAliveMs));
+    }
+    t.true(one.socket.destroyed);
   }
 });
 

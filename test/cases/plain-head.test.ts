@@ -111,6 +111,8 @@ const notPlain: readonly [title: string, text: string][] = [
   ['an escape in a value', withField('A: b\x1b')],
   ['DEL in a value', withField('A: \x7f')],
   ['Latin 1 in a value', withField('A: \xe9')],
+  ['Latin 1 in the middle of a value', withField('A: b\xe9c')],
+  ['DEL in the middle of a value', withField('A: b\x7fc')],
   ['UTF-8 in a value', withField('A: \xc3\xa9')],
   ['a header twice', withField('A: b', 'a: b')],
   ['an empty header twice', withField('A:', 'A:')],

@@ -177,3 +177,10 @@ const special_: readonly [title: string, raw: string, outcome: string][] = [
 
 for (const [title, raw, outcome] of special_)
   test.serial(`given to Node as it came: ${title}`, (t) => compare(t, raw, outcome, 'node'));
+
+test.serial('remote-write does not know a proto that objects have', async (t) => {
+  const head = good.replace('/v1/logs', '/api/v1/prom/write').replace('protobuf', 'protobuf;proto=constructor');
+  const wire = new Wire(pair.url).send(pair.other.bytes(head));
+  t.is((await wire.next())?.status, 415);
+  wire.socket.destroy();
+});

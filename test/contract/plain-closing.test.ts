@@ -1,0 +1,141 @@
+/** Plain connections that end while there is something to do: by their sender, by its silence, or because the receiver stops. */
+import test from 'ava';
+import { good, headOf, refused, type Sender, sending, special, until } from './plain-client.ts';
+
+/** Nothing is broken off before a test would be. */
+const patient = { environment: { OIQ_SHUTDOWN_SECONDS: '100' } };
+
+/** The bus waits until it is let go. */
+const hold = ({ bus }: Sender): (() => void) => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  bus.held = promise;
+  return () => {
+    bus.held = undefined;
+    resolve();
+  };
+};
+
+for (const [how, raw] of [
+  ['read off the socket', good],
+  ['read by Node', special],
+] as const)
+  test(`a connection that closes while its call waits for the bus changes nothing for the bus: ${how}`, async (t) => {
+    await using sender = await sending(patient);
+    const release = hold(sender);
+    const gone = [sender.open(), sender.open(), sender.open()].map((wire) => wire.send(sender.bytes(raw)));
+    const stays = sender.open().send(sender.bytes(raw));
+    await Promise.all([...gone, stays].map((wire) => wire.read()));
+    await until('the bus is asked', () => sender.bus.publishes > 0);
+    gone[0]?.socket.destroy();
+    gone[1]?.socket.resetAndDestroy();
+    gone[2]?.socket.end();
+    release();
+    t.is((await stays.next())?.status, 200);
+    await until('all four are there', () => sender.bus.members().length === 4);
+    await sender.receivers.stop();
+  });
+
+test('a sender that says that it has no more is answered, and told that the connection ends', async (t) => {
+  await using sender = await sending();
+  const release = hold(sender);
+  const wire = sender.open().send(sender.bytes(good));
+  wire.socket.end();
+  const peer = await wire.peer();
+  await until('the end is heard', () => peer.readableEnded);
+  release();
+  const answered = await wire.next();
+  t.is(answered?.status, 200);
+  t.is(answered?.headers['connection'], 'close');
+  await wire.closed();
+});
+
+test('connections that their senders leave are closed here as well', async (t) => {
+  await using sender = await sending();
+  for (const raw of ['', good, refused, special]) {
+    const wire = sender.open();
+    if (raw !== '') await wire.send(sender.bytes(raw)).next();
+    const peer = await wire.peer();
+    wire.socket.destroy();
+    await until('it is closed', () => peer.destroyed);
+  }
+  t.pass();
+});
+
+test('a sender that does not read its answers is not read on, and gets all of them once it does', async (t) => {
+  await using sender = await sending();
+  const wire = sender.open();
+  const peer = await wire.peer();
+  await wire.send(sender.bytes(refused)).next();
+  wire.socket.pause();
+  const count = 60_000;
+  const some = Buffer.concat(Array.from({ length: 100 }, () => sender.bytes(refused)));
+  for (let n = 0; n < count; n += 100) wire.socket.write(some);
+  let most = 0;
+  let [quiet, before] = [0, -1];
+  // Until all is read, which must not be, or nothing was read for a while.
+  while (quiet < 300 && wire.socket.writableLength > 0) {
+    most = Math.max(most, peer.writableLength);
+    quiet = peer.bytesRead === before ? quiet + 1 : 0;
+    before = peer.bytesRead;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  t.true(most < 1024 * 1024, `${most} bytes wait`);
+  wire.socket.resume();
+  await until('all answers are there', () => wire.answers.length === count + 1);
+  t.true(wire.answers.every(({ status }) => status === 415));
+  wire.send(sender.bytes(good));
+  await until('the last one as well', () => wire.answers[count + 1]?.status === 200);
+});
+
+test('a stop answers the calls in hand as the last ones and closes connections that wait for none', async (t) => {
+  await using sender = await sending(patient);
+  const release = hold(sender);
+  const bytes = sender.bytes(good);
+  const fresh = sender.open();
+  const idle = sender.open();
+  await idle.send(sender.bytes(refused)).next();
+  const waiting = sender.open().send(bytes);
+  const followed = sender.open().send(sender.bytes(good + good));
+  const half = sender.open().send(bytes.subarray(0, -1));
+  const given = sender.open().send(sender.bytes(special));
+  await Promise.all([fresh.peer(), ...[waiting, followed, half, given].map((wire) => wire.read())]);
+  await until('the bus is asked', () => sender.bus.publishes > 0);
+  const stopped = sender.receivers.stop();
+  await Promise.all([fresh.closed(), idle.closed()]);
+  half.send(bytes.subarray(-1));
+  await half.read();
+  release();
+  for (const wire of [waiting, followed, half, given]) {
+    const answered = await wire.next();
+    t.is(answered?.status, 200);
+    t.is(answered?.headers['connection'], 'close');
+    await wire.closed();
+  }
+  await stopped;
+  t.is(followed.answers.length, 1);
+  t.is(sender.bus.members().length, 4);
+  const late = sender.open().send(bytes);
+  t.is(await late.next(), undefined);
+});
+
+test('a stop waits for a refused body no longer than it comes', async (t) => {
+  await using sender = await sending(patient);
+  const wire = sender.open().send(sender.bytes(headOf(10).replace('x-protobuf', 'x-nothing')));
+  t.is((await wire.next())?.status, 415);
+  const stopped = sender.receivers.stop();
+  wire.send(sender.bytes(`0123456789${good}`));
+  await stopped;
+  await wire.closed();
+  t.is(wire.answers.length, 1);
+  t.is(sender.bus.members().length, 0);
+});
+
+test('a stop breaks off what does not come to its end in time', async (t) => {
+  await using sender = await sending({ environment: { OIQ_SHUTDOWN_SECONDS: '1' } });
+  const stalled = sender.open().send(sender.bytes(headOf(10)));
+  const skipped = sender.open().send(sender.bytes(headOf(10).replace('x-protobuf', 'x-nothing')));
+  await Promise.all([stalled.read(), skipped.next()]);
+  await sender.receivers.stop();
+  await Promise.all([stalled.closed(), skipped.closed()]);
+  t.is(sender.bus.members().length, 0);
+});

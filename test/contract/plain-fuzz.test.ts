@@ -1,0 +1,157 @@
+/** Thousands of damaged requests, the same ones in each run: none ends the process, hangs, or is read as something else than Node reads. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test from 'ava';
+import { plainHead } from '../../receivers/engine/plain-head.ts';
+import { good, headOf, lines, refused, type Sender, sending, special, until, Wire } from './plain-client.ts';
+
+/** Mulberry32: numbers from 0 to 1, the same ones for the same seed. */
+const randomOf = (seed: number): (() => number) => {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+};
+
+const seeds: readonly string[] = [
+  good,
+  refused,
+  special,
+  `${headOf(3)}\xff\xff\xff`,
+  headOf(0),
+  `${headOf(50)}less`,
+  lines('POST /v1/logs HTTP/1.1', 'Host: a', 'X-License-Key: {key}', 'Transfer-Encoding: chunked') +
+    '2\r\n{}\r\n0\r\n\r\n',
+  lines('POST /v1/constructor HTTP/1.1', 'Host: a', 'Content-Length: 0'),
+  lines('GET /v1/logs HTTP/1.1', 'Host: a'),
+];
+const pieces: readonly string[] = [
+  ...['\r\n', '\n', '\r', ' ', '\t', ':', '\0', '\xff', ',', '\r\n\r\n', '0', '9', 'POST ', ' HTTP/1.1\r\n'],
+  ...['Content-Length: 3\r\n', 'Content-Length: 999999\r\n', 'Transfer-Encoding: chunked\r\n', 'Host: b\r\n'],
+  ...[
+    'Connection: close\r\n',
+    'Connection: keep-alive\r\n',
+    'Expect: 100-continue\r\n',
+    '{key}',
+    '/v1/traces',
+    '__proto__',
+  ],
+];
+
+class Mutator {
+  readonly random: () => number;
+
+  constructor(seed: number) {
+    this.random = randomOf(seed);
+  }
+
+  upTo(most: number): number {
+    return Math.floor(this.random() * (most + 1));
+  }
+
+  pick<Value>(values: readonly Value[]): Value {
+    return values[this.upTo(values.length - 1)] as Value;
+  }
+
+  /** One to three changes, near the beginning more often. */
+  mutant(text: string): string {
+    let changed = text;
+    for (let n = this.upTo(2); n >= 0; n--) {
+      const at = Math.floor(this.random() ** 1.5 * changed.length);
+      const to = Math.min(changed.length, at + this.upTo(12));
+      const inserted = [this.pick(pieces), String.fromCharCode(this.upTo(255)), changed.slice(at, to), ''];
+      const kind = this.upTo(3);
+      changed = changed.slice(0, at) + inserted[kind] + changed.slice(kind === 3 ? to : at + (kind === 1 ? 1 : 0));
+    }
+    return changed;
+  }
+}
+
+/** Sends it in some pieces and goes; resolves when the other end has closed. */
+const attack = async (sender: Sender, mutator: Mutator): Promise<void> => {
+  let text = '';
+  for (let n = mutator.upTo(2); n >= 0; n--) {
+    const seed = mutator.pick(seeds);
+    text += mutator.random() < 0.7 ? mutator.mutant(seed) : seed;
+  }
+  const bytes = sender.bytes(text);
+  const cuts = Array.from({ length: mutator.upTo(2) }, () => mutator.upTo(bytes.length)).sort((one, two) => one - two);
+  const end = mutator.upTo(3);
+  const wire = sender.open();
+  const peer = await wire.peer();
+  let from = 0;
+  for (const cut of [...cuts, bytes.length]) {
+    wire.send(bytes.subarray(from, cut));
+    from = cut;
+    if (mutator.random() < 0.5) await wire.read();
+    else await new Promise((resolve) => setImmediate(resolve));
+  }
+  if (end === 0) wire.socket.destroy();
+  else if (end === 1) wire.socket.resetAndDestroy();
+  else wire.socket.end();
+  await until(`it is closed: ${JSON.stringify(text)}`, () => peer.destroyed);
+};
+
+test('damaged requests are answered or closed, and good ones are served meanwhile and afterwards', async (t) => {
+  const sender = await sending({ environment: { OIQ_SHUTDOWN_SECONDS: '100' } });
+  sender.bus.keeps = false;
+  const steady = sender.open();
+  let attacks = 0;
+  const attacker = async (seed: number): Promise<void> => {
+    const mutator = new Mutator(seed);
+    for (let n = 0; n < 150; n++) {
+      await attack(sender, mutator);
+      attacks++;
+    }
+  };
+  const attackers = Promise.all(Array.from({ length: 20 }, (_, seed) => attacker(seed)));
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+  };
+  attackers.then(end, end);
+  while (!isOver) t.like(await steady.send(sender.bytes(good)).next(), { status: 200, by: 'plain' });
+  await attackers;
+  t.is(attacks, 3_000);
+  t.is((await sender.open().send(sender.bytes(good)).next())?.status, 200);
+  // No request is counted as in hand any more.
+  await sender.receivers.stop();
+  await sender[Symbol.asyncDispose]();
+});
+
+test('what is plain is to Node the same request, of the same length', async (t) => {
+  const server = createServer((request, response) => {
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+    });
+    request.on('end', () => {
+      const said = Buffer.from(JSON.stringify({ url: request.url, headers: request.headers, length }));
+      response.writeHead(200, { 'content-length': said.length }).end(said);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const wire = new Wire(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const mutator = new Mutator(4318);
+  let plain = 0;
+  for (let n = 0; n < 40_000; n++) {
+    const bytes = Buffer.from(mutator.mutant(mutator.pick(seeds)), 'latin1');
+    const head = plainHead(bytes, 0);
+    if (head === undefined || head.contentLength > 1e6) continue;
+    plain++;
+    // The body is of that length, whatever the rest of the mutant was.
+    wire.send(bytes.subarray(0, head.end)).send(Buffer.alloc(head.contentLength));
+    const answered = await wire.next();
+    const { target: url, headers, contentLength: length } = head;
+    if (answered?.status !== 200) t.fail(`Node refuses ${JSON.stringify(bytes.toString('latin1'))}`);
+    t.deepEqual(JSON.parse(answered?.body ?? '{}'), JSON.parse(JSON.stringify({ url, headers, length })));
+    if (answered?.headers['connection'] !== 'keep-alive')
+      t.fail(`Node closes ${JSON.stringify(bytes.toString('latin1'))}`);
+  }
+  t.true(plain > 1_000, `${plain}`);
+  wire.socket.destroy();
+  server.close();
+});
