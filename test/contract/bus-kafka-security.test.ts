@@ -9,7 +9,8 @@ import { alterUserScramCredentialsV0, Connection, ScramMechanisms } from '@platf
 import test, { type ExecutionContext } from 'ava';
 import { type KafkaBusOptions, kafkaBus } from '../../processors/adapters/bus-kafka.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import { freePorts, runOiq } from '../end-to-end/oiq-process.ts';
+import { runOiq } from '../end-to-end/oiq-process.ts';
+import { freePorts } from '../services/ports.ts';
 import { type Instance, startService } from '../services/services.ts';
 import { consume, eventually, messageTo, someTopic } from './bus-harness.ts';
 

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
+import { freePorts } from '../services/ports.ts';
 import { type Instance, startService, unavailable } from '../services/services.ts';
-import { freePorts, type OiqProcess, owner, signIn, startOiq } from './oiq-process.ts';
+import { type OiqProcess, owner, signIn, startOiq } from './oiq-process.ts';
 
 const missing = unavailable('mongodb') ?? unavailable('redis');
 const serial = missing === undefined ? test.serial : test.serial.skip;

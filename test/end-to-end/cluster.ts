@@ -8,9 +8,10 @@ import { kafkaBus } from '../../processors/adapters/bus-kafka.ts';
 import type { Bus } from '../../schemas/bus.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { startBrokers } from '../services/kafka-cluster.ts';
+import { freePorts } from '../services/ports.ts';
 import { type Instance, startService, unavailable } from '../services/services.ts';
 import { mongoDeployment, withoutLimits } from './deployment.ts';
-import { freePorts, type OiqProcess, type Ports, runOiq, startOiq } from './oiq-process.ts';
+import { type OiqProcess, type Ports, runOiq, startOiq } from './oiq-process.ts';
 
 const servers = ['kafka', 'clickhouse', 'mongodb', 'redis'] as const;
 type Server = (typeof servers)[number];

@@ -1,8 +1,8 @@
 /** Real processes of the platform, as an operator runs them: `main.ts` under this Node, with an environment of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { freePorts } from '../services/ports.ts';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url));
@@ -36,15 +36,6 @@ export interface OiqOptions {
   readonly ports?: Ports;
   readonly readyTimeoutMs?: number;
 }
-
-/** Ports that were free a moment ago. */
-export const freePorts = async (count: number): Promise<number[]> => {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
-};
 
 /** The environment of a process: the tests' own, without settings, and what is given. */
 const environmentOf = (settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({

@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { freePorts } from '../services/ports.ts';
 import { embeddedDeployment } from './deployment.ts';
-import { freePorts, type OiqProcess, read, signIn, startOiq } from './oiq-process.ts';
+import { type OiqProcess, read, signIn, startOiq } from './oiq-process.ts';
 import { logsRequest } from './oracle.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

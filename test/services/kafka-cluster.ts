@@ -3,8 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, metadataV12, ResponseError } from '@platformatic/kafka';
-import { freePorts } from '../end-to-end/oiq-process.ts';
 import { clusterId } from './kafka.ts';
+import { freePorts } from './ports.ts';
 import { type Instance, startService } from './services.ts';
 
 export interface BrokersOptions {
