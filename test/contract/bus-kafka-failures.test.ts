@@ -14,6 +14,7 @@ import { nextRound } from '../../processors/adapters/bus-kafka/round.ts';
 import { kafkaBus } from '../../processors/adapters/bus-kafka.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { partitionOf } from '../../schemas/partition.ts';
+import { freePorts } from '../services/ports.ts';
 import { startService, startServices } from '../services/services.ts';
 import { consume, eventually, keysOf, messageTo, pending, someGroup, someTopic } from './bus-harness.ts';
 
@@ -103,7 +104,8 @@ test('a member that joins gets no partition before the batch in hand of it is fi
 test('while the broker is away publishing rejects soon, and both sides go on by themselves when it is back', async (t) => {
   t.timeout(120_000);
   const directory = await mkdtemp(join(tmpdir(), 'bus-kafka-'));
-  const broker = await startService('kafka', { port: 22_010, directory });
+  const [port = 0] = await freePorts(1);
+  const broker = await startService('kafka', { port, directory });
   t.teardown(async () => {
     await broker.kill();
     await rm(directory, { recursive: true, force: true });

@@ -9,6 +9,7 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import { silent } from '../../schemas/log.ts';
 import { clickhouseColumns } from '../../sinks/adapters/columns-clickhouse.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
+import { freePorts } from '../services/ports.ts';
 import { startService, startServices } from '../services/services.ts';
 import { columnsContract } from './columns.ts';
 import { blockOf, countOf, quoted, someTenant, tableNamed } from './columns-harness.ts';
@@ -41,7 +42,8 @@ columnsContract({ name: 'ClickHouse', under: () => ({ columns, native }) });
 test('ClickHouse: while the server is gone all is unavailable, and the same insert lands once when it is back', async (t) => {
   t.timeout(120_000);
   const directory = mkdtempSync(join(tmpdir(), 'oiq-clickhouse-'));
-  const instance = await startService('clickhouse', { port: 24100, directory });
+  const [port = 0] = await freePorts(1);
+  const instance = await startService('clickhouse', { port, directory });
   const own = await clickhouseColumns({ url: `${instance.url}/default` });
   t.teardown(async () => {
     await own.close();

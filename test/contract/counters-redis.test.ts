@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { redisCounters } from '../../api/adapters/counters-redis.ts';
 import type { Counters } from '../../schemas/counters.ts';
+import { freePorts } from '../services/ports.ts';
 import { startService, startServices, unavailable } from '../services/services.ts';
 import { countersContract, freshKey } from './counters.ts';
 import { eventually } from './documents.ts';
@@ -66,7 +67,8 @@ function suites(): void {
   test('redis: while it is gone, killed or hung, calls are counted here in time; then across instances again, without a restart', async (t) => {
     t.timeout(90_000);
     const directory = mkdtempSync(join(tmpdir(), 'oiq-redis-'));
-    const server = await startService('redis', { port: 23078, directory });
+    const [port = 0] = await freePorts(1);
+    const server = await startService('redis', { port, directory });
     const said: string[] = [];
     const log = {
       info: (_: unknown, message: string) => void said.push(message),

@@ -12,6 +12,7 @@ import {
   defineCollection,
 } from '../../schemas/documents.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
+import { freePorts } from '../services/ports.ts';
 import { startService, startServices, unavailable } from '../services/services.ts';
 import { documentsContract, eventually } from './documents.ts';
 
@@ -184,7 +185,8 @@ function suites(): void {
   test('mongodb: while it is gone, killed or hung, everything is refused in time and feeds are stale; then all goes on without a gap', async (t) => {
     t.timeout(120_000);
     const directory = mkdtempSync(join(tmpdir(), 'oiq-mongodb-'));
-    const server = await startService('mongodb', { port: 23018, directory });
+    const [port = 0] = await freePorts(1);
+    const server = await startService('mongodb', { port, directory });
     const documents = await mongoDocuments({ url: within(server.url) });
     const writing = await mongoDocuments({ url: within(server.url) });
     try {
