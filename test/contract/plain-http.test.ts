@@ -191,3 +191,15 @@ test('half a megabyte that comes behind a waiting call is served behind it, by b
   }
   t.is(wire.answers[1]?.by, 'plain');
 });
+
+test('an answer says when it was given, to the second', async (t) => {
+  await using sender = await sending();
+  const wire = sender.open();
+  for (let n = 0; n < 2; n++) {
+    if (n > 0) await new Promise((resolve) => setTimeout(resolve, 2_100));
+    const before = Date.now();
+    const answered = await wire.send(sender.bytes(refused)).next();
+    const date = Date.parse(answered?.headers['date'] ?? '');
+    t.true(date > before - 1_000 && date <= Date.now(), answered?.headers['date']);
+  }
+});
