@@ -16,10 +16,10 @@ USER node
 # Compiled code is a third of a start. One run of all roles leaves it in the image, by the user and with the flags that read it;
 # what only a cluster loads is added by a container's own first run.
 ENV NODE_COMPILE_CACHE=/opt/oiq/node_modules/.cache/node
-RUN OIQ_DATA_DIR=/tmp/once timeout --signal=TERM 30 node --max-semi-space-size=32 main.ts start; \
+RUN OIQ_DATA_DIR=/tmp/once timeout --signal=TERM 30 node --max-semi-space-size=16 main.ts start; \
     rm -r /tmp/once && test -n "$(ls node_modules/.cache/node)"
 VOLUME /var/lib/oiq
 EXPOSE 8080 4317 4318
 # Node as process 1 gets SIGTERM itself and drains.
-ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning", "--disable-warning=TimeoutNegativeWarning", "--max-semi-space-size=32", "main.ts"]
+ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning", "--disable-warning=TimeoutNegativeWarning", "--max-semi-space-size=16", "main.ts"]
 CMD ["start"]

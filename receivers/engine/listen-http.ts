@@ -68,6 +68,7 @@ export const listenHttp = async (
         for (const connection of connections) connection.close();
       }),
     destroy() {
+      server.close();
       server.closeAllConnections();
       for (const connection of connections) connection.destroy();
     },

@@ -51,7 +51,7 @@ const spawnMain = (args: readonly string[], settings: Readonly<Record<string, st
   const flags = [
     '--disable-warning=ExperimentalWarning',
     '--disable-warning=TimeoutNegativeWarning',
-    '--max-semi-space-size=32',
+    '--max-semi-space-size=16',
   ];
   const child = spawn(process.execPath, [...flags, main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
