@@ -56,6 +56,7 @@ export const createHttp2Server = (
       clearInterval(timer);
     },
     destroy() {
+      server.close();
       for (const connection of connections.keys()) connection.destroy();
     },
   };
