@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { bind } from './address.ts';
 import { PlainConnection, type PlainOptions } from './plain-connection.ts';
 import type { Listener, Listens } from './receiver.ts';
+import { sweepUntilClosed } from './sweep.ts';
 
 /** A body of the largest size passes in this time at 0.5 MB/s. */
 const requestTimeoutMs = 120_000;
@@ -50,20 +51,14 @@ export const listenHttp = async (
     connections.add(connection);
     socket.once('close', forget);
   });
-  const timer = setInterval(() => {
-    const now = performance.now();
-    for (const connection of connections) connection.sweep(now);
-  }, checkingMs).unref();
+  sweepUntilClosed(server, checkingMs, connections);
   const bound = await bind(server, setting, address);
   return {
     setting,
     address: bound,
     close: () =>
       new Promise((resolve) => {
-        server.close(() => {
-          clearInterval(timer);
-          resolve();
-        });
+        server.close(() => resolve());
         server.closeIdleConnections();
         for (const connection of connections) connection.close();
       }),

@@ -1,5 +1,6 @@
 /** An HTTP/2 server without TLS, for peers that know that it speaks HTTP/2. */
 import { createServer, type Server, type Socket } from 'node:net';
+import { sweepUntilClosed } from '../engine/sweep.ts';
 import { Connection } from './connection.ts';
 import { defaultOptions, type Http2Options } from './options.ts';
 import type { Http2Stream, StreamHandler } from './stream.ts';
@@ -39,10 +40,7 @@ export const createHttp2Server = (
     });
     connections.set(connection, gone);
   });
-  const timer = setInterval(() => {
-    const now = performance.now();
-    for (const connection of connections.keys()) connection.sweep(now);
-  }, sweepMs).unref();
+  sweepUntilClosed(server, sweepMs, connections);
   return {
     server,
     async close() {
@@ -53,7 +51,6 @@ export const createHttp2Server = (
       await closed;
       // The server counts a connection out before its calls are told.
       await Promise.all(connections.values());
-      clearInterval(timer);
     },
     destroy() {
       server.close();

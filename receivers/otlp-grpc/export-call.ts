@@ -38,7 +38,7 @@ export class ExportCall implements StreamHandler {
   #cut = false;
   #answered = false;
   /** On the `performance.now()` clock. */
-  deadlineAt: number;
+  readonly #deadlineAt: number;
 
   constructor(options: CallOptions, stream: Http2Stream, signal: Signal) {
     this.#options = options;
@@ -49,7 +49,7 @@ export class ExportCall implements StreamHandler {
     const forwardedFor = headers['x-forwarded-for'];
     this.#source = engine.sourceOf(stream.peer, forwardedFor);
     const timeout = timeoutMs(headers['grpc-timeout']);
-    this.deadlineAt = performance.now() + Math.min(timeout ?? bodyTimeoutMs, bodyTimeoutMs);
+    this.#deadlineAt = performance.now() + Math.min(timeout ?? bodyTimeoutMs, bodyTimeoutMs);
   }
 
   start() {
@@ -74,9 +74,9 @@ export class ExportCall implements StreamHandler {
     }
   }
 
-  /** The time that the caller gave, or that a body may take, is over. */
-  expire(): void {
-    if (this.#answered) return;
+  /** Ends it when the time that the caller gave, or that a body may take, is over. */
+  sweep(now: number): void {
+    if (this.#answered || now < this.#deadlineAt) return;
     this.#answered = true;
     fail(this.#stream, code.deadlineExceeded, 'the deadline passed before the request was durable');
   }

@@ -2,6 +2,7 @@
 import type { Signal } from '../../schemas/topics.ts';
 import { bind } from '../engine/address.ts';
 import { defineReceiver, type Engine, type Listener } from '../engine/receiver.ts';
+import { sweepUntilClosed } from '../engine/sweep.ts';
 import { headerBlock } from '../http2/hpack.ts';
 import { createHttp2Server, type Http2Stream, type StreamHandler } from '../http2/server.ts';
 import { ExportCall } from './export-call.ts';
@@ -41,13 +42,6 @@ const otherMethods = (health: Health): ReadonlyMap<string, Serve> =>
     ['/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo', (stream) => reflect(stream, 'v1alpha')],
   ]);
 
-/** Ends calls whose time is over: one timer for all. */
-const sweep = (calls: ReadonlySet<ExportCall>): NodeJS.Timeout =>
-  setInterval(() => {
-    const now = performance.now();
-    for (const call of calls) if (call.deadlineAt <= now) call.expire();
-  }, sweepMs).unref();
-
 const listen = async (engine: Engine): Promise<Listener> => {
   const calls = new Set<ExportCall>();
   const health = new Health(services);
@@ -81,7 +75,7 @@ const listen = async (engine: Engine): Promise<Listener> => {
   };
 
   const http2 = createHttp2Server(serve);
-  const timer = sweep(calls);
+  sweepUntilClosed(http2.server, sweepMs, calls);
   const address = await bind(http2.server, setting, engine.settings[setting]);
   return {
     setting,
@@ -89,7 +83,6 @@ const listen = async (engine: Engine): Promise<Listener> => {
     close: async () => {
       health.stop();
       await http2.close();
-      clearInterval(timer);
     },
     destroy: () => http2.destroy(),
   };

@@ -1,0 +1,16 @@
+/** What takes too long is looked for by one timer for all. */
+import type { Server } from 'node:net';
+
+interface Swept {
+  /** Ends itself when its time is over; `now` is on the `performance.now()` clock. */
+  sweep(now: number): void;
+}
+
+/** Sweeps whatever is in `all` by then, every so often until the server is closed. */
+export const sweepUntilClosed = (server: Server, everyMs: number, all: Pick<ReadonlySet<Swept>, 'keys'>): void => {
+  const timer = setInterval(() => {
+    const now = performance.now();
+    for (const each of all.keys()) each.sweep(now);
+  }, everyMs).unref();
+  server.once('close', () => clearInterval(timer));
+};
