@@ -35,12 +35,10 @@ export class Pieces {
     return this.#chunks[0];
   }
 
-  /** All of it, or as many bytes as are asked for, from the first on; nothing is copied when it came in one piece. */
-  joined(bytes = this.size): Buffer {
+  /** All of it; nothing is copied when it came in one piece. */
+  joined(): Buffer {
     const [first] = this.#chunks;
-    return this.#chunks.length === 1 && first !== undefined && first.length === bytes
-      ? first
-      : Buffer.concat(this.#chunks, bytes);
+    return this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks, this.size);
   }
 
   clear(): void {

@@ -19,7 +19,6 @@ export interface PlainOptions {
   readonly bodyMs: number;
 }
 
-const dateOf = (now: number): string => new Date(now).toUTCString();
 let second = 0;
 let date = '';
 /** The `Date` of an answer, RFC 9110 section 6.6.1. */
@@ -27,7 +26,7 @@ const today = (): string => {
   const now = Date.now();
   if (now - second < 1000 && now >= second) return date;
   second = now - (now % 1000);
-  date = dateOf(second);
+  date = new Date(second).toUTCString();
   return date;
 };
 

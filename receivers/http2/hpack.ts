@@ -58,7 +58,7 @@ export class HpackDecoder {
   readonly #table: Field[] = [];
   #tableBytes = 0;
   #allowedBytes: number;
-  #block: Uint8Array = new Uint8Array(0);
+  #block: Buffer = Buffer.alloc(0);
   #at = 0;
   /** Whether the block changed the table. */
   #changed = false;
@@ -72,7 +72,7 @@ export class HpackDecoder {
   }
 
   /** Throws a `ConnectionError` on a block that cannot be decoded: the table is lost then. The answer may be shared. */
-  decode(block: Uint8Array): Decoded {
+  decode(block: Buffer): Decoded {
     if (this.#last?.block.equals(block)) return this.#last.decoded;
     this.#block = block;
     this.#at = 0;
@@ -144,7 +144,7 @@ export class HpackDecoder {
     this.#at += length;
     if (this.#at > block.length) throw compressionError('a header block ends within a string');
     if (isHuffman) return huffmanDecoded(block, from, this.#at);
-    return Buffer.from(block.buffer, block.byteOffset, block.byteLength).toString('latin1', from, this.#at);
+    return block.toString('latin1', from, this.#at);
   }
 
   #insert(field: Field): void {

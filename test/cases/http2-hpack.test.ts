@@ -5,11 +5,11 @@ import { type Fields, fieldsTo, integer, block as literal } from '../contract/ht
 
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const compressionError = 9;
-const refused = (t: ExecutionContext, decoder: HpackDecoder, block: Uint8Array, message?: string): void => {
+const refused = (t: ExecutionContext, decoder: HpackDecoder, block: Buffer, message?: string): void => {
   const error: unknown = t.throws(() => decoder.decode(block), undefined, message);
   t.like(error, { code: compressionError });
 };
-const headersOf = (decoder: HpackDecoder, block: Uint8Array): Record<string, string> => ({
+const headersOf = (decoder: HpackDecoder, block: Buffer): Record<string, string> => ({
   ...decoder.decode(block).headers,
 });
 
@@ -204,7 +204,7 @@ test('a new entry may have its name from an entry that it evicts', (t) => {
 
 /** Numbers that must not be taken for small ones when they do not fit 32 or 53 bits. */
 const wraps = [32n, 33n, 53n, 64n, 128n].map((bits) => 1n << bits);
-const forbidden: Readonly<Record<string, readonly Uint8Array[]>> = {
+const forbidden: Readonly<Record<string, readonly Buffer[]>> = {
   'the index 0': [hex('80'), hex('8280')],
   'an index beyond the static table while the dynamic one is empty': [
     entry,

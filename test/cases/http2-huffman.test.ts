@@ -7,10 +7,10 @@ import { HpackDecoder } from '../../receivers/http2/hpack.ts';
 import { fieldsTo, block as literal, setting, settings, type } from '../contract/http2-client.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
-const headersOf = (decoder: HpackDecoder, block: Uint8Array): Record<string, string> => ({
+const headersOf = (decoder: HpackDecoder, block: Buffer): Record<string, string> => ({
   ...decoder.decode(block).headers,
 });
-const refused = (t: ExecutionContext, block: Uint8Array, message?: string): void => {
+const refused = (t: ExecutionContext, block: Buffer, message?: string): void => {
   const error: unknown = t.throws(() => new HpackDecoder().decode(block), undefined, message);
   t.like(error, { code: 9 });
 };

@@ -1,7 +1,6 @@
 /** Stopping a process as a machine that hangs would: it keeps its connections, and answers nothing. */
 import { readdir, readFile } from 'node:fs/promises';
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** Whether every thread stands still; `undefined` where the system does not say. The state follows the name in brackets. */
 const isStopped = async (pid: number): Promise<boolean | undefined> => {
@@ -18,9 +17,9 @@ export const hang = async (pid: number): Promise<void> => {
   process.kill(pid, 'SIGSTOP');
   for (;;) {
     const stopped = await isStopped(pid);
-    if (stopped === undefined) await pause(200);
+    if (stopped === undefined) await delay(200);
     if (stopped !== false) return;
-    await pause(5);
+    await delay(5);
   }
 };
 
