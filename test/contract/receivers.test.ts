@@ -423,6 +423,13 @@ test('gRPC: the deadline of a call is kept even when the bus does not answer', a
     );
   });
   t.is(code, 4);
+  // A client that does not look at its own clock.
+  metadata.set('grpc-timeout', '300m');
+  const told = await new Promise<ServiceError | null>((done) => {
+    client.makeUnaryRequest(grpcPath('logs'), same, same, request('logs'), metadata, (error) => done(error));
+  });
+  t.is(told?.code, 4);
+  t.regex(told?.details ?? '', /the deadline passed before the request was durable/);
   resolve();
   client.close();
 });
