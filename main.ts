@@ -3,23 +3,23 @@ import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { memoryCounters } from './api/adapters/counters-memory.ts';
+import { memoryCounters } from './adapters/counters-memory.ts';
+import { type DirectoryLock, lockDirectory } from './adapters/directory-lock.ts';
+import type { ExportTarget } from './adapters/own-telemetry/export-target.ts';
+import { logProvider } from './adapters/own-telemetry/log.ts';
+import { metricsProvider } from './adapters/own-telemetry/metrics.ts';
 import { runCommand } from './commands/command.ts';
 import type { Platform } from './commands/platform.ts';
-import { type DirectoryLock, lockDirectory } from './processors/adapters/directory-lock.ts';
-import type { Bus } from './schemas/bus.ts';
-import { systemClock } from './schemas/clock.ts';
-import type { Columns } from './schemas/columns.ts';
-import type { Counters } from './schemas/counters.ts';
-import type { Documents } from './schemas/documents.ts';
 import { DirectoryLockedError } from './schemas/errors.ts';
-import type { Log } from './schemas/log.ts';
-import type { Mailer } from './schemas/mail.ts';
+import type { Bus } from './schemas/ports/bus.ts';
+import { systemClock } from './schemas/ports/clock.ts';
+import type { Columns } from './schemas/ports/columns.ts';
+import type { Counters } from './schemas/ports/counters.ts';
+import type { Documents } from './schemas/ports/documents.ts';
+import type { Log } from './schemas/ports/log.ts';
+import type { Mailer } from './schemas/ports/mail.ts';
 import { isEmbedded, type Settings, SettingsError } from './schemas/settings.ts';
 import { allTopics } from './schemas/topics.ts';
-import type { ExportTarget } from './telemetry/export-target.ts';
-import { logProvider } from './telemetry/log.ts';
-import { metricsProvider } from './telemetry/metrics.ts';
 
 // Bodies are buffers outside V8's heap. By default every 64 MB of them begin a full collection, whatever the heap's size:
 // a third of all CPU time under load. Counted into the heap's own limit they do not.
@@ -55,7 +55,7 @@ const kafkaSecurity = (settings: Settings) => ({
 /** Adapters are loaded when they are picked: their drivers are most of what a start would read and compile. */
 const openBus = async (settings: Settings, directory: string, log: Log): Promise<Bus> => {
   if (settings.KAFKA_BROKERS.length > 0) {
-    const { kafkaBus } = await import('./processors/adapters/bus-kafka.ts');
+    const { kafkaBus } = await import('./adapters/bus-kafka/bus-kafka.ts');
     return kafkaBus({
       brokers: settings.KAFKA_BROKERS,
       replication: settings.KAFKA_REPLICATION,
@@ -63,41 +63,41 @@ const openBus = async (settings: Settings, directory: string, log: Log): Promise
       log,
     });
   }
-  const { segmentsBus } = await import('./processors/adapters/bus-segments.ts');
+  const { segmentsBus } = await import('./adapters/bus-segments/bus-segments.ts');
   const retentionBytes = settings.SEGMENT_RETENTION_BYTES;
   return segmentsBus({ directory, log, ...(retentionBytes === undefined ? {} : { retentionBytes }) });
 };
 
 const openColumns = async (url: string | undefined, directory: string, log: Log): Promise<Columns> => {
   if (url !== undefined) {
-    const { clickhouseColumns } = await import('./sinks/adapters/columns-clickhouse.ts');
+    const { clickhouseColumns } = await import('./adapters/columns-clickhouse.ts');
     return clickhouseColumns({ url, log });
   }
-  const { chdbColumns } = await import('./sinks/adapters/columns-chdb.ts');
+  const { chdbColumns } = await import('./adapters/columns-chdb/columns-chdb.ts');
   return chdbColumns({ directory, log });
 };
 
 const openDocuments = async (url: string | undefined, path: string): Promise<Documents> => {
   if (url !== undefined) {
-    const { mongoDocuments } = await import('./api/adapters/documents-mongodb.ts');
+    const { mongoDocuments } = await import('./adapters/documents-mongodb/documents-mongodb.ts');
     return mongoDocuments({ url });
   }
-  const { sqliteDocuments } = await import('./api/adapters/documents-sqlite.ts');
+  const { sqliteDocuments } = await import('./adapters/documents-sqlite/documents-sqlite.ts');
   return sqliteDocuments({ path });
 };
 
 const openCounters = async (url: string | undefined, log: Log): Promise<Counters> => {
   if (url === undefined) return memoryCounters({});
-  const { redisCounters } = await import('./api/adapters/counters-redis.ts');
+  const { redisCounters } = await import('./adapters/counters-redis.ts');
   return redisCounters({ url, log });
 };
 
 const openMailer = async ({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Settings, path: string): Promise<Mailer> => {
   if (SMTP_URL === undefined) {
-    const { fileMailer } = await import('./api/adapters/mail-file.ts');
+    const { fileMailer } = await import('./adapters/mail-file.ts');
     return fileMailer({ path });
   }
-  const { smtpMailer } = await import('./api/adapters/mail-smtp.ts');
+  const { smtpMailer } = await import('./adapters/mail-smtp.ts');
   const host = PUBLIC_URL === undefined ? hostname() : new URL(PUBLIC_URL).hostname;
   return smtpMailer({ url: SMTP_URL, from: MAIL_FROM ?? `OIQ <noreply@${host}>` });
 };
@@ -134,7 +134,7 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
     const counters = keep(await openCounters(settings.REDIS_URL, log));
     const mailer = keep(await openMailer(settings, inside('outbox.jsonl')));
     if (registry !== undefined) {
-      const { registerSchemas } = await import('./processors/adapters/schema-registry.ts');
+      const { registerSchemas } = await import('./adapters/schema-registry.ts');
       await registerSchemas(registry, allTopics);
     }
     return {

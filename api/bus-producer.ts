@@ -1,4 +1,4 @@
-import type { Bus, Producer } from '../schemas/bus.ts';
+import type { Bus, Producer } from '../schemas/ports/bus.ts';
 
 /** A producer that is opened when it is first needed; an opening that failed is tried again at the next need. */
 export interface LazyProducer {

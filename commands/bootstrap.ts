@@ -1,11 +1,11 @@
 /** The first start of an installation: plans, an organization, its Owner, a project and a license key. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { hashPassword } from '../api/http/password.ts';
-import { systemChange, theSystem } from '../api/people/closing.ts';
-import { makeOrganization } from '../api/people/organization.ts';
-import { systemClock } from '../schemas/clock.ts';
-import { ConflictError, type Documents, defineCollection, platformTenant } from '../schemas/documents.ts';
+import { systemChange, theSystem } from '../api/identity/accounts/closing.ts';
+import { makeOrganization } from '../api/identity/accounts/organization.ts';
+import { hashPassword } from '../api/identity/password.ts';
 import { isWellFormed, makeLicenseKey } from '../schemas/license-key-format.ts';
+import { systemClock } from '../schemas/ports/clock.ts';
+import { ConflictError, type Documents, defineCollection, platformTenant } from '../schemas/ports/documents.ts';
 import { licenseKeyFields, licenseKeys } from '../schemas/resources/license-key.ts';
 import { licenseKeyUses } from '../schemas/resources/license-key-use.ts';
 import { organizations } from '../schemas/resources/organization.ts';

@@ -1,8 +1,8 @@
 /** What `oiq dead-letter` asks for, as it travels to a running instance, and how it is answered: lines for people. */
-import { type DeadLetters, openDeadLetters } from '../api/groups/dead-letter/dead-letters.ts';
-import type { DeadLetterFilter, DeadLetterState } from '../api/groups/dead-letter/rows.ts';
-import { parseTime } from '../api/reading/time.ts';
-import type { Clock } from '../schemas/clock.ts';
+import { type DeadLetters, openDeadLetters } from '../api/dead-letters/dead-letters.ts';
+import type { DeadLetterFilter, DeadLetterState } from '../api/dead-letters/rows.ts';
+import { parseTime } from '../queries/time.ts';
+import type { Clock } from '../schemas/ports/clock.ts';
 import { signals } from '../schemas/topics.ts';
 import type { Platform } from './platform.ts';
 import { UsageError } from './usage-error.ts';

@@ -1,5 +1,5 @@
 /** `oiq dead-letter`: through a running instance's control socket, or on the stores themselves when none runs. */
-import { systemClock } from '../schemas/clock.ts';
+import { systemClock } from '../schemas/ports/clock.ts';
 import type { CommandContext } from './command.ts';
 import { argumentsOf } from './command-arguments.ts';
 import {

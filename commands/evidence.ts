@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { EvidenceFileError, type FileFindings, verifyEvidenceFile } from '../api/audit/evidence-file-check.ts';
 import { evidenceKeyOf } from '../api/audit/evidence-key.ts';
-import { makeSecretBox, secretKeyOf } from '../api/http/secret-box.ts';
+import { makeSecretBox, secretKeyOf } from '../api/identity/secret-box.ts';
 import { settingsOf } from '../schemas/settings.ts';
 import type { CommandContext } from './command.ts';
 import { argumentsOf } from './command-arguments.ts';

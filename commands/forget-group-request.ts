@@ -1,6 +1,6 @@
 /** What `oiq forget-group` asks for, as it travels to a running instance, and how it is answered. */
 import { processorGroups } from '../processors/index.ts';
-import type { Bus } from '../schemas/bus.ts';
+import type { Bus } from '../schemas/ports/bus.ts';
 import { sinkGroups } from '../sinks/index.ts';
 
 export interface ForgetGroupRequest {

@@ -1,8 +1,8 @@
 /** `/healthz`, `/readyz` and `/metrics`, on every process' main address. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Role } from '../schemas/role.ts';
-import { within } from '../schemas/within.ts';
-import type { MetricsProvider } from '../telemetry/metrics.ts';
+import type { MetricsProvider } from '../adapters/own-telemetry/metrics.ts';
+import { within } from '../runtime/within.ts';
+import type { Role } from '../schemas/ports/role.ts';
 
 const readyTimeoutMs = 5_000;
 

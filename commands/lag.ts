@@ -1,7 +1,7 @@
 import { processorGroups } from '../processors/index.ts';
-import type { Bus, Lag } from '../schemas/bus.ts';
-import type { Log } from '../schemas/log.ts';
-import type { Metrics } from '../schemas/metrics.ts';
+import type { Bus, Lag } from '../schemas/ports/bus.ts';
+import type { Log } from '../schemas/ports/log.ts';
+import type { Metrics } from '../schemas/ports/metrics.ts';
 import { sinkGroups } from '../sinks/index.ts';
 import type { Platform } from './platform.ts';
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { Documents } from '../schemas/documents.ts';
+import type { Documents } from '../schemas/ports/documents.ts';
 import { Plan, plans, plansTenant } from '../schemas/resources/plan.ts';
 import { type Settings, SettingsError } from '../schemas/settings.ts';
 

@@ -1,12 +1,12 @@
-import type { Bus } from '../schemas/bus.ts';
-import type { Clock } from '../schemas/clock.ts';
-import type { Columns } from '../schemas/columns.ts';
-import type { Counters } from '../schemas/counters.ts';
-import type { Documents } from '../schemas/documents.ts';
-import type { Mailer } from '../schemas/mail.ts';
+import type { LogProvider } from '../adapters/own-telemetry/log.ts';
+import type { MetricsProvider } from '../adapters/own-telemetry/metrics.ts';
+import type { Bus } from '../schemas/ports/bus.ts';
+import type { Clock } from '../schemas/ports/clock.ts';
+import type { Columns } from '../schemas/ports/columns.ts';
+import type { Counters } from '../schemas/ports/counters.ts';
+import type { Documents } from '../schemas/ports/documents.ts';
+import type { Mailer } from '../schemas/ports/mail.ts';
 import type { Settings } from '../schemas/settings.ts';
-import type { LogProvider } from '../telemetry/log.ts';
-import type { MetricsProvider } from '../telemetry/metrics.ts';
 
 /** Everything a role or command stands on, adapters picked. `main.ts` makes it; whoever asked for it closes it. */
 export interface Platform {

@@ -1,7 +1,7 @@
 /** Applies each tenant's retention once an hour, from whichever process runs the sinks. */
 
 import { hourly } from '../api/hourly.ts';
-import type { Documents } from '../schemas/documents.ts';
+import type { Documents } from '../schemas/ports/documents.ts';
 import { organizations } from '../schemas/resources/organization.ts';
 import { plans } from '../schemas/resources/plan.ts';
 import { applyRetention, type RetentionPolicy } from '../sinks/engine/retention.ts';

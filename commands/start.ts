@@ -1,7 +1,7 @@
 /** Starts roles in this process, serves the main address, and stops in order. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { bind } from '../receivers/engine/address.ts';
-import type { Role } from '../schemas/role.ts';
+import type { Role } from '../schemas/ports/role.ts';
 import { bootstrap, bootstrapCollections, type FirstStart } from './bootstrap.ts';
 import { controlServer } from './control.ts';
 import { deadLettersOf } from './dead-letter-request.ts';

@@ -1,9 +1,9 @@
 /** The processors: one line each. Consumer group, metrics' labels and contract tests follow from the definitions. */
 
-import type { Bus } from '../schemas/bus.ts';
-import type { Clock } from '../schemas/clock.ts';
-import type { Metrics } from '../schemas/metrics.ts';
-import type { Role } from '../schemas/role.ts';
+import type { Bus } from '../schemas/ports/bus.ts';
+import type { Clock } from '../schemas/ports/clock.ts';
+import type { Metrics } from '../schemas/ports/metrics.ts';
+import type { Role } from '../schemas/ports/role.ts';
 import type { Processor } from './engine/processor.ts';
 import { runProcessor } from './engine/run.ts';
 

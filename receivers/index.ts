@@ -1,7 +1,8 @@
 /** The receivers, one line each, and the role that runs them. */
-import type { Message } from '../schemas/bus.ts';
+
 import type { DeadLetterHeaders } from '../schemas/dead-letter.ts';
 import { PermanentError } from '../schemas/errors.ts';
+import type { Message } from '../schemas/ports/bus.ts';
 import type { Receiver } from './engine/receiver.ts';
 import { republishRefused as republish } from './engine/refuse.ts';
 import { type Receivers, type ReceiversOptions, start } from './engine/start.ts';

@@ -3,8 +3,8 @@
  * messages ("chunks") of the same id, in order, in one partition.
  */
 import { createHash } from 'node:crypto';
-import type { BusRecord, Message } from './bus.ts';
-import { platformTenant } from './documents.ts';
+import type { BusRecord, Message } from './ports/bus.ts';
+import { platformTenant } from './ports/documents.ts';
 import { topics } from './topics.ts';
 
 /** Headers of one chunk on the dead-letter topic. The value is the chunk's bytes as they came. */

@@ -1,10 +1,10 @@
 /** The sinks: one line each. Consumer group, metrics' labels and contract tests follow from the definitions. */
-import type { Bus } from '../schemas/bus.ts';
-import type { Clock } from '../schemas/clock.ts';
-import type { Columns } from '../schemas/columns.ts';
-import type { Log } from '../schemas/log.ts';
-import type { Metrics } from '../schemas/metrics.ts';
-import type { Role } from '../schemas/role.ts';
+import type { Bus } from '../schemas/ports/bus.ts';
+import type { Clock } from '../schemas/ports/clock.ts';
+import type { Columns } from '../schemas/ports/columns.ts';
+import type { Log } from '../schemas/ports/log.ts';
+import type { Metrics } from '../schemas/ports/metrics.ts';
+import type { Role } from '../schemas/ports/role.ts';
 import { deadLetters } from './dead-letters.ts';
 import { batchHandler } from './engine/run.ts';
 import { ScanPool } from './engine/scan-pool.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '../../schemas/clock.ts';
-import type { Documents } from '../../schemas/documents.ts';
 import type { GrowingHead } from '../../schemas/evidence.ts';
-import type { Log } from '../../schemas/log.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
 import { chainStart, hashOf } from './chain.ts';
 import type { EvidenceKey } from './evidence-key.ts';
 import type { HeadStore } from './head-store.ts';

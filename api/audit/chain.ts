@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Documents } from '../../schemas/documents.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
 import {
   type AuditDetails,
   type AuditHead,

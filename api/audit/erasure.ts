@@ -1,5 +1,5 @@
-import type { Clock } from '../../schemas/clock.ts';
-import type { Documents } from '../../schemas/documents.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
 import { type Actor, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { appendRecords } from './chain.ts';
 import { recordsInOrder } from './record-pages.ts';

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import type { EvidenceHead } from '../../schemas/evidence.ts';
-import type { SecretBox } from '../http/secret-box.ts';
+import type { SecretBox } from '../identity/secret-box.ts';
 import { canonicalJson } from './canonical-json.ts';
 
 /** Signs heads. It follows from the installation's secret key, so it lies in no store, and every instance has the same. */

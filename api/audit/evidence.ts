@@ -1,9 +1,9 @@
-import type { Bus } from '../../schemas/bus.ts';
-import type { Clock } from '../../schemas/clock.ts';
-import type { Columns } from '../../schemas/columns.ts';
-import type { Documents } from '../../schemas/documents.ts';
-import type { Log } from '../../schemas/log.ts';
-import type { SecretBox } from '../http/secret-box.ts';
+import type { Bus } from '../../schemas/ports/bus.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { SecretBox } from '../identity/secret-box.ts';
 import { type EvidenceKey, evidenceKeyOf } from './evidence-key.ts';
 import { type HeadSigner, openHeadSigner } from './head-signer.ts';
 import { type HeadStore, openHeadStore } from './head-store.ts';

@@ -1,6 +1,6 @@
+import { atMost } from '../../runtime/within.ts';
 import type { GrowingHead } from '../../schemas/evidence.ts';
 import { auditHeads } from '../../schemas/resources/audit-record.ts';
-import { atMost } from '../../schemas/within.ts';
 import { chainSigning, type SigningOptions } from './chain-signing.ts';
 import { notedEnd } from './record-pages.ts';
 

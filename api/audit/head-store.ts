@@ -1,6 +1,6 @@
-import type { Bus, BusRecord } from '../../schemas/bus.ts';
-import type { Columns } from '../../schemas/columns.ts';
 import { GrowingHead } from '../../schemas/evidence.ts';
+import type { Bus, BusRecord } from '../../schemas/ports/bus.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
 import { topics } from '../../schemas/topics.ts';
 import { lazyProducer } from '../bus-producer.ts';
 

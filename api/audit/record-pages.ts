@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Documents, Filter, Stored } from '../../schemas/documents.ts';
+import type { Documents, Filter, Stored } from '../../schemas/ports/documents.ts';
 import {
   type AuditRecord,
   afterAuditRecord,

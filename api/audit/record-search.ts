@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Documents, Filter } from '../../schemas/documents.ts';
+import type { Documents, Filter } from '../../schemas/ports/documents.ts';
 import { afterAuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { newestSequence, type Span, type StoredRecord } from './record-pages.ts';
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Documents } from '../../schemas/documents.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
 
 const lastTurns = new WeakMap<Documents, Map<string, Promise<unknown>>>();
 const inside = new AsyncLocalStorage<true>();

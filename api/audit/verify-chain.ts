@@ -1,5 +1,5 @@
-import type { Documents } from '../../schemas/documents.ts';
 import type { EvidenceHead } from '../../schemas/evidence.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
 import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
 import type { PublicEvidenceKey } from './evidence-key.ts';
 import type { HeadStore } from './head-store.ts';

@@ -1,5 +1,5 @@
 /** Every operation of the management API. A new one is a definition in its group's folder and a line in that folder's `index.ts`. */
-import type { Operation } from '../http/operation.ts';
+import type { Operation } from '../kernel/operation.ts';
 import { auditOperations } from './audit/index.ts';
 import { authenticationOperations } from './authentication/index.ts';
 import { deadLetterOperations } from './dead-letter/index.ts';

@@ -1,5 +1,5 @@
 /** Every configuration resource. One line here makes it pass the contract of resources. */
-import type { RegisteredResource } from '../http/resource.ts';
+import type { RegisteredResource } from '../resources/resource.ts';
 import { licenseKeyResource } from './license-keys/resource.ts';
 import { projectResource } from './projects/resource.ts';
 

@@ -1,5 +1,5 @@
-import type { Method } from '../http/operation.ts';
-import type { Access } from '../http/rights.ts';
+import type { Access } from '../identity/rights.ts';
+import type { Method } from '../kernel/operation.ts';
 
 /**
  * Operations that are declared and not built: method, path, role, entitlement, what it will do. They are published and

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ApiError } from '../http/errors.ts';
-import { defineOperation, type Operation } from '../http/operation.ts';
+import { ApiError } from '../kernel/errors.ts';
+import { defineOperation, type Operation } from '../kernel/operation.ts';
 import { unbuiltRows } from './unbuilt-rows.ts';
 
 /** The five SSO routes are served and not published. */

@@ -1,10 +1,10 @@
-import type { Clock } from '../../schemas/clock.ts';
-import { ConflictError, type Documents, type Stored } from '../../schemas/documents.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import type { Log } from '../../schemas/log.ts';
-import type { Mailer } from '../../schemas/mail.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import { ConflictError, type Documents, type Stored } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Mailer } from '../../schemas/ports/mail.ts';
 import { type OutgoingMail, outgoingMails, outgoingMailsTenant } from '../../schemas/resources/outgoing-mail.ts';
-import type { SecretBox } from '../http/secret-box.ts';
+import type { SecretBox } from '../identity/secret-box.ts';
 import { openedMail } from './queue.ts';
 
 const minuteMs = 60_000;

@@ -1,4 +1,4 @@
-import type { Mail } from '../../schemas/mail.ts';
+import type { Mail } from '../../schemas/ports/mail.ts';
 
 /** What a message says; how it looks is decided here, once. */
 export interface Letter {

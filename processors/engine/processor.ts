@@ -1,7 +1,7 @@
 /** What a processor is: one consumer group that turns messages of one topic into messages of others. */
 import type { z } from 'zod';
-import type { BusRecord, Message } from '../../schemas/bus.ts';
-import type { Clock } from '../../schemas/clock.ts';
+import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Topic } from '../../schemas/topics.ts';
 
 /** What became of one record. Steps return it; only the engine publishes. */

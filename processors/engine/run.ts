@@ -1,9 +1,9 @@
-import type { Batch, BusRecord, Consumer, Message, Producer } from '../../schemas/bus.ts';
-import type { Clock } from '../../schemas/clock.ts';
+import { Fuse } from '../../runtime/fuse.ts';
 import { unprocessable } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import { Fuse } from '../../schemas/fuse.ts';
-import type { Metrics } from '../../schemas/metrics.ts';
+import type { Batch, BusRecord, Consumer, Message, Producer } from '../../schemas/ports/bus.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { dead, type Outcome, type Processor } from './processor.ts';
 
 interface Runtime {

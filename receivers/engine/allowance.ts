@@ -3,7 +3,7 @@
  * counters are not asked once a request. What was taken counts as used for everyone, so that the total of all instances
  * never passes the limit; a lease that is not spent is dropped.
  */
-import type { Clock } from '../../schemas/clock.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
 
 /** Asks the shared counters for tokens. A lease ends `validMs` after it was granted. */
 export type Grant = (wanted: number) => Promise<{ granted: number; retryAfterMs: number; validMs: number }>;

@@ -1,8 +1,8 @@
 /** What happens to a body once it is read, whichever protocol brought it: check, count against the quota, publish, or refuse. */
 import { TooLargeError } from '../../schemas/compression.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import type { Log } from '../../schemas/log.ts';
-import type { Metrics } from '../../schemas/metrics.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { isRefusal } from './admission.ts';
 import type { Caller } from './keyring.ts';
 import type { Offload, Outcome } from './offload.ts';

@@ -1,7 +1,7 @@
 /** Who used which license key, kept in memory as requests come and written a few times a minute. */
-import type { Clock } from '../../schemas/clock.ts';
-import type { Documents } from '../../schemas/documents.ts';
-import type { Log } from '../../schemas/log.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
 import {
   type LicenseKeyUse,
   licenseKeyUses,

@@ -1,9 +1,9 @@
 /** License keys, organizations and plans, held in memory and kept current by the documents' change feed. */
 import { hash } from 'node:crypto';
-import type { Clock } from '../../schemas/clock.ts';
-import type { Change, Documents, Feed } from '../../schemas/documents.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { isWellFormed } from '../../schemas/license-key-format.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Change, Documents, Feed } from '../../schemas/ports/documents.ts';
 import type { LicenseKey } from '../../schemas/resources/license-key.ts';
 import { licenseKeys } from '../../schemas/resources/license-key.ts';
 import type { Organization } from '../../schemas/resources/organization.ts';

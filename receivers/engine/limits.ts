@@ -1,6 +1,6 @@
 /** The contract's request limits: two rates for each bucket, one for each key. */
-import type { Clock } from '../../schemas/clock.ts';
-import type { Bucket, Counters } from '../../schemas/counters.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Bucket, Counters } from '../../schemas/ports/counters.ts';
 import type { Plan } from '../../schemas/resources/plan.ts';
 import { Allowance, type Grant } from './allowance.ts';
 import type { Caller } from './keyring.ts';

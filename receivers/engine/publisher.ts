@@ -4,8 +4,9 @@
  * requests as lately came together are here: senders that wait for their answers have no more to give. So an idle
  * receiver does not wait, and a busy one makes one publish of everything in a few milliseconds.
  */
-import type { Message, Producer } from '../../schemas/bus.ts';
+
 import { UnavailableError } from '../../schemas/errors.ts';
+import type { Message, Producer } from '../../schemas/ports/bus.ts';
 import {
   type Encoding,
   encodeHeaders,

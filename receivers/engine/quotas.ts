@@ -3,12 +3,13 @@
  * are in memory) is taken from the ledger before the first byte is granted, and again once a minute, for the ledger
  * lags behind by what was under way then.
  */
-import type { Clock } from '../../schemas/clock.ts';
-import type { Counters } from '../../schemas/counters.ts';
-import type { Log } from '../../schemas/log.ts';
+
+import { atMost } from '../../runtime/within.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Counters } from '../../schemas/ports/counters.ts';
+import type { Log } from '../../schemas/ports/log.ts';
 import { type QuotaWindow, quotaWindowAt, type RejectThreshold } from '../../schemas/resources/quota.ts';
 import type { Signal } from '../../schemas/topics.ts';
-import { atMost } from '../../schemas/within.ts';
 import { Allowance, type Grant } from './allowance.ts';
 import type { Caller } from './keyring.ts';
 import { type Refusal, refusal } from './refusal.ts';

@@ -1,7 +1,7 @@
 /** What a protocol is: one definition. What surrounds it (admission, publishing, dead letters, draining) is the engine's. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../schemas/clock.ts';
-import type { Log } from '../../schemas/log.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Log } from '../../schemas/ports/log.ts';
 import type { SettingName, Settings } from '../../schemas/settings.ts';
 import type { SourceOf } from '../../schemas/source-address.ts';
 import type { Signal } from '../../schemas/topics.ts';

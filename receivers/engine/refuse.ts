@@ -1,8 +1,8 @@
 /** What is refused as malformed is not lost: it is copied, as received, to the dead letter before it is answered. */
 import { randomUUID } from 'node:crypto';
-import type { Message } from '../../schemas/bus.ts';
 import { type DeadLetterHeaders, deadLetterMessages } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
+import type { Message } from '../../schemas/ports/bus.ts';
 import type { Encoding, Format } from '../../schemas/telemetry-message.ts';
 import { type Signal, signals } from '../../schemas/topics.ts';
 import { prepare, type Shape } from './prepare.ts';

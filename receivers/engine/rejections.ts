@@ -3,9 +3,9 @@
  * meanwhile is not counted; a report that may have been published is published again under the same id.
  */
 import { randomUUID } from 'node:crypto';
-import type { Message, Producer } from '../../schemas/bus.ts';
-import type { Clock } from '../../schemas/clock.ts';
-import type { Log } from '../../schemas/log.ts';
+import type { Message, Producer } from '../../schemas/ports/bus.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Log } from '../../schemas/ports/log.ts';
 import { type Signal, topics, type UsageReport } from '../../schemas/topics.ts';
 import type { Caller } from './keyring.ts';
 import type { Refusal } from './refusal.ts';

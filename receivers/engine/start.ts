@@ -1,14 +1,14 @@
 /** Runs receivers as a role: the keyring first, then the listeners; and back in that order when it stops. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Bus } from '../../schemas/bus.ts';
-import type { Clock } from '../../schemas/clock.ts';
-import type { Columns } from '../../schemas/columns.ts';
-import type { Counters } from '../../schemas/counters.ts';
-import type { Documents } from '../../schemas/documents.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import type { Log } from '../../schemas/log.ts';
-import type { Metrics } from '../../schemas/metrics.ts';
-import type { Role } from '../../schemas/role.ts';
+import type { Bus } from '../../schemas/ports/bus.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Counters } from '../../schemas/ports/counters.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
+import type { Role } from '../../schemas/ports/role.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import { sourceAddresses } from '../../schemas/source-address.ts';
 import { admission } from './admission.ts';

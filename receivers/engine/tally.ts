@@ -1,6 +1,6 @@
 /** Counts requests in plain fields and tells the metrics once a second, so that a request pays for no label. */
-import type { Message } from '../../schemas/bus.ts';
-import type { Metrics } from '../../schemas/metrics.ts';
+import type { Message } from '../../schemas/ports/bus.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Signal } from '../../schemas/topics.ts';
 
 /** In a second, every request's time is told up to so many; beyond them one of as many as `sampleEvery`. */

@@ -1,4 +1,4 @@
-import type { Columns } from '../../schemas/columns.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
 import type { QuotaScope } from '../../schemas/resources/quota.ts';
 
 /** Bytes that the ledger counts as accepted from a time on. It may lag behind what was accepted by what is under way. */

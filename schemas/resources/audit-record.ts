@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineCollection } from '../documents.ts';
+import { defineCollection } from '../ports/documents.ts';
 
 /** Who did something. `anonymous` is a request without a session (a sign-in, a reset); `system` the platform itself. */
 export const Actor = z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineCollection, platformTenant } from '../documents.ts';
+import { defineCollection, platformTenant } from '../ports/documents.ts';
 
 /** What a provider may make of somebody: Owners are made by Owners alone. */
 const mappedRoles = ['viewer', 'editor', 'admin', 'auditor'] as const;

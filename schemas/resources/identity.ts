@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineCollection, platformTenant } from '../documents.ts';
+import { defineCollection, platformTenant } from '../ports/documents.ts';
 
 /**
  * Whom an identity provider knows a user as: issuer and subject, unique everywhere. Addresses change hands, so nothing is

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineCollection } from '../documents.ts';
+import { defineCollection } from '../ports/documents.ts';
 import { roles } from './user.ts';
 
 /** Somebody is asked to join an organization; removed when it is accepted or withdrawn. Stored under its tenant. */

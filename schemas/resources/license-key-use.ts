@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineCollection } from '../documents.ts';
+import { defineCollection } from '../ports/documents.ts';
 import { signals } from '../topics.ts';
 
 export const refusalReasons = ['revoked', 'expired', 'address', 'signal', 'organization'] as const;

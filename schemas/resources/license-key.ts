@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { defineCollection } from '../documents.ts';
 import { displayPrefix } from '../license-key-format.ts';
+import { defineCollection } from '../ports/documents.ts';
 import { networksOf } from '../source-address.ts';
 import { signals } from '../topics.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineCollection, platformTenant } from '../documents.ts';
+import { defineCollection, platformTenant } from '../ports/documents.ts';
 
 /**
  * A user's authenticator, across organizations. Stored under `platformTenant`; the document id is the user's id. Deleting

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineCollection } from '../documents.ts';
+import { defineCollection } from '../ports/documents.ts';
 
 /** Steps of the Get Started checklist, in the order in which people take them. */
 export const onboardingSteps = [

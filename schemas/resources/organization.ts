@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineCollection, platformTenant } from '../documents.ts';
+import { defineCollection, platformTenant } from '../ports/documents.ts';
 import { TimeZone } from './preferences.ts';
 
 /** A tenant. Stored under `platformTenant`, with the tenant's id as document id. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineCollection, platformTenant } from '../documents.ts';
+import { defineCollection, platformTenant } from '../ports/documents.ts';
 
 /**
  * A message that is to leave, written in the transaction of the change that it tells of and removed once it was sent. Stored

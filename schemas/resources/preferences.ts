@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineCollection } from '../documents.ts';
+import { defineCollection } from '../ports/documents.ts';
 
 const isTimeZone = (name: string): boolean => {
   try {

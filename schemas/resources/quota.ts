@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineCollection } from '../documents.ts';
+import { defineCollection } from '../ports/documents.ts';
 import type { Plan } from './plan.ts';
 
 const bytes = z.int().positive().nullable().default(null);

@@ -2,7 +2,7 @@
  * Which configuration refers to which, one line a reference. A document that others refer to cannot be deleted, and what
  * is referred to must exist; both follow from this table.
  */
-import type { CollectionDefinition, Filter } from '../documents.ts';
+import type { CollectionDefinition, Filter } from '../ports/documents.ts';
 import { licenseKeys } from './license-key.ts';
 import { projects } from './project.ts';
 

@@ -1,4 +1,4 @@
-import { defineCollection } from '../documents.ts';
+import { defineCollection } from '../ports/documents.ts';
 
 /** A version of a configuration resource as it was stored, the present one included. Kept under its tenant. */
 export interface ResourceVersion {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCollection } from '../documents.ts';
 import { keyFormat } from '../key-format.ts';
+import { defineCollection } from '../ports/documents.ts';
 
 /** A program's place in an organization, tied to no person. Admin at most. */
 export const serviceAccountRoles = ['viewer', 'editor', 'admin', 'auditor'] as const;

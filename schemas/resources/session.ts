@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineCollection, platformTenant } from '../documents.ts';
+import { defineCollection, platformTenant } from '../ports/documents.ts';
 
 /** One sign-in of a user into one organization; deleted when it ends. Stored under `platformTenant`; the document id is the session id that tokens carry. */
 export const Session = z.strictObject({

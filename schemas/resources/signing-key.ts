@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineCollection, platformTenant } from '../documents.ts';
+import { defineCollection, platformTenant } from '../ports/documents.ts';
 
 /** A key pair that signs session tokens. Stored under `platformTenant`; the document id is the `kid`. */
 export const SigningKey = z.strictObject({

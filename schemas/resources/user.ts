@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineCollection, platformTenant } from '../documents.ts';
+import { defineCollection, platformTenant } from '../ports/documents.ts';
 
 export const roles = ['viewer', 'editor', 'admin', 'owner', 'auditor'] as const;
 export type Role = (typeof roles)[number];

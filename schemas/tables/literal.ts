@@ -1,4 +1,4 @@
-/** Text as SQL. With parameters (`schemas/columns.ts`) it is seldom needed: statements that take none, and adapters. */
+/** Text as SQL. With parameters (`schemas/ports/columns.ts`) it is seldom needed: statements that take none, and adapters. */
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', "'": "\\'", '\0': '\\0' };
 

@@ -1,5 +1,5 @@
-import type { Batch, BusRecord } from '../../schemas/bus.ts';
-import type { Columns } from '../../schemas/columns.ts';
+import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
 import { allTables } from '../../schemas/tables/index.ts';
 import { decodeHeaders } from '../../schemas/telemetry-message.ts';
 

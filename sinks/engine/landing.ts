@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Batch, BusRecord } from '../../schemas/bus.ts';
-import type { Columns } from '../../schemas/columns.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import type { Metrics } from '../../schemas/metrics.ts';
+import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { EncodedBlock } from '../native/rows.ts';
 import { isMerging, type LandedRows, landedRows, spansDays } from './landed.ts';
 import type { Scanned, ScanPool } from './scan-pool.ts';

@@ -2,8 +2,8 @@
  * Retention per tenant. It lies in configuration and never in rows, so that a change counts at the next run, for what is
  * stored already too.
  */
-import type { Clock } from '../../schemas/clock.ts';
-import type { Columns } from '../../schemas/columns.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 
 /** Whole days that a tenant keeps, besides today, by signal. */

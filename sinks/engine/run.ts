@@ -1,10 +1,10 @@
-import type { Batch, BusRecord, Message, Producer } from '../../schemas/bus.ts';
-import type { Clock } from '../../schemas/clock.ts';
-import type { Columns } from '../../schemas/columns.ts';
+import { Fuse } from '../../runtime/fuse.ts';
 import { unprocessable } from '../../schemas/dead-letter.ts';
-import { Fuse } from '../../schemas/fuse.ts';
-import type { Log } from '../../schemas/log.ts';
-import type { Metrics } from '../../schemas/metrics.ts';
+import type { Batch, BusRecord, Message, Producer } from '../../schemas/ports/bus.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { Landing, type Poison } from './landing.ts';
 import type { ScanPool } from './scan-pool.ts';
 import type { Sink } from './sink.ts';

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { BusRecord } from '../../schemas/bus.ts';
+import type { BusRecord } from '../../schemas/ports/bus.ts';
 import { copyRun } from '../native/bytes.ts';
 import type { EncodedBlock } from '../native/rows.ts';
 import { Memory, movable } from './memory.ts';

@@ -1,6 +1,6 @@
 /** Brings the tables to the form that this program knows. */
-import type { Columns } from '../../schemas/columns.ts';
-import type { Log } from '../../schemas/log.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Log } from '../../schemas/ports/log.ts';
 import { schemaMigrationsTable } from '../../schemas/tables/schema-migrations.ts';
 import { createTable } from '../../schemas/tables/table.ts';
 import { createTables } from './001-create-tables.ts';

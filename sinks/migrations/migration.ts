@@ -1,4 +1,4 @@
-import type { Columns } from '../../schemas/columns.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
 
 /** One step of the tables' history. Released steps never change; a later one corrects. */
 export interface Migration {

@@ -24,9 +24,9 @@ interface Import {
   readonly own: boolean;
 }
 
-const sources = globSync('{main.ts,bin,schemas,receivers,processors,sinks,api,telemetry,commands,test}/**/*.{ts,mjs}', {
-  cwd: root,
-})
+const rooms = ['schemas', 'adapters', 'runtime', 'queries', ...roles, 'commands'];
+
+const sources = globSync(`{bin,${rooms.join(',')},test}/**/*.{ts,mjs}`, { cwd: root })
   .concat('main.ts')
   .filter((file) => !file.includes('node_modules'));
 
@@ -48,27 +48,47 @@ const importsOf = (file: string): Import[] => {
 };
 
 const folder = (path: string): string => path.split('/')[0] ?? '';
-const isAdapter = (path: string): boolean => path.split('/').includes('adapters');
 const isTest = (path: string): boolean => folder(path) === 'test';
+/** `api/groups/logs` for `api/groups/logs/list.ts`; `undefined` outside the groups. */
+const groupOf = (path: string): string | undefined => /^api\/groups\/[^/]+(?=\/)/.exec(path)?.[0];
+
+/** Which rooms the product's own rooms may import, besides themselves. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  schemas: [],
+  runtime: ['schemas'],
+  adapters: ['schemas', 'runtime'],
+  queries: ['schemas', 'runtime'],
+  receivers: ['schemas', 'runtime', 'queries'],
+  processors: ['schemas', 'runtime', 'queries'],
+  sinks: ['schemas', 'runtime', 'queries'],
+  api: ['schemas', 'runtime', 'queries'],
+  commands: ['schemas', 'runtime', 'queries', ...roles],
+};
 
 const rules: Readonly<Record<string, (found: Import) => boolean>> = {
-  'schemas imports nothing of ours but schemas': ({ file, own, target }) =>
-    folder(file) !== 'schemas' || !own || folder(target) === 'schemas',
-  'a role imports itself and schemas': ({ file, own, target }) =>
-    !roles.includes(folder(file)) || !own || folder(target) === folder(file) || folder(target) === 'schemas',
-  'only main.ts, commands and tests import a role': ({ file, own, target }) =>
+  ...Object.fromEntries(
+    Object.entries(mayImport).map(([room, allowed]) => [
+      `${room} imports ${allowed.length === 0 ? 'nothing of ours' : allowed.join(', ')} and itself`,
+      ({ file, own, target }: Import) =>
+        folder(file) !== room || !own || folder(target) === room || allowed.includes(folder(target)),
+    ]),
+  ),
+  'from outside, a role is imported through its index.ts': ({ file, own, target }) =>
     !own ||
     !roles.includes(folder(target)) ||
-    roles.includes(folder(file)) ||
-    file === 'main.ts' ||
-    folder(file) === 'commands' ||
-    isTest(file),
+    folder(file) === folder(target) ||
+    isTest(file) ||
+    target === `${folder(target)}/index.ts`,
   'only main.ts and tests import adapters': ({ file, own, target }) =>
-    !own || !isAdapter(target) || isAdapter(file) || file === 'main.ts' || isTest(file),
+    !own || folder(target) !== 'adapters' || folder(file) === 'adapters' || file === 'main.ts' || isTest(file),
   'drivers are imported by adapters and tests only': ({ file, own, target }) =>
-    own || !drivers.includes(target) || isAdapter(file) || isTest(file),
-  'koa is imported by api/http only': ({ file, own, target }) =>
-    own || !['koa', '@koa/router', 'koa-body'].includes(target) || file.startsWith('api/http/') || isTest(file),
+    own || !drivers.includes(target) || folder(file) === 'adapters' || isTest(file),
+  'koa is imported by api/kernel only': ({ file, own, target }) =>
+    own || !['koa', '@koa/router', 'koa-body'].includes(target) || file.startsWith('api/kernel/') || isTest(file),
+  'a group imports no other group': ({ file, own, target }) =>
+    !own || groupOf(file) === undefined || groupOf(target) === undefined || groupOf(file) === groupOf(target),
+  'the kernel imports no group': ({ file, own, target }) =>
+    !own || !file.startsWith('api/kernel/') || !target.startsWith('api/groups/'),
   'nothing imports main.ts': ({ own, target }) => !own || target !== 'main.ts',
   'product code does not import tests': ({ file, own, target }) => isTest(file) || !own || !isTest(target),
 };
@@ -85,12 +105,27 @@ for (const [sentence, holds] of Object.entries(rules)) {
 }
 
 test('the rules read the imports of every folder', (t) => {
-  for (const name of ['schemas', ...roles, 'telemetry', 'commands', 'test'])
+  for (const name of [...rooms, 'test'])
     t.true(
       imports.some(({ file }) => folder(file) === name),
       name,
     );
   t.true(imports.some(({ target }) => target === 'kafkajs'));
+});
+
+test('no file imports itself in a circle, not even for types', (t) => {
+  const next = new Map<string, string[]>();
+  for (const { file, own, target } of imports) if (own) next.set(file, [...(next.get(file) ?? []), target]);
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const walk = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+    if (done.has(file)) return;
+    done.add(file);
+    for (const target of next.get(file) ?? []) walk(target, [...path, file]);
+  };
+  for (const file of next.keys()) walk(file, []);
+  t.deepEqual(circles, []);
 });
 
 test('names of files say what is in them', (t) => {

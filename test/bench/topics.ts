@@ -1,4 +1,4 @@
-import { kafkaBus } from '../../processors/adapters/bus-kafka.ts';
+import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { allTopics, defineTopic } from '../../schemas/topics.ts';
 
 /** Creates the platform's topics, and the collector's, on a broker. */

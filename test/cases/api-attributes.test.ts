@@ -1,6 +1,6 @@
 import test from 'ava';
-import { attributesOf, restoredValue } from '../../api/reading/attributes.ts';
-import { decodeCursor, encodeCursor, integer } from '../../api/reading/cursor.ts';
+import { attributesOf, restoredValue } from '../../queries/attributes.ts';
+import { decodeCursor, encodeCursor, integer } from '../../queries/cursor.ts';
 
 const values: readonly (readonly [string, string, unknown])[] = [
   ['s', '42', '42'],

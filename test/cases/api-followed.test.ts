@@ -1,7 +1,7 @@
 /** A collection in memory: what this instance wrote counts at once, and nothing that is gone comes back. */
 import test from 'ava';
-import { followed } from '../../api/http/followed.ts';
-import type { Change, Documents, Stored } from '../../schemas/documents.ts';
+import { followed } from '../../runtime/followed.ts';
+import type { Change, Documents, Stored } from '../../schemas/ports/documents.ts';
 
 interface Thing {
   readonly n: number;

@@ -1,6 +1,6 @@
 /** Hashing: few at a time, the same work for everybody, and known when it is out of date. */
 import test from 'ava';
-import { openPasswords } from '../../api/http/password.ts';
+import { openPasswords } from '../../api/identity/password.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 
 /** Counts what is computed, and how much at once. */

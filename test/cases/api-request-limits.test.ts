@@ -1,9 +1,9 @@
 /** An operation's own limit, and what a caller's lease of tokens costs the shared counters. */
 import test from 'ava';
-import { memoryCounters } from '../../api/adapters/counters-memory.ts';
-import type { Operation } from '../../api/http/operation.ts';
-import { makeRequestLimits } from '../../api/http/request-limits.ts';
-import type { Counters } from '../../schemas/counters.ts';
+import { memoryCounters } from '../../adapters/counters-memory.ts';
+import type { Operation } from '../../api/kernel/operation.ts';
+import { makeRequestLimits } from '../../api/kernel/request-limits.ts';
+import type { Counters } from '../../schemas/ports/counters.ts';
 
 const settings = { API_REQUESTS_PER_SECOND: 100, API_ANONYMOUS_REQUESTS_PER_SECOND: 10 };
 const operation = (limit?: Operation['limit']) => ({ operationId: 'one', limit }) as Operation;

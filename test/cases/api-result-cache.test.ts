@@ -1,8 +1,8 @@
 /** The brief memory of answers: who shares one, and what is never remembered. */
 import test from 'ava';
-import { memoryCounters } from '../../api/adapters/counters-memory.ts';
-import type { Caller } from '../../api/http/directory.ts';
-import { makeResultCache, type Question } from '../../api/http/result-cache.ts';
+import { memoryCounters } from '../../adapters/counters-memory.ts';
+import type { Caller } from '../../api/identity/directory.ts';
+import { makeResultCache, type Question } from '../../api/kernel/result-cache.ts';
 
 const caller = {
   tenantId: 'a',

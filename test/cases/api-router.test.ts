@@ -1,6 +1,6 @@
 import test from 'ava';
-import { mayCall } from '../../api/http/rights.ts';
-import { makeRouter } from '../../api/http/router.ts';
+import { mayCall } from '../../api/identity/rights.ts';
+import { makeRouter } from '../../api/kernel/router.ts';
 
 const router = makeRouter<string>();
 for (const [method, path] of [

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { decodeProtectedHeader, importJWK, type JWK, SignJWT } from 'jose';
-import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
-import { makeSecretBox } from '../../api/http/secret-box.ts';
-import { openTokens, tokenLifetimeMs } from '../../api/http/tokens.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { makeSecretBox } from '../../api/identity/secret-box.ts';
+import { openTokens, tokenLifetimeMs } from '../../api/identity/tokens.ts';
 import { type SigningKey, signingKeys, signingKeysTenant } from '../../schemas/resources/signing-key.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-tokens-'));

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { formatTime, parseDuration, parseTime } from '../../api/reading/time.ts';
+import { formatTime, parseDuration, parseTime } from '../../queries/time.ts';
 
 const now = Date.parse('2026-03-04T05:06:07.008Z');
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import test from 'ava';
-import '../../processors/adapters/bus-kafka/idle-connections.ts';
-import '../../processors/adapters/bus-kafka/lazy-validators.ts';
+import '../../adapters/bus-kafka/idle-connections.ts';
+import '../../adapters/bus-kafka/lazy-validators.ts';
 
 interface Queue {
   pending: unknown[];

@@ -1,8 +1,8 @@
 /** What `oiq dead-letter` prints for people. */
 import test from 'ava';
-import type { DeadLetters } from '../../api/groups/dead-letter/dead-letters.ts';
+import type { DeadLetters } from '../../api/dead-letters/dead-letters.ts';
 import { runDeadLetterRequest } from '../../commands/dead-letter-request.ts';
-import { systemClock } from '../../schemas/clock.ts';
+import { systemClock } from '../../schemas/ports/clock.ts';
 
 const letter = { id: 'a', receivedAt: 'now', tenantId: 't', signal: '', origin: 'o', reason: 'r', size: 1 };
 const request = { filter: {}, limit: 10, dryRun: false } as const;

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Writer } from '@platformatic/kafka';
 import test, { type ExecutionContext } from 'ava';
-import { DirectConnection } from '../../processors/adapters/bus-kafka/direct-connection.ts';
-import { DirectConnections } from '../../processors/adapters/bus-kafka/direct-connections.ts';
-import type { Parser } from '../../processors/adapters/bus-kafka/intake.ts';
+import { DirectConnection } from '../../adapters/bus-kafka/direct-connection.ts';
+import { DirectConnections } from '../../adapters/bus-kafka/direct-connections.ts';
+import type { Parser } from '../../adapters/bus-kafka/intake.ts';
 
 /** A connection to a server that does `serve` with whoever connects. */
 const connectTo = async (t: ExecutionContext, serve: (socket: Socket) => void, requestTimeout = 10_000) => {

@@ -3,14 +3,10 @@
 import { crc32 } from 'node:zlib';
 import { fetchV15, Reader, Writer } from '@platformatic/kafka';
 import test from 'ava';
-import {
-  type FetchAnswer,
-  fetchAnswer,
-  type PartitionAnswer,
-} from '../../processors/adapters/bus-kafka/fetch-answer.ts';
-import { Intake, type Parser } from '../../processors/adapters/bus-kafka/intake.ts';
-import { recordBatch } from '../../processors/adapters/bus-kafka/record-batch.ts';
-import { Slabs } from '../../processors/adapters/slabs.ts';
+import { type FetchAnswer, fetchAnswer, type PartitionAnswer } from '../../adapters/bus-kafka/fetch-answer.ts';
+import { Intake, type Parser } from '../../adapters/bus-kafka/intake.ts';
+import { recordBatch } from '../../adapters/bus-kafka/record-batch.ts';
+import { Slabs } from '../../adapters/slabs.ts';
 
 interface Partition {
   readonly index: number;

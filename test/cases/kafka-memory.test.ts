@@ -1,11 +1,11 @@
 /** Memory of fetched pieces: a handler reads what was sent until it resolves, and then the memory is used again. */
 import { crc32 } from 'node:zlib';
 import test from 'ava';
-import type { Piece } from '../../processors/adapters/bus-kafka/fetcher.ts';
-import { PartitionLoop } from '../../processors/adapters/bus-kafka/partition-loop.ts';
-import { type Slab, Slabs, slabBytes } from '../../processors/adapters/slabs.ts';
-import type { Batch } from '../../schemas/bus.ts';
-import { silent } from '../../schemas/log.ts';
+import type { Piece } from '../../adapters/bus-kafka/fetcher.ts';
+import { PartitionLoop } from '../../adapters/bus-kafka/partition-loop.ts';
+import { type Slab, Slabs, slabBytes } from '../../adapters/slabs.ts';
+import type { Batch } from '../../schemas/ports/bus.ts';
+import { silent } from '../../schemas/ports/log.ts';
 
 const pieceBytes = 2 * 1024 * 1024;
 const valueBytes = pieceBytes / 2;

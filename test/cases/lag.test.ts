@@ -1,7 +1,7 @@
 import test from 'ava';
 import { lagReport } from '../../commands/lag.ts';
-import type { Lag } from '../../schemas/bus.ts';
-import { silent } from '../../schemas/log.ts';
+import type { Lag } from '../../schemas/ports/bus.ts';
+import { silent } from '../../schemas/ports/log.ts';
 
 const groups = [
   { group: 'known', topics: ['a'] },

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { KeyUses } from '../../receivers/engine/key-uses.ts';
-import { silent } from '../../schemas/log.ts';
+import { silent } from '../../schemas/ports/log.ts';
 import { licenseKeyUses, mergedUse, useId } from '../../schemas/resources/license-key-use.ts';
 
 const start = Date.parse('2025-06-01T12:00:00.000Z');

@@ -1,7 +1,7 @@
 /** JSON merge patch: the examples of RFC 7396, and what a patch of a schema may hold. */
 import test from 'ava';
 import { z } from 'zod';
-import { mergePatch, patchOf } from '../../api/http/merge-patch.ts';
+import { mergePatch, patchOf } from '../../api/resources/merge-patch.ts';
 
 /** Target, patch, result: appendix A of the RFC. */
 const examples: readonly [unknown, unknown, unknown][] = [

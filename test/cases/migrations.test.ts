@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import type { Columns } from '../../schemas/columns.ts';
-import { silent } from '../../schemas/log.ts';
+import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import { silent } from '../../schemas/ports/log.ts';
 import { allTables, allViews } from '../../schemas/tables/index.ts';
 import { attributeEquals, bodyHasAllWords } from '../../schemas/tables/search.ts';
 import { createTable, createView } from '../../schemas/tables/table.ts';
-import { chdbColumns } from '../../sinks/adapters/columns-chdb.ts';
 import { migrate, migrations } from '../../sinks/migrations/index.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-migrations-'));

@@ -1,11 +1,11 @@
 /** Bytes a day and a month: over several instances, after a restart, and while the ledger lags behind. */
 import test from 'ava';
-import { memoryCounters } from '../../api/adapters/counters-memory.ts';
+import { memoryCounters } from '../../adapters/counters-memory.ts';
 import type { Caller } from '../../receivers/engine/keyring.ts';
 import { Quotas } from '../../receivers/engine/quotas.ts';
 import type { UsedBytes } from '../../receivers/engine/used-bytes.ts';
-import type { Counters } from '../../schemas/counters.ts';
-import { silent } from '../../schemas/log.ts';
+import type { Counters } from '../../schemas/ports/counters.ts';
+import { silent } from '../../schemas/ports/log.ts';
 import { noQuota, Quota, quotaWindowAt, rejectThresholds } from '../../schemas/resources/quota.ts';
 import type { Signal } from '../../schemas/topics.ts';
 

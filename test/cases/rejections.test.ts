@@ -1,9 +1,9 @@
 import test from 'ava';
 import { refusal } from '../../receivers/engine/refusal.ts';
 import { Rejections } from '../../receivers/engine/rejections.ts';
-import type { Message, Producer } from '../../schemas/bus.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import { silent } from '../../schemas/log.ts';
+import type { Message, Producer } from '../../schemas/ports/bus.ts';
+import { silent } from '../../schemas/ports/log.ts';
 import { topics, UsageReport } from '../../schemas/topics.ts';
 
 const setUp = () => {

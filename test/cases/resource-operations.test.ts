@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { z } from 'zod';
-import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
-import { changesOf } from '../../api/http/changes.ts';
-import type { Caller } from '../../api/http/directory.ts';
-import { ApiError } from '../../api/http/errors.ts';
-import type { RequestFacts } from '../../api/http/operation.ts';
-import type { Ports } from '../../api/http/ports.ts';
-import { defineResource } from '../../api/http/resource.ts';
-import { openSecret, secretMask, secretText } from '../../api/http/resource-secrets.ts';
-import { makeSecretBox } from '../../api/http/secret-box.ts';
-import { type Documents, defineCollection } from '../../schemas/documents.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import type { Caller } from '../../api/identity/directory.ts';
+import { makeSecretBox } from '../../api/identity/secret-box.ts';
+import { changesOf } from '../../api/kernel/changes.ts';
+import { ApiError } from '../../api/kernel/errors.ts';
+import type { RequestFacts } from '../../api/kernel/operation.ts';
+import type { Ports } from '../../api/kernel/ports.ts';
+import { defineResource } from '../../api/resources/resource.ts';
+import { openSecret, secretMask, secretText } from '../../api/resources/resource-secrets.ts';
+import { type Documents, defineCollection } from '../../schemas/ports/documents.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 
 const Fields = z.strictObject({

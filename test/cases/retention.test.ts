@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import type { Columns } from '../../schemas/columns.ts';
-import { silent } from '../../schemas/log.ts';
-import { chdbColumns } from '../../sinks/adapters/columns-chdb.ts';
+import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import { silent } from '../../schemas/ports/log.ts';
 import { applyRetention, type RetentionPolicy } from '../../sinks/engine/retention.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 

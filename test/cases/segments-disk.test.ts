@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { type Disk, disk } from '../../processors/adapters/bus-segments/disk.ts';
+import { type Disk, disk } from '../../adapters/bus-segments/disk.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { consumeTexts, publish, readTexts, segmentsUnderTest, topic } from './segments-harness.ts';
 

@@ -3,8 +3,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { type SegmentsBus, type SegmentsOptions, segmentsBus } from '../../processors/adapters/bus-segments.ts';
-import type { Log } from '../../schemas/log.ts';
+import { type SegmentsBus, type SegmentsOptions, segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import type { Log } from '../../schemas/ports/log.ts';
 import { defineTopic, type Topic } from '../../schemas/topics.ts';
 
 export const topic: Topic = defineTopic({ name: 'letters', summary: 'of a test', key: 'any' });

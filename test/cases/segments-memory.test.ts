@@ -1,7 +1,7 @@
 /** Memory of what the embedded log reads: a handler reads what was published until it resolves, and then the memory is used again. */
 import test from 'ava';
-import type { SegmentsBus } from '../../processors/adapters/bus-segments.ts';
-import type { Batch } from '../../schemas/bus.ts';
+import type { SegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import type { Batch } from '../../schemas/ports/bus.ts';
 import { defineTopic } from '../../schemas/topics.ts';
 import { segmentsUnderTest } from './segments-harness.ts';
 

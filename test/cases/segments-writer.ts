@@ -1,5 +1,5 @@
 /** Publishes to the embedded log of a directory until it is killed; each acknowledged text is a line of output. */
-import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { topic } from './segments-harness.ts';
 
 const [, , directory = '', round = ''] = process.argv;

@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Columns } from '../../schemas/columns.ts';
-import { silent } from '../../schemas/log.ts';
+import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import { silent } from '../../schemas/ports/log.ts';
 import { encodeHeaders, type TelemetryHeaders } from '../../schemas/telemetry-message.ts';
-import { chdbColumns } from '../../sinks/adapters/columns-chdb.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import type { Rejected } from '../../sinks/engine/scan-messages.ts';
 import { migrate } from '../../sinks/migrations/index.ts';

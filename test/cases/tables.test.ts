@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import type { Columns } from '../../schemas/columns.ts';
-import { silent } from '../../schemas/log.ts';
+import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import { silent } from '../../schemas/ports/log.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { attributeEquals, bodyHasAllWords, bodyHasAnyWord, traceIs } from '../../schemas/tables/search.ts';
 import { durationQuantile } from '../../schemas/tables/span-metrics.ts';
-import { chdbColumns } from '../../sinks/adapters/columns-chdb.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-tables-'));

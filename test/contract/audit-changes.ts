@@ -1,6 +1,6 @@
-import { type Change, changesOf } from '../../api/http/changes.ts';
-import { systemClock } from '../../schemas/clock.ts';
-import { type Documents, defineCollection } from '../../schemas/documents.ts';
+import { type Change, changesOf } from '../../api/kernel/changes.ts';
+import { systemClock } from '../../schemas/ports/clock.ts';
+import { type Documents, defineCollection } from '../../schemas/ports/documents.ts';
 
 export const things = defineCollection<{ n: number }>({ name: 'things', unique: [['n']] });
 

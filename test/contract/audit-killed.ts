@@ -1,5 +1,5 @@
 /** A process that is killed in the middle of a change, or after one: `node audit-killed.ts FILE amid|after`. */
-import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { changesFor, things } from './audit-changes.ts';
 
 const [path = '', moment] = process.argv.slice(2);

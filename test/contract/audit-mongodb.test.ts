@@ -1,7 +1,7 @@
 import test from 'ava';
 import { MongoClient } from 'mongodb';
-import { mongoDocuments } from '../../api/adapters/documents-mongodb.ts';
-import type { Documents } from '../../schemas/documents.ts';
+import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { auditContract } from './audit.ts';
 

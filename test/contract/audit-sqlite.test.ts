@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { newestSequence, notedEnd } from '../../api/audit/record-pages.ts';
-import type { Documents } from '../../schemas/documents.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
 import { auditContract } from './audit.ts';
 import { things } from './audit-changes.ts';
 

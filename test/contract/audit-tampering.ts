@@ -4,8 +4,8 @@ import { hashOf } from '../../api/audit/chain.ts';
 import { evidenceKeyOf } from '../../api/audit/evidence-key.ts';
 import type { HeadStore } from '../../api/audit/head-store.ts';
 import type { ChainBreak } from '../../api/audit/verification.ts';
-import { makeSecretBox } from '../../api/http/secret-box.ts';
-import type { Collection, Stored } from '../../schemas/documents.ts';
+import { makeSecretBox } from '../../api/identity/secret-box.ts';
+import type { Collection, Stored } from '../../schemas/ports/documents.ts';
 import {
   type AuditHead,
   type AuditRecord,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
-import type { Batch, Bus, Consumer, ConsumerOptions, Message } from '../../schemas/bus.ts';
+import type { Batch, Bus, Consumer, ConsumerOptions, Message } from '../../schemas/ports/bus.ts';
 import { defineTopic, type Topic } from '../../schemas/topics.ts';
 
 /** One bus under test. The one who makes it also removes it, with `t.teardown`. */

@@ -1,5 +1,5 @@
 /** A member of a group in a process of its own, to be killed: prints the first range that it is given and holds it. */
-import { kafkaBus } from '../../processors/adapters/bus-kafka.ts';
+import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 
 const [brokers = '', group = '', topic = ''] = process.argv.slice(2);
 const bus = await kafkaBus({ brokers: brokers.split(','), sessionTimeoutMs: 6000 });

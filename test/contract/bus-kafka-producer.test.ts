@@ -2,7 +2,7 @@
 import { Connection, produceV9 } from '@platformatic/kafka';
 import test, { type ExecutionContext } from 'ava';
 import { Kafka, logLevel } from 'kafkajs';
-import { kafkaBus } from '../../processors/adapters/bus-kafka.ts';
+import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { startServices } from '../services/services.ts';
 import { messageTo, someTopic } from './bus-harness.ts';
 

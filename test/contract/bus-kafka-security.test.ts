@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { alterUserScramCredentialsV0, Connection, ScramMechanisms } from '@platformatic/kafka';
 import test, { type ExecutionContext } from 'ava';
-import { type KafkaBusOptions, kafkaBus } from '../../processors/adapters/bus-kafka.ts';
+import { type KafkaBusOptions, kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { runOiq } from '../end-to-end/oiq-process.ts';
 import { freePorts } from '../services/ports.ts';

@@ -1,7 +1,7 @@
 /** The bus contract over Kafka. */
 import test from 'ava';
-import { kafkaBus } from '../../processors/adapters/bus-kafka.ts';
-import type { Bus } from '../../schemas/bus.ts';
+import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import type { Bus } from '../../schemas/ports/bus.ts';
 import { startServices } from '../services/services.ts';
 import { busContract } from './bus.ts';
 

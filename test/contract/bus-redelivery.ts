@@ -1,7 +1,7 @@
 /** The bus contract: ranges repeat, whatever happened in between. */
 import test from 'ava';
-import type { Bus } from '../../schemas/bus.ts';
 import { partitionOf } from '../../schemas/partition.ts';
+import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topics.ts';
 import {
   type BusContract,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { busContract } from './bus.ts';
 
 busContract({

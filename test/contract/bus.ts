@@ -1,4 +1,4 @@
-/** The bus contract. Every adapter runs this suite unchanged; what is promised in `schemas/bus.ts` is tested here. */
+/** The bus contract. Every adapter runs this suite unchanged; what is promised in `schemas/ports/bus.ts` is tested here. */
 import { consumingContract } from './bus-consuming.ts';
 import type { BusContract } from './bus-harness.ts';
 import { publishingContract } from './bus-publishing.ts';

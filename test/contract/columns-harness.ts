@@ -1,7 +1,7 @@
 /** What the suites of the columns contract share: the harness an adapter's test brings, and blocks made by the engine itself. */
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import type { Columns, NativeBlock } from '../../schemas/columns.ts';
+import type { Columns, NativeBlock } from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
 import type { Table } from '../../schemas/tables/table.ts';
 

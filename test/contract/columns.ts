@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import type { QueryParameters } from '../../schemas/columns.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
+import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
 import { columnsFences } from './columns-fences.ts';
 import {

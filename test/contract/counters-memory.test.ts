@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
-import { memoryCounters } from '../../api/adapters/counters-memory.ts';
+import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { countersContract } from './counters.ts';
 
 setFlagsFromString('--expose-gc');

@@ -1,6 +1,6 @@
 /** What all counters promise. Each adapter's test file runs this suite over counters of its own. */
 import test, { type ExecutionContext } from 'ava';
-import type { Counters } from '../../schemas/counters.ts';
+import type { Counters } from '../../schemas/ports/counters.ts';
 
 /** `pass` lets the counters' own time go by: a fake clock, or waiting. */
 export interface CountersUnderTest {

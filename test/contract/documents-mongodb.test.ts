@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { MongoClient } from 'mongodb';
-import { mongoDocuments } from '../../api/adapters/documents-mongodb.ts';
+import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
 import {
   type Change,
   type Collection,
   ConflictError,
   type Documents,
   defineCollection,
-} from '../../schemas/documents.ts';
-import { UnavailableError } from '../../schemas/errors.ts';
+} from '../../schemas/ports/documents.ts';
 import { freePorts } from '../services/ports.ts';
 import { startService, startServices, unavailable } from '../services/services.ts';
 import { documentsContract, eventually } from './documents.ts';

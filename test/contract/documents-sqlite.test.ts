@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
-import { defineCollection } from '../../schemas/documents.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
+import { defineCollection } from '../../schemas/ports/documents.ts';
 import { documentsContract } from './documents.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-documents-'));

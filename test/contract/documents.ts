@@ -1,5 +1,6 @@
 /** What every documents store promises. Each adapter's test file runs this suite over a store of its own. */
 import test from 'ava';
+import { PermanentError } from '../../schemas/errors.ts';
 import {
   type Change,
   type Collection,
@@ -10,8 +11,7 @@ import {
   type Feed,
   type Filter,
   type FindOptions,
-} from '../../schemas/documents.ts';
-import { PermanentError } from '../../schemas/errors.ts';
+} from '../../schemas/ports/documents.ts';
 
 interface Thing {
   readonly name?: string;

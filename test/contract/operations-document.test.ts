@@ -2,7 +2,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
-import { openApiDocument } from '../../api/http/openapi.ts';
+import { openApiDocument } from '../../api/kernel/openapi.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is JSON of every shape
 const document = JSON.parse(JSON.stringify(openApiDocument(operations))) as any;
@@ -42,7 +42,7 @@ test('an operation without a role does not compile', (t) => {
   // Held by the type checker: `role` is required by `Definition`, and this line fails once it is not.
   const declare = (): void => {
     // @ts-expect-error: the role is missing
-    const definition: Parameters<typeof import('../../api/http/operation.ts').defineOperation>[0] = {
+    const definition: Parameters<typeof import('../../api/kernel/operation.ts').defineOperation>[0] = {
       method: 'GET',
       path: '/api/x',
       operationId: 'x',

@@ -1,8 +1,8 @@
 /** Every built operation over real MongoDB and Redis. */
 import test from 'ava';
 import { MongoClient } from 'mongodb';
-import { redisCounters } from '../../api/adapters/counters-redis.ts';
-import { mongoDocuments } from '../../api/adapters/documents-mongodb.ts';
+import { redisCounters } from '../../adapters/counters-redis.ts';
+import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { operationsSucceed } from './operations-success.ts';
 

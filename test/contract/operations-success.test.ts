@@ -1,7 +1,7 @@
 /** Every built operation over the embedded stores; and what the registry says of their audit records. */
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
-import type { Operation } from '../../api/http/operation.ts';
+import type { Operation } from '../../api/kernel/operation.ts';
 import { examples, recordsElsewhere, unshown } from './examples.ts';
 import { operationsSucceed } from './operations-success.ts';
 

@@ -1,7 +1,7 @@
 /** Every built operation answers something with 200, in the form that it declares, and leaves the audit record that it declares. */
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
-import type { Operation } from '../../api/http/operation.ts';
+import type { Operation } from '../../api/kernel/operation.ts';
 import { type AuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
 import type { Answer } from '../end-to-end/api-harness.ts';
 import { recordsElsewhere, unshown } from './examples.ts';

@@ -1,7 +1,7 @@
 /** Every field of every built operation by itself: what is wrong is refused with 400, and `details` name the field. */
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
-import type { Operation } from '../../api/http/operation.ts';
+import type { Operation } from '../../api/kernel/operation.ts';
 import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
 import { type BadValue, badValuesOf, isStrict, sampleOf, schemaOf } from './schema-values.ts';
 import { pathOf } from './world.ts';

@@ -1,9 +1,9 @@
 /** What must hold for every operation, whoever writes it. Generated from the registry. */
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
-import type { Operation } from '../../api/http/operation.ts';
-import { mayCall } from '../../api/http/rights.ts';
+import { mayCall } from '../../api/identity/rights.ts';
 import { operationsReport } from '../../api/index.ts';
+import type { Operation } from '../../api/kernel/operation.ts';
 import { roles } from '../../schemas/resources/user.ts';
 import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
 import { isStrict, sampleOf, schemaOf } from './schema-values.ts';

@@ -1,6 +1,6 @@
 /** Examples of operations on users, invitations and organizations. */
 import { randomUUID } from 'node:crypto';
-import { putToken } from '../../api/people/one-time-tokens.ts';
+import { putToken } from '../../api/identity/accounts/one-time-tokens.ts';
 import type { Example } from './examples.ts';
 
 const somebody = (): string => `${randomUUID()}@people.example`;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { z } from 'zod';
-import { jsonSchemaOf, registerSchemas, subjectOf } from '../../processors/adapters/schema-registry.ts';
+import { jsonSchemaOf, registerSchemas, subjectOf } from '../../adapters/schema-registry.ts';
 import { allTopics, defineTopic, type Topic } from '../../schemas/topics.ts';
 import { startServices } from '../services/services.ts';
 

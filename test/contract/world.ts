@@ -1,8 +1,8 @@
 /** Asks every operation in the registry something that it answers, with ids of things that there are. */
 import { randomUUID } from 'node:crypto';
 import { operations } from '../../api/groups/index.ts';
-import type { Operation } from '../../api/http/operation.ts';
-import { hashPassword } from '../../api/http/password.ts';
+import { hashPassword } from '../../api/identity/password.ts';
+import type { Operation } from '../../api/kernel/operation.ts';
 import { memberships, type Role, users, usersTenant } from '../../schemas/resources/user.ts';
 import { type Answer, type Harness, password, startHarness } from '../end-to-end/api-harness.ts';
 import { type Example, examples } from './examples.ts';

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { closeOrganization, systemChange } from '../../api/people/closing.ts';
-import { eraseDueOrganizations } from '../../api/people/erasing.ts';
+import { closeOrganization, systemChange } from '../../api/identity/accounts/closing.ts';
+import { eraseDueOrganizations } from '../../api/identity/accounts/erasing.ts';
 import { runOrganizationRequest } from '../../commands/organization-request.ts';
-import type { CollectionDefinition } from '../../schemas/documents.ts';
-import { silent } from '../../schemas/log.ts';
+import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
+import { silent } from '../../schemas/ports/log.ts';
 import { auditHeads, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { identities, identitiesTenant } from '../../schemas/resources/identity.ts';
 import { invitations } from '../../schemas/resources/invitation.ts';

@@ -1,10 +1,10 @@
 /** Dead letters over the real bus and engine. Rows are landed by the test as the sink lands them. */
 import { randomBytes } from 'node:crypto';
 import test from 'ava';
-import { openDeadLetters } from '../../api/groups/dead-letter/dead-letters.ts';
-import type { BusRecord, Message } from '../../schemas/bus.ts';
+import { openDeadLetters } from '../../api/dead-letters/dead-letters.ts';
 import { type DeadLetterHeaders, encodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
+import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
 import { DeadLetterMark, topics } from '../../schemas/topics.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 

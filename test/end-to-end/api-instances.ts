@@ -1,6 +1,6 @@
 /** Two instances of the API over one store: what one ends is over at the other within two seconds, and after a restart. */
 import test, { type ExecutionContext } from 'ava';
-import type { Documents } from '../../schemas/documents.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
 import { type Harness, password, startHarness } from './api-harness.ts';
 

@@ -1,6 +1,6 @@
 /** Links that are mailed: new passwords, invitations, registration. Over a real SMTP conversation. */
 import test from 'ava';
-import type { CollectionDefinition } from '../../schemas/documents.ts';
+import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { oneTimeTokens } from '../../schemas/resources/one-time-token.ts';
 import { outgoingMails } from '../../schemas/resources/outgoing-mail.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { bootstrap } from '../../commands/bootstrap.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { licenseKeys, secretFields } from '../../schemas/resources/license-key.ts';

@@ -1,6 +1,6 @@
 /** Service accounts and their tokens over the real server: what a token may do, and that nobody climbs with one. */
 import test from 'ava';
-import { sweepApiTokens } from '../../api/http/token-uses.ts';
+import { sweepApiTokens } from '../../api/identity/token-uses.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { apiTokenFormat, apiTokens, apiTokenUses } from '../../schemas/resources/service-account.ts';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';

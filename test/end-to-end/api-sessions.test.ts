@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import test from 'ava';
 import { decodeJwt } from 'jose';
-import { sweepSessions } from '../../api/http/sessions.ts';
+import { sweepSessions } from '../../api/identity/sessions.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import { memberships } from '../../schemas/resources/user.ts';

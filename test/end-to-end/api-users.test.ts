@@ -1,7 +1,7 @@
 /** Users, roles, the account, retention, preferences and organizations. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
-import { hashPassword } from '../../api/http/password.ts';
+import { hashPassword } from '../../api/identity/password.ts';
 import { retentionPolicies } from '../../commands/retention.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';

@@ -5,16 +5,16 @@
  */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { kafkaBus } from '../../processors/adapters/bus-kafka.ts';
-import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
-import type { Bus } from '../../schemas/bus.ts';
-import { systemClock } from '../../schemas/clock.ts';
-import type { Columns } from '../../schemas/columns.ts';
-import { silent } from '../../schemas/log.ts';
-import { noMetrics } from '../../schemas/metrics.ts';
+import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { clickhouseColumns } from '../../adapters/columns-clickhouse.ts';
+import type { Bus } from '../../schemas/ports/bus.ts';
+import { systemClock } from '../../schemas/ports/clock.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { settingsOf } from '../../schemas/settings.ts';
-import { chdbColumns } from '../../sinks/adapters/columns-chdb.ts';
-import { clickhouseColumns } from '../../sinks/adapters/columns-clickhouse.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { rangeRecords } from './crash.ts';
 import { lagOf } from './reliability.ts';

@@ -1,11 +1,11 @@
 /** Installations for tests and benchmarks: set up as a first start would, with limits out of the way. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { mongoDocuments } from '../../api/adapters/documents-mongodb.ts';
-import { sqliteDocuments } from '../../api/adapters/documents-sqlite.ts';
+import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { bootstrap, bootstrapCollections } from '../../commands/bootstrap.ts';
-import type { Documents } from '../../schemas/documents.ts';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 import { owner } from './oiq-process.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { MongoClient } from 'mongodb';
-import { mongoDocuments } from '../../api/adapters/documents-mongodb.ts';
+import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { licenseKeysContract } from './license-keys.ts';
 

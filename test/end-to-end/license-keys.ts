@@ -1,11 +1,11 @@
 /** License keys from the API that mints them to the receivers that go by them, over any store. */
 import { hash, randomUUID } from 'node:crypto';
 import test from 'ava';
-import { memoryCounters } from '../../api/adapters/counters-memory.ts';
+import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { startReceivers } from '../../receivers/index.ts';
-import type { Documents } from '../../schemas/documents.ts';
 import { isWellFormed } from '../../schemas/license-key-format.ts';
-import { noMetrics } from '../../schemas/metrics.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { licenseKeys } from '../../schemas/resources/license-key.ts';
 import { licenseKeyUses } from '../../schemas/resources/license-key-use.ts';

@@ -1,6 +1,6 @@
 /** A thousand messages of which one can be processed by nobody, and what an operator does about it. */
 import type { ExecutionContext } from 'ava';
-import type { Bus, Message } from '../../schemas/bus.ts';
+import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type DeadLetterCommand, idsIn, listed, payloadIn } from './dead-letter-command.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
-import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { decompress } from '../../schemas/compression.ts';
 import { decodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';

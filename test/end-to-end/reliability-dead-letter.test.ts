@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
-import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { deadLetterMessages } from '../../schemas/dead-letter.ts';
 import { type DeadLetterCommand, deadLetterCommand, idsIn, listed, payloadIn } from './dead-letter-command.ts';
 import { read, signIn, spawnOiq, startOiq } from './oiq-process.ts';

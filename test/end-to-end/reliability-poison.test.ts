@@ -1,7 +1,7 @@
 /** One message that nobody can process among a thousand good ones: the others land, it is in the dead letter, the lag is 0. */
 import { join } from 'node:path';
 import test from 'ava';
-import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { deadLetterCommand } from './dead-letter-command.ts';
 import { startOiq } from './oiq-process.ts';
 import { handlePoison, judgePoison, publishPoison } from './poison.ts';

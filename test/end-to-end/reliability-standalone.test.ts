@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
-import { OffsetStore } from '../../processors/adapters/bus-segments/offset-store.ts';
+import { OffsetStore } from '../../adapters/bus-segments/offset-store.ts';
 import { sinkGroups } from '../../sinks/index.ts';
 import { freePorts } from '../services/ports.ts';
 import { embeddedDeployment, withoutLimits } from './deployment.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
-import type { Bus } from '../../schemas/bus.ts';
+import type { Bus } from '../../schemas/ports/bus.ts';
 import { sinkGroups } from '../../sinks/index.ts';
 import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { runOiq } from './oiq-process.ts';

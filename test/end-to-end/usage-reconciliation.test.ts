@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import test from 'ava';
-import { segmentsBus } from '../../processors/adapters/bus-segments.ts';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { topics } from '../../schemas/topics.ts';
 import { tracesRequest } from '../cases/sink-tables.ts';

@@ -1,7 +1,7 @@
 /** Operators of query languages, prototypes and fields of the server's own, in every place where a request can put them. */
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
-import type { Operation } from '../../api/http/operation.ts';
+import type { Operation } from '../../api/kernel/operation.ts';
 import { unshown } from '../contract/examples.ts';
 import { isStrict, schemaOf } from '../contract/schema-values.ts';
 import { pathOf, startWorlds, type World } from '../contract/world.ts';

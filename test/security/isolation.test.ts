@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
-import type { Operation } from '../../api/http/operation.ts';
+import type { Operation } from '../../api/kernel/operation.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { roles } from '../../schemas/resources/user.ts';
 import { unshown } from '../contract/examples.ts';

@@ -1,8 +1,8 @@
 /** What API tokens may do, asked of every operation: its own scope opens it, and nothing else does. */
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
-import type { Operation } from '../../api/http/operation.ts';
-import { scopesOf } from '../../api/http/scopes.ts';
+import { scopesOf } from '../../api/identity/scopes.ts';
+import type { Operation } from '../../api/kernel/operation.ts';
 import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
 
 let harness: Harness;

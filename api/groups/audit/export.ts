@@ -4,10 +4,10 @@ import { evidenceLines } from '../../audit/evidence-file.ts';
 import { recordsInOrder, type StoredRecord } from '../../audit/record-pages.ts';
 import { filterOf, spanOf } from '../../audit/record-search.ts';
 import { chainItems, extentOf } from '../../audit/verify-chain.ts';
-import type { Caller } from '../../http/directory.ts';
-import { ApiError } from '../../http/errors.ts';
-import { defineOperation, type Sent } from '../../http/operation.ts';
-import type { Ports } from '../../http/ports.ts';
+import type { Caller } from '../../identity/directory.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { defineOperation, type Sent } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
 import { csvLines } from './csv.ts';
 import { filterFields, recordFilterOf, viewOf } from './views.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { consistencyRanges } from '../../audit/merkle-proofs.ts';
 import { notedEnd } from '../../audit/record-pages.ts';
-import { invalid } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { proofOf } from './leaves.ts';
 import { HeadView, headViewOf } from './views.ts';
 

@@ -1,4 +1,4 @@
-import type { Operation } from '../../http/operation.ts';
+import type { Operation } from '../../kernel/operation.ts';
 import { exportAuditRecords } from './export.ts';
 import { getEvidenceHead } from './head.ts';
 import { listAuditRecords } from './list.ts';

@@ -1,8 +1,8 @@
-import type { Documents } from '../../../schemas/documents.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
 import { leafHashOf } from '../../audit/merkle.ts';
 import { type LeafRange, rootsOf } from '../../audit/merkle-proofs.ts';
 import { recordsInOrder } from '../../audit/record-pages.ts';
-import { ApiError } from '../../http/errors.ts';
+import { ApiError } from '../../kernel/errors.ts';
 
 /** Leaves of a tenant's tree, as the records are now. */
 async function* leavesOf(documents: Documents, tenantId: string, size: number): AsyncGenerator<Buffer> {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { decodeCursor, encodeCursor, natural } from '../../../queries/cursor.ts';
 import { newestRecords } from '../../audit/record-search.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { decodeCursor, encodeCursor, natural } from '../../reading/cursor.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { AuditRecordSummary, filterFields, recordFilterOf, summaryOf } from './views.ts';
 
 const cursorKind = 'audit';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Documents } from '../../../schemas/documents.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
 import { newestRecords } from '../../audit/record-search.ts';
 import { erasureAction } from '../../audit/verification.ts';
-import { defineOperation } from '../../http/operation.ts';
-import type { Ports } from '../../http/ports.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
 
 /** Enough for what the platform does by itself: operations declare what they record. */
 const newest = 1_000;

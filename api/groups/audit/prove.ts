@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { auditRecords } from '../../../schemas/resources/audit-record.ts';
 import { leafHashOf } from '../../audit/merkle.ts';
 import { inclusionRanges, rootOfInclusion } from '../../audit/merkle-proofs.ts';
-import { notFound } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { notAsSigned, proofOf } from './leaves.ts';
 import { HeadView, headViewOf } from './views.ts';
 

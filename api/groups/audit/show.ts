@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { auditRecords } from '../../../schemas/resources/audit-record.ts';
-import { notFound } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { AuditRecordView, viewOf } from './views.ts';
 
 export const getAuditRecord = defineOperation({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { breakKinds } from '../../audit/verification.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { HeadView, headViewOf } from './views.ts';
 
 /** Case evidence, once there is any, is checked here too: its hashes belong in the same answer. */

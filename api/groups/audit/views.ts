@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { millisecondsOf } from '../../../queries/range.ts';
 import type { EvidenceHead } from '../../../schemas/evidence.ts';
 import { Actor, type AuditRecord, Difference } from '../../../schemas/resources/audit-record.ts';
 import type { RecordFilter } from '../../audit/record-search.ts';
-import { millisecondsOf } from '../../reading/range.ts';
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/documents.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { memberships, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
-import { ApiError, invalid } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { NewPassword } from '../../http/password.ts';
-import { refuseGuessable } from '../../http/password-rules.ts';
-import type { Ports } from '../../http/ports.ts';
-import { beginSession } from '../../http/sessions.ts';
-import { countAttempt } from '../../http/sign-in-attempts.ts';
-import { addressOf, type Joining, join } from '../../people/joining.ts';
-import { countTokenUse } from '../../people/mail-limits.ts';
-import { PersonName } from '../../people/names.ts';
-import { findToken } from '../../people/one-time-tokens.ts';
+import { addressOf, type Joining, join } from '../../identity/accounts/joining.ts';
+import { countTokenUse } from '../../identity/accounts/mail-limits.ts';
+import { PersonName } from '../../identity/accounts/names.ts';
+import { findToken } from '../../identity/accounts/one-time-tokens.ts';
+import { NewPassword } from '../../identity/password.ts';
+import { refuseGuessable } from '../../identity/password-rules.ts';
+import { beginSession } from '../../identity/sessions.ts';
+import { countAttempt } from '../../identity/sign-in-attempts.ts';
+import { ApiError, invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
 import { Person, Tenant, Tokens } from './views.ts';
 
 const Body = z.strictObject({

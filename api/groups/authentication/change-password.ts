@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { users, usersTenant } from '../../../schemas/resources/user.ts';
-import { personOf } from '../../http/directory.ts';
-import { ApiError, invalid } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { NewPassword } from '../../http/password.ts';
-import { refuseGuessable } from '../../http/password-rules.ts';
-import { removeSessions } from '../../http/sessions.ts';
-import { countAttempt } from '../../http/sign-in-attempts.ts';
+import { personOf } from '../../identity/directory.ts';
+import { NewPassword } from '../../identity/password.ts';
+import { refuseGuessable } from '../../identity/password-rules.ts';
+import { removeSessions } from '../../identity/sessions.ts';
+import { countAttempt } from '../../identity/sign-in-attempts.ts';
+import { ApiError, invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 export const changePassword = defineOperation({
   method: 'POST',

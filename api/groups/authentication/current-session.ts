@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { roles } from '../../../schemas/resources/user.ts';
-import { personOf } from '../../http/directory.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { personOf } from '../../identity/directory.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { Person, Tenant } from './views.ts';
 
 export const currentSession = defineOperation({

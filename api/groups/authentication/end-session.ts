@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
-import { personOf } from '../../http/directory.ts';
-import { notFound } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { personOf } from '../../identity/directory.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 export const endSession = defineOperation({
   method: 'DELETE',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { defineOperation } from '../../http/operation.ts';
-import { noPasswordLetter, resetLetter } from '../../people/letters.ts';
-import { mayWriteTo } from '../../people/mail-limits.ts';
-import { EmailAddress } from '../../people/names.ts';
-import { putToken, voidTokens } from '../../people/one-time-tokens.ts';
+import { noPasswordLetter, resetLetter } from '../../identity/accounts/letters.ts';
+import { mayWriteTo } from '../../identity/accounts/mail-limits.ts';
+import { EmailAddress } from '../../identity/accounts/names.ts';
+import { putToken, voidTokens } from '../../identity/accounts/one-time-tokens.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 const lifetimeMs = 60 * 60_000;
 

@@ -1,4 +1,4 @@
-import type { Operation } from '../../http/operation.ts';
+import type { Operation } from '../../kernel/operation.ts';
 import { acceptInvite } from './accept-invite.ts';
 import { changePassword } from './change-password.ts';
 import { currentSession } from './current-session.ts';

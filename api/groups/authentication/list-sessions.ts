@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { PermanentError } from '../../../schemas/errors.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
-import { personOf } from '../../http/directory.ts';
-import { invalid } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { personOf } from '../../identity/directory.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { Tenant } from './views.ts';
 
 const SessionView = z.strictObject({

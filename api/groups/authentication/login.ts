@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { ConflictError, type Stored } from '../../../schemas/documents.ts';
+import { ConflictError, type Stored } from '../../../schemas/ports/documents.ts';
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
-import type { Change } from '../../http/changes.ts';
-import { ApiError } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import type { Ports } from '../../http/ports.ts';
-import { checkSecondFactor } from '../../http/second-factor.ts';
-import { unauthenticated } from '../../http/session.ts';
-import { beginSession } from '../../http/sessions.ts';
-import { countAttempt } from '../../http/sign-in-attempts.ts';
-import { recordFailure } from '../../http/sign-in-failures.ts';
-import { signInChangedLetter } from '../../people/letters.ts';
+import { signInChangedLetter } from '../../identity/accounts/letters.ts';
+import { checkSecondFactor } from '../../identity/second-factor.ts';
+import { unauthenticated } from '../../identity/session.ts';
+import { beginSession } from '../../identity/sessions.ts';
+import { countAttempt } from '../../identity/sign-in-attempts.ts';
+import { recordFailure } from '../../identity/sign-in-failures.ts';
+import type { Change } from '../../kernel/changes.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
 import { SignedIn } from './views.ts';
 
 export const login = defineOperation({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
-import { endedCookies } from '../../http/cookies.ts';
-import { personOf } from '../../http/directory.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { endedCookies } from '../../identity/cookies.ts';
+import { personOf } from '../../identity/directory.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 export const logout = defineOperation({
   method: 'POST',

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
-import { personOf } from '../../http/directory.ts';
-import { ApiError, invalid } from '../../http/errors.ts';
-import { makeRecoveryCodes } from '../../http/multi-factor-codes.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { enrolmentOf, useCode } from '../../http/second-factor.ts';
-import { removeSessions } from '../../http/sessions.ts';
-import { signInChangedLetter } from '../../people/letters.ts';
+import { signInChangedLetter } from '../../identity/accounts/letters.ts';
+import { personOf } from '../../identity/directory.ts';
+import { makeRecoveryCodes } from '../../identity/multi-factor-codes.ts';
+import { enrolmentOf, useCode } from '../../identity/second-factor.ts';
+import { removeSessions } from '../../identity/sessions.ts';
+import { ApiError, invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { RecoveryCodes } from './mfa-recovery-codes.ts';
 
 export const confirmMultiFactor = defineOperation({

@@ -3,10 +3,10 @@ import { renderSVG } from 'uqr';
 import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
-import { personOf } from '../../http/directory.ts';
-import { ApiError } from '../../http/errors.ts';
-import { sealedFor } from '../../http/multi-factor-codes.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { personOf } from '../../identity/directory.ts';
+import { sealedFor } from '../../identity/multi-factor-codes.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 export const enrollMultiFactor = defineOperation({
   method: 'POST',

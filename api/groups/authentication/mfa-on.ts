@@ -1,6 +1,6 @@
-import { ApiError } from '../../http/errors.ts';
-import type { Ports } from '../../http/ports.ts';
-import { enrolmentOf } from '../../http/second-factor.ts';
+import { enrolmentOf } from '../../identity/second-factor.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import type { Ports } from '../../kernel/ports.ts';
 
 /** Throws `CONFLICT` where multi-factor is not on. */
 export const refuseUnlessOn = async (userId: string, ports: Pick<Ports, 'documents'>): Promise<void> => {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
-import { personOf } from '../../http/directory.ts';
-import { invalid } from '../../http/errors.ts';
-import { makeRecoveryCodes } from '../../http/multi-factor-codes.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { useCode } from '../../http/second-factor.ts';
+import { personOf } from '../../identity/directory.ts';
+import { makeRecoveryCodes } from '../../identity/multi-factor-codes.ts';
+import { useCode } from '../../identity/second-factor.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { refuseUnlessOn } from './mfa-on.ts';
 
 export const RecoveryCodes = z.strictObject({

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
-import { personOf } from '../../http/directory.ts';
-import { invalid } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { useCode } from '../../http/second-factor.ts';
-import { countAttempt } from '../../http/sign-in-attempts.ts';
-import { signInChangedLetter } from '../../people/letters.ts';
+import { signInChangedLetter } from '../../identity/accounts/letters.ts';
+import { personOf } from '../../identity/directory.ts';
+import { useCode } from '../../identity/second-factor.ts';
+import { countAttempt } from '../../identity/sign-in-attempts.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { refuseUnlessOn } from './mfa-on.ts';
 
 export const turnMultiFactorOff = defineOperation({

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/documents.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
 import type { User } from '../../../schemas/resources/user.ts';
-import { ApiError } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import type { Ports } from '../../http/ports.ts';
-import { unauthenticated } from '../../http/session.ts';
-import { beginSession } from '../../http/sessions.ts';
-import { admissionActions, admit, linkIdentity } from '../../sso/admission.ts';
-import { type Flow, takeFlow } from '../../sso/flow.ts';
-import { claimsOf, discoverNow } from '../../sso/provider.ts';
+import { unauthenticated } from '../../identity/session.ts';
+import { beginSession } from '../../identity/sessions.ts';
+import { admissionActions, admit, linkIdentity } from '../../identity/sso/admission.ts';
+import { type Flow, takeFlow } from '../../identity/sso/flow.ts';
+import { claimsOf, discoverNow } from '../../identity/sso/provider.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
 import { providerOf, redirectUriOf } from './oidc-client.ts';
 
 export const finishOidc = defineOperation({

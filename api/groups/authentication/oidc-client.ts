@@ -1,13 +1,13 @@
-import type { Stored } from '../../../schemas/documents.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
 import {
   type IdentityProvider,
   identityProviderId,
   identityProviders,
 } from '../../../schemas/resources/identity-provider.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import type { Ports } from '../../http/ports.ts';
-import { clientSecretPurpose } from '../../sso/client-secret.ts';
-import type { Client } from '../../sso/provider.ts';
+import { clientSecretPurpose } from '../../identity/sso/client-secret.ts';
+import type { Client } from '../../identity/sso/provider.ts';
+import type { Ports } from '../../kernel/ports.ts';
 
 /** An organization's provider where it is in use, with the client that we are there. */
 export const providerOf = async (

@@ -1,14 +1,14 @@
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 import { z } from 'zod';
 import { provedDomains, provedDomainsTenant } from '../../../schemas/resources/identity-provider.ts';
-import { personOf } from '../../http/directory.ts';
-import { ApiError, invalid } from '../../http/errors.ts';
-import { defineOperation, type RequestFacts } from '../../http/operation.ts';
-import type { Ports } from '../../http/ports.ts';
-import { authenticate } from '../../http/session.ts';
-import { domainOfEmail } from '../../sso/domains.ts';
-import { flowLifetimeMs, isLocalPath, keepFlow } from '../../sso/flow.ts';
-import { authorizationUrl, discoverNow } from '../../sso/provider.ts';
+import { personOf } from '../../identity/directory.ts';
+import { authenticate } from '../../identity/session.ts';
+import { domainOfEmail } from '../../identity/sso/domains.ts';
+import { flowLifetimeMs, isLocalPath, keepFlow } from '../../identity/sso/flow.ts';
+import { authorizationUrl, discoverNow } from '../../identity/sso/provider.ts';
+import { ApiError, invalid } from '../../kernel/errors.ts';
+import { defineOperation, type RequestFacts } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
 import { providerOf, redirectUriOf } from './oidc-client.ts';
 
 export const startOidc = defineOperation({

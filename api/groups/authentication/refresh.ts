@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { cookieIn, refreshCookie, refuseForeignPage } from '../../http/cookies.ts';
-import { defineOperation, type RequestFacts } from '../../http/operation.ts';
-import { refreshSession } from '../../http/refresh-session.ts';
-import { unauthenticated } from '../../http/session.ts';
-import { giveTokens } from '../../http/sessions.ts';
+import { cookieIn, refreshCookie, refuseForeignPage } from '../../identity/cookies.ts';
+import { refreshSession } from '../../identity/refresh-session.ts';
+import { unauthenticated } from '../../identity/session.ts';
+import { giveTokens } from '../../identity/sessions.ts';
+import { defineOperation, type RequestFacts } from '../../kernel/operation.ts';
 import { Tokens } from './views.ts';
 
 export const refresh = defineOperation({

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { ApiError } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { knownAddressLetter, registrationLetter } from '../../people/letters.ts';
-import { mayWriteTo } from '../../people/mail-limits.ts';
-import { EmailAddress, OrganizationName } from '../../people/names.ts';
-import { putToken, voidTokens } from '../../people/one-time-tokens.ts';
+import { knownAddressLetter, registrationLetter } from '../../identity/accounts/letters.ts';
+import { mayWriteTo } from '../../identity/accounts/mail-limits.ts';
+import { EmailAddress, OrganizationName } from '../../identity/accounts/names.ts';
+import { putToken, voidTokens } from '../../identity/accounts/one-time-tokens.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 const lifetimeMs = 24 * 60 * 60_000;
 

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { platformTenant, type Stored } from '../../../schemas/documents.ts';
+import { platformTenant, type Stored } from '../../../schemas/ports/documents.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
-import { ApiError } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { NewPassword } from '../../http/password.ts';
-import { refuseGuessable } from '../../http/password-rules.ts';
-import { removeSessions } from '../../http/sessions.ts';
-import { changedPasswordLetter } from '../../people/letters.ts';
-import { countTokenUse } from '../../people/mail-limits.ts';
-import { findToken, useToken } from '../../people/one-time-tokens.ts';
+import { changedPasswordLetter } from '../../identity/accounts/letters.ts';
+import { countTokenUse } from '../../identity/accounts/mail-limits.ts';
+import { findToken, useToken } from '../../identity/accounts/one-time-tokens.ts';
+import { NewPassword } from '../../identity/password.ts';
+import { refuseGuessable } from '../../identity/password-rules.ts';
+import { removeSessions } from '../../identity/sessions.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 const active = (user: (User & Stored) | undefined): User & Stored => {
   if (user !== undefined && !user.disabled && user.passwordHash !== null) return user;

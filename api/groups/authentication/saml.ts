@@ -1,7 +1,7 @@
 /** SAML is not served. Its routes say so, and are not published. */
 import { z } from 'zod';
-import { ApiError } from '../../http/errors.ts';
-import { defineOperation, type Method, type Operation } from '../../http/operation.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { defineOperation, type Method, type Operation } from '../../kernel/operation.ts';
 
 const notServed = (method: Method, path: string, operationId: string): Operation =>
   defineOperation({

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
-import { personOf } from '../../http/directory.ts';
-import { ApiError } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { unauthenticated } from '../../http/session.ts';
-import { beginSession } from '../../http/sessions.ts';
+import { personOf } from '../../identity/directory.ts';
+import { unauthenticated } from '../../identity/session.ts';
+import { beginSession } from '../../identity/sessions.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { SignedIn } from './views.ts';
 
 export const switchTenant = defineOperation({

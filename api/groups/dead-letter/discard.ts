@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ApiError, notFound } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { ApiError, notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 export const discardDeadLetter = defineOperation({
   method: 'DELETE',

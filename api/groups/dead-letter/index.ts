@@ -1,4 +1,4 @@
-import type { Operation } from '../../http/operation.ts';
+import type { Operation } from '../../kernel/operation.ts';
 import { discardDeadLetter } from './discard.ts';
 import { listDeadLetters } from './list.ts';
 import { replayDeadLetters } from './replay.ts';

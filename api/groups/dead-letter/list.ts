@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineOperation } from '../../http/operation.ts';
-import { millisecondsOf } from '../../reading/range.ts';
+import { millisecondsOf } from '../../../queries/range.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { DeadLetterView, filterFields, viewOf } from './views.ts';
 
 export const listDeadLetters = defineOperation({

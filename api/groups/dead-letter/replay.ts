@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { invalid } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { millisecondsOf } from '../../reading/range.ts';
+import { millisecondsOf } from '../../../queries/range.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { filterFields, ReplayView, replayViewOf } from './views.ts';
 
 export const replayDeadLetters = defineOperation({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { notFound } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { ReplayView, replayViewOf } from './views.ts';
 
 export const showReplay = defineOperation({

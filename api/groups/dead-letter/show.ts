@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { notFound } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { DeadLetterView, viewOf } from './views.ts';
 
 const maxShownBytes = 1024 * 1024;

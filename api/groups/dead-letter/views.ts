@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/documents.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
 import { signals } from '../../../schemas/topics.ts';
-import type { ReplayJob } from './replay-jobs.ts';
-import type { DeadLetter } from './rows.ts';
+import type { ReplayJob } from '../../dead-letters/replay-jobs.ts';
+import type { DeadLetter } from '../../dead-letters/rows.ts';
 
 /** A dead letter as answers carry it. */
 export const DeadLetterView = z.strictObject({

@@ -1,4 +1,4 @@
-import type { Operation } from '../../http/operation.ts';
+import type { Operation } from '../../kernel/operation.ts';
 import { mintLicenseKey } from './mint.ts';
 import { licenseKeyResource } from './resource.ts';
 import { revokeLicenseKey } from './revoke.ts';

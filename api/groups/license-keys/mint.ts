@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { licenseKeyResource, refusePast } from './resource.ts';
 import { minted } from './secrets.ts';
 import { LicenseKeyView } from './views.ts';

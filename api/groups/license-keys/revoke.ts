@@ -1,6 +1,6 @@
-import { defineOperation } from '../../http/operation.ts';
-import { fieldsOf } from '../../http/resource-history.ts';
-import { idParameter } from '../../http/resource-operations.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { fieldsOf } from '../../resources/resource-history.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
 import { licenseKeyResource } from './resource.ts';
 import { LicenseKeyView } from './views.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineOperation } from '../../http/operation.ts';
-import { idParameter } from '../../http/resource-operations.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
 import { shownOnce } from './mint.ts';
 import { licenseKeyResource } from './resource.ts';
 import { rotated } from './secrets.ts';

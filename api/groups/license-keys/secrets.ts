@@ -1,8 +1,8 @@
-import type { Stored } from '../../../schemas/documents.ts';
 import { makeLicenseKey } from '../../../schemas/license-key-format.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type LicenseKey, secretFields } from '../../../schemas/resources/license-key.ts';
-import { ApiError } from '../../http/errors.ts';
-import { fieldsOf } from '../../http/resource-history.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { fieldsOf } from '../../resources/resource-history.ts';
 import { refuseRevoked } from './resource.ts';
 import { stateOf } from './views.ts';
 

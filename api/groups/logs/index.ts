@@ -1,4 +1,4 @@
-import type { Operation } from '../../http/operation.ts';
+import type { Operation } from '../../kernel/operation.ts';
 import { listLogs } from './list.ts';
 import { showLog } from './show.ts';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
+import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
+import { scopeCondition, scopeParameters, scopeValues } from '../../../queries/scope.ts';
 import { bodyHasAllWords } from '../../../schemas/tables/search.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { briefly } from '../../http/result-cache.ts';
-import { decodeCursor, encodeCursor, integer, natural } from '../../reading/cursor.ts';
-import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../reading/range.ts';
-import { scopeCondition, scopeParameters, scopeValues } from '../../reading/scope.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { briefly } from '../../kernel/result-cache.ts';
 import { LogRecord, type Place, readLogs } from './record.ts';
 
 const kind = 'logs';

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { QueryParameters, TenantColumns } from '../../../schemas/columns.ts';
-import { Attributes, attributesOf, restoredValue } from '../../reading/attributes.ts';
+import { Attributes, attributesOf, restoredValue } from '../../../queries/attributes.ts';
 import {
   InstrumentationScope,
   instrumentationScopeOf,
   type ScopeRow,
   scopeSelection,
-} from '../../reading/instrumentation-scope.ts';
-import { type Resource, resourceFields, resourceFieldsOf, resourcesOf } from '../../reading/resources.ts';
-import { formatTime } from '../../reading/time.ts';
+} from '../../../queries/instrumentation-scope.ts';
+import { type Resource, resourceFields, resourceFieldsOf, resourcesOf } from '../../../queries/resources.ts';
+import { formatTime } from '../../../queries/time.ts';
+import type { QueryParameters, TenantColumns } from '../../../schemas/ports/columns.ts';
 
 /** A log record as answers carry it. */
 export const LogRecord = z.strictObject({

@@ -1,4 +1,4 @@
-import type { Operation } from '../../http/operation.ts';
+import type { Operation } from '../../kernel/operation.ts';
 import { listMetrics } from './list.ts';
 
 export const metricsOperations: readonly Operation[] = [listMetrics];

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { defineOperation } from '../../http/operation.ts';
-import { briefly } from '../../http/result-cache.ts';
-import { decodeCursor, encodeCursor, integer } from '../../reading/cursor.ts';
-import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../reading/range.ts';
-import { scopeCondition, scopeParameters, scopeValues } from '../../reading/scope.ts';
-import { formatTime } from '../../reading/time.ts';
+import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
+import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
+import { scopeCondition, scopeParameters, scopeValues } from '../../../queries/scope.ts';
+import { formatTime } from '../../../queries/time.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { briefly } from '../../kernel/result-cache.ts';
 import { readSeries, Series } from './series.ts';
 
 const kind = 'metrics';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { TenantColumns } from '../../../schemas/columns.ts';
-import { Attributes, attributesOf } from '../../reading/attributes.ts';
-import type { Range } from '../../reading/range.ts';
-import { formatTime } from '../../reading/time.ts';
+import { Attributes, attributesOf } from '../../../queries/attributes.ts';
+import type { Range } from '../../../queries/range.ts';
+import { formatTime } from '../../../queries/time.ts';
+import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 
 /** A number that JSON may lack (NaN, Infinity) is a string. */
 const Value = z.union([z.number(), z.string()]);

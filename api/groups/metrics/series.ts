@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import type { TenantColumns } from '../../../schemas/columns.ts';
-import { Attributes, attributesOf } from '../../reading/attributes.ts';
+import { Attributes, attributesOf } from '../../../queries/attributes.ts';
 import {
   InstrumentationScope,
   instrumentationScopeOf,
   jsonAttributesOf,
   type ScopeRow,
-} from '../../reading/instrumentation-scope.ts';
-import type { Range } from '../../reading/range.ts';
-import { resourceFields, resourceFieldsOf, resourcesOf } from '../../reading/resources.ts';
-import { scopeCondition, scopeValues } from '../../reading/scope.ts';
+} from '../../../queries/instrumentation-scope.ts';
+import type { Range } from '../../../queries/range.ts';
+import { resourceFields, resourceFieldsOf, resourcesOf } from '../../../queries/resources.ts';
+import { scopeCondition, scopeValues } from '../../../queries/scope.ts';
+import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { Exemplar, Point, pointOf, readExemplars, readPoints } from './points.ts';
 
 /** One time series with its newest points in the range. */

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { type OnboardingStep, onboardingSteps } from '../../../schemas/resources/onboarding.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
-import type { Caller } from '../../http/directory.ts';
-import type { Ports } from '../../http/ports.ts';
+import type { Caller } from '../../identity/directory.ts';
+import type { Ports } from '../../kernel/ports.ts';
 import { firstSeenOf } from './first-seen.ts';
 import { stateOf } from './state.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { onboardingStateId, onboardingSteps } from '../../../schemas/resources/onboarding.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { Checklist, checklistOf } from './checklist.ts';
 import { remember, stateOf } from './state.ts';
 

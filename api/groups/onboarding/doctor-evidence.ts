@@ -1,6 +1,6 @@
 /** What can be told from what is known of a key's requests. Pure. */
 import type { Signal } from '../../../schemas/topics.ts';
-import type { DeadLetter } from '../dead-letter/rows.ts';
+import type { DeadLetter } from '../../dead-letters/rows.ts';
 import type { Evidence, Landed } from './doctor-reads.ts';
 import { type Finding, type FindingCode, good, hint, problem } from './finding.ts';
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { Columns } from '../../../schemas/columns.ts';
-import type { Documents, Stored } from '../../../schemas/documents.ts';
+import type { Columns } from '../../../schemas/ports/columns.ts';
+import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { type LicenseKey, licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { type LicenseKeyUse, licenseKeyUses, useId } from '../../../schemas/resources/license-key-use.ts';
 import { noQuota, quotaId, quotas } from '../../../schemas/resources/quota.ts';
 import type { Signal } from '../../../schemas/topics.ts';
-import type { Caller } from '../../http/directory.ts';
-import type { Ports } from '../../http/ports.ts';
-import type { DeadLetter } from '../dead-letter/rows.ts';
+import type { DeadLetter } from '../../dead-letters/rows.ts';
+import type { Caller } from '../../identity/directory.ts';
+import type { Ports } from '../../kernel/ports.ts';
 import { readVolumes } from '../usage/ledger.ts';
 import { type QuotaState, quotaStates, readUsed } from '../usage/quota-states.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LicenseKeyUse } from '../../../schemas/resources/license-key-use.ts';
 import { signals } from '../../../schemas/topics.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { answerFindings } from './doctor-answer.ts';
 import { endpointFinding, protocols } from './doctor-attempt.ts';
 import { evidenceFindings } from './doctor-evidence.ts';

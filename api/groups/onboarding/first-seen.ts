@@ -1,5 +1,5 @@
-import type { Columns } from '../../../schemas/columns.ts';
-import type { Documents } from '../../../schemas/documents.ts';
+import type { Columns } from '../../../schemas/ports/columns.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
 import type { OnboardingState } from '../../../schemas/resources/onboarding.ts';
 import { type Signal, signals } from '../../../schemas/topics.ts';
 import { remember } from './state.ts';

@@ -1,4 +1,4 @@
-import type { Operation } from '../../http/operation.ts';
+import type { Operation } from '../../kernel/operation.ts';
 import { dismissOnboardingSteps } from './dismiss.ts';
 import { askDoctor } from './doctor.ts';
 import { showOnboarding } from './show.ts';

@@ -1,4 +1,4 @@
-import { defineOperation } from '../../http/operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { Checklist, checklistOf } from './checklist.ts';
 
 export const showOnboarding = defineOperation({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { signals } from '../../../schemas/topics.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { endpointsOf } from './endpoints.ts';
 import { keyPlaceholder, type Snippet } from './snippet.ts';
 import { collectorSnippets } from './snippets-collectors.ts';

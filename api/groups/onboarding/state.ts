@@ -1,4 +1,4 @@
-import { ConflictError, type TenantDocuments } from '../../../schemas/documents.ts';
+import { ConflictError, type TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type OnboardingState, onboardingStateId, onboardingStates } from '../../../schemas/resources/onboarding.ts';
 
 const nothingYet: OnboardingState = { dismissed: [], firstSeen: {} };

@@ -1,4 +1,4 @@
-import type { Operation } from '../../http/operation.ts';
+import type { Operation } from '../../kernel/operation.ts';
 import { setNotifications, showNotifications } from './notifications.ts';
 import { projectResource } from './resource.ts';
 import { rotateProjectKey } from './rotate-key.ts';

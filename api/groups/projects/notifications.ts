@@ -1,9 +1,9 @@
 import { type Project, ProjectNotifications } from '../../../schemas/resources/project.ts';
-import { notFound } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { etagOf } from '../../http/preconditions.ts';
-import { fieldsOf } from '../../http/resource-history.ts';
-import { idParameter } from '../../http/resource-operations.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { etagOf } from '../../resources/preconditions.ts';
+import { fieldsOf } from '../../resources/resource-history.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
 import { projectResource } from './resource.ts';
 
 const path = '/api/projects/{id}/notifications';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Project, ProjectFields, projects } from '../../../schemas/resources/project.ts';
-import { defineResource } from '../../http/resource.ts';
-import { storedView } from '../../http/resource-form.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { storedView } from '../../resources/resource-form.ts';
 
 const View = z.strictObject({
   ...ProjectFields.shape,

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/documents.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type LicenseKey, LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
 import type { Project } from '../../../schemas/resources/project.ts';
-import type { ChangeScope } from '../../http/changes.ts';
-import type { Caller } from '../../http/directory.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { fieldsOf } from '../../http/resource-history.ts';
-import { idParameter } from '../../http/resource-operations.ts';
+import type { Caller } from '../../identity/directory.ts';
+import type { ChangeScope } from '../../kernel/changes.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { fieldsOf } from '../../resources/resource-history.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
 import { shownOnce } from '../license-keys/mint.ts';
 import { licenseKeyResource } from '../license-keys/resource.ts';
 import { Grace } from '../license-keys/rotate.ts';

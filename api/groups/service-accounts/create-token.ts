@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { apiTokenFormat, apiTokens, serviceAccounts } from '../../../schemas/resources/service-account.ts';
-import { ApiError, invalid, notFound } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { idParameter } from '../../http/resource-operations.ts';
-import { refuseRoleAbove } from '../../http/rights.ts';
-import type { ScopeEntry } from '../../http/scopes.ts';
+import { refuseRoleAbove } from '../../identity/rights.ts';
+import type { ScopeEntry } from '../../identity/scopes.ts';
+import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
 import { TokenView, tokenView } from './token-view.ts';
 import { mostTokens, refuseWiderScopes } from './wider-tokens.ts';
 

@@ -1,4 +1,4 @@
-import type { Operation } from '../../http/operation.ts';
+import type { Operation } from '../../kernel/operation.ts';
 import { createToken } from './create-token.ts';
 import { listScopes } from './list-scopes.ts';
 import { listTokens } from './list-tokens.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineOperation } from '../../http/operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 export const listScopes = defineOperation({
   method: 'GET',

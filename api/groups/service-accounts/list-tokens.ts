@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { apiTokens, apiTokenUses, serviceAccounts } from '../../../schemas/resources/service-account.ts';
-import { notFound } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { equals, listParameters, readPage } from '../../http/resource-list.ts';
-import { idParameter } from '../../http/resource-operations.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { equals, listParameters, readPage } from '../../resources/resource-list.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
 import { TokenView, tokenView } from './token-view.ts';
 
 const listing = { sorts: ['createdAt', 'name', 'expiresAt'] };

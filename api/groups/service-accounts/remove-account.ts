@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { apiTokens, apiTokenUses, serviceAccounts } from '../../../schemas/resources/service-account.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { preconditionOf } from '../../http/preconditions.ts';
-import { idParameter } from '../../http/resource-operations.ts';
-import { refuseRoleAbove } from '../../http/rights.ts';
+import { refuseRoleAbove } from '../../identity/rights.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { preconditionOf } from '../../resources/preconditions.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
 import { serviceAccountResource } from './resource.ts';
 import { mostTokens } from './wider-tokens.ts';
 

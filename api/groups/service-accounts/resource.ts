@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ServiceAccount, serviceAccountRoles, serviceAccounts } from '../../../schemas/resources/service-account.ts';
-import { defineResource } from '../../http/resource.ts';
-import { equals } from '../../http/resource-list.ts';
-import { refuseRoleAbove } from '../../http/rights.ts';
+import { refuseRoleAbove } from '../../identity/rights.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { equals } from '../../resources/resource-list.ts';
 import { refuseWiderTokens } from './wider-tokens.ts';
 
 /** Service accounts. Their deletion, which takes their tokens along, is an operation of its own. */

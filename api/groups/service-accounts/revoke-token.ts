@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { apiTokens, apiTokenUses } from '../../../schemas/resources/service-account.ts';
-import { notFound } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 export const revokeToken = defineOperation({
   method: 'DELETE',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/documents.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
 import type { ApiToken, ApiTokenUse } from '../../../schemas/resources/service-account.ts';
 
 /** A token as callers see it: never its secret, nor the hash of it. */

@@ -1,8 +1,8 @@
-import type { TenantDocuments } from '../../../schemas/documents.ts';
+import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { apiTokens } from '../../../schemas/resources/service-account.ts';
-import type { Caller } from '../../http/directory.ts';
-import { ApiError } from '../../http/errors.ts';
-import { coversScope } from '../../http/scopes.ts';
+import type { Caller } from '../../identity/directory.ts';
+import { coversScope } from '../../identity/scopes.ts';
+import { ApiError } from '../../kernel/errors.ts';
 
 /** Tokens that an account can have at once. */
 export const mostTokens = 100;

@@ -1,4 +1,4 @@
-import type { Operation } from '../../http/operation.ts';
+import type { Operation } from '../../kernel/operation.ts';
 import { listTraces } from './list.ts';
 import { traceLogs } from './logs.ts';
 import { showTrace } from './show.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { invalid } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { briefly } from '../../http/result-cache.ts';
-import { decodeCursor, encodeCursor, integer } from '../../reading/cursor.ts';
-import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../reading/range.ts';
-import { requireScope, scopeCondition, scopeParameters, scopeValues } from '../../reading/scope.ts';
-import { parseDuration } from '../../reading/time.ts';
+import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
+import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
+import { requireScope, scopeCondition, scopeParameters, scopeValues } from '../../../queries/scope.ts';
+import { parseDuration } from '../../../queries/time.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { briefly } from '../../kernel/result-cache.ts';
 import { readSummaries, TraceSummary } from './summary.ts';
 
 const kind = 'traces';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { requireEntitlement } from '../../../queries/entitlement.ts';
 import { traceIs } from '../../../schemas/tables/search.ts';
-import { notFound } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { requireEntitlement } from '../../reading/entitlement.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { LogRecord, readLogs } from '../logs/record.ts';
 
 export const traceLogs = defineOperation({

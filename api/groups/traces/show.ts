@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { resourcesOf } from '../../../queries/resources.ts';
+import { scopeCondition, scopeParameters, scopeValues } from '../../../queries/scope.ts';
 import { traceIs } from '../../../schemas/tables/search.ts';
-import { notFound } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { resourcesOf } from '../../reading/resources.ts';
-import { scopeCondition, scopeParameters, scopeValues } from '../../reading/scope.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { Span, type SpanRow, spanOf, spanSelection } from './span.ts';
 
 const maxSpans = 10_000;

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { Attributes, attributesOf } from '../../reading/attributes.ts';
+import { Attributes, attributesOf } from '../../../queries/attributes.ts';
 import {
   InstrumentationScope,
   instrumentationScopeOf,
   type ScopeRow,
   scopeSelection,
-} from '../../reading/instrumentation-scope.ts';
-import { type Resource, resourceFields, resourceFieldsOf } from '../../reading/resources.ts';
-import { formatTime } from '../../reading/time.ts';
+} from '../../../queries/instrumentation-scope.ts';
+import { type Resource, resourceFields, resourceFieldsOf } from '../../../queries/resources.ts';
+import { formatTime } from '../../../queries/time.ts';
 import { exact } from './summary.ts';
 
 /** A span as answers carry it. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { TenantColumns } from '../../../schemas/columns.ts';
-import { formatTime } from '../../reading/time.ts';
+import { formatTime } from '../../../queries/time.ts';
+import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 
 /** A trace as a list shows it. Root fields are of the span without a parent, else of the earliest one. */
 export const TraceSummary = z.strictObject({

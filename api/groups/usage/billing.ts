@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Price } from '../../../schemas/resources/plan.ts';
 import type { Signal } from '../../../schemas/topics.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { costOf } from './cost.ts';
 import { readVolumes } from './ledger.ts';
 import { iso, monthParameter, periodOf, project } from './period.ts';

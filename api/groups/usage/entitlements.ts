@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Plan } from '../../../schemas/resources/plan.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { allPlans } from './plans.ts';
 import { PlanRef } from './views.ts';
 

@@ -1,4 +1,4 @@
-import type { TenantDocuments } from '../../../schemas/documents.ts';
+import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { projects } from '../../../schemas/resources/project.ts';
 

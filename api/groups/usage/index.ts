@@ -1,4 +1,4 @@
-import type { Operation } from '../../http/operation.ts';
+import type { Operation } from '../../kernel/operation.ts';
 import { getBilling } from './billing.ts';
 import { changePlan } from './change-plan.ts';
 import { getEntitlements } from './entitlements.ts';

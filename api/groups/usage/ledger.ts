@@ -1,4 +1,4 @@
-import type { TenantColumns } from '../../../schemas/columns.ts';
+import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { type Signal, signals } from '../../../schemas/topics.ts';
 import type { Amount, Volume } from './views.ts';
 

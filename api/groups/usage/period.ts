@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TenantColumns } from '../../../schemas/columns.ts';
+import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { quotaWindowAt } from '../../../schemas/resources/quota.ts';
 import { type Signal, signals } from '../../../schemas/topics.ts';
 import { basisDays, forecast } from './forecast.ts';

@@ -1,7 +1,7 @@
 import type { Organization } from '../../../schemas/resources/organization.ts';
 import type { Plan } from '../../../schemas/resources/plan.ts';
 import { signals } from '../../../schemas/topics.ts';
-import type { Detail } from '../../http/errors.ts';
+import type { Detail } from '../../kernel/errors.ts';
 
 type RetentionDays = Organization['retentionDays'];
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Documents, Stored } from '../../../schemas/documents.ts';
+import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { Plan, Price, plans, plansTenant } from '../../../schemas/resources/plan.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 /** Every plan there is, the one with the fewest entitlements first. */
 export const allPlans = async (documents: Documents): Promise<readonly (Plan & Stored)[]> => {

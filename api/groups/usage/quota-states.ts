@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TenantColumns } from '../../../schemas/columns.ts';
+import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import type { Plan } from '../../../schemas/resources/plan.ts';
 import {
   type Quota,

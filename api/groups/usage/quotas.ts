@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/documents.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
 import { noQuota, Quota, quotaId, quotaScopes, quotas, quotaWindows } from '../../../schemas/resources/quota.ts';
-import type { Caller } from '../../http/directory.ts';
-import { ApiError, type Detail } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import type { Ports } from '../../http/ports.ts';
-import { etagOf, preconditionOf, requireVersion } from '../../http/preconditions.ts';
+import type { Caller } from '../../identity/directory.ts';
+import { ApiError, type Detail } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
 import { iso } from './period.ts';
 import { QuotaState, quotaStates, readUsed } from './quota-states.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Bus } from '../../../schemas/bus.ts';
 import { ledgerGroups } from '../../../schemas/ledger-groups.ts';
+import type { Bus } from '../../../schemas/ports/bus.ts';
 import { quotaWindowAt } from '../../../schemas/resources/quota.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { readVolumes, totalOf } from './ledger.ts';
 import { iso, monthParameter, periodOf, project } from './period.ts';
 import { Known, known, unknown } from './unknown.ts';

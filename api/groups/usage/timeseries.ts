@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { TenantColumns } from '../../../schemas/columns.ts';
-import { invalid } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { millisecondsOf } from '../../reading/range.ts';
+import { millisecondsOf } from '../../../queries/range.ts';
+import type { TenantColumns } from '../../../schemas/ports/columns.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { nameGroups } from './group-names.ts';
 import { addRow, chosen, emptyVolume, type Hours, type LedgerFilter, type SumRow, sums } from './ledger.ts';
 import { iso } from './period.ts';

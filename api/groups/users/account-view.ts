@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
-import type { Caller } from '../../http/directory.ts';
-import type { Ports } from '../../http/ports.ts';
+import type { Caller } from '../../identity/directory.ts';
+import type { Ports } from '../../kernel/ports.ts';
 
 /** The organization as its members see it. */
 export const Account = z.strictObject({

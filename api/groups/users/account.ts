@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
-import { notFound } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { etagOf, preconditionOf, requireVersion } from '../../http/preconditions.ts';
-import { OrganizationName } from '../../people/names.ts';
+import { OrganizationName } from '../../identity/accounts/names.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
 import { Account, accountOf, serverOwnedOfAccount } from './account-view.ts';
 
 export const getAccount = defineOperation({

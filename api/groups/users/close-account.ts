@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
-import { ApiError, invalid, notFound } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { closeOrganization } from '../../people/closing.ts';
-import { closedLetter } from '../../people/letters.ts';
-import { ownersOf } from '../../people/owners.ts';
+import { closeOrganization } from '../../identity/accounts/closing.ts';
+import { closedLetter } from '../../identity/accounts/letters.ts';
+import { ownersOf } from '../../identity/accounts/owners.ts';
+import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 export const closeAccount = defineOperation({
   method: 'DELETE',

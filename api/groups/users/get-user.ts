@@ -1,5 +1,5 @@
-import { defineOperation } from '../../http/operation.ts';
-import { idParameter } from '../../http/resource-operations.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
 import { findMember, Member, memberOf } from './member.ts';
 
 export const getUser = defineOperation({

@@ -1,6 +1,6 @@
 import { identityProviderId, identityProviders } from '../../../schemas/resources/identity-provider.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { noProvider, ProviderView, viewOf } from '../../sso/view.ts';
+import { noProvider, ProviderView, viewOf } from '../../identity/sso/view.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { redirectUriOf } from '../authentication/oidc-client.ts';
 
 export const getIdentityProvider = defineOperation({

@@ -1,4 +1,4 @@
-import type { Operation } from '../../http/operation.ts';
+import type { Operation } from '../../kernel/operation.ts';
 import { getAccount, patchAccount } from './account.ts';
 import { closeAccount } from './close-account.ts';
 import { getUser } from './get-user.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/documents.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
 import type { Invitation } from '../../../schemas/resources/invitation.ts';
 import { roles } from '../../../schemas/resources/user.ts';
-import type { Ports } from '../../http/ports.ts';
+import type { Ports } from '../../kernel/ports.ts';
 
 /** An invitation as administrators see it: never the token. */
 export const InvitationView = z.strictObject({

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { invitations } from '../../../schemas/resources/invitation.ts';
 import { memberships, roles, users, usersTenant } from '../../../schemas/resources/user.ts';
-import type { ChangeScope } from '../../http/changes.ts';
-import { ApiError, rateLimited } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { refuseGrant } from '../../http/rights.ts';
-import { withdraw } from '../../people/invitations.ts';
-import { invitationLetter } from '../../people/letters.ts';
-import { EmailAddress } from '../../people/names.ts';
-import { putToken } from '../../people/one-time-tokens.ts';
+import { withdraw } from '../../identity/accounts/invitations.ts';
+import { invitationLetter } from '../../identity/accounts/letters.ts';
+import { EmailAddress } from '../../identity/accounts/names.ts';
+import { putToken } from '../../identity/accounts/one-time-tokens.ts';
+import { refuseGrant } from '../../identity/rights.ts';
+import type { ChangeScope } from '../../kernel/changes.ts';
+import { ApiError, rateLimited } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { InvitationView, recordedInvitation, viewOf } from './invitation-view.ts';
 
 const days = 7;

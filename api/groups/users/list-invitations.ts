@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { invitations } from '../../../schemas/resources/invitation.ts';
 import { roles } from '../../../schemas/resources/user.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { equals, listParameters, readPage } from '../../http/resource-list.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { equals, listParameters, readPage } from '../../resources/resource-list.ts';
 import { InvitationView, viewOf } from './invitation-view.ts';
 
 const listing = {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Documents } from '../../../schemas/documents.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
 import { memberships, roles, users, usersTenant } from '../../../schemas/resources/user.ts';
-import { invalid } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { equals, type ListParameters, listParameters, readPage } from '../../http/resource-list.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { equals, type ListParameters, listParameters, readPage } from '../../resources/resource-list.ts';
 import { Member, memberOf, type Place } from './member.ts';
 
 const byMembership = {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Documents, Stored } from '../../../schemas/documents.ts';
+import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
 import { type Membership, memberships, roles, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
-import { notFound } from '../../http/errors.ts';
+import { notFound } from '../../kernel/errors.ts';
 
 /** A user in an organization. */
 export const Member = z.strictObject({

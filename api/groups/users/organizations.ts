@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { memberships, roles } from '../../../schemas/resources/user.ts';
-import { personOf } from '../../http/directory.ts';
-import { ApiError, rateLimited } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { OrganizationName } from '../../people/names.ts';
-import { makeOrganization } from '../../people/organization.ts';
+import { OrganizationName } from '../../identity/accounts/names.ts';
+import { makeOrganization } from '../../identity/accounts/organization.ts';
+import { personOf } from '../../identity/directory.ts';
+import { ApiError, rateLimited } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 const Place = z.strictObject({
   id: z.string(),

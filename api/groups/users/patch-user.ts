@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { memberships, roles } from '../../../schemas/resources/user.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { preconditionOf, requireVersion } from '../../http/preconditions.ts';
-import { idParameter } from '../../http/resource-operations.ts';
-import { refuseGrant } from '../../http/rights.ts';
-import { removeSessions } from '../../http/sessions.ts';
-import { requireOwner } from '../../people/owners.ts';
+import { requireOwner } from '../../identity/accounts/owners.ts';
+import { refuseGrant } from '../../identity/rights.ts';
+import { removeSessions } from '../../identity/sessions.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { preconditionOf, requireVersion } from '../../resources/preconditions.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
 import { findMember, Member, memberOf, recordedMember, serverOwnedOfMember } from './member.ts';
 
 export const patchUser = defineOperation({

@@ -1,8 +1,8 @@
 import { Preferences, preferences } from '../../../schemas/resources/preferences.ts';
 import { projects } from '../../../schemas/resources/project.ts';
-import { personOf } from '../../http/directory.ts';
-import { invalid } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
+import { personOf } from '../../identity/directory.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 export const getPreferences = defineOperation({
   method: 'GET',

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { preferences } from '../../../schemas/resources/preferences.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { idParameter } from '../../http/resource-operations.ts';
-import { refuseGrant } from '../../http/rights.ts';
-import { removeSessions } from '../../http/sessions.ts';
-import { requireOwner } from '../../people/owners.ts';
+import { requireOwner } from '../../identity/accounts/owners.ts';
+import { refuseGrant } from '../../identity/rights.ts';
+import { removeSessions } from '../../identity/sessions.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
 import { findMember, recordedMember } from './member.ts';
 
 export const removeUser = defineOperation({

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
-import type { ChangeScope } from '../../http/changes.ts';
-import type { Caller, Directory } from '../../http/directory.ts';
-import { ApiError } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { idParameter } from '../../http/resource-operations.ts';
-import { mayGrant, refuseGrant } from '../../http/rights.ts';
-import { resetFactorLetter } from '../../people/letters.ts';
+import { resetFactorLetter } from '../../identity/accounts/letters.ts';
+import type { Caller, Directory } from '../../identity/directory.ts';
+import { mayGrant, refuseGrant } from '../../identity/rights.ts';
+import type { ChangeScope } from '../../kernel/changes.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
 import { findMember } from './member.ts';
 
 export const resetMemberMultiFactor = defineOperation({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import type { Plan } from '../../../schemas/resources/plan.ts';
-import { ApiError, type Detail, notFound } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { etagOf, preconditionOf, requireVersion } from '../../http/preconditions.ts';
+import { ApiError, type Detail, notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
 
 const signals = ['logs', 'metrics', 'traces'] as const;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Role, roles } from '../../../schemas/resources/user.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { mayCall, mayGrant } from '../../http/rights.ts';
+import { mayCall, mayGrant } from '../../identity/rights.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 const summaries: Readonly<Record<Role, string>> = {
   viewer: 'Reads telemetry, dashboards and configuration',

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Documents } from '../../../schemas/documents.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
 import {
   type IdentityProvider,
   identityProviderId,
@@ -7,14 +7,14 @@ import {
   provedDomains,
   provedDomainsTenant,
 } from '../../../schemas/resources/identity-provider.ts';
-import { invalid } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import type { Ports } from '../../http/ports.ts';
-import { sealSecrets, tellSecrets } from '../../http/resource-secrets.ts';
-import { clientSecretPurpose } from '../../sso/client-secret.ts';
-import { domainOf, isProved } from '../../sso/domains.ts';
-import { discover, issuerProblem, reasonOf } from '../../sso/provider.ts';
-import { noProvider, ProviderBody, ProviderView, secretFields, viewOf } from '../../sso/view.ts';
+import { clientSecretPurpose } from '../../identity/sso/client-secret.ts';
+import { domainOf, isProved } from '../../identity/sso/domains.ts';
+import { discover, issuerProblem, reasonOf } from '../../identity/sso/provider.ts';
+import { noProvider, ProviderBody, ProviderView, secretFields, viewOf } from '../../identity/sso/view.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { sealSecrets, tellSecrets } from '../../resources/resource-secrets.ts';
 import { redirectUriOf } from '../authentication/oidc-client.ts';
 
 type Body = z.output<typeof ProviderBody>;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { invitations } from '../../../schemas/resources/invitation.ts';
-import { notFound } from '../../http/errors.ts';
-import { defineOperation } from '../../http/operation.ts';
-import { idParameter } from '../../http/resource-operations.ts';
-import { refuseGrant } from '../../http/rights.ts';
-import { withdraw } from '../../people/invitations.ts';
+import { withdraw } from '../../identity/accounts/invitations.ts';
+import { refuseGrant } from '../../identity/rights.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
 import { recordedInvitation } from './invitation-view.ts';
 
 export const withdrawInvitation = defineOperation({

@@ -1,0 +1,227 @@
+/** Topics, offsets and lag, through the driver's admin client. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
+import type { Lag } from '../../schemas/ports/bus.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Topic } from '../../schemas/topics.ts';
+import { MissingTopicError, reasonOf } from './failures.ts';
+import { headerAllowance } from './wire.ts';
+
+const { ConfigResourceTypes } = kafkajs;
+
+/** First kept and next offset of one partition. */
+export interface Bounds {
+  readonly partition: number;
+  readonly earliest: number;
+  readonly end: number;
+}
+
+/** Without a setting a topic has so many copies; with so many, a write wants two of them. */
+const mostCopies = 3;
+const hourMs = 3_600_000;
+const mebibyte = 1024 * 1024;
+const patienceMs = 10_000;
+const retryMs = 200;
+
+/** Small enough that retention, which drops whole segments, keeps close to what is declared. */
+const segmentBytes = ({ retentionBytes }: Topic): number =>
+  Math.min(512 * mebibyte, Math.max(mebibyte, Math.floor(retentionBytes / 16)));
+
+/** Settings that only ever grow, and those that follow the declaration. */
+const limitsOf = (topic: Topic): ReadonlyMap<string, number> =>
+  new Map([
+    ['retention.ms', Math.round(topic.retentionHours * hourMs)],
+    ['retention.bytes', topic.retentionBytes],
+    ['max.message.bytes', topic.maxMessageBytes + headerAllowance],
+  ]);
+
+const creation = (topic: Topic, copies: number) => ({
+  topic: topic.name,
+  numPartitions: topic.partitions,
+  replicationFactor: copies,
+  configEntries: [
+    ...[...limitsOf(topic)].map(([name, value]) => ({ name, value: String(value) })),
+    { name: 'segment.bytes', value: String(segmentBytes(topic)) },
+    ...(copies >= mostCopies ? [{ name: 'min.insync.replicas', value: '2' }] : []),
+  ],
+});
+
+const copiesByBrokers = async (admin: Admin): Promise<number> =>
+  Math.min(mostCopies, (await admin.describeCluster()).brokers.length);
+
+export interface AdministrationOptions {
+  /** Copies of topics that are created; by default 3, or as many as there are brokers. */
+  readonly replication: number | undefined;
+  readonly log: Log;
+}
+
+export class Administration {
+  readonly #admin: Admin;
+  readonly #options: AdministrationOptions;
+  #connecting: Promise<void> | undefined;
+
+  constructor(kafka: Kafka, options: AdministrationOptions) {
+    this.#admin = kafka.admin();
+    this.#options = options;
+  }
+
+  /** Tries again while Kafka says that it cannot answer yet: a leader is elected, a coordinator loads. */
+  async #ask<Answer>(request: (admin: Admin) => Promise<Answer>): Promise<Answer> {
+    for (const deadline = Date.now() + patienceMs; ; ) {
+      try {
+        return await request(await this.#connected());
+      } catch (cause) {
+        const { type, retriable } = cause as { type?: string; retriable?: boolean };
+        if (type === 'UNKNOWN_TOPIC_OR_PARTITION')
+          throw new MissingTopicError('Kafka has no such topic: create the topics first (oiq migrate)', { cause });
+        if (!(cause instanceof Error) || !('retriable' in cause)) throw cause;
+        if (retriable !== true || Date.now() > deadline)
+          throw new UnavailableError(`Kafka did not do as asked: ${reasonOf(cause)}`, { cause });
+      }
+      await sleep(retryMs);
+    }
+  }
+
+  async #connected(): Promise<Admin> {
+    this.#connecting ??= this.#admin.connect().catch((error: unknown) => {
+      this.#connecting = undefined;
+      throw error;
+    });
+    await this.#connecting;
+    return this.#admin;
+  }
+
+  async ensureTopics(topics: readonly Topic[]): Promise<void> {
+    const existing = new Set(await this.#ask((admin) => admin.listTopics()));
+    const copies = this.#options.replication ?? (await this.#ask(copiesByBrokers));
+    const missing = topics.filter(({ name }) => !existing.has(name)).map((topic) => creation(topic, copies));
+    // Another process may create the same ones at this moment; that is not an error.
+    if (missing.length > 0) await this.#ask((admin) => admin.createTopics({ waitForLeaders: false, topics: missing }));
+    await this.#awaitLeaders(missing.map(({ topic }) => topic));
+    const present = topics.filter(({ name }) => existing.has(name));
+    if (present.length > 0) await this.#ask((admin) => this.#raise(admin, present, copies));
+  }
+
+  /** A topic that was just created can be used once every partition has a leader. */
+  async #awaitLeaders(names: string[]): Promise<void> {
+    const deadline = Date.now() + 3 * patienceMs;
+    for (let waiting = names.length > 0; waiting; ) {
+      const { topics } = await this.#ask((admin) => admin.fetchTopicMetadata({ topics: names })).catch((error) => {
+        if (error instanceof MissingTopicError) return { topics: [] };
+        throw error;
+      });
+      waiting = topics.length < names.length || topics.some(({ partitions }) => partitions.some((p) => p.leader < 0));
+      if (waiting && Date.now() > deadline)
+        throw new UnavailableError(`Kafka made no leader for every partition of ${names.join(', ')}`);
+      if (waiting) await sleep(retryMs);
+    }
+  }
+
+  /** Raises partitions and limits of topics that exist; a limit that someone set higher stays. */
+  async #raise(admin: Admin, topics: readonly Topic[], copies: number): Promise<void> {
+    const { topics: found } = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
+    for (const { name, partitions } of found) {
+      const fewest = Math.min(...partitions.map(({ replicas }) => replicas.length));
+      if (fewest < copies)
+        this.#options.log.warn(
+          { topic: name, replicas: fewest, wanted: copies },
+          'a topic has fewer replicas than new ones get, and stays so until its partitions are reassigned',
+        );
+    }
+    const counts = new Map(found.map(({ name, partitions }) => [name, partitions.length]));
+    const topicPartitions = topics
+      .filter(({ name, partitions }) => (counts.get(name) ?? 0) < partitions)
+      .map(({ name, partitions }) => ({ topic: name, count: partitions }));
+    if (topicPartitions.length > 0) await admin.createPartitions({ topicPartitions });
+
+    const settings = await this.#settings(
+      admin,
+      topics.map(({ name }) => name),
+    );
+    for (const topic of topics) {
+      const current = settings.get(topic.name) ?? new Map<string, string>();
+      const raised = [...limitsOf(topic)].filter(([name, value]) => isLower(current.get(name), value));
+      if (raised.length === 0) continue;
+      for (const [name, value] of raised) current.set(name, String(value));
+      // This request replaces all of a topic's own settings, so it repeats those that stay.
+      const configEntries = [...current].map(([name, value]) => ({ name, value }));
+      await admin.alterConfigs({
+        validateOnly: false,
+        resources: [{ type: ConfigResourceTypes.TOPIC, name: topic.name, configEntries }],
+      });
+    }
+  }
+
+  /** Settings made on the topics themselves. */
+  async #settings(admin: Admin, topics: readonly string[]): Promise<Map<string, Map<string, string>>> {
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: topics.map((name) => ({ type: ConfigResourceTypes.TOPIC, name })),
+    });
+    const ownSource = 1;
+    return new Map(
+      resources.map(({ resourceName, configEntries }) => [
+        resourceName,
+        new Map(
+          configEntries
+            .filter(({ configSource }) => Number(configSource) === ownSource)
+            .map(({ configName, configValue }) => [configName, configValue]),
+        ),
+      ]),
+    );
+  }
+
+  async offsets(topic: string): Promise<Bounds[]> {
+    return (await this.#ask((admin) => admin.fetchTopicOffsets(topic)))
+      .map(({ partition, low, high }) => ({ partition, earliest: Number(low), end: Number(high) }))
+      .sort((a, b) => a.partition - b.partition);
+  }
+
+  async lag(group: string, topics: readonly string[]): Promise<Lag[]> {
+    const committed = await this.#ask((admin) => admin.fetchOffsets({ groupId: group, topics: [...topics] }));
+    const lags: Lag[] = [];
+    for (const topic of topics) {
+      const partitions = committed.find((entry) => entry.topic === topic)?.partitions ?? [];
+      const next = new Map(partitions.map(({ partition, offset }) => [partition, Number(offset)]));
+      for (const { partition, earliest, end } of await this.offsets(topic)) {
+        const at = next.get(partition) ?? -1;
+        const position = at < 0 ? earliest : at;
+        lags.push({ topic, partition, committed: position, end, lag: Math.max(0, end - position) });
+      }
+    }
+    return lags;
+  }
+
+  async forget(group: string): Promise<void> {
+    try {
+      await this.#ask((admin) => admin.deleteGroups([group]));
+    } catch (error) {
+      throw refusalOf(group, error) ?? error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#admin.disconnect();
+  }
+}
+
+/** What Kafka says when it will not delete a group, by the error's code. */
+const refusals: Readonly<Record<number, readonly [reason: string, why: string]>> = {
+  68: ['group-in-use', 'has members: stop them first'],
+  69: ['unknown-group', 'is not known'],
+};
+
+const refusalOf = (group: string, error: unknown): PermanentError | undefined => {
+  const cause = error instanceof UnavailableError ? error.cause : error;
+  const code = (cause as { groups?: readonly { errorCode?: number }[] }).groups?.[0]?.errorCode;
+  const refusal = code === undefined ? undefined : refusals[code];
+  return refusal && new PermanentError(refusal[0], `group ${group} ${refusal[1]}`, { cause });
+};
+
+/** Whether a setting is below what is declared; -1 means without limit, and a setting that is not made is the broker's. */
+const isLower = (current: string | undefined, declared: number): boolean => {
+  if (current === undefined) return true;
+  const value = Number(current);
+  return value >= 0 && value < declared;
+};

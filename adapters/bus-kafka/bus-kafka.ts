@@ -1,0 +1,138 @@
+/** The bus on Kafka 3.9 or later. See `bus-kafka/README.md`. */
+import './lazy-validators.ts';
+import kafkajs, { Kafka, type SASLOptions } from 'kafkajs';
+import { within } from '../../runtime/within.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { Bus, BusRecord, ConsumerOptions } from '../../schemas/ports/bus.ts';
+import { type Log, silent } from '../../schemas/ports/log.ts';
+import { Administration } from './administration.ts';
+import { Cluster, driverOptions, type KafkaSecurity } from './cluster.ts';
+import { KafkaConsumer } from './consumer.ts';
+import { reasonOf } from './failures.ts';
+import { Fetcher, gapError } from './fetcher.ts';
+import './idle-connections.ts';
+import { KafkaProducer } from './producer.ts';
+import { runTransaction } from './transaction.ts';
+import { incoming } from './wire.ts';
+
+export interface KafkaBusOptions extends KafkaSecurity {
+  /** Bootstrap servers, `host:port`. */
+  readonly brokers: readonly string[];
+  /** Replication factor of topics that `ensureTopics` creates. Default 3, or as many as there are brokers. */
+  readonly replication?: number | undefined;
+  readonly clientId?: string;
+  readonly log?: Log;
+  /** After so long without a heartbeat a member counts as dead and its partitions go to others. Default 10,000. */
+  readonly sessionTimeoutMs?: number;
+  /** How long a rebalance waits for members' batches in hand. Default 300,000. */
+  readonly rebalanceTimeoutMs?: number;
+}
+
+const checkMs = 3000;
+const quietDriver = { logLevel: kafkajs.logLevel.NOTHING, logCreator: () => () => undefined };
+
+/**
+ * Opens the bus. Connections are made when they are needed, so a cluster that is away is reported by `check` and by the
+ * first use. `close` abandons consumers that were not stopped: their batches in hand are not committed.
+ */
+export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
+  const { brokers, replication, clientId = 'oiq', log = silent, tls = false, sasl } = options;
+  const { sessionTimeoutMs = 10_000, rebalanceTimeoutMs = 300_000 } = options;
+  const driver = driverOptions(brokers, clientId, options);
+  const kafka = new Kafka({
+    ...quietDriver,
+    clientId,
+    brokers: [...brokers],
+    ssl: tls,
+    ...(sasl && { sasl: sasl as SASLOptions }),
+    connectionTimeout: 3000,
+    requestTimeout: 10_000,
+    retry: { retries: 4, initialRetryTime: 200, maxRetryTime: 2000 },
+  });
+  const administration = new Administration(kafka, { replication, log });
+  const cluster = new Cluster(driver);
+  const producers = new Set<KafkaProducer>();
+  const consumers = new Set<KafkaConsumer>();
+
+  const consumer = ({ group, maxRecords = 20_000, maxBytes = 8 * 1024 * 1024, maxWaitMs = 1000 }: ConsumerOptions) => {
+    const made = new KafkaConsumer({
+      driver,
+      group,
+      limits: { maxRecords, maxBytes, maxWaitMs },
+      timing: { sessionTimeoutMs, rebalanceTimeoutMs },
+      log,
+      earliest: async (topic) => (await administration.offsets(topic)).map(({ earliest }) => earliest),
+    });
+    consumers.add(made);
+    return made;
+  };
+
+  const check = async (): Promise<void> => {
+    try {
+      await within(checkMs, cluster.metadata([], true));
+    } catch (cause) {
+      throw new UnavailableError(`Kafka cannot be reached: ${reasonOf(cause)}`, { cause });
+    }
+    // Brokers may answer and still not take anything: too few replicas, no right to write.
+    const trouble = [...producers].map((producer) => producer.trouble).find((reason) => reason !== undefined);
+    if (trouble !== undefined) throw new UnavailableError(trouble);
+  };
+
+  async function* read(topic: string, partition: number, from: number, to: number): AsyncGenerator<BusRecord> {
+    const bounds = (await administration.offsets(topic)).find((entry) => entry.partition === partition);
+    if (bounds === undefined) throw new Error(`topic ${topic} has no partition ${partition}`);
+    if (from < bounds.earliest) throw gapError(topic, partition, from, bounds.earliest);
+    yield* readRange(
+      new Fetcher(cluster, log),
+      topic,
+      partition,
+      from,
+      Math.min(to, await cluster.stableEnd(topic, partition)),
+    );
+  }
+
+  return {
+    ensureTopics: (topics) => administration.ensureTopics(topics),
+    async producer() {
+      const producer = new KafkaProducer({
+        driver,
+        cluster,
+        transaction: (name, work) => runTransaction(kafka, name, work),
+      });
+      producers.add(producer);
+      return producer;
+    },
+    consumer,
+    read,
+    offsets: (topic) => administration.offsets(topic),
+    lag: (group, topics) => administration.lag(group, topics),
+    forget: (group) => administration.forget(group),
+    check,
+    async close() {
+      await Promise.all([...consumers].map((each) => each.abandon()));
+      await Promise.all([...producers].map((each) => each.close()));
+      await cluster.close();
+      await administration.close();
+    },
+  };
+};
+
+async function* readRange(
+  fetcher: Fetcher,
+  topic: string,
+  partition: number,
+  from: number,
+  to: number,
+): AsyncGenerator<BusRecord> {
+  try {
+    for (let next = from; next < to; ) {
+      const piece = await fetcher.fetch(topic, partition, next);
+      if (piece === undefined) return;
+      for (const { offset, timestampMs, record } of piece.places)
+        if (offset < to) yield incoming(topic, partition, offset, timestampMs, record);
+      next = piece.next;
+    }
+  } finally {
+    fetcher.close();
+  }
+}

@@ -1,0 +1,214 @@
+/** Who leads what in the cluster, and connections to brokers. */
+import {
+  type BaseOptions,
+  type Connection,
+  ConnectionPool,
+  FetchIsolationLevels,
+  listOffsetsV7,
+  metadataV12,
+  ProtocolError,
+  parseBroker,
+  ResponseError,
+} from '@platformatic/kafka';
+import { within } from '../../runtime/within.ts';
+import type { DirectConnection } from './direct-connection.ts';
+import { DirectConnections } from './direct-connections.ts';
+import { isProtocolError, MissingTopicError } from './failures.ts';
+
+/** How brokers know that it is us, and we that it is them. */
+export interface KafkaSecurity {
+  /** Speaks TLS; brokers' certificates are checked against Node's authorities (`NODE_EXTRA_CA_CERTS` adds some). */
+  readonly tls?: boolean;
+  readonly sasl?: {
+    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+    readonly username: string;
+    readonly password: string;
+  };
+}
+
+const mechanisms = { plain: 'PLAIN', 'scram-sha-256': 'SCRAM-SHA-256', 'scram-sha-512': 'SCRAM-SHA-512' } as const;
+
+export const driverOptions = (
+  brokers: readonly string[],
+  clientId: string,
+  { tls = false, sasl }: KafkaSecurity = {},
+): BaseOptions => ({
+  ...(tls && { tls: {} }),
+  ...(sasl && { sasl: { ...sasl, mechanism: mechanisms[sasl.mechanism] } }),
+  clientId,
+  bootstrapBrokers: [...brokers],
+  connectTimeout: 3000,
+  timeout: 5000,
+  requestTimeout: 10_000,
+  retries: 0,
+  metadataMaxAge: 60_000,
+});
+
+/** Where a broker listens. */
+export interface Node {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What brokers said of the cluster. */
+export interface Metadata {
+  readonly brokers: ReadonlyMap<number, Node>;
+  readonly topics: ReadonlyMap<string, TopicMetadata>;
+}
+
+interface TopicMetadata {
+  readonly id: string;
+  /** Node that leads each partition; -1 while none does. */
+  readonly leaders: readonly number[];
+}
+
+type MetadataAnswer = Awaited<ReturnType<typeof metadataV12.api.async>>;
+
+/** How long one broker may take to say what any broker knows, before another one is asked. */
+const askMs = 2000;
+const metadataMaxAgeMs = 60_000;
+const unknownTopic = 3;
+
+const addressOf = ({ host, port }: Node): string => `${host}:${port}`;
+
+/** One client's view of the cluster, with connections of its own: a request that waits holds up only this client. */
+export class Cluster {
+  readonly #pool: ConnectionPool;
+  readonly #direct: DirectConnections;
+  readonly #bootstrap: readonly Node[];
+  #known: Metadata = { brokers: new Map(), topics: new Map() };
+  readonly #knownAt = new Map<string, number>();
+  /** When a broker last failed to answer, by address: those that failed are asked last. */
+  readonly #failedAt = new Map<string, number>();
+  #turn = 0;
+
+  constructor(options: BaseOptions) {
+    this.#pool = new ConnectionPool(options.clientId, options);
+    this.#direct = new DirectConnections(options);
+    this.#bootstrap = options.bootstrapBrokers.map((broker) => parseBroker(broker));
+  }
+
+  /**
+   * Asks brokers one after the other, until one answers, what any of them can: a broker that is dead or hangs, even the
+   * first that is configured, holds up nobody. An error that a broker answers is final, but for a topic that it does not
+   * know: others may know it already.
+   */
+  async askAny<Answer>(request: (connection: Connection) => Promise<Answer>): Promise<Answer> {
+    let failure: unknown;
+    for (const node of this.#candidates()) {
+      try {
+        const answer = await within(
+          askMs,
+          this.#pool.get(node).then((connection) => request(connection)),
+        );
+        this.#failedAt.delete(addressOf(node));
+        return answer;
+      } catch (error) {
+        failure = error;
+        if (error instanceof MissingTopicError || isProtocolError(error, 'UNKNOWN_TOPIC_OR_PARTITION')) continue;
+        if (error instanceof ResponseError) throw error;
+        this.#failedAt.set(addressOf(node), performance.now());
+      }
+    }
+    throw failure;
+  }
+
+  /** Brokers in the order in which to ask: another one first each time, since one may be cut off from the others. */
+  #candidates(): Node[] {
+    const nodes = [...this.#known.brokers.values(), ...this.#bootstrap];
+    const distinct = [...new Map(nodes.map((node) => [addressOf(node), node])).values()];
+    const from = this.#turn++ % distinct.length;
+    const turned = [...distinct.slice(from), ...distinct.slice(0, from)];
+    const failedAt = (node: Node): number => this.#failedAt.get(addressOf(node)) ?? Number.NEGATIVE_INFINITY;
+    return turned.sort((a, b) => (failedAt(a) < failedAt(b) ? -1 : Number(failedAt(a) > failedAt(b))));
+  }
+
+  /** Metadata with these topics, kept until it is asked for anew. A missing topic is a `MissingTopicError`. */
+  async metadata(topics: readonly string[], forceUpdate = false): Promise<Metadata> {
+    const oldest = performance.now() - metadataMaxAgeMs;
+    const isKnown = topics.every((topic) => (this.#knownAt.get(topic) ?? Number.NEGATIVE_INFINITY) > oldest);
+    if (isKnown && !forceUpdate && this.#known.brokers.size > 0) return this.#known;
+    return this.#learn(await this.askAny((connection) => askMetadata(connection, topics)));
+  }
+
+  #learn({ brokers, topics }: MetadataAnswer): Metadata {
+    const learned = new Map(this.#known.topics);
+    for (const { errorCode, name, topicId, partitions } of topics) {
+      if (name == null) continue;
+      if (errorCode !== 0) throw new ProtocolError(errorCode);
+      const leaders: number[] = [];
+      for (const { partitionIndex, leaderId } of partitions) leaders[partitionIndex] = leaderId;
+      learned.set(name, { id: topicId, leaders });
+      this.#knownAt.set(name, performance.now());
+    }
+    this.#known = {
+      brokers: new Map(brokers.map(({ nodeId, host, port }) => [nodeId, { host, port }])),
+      topics: learned,
+    };
+    return this.#known;
+  }
+
+  /** A connection to a broker by its id, made anew when it broke. */
+  async connection(metadata: Metadata, node: number): Promise<Connection> {
+    return this.#pool.get(brokerOf(metadata, node));
+  }
+
+  /** As `connection`, for answers that are large. */
+  async directConnection(metadata: Metadata, node: number): Promise<DirectConnection> {
+    return this.#direct.get(brokerOf(metadata, node));
+  }
+
+  /** First offset that is kept. */
+  earliest(topic: string, partition: number): Promise<number> {
+    return this.#offset(topic, partition, -2n);
+  }
+
+  /** Next offset that consumers could see: before the first transaction that is still open. */
+  stableEnd(topic: string, partition: number): Promise<number> {
+    return this.#offset(topic, partition, -1n);
+  }
+
+  async #offset(topic: string, partition: number, timestamp: bigint): Promise<number> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const metadata = await this.metadata([topic], attempt > 1);
+        const connection = await this.connection(metadata, metadata.topics.get(topic)?.leaders[partition] ?? -1);
+        const { topics } = await listOffsetsV7.api.async(connection, -1, FetchIsolationLevels.READ_COMMITTED, [
+          { name: topic, partitions: [{ partitionIndex: partition, currentLeaderEpoch: -1, timestamp }] },
+        ]);
+        return Number(topics[0]?.partitions[0]?.offset ?? 0n);
+      } catch (error) {
+        // Another broker may lead the partition since it was last looked.
+        if (attempt === 2) throw error;
+      }
+    }
+  }
+
+  connectionTo(node: Node): Promise<Connection> {
+    return this.#pool.get(node);
+  }
+
+  /** Cuts the connections, whatever waits for an answer. */
+  async close(): Promise<void> {
+    this.#direct.close();
+    await this.#pool.close();
+  }
+}
+
+const brokerOf = (metadata: Metadata, node: number): Node => {
+  const broker = metadata.brokers.get(node);
+  if (broker === undefined) throw new Error(`Kafka does not know a broker ${node}`);
+  return broker;
+};
+
+const askMetadata = async (connection: Connection, topics: readonly string[]): Promise<MetadataAnswer> => {
+  const answer = await metadataV12.api.async(connection, [...topics], false, false).catch((error: unknown) => {
+    // The driver takes a partition without a leader for a failure of the whole answer.
+    if (error instanceof ResponseError) return error['response'] as MetadataAnswer;
+    throw error;
+  });
+  const missing = answer.topics.find(({ errorCode }) => errorCode === unknownTopic);
+  if (missing !== undefined)
+    throw new MissingTopicError(`Kafka has no topic ${missing.name}: create the topics first (oiq migrate)`);
+  return answer;
+};

@@ -1,0 +1,214 @@
+/** A consumer: one membership after another, each with a loop for every partition it was given. */
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BaseOptions } from '@platformatic/kafka';
+import type { Batch, Consumer } from '../../schemas/ports/bus.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import { Cluster } from './cluster.ts';
+import { isProtocolError, MissingTopicError, reasonOf } from './failures.ts';
+import { Fetcher } from './fetcher.ts';
+import { type Assignment, type GroupTiming, Membership } from './membership.ts';
+import { type BatchLimits, claimedIn, PartitionLoop } from './partition-loop.ts';
+import { FatalBusError } from './wire.ts';
+
+export interface KafkaConsumerOptions {
+  readonly driver: BaseOptions;
+  readonly group: string;
+  readonly limits: BatchLimits;
+  readonly timing: GroupTiming;
+  readonly log: Log;
+  /** First kept offsets of a topic, by partition. */
+  earliest(topic: string): Promise<readonly number[]>;
+}
+
+type OnBatch = (batch: Batch) => Promise<void>;
+
+const longestBackOffMs = 2000;
+const commitRetryMs = 250;
+/** How often `stop` lets a commit be tried while the coordinator is away. */
+const triesAfterStop = 40;
+/** A broker that has just started may not know its topics yet. */
+const missingTopicPatience = 5;
+
+/** The group gave this member's partitions to others. */
+class LostError extends Error {}
+
+const isLost = (error: unknown): boolean => isProtocolError(error, 'UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION');
+
+export class KafkaConsumer implements Consumer {
+  readonly #options: KafkaConsumerOptions;
+  /** Connections apart from each other: a fetch or a join that waits must not hold up heartbeats. */
+  readonly #fetching: Cluster;
+  readonly #coordinating: Cluster;
+  readonly #membership: Membership;
+  readonly #stopping = new AbortController();
+  readonly #abandoning = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(options: KafkaConsumerOptions) {
+    const { driver, group, timing } = options;
+    this.#options = options;
+    this.#fetching = new Cluster(driver);
+    this.#coordinating = new Cluster({ ...driver, requestTimeout: timing.rebalanceTimeoutMs + 10_000 });
+    this.#membership = new Membership(this.#coordinating, this.#fetching, group, timing);
+  }
+
+  run(topics: readonly string[], onBatch: OnBatch): Promise<void> {
+    this.#running ??= this.#run(topics, onBatch);
+    return this.#running;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running?.catch(() => undefined);
+  }
+
+  /** Drops everything as a crash would: no commit, no leave. */
+  async abandon(): Promise<void> {
+    this.#abandoning.abort();
+    this.#stopping.abort();
+    await Promise.all([this.#fetching.close(), this.#coordinating.close()]).catch(() => undefined);
+  }
+
+  async #run(topics: readonly string[], onBatch: OnBatch): Promise<void> {
+    try {
+      for (let failures = 0; !this.#stopping.signal.aborted; ) {
+        try {
+          await this.#member(topics, onBatch);
+          failures = 0;
+        } catch (error) {
+          failures++;
+          await this.#recover(error, failures);
+        }
+      }
+    } finally {
+      if (!this.#abandoning.signal.aborted) {
+        await this.#membership.leave().catch(() => undefined);
+        await this.abandon();
+      }
+    }
+  }
+
+  /** Waits before the next try; rejects when there is none. */
+  async #recover(error: unknown, failures: number): Promise<void> {
+    const { log, group } = this.#options;
+    const perhapsLater = error instanceof MissingTopicError && failures < missingTopicPatience;
+    if (error instanceof FatalBusError && !perhapsLater) throw error;
+    // A broker that restarts is ordinary life; what lasts is worth a line.
+    if (failures === 3) log.warn({ group, reason: reasonOf(error) }, 'cannot join the group; trying again');
+    const backOffMs = Math.min(200 * 2 ** failures, longestBackOffMs);
+    await sleep(backOffMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+  }
+
+  /** One membership, from the join until the group asks for the next one or `stop` is called. */
+  async #member(topics: readonly string[], onBatch: OnBatch): Promise<void> {
+    const assignment = await this.#join(topics);
+    const fetcher = new Fetcher(this.#fetching, this.#options.log);
+    const ending = new AbortController();
+    const signal = AbortSignal.any([ending.signal, this.#stopping.signal]);
+    // Every partition that waits for its next try listens.
+    setMaxListeners(0, signal);
+    const beating = new AbortController();
+    const heartbeats = this.#beat(ending, beating.signal);
+    let failure: unknown;
+    try {
+      const loops = await this.#loops(assignment, fetcher, ending, onBatch);
+      const running = loops.map(async (loop) => {
+        try {
+          await loop.run(signal);
+        } catch (error) {
+          if (!(error instanceof LostError)) failure ??= error;
+          ending.abort();
+        }
+      });
+      await aborted(signal);
+      fetcher.close();
+      // Batches in hand finish before the next join, so that a partition that moves is worked on by one member at a time.
+      await Promise.race([Promise.all(running), aborted(this.#abandoning.signal)]);
+    } finally {
+      fetcher.close();
+      beating.abort();
+      await heartbeats;
+    }
+    if (failure !== undefined) throw failure;
+  }
+
+  async #join(topics: readonly string[]): Promise<Assignment> {
+    // Names a topic that is missing, before others have to rebalance for it.
+    await this.#fetching.metadata(topics);
+    try {
+      return await this.#membership.join(topics);
+    } catch (error) {
+      if (isLost(error)) this.#membership.forget();
+      throw error;
+    }
+  }
+
+  async #loops(
+    assignment: Assignment,
+    fetcher: Fetcher,
+    ending: AbortController,
+    onBatch: OnBatch,
+  ): Promise<PartitionLoop[]> {
+    const { limits, log } = this.#options;
+    const loops: PartitionLoop[] = [];
+    for (const { topic, partition, offset, metadata } of await this.#membership.positions(assignment)) {
+      const start = offset ?? (await this.#options.earliest(topic))[partition] ?? 0;
+      const commit = (to: number, claim: string) => this.#commit(topic, partition, to, claim, ending);
+      loops.push(
+        new PartitionLoop(
+          { topic, partition, offset: start, claimed: offset === undefined ? undefined : claimedIn(metadata) },
+          { fetcher, limits, log, onBatch, commit },
+        ),
+      );
+    }
+    return loops;
+  }
+
+  /**
+   * Commits, however long the coordinator is away; the group's word that the partition is another's ends it, and `stop`
+   * after a while: then the range comes again.
+   */
+  async #commit(
+    topic: string,
+    partition: number,
+    offset: number,
+    metadata: string,
+    ending: AbortController,
+  ): Promise<void> {
+    for (let tries = 0; ; tries++) {
+      if (this.#abandoning.signal.aborted) throw new LostError('abandoned');
+      try {
+        return await this.#membership.commit(topic, partition, offset, metadata);
+      } catch (error) {
+        if (isLost(error)) {
+          ending.abort();
+          throw new LostError('the group gave the partition to another member', { cause: error });
+        }
+      }
+      if (this.#stopping.signal.aborted && tries > triesAfterStop) throw new LostError('the coordinator is away');
+      await sleep(commitRetryMs);
+    }
+  }
+
+  /** Heartbeats until told to end, also while batches in hand finish. Ends the membership when the group says so. */
+  async #beat(ending: AbortController, until: AbortSignal): Promise<void> {
+    const everyMs = Math.min(1000, this.#options.timing.sessionTimeoutMs / 4);
+    while (!until.aborted) {
+      await sleep(everyMs, undefined, { signal: until }).catch(() => undefined);
+      if (until.aborted) return;
+      try {
+        await this.#membership.heartbeat();
+      } catch (error) {
+        if (isProtocolError(error, 'REBALANCE_IN_PROGRESS')) ending.abort();
+        if (isLost(error)) ending.abort();
+      }
+    }
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });

@@ -1,0 +1,259 @@
+/** Reads pieces of partitions: one request a broker at a time, for all partitions of it that want more. */
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { fetchV15, ProtocolError } from '@platformatic/kafka';
+import type { Log } from '../../schemas/ports/log.ts';
+import { Slabs, slabBytes } from '../slabs.ts';
+import type { Cluster } from './cluster.ts';
+import { committedRecords, type Place } from './committed.ts';
+import { reasonOf } from './failures.ts';
+import { fetchAnswer, type PartitionAnswer } from './fetch-answer.ts';
+import { unlessMoved } from './patience.ts';
+import { FatalBusError } from './wire.ts';
+
+/** What one fetch brought of a partition. */
+export interface Piece {
+  readonly places: readonly Place[];
+  /** Where to go on; beyond the last record when control records follow it. */
+  readonly next: number;
+  /** Takes the memory of all its records back. Whoever keeps them does not call it. */
+  release(): void;
+}
+
+interface Want {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  /** How often in a row there was nobody to answer it. */
+  failures: number;
+  resolve(piece: Piece | undefined): void;
+  reject(error: Error): void;
+}
+
+const offsetOutOfRange = 1;
+const readCommitted = 1;
+const requestBytes = 32 * 1024 * 1024;
+/** How long a broker waits for the first byte; also how long a partition may wait to join the next request. */
+const waitMs = 100;
+const retryMs = 300;
+/** So long without an answer, and it is looked whether another broker leads what was asked for. */
+const lookMs = 1000;
+/** Leaders move in ordinary life; what lasts is worth a line. */
+const failuresToTell = 10;
+
+const keyOf = (topic: string, partition: number): string => `${topic}:${partition}`;
+
+/** Names the records that are gone. */
+export const gapError = (topic: string, partition: number, offset: number, earliest: number): FatalBusError =>
+  new FatalBusError(
+    `offset ${offset} of partition ${partition} of topic ${topic} is not there: the topic keeps offsets from ${earliest} on. ` +
+      'Records in between are gone (retention, or a topic made anew); to go on without them, move the group’s offset',
+  );
+
+export class Fetcher {
+  readonly #cluster: Cluster;
+  readonly #log: Log;
+  readonly #wants = new Map<string, Want>();
+  /** Partitions that nobody led where they were asked for; they are asked for again in a moment. */
+  #parked: Want[] = [];
+  /** Brokers whose loop runs. */
+  readonly #busy = new Set<number>();
+  readonly #ending = new AbortController();
+  readonly #slabs = new Slabs();
+  #routing = false;
+  #routeAgain = false;
+  #failures = 0;
+
+  constructor(cluster: Cluster, log: Log) {
+    this.#cluster = cluster;
+    this.#log = log;
+  }
+
+  /**
+   * The next piece of a partition, once there is one; `undefined` when the fetcher closes. Rejects when the offset is
+   * not there. One call a partition at a time.
+   */
+  fetch(topic: string, partition: number, offset: number): Promise<Piece | undefined> {
+    if (this.#ending.signal.aborted) return Promise.resolve(undefined);
+    return new Promise((resolve, reject) => {
+      this.#wants.set(keyOf(topic, partition), { topic, partition, offset, failures: 0, resolve, reject });
+      void this.#route();
+    });
+  }
+
+  /** Ends all waiting. Its cluster stays open. */
+  close(): void {
+    this.#ending.abort();
+    for (const { resolve } of [...this.#wants.values(), ...this.#parked]) resolve(undefined);
+    this.#wants.clear();
+    this.#parked = [];
+  }
+
+  /** Starts a loop for every broker that has something to do. */
+  async #route(forceUpdate = false): Promise<void> {
+    this.#routeAgain = true;
+    if (this.#routing) return;
+    this.#routing = true;
+    let failure: unknown;
+    try {
+      // What is wanted while this waits for metadata has to be routed as well.
+      while (this.#routeAgain && !this.#ending.signal.aborted) {
+        this.#routeAgain = false;
+        for (const node of (await this.#wantsByLeader(forceUpdate)).keys())
+          if (!this.#busy.has(node)) {
+            this.#busy.add(node);
+            void this.#serve(node);
+          }
+      }
+    } catch (error) {
+      failure = error;
+    }
+    this.#routing = false;
+    if (failure !== undefined) await this.#recover(failure);
+  }
+
+  async #wantsByLeader(forceUpdate = false): Promise<Map<number, Want[]>> {
+    const byLeader = new Map<number, Want[]>();
+    // After an await others may want something too; they are met by the loop that runs for their broker, or by its end.
+    for (;;) {
+      const topics = [...new Set([...this.#wants.values()].map(({ topic }) => topic))];
+      if (topics.length === 0) return byLeader;
+      const metadata = await this.#cluster.metadata(topics, forceUpdate);
+      const wants = [...this.#wants.values()];
+      if (wants.some(({ topic }) => !metadata.topics.has(topic))) continue;
+      for (const want of wants) {
+        const leader = metadata.topics.get(want.topic)?.leaders[want.partition] ?? -1;
+        if (leader < 0) this.#park(want, 'it has no leader');
+        else byLeader.set(leader, [...(byLeader.get(leader) ?? []), want]);
+      }
+      return byLeader;
+    }
+  }
+
+  /** Asks one broker until none of its partitions wants anything. */
+  async #serve(node: number): Promise<void> {
+    let failure: unknown;
+    try {
+      for (;;) {
+        const wants = (await this.#wantsByLeader()).get(node);
+        if (wants === undefined || this.#ending.signal.aborted) break;
+        await this.#request(node, wants);
+        this.#failures = 0;
+        // Partitions that just got a piece want the next one in a moment: a request without them would wait for the
+        // idle ones first.
+        await nextTurn();
+      }
+    } catch (error) {
+      failure = error;
+    }
+    this.#busy.delete(node);
+    if (failure !== undefined) await this.#recover(failure);
+    // What came while this loop was ending found no loop.
+    else if (this.#wants.size > 0) await this.#route();
+  }
+
+  /** Waits, and looks anew at who leads what. A missing topic ends everything that waits. */
+  async #recover(error: unknown): Promise<void> {
+    if (this.#ending.signal.aborted) return;
+    if (error instanceof FatalBusError) {
+      for (const { reject } of this.#wants.values()) reject(error);
+      this.#wants.clear();
+      return;
+    }
+    this.#failures++;
+    // Leaders move in ordinary life; what lasts is worth a line.
+    if (this.#failures === 3) this.#log.warn({ reason: reasonOf(error) }, 'cannot fetch from Kafka; trying again');
+    await sleep(retryMs, undefined, { signal: this.#ending.signal }).catch(() => undefined);
+    await this.#route(true);
+  }
+
+  /** Sets a partition aside, so that it holds up no other, until its leader may have changed. */
+  #park(want: Want, reason: string): void {
+    const { topic, partition } = want;
+    this.#wants.delete(keyOf(topic, partition));
+    want.failures++;
+    if (want.failures === failuresToTell)
+      this.#log.warn({ topic, partition, reason }, 'cannot fetch a partition from Kafka; trying again');
+    this.#parked.push(want);
+    if (this.#parked.length === 1) void this.#unpark();
+  }
+
+  async #unpark(): Promise<void> {
+    await sleep(retryMs, undefined, { signal: this.#ending.signal }).catch(() => undefined);
+    if (this.#ending.signal.aborted) return;
+    for (const want of this.#parked) this.#wants.set(keyOf(want.topic, want.partition), want);
+    this.#parked = [];
+    await this.#route(true);
+  }
+
+  async #request(node: number, wants: readonly Want[]): Promise<void> {
+    const metadata = await this.#cluster.metadata([...new Set(wants.map(({ topic }) => topic))]);
+    const partitions = new Map<string, Parameters<typeof fetchV15.createRequest>[6][number]['partitions']>();
+    const names = new Map<string, string>();
+    for (const { topic, partition, offset } of wants) {
+      const id = metadata.topics.get(topic)?.id ?? '';
+      names.set(id, topic);
+      const list = partitions.get(id) ?? [];
+      partitions.set(id, list);
+      list.push({
+        partition,
+        currentLeaderEpoch: -1,
+        fetchOffset: BigInt(offset),
+        lastFetchedEpoch: -1,
+        partitionMaxBytes: slabBytes,
+      });
+    }
+    const topics = [...partitions].map(([topicId, list]) => ({ topicId, partitions: list }));
+    const connection = await this.#cluster.directConnection(metadata, node);
+    const asked = connection.ask({
+      ...{ key: fetchV15.api.key, version: fetchV15.api.version, tagged: true },
+      payload: fetchV15.createRequest(waitMs, 1, requestBytes, readCommitted, 0, -1, topics, [], ''),
+      parser: () => fetchAnswer(this.#slabs),
+    });
+    const { errorCode, responses } = await unlessMoved(asked, lookMs, () => this.#hasMoved(node, wants)).catch(
+      (error) => {
+        connection.close();
+        throw error;
+      },
+    );
+    if (errorCode !== 0) throw new ProtocolError(errorCode);
+    for (const { topicId, partitions: answers } of responses) {
+      const topic = names.get(topicId);
+      if (topic === undefined) continue;
+      for (const answer of answers) await this.#settle(topic, answer);
+    }
+  }
+
+  /** A broker that hangs, or goes, may leave requests without an answer while others lead its partitions already. */
+  async #hasMoved(node: number, wants: readonly Want[]): Promise<boolean> {
+    const { topics } = await this.#cluster.metadata([...new Set(wants.map(({ topic }) => topic))], true);
+    return wants.some(({ topic, partition }) => {
+      const leader = topics.get(topic)?.leaders[partition] ?? -1;
+      return leader >= 0 && leader !== node;
+    });
+  }
+
+  /** Hands out what came of a partition. */
+  async #settle(topic: string, answer: PartitionAnswer): Promise<void> {
+    const key = keyOf(topic, answer.partitionIndex);
+    const want = this.#wants.get(key);
+    if (want === undefined) return;
+    if (answer.errorCode === offsetOutOfRange) {
+      const earliest = await this.#cluster.earliest(topic, want.partition);
+      this.#wants.delete(key);
+      want.reject(gapError(topic, want.partition, want.offset, earliest));
+      return;
+    }
+    if (answer.errorCode !== 0) {
+      answer.slab?.release();
+      this.#park(want, new ProtocolError(answer.errorCode).message);
+      return;
+    }
+    want.failures = 0;
+    const { places, next } = committedRecords(answer, want.offset);
+    const release = (): void => answer.slab?.release();
+    if (next > want.offset) {
+      this.#wants.delete(key);
+      want.resolve({ places, next, release });
+    } else release();
+  }
+}

@@ -1,0 +1,103 @@
+/** The way to the partitions of one leader: whatever waits goes out in one request, as soon as the one before is acknowledged. */
+import type { BaseOptions } from '@platformatic/kafka';
+import { LateError } from '../../runtime/within.ts';
+import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
+import { isProtocolError, reasonOf } from './failures.ts';
+import { patience } from './patience.ts';
+import { nextRound } from './round.ts';
+import { Sender } from './sender.ts';
+import type { Outgoing } from './wire.ts';
+
+/** One call of `publish` that is not acknowledged yet. */
+export interface Call {
+  /** Messages of it that are not. */
+  waiting: number;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+export interface Entry extends Outgoing {
+  readonly call: Call;
+}
+
+export interface LaneOptions {
+  readonly driver: BaseOptions;
+  /** Bytes that a topic takes of one partition's messages in a request. */
+  limitOf(topic: string): number;
+  acknowledged(): void;
+  /** What was learned of topics may have changed, and so `reason` is told to the calls. */
+  failed(reason: Error): void;
+}
+
+/** How long Kafka may be away before calls are told that it cannot be said whether it has their messages. */
+export const patienceMs = 8000;
+
+export class Lane {
+  readonly #options: LaneOptions;
+  readonly #patience = patience(patienceMs);
+  #sender: Sender;
+  #queue: Entry[] = [];
+  #flushing = false;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+    this.#sender = new Sender(options.driver);
+  }
+
+  /** Whether nothing is under way. */
+  get isIdle(): boolean {
+    return !this.#flushing;
+  }
+
+  push(entry: Entry): void {
+    this.#queue.push(entry);
+    if (!this.#flushing) void this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    this.#flushing = true;
+    // Calls of the same turn of the event loop share the request.
+    await Promise.resolve();
+    while (this.#queue.length > 0) {
+      const { round, rest } = nextRound(this.#queue, this.#options.limitOf);
+      this.#queue = rest;
+      try {
+        await this.#patience(this.#sender.send(round));
+        this.#options.acknowledged();
+        for (const { call } of round) if (--call.waiting === 0) call.resolve();
+      } catch (error) {
+        this.#fail(round, error);
+      }
+    }
+    this.#flushing = false;
+  }
+
+  /** Rejects the calls of a round, and with them what waited behind it: it would only wait as long again. */
+  #fail(round: readonly Entry[], error: unknown): void {
+    const failed = new Set([...round, ...this.#queue].map(({ call }) => call));
+    this.#queue = [];
+    const tooLarge = isProtocolError(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE') && round.length === 1;
+    const reason = tooLarge
+      ? new PermanentError('too-large', `Kafka refused a message of topic ${round[0]?.topic} as too large`)
+      : new UnavailableError(`Kafka did not acknowledge: ${this.#why(error)}`, { cause: error });
+    this.#options.failed(reason);
+    for (const call of failed) call.reject(reason);
+    // What the old one still retries must not come between messages that are published from now on.
+    const old = this.#sender;
+    this.#sender = new Sender(this.#options.driver);
+    void old.close().catch(() => undefined);
+  }
+
+  #why(error: unknown): string {
+    const { trouble } = this.#sender;
+    return error instanceof LateError && trouble !== undefined
+      ? `${reasonOf(error)}; ${reasonOf(trouble)}`
+      : reasonOf(error);
+  }
+
+  /** Lets what was pushed finish, and cuts the connections. */
+  async close(): Promise<void> {
+    while (this.#flushing) await new Promise((resolve) => setTimeout(resolve, 5));
+    await this.#sender.close();
+  }
+}

@@ -1,0 +1,255 @@
+/** One member of a consumer group: joins, shares out partitions when it leads, heartbeats, commits, leaves. */
+import {
+  type Connection,
+  findCoordinatorV4,
+  heartbeatV4,
+  joinGroupV9,
+  leaveGroupV5,
+  offsetCommitV8,
+  offsetFetchV8,
+  ResponseError,
+  syncGroupV5,
+} from '@platformatic/kafka';
+import kafkajs from 'kafkajs';
+import { within } from '../../runtime/within.ts';
+import type { Cluster, Node } from './cluster.ts';
+import { isProtocolError } from './failures.ts';
+import { unlessMoved } from './patience.ts';
+
+const { MemberMetadata, MemberAssignment } = kafkajs.AssignerProtocol;
+
+/** Partitions by topic. */
+export type Assignment = Readonly<Record<string, number[]>>;
+
+/** Where the group stands in a partition, as committed. */
+export interface Position {
+  readonly topic: string;
+  readonly partition: number;
+  /** Next offset to consume; `undefined` when the group has never been here. */
+  readonly offset: number | undefined;
+  readonly metadata: string;
+}
+
+export interface GroupTiming {
+  /** After so long without a heartbeat a member counts as dead. */
+  readonly sessionTimeoutMs: number;
+  /** How long a rebalance waits for members' batches in hand. */
+  readonly rebalanceTimeoutMs: number;
+}
+
+const protocolType = 'consumer';
+const protocolName = 'oiq-round-robin';
+const groupKey = 0;
+const answerPatienceMs = 10_000;
+/** While a request waits: how often it is looked whether the group has another coordinator by now. */
+const lookMs = 3000;
+
+/** Deals the partitions of all topics to the members who want them, one by one, in the order of members' ids. */
+export const dealPartitions = (
+  topics: ReadonlyMap<string, number>,
+  members: readonly { readonly memberId: string; readonly topics: readonly string[] }[],
+): Map<string, Record<string, number[]>> => {
+  const sorted = [...members].sort((a, b) => (a.memberId < b.memberId ? -1 : 1));
+  const dealt = new Map<string, Record<string, number[]>>(sorted.map(({ memberId }) => [memberId, {}]));
+  let turn = 0;
+  for (const topic of [...topics.keys()].sort()) {
+    const takers = sorted.filter((member) => member.topics.includes(topic));
+    for (let partition = 0; takers.length > 0 && partition < (topics.get(topic) ?? 0); partition++) {
+      const hand = dealt.get(takers[turn++ % takers.length]?.memberId ?? '') ?? {};
+      hand[topic] = [...(hand[topic] ?? []), partition];
+    }
+  }
+  return dealt;
+};
+
+export class Membership {
+  readonly #cluster: Cluster;
+  readonly #directory: Cluster;
+  readonly #group: string;
+  readonly #timing: GroupTiming;
+  #memberId = '';
+  #generation = -1;
+  #coordinator: Node | undefined;
+
+  /** Requests of the group, which may wait long, go through `cluster`, questions that any broker answers through `directory`. */
+  constructor(cluster: Cluster, directory: Cluster, group: string, timing: GroupTiming) {
+    this.#cluster = cluster;
+    this.#directory = directory;
+    this.#group = group;
+    this.#timing = timing;
+  }
+
+  /** Joins, or joins again, and gets this member's partitions. Waits for the other members to join too. */
+  async join(topics: readonly string[]): Promise<Assignment> {
+    const joined = await this.#joinGroup(topics);
+    this.#memberId = joined.memberId;
+    this.#generation = joined.generationId;
+    const leads = joined.leader === joined.memberId;
+    const assignments = leads ? await this.#assignments(joined.members) : [];
+    const { assignment } = await this.#ask(
+      (connection) =>
+        syncGroupV5.api.async(
+          connection,
+          this.#group,
+          this.#generation,
+          this.#memberId,
+          null,
+          protocolType,
+          protocolName,
+          assignments,
+        ),
+      this.#timing.rebalanceTimeoutMs + answerPatienceMs,
+    );
+    return MemberAssignment.decode(assignment)?.assignment ?? {};
+  }
+
+  async #joinGroup(topics: readonly string[]) {
+    const { sessionTimeoutMs, rebalanceTimeoutMs } = this.#timing;
+    const protocols = [{ name: protocolName, metadata: MemberMetadata.encode(subscription(topics)) }];
+    const attempt = () =>
+      this.#ask(
+        (connection) =>
+          joinGroupV9.api.async(
+            connection,
+            this.#group,
+            sessionTimeoutMs,
+            rebalanceTimeoutMs,
+            this.#memberId,
+            null,
+            protocolType,
+            protocols,
+          ),
+        rebalanceTimeoutMs + answerPatienceMs,
+      );
+    try {
+      return await attempt();
+    } catch (error) {
+      // A new member is given its id first, and asked to come back with it.
+      if (!isProtocolError(error, 'MEMBER_ID_REQUIRED')) throw error;
+      this.#memberId = ((error as ResponseError)['response'] as { memberId: string }).memberId;
+      return attempt();
+    }
+  }
+
+  async #assignments(
+    members: readonly { readonly memberId: string; readonly metadata: Buffer }[],
+  ): Promise<{ memberId: string; assignment: Buffer }[]> {
+    const wishes = members.map(({ memberId, metadata }) => ({
+      memberId,
+      topics: MemberMetadata.decode(metadata)?.topics ?? [],
+    }));
+    const names = [...new Set(wishes.flatMap(({ topics }) => topics))];
+    const metadata = await this.#directory.metadata(names, true);
+    const counts = new Map(names.map((name) => [name, metadata.topics.get(name)?.leaders.length ?? 0]));
+    return [...dealPartitions(counts, wishes)].map(([memberId, assignment]) => ({
+      memberId,
+      assignment: MemberAssignment.encode({ version: 0, assignment, userData: Buffer.alloc(0) }),
+    }));
+  }
+
+  /** Rejects with the protocol's REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION when that is so. */
+  async heartbeat(): Promise<void> {
+    await this.#ask((connection) =>
+      heartbeatV4.api.async(connection, this.#group, this.#generation, this.#memberId, null),
+    );
+  }
+
+  /** Where the group stands in each assigned partition. */
+  async positions(assignment: Assignment): Promise<Position[]> {
+    const topics = Object.entries(assignment).map(([name, partitionIndexes]) => ({ name, partitionIndexes }));
+    if (topics.length === 0) return [];
+    const { groups } = await this.#ask((connection) =>
+      offsetFetchV8.api.async(connection, [{ groupId: this.#group, memberId: null, memberEpoch: -1, topics }], true),
+    );
+    return groups.flatMap((group) =>
+      group.topics.flatMap(({ name, partitions }) =>
+        partitions.map(({ partitionIndex, committedOffset, metadata }) => ({
+          topic: name,
+          partition: partitionIndex,
+          offset: committedOffset < 0n ? undefined : Number(committedOffset),
+          metadata: metadata ?? '',
+        })),
+      ),
+    );
+  }
+
+  async commit(topic: string, partition: number, offset: number, metadata: string): Promise<void> {
+    await this.#ask((connection) =>
+      offsetCommitV8.api.async(connection, this.#group, this.#generation, this.#memberId, null, [
+        {
+          name: topic,
+          partitions: [
+            {
+              partitionIndex: partition,
+              committedOffset: BigInt(offset),
+              committedLeaderEpoch: -1,
+              committedMetadata: metadata,
+            },
+          ],
+        },
+      ]),
+    );
+  }
+
+  /** The group does not know this member any more: it joins as a new one. */
+  forget(): void {
+    this.#memberId = '';
+    this.#generation = -1;
+  }
+
+  async leave(): Promise<void> {
+    if (this.#memberId === '') return;
+    const members = [{ memberId: this.#memberId, groupInstanceId: null, reason: 'stopped' }];
+    await this.#ask((connection) => leaveGroupV5.api.async(connection, this.#group, members));
+    this.forget();
+  }
+
+  /** Sends a request to the group's coordinator, which is looked for anew after any failure that may mean it moved. */
+  async #ask<Answer>(
+    request: (connection: Connection) => Promise<Answer>,
+    patienceMs = answerPatienceMs,
+  ): Promise<Answer> {
+    let connection: Connection | undefined;
+    try {
+      this.#coordinator ??= await this.#findCoordinator();
+      const coordinator = this.#coordinator;
+      connection = await this.#cluster.connectionTo(coordinator);
+      const answer = within(patienceMs, request(connection));
+      return await unlessMoved(answer, lookMs, async () => {
+        const { host, port } = await this.#findCoordinator();
+        return host !== coordinator.host || port !== coordinator.port;
+      });
+    } catch (error) {
+      const answered = isProtocolError(
+        error,
+        'REBALANCE_IN_PROGRESS',
+        'UNKNOWN_MEMBER_ID',
+        'ILLEGAL_GENERATION',
+        'MEMBER_ID_REQUIRED',
+      );
+      if (!answered) {
+        this.#coordinator = undefined;
+        // A broker that hangs would hold up every later request on this connection.
+        if (connection !== undefined && !isFromBroker(error)) connection.socket.destroy();
+      }
+      throw error;
+    }
+  }
+
+  async #findCoordinator(): Promise<Node> {
+    const { coordinators } = await this.#directory.askAny((connection) =>
+      findCoordinatorV4.api.async(connection, groupKey, [this.#group]),
+    );
+    const [coordinator] = coordinators;
+    if (coordinator === undefined) throw new Error(`Kafka names no coordinator of group ${this.#group}`);
+    return coordinator;
+  }
+}
+
+const isFromBroker = (error: unknown): boolean => error instanceof ResponseError;
+
+const subscription = (topics: readonly string[]) => ({
+  version: 0,
+  topics: [...topics],
+  userData: Buffer.alloc(0),
+});

@@ -1,0 +1,221 @@
+/** One assigned partition: gathers records into batches, claims each batch's range, hands it over, commits. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Batch, type BusRecord, bytesIn, recordsIn } from '../../schemas/ports/bus.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import { reasonOf } from './failures.ts';
+import type { Fetcher, Piece } from './fetcher.ts';
+import { incoming } from './wire.ts';
+
+export interface BatchLimits {
+  readonly maxRecords: number;
+  readonly maxBytes: number;
+  readonly maxWaitMs: number;
+}
+
+export interface PartitionStart {
+  readonly topic: string;
+  readonly partition: number;
+  /** Next offset to consume. */
+  readonly offset: number;
+  /** Last offset of a range that was handed over and not acknowledged, by whatever member. */
+  readonly claimed: number | undefined;
+}
+
+export interface PartitionPorts {
+  readonly fetcher: Pick<Fetcher, 'fetch'>;
+  readonly limits: BatchLimits;
+  readonly log: Log;
+  onBatch(batch: Batch): Promise<void>;
+  /** Commits an offset of this partition with metadata; rejects when the partition is not this member's any more. */
+  commit(offset: number, metadata: string): Promise<void>;
+}
+
+const firstBackOffMs = 300;
+const longestBackOffMs = 30_000;
+
+/** Metadata of a commit: the end of the range that begins at the committed offset and was handed over. */
+const claimOf = (last: number): string => JSON.stringify({ last });
+
+/** Reads it back. Metadata of other tools means no claim. */
+export const claimedIn = (metadata: string): number | undefined => {
+  try {
+    const { last } = JSON.parse(metadata) as { last?: unknown };
+    return typeof last === 'number' ? last : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+export class PartitionLoop {
+  readonly #start: PartitionStart;
+  readonly #ports: PartitionPorts;
+  /** Records that were fetched and are in no batch yet. */
+  readonly #queue: BusRecord[] = [];
+  #queuedBytes = 0;
+  /** Pieces of which records are in the queue or in the batch in hand, in order. */
+  readonly #held: { readonly last: number; release(): void }[] = [];
+  /** Next offset to fetch. */
+  #fetchFrom: number;
+  /** The fetch under way. */
+  #fetching: Promise<void> | undefined;
+  /** Why nothing can be read beyond the queue. */
+  #damage: unknown;
+  #claimed: number | undefined;
+  /** Next offset to consume, and what of it the group's commit says. */
+  #position: number;
+  #committed: number;
+
+  constructor(start: PartitionStart, ports: PartitionPorts) {
+    this.#start = start;
+    this.#ports = ports;
+    this.#fetchFrom = start.offset;
+    this.#position = start.offset;
+    this.#committed = start.offset;
+    this.#claimed = start.claimed;
+  }
+
+  /** Runs until the signal; a batch in hand is finished and committed before this resolves. Rejects when it cannot go on. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const records = await this.#gather(signal);
+      if (records === undefined) return;
+      if (records.length === 0) {
+        await this.#stepOver();
+        continue;
+      }
+      if (!(await this.#handOver(records, signal))) return;
+    }
+  }
+
+  /** Claims, hands over until it is acknowledged, commits. `false` when the signal came first. */
+  async #handOver(records: readonly BusRecord[], signal: AbortSignal): Promise<boolean> {
+    const { topic, partition } = this.#start;
+    const first = records[0]?.offset ?? 0;
+    const last = records.at(-1)?.offset ?? 0;
+    if (this.#claimed === undefined) await this.#commit(this.#position, claimOf(last));
+    this.#claimed ??= last;
+    if (signal.aborted) return false;
+    if (!(await this.#deliver({ topic, partition, first, last, records }, signal))) return false;
+    this.#release(last);
+    const next = this.#queue.length === 0 && this.#fetchFrom > this.#claimed ? this.#fetchFrom : this.#claimed + 1;
+    this.#claimed = undefined;
+    this.#position = next;
+    await this.#commit(next, '');
+    return true;
+  }
+
+  async #deliver(batch: Batch, signal: AbortSignal): Promise<boolean> {
+    const { topic, partition, first, last } = batch;
+    for (let backOffMs = firstBackOffMs; ; backOffMs = Math.min(2 * backOffMs, longestBackOffMs)) {
+      try {
+        await this.#ports.onBatch(batch);
+        return true;
+      } catch (error) {
+        this.#ports.log.warn({ topic, partition, first, last, reason: reasonOf(error) }, 'a batch was rejected');
+      }
+      await sleep(backOffMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return false;
+    }
+  }
+
+  /** Control records and aborted transactions only: the group moves on, or lag would never reach 0. */
+  async #stepOver(): Promise<void> {
+    this.#claimed = undefined;
+    this.#position = this.#queue[0]?.offset ?? this.#fetchFrom;
+    if (this.#position > this.#committed) await this.#commit(this.#position, '');
+  }
+
+  async #commit(offset: number, metadata: string): Promise<void> {
+    await this.#ports.commit(offset, metadata);
+    this.#committed = offset;
+  }
+
+  /** The next batch; empty when only control records came; `undefined` when the signal came first. */
+  async #gather(signal: AbortSignal): Promise<BusRecord[] | undefined> {
+    const batch: BusRecord[] = [];
+    const size = { records: 0, bytes: 0 };
+    let deadline: Promise<'late'> | undefined;
+    const timer = new AbortController();
+    while (!this.#complete(batch, size)) {
+      if (batch.length > 0 && this.#claimed === undefined && deadline === undefined) {
+        deadline = sleep(this.#ports.limits.maxWaitMs, 'late' as const, { signal: timer.signal });
+        deadline.catch(() => undefined);
+      }
+      // The fetcher closes when the signal comes, which ends the fetch.
+      const outcome = await (deadline === undefined ? this.#fetch() : Promise.race([this.#fetch(), deadline]));
+      if (signal.aborted || outcome === 'late') break;
+    }
+    timer.abort();
+    if (signal.aborted) return undefined;
+    // While this batch is worked on, the next piece comes.
+    if (this.#queuedBytes < this.#ports.limits.maxBytes / 2) void this.#fetch();
+    return batch;
+  }
+
+  /** Whether the batch is to be handed over, or the position to be moved, without waiting for more. */
+  #complete(batch: BusRecord[], size: { records: number; bytes: number }): boolean {
+    if (this.#fill(batch, size)) return true;
+    if (this.#damage !== undefined) {
+      if (batch.length > 0 && this.#claimed === undefined) return true;
+      throw this.#damage;
+    }
+    return (
+      batch.length === 0 && this.#fetchFrom > (this.#claimed ?? this.#position - 1) && this.#fetchFrom > this.#position
+    );
+  }
+
+  /** Moves records from the queue to the batch; `true` when the batch is closed. A claimed range closes at its end only. */
+  #fill(batch: BusRecord[], size: { records: number; bytes: number }): boolean {
+    const { maxRecords, maxBytes } = this.#ports.limits;
+    for (let record = this.#queue[0]; record !== undefined; record = this.#queue[0]) {
+      const past =
+        this.#claimed === undefined
+          ? batch.length > 0 && size.bytes + record.value.length > maxBytes
+          : record.offset > this.#claimed;
+      if (past) return batch.length > 0;
+      this.#queue.shift();
+      this.#queuedBytes -= record.value.length;
+      batch.push(record);
+      size.records += recordsIn(record.headers);
+      size.bytes += bytesIn(record);
+      if (this.#claimed === undefined && (size.records >= maxRecords || size.bytes >= maxBytes)) return true;
+    }
+    return this.#claimed !== undefined && batch.length > 0 && this.#fetchFrom > this.#claimed;
+  }
+
+  /** Brings the next piece to the queue. There is one fetch at a time; it never rejects. */
+  #fetch(): Promise<void> {
+    if (this.#damage !== undefined) return Promise.resolve();
+    this.#fetching ??= this.#bring().finally(() => {
+      this.#fetching = undefined;
+    });
+    return this.#fetching;
+  }
+
+  async #bring(): Promise<void> {
+    const { topic, partition } = this.#start;
+    try {
+      const piece = await this.#ports.fetcher.fetch(topic, partition, this.#fetchFrom);
+      if (piece !== undefined) this.#accept(piece);
+    } catch (error) {
+      this.#damage = error;
+    }
+  }
+
+  /** Gives back the memory of pieces that end with `last` or before it. */
+  #release(last: number): void {
+    while (this.#held[0] !== undefined && this.#held[0].last <= last) this.#held.shift()?.release();
+  }
+
+  #accept({ places, next, release }: Piece): void {
+    const { topic, partition } = this.#start;
+    this.#held.push({ last: places.at(-1)?.offset ?? -1, release });
+    for (const { offset, timestampMs, record } of places) {
+      const read = incoming(topic, partition, offset, timestampMs, record);
+      this.#queue.push(read);
+      this.#queuedBytes += read.value.length;
+      this.#fetchFrom = offset + 1;
+    }
+    this.#fetchFrom = next;
+  }
+}

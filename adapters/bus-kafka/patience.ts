@@ -1,0 +1,80 @@
+/** Waiting for brokers that may be the wrong ones to ask by now. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LateError } from '../../runtime/within.ts';
+
+/**
+ * While a request waits, looks every `everyMs` whether the one who was asked is still the one to ask, and rejects when
+ * not. A look that fails says nothing.
+ */
+export const unlessMoved = async <Value>(
+  request: Promise<Value>,
+  everyMs: number,
+  hasMoved: () => Promise<boolean>,
+): Promise<Value> => {
+  const over = new AbortController();
+  const watch = async (): Promise<never> => {
+    for (;;) {
+      await sleep(everyMs, undefined, { signal: over.signal, ref: false });
+      if (await hasMoved().catch(() => false))
+        throw new Error('another broker has taken over from the one that was asked');
+    }
+  };
+  const moved = watch();
+  moved.catch(() => undefined);
+  try {
+    return await Promise.race([request, moved]);
+  } finally {
+    over.abort();
+  }
+};
+
+/**
+ * Calls `look` each time that what began has not ended for so long. Its timer is left as it is when something ends and
+ * set anew only when it fires, since one for each of many small requests shows in what they cost.
+ */
+export const lookout = (ms: number, look: () => void): { begin(): void; end(): void } => {
+  let isSet = false;
+  let since: number | undefined;
+  const set = (delayMs: number): void => {
+    isSet = true;
+    setTimeout(check, delayMs).unref();
+  };
+  const check = (): void => {
+    isSet = false;
+    if (since === undefined) return;
+    const left = since + ms - performance.now();
+    if (left >= 1) {
+      set(left);
+      return;
+    }
+    since = performance.now();
+    set(ms);
+    look();
+  };
+  return {
+    begin() {
+      since = performance.now();
+      if (!isSet) set(ms);
+    },
+    end() {
+      since = undefined;
+    },
+  };
+};
+
+/** As `within`, for one promise after the other, without a timer for each of them. */
+export const patience = (ms: number): (<Value>(promise: Promise<Value>) => Promise<Value>) => {
+  let giveUp = (_: Error): void => undefined;
+  const { begin, end } = lookout(ms, () => giveUp(new LateError(ms)));
+  return async (promise) => {
+    promise.catch(() => undefined);
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    giveUp = reject;
+    begin();
+    try {
+      return await Promise.race([promise, late]);
+    } finally {
+      end();
+    }
+  };
+};

@@ -1,0 +1,178 @@
+/** Publishing: decides partitions and sizes, and gives each leader's messages to its own lane. */
+import type { BaseOptions } from '@platformatic/kafka';
+import { within } from '../../runtime/within.ts';
+import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
+import type { Message, Producer } from '../../schemas/ports/bus.ts';
+import type { Cluster } from './cluster.ts';
+import { reasonOf } from './failures.ts';
+import { type Call, Lane, patienceMs } from './lane.ts';
+import { largestValue } from './largest-value.ts';
+import { nextRound } from './round.ts';
+import { FatalBusError, headerAllowance, type Outgoing, outgoing } from './wire.ts';
+
+export interface KafkaProducerOptions {
+  readonly driver: BaseOptions;
+  readonly cluster: Cluster;
+  /** Runs a transaction with messages whose partitions are decided. */
+  transaction<Result>(
+    name: string,
+    work: (send: (messages: readonly Outgoing[]) => Promise<void>) => Promise<Result>,
+  ): Promise<Result>;
+}
+
+/** A call is refused at once while more than this waits. */
+const mostPendingBytes = 256 * 1024 * 1024;
+/** How long a failed round counts: without requests, which a readiness that stays bad keeps away, nothing would end it. */
+const troubleMs = 10_000;
+
+interface KnownTopic {
+  readonly partitions: number;
+  readonly largest: number;
+  /** The lane of each partition. */
+  readonly lanes: readonly Lane[];
+}
+
+export class KafkaProducer implements Producer {
+  readonly #options: KafkaProducerOptions;
+  /** By the leader as it was when a topic was learned: a broker that is slow, or cannot be reached, holds up only its own. */
+  readonly #lanes = new Map<number, Lane>();
+  /** What is known of topics, and of which of them it is not stale: it is when something failed. */
+  readonly #topics = new Map<string, KnownTopic>();
+  readonly #fresh = new Set<string>();
+  #pendingBytes = 0;
+  #trouble: { readonly at: number; readonly reason: string } | undefined;
+  #closed = false;
+
+  constructor(options: KafkaProducerOptions) {
+    this.#options = options;
+  }
+
+  async publish(messages: readonly Message[]): Promise<void> {
+    if (messages.length === 0) return;
+    const ready = this.#prepare(messages);
+    const entries = ready ?? (await this.#prepareAnew(messages));
+    if (this.#closed) throw new UnavailableError('the producer is closed');
+    let bytes = 0;
+    for (const entry of entries) bytes += entry.bytes;
+    if (this.#pendingBytes + bytes > mostPendingBytes)
+      throw new UnavailableError(`${this.#pendingBytes} bytes wait for Kafka already; try again later`);
+    this.#pendingBytes += bytes;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const call: Call = { waiting: entries.length, resolve, reject };
+        for (const entry of entries) this.#laneFor(entry).push({ ...entry, call });
+      });
+    } finally {
+      this.#pendingBytes -= bytes;
+    }
+  }
+
+  /** Decides partitions without waiting, so that calls keep their order; `undefined` when a topic is new here. */
+  #prepare(messages: readonly Message[]): Outgoing[] | undefined {
+    const entries: Outgoing[] = [];
+    for (const message of messages) {
+      const topic = this.#topics.get(message.topic);
+      if (topic === undefined || !this.#fresh.has(message.topic)) return undefined;
+      if (message.value.byteLength > topic.largest)
+        throw new PermanentError(
+          'too-large',
+          `a message of ${message.value.byteLength} bytes is above the ${topic.largest} of topic ${message.topic}`,
+        );
+      const entry = outgoing(message, topic.partitions);
+      if (entry.bytes > topic.largest + headerAllowance)
+        throw new PermanentError(
+          'too-large',
+          `key and headers of a message of topic ${message.topic} are above ${headerAllowance} bytes`,
+        );
+      entries.push(entry);
+    }
+    return entries;
+  }
+
+  #learning: Promise<void> = Promise.resolve();
+
+  /** One call after the other, in order. */
+  async #prepareAnew(messages: readonly Message[]): Promise<Outgoing[]> {
+    const learned = this.#learning.then(() => this.#learn(messages.map(({ topic }) => topic)));
+    this.#learning = learned.catch(() => undefined);
+    await learned;
+    return this.#prepare(messages) ?? [];
+  }
+
+  async #learn(topics: readonly string[]): Promise<void> {
+    const unknown = [...new Set(topics)].filter((topic) => !this.#fresh.has(topic));
+    if (unknown.length === 0) return;
+    try {
+      const metadata = await within(patienceMs, this.#options.cluster.metadata(unknown, true));
+      for (const topic of unknown) {
+        const largest = await within(patienceMs, largestValue(this.#options.cluster, topic));
+        const lanes = this.#lanesFor(topic, metadata.topics.get(topic)?.leaders ?? []);
+        this.#topics.set(topic, { partitions: lanes.length, largest, lanes });
+        this.#fresh.add(topic);
+      }
+    } catch (cause) {
+      if (cause instanceof FatalBusError) throw new UnavailableError(cause.message, { cause });
+      throw new UnavailableError(`Kafka cannot be reached: ${reasonOf(cause)}`, { cause });
+    }
+  }
+
+  #laneFor({ topic, partition }: Outgoing): Lane {
+    const lane = this.#topics.get(topic)?.lanes[partition];
+    if (lane === undefined) throw new UnavailableError(`topic ${topic} has no partition ${partition} any more`);
+    return lane;
+  }
+
+  /** A partition stays in its lane while something is under way there, or its order would be lost. */
+  #lanesFor(topic: string, leaders: readonly number[]): Lane[] {
+    const before = this.#topics.get(topic)?.lanes ?? [];
+    return leaders.map((leader, partition) => {
+      const lane = before[partition];
+      return lane === undefined || lane.isIdle ? this.#laneOf(leader) : lane;
+    });
+  }
+
+  #laneOf(leader: number): Lane {
+    const existing = this.#lanes.get(leader);
+    if (existing !== undefined) return existing;
+    const lane = new Lane({
+      driver: this.#options.driver,
+      limitOf: this.#roundLimit,
+      acknowledged: () => {
+        this.#trouble = undefined;
+      },
+      failed: (reason) => {
+        this.#fresh.clear();
+        if (!(reason instanceof PermanentError)) this.#trouble = { at: performance.now(), reason: reason.message };
+      },
+    });
+    this.#lanes.set(leader, lane);
+    return lane;
+  }
+
+  readonly #roundLimit = (topic: string): number => (this.#topics.get(topic)?.largest ?? 0) + headerAllowance;
+
+  async transaction<Result>(name: string, work: (publish: Producer['publish']) => Promise<Result>): Promise<Result> {
+    return this.#options.transaction(name, (send) =>
+      work(async (messages) => {
+        if (messages.length === 0) return;
+        let rest: readonly Outgoing[] = this.#prepare(messages) ?? (await this.#prepareAnew(messages));
+        while (rest.length > 0) {
+          const next = nextRound(rest, this.#roundLimit);
+          await send(next.round);
+          rest = next.rest;
+        }
+      }),
+    );
+  }
+
+  /** Why nothing was acknowledged a moment ago; `undefined` when the last round was, or when it is worth trying again. */
+  get trouble(): string | undefined {
+    const trouble = this.#trouble;
+    return trouble !== undefined && performance.now() - trouble.at < troubleMs ? trouble.reason : undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.close()));
+  }
+}

@@ -1,0 +1,362 @@
+/** The embedded bus: a durable log of append-only segment files. See the README in `bus-segments/`. */
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
+import { partitionOf } from '../../schemas/partition.ts';
+import type { Bus, BusRecord, ConsumerOptions, Lag, Message, Producer } from '../../schemas/ports/bus.ts';
+import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
+import { type Log, silent } from '../../schemas/ports/log.ts';
+import type { Topic } from '../../schemas/topics.ts';
+import { lockDirectory } from '../directory-lock.ts';
+import { Slabs } from '../slabs.ts';
+import { type Disk, disk as realDisk } from './disk.ts';
+import { Group, segmentsConsumer } from './group.ts';
+import { Lane } from './lane.ts';
+import { type KeptTopic, OffsetStore } from './offset-store.ts';
+import { PartitionLog, partitionDirectory } from './partition.ts';
+import { Gathered, LostRecordsError, PartitionReader } from './reader.ts';
+import { type Encoded, encode } from './record.ts';
+import { Transactions } from './transactions.ts';
+
+const mebibyte = 1024 * 1024;
+
+export interface SegmentsOptions {
+  /** Everything lies in here; made when missing. One process at a time. */
+  readonly directory: string;
+  readonly clock?: Clock;
+  readonly log?: Log;
+  /** A segment that has this many bytes is followed by a new one. Default 128 MiB. */
+  readonly segmentBytes?: number;
+  /** Bytes a partition keeps, instead of each topic's own. */
+  readonly retentionBytes?: number | undefined;
+  /** How often old segments are looked for. Default one minute. */
+  readonly retentionEveryMs?: number;
+  /** Bytes that may wait to be written; `publish` rejects above. Default 256 MiB. */
+  readonly maxPendingBytes?: number;
+  /** How long to wait for another process to let go of the directory. Default 1,000. */
+  readonly lockWaitMs?: number;
+  readonly disk?: Disk;
+}
+
+/** A bus on segment files. `retain` removes now what the timer would remove within its period. */
+export interface SegmentsBus extends Bus {
+  retain(): Promise<void>;
+}
+
+interface OpenTopic {
+  readonly kept: KeptTopic;
+  readonly partitions: PartitionLog[];
+}
+
+/** Opens the log in a directory; rejects when another process has it. `close` abandons batches in hand: stop consumers first. */
+export const segmentsBus = async (options: SegmentsOptions): Promise<SegmentsBus> => {
+  await mkdir(options.directory, { recursive: true });
+  const lock = await lockDirectory(options.directory, options.lockWaitMs ?? 1000);
+  let store: OffsetStore;
+  try {
+    store = new OffsetStore(options.directory);
+  } catch (error) {
+    await lock.close();
+    throw error;
+  }
+  const bus = new EmbeddedBus(options, store, () => lock.close());
+  try {
+    await bus.open();
+  } catch (error) {
+    await bus.close();
+    throw error;
+  }
+  return bus;
+};
+
+class EmbeddedBus implements SegmentsBus {
+  readonly #options: SegmentsOptions;
+  readonly #store: OffsetStore;
+  readonly #transactions: Transactions;
+  readonly #unlock: () => Promise<void>;
+  readonly #disk: Disk;
+  readonly #log: Log;
+  readonly #topics = new Map<string, OpenTopic>();
+  readonly #groups = new Map<string, Group>();
+  readonly #lanes = new Map<string, Lane[]>();
+  readonly #slabs = new Slabs();
+  #timer: NodeJS.Timeout | undefined;
+  #pendingBytes = 0;
+  #closed: Promise<void> | undefined;
+  #retaining: Promise<void> = Promise.resolve();
+  #probing: Promise<void> | undefined;
+
+  constructor(options: SegmentsOptions, store: OffsetStore, unlock: () => Promise<void>) {
+    this.#options = options;
+    this.#store = store;
+    this.#unlock = unlock;
+    this.#disk = options.disk ?? realDisk;
+    this.#log = options.log ?? silent;
+    this.#transactions = new Transactions(store, {
+      publish: (messages, transaction) => this.#publish(messages, transaction),
+      release: (transaction) => {
+        for (const { partitions } of this.#topics.values())
+          for (const partition of partitions) partition.release(transaction);
+      },
+    });
+  }
+
+  async open(): Promise<void> {
+    for (const kept of this.#store.topics()) await this.#openTopic(kept);
+    this.#timer = setInterval(
+      () => void this.retain().catch(() => undefined),
+      this.#options.retentionEveryMs ?? 60_000,
+    );
+    this.#timer.unref();
+  }
+
+  async ensureTopics(topics: readonly Topic[]): Promise<void> {
+    for (const topic of topics) {
+      if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/.test(topic.name))
+        throw new PermanentError('bad-topic', `${topic.name} cannot be a topic's name`);
+      const before = this.#topics.get(topic.name)?.kept;
+      const kept: KeptTopic = {
+        name: topic.name,
+        partitions: Math.max(topic.embeddedPartitions, before?.partitions ?? 1),
+        retentionMs: Math.max(Math.round(topic.retentionHours * 3_600_000), before?.retentionMs ?? 0),
+        retentionBytes: Math.max(topic.retentionBytes, before?.retentionBytes ?? 0),
+        maxMessageBytes: Math.max(topic.maxMessageBytes, before?.maxMessageBytes ?? 0),
+      };
+      await this.#openTopic(kept);
+      this.#store.saveTopic(kept);
+    }
+    for (const group of this.#groups.values()) group.reshare();
+  }
+
+  async producer(): Promise<Producer> {
+    let closed = false;
+    const publishing = new Set<Promise<unknown>>();
+    const track = <Result>(promise: Promise<Result>): Promise<Result> => {
+      publishing.add(promise);
+      const done = () => publishing.delete(promise);
+      promise.then(done, done);
+      return promise;
+    };
+    const whileOpen = <Result>(work: () => Promise<Result>): Promise<Result> =>
+      closed ? Promise.reject(new UnavailableError('the producer is closed')) : track(work());
+    return {
+      publish: (messages) => whileOpen(() => this.#publish(messages, 0)),
+      transaction: (name, work) => whileOpen(() => this.#transactions.run(name, work)),
+      close: async () => {
+        closed = true;
+        await Promise.allSettled(publishing);
+      },
+    };
+  }
+
+  consumer(options: ConsumerOptions) {
+    const { group: name } = options;
+    const group = this.#groups.get(name) ?? new Group((topic) => this.#lanesOf(name, topic));
+    this.#groups.set(name, group);
+    return segmentsConsumer(options, group);
+  }
+
+  async *read(topic: string, partition: number, from: number, to: number): AsyncIterable<BusRecord> {
+    const log = this.#partition(topic, partition);
+    if (from < log.earliest)
+      throw new LostRecordsError(`${log.title}: offset ${from} is no longer kept, the earliest is ${log.earliest}`);
+    const reader = new PartitionReader(log, from, new Slabs());
+    try {
+      while (reader.next < Math.min(to, log.stableEnd)) {
+        const some = new Gathered({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: mebibyte, before: to });
+        await reader.take(some);
+        yield* some.records;
+      }
+    } finally {
+      await reader.close();
+    }
+  }
+
+  async offsets(topic: string) {
+    return this.#topic(topic).partitions.map(({ earliest, end }, partition) => ({ partition, earliest, end }));
+  }
+
+  async lag(group: string, topics: readonly string[]): Promise<readonly Lag[]> {
+    return topics.flatMap((topic) =>
+      this.#topic(topic).partitions.map(({ earliest, end }, partition) => {
+        const committed = this.#store.position(group, topic, partition)?.committed ?? earliest;
+        return { topic, partition, committed, end, lag: end - committed };
+      }),
+    );
+  }
+
+  async forget(group: string): Promise<void> {
+    if (this.#groups.get(group)?.hasMembers === true)
+      throw new PermanentError('group-in-use', `group ${group} has members: stop them first`);
+    if (!this.#store.forget(group)) throw new PermanentError('unknown-group', `group ${group} is not known`);
+    this.#groups.delete(group);
+    for (const [key, lanes] of this.#lanes) if (lanes.some((lane) => lane.group === group)) this.#lanes.delete(key);
+  }
+
+  /** After a failed write, tries one of its own: otherwise a process that is sent nothing because of it would stay so. */
+  async check(): Promise<void> {
+    if (this.#closed !== undefined) throw new UnavailableError('the bus is closed');
+    for (const { partitions } of this.#topics.values())
+      for (const { fault } of partitions) {
+        if (fault === undefined) continue;
+        // The roles of a process ask at once, and there is one file to try.
+        this.#probing ??= this.#probe(fault).finally(() => {
+          this.#probing = undefined;
+        });
+        return await this.#probing;
+      }
+  }
+
+  async #probe(fault: Error): Promise<void> {
+    const path = join(this.#options.directory, 'probe');
+    try {
+      await rm(path, { force: true });
+      const file = await this.#disk.open(path, 'create');
+      try {
+        await file.write([Buffer.alloc(mebibyte)], 0);
+        await file.sync();
+      } finally {
+        await file.close();
+        await rm(path, { force: true });
+      }
+    } catch (cause) {
+      throw new UnavailableError(`the log in ${this.#options.directory} cannot be written: ${fault.message}`, {
+        cause,
+      });
+    }
+  }
+
+  retain(): Promise<void> {
+    this.#retaining = this.#retaining.catch(() => undefined).then(() => this.#retain());
+    return this.#retaining;
+  }
+
+  async #retain(): Promise<void> {
+    for (const { kept, partitions } of this.#topics.values())
+      for (const [partition, log] of partitions.entries()) {
+        const needs = this.#needs(kept.name, partition);
+        const needed = Math.min(Number.POSITIVE_INFINITY, ...needs.map(({ committed }) => committed));
+        const bytes = this.#options.retentionBytes ?? kept.retentionBytes;
+        const { held } = await log.retain({ milliseconds: kept.retentionMs, bytes, needed });
+        const slowest = needs.find(({ committed }) => committed === needed);
+        if (held)
+          this.#log.warn(
+            { log: log.title, group: slowest?.group, committed: needed, end: log.end },
+            'records past their retention are kept because a group has not consumed them',
+          );
+      }
+  }
+
+  /** What each group that ever ran on the topic consumes next; a partition that was added since, from its beginning. */
+  #needs(topic: string, partition: number) {
+    return this.#store.groupsOf(topic).map((group) => ({
+      group,
+      committed: this.#store.position(group, topic, partition)?.committed ?? 0,
+    }));
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#retaining.catch(() => undefined);
+    for (const lanes of this.#lanes.values()) for (const lane of lanes) lane.assign(undefined);
+    for (const { partitions } of this.#topics.values()) for (const partition of partitions) await partition.close();
+    this.#store.close();
+    await this.#unlock();
+  }
+
+  /** Opens partitions that are not open yet and takes over the limits. */
+  async #openTopic(kept: KeptTopic): Promise<void> {
+    const partitions = this.#topics.get(kept.name)?.partitions ?? [];
+    for (let partition = partitions.length; partition < kept.partitions; partition++)
+      partitions.push(await this.#openPartition(kept.name, partition));
+    this.#topics.set(kept.name, { kept, partitions });
+    await this.#disk.syncDirectory(this.#options.directory);
+    await this.#disk.syncDirectory(join(this.#options.directory, kept.name));
+  }
+
+  #openPartition(topic: string, partition: number): Promise<PartitionLog> {
+    const seen = this.#store.groupsOf(topic).map((group) => {
+      const { committed = 0, claimed = -1 } = this.#store.position(group, topic, partition) ?? {};
+      return Math.max(committed, claimed + 1);
+    });
+    return PartitionLog.open({
+      topic,
+      partition,
+      directory: partitionDirectory(this.#options.directory, topic, partition),
+      disk: this.#disk,
+      clock: this.#options.clock ?? systemClock,
+      log: this.#log,
+      segmentBytes: this.#options.segmentBytes ?? 128 * mebibyte,
+      acknowledged: Math.max(0, ...seen),
+      aborted: (transaction) => this.#transactions.aborted(transaction),
+    });
+  }
+
+  #topic(name: string): OpenTopic {
+    const topic = this.#topics.get(name);
+    if (topic === undefined)
+      throw new PermanentError('unknown-topic', `there is no topic ${name}: it was never created`);
+    return topic;
+  }
+
+  #partition(topic: string, partition: number): PartitionLog {
+    const log = this.#topic(topic).partitions[partition];
+    if (log === undefined)
+      throw new PermanentError('unknown-partition', `topic ${topic} has no partition ${partition}`);
+    return log;
+  }
+
+  #lanesOf(group: string, topic: string): readonly Lane[] {
+    const key = JSON.stringify([group, topic]);
+    const lanes = this.#lanes.get(key) ?? [];
+    this.#lanes.set(key, lanes);
+    for (const [partition, partitionLog] of this.#topic(topic).partitions.entries())
+      lanes[partition] ??= new Lane({
+        group,
+        topic,
+        partition,
+        partitionLog,
+        store: this.#store,
+        slabs: this.#slabs,
+        log: this.#log,
+      });
+    return lanes;
+  }
+
+  async #publish(messages: readonly Message[], transaction: number): Promise<void> {
+    if (this.#closed !== undefined) throw new UnavailableError('the bus is closed');
+    const parts = new Map<PartitionLog, Encoded[]>();
+    let bytes = 0;
+    for (const message of messages) {
+      const { kept, partitions } = this.#topic(message.topic);
+      if (message.value.length > kept.maxMessageBytes)
+        throw new PermanentError(
+          'message-too-large',
+          `a message of ${message.value.length} bytes is above the ${kept.maxMessageBytes} of topic ${message.topic}`,
+        );
+      const partition = this.#partition(message.topic, partitionOf(message.key, partitions.length));
+      const entry = encode(message);
+      const entries = parts.get(partition) ?? [];
+      if (entries.length === 0) parts.set(partition, entries);
+      entries.push(entry);
+      bytes += entry.head.length + entry.value.length;
+    }
+    await this.#append(parts, bytes, transaction);
+  }
+
+  async #append(parts: ReadonlyMap<PartitionLog, Encoded[]>, bytes: number, transaction: number): Promise<void> {
+    const limit = this.#options.maxPendingBytes ?? 256 * mebibyte;
+    if (this.#pendingBytes + bytes > limit && this.#pendingBytes > 0)
+      throw new UnavailableError(`more than ${limit} bytes wait to be written`, { retryAfterSeconds: 1 });
+    this.#pendingBytes += bytes;
+    const appends = [...parts].map(([partition, entries]) => partition.append(entries, transaction));
+    const results = await Promise.allSettled(appends);
+    this.#pendingBytes -= bytes;
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  }
+}

@@ -1,0 +1,83 @@
+/** A consumer group in this process: its members, and which of them owns which partition. */
+import type { Batch, Consumer, ConsumerOptions } from '../../schemas/ports/bus.ts';
+import type { Lane, Owner } from './lane.ts';
+
+interface Member extends Owner {
+  readonly topics: readonly string[];
+}
+
+/** Members share the lanes of the topics they run on: lane by lane in turn, in the order in which members joined. */
+export class Group {
+  readonly #lanesOf: (topic: string) => readonly Lane[];
+  #members: readonly Member[] = [];
+
+  constructor(lanesOf: (topic: string) => readonly Lane[]) {
+    this.#lanesOf = lanesOf;
+  }
+
+  get hasMembers(): boolean {
+    return this.#members.length > 0;
+  }
+
+  join(member: Member): void {
+    // Throws for a topic that does not exist, before anything has changed.
+    for (const topic of member.topics) this.#lanesOf(topic);
+    this.#members = [...this.#members, member];
+    this.#share(member.topics);
+  }
+
+  leave(member: Member): void {
+    if (!this.#members.includes(member)) return;
+    this.#members = this.#members.filter((other) => other !== member);
+    this.#share(member.topics);
+  }
+
+  /** After partitions were added. */
+  reshare(): void {
+    this.#share([...new Set(this.#members.flatMap(({ topics }) => topics))]);
+  }
+
+  #share(topics: readonly string[]): void {
+    for (const topic of topics) {
+      const members = this.#members.filter((member) => member.topics.includes(topic));
+      for (const lane of this.#lanesOf(topic)) lane.assign(members[lane.partition % Math.max(1, members.length)]);
+    }
+  }
+}
+
+export const segmentsConsumer = (
+  { maxRecords = 20_000, maxBytes = 8 * 1024 * 1024, maxWaitMs = 1000 }: ConsumerOptions,
+  group: Group,
+): Consumer => {
+  const inHand = new Set<Promise<void>>();
+  const ended = Promise.withResolvers<void>();
+  let member: Member | undefined;
+  let stopped: Promise<void> | undefined;
+
+  const leave = async () => {
+    if (member !== undefined) group.leave(member);
+    await Promise.allSettled(inHand);
+  };
+  const fail = (error: Error) => {
+    void leave().then(() => ended.reject(error));
+  };
+  const hold = (delivery: Promise<void>) => {
+    inHand.add(delivery);
+    const release = () => inHand.delete(delivery);
+    delivery.then(release, release);
+  };
+
+  return {
+    async run(topics: readonly string[], onBatch: (batch: Batch) => Promise<void>) {
+      if (member !== undefined) throw new Error('a consumer runs once');
+      if (stopped !== undefined) return;
+      member = { topics, maxRecords, maxBytes, maxWaitMs, onBatch, hold, fail };
+      group.join(member);
+      await ended.promise;
+    },
+    stop() {
+      stopped ??= leave().then(() => ended.resolve());
+      return stopped;
+    },
+  };
+};

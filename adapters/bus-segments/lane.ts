@@ -1,0 +1,207 @@
+/** One partition for one group: forms batches, remembers their ranges, hands them to whoever owns the partition now. */
+import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Slabs } from '../slabs.ts';
+import type { OffsetStore } from './offset-store.ts';
+import type { PartitionLog } from './partition.ts';
+import { Gathered, LostRecordsError, PartitionReader } from './reader.ts';
+
+const firstBackOffMs = 300;
+const longestBackOffMs = 30_000;
+
+/** A member of a group, as a lane sees it. */
+export interface Owner {
+  readonly maxRecords: number;
+  readonly maxBytes: number;
+  readonly maxWaitMs: number;
+  onBatch(batch: Batch): Promise<void>;
+  /** Notes that a batch is in hand until the promise settles. */
+  hold(delivery: Promise<void>): void;
+  /** Consuming cannot go on. */
+  fail(error: Error): void;
+}
+
+export interface LaneOptions {
+  readonly group: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly partitionLog: PartitionLog;
+  readonly store: OffsetStore;
+  /** Shared by the lanes of a bus. */
+  readonly slabs: Slabs;
+  readonly log: Log;
+}
+
+export class Lane {
+  readonly group: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly #options: LaneOptions;
+  readonly #log: PartitionLog;
+  #owner: Owner | undefined;
+  #running = false;
+  #reader: PartitionReader | undefined;
+  /** Sums of the log when the reader had read everything; `undefined` when it is not known how much is left. */
+  #mark: { readonly bytes: number; readonly weight: number } | undefined;
+  #failures = 0;
+  #wake: (() => void) | undefined;
+
+  constructor(options: LaneOptions) {
+    this.topic = options.topic;
+    this.partition = options.partition;
+    this.#options = options;
+    this.group = options.group;
+    this.#log = options.partitionLog;
+    if (this.#position === undefined) this.#save(this.#log.earliest, undefined);
+  }
+
+  get #position() {
+    const { store, group, topic, partition } = this.#options;
+    return store.position(group, topic, partition);
+  }
+
+  /** The batch in hand, if any, finishes with its present owner; the next one goes to this one, or waits for one. */
+  assign(owner: Owner | undefined): void {
+    if (owner === this.#owner) return;
+    this.#owner = owner;
+    this.#failures = 0;
+    this.#wake?.();
+    if (owner !== undefined && !this.#running) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    try {
+      while (this.#owner !== undefined) await this.#turn(this.#owner);
+    } catch (error) {
+      const owner = this.#owner;
+      this.#owner = undefined;
+      owner?.fail(error as Error);
+    }
+    const reader = this.#reader;
+    this.#reader = undefined;
+    this.#mark = undefined;
+    await reader?.close().catch(() => undefined);
+    this.#running = false;
+    // Someone may have taken over meanwhile.
+    if (this.#owner !== undefined) void this.#run();
+  }
+
+  /** One batch, or an attempt at one. Only what makes consuming impossible rejects. */
+  async #turn(owner: Owner): Promise<void> {
+    try {
+      const records = await this.#next(owner);
+      const receiver = this.#owner;
+      const [first, last] = [records?.[0], records?.at(-1)];
+      if (records === undefined || first === undefined || last === undefined || receiver === undefined) return;
+      const { committed = 0, claimed } = this.#position ?? {};
+      if (claimed === undefined) this.#save(committed, last.offset);
+      const { topic, partition } = this;
+      const delivery = this.#deliver(receiver, { topic, partition, first: first.offset, last: last.offset, records });
+      receiver.hold(delivery);
+      await delivery.finally(() => this.#reader?.release());
+      this.#failures = 0;
+    } catch (error) {
+      if (error instanceof LostRecordsError) throw error;
+      await this.#backOff(error as Error);
+    }
+  }
+
+  async #deliver(owner: Owner, batch: Batch): Promise<void> {
+    await owner.onBatch(batch);
+    this.#save(batch.last + 1, undefined);
+  }
+
+  #save(committed: number, claimed: number | undefined): void {
+    const { store, group, topic, partition } = this.#options;
+    store.save({ group, topic, partition, committed, claimed });
+  }
+
+  async #backOff(error: Error): Promise<void> {
+    // The next attempt reads again, from the range's beginning.
+    this.#mark = undefined;
+    const waitMs = Math.min(longestBackOffMs, firstBackOffMs * 2 ** this.#failures++);
+    const { group, topic, partition } = this.#options;
+    const { committed, claimed } = this.#position ?? {};
+    this.#options.log.warn(
+      { group, topic, partition, first: committed, last: claimed, waitMs, cause: error.message },
+      'a batch failed and comes again',
+    );
+    if (this.#owner !== undefined) await this.#sleep(waitMs);
+  }
+
+  /** The records of the next batch: the claimed range again, or new ones. `undefined` when nobody wants them any more. */
+  async #next(owner: Owner): Promise<BusRecord[] | undefined> {
+    const { committed = 0, claimed } = this.#position ?? {};
+    this.#reader ??= new PartitionReader(this.#log, committed, this.#options.slabs);
+    const reader = this.#reader;
+    if (reader.next !== committed) this.#mark = undefined;
+    await reader.seek(committed);
+    if (claimed === undefined) return await this.#gather(reader, owner);
+    const limits = { maxRecords: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY, before: claimed + 1 };
+    const again = new Gathered(limits);
+    await reader.take(again);
+    if (again.records.at(-1)?.offset === claimed) return again.records;
+    // Says why, where something is lost or damaged.
+    await reader.take(new Gathered(limits));
+    throw new LostRecordsError(
+      `${this.#log.title}: the range ${committed} to ${claimed}, which group ${this.#options.group} has in hand, cannot be read again`,
+    );
+  }
+
+  async #gather(reader: PartitionReader, owner: Owner): Promise<BusRecord[] | undefined> {
+    const { maxRecords, maxBytes, maxWaitMs } = owner;
+    const gathered = new Gathered({ maxRecords, maxBytes, before: Number.POSITIVE_INFINITY });
+    let deadline = Number.POSITIVE_INFINITY;
+    while (this.#owner !== undefined) {
+      const readable = reader.next < this.#log.stableEnd;
+      const begun = readable || gathered.records.length > 0;
+      deadline = begun ? Math.min(deadline, performance.now() + maxWaitMs) : Number.POSITIVE_INFINITY;
+      const due = performance.now() >= deadline;
+      if (readable && (due || this.#plenty(gathered))) await this.#take(reader, gathered);
+      else if (!due) await this.#more(reader, gathered, deadline);
+      if (gathered.closed || (due && gathered.records.length > 0)) return gathered.records;
+    }
+    return undefined;
+  }
+
+  async #take(reader: PartitionReader, gathered: Gathered): Promise<void> {
+    await reader.take(gathered);
+    const { writtenBytes, writtenWeight, end } = this.#log;
+    this.#mark = reader.next === end ? { bytes: writtenBytes, weight: writtenWeight } : undefined;
+    // Only records of aborted transactions: the group is past them.
+    if (gathered.records.length === 0 && reader.next > (this.#position?.committed ?? 0))
+      this.#save(reader.next, undefined);
+  }
+
+  /** Enough was written to fill the batch, or it is not known how much. */
+  #plenty({ bytes, weight, limits }: Gathered): boolean {
+    if (this.#mark === undefined) return true;
+    const { writtenBytes, writtenWeight } = this.#log;
+    return (
+      bytes + writtenBytes - this.#mark.bytes >= limits.maxBytes ||
+      weight + writtenWeight - this.#mark.weight >= limits.maxRecords
+    );
+  }
+
+  /** Waits until there is something where there was nothing, until there is plenty, for the deadline or for another owner. */
+  async #more(reader: PartitionReader, gathered: Gathered, deadline: number): Promise<void> {
+    const idle = deadline === Number.POSITIVE_INFINITY;
+    const listener = () => {
+      if (reader.next < this.#log.stableEnd && (idle || this.#plenty(gathered))) this.#wake?.();
+    };
+    this.#log.listeners.add(listener);
+    await this.#sleep(idle ? undefined : deadline - performance.now());
+    this.#log.listeners.delete(listener);
+  }
+
+  /** Until `#wake`, or so long. */
+  async #sleep(ms: number | undefined): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = ms === undefined ? undefined : setTimeout(resolve, Math.max(0, ms));
+    this.#wake = resolve;
+    await promise;
+    this.#wake = undefined;
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,392 @@
+/** One partition: its segments, its one writer, and who waits for what is written. */
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Disk, SegmentFile } from './disk.ts';
+import type { ReadableLog } from './reader.ts';
+import { type Encoded, stamp } from './record.ts';
+import { recover } from './recovery.ts';
+import {
+  baseOf,
+  indexPath,
+  loadIndex,
+  newSegment,
+  noteRecord,
+  type Segment,
+  segmentPath,
+  writeIndex,
+} from './segment.ts';
+
+/** One write takes at most this much of what waits. */
+const groupBytes = 32 * 1024 * 1024;
+
+export interface PartitionOptions {
+  readonly topic: string;
+  readonly partition: number;
+  readonly directory: string;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly segmentBytes: number;
+  /** First offset of which nobody is known to have seen it; acknowledged offsets below it must be there. */
+  readonly acknowledged: number;
+  aborted(transaction: number): boolean;
+}
+
+/** Messages of one publish for this partition. */
+interface Waiting {
+  readonly entries: readonly Encoded[];
+  readonly transaction: number;
+  readonly bytes: number;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+export interface Keep {
+  readonly milliseconds: number;
+  readonly bytes: number;
+  /** First offset that some group still needs. */
+  readonly needed: number;
+}
+
+export class PartitionLog implements ReadableLog {
+  readonly title: string;
+  readonly disk: Disk;
+  readonly log: Log;
+  readonly segments: Segment[];
+  /** Called when there is more to read. */
+  readonly listeners = new Set<() => void>();
+  /** Sums over everything written since the log was opened, for those who wait for a full batch. */
+  writtenBytes = 0;
+  writtenWeight = 0;
+  readonly #options: PartitionOptions;
+  /** First offset of each open transaction. */
+  readonly #open = new Map<number, number>();
+  #end: number;
+  #file: SegmentFile | undefined;
+  /** What lies behind the synced bytes of the last segment is unknown. */
+  #unrepaired = false;
+  #fault: Error | undefined;
+  /** The next write begins a new segment. */
+  #rollNext = false;
+  #queue: Waiting[] = [];
+  #writing: Promise<void> | undefined;
+  #closed = false;
+
+  private constructor(options: PartitionOptions, segments: Segment[], end: number) {
+    this.#options = options;
+    this.title = `${options.topic}/${options.partition}`;
+    this.disk = options.disk;
+    this.log = options.log;
+    this.segments = segments;
+    this.#end = end;
+  }
+
+  /** Opens a partition's directory, which is made when missing, and puts right what a crash left. */
+  static async open(options: PartitionOptions): Promise<PartitionLog> {
+    await mkdir(options.directory, { recursive: true });
+    const names = await readdir(options.directory);
+    const bases = names.map(baseOf).filter((base) => base !== undefined);
+    bases.sort((left, right) => left - right);
+    const segments = bases.map((base) => ({ ...newSegment(options.directory, base), index: undefined }) as Segment);
+    const last = segments.at(-1);
+    const partition = new PartitionLog(options, segments, 0);
+    for (const segment of segments) await partition.#measure(segment);
+    if (last === undefined) await partition.#begin(options.acknowledged);
+    else await partition.#recover(last);
+    return partition;
+  }
+
+  get end(): number {
+    return this.#end;
+  }
+
+  get earliest(): number {
+    return this.segments[0]?.base ?? this.#end;
+  }
+
+  get stableEnd(): number {
+    let stable = this.#end;
+    for (const first of this.#open.values()) if (first < stable) stable = first;
+    return stable;
+  }
+
+  /** Why the last write failed, while nothing was written since. */
+  get fault(): Error | undefined {
+    return this.#fault;
+  }
+
+  aborted(transaction: number): boolean {
+    return this.#options.aborted(transaction);
+  }
+
+  /** Resolves once the messages are synced; rejects with `UnavailableError` when they are not in the log. */
+  append(entries: readonly Encoded[], transaction: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(new UnavailableError('the bus is closed'));
+      let bytes = 0;
+      for (const { head, value } of entries) bytes += head.length + value.length;
+      this.#queue.push({ entries, transaction, bytes, resolve, reject });
+      this.#writing ??= this.#drain();
+    });
+  }
+
+  /** What the transaction wrote is decided: readers may go on. */
+  release(transaction: number): void {
+    if (this.#open.delete(transaction)) this.#tell();
+  }
+
+  /** Removes whole segments that are too many or too old. `held`: some are kept only because a group needs them. */
+  async retain(keep: Keep): Promise<{ readonly removed: number; readonly held: boolean }> {
+    let removed = 0;
+    let held = false;
+    while (!held && (await this.#superfluous(keep))) {
+      held = (this.segments[1]?.base ?? this.#end) > keep.needed;
+      if (held || !(await this.#removeFirst())) break;
+      removed++;
+    }
+    if (removed > 0) await this.disk.syncDirectory(this.#options.directory);
+    return { removed, held };
+  }
+
+  /** Whether the first segment is past its age, or the others are enough. */
+  async #superfluous({ milliseconds, bytes }: Keep): Promise<boolean> {
+    const [first] = this.segments;
+    if (first === undefined || first.size === 0) return false;
+    const all = this.segments.reduce((sum, { size }) => sum + size, 0);
+    if (this.segments.length > 1 && all - first.size >= bytes) return true;
+    return (await this.#lastTimestamp(first)) < this.#options.clock.now() - milliseconds;
+  }
+
+  /** False when the first segment has to stay, being the one that is written. */
+  async #removeFirst(): Promise<boolean> {
+    if (this.segments.length === 1 && this.#writing === undefined && !this.#unrepaired) {
+      this.#writing = this.#rollNow();
+      await this.#writing;
+    }
+    const [first, second] = this.segments;
+    if (first === undefined || second === undefined) return false;
+    this.segments.shift();
+    await rm(first.path);
+    await rm(indexPath(first), { force: true });
+    return true;
+  }
+
+  /** Writes what waits, then lets go of the files. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#writing;
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+
+  async #measure(segment: Segment): Promise<void> {
+    const file = await this.disk.open(segment.path, 'read');
+    segment.size = await file.size();
+    await file.close();
+  }
+
+  async #lastTimestamp(segment: Segment): Promise<number> {
+    await loadIndex(segment);
+    // Without an index file, the time of the file's last write is as good.
+    segment.lastTimestampMs ??= (await stat(segment.path)).mtimeMs;
+    return segment.lastTimestampMs;
+  }
+
+  async #recover(last: Segment): Promise<void> {
+    const { acknowledged } = this.#options;
+    const file = await this.disk.open(last.path, 'write');
+    const found = await recover(file, last, acknowledged);
+    last.index = found.index;
+    last.lastTimestampMs = found.lastTimestampMs;
+    this.#end = found.end;
+    const place = { file: last.path, byte: found.goodBytes, reason: found.reason };
+    if (found.tail === 'torn') {
+      this.log.warn(
+        { ...place, bytes: last.size - found.goodBytes },
+        'cut off a torn write that was never acknowledged',
+      );
+      await file.truncate(found.goodBytes);
+      last.size = found.goodBytes;
+    }
+    // What a killed process wrote without syncing it is about to be shown to consumers.
+    await file.sync();
+    if (found.tail === 'damaged') {
+      this.log.error({ ...place, log: this.title }, 'a segment is damaged: consumers will stop there');
+      this.#rollNext = true;
+    }
+    if (this.#end < acknowledged) {
+      this.log.error({ log: this.title, end: this.#end, acknowledged }, 'records that were already read are missing');
+      this.#end = acknowledged;
+      this.#rollNext = true;
+    }
+    if (!this.#rollNext) {
+      this.#file = file;
+      return;
+    }
+    await file.close();
+    await this.#roll();
+  }
+
+  /** Begins a segment at an offset; its name is durable before anything is written to it. */
+  async #begin(base: number): Promise<void> {
+    const { directory } = this.#options;
+    const file = await this.disk.open(segmentPath(directory, base), 'create');
+    try {
+      await this.disk.syncDirectory(directory);
+    } catch (error) {
+      await file.close();
+      await rm(segmentPath(directory, base), { force: true });
+      throw error;
+    }
+    this.#file = file;
+    this.#end = base;
+    this.segments.push(newSegment(directory, base));
+  }
+
+  async #roll(): Promise<void> {
+    const last = this.segments.at(-1);
+    this.#rollNext = false;
+    // A segment without records would have its successor's name.
+    if (last?.base === this.#end) return;
+    const full = this.#file;
+    try {
+      await this.#begin(this.#end);
+    } catch (error) {
+      this.#rollNext = true;
+      throw error;
+    }
+    await full?.close();
+    // Only a shortcut: the log works without it.
+    if (last !== undefined) await writeIndex(last).catch(() => undefined);
+  }
+
+  async #rollNow(): Promise<void> {
+    try {
+      await this.#roll();
+    } catch (cause) {
+      this.log.warn({ log: this.title, cause: String(cause) }, 'no new segment could be begun');
+    }
+    this.#writing = this.#queue.length > 0 ? this.#drain() : undefined;
+  }
+
+  /** Group commit: whatever waits when a write has ended is the next write. */
+  async #drain(): Promise<void> {
+    // One turn later, so that publishes of this turn share the first write too.
+    await Promise.resolve();
+    while (this.#queue.length > 0) {
+      const group = this.#nextGroup();
+      try {
+        await this.#ready();
+        await this.#write(group);
+      } catch (cause) {
+        await this.#failed(cause as Error);
+        const error = new UnavailableError(`the log of ${this.title} cannot be written: ${(cause as Error).message}`, {
+          cause,
+        });
+        for (const { reject } of group) reject(error);
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  #nextGroup(): Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    for (const waiting of this.#queue) {
+      if (count > 0 && bytes + waiting.bytes > groupBytes) break;
+      bytes += waiting.bytes;
+      count++;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  /** The last segment is open, ends with its last good byte and has room. */
+  async #ready(): Promise<void> {
+    if (this.#unrepaired) await this.#repair();
+    const last = this.segments.at(-1);
+    if (this.#rollNext || (last !== undefined && last.size >= this.#options.segmentBytes)) await this.#roll();
+  }
+
+  async #write(group: readonly Waiting[]): Promise<void> {
+    const segment = this.segments.at(-1);
+    const file = this.#file;
+    if (segment === undefined || file === undefined) throw new Error('the segment file is not open');
+    const first = this.#end;
+    const timestampMs = this.#options.clock.now();
+    const buffers: Uint8Array[] = [];
+    let offset = first;
+    for (const { entries, transaction } of group)
+      for (const entry of entries) {
+        stamp(entry, { offset: offset++, timestampMs, transaction, group: first });
+        buffers.push(entry.head);
+        if (entry.value.length > 0) buffers.push(entry.value);
+      }
+    await file.write(buffers, segment.size);
+    try {
+      await file.sync();
+    } catch (error) {
+      // Nobody knows which pages of this file reached the disk: nothing is appended to it any more.
+      this.#rollNext = true;
+      throw error;
+    }
+    this.#written(segment, group, timestampMs);
+  }
+
+  #written(segment: Segment, group: readonly Waiting[], timestampMs: number): void {
+    let position = segment.size;
+    let offset = this.#end;
+    segment.lastTimestampMs = timestampMs;
+    this.#fault = undefined;
+    for (const { entries, transaction, bytes } of group) {
+      if (transaction !== 0 && !this.#open.has(transaction)) this.#open.set(transaction, offset);
+      for (const { head, value, weight } of entries) {
+        if (segment.index !== undefined) noteRecord(segment.index, offset, position);
+        this.writtenWeight += weight;
+        this.writtenBytes += value.length;
+        position += head.length + value.length;
+        offset++;
+      }
+      segment.size += bytes;
+    }
+    this.#end = offset;
+    for (const { resolve } of group) resolve();
+    this.#tell();
+  }
+
+  /** The file is cut back to its last good byte at once, so that a full disk gets the rest back. */
+  async #failed(cause: Error): Promise<void> {
+    if (this.#fault === undefined)
+      this.log.error({ log: this.title, cause: cause.message }, 'the log cannot be written');
+    this.#fault = cause;
+    this.#unrepaired = true;
+    // Should this fail too, the next write tries again.
+    await this.#repair().catch(() => undefined);
+  }
+
+  async #repair(): Promise<void> {
+    const last = this.segments.at(-1);
+    if (last === undefined) return;
+    await this.#file?.close().catch(() => undefined);
+    this.#file = undefined;
+    const file = await this.disk.open(last.path, 'write');
+    try {
+      await file.truncate(last.size);
+      await file.sync();
+    } catch (error) {
+      await file.close().catch(() => undefined);
+      throw error;
+    }
+    this.#file = file;
+    this.#unrepaired = false;
+  }
+
+  #tell(): void {
+    for (const listener of this.listeners) listener();
+  }
+}
+
+export const partitionDirectory = (directory: string, topic: string, partition: number): string =>
+  join(directory, topic, String(partition));

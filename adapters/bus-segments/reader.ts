@@ -1,0 +1,262 @@
+/** Reads one partition in order, in large pieces, checking every record. */
+import { existsSync } from 'node:fs';
+import { type BusRecord, bytesIn, recordsIn } from '../../schemas/ports/bus.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import { type Slab, type Slabs, slabBytes } from '../slabs.ts';
+import type { Disk, SegmentFile } from './disk.ts';
+import { bad, decode, find, headBytes, placeOf, verified } from './record.ts';
+import { nextGood } from './recovery.ts';
+import { acceptLossPath, loadIndex, positionBefore, type Segment } from './segment.ts';
+
+/** Pieces are read at least this large where the file has as much, … */
+const leastBytes = 1024 * 1024;
+/** … and at most this large, unless one record is larger. */
+const mostBytes = slabBytes;
+
+/** What a reader sees of a partition. */
+export interface ReadableLog {
+  /** `topic/partition`, for people. */
+  readonly title: string;
+  readonly disk: Disk;
+  readonly log: Log;
+  /** In order; at least one. */
+  readonly segments: readonly Segment[];
+  /** Offsets below are synced and no open transaction has one. */
+  readonly stableEnd: number;
+  aborted(transaction: number): boolean;
+}
+
+/** Records are missing or damaged: reading cannot go on by itself. The message says what an operator can do. */
+export class LostRecordsError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'LostRecordsError';
+  }
+}
+
+export interface Limits {
+  readonly maxRecords: number;
+  readonly maxBytes: number;
+  /** Offset after the last record to take. */
+  readonly before: number;
+}
+
+/** Records on their way to becoming a batch. */
+export class Gathered {
+  readonly limits: Limits;
+  readonly records: BusRecord[] = [];
+  weight = 0;
+  bytes = 0;
+  /** No further record goes in. */
+  closed = false;
+
+  constructor(limits: Limits) {
+    this.limits = limits;
+  }
+
+  /** Whether a value of this size still goes in; closes where not. */
+  takes(bytes: number): boolean {
+    if (this.records.length > 0 && this.bytes + bytes > this.limits.maxBytes) this.closed = true;
+    return !this.closed;
+  }
+
+  add(record: BusRecord, weight: number): void {
+    this.records.push(record);
+    this.weight += weight;
+    this.bytes += bytesIn(record);
+    if (this.weight >= this.limits.maxRecords || this.bytes >= this.limits.maxBytes) this.closed = true;
+  }
+}
+
+export class PartitionReader {
+  readonly #log: ReadableLog;
+  readonly #slabs: Slabs;
+  #next: number;
+  #segment: Segment | undefined;
+  #file: SegmentFile | undefined;
+  /** Bytes of the segment from `#chunkStart`; those before `#at` are done with. */
+  #chunk: Buffer = Buffer.alloc(0);
+  #chunkStart = 0;
+  #at = 0;
+  /** Memory of the chunk; of those before it that values may still be read from. */
+  #slab: Slab | undefined;
+  #left: Slab[] = [];
+
+  constructor(log: ReadableLog, from: number, slabs: Slabs) {
+    this.#log = log;
+    this.#next = from;
+    this.#slabs = slabs;
+  }
+
+  /** Offset of the next record to be read. */
+  get next(): number {
+    return this.#next;
+  }
+
+  /** Nothing that was taken so far is read any more: its memory is used again. */
+  release(): void {
+    for (const { release } of this.#left.splice(0)) release();
+  }
+
+  /** Goes on from another offset. */
+  async seek(offset: number): Promise<void> {
+    if (offset === this.#next) return;
+    await this.close();
+    this.#next = offset;
+  }
+
+  /** Lets go of file and buffers; reading may go on afterwards. */
+  async close(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    this.#segment = undefined;
+    this.#hold(undefined);
+    this.#chunk = Buffer.alloc(0);
+    await file?.close();
+  }
+
+  /**
+   * Takes records until the gathering is closed or the stable end is reached. Rejects with `LostRecordsError` at what cannot
+   * be read; records before it come first, in a gathering that it closes.
+   */
+  async take(into: Gathered): Promise<void> {
+    try {
+      await this.#take(into);
+    } catch (error) {
+      if (!(error instanceof LostRecordsError) || into.records.length === 0) throw error;
+      into.closed = true;
+    }
+  }
+
+  async #take(into: Gathered): Promise<void> {
+    for (;;) {
+      const end = Math.min(this.#log.stableEnd, into.limits.before);
+      if (into.closed || this.#next >= end) return;
+      if (this.#segment === undefined) await this.#enter();
+      const found = this.#gather(into, end);
+      if (found === undefined) return;
+      if (found.kind === 'bad') await this.#damaged(found.reason);
+      else await this.#load(found.needed, into.limits.maxBytes - into.bytes);
+    }
+  }
+
+  /** Parses what the chunk holds. Answers why it stopped, `undefined` when nothing more is wanted. */
+  #gather(into: Gathered, end: number) {
+    while (this.#next < end && !into.closed) {
+      const found = find(this.#chunk, this.#at);
+      if (found.kind !== 'record') return found;
+      const wanted = found.offset === this.#next;
+      // Before the checksum, so that what closes a batch is not checked twice.
+      if (wanted && !into.takes(found.valueLength)) return undefined;
+      if (!verified(this.#chunk, this.#at, found.length)) return bad('its checksum does not match');
+      if (found.offset > this.#next) return bad(`it has offset ${found.offset}`);
+      if (wanted) this.#accept(into);
+      this.#at += found.length;
+    }
+    return undefined;
+  }
+
+  /** The record at the reader's place has the next offset and is sound. */
+  #accept(into: Gathered): void {
+    const { transaction } = placeOf(this.#chunk, this.#at);
+    if (transaction === 0 || !this.#log.aborted(transaction)) {
+      const record = decode(this.#chunk, this.#at);
+      into.add(record, recordsIn(record.headers));
+    }
+    this.#next++;
+  }
+
+  /** Opens the segment that has the next offset. */
+  async #enter(): Promise<void> {
+    const segment = this.#log.segments.findLast(({ base }) => base <= this.#next);
+    if (segment === undefined) return this.#missing();
+    const index = await loadIndex(segment);
+    this.#file = await this.#log.disk.open(segment.path, 'read');
+    this.#segment = segment;
+    this.#place(positionBefore(index, this.#next));
+  }
+
+  #hold(slab: Slab | undefined): void {
+    if (this.#slab !== undefined) this.#left.push(this.#slab);
+    this.#slab = slab;
+  }
+
+  #place(position: number): void {
+    this.#hold(undefined);
+    this.#chunkStart = position;
+    this.#chunk = Buffer.alloc(0);
+    this.#at = 0;
+  }
+
+  /** Reads the next piece, from the record that the chunk does not hold whole; at the segment's end goes to the next one. */
+  async #load(needed: number, wanted: number): Promise<void> {
+    const segment = this.#segment;
+    const file = this.#file;
+    if (segment === undefined || file === undefined) return;
+    const position = this.#chunkStart + this.#at;
+    const left = segment.size - position;
+    if (left <= 0) return this.#leave(segment);
+    if (left < needed) return this.#damaged('it is cut short');
+    const piece = Math.max(needed, leastBytes, Math.min(wanted + headBytes, mostBytes));
+    const slab = this.#slabs.take(Math.min(left, piece));
+    const filled = await file.read(slab.bytes, position);
+    this.#place(position);
+    this.#hold(slab);
+    this.#chunk = slab.bytes.subarray(0, filled);
+    if (filled < needed) await this.#damaged('the file is shorter than it was');
+  }
+
+  async #leave(segment: Segment): Promise<void> {
+    const following = this.#log.segments.find(({ base }) => base > segment.base);
+    await this.close();
+    if (following === undefined || following.base > this.#next) await this.#missing();
+  }
+
+  /** The next offset lies in no segment. */
+  async #missing(): Promise<void> {
+    const following = this.#log.segments.find(({ base }) => base > this.#next);
+    const lost = `${this.#log.title}: offset ${this.#next} is no longer kept`;
+    if (following === undefined)
+      throw new LostRecordsError(`${lost}; the segment files are older than what was already read of them`);
+    if (!existsSync(acceptLossPath(following)))
+      throw new LostRecordsError(
+        `${lost}: offsets ${this.#next} to ${following.base - 1} are gone, the next one is ${following.base}. ` +
+          `Restore their segment files, or accept the loss by creating the empty file ${acceptLossPath(following)}`,
+      );
+    this.#log.log.warn(
+      { log: this.#log.title, from: this.#next, to: following.base - 1 },
+      'stepping over lost records, as accepted',
+    );
+    this.#next = following.base;
+  }
+
+  /** The record at the reader's place is not what it should be. */
+  async #damaged(reason: string): Promise<void> {
+    const segment = this.#segment;
+    const file = this.#file;
+    if (segment === undefined || file === undefined) return;
+    const position = this.#chunkStart + this.#at;
+    // An index file may be stale or damaged too: the records themselves decide.
+    if (this.#chunkStart > 0 && (segment.index?.positions.length ?? 0) > 0 && this.#at === 0) {
+      segment.index = { offsets: [], positions: [] };
+      return this.#place(0);
+    }
+    const good = await nextGood(file, segment.size, position + 1);
+    // On the way to a later offset: what is damaged here is not wanted.
+    if (good !== undefined && good.place.offset <= this.#next) return this.#place(good.position);
+    if (!existsSync(acceptLossPath(segment)))
+      throw new LostRecordsError(
+        `${this.#log.title}: ${segment.path} is damaged at byte ${position} (offset ${this.#next}): ${reason}. ` +
+          `Restore the file, or accept the loss of what cannot be read by creating the empty file ${acceptLossPath(segment)}`,
+      );
+    const following = this.#log.segments.find(({ base }) => base > segment.base);
+    const resume = Math.max(this.#next, good?.place.offset ?? following?.base ?? this.#log.stableEnd);
+    this.#log.log.warn(
+      { file: segment.path, byte: position, from: this.#next, to: resume - 1 },
+      'stepping over damaged records, as accepted',
+    );
+    this.#next = resume;
+    if (good === undefined) await this.close();
+    else this.#place(good.position);
+  }
+}

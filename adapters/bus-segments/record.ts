@@ -1,0 +1,125 @@
+/** One record as it lies in a segment file. The README of this folder draws the bytes. */
+import { crc32 } from 'node:zlib';
+import { PermanentError } from '../../schemas/errors.ts';
+import { type BusRecord, type Message, recordsIn } from '../../schemas/ports/bus.ts';
+
+/** "OIQ1", little endian: by it a reader finds the next record behind a damaged one. */
+export const magic = Buffer.from('OIQ1');
+const magicNumber = magic.readUInt32LE(0);
+export const headBytes = 56;
+/** Longer lengths are damage, not records. */
+const maxRecordBytes = 256 * 1024 * 1024;
+const at = {
+  crc: 4,
+  length: 8,
+  valueLength: 12,
+  headersLength: 16,
+  keyLength: 20,
+  offset: 24,
+  timestamp: 32,
+  transaction: 40,
+  group: 48,
+} as const;
+
+const writeInteger = (buffer: Buffer, value: number, position: number): void => {
+  buffer.writeUInt32LE(value % 0x1_0000_0000, position);
+  buffer.writeUInt32LE(Math.floor(value / 0x1_0000_0000), position + 4);
+};
+const readInteger = (buffer: Buffer, position: number): number =>
+  buffer.readUInt32LE(position) + buffer.readUInt32LE(position + 4) * 0x1_0000_0000;
+
+/** A message made ready for any place in the log: `stamp` gives it one. The value is not copied. */
+export interface Encoded {
+  /** Fixed head, key and headers. */
+  readonly head: Buffer;
+  readonly value: Uint8Array;
+  /** Telemetry records in it. */
+  readonly weight: number;
+}
+
+export const encode = ({ key, value, headers }: Message): Encoded => {
+  const keyLength = Buffer.byteLength(key);
+  if (keyLength > 0xffff)
+    throw new PermanentError('key-too-long', `a message key of ${keyLength} bytes is above 65535`);
+  const json = Object.keys(headers).length === 0 ? '' : JSON.stringify(headers);
+  const headersLength = Buffer.byteLength(json);
+  const head = Buffer.allocUnsafe(headBytes + keyLength + headersLength);
+  head.writeUInt32LE(magicNumber, 0);
+  head.writeUInt32LE(head.length + value.length, at.length);
+  head.writeUInt32LE(value.length, at.valueLength);
+  head.writeUInt32LE(headersLength, at.headersLength);
+  head.writeUInt32LE(keyLength, at.keyLength);
+  head.write(key, headBytes);
+  head.write(json, headBytes + keyLength);
+  return { head, value, weight: recordsIn(headers) };
+};
+
+/** Where a record lies: `group` is the first offset of those written and synced together with it. */
+export interface Place {
+  readonly offset: number;
+  readonly timestampMs: number;
+  /** 0 outside transactions. */
+  readonly transaction: number;
+  readonly group: number;
+}
+
+/** Writes place and checksum into the head. */
+export const stamp = ({ head, value }: Encoded, { offset, timestampMs, transaction, group }: Place): void => {
+  writeInteger(head, offset, at.offset);
+  writeInteger(head, timestampMs, at.timestamp);
+  writeInteger(head, transaction, at.transaction);
+  writeInteger(head, group, at.group);
+  head.writeUInt32LE(crc32(value, crc32(head.subarray(at.length))), at.crc);
+};
+
+/** What lies at a position of a buffer: a record, the beginning of one that goes on behind the buffer, or something else. */
+export type Found =
+  | { readonly kind: 'record'; readonly length: number; readonly valueLength: number; readonly offset: number }
+  | { readonly kind: 'short'; readonly needed: number }
+  | { readonly kind: 'bad'; readonly reason: string };
+
+export const bad = (reason: string) => ({ kind: 'bad', reason }) as const;
+
+/** Reads the head only; `verified` checks the rest. */
+export const find = (buffer: Buffer, position: number): Found => {
+  const left = buffer.length - position;
+  if (left < headBytes) return { kind: 'short', needed: headBytes };
+  if (buffer.readUInt32LE(position) !== magicNumber) return bad('it does not begin as a record does');
+  const length = buffer.readUInt32LE(position + at.length);
+  const valueLength = buffer.readUInt32LE(position + at.valueLength);
+  const parts =
+    headBytes +
+    valueLength +
+    buffer.readUInt32LE(position + at.headersLength) +
+    buffer.readUInt32LE(position + at.keyLength);
+  if (length !== parts || length > maxRecordBytes) return bad('its lengths contradict each other');
+  if (left < length) return { kind: 'short', needed: length };
+  return { kind: 'record', length, valueLength, offset: readInteger(buffer, position + at.offset) };
+};
+
+/** True when the record of this length at this position has the checksum that was written with it. */
+export const verified = (buffer: Buffer, position: number, length: number): boolean =>
+  crc32(buffer.subarray(position + at.length, position + length)) === buffer.readUInt32LE(position + at.crc);
+
+export const placeOf = (buffer: Buffer, position: number): Place => ({
+  offset: readInteger(buffer, position + at.offset),
+  timestampMs: readInteger(buffer, position + at.timestamp),
+  transaction: readInteger(buffer, position + at.transaction),
+  group: readInteger(buffer, position + at.group),
+});
+
+/** The record as consumers see it; its value is a view of the buffer. */
+export const decode = (buffer: Buffer, position: number): BusRecord => {
+  const keyLength = buffer.readUInt32LE(position + at.keyLength);
+  const headersLength = buffer.readUInt32LE(position + at.headersLength);
+  const key = position + headBytes;
+  const headers = key + keyLength;
+  const value = headers + headersLength;
+  return {
+    offset: readInteger(buffer, position + at.offset),
+    timestampMs: readInteger(buffer, position + at.timestamp),
+    key: buffer.toString('utf8', key, headers),
+    value: buffer.subarray(value, value + buffer.readUInt32LE(position + at.valueLength)),
+    headers: headersLength === 0 ? {} : (JSON.parse(buffer.toString('utf8', headers, value)) as Record<string, string>),
+  };
+};

@@ -1,0 +1,88 @@
+/** Transactions: records are written with the transaction's number and are read once its end is on the disk. */
+import type { Message, Producer } from '../../schemas/ports/bus.ts';
+import type { OffsetStore } from './offset-store.ts';
+
+/** After this a transaction is aborted, so that a forgotten one does not hold up its partitions' readers. */
+const longestMs = 60_000;
+
+interface Holder {
+  /** 0 until it publishes. */
+  id: number;
+  /** Why it can neither publish nor commit any more. */
+  over: Error | undefined;
+  readonly publishing: Promise<void>[];
+}
+
+export interface TransactionalLog {
+  publish(messages: readonly Message[], transaction: number): Promise<void>;
+  /** Readers may pass the records of this transaction. */
+  release(transaction: number): void;
+}
+
+export class Transactions {
+  readonly #store: OffsetStore;
+  readonly #log: TransactionalLog;
+  readonly #aborted: Set<number>;
+  readonly #holders = new Map<string, Holder>();
+
+  constructor(store: OffsetStore, log: TransactionalLog) {
+    this.#store = store;
+    this.#log = log;
+    this.#aborted = new Set(store.unfinishedTransactions());
+  }
+
+  aborted(transaction: number): boolean {
+    return this.#aborted.has(transaction);
+  }
+
+  async run<Result>(name: string, work: (publish: Producer['publish']) => Promise<Result>): Promise<Result> {
+    const fenced = new Error(`the transaction ${name} was fenced out by a later one of the same name`);
+    const earlier = this.#holders.get(name);
+    if (earlier !== undefined) earlier.over ??= fenced;
+    const holder: Holder = { id: 0, over: undefined, publishing: [] };
+    this.#holders.set(name, holder);
+    const timer = setTimeout(() => {
+      holder.over ??= new Error(`the transaction ${name} took longer than ${longestMs / 1000} s and was aborted`);
+      void this.#abort(holder);
+    }, longestMs);
+    try {
+      if (earlier !== undefined) await this.#abort(earlier);
+      const result = await work((messages) => this.#publish(name, holder, messages));
+      await Promise.all(holder.publishing);
+      if (holder.over !== undefined) throw holder.over;
+      this.#commit(holder);
+      return result;
+    } catch (error) {
+      holder.over ??= new Error(`the transaction ${name} was aborted`, { cause: error });
+      await this.#abort(holder);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      if (this.#holders.get(name) === holder) this.#holders.delete(name);
+    }
+  }
+
+  #publish(name: string, holder: Holder, messages: readonly Message[]): Promise<void> {
+    if (holder.over !== undefined) return Promise.reject(holder.over);
+    if (holder.id === 0) holder.id = this.#store.beginTransaction(name);
+    const publishing = this.#log.publish(messages, holder.id);
+    // Who does not await it still has it awaited before the commit.
+    publishing.catch(() => undefined);
+    holder.publishing.push(publishing);
+    return publishing;
+  }
+
+  #commit(holder: Holder): void {
+    if (holder.id === 0) return;
+    this.#store.commitTransaction(holder.id);
+    holder.over = new Error('the transaction has ended');
+    this.#log.release(holder.id);
+  }
+
+  async #abort({ id, publishing }: Holder): Promise<void> {
+    await Promise.allSettled(publishing);
+    if (id === 0 || this.#aborted.has(id)) return;
+    this.#aborted.add(id);
+    this.#log.release(id);
+  }
+}

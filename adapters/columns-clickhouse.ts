@@ -1,0 +1,176 @@
+/** The columns port on a ClickHouse server, over HTTP. */
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import {
+  type ClickHouseClient,
+  ClickHouseError,
+  ClickHouseLogLevel,
+  type ClickHouseSettings,
+  createClient,
+} from '@clickhouse/client';
+import { UnavailableError } from '../schemas/errors.ts';
+import type { Columns, NativeBlock, QueryLimits, QueryParameters, TenantColumns } from '../schemas/ports/columns.ts';
+import { type Log, silent } from '../schemas/ports/log.ts';
+import { insertError, queryError } from './columns-sql/engine-errors.ts';
+import { filterSettings, insertSettings, limitSettings } from './columns-sql/query-settings.ts';
+import { rowsOf } from './columns-sql/rows.ts';
+import { bindLiterals, quoteName } from './columns-sql/sql-literals.ts';
+import { checkTenantSql, tenantParameters } from './columns-sql/tenant-fence.ts';
+
+export interface ClickhouseColumnsOptions {
+  /** `http(s)://user:password@host:port/database`. The database is created when it is missing. */
+  readonly url: string;
+  readonly log?: Log;
+}
+
+const requestTimeoutMs = 60_000;
+/** Kept sockets end before the server's `keep_alive_timeout` (10 s, 3 s before 23.11). */
+const idleSocketMs = 2500;
+const unknownDatabase = 81;
+/** Long lists of ids are part of the statement. */
+const maxQueryBytes = 64 * 1024 ** 2;
+const loopback = /^(?:localhost|127\..*|\[::1\])$/;
+
+const codeOf = (error: unknown): number | undefined =>
+  error instanceof ClickHouseError ? Number(error.code) : undefined;
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+const unreachable = (error: unknown): UnavailableError =>
+  new UnavailableError(`ClickHouse cannot be reached: ${asError(error).message}`, { cause: error });
+
+/**
+ * Runs what may be repeated (a read, an insert with its token) a second time when the connection broke: the server may close
+ * a kept socket at the moment at which it is used again.
+ */
+const onceMore = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (
+      !/socket hang up|ECONNRESET|EPIPE/.test(`${asError(error).message} ${String((error as { code?: unknown }).code)}`)
+    )
+      throw error;
+    return work();
+  }
+};
+
+class ClickhouseColumns implements Columns {
+  readonly #client: ClickHouseClient;
+  readonly #url: URL;
+
+  constructor(url: string) {
+    this.#url = new URL(url);
+    this.#client = createClient({
+      url,
+      request_timeout: requestTimeoutMs,
+      max_open_connections: 16,
+      keep_alive: { enabled: true, idle_socket_ttl: idleSocketMs },
+      // Within a machine compression costs more than it saves; results of another one are worth it.
+      compression: { request: false, response: !loopback.test(this.#url.hostname) },
+      log: { level: ClickHouseLogLevel.OFF },
+    });
+  }
+
+  async insert({ table, columns, rows, chunks }: NativeBlock, token: string): Promise<void> {
+    if (rows === 0) return;
+    const names = columns.map(({ name }) => quoteName(name)).join(', ');
+    const insert = async (): Promise<void> => {
+      const { stream } = await this.#client.exec({
+        query: `INSERT INTO ${quoteName(table)} (${names}) FORMAT Native`,
+        values: Readable.from(chunks, { objectMode: false }),
+        clickhouse_settings: { ...insertSettings(token), wait_end_of_query: 1 },
+      });
+      for await (const _ of stream);
+    };
+    try {
+      await onceMore(insert);
+    } catch (error) {
+      throw codeOf(error) === undefined ? unreachable(error) : insertError(table, codeOf(error), asError(error));
+    }
+  }
+
+  of(tenantId: string): TenantColumns {
+    return {
+      tenantId,
+      query: async <Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> => {
+        checkTenantSql(sql);
+        return this.#read<Row>(sql, tenantParameters(tenantId, parameters), limits, tenantId);
+      },
+    };
+  }
+
+  async query<Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {
+    return this.#read<Row>(sql, parameters, limits);
+  }
+
+  async #read<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId?: string): Promise<Row[]> {
+    const { signal } = limits;
+    signal?.throwIfAborted();
+    const statement = bindLiterals(sql, parameters);
+    const read = async (): Promise<string> => {
+      const result = await this.#client.query({
+        query: statement,
+        format: 'JSONEachRow',
+        query_id: randomUUID(),
+        clickhouse_settings: readSettings(limits, tenantId),
+        ...(signal === undefined ? {} : { abort_signal: signal }),
+      });
+      return result.text();
+    };
+    try {
+      return rowsOf<Row>(await onceMore(read));
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw codeOf(error) === undefined ? unreachable(error) : queryError(codeOf(error), asError(error));
+    }
+  }
+
+  async execute(sql: string): Promise<void> {
+    try {
+      await this.#client.command({ query: sql, clickhouse_settings: { wait_end_of_query: 1 } });
+    } catch (error) {
+      if (codeOf(error) === undefined) throw unreachable(error);
+      if (codeOf(error) !== unknownDatabase)
+        throw new Error(`the statement failed: ${asError(error).message}`, { cause: error });
+      await this.#createDatabase();
+      await this.#client.command({ query: sql });
+    }
+  }
+
+  async #createDatabase(): Promise<void> {
+    const url = new URL(this.#url);
+    const database = decodeURIComponent(url.pathname.slice(1));
+    url.pathname = '/default';
+    const client = createClient({ url, log: { level: ClickHouseLogLevel.OFF } });
+    await client
+      .command({ query: `CREATE DATABASE IF NOT EXISTS ${quoteName(database)}` })
+      .finally(() => client.close());
+  }
+
+  async check(): Promise<void> {
+    await this.query('SELECT 1');
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close();
+  }
+}
+
+const readSettings = (limits: QueryLimits, tenantId: string | undefined): ClickHouseSettings => {
+  const filters = filterSettings(tenantId);
+  const settings: Record<string, string | number> = {
+    ...limitSettings(limits, tenantId),
+    // An error in the middle of a result is then an error, not its last line.
+    wait_end_of_query: 1,
+    cancel_http_readonly_queries_on_client_close: 1,
+    max_query_size: maxQueryBytes,
+    ...(filters === undefined ? {} : { additional_table_filters: filters }),
+  };
+  return settings;
+};
+
+/** Columns on a server. Does not wait for it: `check` says whether it answers. */
+export const clickhouseColumns = async ({ url, log = silent }: ClickhouseColumnsOptions): Promise<Columns> => {
+  const columns = new ClickhouseColumns(url);
+  log.info({ host: new URL(url).host }, 'columns are on ClickHouse');
+  return columns;
+};

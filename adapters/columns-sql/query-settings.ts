@@ -1,0 +1,42 @@
+/** What inserts and reads ask of the engine, as its settings: limits and fences of reads among them. */
+import type { QueryLimits } from '../../schemas/ports/columns.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import { madeByMerges } from '../../schemas/tables/search.ts';
+import { tenantFilters } from './tenant-fence.ts';
+
+const gibibyte = 1024 ** 3;
+const defaults = { maxExecutionSeconds: 30, maxMemoryBytes: 2 * gibibyte, maxResultRows: 100_000 };
+const maxResultBytes = 256 * 1024 ** 2;
+
+/** Settings of every insert: stored when it resolves, once for a token, in one thread. */
+export const insertSettings = (token: string): Readonly<Record<string, string | number>> => ({
+  insert_deduplication_token: token,
+  async_insert: 0,
+  max_insert_threads: 1,
+  exclude_materialize_skip_indexes_on_insert: madeByMerges.join(', '),
+});
+
+/** Plain settings of every read: the limits, and results in which no number loses digits. */
+export const limitSettings = (
+  limits: QueryLimits,
+  tenantId: string | undefined,
+  mostMemory = Number.POSITIVE_INFINITY,
+) => ({
+  // 1 lets a statement change no setting and reach no outside; the platform's own may bring settings.
+  readonly: tenantId === undefined ? 2 : 1,
+  max_execution_time: limits.maxExecutionSeconds ?? defaults.maxExecutionSeconds,
+  max_memory_usage: Math.min(limits.maxMemoryBytes ?? defaults.maxMemoryBytes, mostMemory),
+  max_result_rows: limits.maxResultRows ?? defaults.maxResultRows,
+  max_result_bytes: maxResultBytes,
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_denormals: 1,
+  output_format_json_array_of_rows: 1,
+});
+
+/** The value of `additional_table_filters` of a tenant's read, as the engine spells maps; none for the platform's own. */
+export const filterSettings = (tenantId: string | undefined): string | undefined =>
+  tenantId === undefined
+    ? undefined
+    : `{${Object.entries(tenantFilters(tenantId))
+        .map(([table, filter]) => `${quote(table)}: ${quote(filter)}`)
+        .join(', ')}}`;

@@ -1,0 +1,49 @@
+/** Values as SQL literals. The only place where a value becomes part of a statement's text. */
+
+import { PermanentError } from '../../schemas/errors.ts';
+import type { QueryParameters } from '../../schemas/ports/columns.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import { tokensOf } from './sql-text.ts';
+
+/** An identifier in backquotes. */
+export const quoteName = (name: string): string => {
+  if (name.includes('\0')) throw new PermanentError('bad-query', 'a name must not contain NUL');
+  return `\`${name.replace(/[\\`]/g, '\\$&')}\``;
+};
+
+type Value = QueryParameters[string];
+
+const scalarText = (value: string | number | bigint | boolean): string =>
+  typeof value === 'number' && !Number.isFinite(value)
+    ? String(value).replace('Infinity', 'inf').toLowerCase()
+    : String(value);
+
+/** Element types whose text stands in quotes within an array's text; ids of 64 bits come as strings and stand without. */
+const quotedElements = /String|Date|UUID|Enum|IP/;
+
+/** An array is one literal however long it is: the parser counts elements, not characters. */
+const literalOf = (value: Value, type: string): string => {
+  if (type === 'Identifier') return quoteName(String(value));
+  if (!Array.isArray(value)) {
+    const text = quote(scalarText(value as string));
+    return type === 'String' ? text : `CAST(${text}, ${quote(type)})`;
+  }
+  const items = quotedElements.test(type) ? value.map((item) => quote(scalarText(item))) : value.map(scalarText);
+  return `CAST(${quote(`[${items.join(',')}]`)}, ${quote(type)})`;
+};
+
+/** Replaces every `{name:Type}` outside literals and comments by the parameter's literal. */
+export const bindLiterals = (sql: string, parameters: QueryParameters): string => {
+  if (!sql.includes('{')) return sql;
+  let bound = '';
+  for (const token of tokensOf(sql)) {
+    if (token.kind !== 'parameter' || token.name === undefined || token.type === undefined) {
+      bound += token.text;
+      continue;
+    }
+    const value = Object.hasOwn(parameters, token.name) ? parameters[token.name] : undefined;
+    if (value === undefined) throw new PermanentError('bad-query', `the query's parameter ${token.name} has no value`);
+    bound += literalOf(value, token.type);
+  }
+  return bound;
+};

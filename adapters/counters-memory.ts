@@ -1,0 +1,121 @@
+/** Counters of one process, in bounded memory. */
+import { type Clock, systemClock } from '../schemas/ports/clock.ts';
+import type { Bucket, Counters } from '../schemas/ports/counters.ts';
+
+const maxEntries = 100_000;
+const maxCachedCharacters = 64 * 1024 * 1024;
+const dayMs = 86_400_000;
+
+interface Expiring {
+  /** From then on the entry says nothing that its absence would not. */
+  readonly expiresAt: number;
+}
+
+/**
+ * A map of two generations: when the young one has grown to half of what is allowed it becomes the old one, and what was in
+ * the old one and was not used since is forgotten. (Removing the oldest key of one Map costs more the more was removed.)
+ */
+class BoundedMap<Value extends Expiring> {
+  readonly #sizeOf: (value: Value) => number;
+  readonly #half: number;
+  #young = new Map<string, Value>();
+  #old: ReadonlyMap<string, Value> = new Map();
+  #size = 0;
+
+  constructor(maxSize: number, sizeOf: (value: Value) => number) {
+    this.#half = maxSize / 2;
+    this.#sizeOf = sizeOf;
+  }
+
+  get(key: string, now: number): Value | undefined {
+    const young = this.#young.get(key);
+    const value = young ?? this.#old.get(key);
+    if (value === undefined || value.expiresAt <= now) return undefined;
+    if (young === undefined) this.set(key, value);
+    return value;
+  }
+
+  set(key: string, value: Value): void {
+    const before = this.#young.get(key);
+    this.#size += this.#sizeOf(value) - (before === undefined ? 0 : this.#sizeOf(before));
+    this.#young.set(key, value);
+    if (this.#size <= this.#half) return;
+    this.#old = this.#young;
+    this.#young = new Map();
+    this.#size = 0;
+  }
+}
+
+interface Level extends Expiring {
+  readonly tokens: number;
+  readonly at: number;
+}
+
+interface Window extends Expiring {
+  readonly used: number;
+}
+
+interface Cached extends Expiring {
+  readonly value: string;
+}
+
+/** How long until a bucket that grants nothing has one token. */
+export const untilToken = (tokens: number, rate: number): number =>
+  Math.min(dayMs, Math.max(1, Math.ceil(((1 - tokens) / rate) * 1000)));
+
+/** What fits of `amount` into what is left of `limit`; what is given back never makes a counter negative. */
+const fitting = (used: number, limit: number, amount: number): number =>
+  amount < 0 ? Math.max(amount, -used) : Math.max(0, Math.min(amount, limit - used));
+
+class MemoryCounters implements Counters {
+  readonly #clock: Clock;
+  readonly #levels = new BoundedMap<Level>(maxEntries, () => 1);
+  readonly #windows = new BoundedMap<Window>(maxEntries, () => 1);
+  readonly #cached = new BoundedMap<Cached>(maxCachedCharacters, ({ value }) => value.length + 100);
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async take(key: string, { rate, burst }: Bucket, wanted: number) {
+    const now = this.#clock.now();
+    const level = this.#levels.get(key, now);
+    const passed = level === undefined ? 0 : Math.max(0, now - level.at);
+    const tokens = level === undefined ? burst : Math.min(burst, level.tokens + (passed * rate) / 1000);
+    const granted = Math.max(0, Math.min(Math.floor(tokens), wanted));
+    const left = tokens - granted;
+    // A full bucket is as good as none.
+    this.#levels.set(key, { tokens: left, at: now, expiresAt: now + ((burst - left) / rate) * 1000 });
+    return { granted, retryAfterMs: granted < wanted ? untilToken(left, rate) : 0 };
+  }
+
+  async spend(key: string, limit: number, windowMs: number, amount: number) {
+    const now = this.#clock.now();
+    const end = now - (now % windowMs) + windowMs;
+    const window = this.#windows.get(key, now);
+    const before = window?.expiresAt === end ? window.used : 0;
+    const granted = fitting(before, limit, amount);
+    const used = before + granted;
+    this.#windows.set(key, { used, expiresAt: end });
+    return { granted, used, resetMs: end - now };
+  }
+
+  async cached(key: string): Promise<string | undefined> {
+    return this.#cached.get(key, this.#clock.now())?.value;
+  }
+
+  async cache(key: string, value: string, ttlMs: number): Promise<void> {
+    if (value.length > maxCachedCharacters / 2) return;
+    this.#cached.set(key, { value, expiresAt: this.#clock.now() + ttlMs });
+  }
+
+  degraded(): boolean {
+    return false;
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** Counts for this process alone: 100,000 buckets, as many windows and 64 M characters of cached text at most. What was used in the last half of that is kept. */
+export const memoryCounters = ({ clock = systemClock }: { readonly clock?: Clock } = {}): Counters =>
+  new MemoryCounters(clock);

@@ -1,0 +1,205 @@
+/**
+ * Counters shared through Redis: one script a call, the calls of one turn of the loop in one round trip. The scripts read
+ * Redis' own clock, so that instances whose clocks differ count alike. While Redis does not answer, each instance counts for itself.
+ */
+import { Redis } from 'ioredis';
+import type { Clock } from '../schemas/ports/clock.ts';
+import type { Bucket, Counters } from '../schemas/ports/counters.ts';
+import { type Log, silent } from '../schemas/ports/log.ts';
+import { memoryCounters, untilToken } from './counters-memory.ts';
+
+/** A call that has no answer by then is counted here. */
+const answerMs = 500;
+const probeMs = 250;
+
+/** The bucket is kept as "tokens time"; it expires when it would be full, which is as good as none. */
+const takeScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local rate, burst, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local tokens = burst
+local kept = redis.call('GET', KEYS[1])
+if kept then
+  local level, at = string.match(kept, '^(%S+) (%S+)$')
+  tokens = math.min(burst, tonumber(level) + math.max(0, now - tonumber(at)) * rate / 1000)
+end
+local granted = math.max(0, math.min(math.floor(tokens), wanted))
+local left = tokens - granted
+local ttl = math.ceil((burst - left) / rate * 1000)
+if ttl > 0 then
+  redis.call('SET', KEYS[1], string.format('%.17g %.0f', left, now), 'PX', string.format('%.0f', math.min(ttl, 86400000)))
+end
+return {granted, string.format('%.17g', left)}
+`;
+
+const spendScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local limit, window, amount = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local reset = now - now % window + window
+local used = 0
+local kept = redis.call('GET', KEYS[1])
+if kept then
+  local ends, count = string.match(kept, '^(%S+) (%S+)$')
+  if tonumber(ends) == reset then used = tonumber(count) end
+end
+local granted
+if amount < 0 then granted = math.max(amount, -used) else granted = math.max(0, math.min(amount, limit - used)) end
+used = used + granted
+redis.call('SET', KEYS[1], string.format('%.0f %.17g', reset, used), 'PX', string.format('%.0f', reset - now))
+return {string.format('%.17g', granted), string.format('%.17g', used), reset - now}
+`;
+
+/** The scripts as methods of the client. */
+interface Scripts {
+  oiqTake(key: string, rate: number, burst: number, wanted: number): Promise<[granted: number, left: string]>;
+  oiqSpend(
+    key: string,
+    limit: number,
+    windowMs: number,
+    amount: number,
+  ): Promise<[granted: string, used: string, resetMs: number]>;
+}
+
+const connect = (url: string): Redis & Scripts =>
+  new Redis(url, {
+    connectionName: 'oiq',
+    commandTimeout: answerMs,
+    connectTimeout: 2000,
+    enableAutoPipelining: true,
+    // A call fails at once rather than waiting for Redis to come back, and is never sent twice.
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    retryStrategy: (times) => Math.min(times * 100, 1000),
+    scripts: {
+      oiqTake: { lua: takeScript, numberOfKeys: 1 },
+      oiqSpend: { lua: spendScript, numberOfKeys: 1 },
+    },
+  }) as Redis & Scripts;
+
+class RedisCounters implements Counters {
+  readonly #redis: Redis & Scripts;
+  readonly #local: Counters;
+  readonly #log: Log;
+  readonly #prefix: string;
+  readonly #probing: NodeJS.Timeout;
+  #reachable = false;
+  #probe: Promise<void> | undefined;
+
+  constructor(redis: Redis & Scripts, local: Counters, log: Log, prefix: string) {
+    this.#redis = redis;
+    this.#local = local;
+    this.#log = log;
+    this.#prefix = prefix;
+    // Without a listener the client would print; what failed is said once, by the first call or probe that noticed.
+    redis.on('error', () => undefined);
+    redis.on('ready', () => this.#check());
+    redis.on('close', () => this.#lose('connection closed'));
+    this.#probing = setInterval(() => this.#check(), probeMs);
+    this.#probing.unref();
+  }
+
+  #lose(reason: string): void {
+    if (!this.#reachable) return;
+    this.#reachable = false;
+    this.#log.warn({ reason }, 'redis does not answer: limits count per instance');
+  }
+
+  /** Asks for a write, not only for life: a replica or a full Redis answers a ping. */
+  #check(): void {
+    if (this.#reachable || this.#redis.status !== 'ready') return;
+    this.#probe ??= this.#redis
+      .oiqTake(`${this.#prefix}probe`, 1, 1, 1)
+      .then(() => {
+        this.#reachable = true;
+        this.#log.info({}, 'redis answers: limits count across instances');
+      })
+      .catch(() => undefined)
+      .finally(() => {
+        this.#probe = undefined;
+      });
+  }
+
+  /** Asks Redis, and whoever is asked instead when it does not answer. */
+  async #ask<Answer>(shared: () => Promise<Answer>, alone: () => Promise<Answer>): Promise<Answer> {
+    if (!this.#reachable) return alone();
+    try {
+      return await shared();
+    } catch (error) {
+      this.#lose(error instanceof Error ? error.message : 'unknown');
+      return alone();
+    }
+  }
+
+  take(key: string, bucket: Bucket, wanted: number) {
+    const { rate, burst } = bucket;
+    return this.#ask(
+      async () => {
+        const [granted, left] = await this.#redis.oiqTake(`${this.#prefix}take:${key}`, rate, burst, wanted);
+        return { granted, retryAfterMs: granted < wanted ? untilToken(Number(left), rate) : 0 };
+      },
+      () => this.#local.take(key, bucket, wanted),
+    );
+  }
+
+  spend(key: string, limit: number, windowMs: number, amount: number) {
+    return this.#ask(
+      async () => {
+        const [granted, used, resetMs] = await this.#redis.oiqSpend(
+          `${this.#prefix}spend:${key}`,
+          limit,
+          windowMs,
+          amount,
+        );
+        return { granted: Number(granted), used: Number(used), resetMs };
+      },
+      () => this.#local.spend(key, limit, windowMs, amount),
+    );
+  }
+
+  cached(key: string): Promise<string | undefined> {
+    return this.#ask(
+      async () => (await this.#redis.get(`${this.#prefix}cache:${key}`)) ?? undefined,
+      () => this.#local.cached(key),
+    );
+  }
+
+  cache(key: string, value: string, ttlMs: number): Promise<void> {
+    return this.#ask(
+      async () => {
+        await this.#redis.set(`${this.#prefix}cache:${key}`, value, 'PX', Math.max(1, Math.ceil(ttlMs)));
+      },
+      () => this.#local.cache(key, value, ttlMs),
+    );
+  }
+
+  degraded(): boolean {
+    return !this.#reachable;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#probing);
+    this.#reachable = false;
+    this.#redis.disconnect();
+    await this.#probe;
+    await this.#local.close();
+  }
+}
+
+/**
+ * Counts across all instances that use the same Redis and `prefix`. Answers from its first moment: until Redis does, and
+ * whenever it does not within half a second, limits count per instance (`degraded`), and again across all when it is back.
+ * `clock` is that of the local counts alone.
+ */
+export const redisCounters = ({
+  url,
+  clock,
+  log = silent,
+  prefix = 'oiq:',
+}: {
+  readonly url: string;
+  readonly clock?: Clock;
+  readonly log?: Log;
+  readonly prefix?: string;
+}): Counters => new RedisCounters(connect(url), memoryCounters(clock === undefined ? {} : { clock }), log, prefix);

@@ -1,0 +1,86 @@
+/** What a document is, whichever store keeps it: its JSON form, its id, what the store adds to it. */
+import { randomUUID } from 'node:crypto';
+import { PermanentError } from '../schemas/errors.ts';
+import type { Stored } from '../schemas/ports/documents.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** A document as both stores hand it over: what the store added, and the fields. */
+export interface Entry {
+  readonly id: string;
+  readonly version: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly fields: Fields;
+}
+
+/** The JSON form of a document's fields, as value and as text. */
+export interface Form {
+  readonly fields: Fields;
+  readonly text: string;
+}
+
+/** A MongoDB document holds 16 MB, and one that BSON cannot hold exactly is kept twice. */
+const maxBytes = 4 * 1024 * 1024;
+const owned: ReadonlySet<string> = new Set(['id', 'version', 'createdAt', 'updatedAt'] satisfies (keyof Stored)[]);
+
+const jsonOf = (value: unknown): string => {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch (cause) {
+    throw new PermanentError('not-a-document', 'document cannot be written as JSON', { cause });
+  }
+};
+
+/** What is kept of the fields given: their JSON form without the names that the store owns. */
+export const formOf = (given: object): Form => {
+  let text = jsonOf(given);
+  if (!text.startsWith('{')) throw new PermanentError('not-a-document', 'document is not an object of fields');
+  let fields = JSON.parse(text) as Fields;
+  if (Object.keys(fields).some((name) => owned.has(name))) {
+    fields = Object.fromEntries(Object.entries(fields).filter(([name]) => !owned.has(name)));
+    text = jsonOf(fields);
+  }
+  if (Buffer.byteLength(text) > maxBytes)
+    throw new PermanentError('too-large', `document has more than ${maxBytes / 1024 / 1024} MB of JSON`);
+  return { fields, text };
+};
+
+/** The fields after an update. Built from entries, so that a field named `__proto__` stays a field. */
+export const changed = (before: Fields, changes: object): Fields => {
+  const after = new Map(Object.entries(before));
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) after.delete(name);
+    else after.set(name, value);
+  }
+  return Object.fromEntries(after);
+};
+
+export const documentOf = ({ id, version, createdAt, updatedAt, fields }: Entry): Fields & Stored => ({
+  ...fields,
+  id,
+  version,
+  createdAt,
+  updatedAt,
+});
+
+const usable = (text: unknown): boolean =>
+  typeof text === 'string' && text.length > 0 && text.length <= 512 && !text.includes('\0') && text.isWellFormed();
+
+/** The id given, or a new one. */
+export const idOf = (given: string | undefined): string => {
+  if (given === undefined) return randomUUID();
+  if (!usable(given)) throw new PermanentError('bad-id', 'document id must be 1 to 512 characters of text');
+  return given;
+};
+
+export const checkedTenant = (tenantId: string): string => {
+  if (!usable(tenantId)) throw new TypeError('tenant id must be 1 to 512 characters of text');
+  return tenantId;
+};
+
+/** Names become names of MongoDB collections, of which some spellings are reserved. */
+export const checkedName = (name: string): string => {
+  if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) throw new TypeError(`collection name ${name} is not kebab-case`);
+  return name;
+};

@@ -1,0 +1,342 @@
+/** Documents in MongoDB, a replica set, for a cluster. */
+import {
+  type ClientSession,
+  MongoClient,
+  type Collection as MongoCollection,
+  type Filter as MongoFilter,
+} from 'mongodb';
+import { UnavailableError } from '../../schemas/errors.ts';
+import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
+import {
+  type Change,
+  type Collection,
+  type CollectionDefinition,
+  ConflictError,
+  type Documents,
+  type Feed,
+  type Filter,
+  type FindOptions,
+  type Page,
+  type Stored,
+  type TenantDocuments,
+} from '../../schemas/ports/documents.ts';
+import { changed, checkedName, checkedTenant, documentOf, type Fields, formOf, idOf } from '../documents-form.ts';
+import { afterPlace, cursorOf, defaultLimit, orderOf, placeOf, placeOfCursor } from '../documents-query.ts';
+import { limited, TransactionRun, TransactionScope, transactionLimitMs } from '../documents-transaction.ts';
+import { isTransient, translated } from './errors.ts';
+import { MongoFeed } from './feed.ts';
+import {
+  type DocumentKey,
+  entryOf,
+  filterOf,
+  filterWithin,
+  indexesOf,
+  isOurs,
+  type MongoRecord,
+  pathOf,
+  recordOf,
+} from './form.ts';
+
+type Definition = CollectionDefinition<object>;
+type Records = MongoCollection<MongoRecord>;
+
+const operationLimitMs = 5000;
+
+/** Where a collection's operations go: straight to the server, or through a transaction's session. */
+interface Access {
+  readonly session?: ClientSession;
+  read<Result>(operation: () => Promise<Result>): Promise<Result>;
+  write<Result>(operation: () => Promise<Result>): Promise<Result>;
+}
+
+/** The driver's filter type knows only the record's declared paths. */
+const asFilter = (filter: Filter): MongoFilter<MongoRecord> => filter as MongoFilter<MongoRecord>;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const listPage = async (
+  records: Records,
+  tenant: string,
+  options: FindOptions,
+  session: ClientSession | undefined,
+): Promise<Page<Fields & Stored>> => {
+  const { filter = {}, limit = defaultLimit } = options;
+  const order = orderOf(options.sort);
+  const filters = [filterOf(filter)];
+  if (options.after !== undefined) filters.push(afterPlace(placeOfCursor(options.after, order), order, pathOf));
+  const found = await records
+    .find(asFilter(filterWithin(tenant, ...filters)), { ...(session && { session }) })
+    .sort(new Map(order.map(([path, direction]) => [pathOf(path), direction])))
+    .limit(limit + 1)
+    .toArray();
+  const documents = found.map((record) => documentOf(entryOf(record)));
+  const items = documents.slice(0, limit);
+  // Every item's place is taken, so that a list or object under the sort fails on every page and not on some.
+  const last = items.map((item) => placeOf(item, order)).at(-1);
+  return { items, nextCursor: documents.length > limit && last !== undefined ? cursorOf(last, order) : null };
+};
+
+/** Replaces a document whose version was just read. Undefined when another write came between. */
+const replaceOnce = async (
+  records: Records,
+  key: DocumentKey,
+  version: number | undefined,
+  next: (before: Fields) => object,
+  now: string,
+  session: ClientSession | undefined,
+): Promise<(Fields & Stored) | undefined> => {
+  const options = { ...(session && { session }) };
+  const found = await records.findOne({ _id: key }, options);
+  if (found === null) throw new ConflictError('version', `there is no document ${key.id}`);
+  if (version !== undefined && found.version !== version)
+    throw new ConflictError('version', `document ${key.id} is at version ${found.version}, not ${version}`);
+  const before = entryOf(found);
+  const form = formOf(next(before.fields));
+  const entry = { ...before, version: before.version + 1, updatedAt: now };
+  const { _id, ...record } = recordOf(key.tenant, entry, form);
+  const { matchedCount } = await records.replaceOne({ _id: key, version: before.version }, record, options);
+  return matchedCount === 1 ? documentOf({ ...entry, fields: form.fields }) : undefined;
+};
+
+const deleteOnce = async (
+  records: Records,
+  key: DocumentKey,
+  version: number | undefined,
+  session: ClientSession | undefined,
+): Promise<boolean> => {
+  const options = { ...(session && { session }) };
+  const filter = version === undefined ? { _id: key } : { _id: key, version };
+  const { deletedCount } = await records.deleteOne(filter, options);
+  if (deletedCount === 0 && version !== undefined)
+    throw new ConflictError('version', `document ${key.id} is not at version ${version}, or gone`);
+  return deletedCount === 1;
+};
+
+const collectionOf = (access: Access, records: Records, tenant: string, clock: Clock): Collection<object> => {
+  const { session } = access;
+  const keyOf = (id: string): DocumentKey => ({ tenant, id });
+  const now = (): string => new Date(clock.now()).toISOString();
+  const rewrite = (id: string, version: number | undefined, next: (before: Fields) => object) =>
+    access.write(async () => {
+      const deadline = performance.now() + operationLimitMs;
+      for (let tries = 1; performance.now() < deadline; tries += 1) {
+        const document = await replaceOnce(records, keyOf(id), version, next, now(), session);
+        if (document !== undefined) return document;
+        // Another write came first. Without a version to keep, this one goes on top of it.
+        await pause(Math.random() * Math.min(tries * 5, 50));
+      }
+      throw new UnavailableError(`document ${id} is written by too many at once`);
+    });
+  return {
+    insert: (given) =>
+      access.write(async () => {
+        const form = formOf(given);
+        const at = now();
+        const entry = { id: idOf((given as { id?: string }).id), version: 1, createdAt: at, updatedAt: at };
+        await records.insertOne(recordOf(tenant, entry, form), { ...(session && { session }) });
+        return documentOf({ ...entry, fields: form.fields });
+      }),
+    find: (id) =>
+      access.read(async () => {
+        const record = await records.findOne({ _id: keyOf(id) }, { ...(session && { session }) });
+        return record === null ? undefined : documentOf(entryOf(record));
+      }),
+    list: (options = {}) => access.read(() => listPage(records, tenant, options, session)),
+    count: (filter = {}) =>
+      access.read(() =>
+        records.countDocuments(asFilter(filterWithin(tenant, filterOf(filter))), { ...(session && { session }) }),
+      ),
+    replace: (id, fields, version) => rewrite(id, version, () => fields),
+    update: (id, changes, version) => rewrite(id, version, (before) => changed(before, changes)),
+    delete: (id, version) => access.write(() => deleteOnce(records, keyOf(id), version, session)),
+  };
+};
+
+class MongoDocuments implements Documents {
+  readonly #client: MongoClient;
+  readonly #database: string;
+  readonly #clock: Clock;
+  readonly #scope = new TransactionScope();
+  readonly #feeds = new Set<Feed>();
+
+  constructor(client: MongoClient, database: string, clock: Clock) {
+    this.#client = client;
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  #records(definition: Definition): Records {
+    return this.#client
+      .db(this.#database)
+      .collection<MongoRecord>(checkedName(definition.name), { readConcern: { level: 'majority' } });
+  }
+
+  async #bounded<Result>(operation: () => Promise<Result>): Promise<Result> {
+    try {
+      return await limited(operationLimitMs, 'MongoDB', operation());
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+
+  readonly #direct: Access = {
+    read: (operation) => this.#bounded(operation),
+    write: async (operation) => {
+      this.#scope.refuseInside('a write');
+      return this.#bounded(operation);
+    },
+  };
+
+  #tenant(access: Access, tenantId: string): TenantDocuments {
+    checkedTenant(tenantId);
+    return {
+      tenantId,
+      collection: <Of extends object>(definition: CollectionDefinition<Of>): Collection<Of> =>
+        // The cast carries the caller's type over stored JSON, which the store does not look into.
+        collectionOf(access, this.#records(definition), tenantId, this.#clock) as unknown as Collection<Of>,
+    };
+  }
+
+  of(tenantId: string): TenantDocuments {
+    return this.#tenant(this.#direct, tenantId);
+  }
+
+  async ensureCollections(definitions: readonly Definition[]): Promise<void> {
+    this.#scope.refuseInside('a change of collections');
+    try {
+      for (const definition of definitions) {
+        const records = this.#records(definition);
+        const wanted = indexesOf(definition);
+        await records.createIndexes([...wanted]);
+        const names = new Set(wanted.map(({ name }) => name));
+        for (const { name } of await records.indexes())
+          if (name !== undefined && isOurs(name) && !names.has(name)) await records.dropIndex(name);
+      }
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+
+  async *everywhere<Of extends object>(
+    definition: CollectionDefinition<Of>,
+    filter: Filter = {},
+  ): AsyncIterable<Of & Stored & { readonly tenantId: string }> {
+    const cursor = this.#records(definition).find(asFilter(filterOf(filter)), { batchSize: 500 });
+    try {
+      for (;;) {
+        const record = await this.#bounded(() => cursor.next());
+        if (record === null) return;
+        yield { ...(documentOf(entryOf(record)) as Of & Stored), tenantId: record._id.tenant };
+      }
+    } finally {
+      await cursor.close().catch(() => undefined);
+    }
+  }
+
+  async transaction<Result>(work: (transaction: Pick<Documents, 'of'>) => Promise<Result>): Promise<Result> {
+    this.#scope.refuseInside('a transaction');
+    const session = this.#client.startSession();
+    let run = new TransactionRun();
+    const unreachable = Promise.withResolvers<never>();
+    const attempt = async (): Promise<Result> => {
+      run = new TransactionRun();
+      let transient: unknown;
+      const operate = <Answer>(operation: () => Promise<Answer>): Promise<Answer> =>
+        run.operate(async () => {
+          try {
+            return await this.#bounded(operation);
+          } catch (error) {
+            if (isTransient(error)) transient = error;
+            if (error instanceof UnavailableError) unreachable.reject(error);
+            throw error;
+          }
+        });
+      const access: Access = { session, read: operate, write: operate };
+      try {
+        const result = await this.#scope.enter(run, () => work({ of: (tenantId) => this.#tenant(access, tenantId) }));
+        await run.finish();
+        return result;
+      } catch (error) {
+        run.close();
+        // The driver must see its own error to know that the work is to be run again, whatever the work made of it.
+        throw transient ?? error;
+      }
+    };
+    const done = session.withTransaction(attempt, {
+      readConcern: { level: 'snapshot' },
+      writeConcern: { w: 'majority' },
+      readPreference: 'primary',
+    });
+    try {
+      return await limited(transactionLimitMs, 'the work of a transaction', Promise.race([done, unreachable.promise]));
+    } catch (error) {
+      throw translated(error);
+    } finally {
+      run.close();
+      // Aborting at a server that is gone takes the driver a while, which nobody has to wait for.
+      void done.catch(() => undefined).finally(() => session.endSession().catch(() => undefined));
+    }
+  }
+
+  async follow<Of extends object>(
+    definition: CollectionDefinition<Of>,
+    onChange: (change: Change<Of>) => void,
+  ): Promise<Feed> {
+    const records = this.#client.db(this.#database).collection<MongoRecord>(checkedName(definition.name));
+    const feed = new MongoFeed(this.#client, records, (change) => onChange(change as Change<Of>));
+    try {
+      await feed.start();
+    } catch (error) {
+      throw translated(error);
+    }
+    this.#feeds.add(feed);
+    return {
+      staleMs: () => feed.staleMs(),
+      close: async () => {
+        this.#feeds.delete(feed);
+        await feed.close();
+      },
+    };
+  }
+
+  async check(): Promise<void> {
+    await this.#bounded(() => this.#client.db(this.#database).command({ ping: 1 }));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#feeds].map((feed) => feed.close()));
+    await this.#client.close();
+  }
+}
+
+/** The database named in the URL's path. */
+const databaseOf = (url: string): string => /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?/]+)/.exec(url)?.[1] ?? 'oiq';
+
+/**
+ * Connects to the replica set at `url`, whose path names the database (default `oiq`). While MongoDB is gone everything rejects
+ * with `UnavailableError` within 5 seconds (a transaction within 10); it is found again without a restart.
+ */
+export const mongoDocuments = async ({
+  url,
+  clock = systemClock,
+}: {
+  readonly url: string;
+  readonly clock?: Clock;
+}): Promise<Documents> => {
+  const client = new MongoClient(url, {
+    appName: 'oiq',
+    writeConcern: { w: 'majority' },
+    serverSelectionTimeoutMS: 3000,
+    connectTimeoutMS: 3000,
+    heartbeatFrequencyMS: 2000,
+  });
+  const documents = new MongoDocuments(client, databaseOf(url), clock);
+  try {
+    await client.connect();
+    await documents.check();
+    return documents;
+  } catch (error) {
+    await client.close();
+    throw translated(error);
+  }
+};

@@ -1,0 +1,54 @@
+/** MongoDB's errors as the port tells them. */
+import { MongoBulkWriteError, MongoError, MongoServerError } from 'mongodb';
+import { UnavailableError } from '../../schemas/errors.ts';
+import { ConflictError } from '../../schemas/ports/documents.ts';
+import { fieldsOfKey } from './form.ts';
+
+/** No primary, stepping down, shutting down, timed out, majority not reached, not yet authenticated to the cluster. */
+const unavailableCodes: ReadonlySet<unknown> = new Set([
+  6, 7, 50, 64, 89, 91, 133, 134, 189, 202, 262, 317, 358, 9001, 10058, 10107, 11600, 11602, 13388, 13435, 13436,
+]);
+const connectionErrors: ReadonlySet<string> = new Set([
+  'MongoNetworkError',
+  'MongoNetworkTimeoutError',
+  'MongoServerSelectionError',
+  'MongoPoolClearedError',
+  'MongoPoolClosedError',
+  'MongoNotConnectedError',
+  'MongoTopologyClosedError',
+  'MongoClientClosedError',
+  'MongoWaitQueueTimeoutError',
+  'MongoOperationTimeoutError',
+  'PoolClearedOnNetworkError',
+]);
+
+/** What a repetition of the whole transaction may cure. */
+export const isTransient = (error: unknown): error is MongoError =>
+  error instanceof MongoServerError && error.hasErrorLabel('TransientTransactionError');
+
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof MongoError &&
+  (connectionErrors.has(error.name) || (error instanceof MongoServerError && unavailableCodes.has(error.code)));
+
+/** The change stream's place is no longer in the log of operations. */
+export const isHistoryLost = (error: unknown): boolean =>
+  error instanceof MongoServerError && [136, 260, 280, 286].includes(Number(error.code));
+
+/** A snapshot cannot be read yet, because the collection or an index of it was made a moment ago. */
+export const isSnapshotUnavailable = (error: unknown): boolean =>
+  error instanceof MongoServerError && [239, 246].includes(Number(error.code));
+
+/** Another instance made the collection first. */
+export const isAlreadyThere = (error: unknown): boolean => error instanceof MongoServerError && error.code === 48;
+
+export const translated = (error: unknown): unknown => {
+  if (isUnavailable(error)) return new UnavailableError('MongoDB cannot be reached', { cause: error });
+  if (error instanceof MongoServerError && error.code === 11000 && !(error instanceof MongoBulkWriteError)) {
+    const fields = fieldsOfKey(error.keyPattern);
+    return new ConflictError('duplicate', `another document has the same ${fields.join(', ')}`, {
+      fields,
+      cause: error,
+    });
+  }
+  return error;
+};

@@ -1,0 +1,192 @@
+/**
+ * The change feed over one collection: everything as of one cluster time T, then the change stream from just after T. Every
+ * write of the store is an insert, a replacement or a deletion, so that an event carries the document as that write left
+ * it; a document looked up later would skip states. A lost connection resumes behind the last event; where the server no
+ * longer has that place, a new snapshot is compared with what was told.
+ */
+import type { ChangeStream, ChangeStreamDocument, Collection, MongoClient, ResumeToken } from 'mongodb';
+import { Timestamp } from 'mongodb';
+import type { Change, Feed } from '../../schemas/ports/documents.ts';
+import { documentOf } from '../documents-form.ts';
+import { limited } from '../documents-transaction.ts';
+import { isAlreadyThere, isHistoryLost, isSnapshotUnavailable } from './errors.ts';
+import { type DocumentKey, entryOf, type MongoRecord } from './form.ts';
+
+/** An idle stream answers this often, which is what the feed's freshness is known from. */
+const awaitMs = 500;
+const batchSize = 1000;
+const snapshotTries = 50;
+
+type Position = { readonly startAtOperationTime: Timestamp } | { readonly resumeAfter: ResumeToken };
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const keyOf = ({ tenant, id }: DocumentKey): string => `${tenant}\0${id}`;
+
+export class MongoFeed implements Feed {
+  readonly #client: MongoClient;
+  readonly #collection: Collection<MongoRecord>;
+  readonly #onChange: (change: Change<object>) => void;
+  /** Version of every document told of, so that a second snapshot tells only what differs. */
+  readonly #told = new Map<string, { readonly key: DocumentKey; readonly version: number }>();
+  #position: Position | undefined;
+  #completeAt = 0;
+  #closed = false;
+  #broken = false;
+  #stream: ChangeStream<MongoRecord> | undefined;
+  #running: Promise<void> = Promise.resolve();
+
+  /** `collection` must have no read concern of its own, which would take the place of the snapshot's. */
+  constructor(client: MongoClient, collection: Collection<MongoRecord>, onChange: (change: Change<object>) => void) {
+    this.#client = client;
+    this.#collection = collection;
+    this.#onChange = onChange;
+  }
+
+  /** Resolves once everything there is has been told. */
+  async start(): Promise<void> {
+    await this.#snapshot();
+    this.#running = this.#run();
+  }
+
+  staleMs(): number {
+    return performance.now() - this.#completeAt;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#stream?.close().catch(() => undefined);
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closed && !this.#broken) {
+      try {
+        if (this.#position === undefined) await this.#snapshot();
+        await this.#consume();
+      } catch (error) {
+        if (isHistoryLost(error)) this.#position = undefined;
+        if (!this.#closed) await pause(100);
+      }
+    }
+  }
+
+  async #snapshot(): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        if (await this.#snapshotOnce()) return;
+      } catch (error) {
+        if (!isSnapshotUnavailable(error) || tries === snapshotTries) throw error;
+        await pause(100);
+      }
+    }
+  }
+
+  /** False when there was no collection to take the time from; there is one now. */
+  async #snapshotOnce(): Promise<boolean> {
+    const session = this.#client.startSession({ snapshot: true });
+    const missing = new Map(this.#told);
+    const askedAt = performance.now();
+    try {
+      for await (const record of this.#collection.find({}, { session, batchSize })) {
+        missing.delete(keyOf(record._id));
+        this.#tellStored(record);
+      }
+      // The driver keeps the time of the snapshot in the session, but does not declare it.
+      const time: unknown = Reflect.get(session, 'snapshotTime');
+      if (!(time instanceof Timestamp)) {
+        await this.#create();
+        return false;
+      }
+      for (const { key } of missing.values()) this.#tellDeleted(key);
+      this.#position = { startAtOperationTime: new Timestamp({ t: time.t, i: time.i + 1 }) };
+      this.#completeAt = askedAt;
+      return true;
+    } finally {
+      await session.endSession();
+    }
+  }
+
+  async #create(): Promise<void> {
+    try {
+      await this.#client.db(this.#collection.dbName).createCollection(this.#collection.collectionName);
+    } catch (error) {
+      if (!isAlreadyThere(error)) throw error;
+    }
+  }
+
+  async #consume(): Promise<void> {
+    const stream = this.#collection.watch<MongoRecord>([], {
+      ...this.#position,
+      batchSize,
+      maxAwaitTimeMS: awaitMs,
+      // Only for updates by other hands than the store's.
+      fullDocument: 'updateLookup',
+    });
+    this.#stream = stream;
+    try {
+      let askedAt = 0;
+      let received = 0;
+      while (!this.#closed && this.#position !== undefined) {
+        if (stream.bufferedCount() === 0) {
+          askedAt = performance.now();
+          received = 0;
+        }
+        const event = await limited(5000, 'the change stream', stream.tryNext());
+        if (event !== null) {
+          received += 1;
+          this.#apply(event);
+        }
+        if (this.#position === undefined || this.#broken) return;
+        if (stream.resumeToken) this.#position = { resumeAfter: stream.resumeToken };
+        // Everything from before the question was in its answer, unless the answer was cut.
+        if (stream.bufferedCount() === 0 && received < batchSize) this.#completeAt = askedAt;
+      }
+    } finally {
+      this.#stream = undefined;
+      await stream.close().catch(() => undefined);
+    }
+  }
+
+  #apply(event: ChangeStreamDocument<MongoRecord>): void {
+    switch (event.operationType) {
+      case 'insert':
+      case 'replace':
+      case 'update':
+        // A document that an update's lookup no longer finds has its deletion further on in the stream.
+        if (event.fullDocument) this.#tellStored(event.fullDocument);
+        return;
+      case 'delete':
+        this.#tellDeleted(event.documentKey._id);
+        return;
+      case 'drop':
+      case 'rename':
+      case 'dropDatabase':
+      case 'invalidate':
+        this.#position = undefined;
+        return;
+      default:
+    }
+  }
+
+  #tellStored(record: MongoRecord): void {
+    const entry = entryOf(record);
+    const key = keyOf(record._id);
+    if (this.#told.get(key)?.version === entry.version) return;
+    this.#told.set(key, { key: record._id, version: entry.version });
+    this.#tell({ tenantId: record._id.tenant, id: entry.id, document: documentOf(entry) });
+  }
+
+  #tellDeleted(key: DocumentKey): void {
+    if (this.#told.delete(keyOf(key))) this.#tell({ tenantId: key.tenant, id: key.id, document: undefined });
+  }
+
+  #tell(change: Change<object>): void {
+    try {
+      this.#onChange(change);
+    } catch (error) {
+      // A follower that could not take a change is stale from here on.
+      this.#broken = true;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,194 @@
+/** The query language that both stores share: filters, total order, and the cursor between pages. */
+
+import { PermanentError } from '../schemas/errors.ts';
+import type { Filter, FindOptions } from '../schemas/ports/documents.ts';
+
+export type Scalar = string | number | boolean | null;
+/** Field path and direction; the last is always the id. */
+export type Order = readonly (readonly [path: string, direction: 1 | -1])[];
+
+export const defaultLimit = 1000;
+
+const logical: ReadonlySet<string> = new Set(['$and', '$or', '$nor']);
+const comparisons: ReadonlySet<string> = new Set(
+  '$eq $ne $gt $gte $lt $lte $in $nin $exists $regex $options $elemMatch $not $all $size'.split(' '),
+);
+
+const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+const isScalar = (value: unknown): value is Scalar =>
+  value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+
+const checkCondition = (path: string, condition: unknown): void => {
+  // A filter on a variable that was never set would otherwise mean "is null", or everything.
+  if (condition === undefined) throw new TypeError(`filter on ${path} is undefined`);
+  if (Array.isArray(condition)) for (const value of condition) checkCondition(path, value);
+  if (!isPlain(condition)) return;
+  for (const [operator, operand] of Object.entries(condition)) {
+    if (operator.startsWith('$') && !comparisons.has(operator) && !logical.has(operator))
+      throw new TypeError(`filter on ${path} uses ${operator}, which is not shared by the stores`);
+    checkCondition(path, operand);
+  }
+};
+
+/** The same filter with its field paths renamed; refuses what only one of the stores understands. */
+export const renamed = (filter: Filter, pathOf: (path: string) => string): Record<string, unknown> => {
+  const result: Record<string, unknown> = {};
+  for (const [path, condition] of Object.entries(filter)) {
+    if (logical.has(path)) {
+      if (!Array.isArray(condition)) throw new TypeError(`${path} in a filter takes a list`);
+      result[path] = condition.map((part: Filter) => renamed(part, pathOf));
+      continue;
+    }
+    if (path.startsWith('$')) throw new TypeError(`filter uses ${path}, which is not shared by the stores`);
+    checkCondition(path, condition);
+    result[pathOf(path)] = condition;
+  }
+  return result;
+};
+
+const scalarsOf = (condition: unknown): readonly Scalar[] | undefined => {
+  const value = isPlain(condition) && '$eq' in condition ? condition.$eq : condition;
+  const values = isPlain(value) && Array.isArray(value.$in) ? (value.$in as unknown[]) : [value];
+  // Null also matches what is missing, which no index lists.
+  return values.every((one): one is Scalar => isScalar(one) && one !== null) ? values : undefined;
+};
+
+/** Field paths that a match must hold one of the given values at. */
+export const requiredValues = (filter: Filter): ReadonlyMap<string, readonly Scalar[]> => {
+  const required = new Map<string, readonly Scalar[]>();
+  for (const [path, condition] of Object.entries(filter)) {
+    const parts = path === '$and' && Array.isArray(condition) ? (condition as Filter[]) : [];
+    for (const part of parts) for (const [inner, values] of requiredValues(part)) required.set(inner, values);
+    const values = path.startsWith('$') ? undefined : scalarsOf(condition);
+    if (values !== undefined) required.set(path, values);
+  }
+  return required;
+};
+
+/** Ids between which every match lies, both ends included. */
+export interface IdBounds {
+  readonly least: string;
+  readonly most: string;
+}
+
+/** Nothing of the length that ids may have sorts after it. */
+const lastId = '\u{10ffff}'.repeat(512);
+
+/** Bounds that a filter's comparisons of `id` give, `$and` left out. They may be wider than the filter. */
+export const idBoundsOf = ({ id }: Filter): IdBounds => {
+  const { $gt, $gte, $lt, $lte } = isPlain(id) ? id : {};
+  const texts = (values: readonly unknown[]): string[] => values.filter((value) => typeof value === 'string');
+  return {
+    least: texts([$gt, $gte]).sort(compareText).at(-1) ?? '',
+    most: texts([$lt, $lte]).sort(compareText)[0] ?? lastId,
+  };
+};
+
+export const orderOf = (sort: FindOptions['sort'] = {}): Order => {
+  const order: [string, 1 | -1][] = [];
+  for (const [path, direction] of Object.entries(sort)) {
+    order.push([path, direction]);
+    if (path === 'id') return order;
+  }
+  order.push(['id', 1]);
+  return order;
+};
+
+/** Every value at a dotted path; lists on the way, and at its end, are gone through as MongoDB does. */
+export const valuesAt = (value: unknown, path: readonly string[]): unknown[] => {
+  const [name, ...rest] = path;
+  if (name === undefined) return Array.isArray(value) ? [value, ...value] : [value];
+  if (Array.isArray(value)) {
+    const indexed = /^\d+$/.test(name) ? valuesAt(value[Number(name)], rest) : [];
+    return [...indexed, ...value.filter(isPlain).flatMap((element) => valuesAt(element, path))];
+  }
+  return isPlain(value) && Object.hasOwn(value, name) ? valuesAt(value[name], rest) : [];
+};
+
+/** A document's place in the order. Throws when it holds a list or an object where the sort needs one value. */
+export const placeOf = (document: Readonly<Record<string, unknown>>, order: Order): readonly Scalar[] =>
+  order.map(([path]) => {
+    const [value = null] = valuesAt(document, path.split('.'));
+    if (!isScalar(value))
+      throw new TypeError(`documents cannot be sorted by ${path}: one holds a list or an object there`);
+    return value;
+  });
+
+/** The order of types is BSON's. */
+const rankOf = (value: Scalar): number => ['object', 'number', 'string', 'boolean'].indexOf(typeof value);
+
+/** By code points, as UTF-8 bytes sort: JavaScript's own order of code units differs above U+FFFF. */
+const compareText = (left: string, right: string): number => {
+  if (left === right) return 0;
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
+};
+
+const compareScalars = (left: Scalar, right: Scalar): number => {
+  if (typeof left === 'string' && typeof right === 'string') return compareText(left, right);
+  const ranks = rankOf(left) - rankOf(right);
+  return ranks === 0 ? Number(left) - Number(right) : ranks;
+};
+
+export const comparePlaces = (left: readonly Scalar[], right: readonly Scalar[], order: Order): number => {
+  for (const [index, [, direction]] of order.entries()) {
+    const difference = compareScalars(left[index] ?? null, right[index] ?? null);
+    if (difference !== 0) return difference * direction;
+  }
+  return 0;
+};
+
+const signatureOf = (order: Order): string => order.map(([path, direction]) => `${direction}${path}`).join();
+
+export const cursorOf = (place: readonly Scalar[], order: Order): string =>
+  Buffer.from(JSON.stringify({ sort: signatureOf(order), place })).toString('base64url');
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** A cursor comes back from outside: only scalars, and as many as the order has, are let in. */
+export const placeOfCursor = (cursor: string, order: Order): readonly Scalar[] => {
+  const value = parsed(Buffer.from(cursor, 'base64url').toString());
+  if (isPlain(value) && value.sort === signatureOf(order)) {
+    const { place } = value;
+    if (
+      Array.isArray(place) &&
+      place.length === order.length &&
+      place.every(isScalar) &&
+      typeof place.at(-1) === 'string'
+    )
+      return place;
+  }
+  throw new PermanentError('bad-cursor', 'cursor does not belong to this list and sort order');
+};
+
+const beyond = (path: string, direction: 1 | -1, value: Scalar): Filter[] => {
+  const types = ['null', 'number', 'string', 'bool'];
+  const rank = rankOf(value);
+  if (direction === 1 && value === null) return [{ [path]: { $ne: null } }];
+  const others = direction === 1 ? types.slice(rank + 1) : types.slice(1, Math.max(rank, 1));
+  const conditions: Filter[] = [];
+  if (value !== null) conditions.push({ [path]: direction === 1 ? { $gt: value } : { $lt: value } });
+  if (others.length > 0) conditions.push({ [path]: { $type: others } });
+  // `null` as a value also matches what is missing, `$type` does not.
+  if (direction === -1 && value !== null) conditions.push({ [path]: null });
+  return conditions;
+};
+
+/** MongoDB's filter for everything after a place: comparisons see one type only, so the types after it are named. */
+export const afterPlace = (place: readonly Scalar[], order: Order, pathOf: (path: string) => string): Filter => {
+  const branches: Filter[] = [];
+  const equal: Filter[] = [];
+  for (const [index, [path, direction]] of order.entries()) {
+    const value = place[index] ?? null;
+    for (const condition of beyond(pathOf(path), direction, value)) branches.push({ $and: [...equal, condition] });
+    equal.push({ [pathOf(path)]: value });
+  }
+  return { $or: branches };
+};

@@ -1,0 +1,188 @@
+/** One tenant's collection in SQLite: reads, writes and lists over the tables. */
+import { Query } from 'mingo';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import {
+  type Collection,
+  type CollectionDefinition,
+  ConflictError,
+  type Filter,
+  type FindOptions,
+  type Page,
+  type Stored,
+} from '../../schemas/ports/documents.ts';
+import { changed, documentOf, type Fields, formOf, idOf } from '../documents-form.ts';
+import {
+  comparePlaces,
+  cursorOf,
+  defaultLimit,
+  idBoundsOf,
+  orderOf,
+  placeOf,
+  placeOfCursor,
+  renamed,
+  type Scalar,
+} from '../documents-query.ts';
+import type { DocumentTables, IdRange, Row } from './tables.ts';
+
+type Definition = CollectionDefinition<object>;
+
+/** What a write did, told to the followers of its collection once it is committed. */
+export interface Written {
+  readonly collection: string;
+  readonly tenantId: string;
+  readonly id: string;
+  /** The stored fields' text, so that each follower gets objects of its own. */
+  readonly document: { readonly row: Row; readonly text: string } | undefined;
+}
+
+/** Where a collection's operations go: straight to the file, or through a transaction. */
+export interface Access {
+  read<Result>(operation: (tables: DocumentTables) => Result): Promise<Result>;
+  write<Result>(operation: (tables: DocumentTables, written: Written[]) => Result): Promise<Result>;
+}
+
+const identity = (path: string): string => path;
+
+/** Whether a document matches. Throws when the filter uses what the stores do not share. */
+export const matcherOf = (filter: Filter): ((row: Row) => boolean) => {
+  const checked = renamed(filter, identity);
+  if (Object.keys(checked).length === 0) return () => true;
+  const query = new Query(checked as ConstructorParameters<typeof Query>[0]);
+  return (row) => query.test(documentOf(row));
+};
+
+interface Found {
+  readonly document: Fields & Stored;
+  readonly place: readonly Scalar[];
+}
+
+/** Where to read: within the filter's bounds, and beyond the place of a list in the order of ids. */
+const rangeOf = (filter: Filter, direction: 1 | -1 = 1, [last]: readonly Scalar[] = []): IdRange => {
+  const bounds = { ...idBoundsOf(filter), backwards: direction === -1 };
+  if (typeof last !== 'string') return bounds;
+  return direction === -1 ? { ...bounds, most: last } : { ...bounds, least: last };
+};
+
+/** A tenant's matches after a place, sorted; more than `limit` of them when there are more. */
+const matchesAfter = (
+  tables: DocumentTables,
+  definition: Definition,
+  tenant: string,
+  { filter = {}, sort, after, limit = defaultLimit }: FindOptions,
+): readonly Found[] => {
+  const order = orderOf(sort);
+  const start = after === undefined ? undefined : placeOfCursor(after, order);
+  const matches = matcherOf(filter);
+  const found: Found[] = [];
+  // In the order of ids the rows come sorted: no more are read than the page takes, and one to know that there are more.
+  const byId = order.length === 1;
+  const range = byId ? rangeOf(filter, order[0]?.[1], start) : rangeOf(filter);
+  for (const row of tables.candidates(definition, tenant, filter, range)) {
+    if (!matches(row)) continue;
+    const document = documentOf(row);
+    const place = placeOf(document, order);
+    if (start === undefined || comparePlaces(place, start, order) > 0) found.push({ document, place });
+    if (byId && found.length > limit) return found;
+  }
+  return byId ? found : found.sort((left, right) => comparePlaces(left.place, right.place, order));
+};
+
+const pageOf = (
+  tables: DocumentTables,
+  definition: Definition,
+  tenant: string,
+  options: FindOptions,
+): Page<Fields & Stored> => {
+  const { limit = defaultLimit } = options;
+  const found = matchesAfter(tables, definition, tenant, options);
+  const last = found.length > limit ? found[limit - 1] : undefined;
+  return {
+    items: found.slice(0, limit).map(({ document }) => document),
+    nextCursor: last === undefined ? null : cursorOf(last.place, orderOf(options.sort)),
+  };
+};
+
+const inserted = (
+  tables: DocumentTables,
+  definition: Definition,
+  tenantId: string,
+  given: object,
+  now: string,
+): { readonly row: Row; readonly text: string } => {
+  const id = idOf((given as { id?: string }).id);
+  const { fields, text } = formOf(given);
+  if (tables.find(definition.name, tenantId, id) !== undefined)
+    throw new ConflictError('duplicate', `another document has the id ${id}`, { fields: ['id'] });
+  const row: Row = { tenantId, id, version: 1, createdAt: now, updatedAt: now, fields };
+  tables.put(definition, row, text, undefined);
+  return { row, text };
+};
+
+const current = (
+  tables: DocumentTables,
+  definition: Definition,
+  tenantId: string,
+  id: string,
+  version: number | undefined,
+): Row => {
+  const row = tables.find(definition.name, tenantId, id);
+  if (row === undefined) throw new ConflictError('version', `there is no document ${id}`);
+  if (version !== undefined && row.version !== version)
+    throw new ConflictError('version', `document ${id} is at version ${row.version}, not ${version}`);
+  return row;
+};
+
+/** A tenant's collection over whatever `access` reaches. */
+export const collectionOf = (
+  access: Access,
+  definition: Definition,
+  tenantId: string,
+  clock: Clock,
+): Collection<object> => {
+  const { name } = definition;
+  const now = (): string => new Date(clock.now()).toISOString();
+  const tell = (written: Written[], document: { readonly row: Row; readonly text: string }): Fields & Stored => {
+    written.push({ collection: name, tenantId, id: document.row.id, document });
+    return documentOf(document.row);
+  };
+  const rewrite = (
+    id: string,
+    version: number | undefined,
+    next: (before: Fields) => object,
+  ): Promise<Fields & Stored> =>
+    access.write((tables, written) => {
+      const before = current(tables, definition, tenantId, id, version);
+      const { fields, text } = formOf(next(before.fields));
+      const row: Row = { ...before, version: before.version + 1, updatedAt: now(), fields };
+      tables.put(definition, row, text, before);
+      return tell(written, { row, text });
+    });
+  return {
+    insert: (given) =>
+      access.write((tables, written) => tell(written, inserted(tables, definition, tenantId, given, now()))),
+    find: (id) =>
+      access.read((tables) => {
+        const row = tables.find(name, tenantId, id);
+        return row === undefined ? undefined : documentOf(row);
+      }),
+    list: (options = {}) => access.read((tables) => pageOf(tables, definition, tenantId, options)),
+    count: (filter = {}) =>
+      access.read((tables) => {
+        const matches = matcherOf(filter);
+        if (Object.keys(filter).length === 0) return tables.count(name, tenantId);
+        let count = 0;
+        for (const row of tables.candidates(definition, tenantId, filter, rangeOf(filter)))
+          if (matches(row)) count += 1;
+        return count;
+      }),
+    replace: (id, fields, version) => rewrite(id, version, () => fields),
+    update: (id, changes, version) => rewrite(id, version, (before) => changed(before, changes)),
+    delete: (id, version) =>
+      access.write((tables, written) => {
+        if (version === undefined && tables.find(name, tenantId, id) === undefined) return false;
+        tables.remove(definition, current(tables, definition, tenantId, id, version));
+        written.push({ collection: name, tenantId, id, document: undefined });
+        return true;
+      }),
+  };
+};

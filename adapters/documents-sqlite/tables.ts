@@ -1,0 +1,262 @@
+/**
+ * The tables of the SQLite store. Documents of all collections lie in one table, keyed by collection, tenant and id; the values
+ * of indexed fields and of unique sets lie beside them in two more, written with each document, so that a new collection or
+ * index changes no schema and a field path never becomes part of a statement.
+ */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { type CollectionDefinition, ConflictError, type Filter } from '../../schemas/ports/documents.ts';
+import type { Entry, Fields } from '../documents-form.ts';
+import { type IdBounds, requiredValues, type Scalar, valuesAt } from '../documents-query.ts';
+
+type Definition = CollectionDefinition<object>;
+
+/** A document and whose it is. */
+export interface Row extends Entry {
+  readonly tenantId: string;
+}
+
+/** Ids to read, and from which end. */
+export interface IdRange extends IdBounds {
+  readonly backwards: boolean;
+}
+
+export const schema = `
+  CREATE TABLE IF NOT EXISTS collections (name TEXT PRIMARY KEY, indexed TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS documents (
+    collection TEXT, tenant TEXT, id TEXT,
+    version INTEGER NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL, fields TEXT NOT NULL,
+    PRIMARY KEY (collection, tenant, id)
+  ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS indexed_values (
+    collection TEXT, path TEXT, value TEXT, tenant TEXT, id TEXT,
+    PRIMARY KEY (collection, path, value, tenant, id)
+  ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS unique_values (
+    collection TEXT, tenant TEXT, fields TEXT, value TEXT,
+    PRIMARY KEY (collection, tenant, fields, value)
+  ) WITHOUT ROWID;
+`;
+
+const columns = 'tenant, id, version, created_at, updated_at, fields';
+const listed =
+  'SELECT tenant, id FROM indexed_values WHERE collection = ? AND path = ? AND value IN (SELECT value FROM json_each(?))';
+const ofTenant = `SELECT ${columns} FROM documents WHERE collection = ? AND tenant = ? AND id >= ? AND id <= ?`;
+
+const statements = {
+  find: `SELECT ${columns} FROM documents WHERE collection = ? AND tenant = ? AND id = ?`,
+  count: 'SELECT count(*) AS n FROM documents WHERE collection = ? AND tenant = ?',
+  ofTenant: `${ofTenant} ORDER BY id`,
+  ofTenantBackwards: `${ofTenant} ORDER BY id DESC`,
+  ofTenantListed: `${ofTenant} AND id IN (SELECT id FROM (${listed}) WHERE tenant = ?) ORDER BY id`,
+  ofTenantListedBackwards: `${ofTenant} AND id IN (SELECT id FROM (${listed}) WHERE tenant = ?) ORDER BY id DESC`,
+  pageOfAll: `SELECT ${columns} FROM documents WHERE collection = ? AND (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`,
+  pageOfAllListed: `SELECT ${columns} FROM documents WHERE collection = ?
+    AND (tenant, id) IN (${listed}) AND (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`,
+  put: `INSERT INTO documents (collection, tenant, id, version, created_at, updated_at, fields) VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET version = excluded.version, updated_at = excluded.updated_at, fields = excluded.fields`,
+  remove: 'DELETE FROM documents WHERE collection = ? AND tenant = ? AND id = ?',
+  addIndexed: 'INSERT INTO indexed_values (collection, path, value, tenant, id) VALUES (?, ?, ?, ?, ?)',
+  removeIndexed: 'DELETE FROM indexed_values WHERE collection = ? AND path = ? AND value = ? AND tenant = ? AND id = ?',
+  addUnique: 'INSERT INTO unique_values (collection, tenant, fields, value) VALUES (?, ?, ?, ?)',
+  removeUnique: 'DELETE FROM unique_values WHERE collection = ? AND tenant = ? AND fields = ? AND value = ?',
+  indexedBy: 'SELECT indexed FROM collections WHERE name = ?',
+  setIndexedBy: 'INSERT OR REPLACE INTO collections (name, indexed) VALUES (?, ?)',
+  forgetIndexed: 'DELETE FROM indexed_values WHERE collection = ?',
+  forgetUnique: 'DELETE FROM unique_values WHERE collection = ?',
+} as const;
+
+interface Columns {
+  readonly tenant: string;
+  readonly id: string;
+  readonly version: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly fields: string;
+}
+
+const rowOf = (value: unknown): Row => {
+  const { tenant, id, version, created_at, updated_at, fields } = value as Columns;
+  return {
+    tenantId: tenant,
+    id,
+    version,
+    createdAt: created_at,
+    updatedAt: updated_at,
+    fields: JSON.parse(fields) as Fields,
+  };
+};
+
+const indexedPaths = ({ indexes = [], unique = [], uniqueEverywhere = [] }: Definition): readonly string[] => [
+  ...new Set([...indexes, ...unique, ...uniqueEverywhere].flat()),
+];
+
+/** One line for each value that an index lists: `["path", value]`. */
+const indexedValues = (definition: Definition, fields: Fields): ReadonlySet<string> => {
+  const lines = new Set<string>();
+  for (const path of indexedPaths(definition))
+    for (const value of valuesAt(fields, path.split('.')))
+      if (value !== null && typeof value !== 'object') lines.add(JSON.stringify([path, JSON.stringify(value)]));
+  return lines;
+};
+
+/** One line for each unique set that binds the document: `["tenant or empty", "[fields]", "[values]"]`. */
+const uniqueValues = (definition: Definition, tenant: string, fields: Fields): ReadonlySet<string> => {
+  const lines = new Set<string>();
+  const add = (scope: string, set: readonly string[]): void => {
+    const values = set.map((path) => valuesAt(fields, path.split('.'))[0] ?? null);
+    if (!values.includes(null)) lines.add(JSON.stringify([scope, JSON.stringify(set), JSON.stringify(values)]));
+  };
+  for (const set of definition.unique ?? []) add(tenant, set);
+  for (const set of definition.uniqueEverywhere ?? []) add('', set);
+  return lines;
+};
+
+const isConstraint = (error: unknown): boolean => {
+  const code = (error as { errcode?: unknown }).errcode;
+  return typeof code === 'number' && (code & 0xff) === 19;
+};
+
+const nothing: ReadonlySet<string> = new Set();
+
+const beyond = (lines: ReadonlySet<string>, others: ReadonlySet<string>): readonly string[] =>
+  [...lines].filter((line) => !others.has(line));
+
+const pageSize = 500;
+
+/**
+ * Statements over one connection. Everything is synchronous; transactions are the caller's. Only the indexes of `ensured`
+ * definitions are read: what another version of the program stored may not be listed by this one's.
+ */
+export class DocumentTables {
+  readonly #database: DatabaseSync;
+  readonly #ensured: ReadonlySet<Definition>;
+  readonly #prepared = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync, ensured: ReadonlySet<Definition>) {
+    this.#database = database;
+    this.#ensured = ensured;
+  }
+
+  #sql(name: keyof typeof statements): StatementSync {
+    const known = this.#prepared.get(name);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(statements[name]);
+    this.#prepared.set(name, statement);
+    return statement;
+  }
+
+  find(collection: string, tenant: string, id: string): Row | undefined {
+    const row = this.#sql('find').get(collection, tenant, id);
+    return row === undefined ? undefined : rowOf(row);
+  }
+
+  count(collection: string, tenant: string): number {
+    return Number(this.#sql('count').get(collection, tenant)?.n);
+  }
+
+  /** A tenant's documents by id, within bounds: those that may match. To be consumed without a pause. */
+  *candidates(
+    definition: Definition,
+    tenant: string,
+    filter: Filter,
+    { least, most, backwards }: IdRange,
+  ): Generator<Row> {
+    const { name } = definition;
+    const index = this.#indexFor(definition, filter);
+    const rows =
+      index === undefined
+        ? this.#sql(backwards ? 'ofTenantBackwards' : 'ofTenant').iterate(name, tenant, least, most)
+        : this.#sql(backwards ? 'ofTenantListedBackwards' : 'ofTenantListed').iterate(
+            ...[name, tenant, least, most],
+            ...[name, ...index, tenant],
+          );
+    for (const row of rows) yield rowOf(row);
+  }
+
+  /** All tenants' documents that may match, after a place. */
+  page(definition: Definition, filter: Filter, after: Pick<Row, 'tenantId' | 'id'>): { rows: Row[]; last: boolean } {
+    const { name } = definition;
+    const index = this.#indexFor(definition, filter);
+    const found =
+      index === undefined
+        ? this.#sql('pageOfAll').all(name, after.tenantId, after.id, pageSize)
+        : this.#sql('pageOfAllListed').all(name, name, ...index, after.tenantId, after.id, pageSize);
+    return { rows: found.map(rowOf), last: found.length < pageSize };
+  }
+
+  /** The first indexed path that the filter pins to values, in the definition's order. */
+  #indexFor(definition: Definition, filter: Filter): readonly [path: string, values: string] | undefined {
+    if (!this.#ensured.has(definition)) return undefined;
+    const required = requiredValues(filter);
+    for (const path of required.size === 0 ? [] : indexedPaths(definition)) {
+      const values: readonly Scalar[] | undefined = required.get(path);
+      if (values !== undefined) return [path, JSON.stringify(values.map((value) => JSON.stringify(value)))];
+    }
+    return undefined;
+  }
+
+  /** Writes a document in place of `before`. */
+  put(definition: Definition, row: Row, text: string, before: Row | undefined): void {
+    const { name } = definition;
+    const { tenantId, id, version, createdAt, updatedAt } = row;
+    this.#sql('put').run(name, tenantId, id, version, createdAt, updatedAt, text);
+    this.#index(definition, tenantId, id, before?.fields, row.fields);
+  }
+
+  remove(definition: Definition, row: Row): void {
+    this.#sql('remove').run(definition.name, row.tenantId, row.id);
+    this.#index(definition, row.tenantId, row.id, row.fields, undefined);
+  }
+
+  /** Lists all values again when the definition's indexes are not those that the stored values were listed by. */
+  ensure(definition: Definition): void {
+    const { name } = definition;
+    const wanted = JSON.stringify([
+      indexedPaths(definition),
+      definition.unique ?? [],
+      definition.uniqueEverywhere ?? [],
+    ]);
+    if (this.#sql('indexedBy').get(name)?.indexed === wanted) return;
+    this.#sql('forgetIndexed').run(name);
+    this.#sql('forgetUnique').run(name);
+    let after = { tenantId: '', id: '' };
+    for (let last = false; !last; ) {
+      const page = this.page({ name }, {}, after);
+      for (const row of page.rows) this.#index(definition, row.tenantId, row.id, undefined, row.fields);
+      after = page.rows.at(-1) ?? after;
+      last = page.last;
+    }
+    this.#sql('setIndexedBy').run(name, wanted);
+  }
+
+  #index(
+    definition: Definition,
+    tenant: string,
+    id: string,
+    before: Fields | undefined,
+    after: Fields | undefined,
+  ): void {
+    const { name } = definition;
+    const listedBefore = before === undefined ? nothing : indexedValues(definition, before);
+    const listedAfter = after === undefined ? nothing : indexedValues(definition, after);
+    for (const line of beyond(listedBefore, listedAfter))
+      this.#sql('removeIndexed').run(name, ...(JSON.parse(line) as [string, string]), tenant, id);
+    for (const line of beyond(listedAfter, listedBefore))
+      this.#sql('addIndexed').run(name, ...(JSON.parse(line) as [string, string]), tenant, id);
+    const boundBefore = before === undefined ? nothing : uniqueValues(definition, tenant, before);
+    const boundAfter = after === undefined ? nothing : uniqueValues(definition, tenant, after);
+    for (const line of beyond(boundBefore, boundAfter))
+      this.#sql('removeUnique').run(name, ...(JSON.parse(line) as [string, string, string]));
+    for (const line of beyond(boundAfter, boundBefore)) this.#claim(name, JSON.parse(line));
+  }
+
+  #claim(collection: string, [scope, set, values]: readonly [string, string, string]): void {
+    try {
+      this.#sql('addUnique').run(collection, scope, set, values);
+    } catch (cause) {
+      if (!isConstraint(cause)) throw cause;
+      const fields = JSON.parse(set) as string[];
+      throw new ConflictError('duplicate', `another document has the same ${fields.join(', ')}`, { fields, cause });
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/** What is alike in both stores' transactions. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { LateError, within } from '../runtime/within.ts';
+import { UnavailableError } from '../schemas/errors.ts';
+
+export const transactionLimitMs = 10_000;
+
+/** Rejects with `UnavailableError` when `work` has not settled in time; what `work` does then is no longer heard. */
+export const limited = async <Result>(limitMs: number, what: string, work: Promise<Result>): Promise<Result> => {
+  try {
+    return await within(limitMs, work);
+  } catch (error) {
+    if (!(error instanceof LateError)) throw error;
+    throw new UnavailableError(`${what} took longer than ${limitMs / 1000} seconds`);
+  }
+};
+
+/**
+ * One run of a transaction's work. Operations run one after the other, as they were called; one that failed spoils the whole,
+ * even if the work goes on, because MongoDB has given the transaction up by then.
+ */
+export class TransactionRun {
+  #open = true;
+  #failure: { readonly error: unknown } | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  get open(): boolean {
+    return this.#open;
+  }
+
+  operate<Result>(operation: () => Result | Promise<Result>): Promise<Result> {
+    const result = this.#last.then(async () => {
+      if (!this.#open) throw new Error('transaction is over: await every operation before its work ends');
+      if (this.#failure !== undefined) throw this.#failure.error;
+      try {
+        return await operation();
+      } catch (error) {
+        this.#failure = { error };
+        throw error;
+      }
+    });
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Waits for operations that the work did not, closes the run, and throws what spoilt it. */
+  async finish(): Promise<void> {
+    await this.#last;
+    this.close();
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  close(): void {
+    this.#open = false;
+  }
+}
+
+/** Knows, along asynchronous calls, whether the caller is inside a transaction's work. */
+export class TransactionScope {
+  readonly #runs = new AsyncLocalStorage<TransactionRun>();
+
+  enter<Result>(run: TransactionRun, work: () => Promise<Result>): Promise<Result> {
+    return this.#runs.run(run, work);
+  }
+
+  /** A write past its own transaction would wait for it for ever in one store, and outlive its failure in the other. */
+  refuseInside(what: string): void {
+    if (this.#runs.getStore()?.open === true)
+      throw new Error(`${what} inside a transaction must go through the transaction it is in`);
+  }
+}

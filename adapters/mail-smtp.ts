@@ -1,0 +1,38 @@
+/** Mail through an SMTP server. */
+import { createTransport } from 'nodemailer';
+import { PermanentError } from '../schemas/errors.ts';
+import { checkedMail, type Mailer } from '../schemas/ports/mail.ts';
+
+const timeoutMs = 10_000;
+
+/** What a server says of a message for good: a 5xx answer, unless it is about us (a wrong password may be put right). */
+const isFinal = ({ responseCode = 0, code = '' }: { responseCode?: number; code?: string }): boolean =>
+  responseCode >= 500 && code !== 'EAUTH';
+
+/** `url` is `smtp://user:password@host:port` (TLS where the server offers it) or `smtps://…` (TLS from the first byte). */
+export const smtpMailer = ({ url, from }: { readonly url: string; readonly from: string }): Mailer => {
+  const transport = createTransport({
+    url,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return {
+    delivers: true,
+    async send(mail) {
+      const { to, subject, text, html } = checkedMail(mail);
+      try {
+        const headers = { 'Auto-Submitted': 'auto-generated' };
+        await transport.sendMail({ from, to: { name: '', address: to }, subject, text, html, headers });
+      } catch (error) {
+        if (isFinal(error as { responseCode?: number; code?: string }))
+          throw new PermanentError('mail', `the mail server refuses it: ${(error as Error).message}`, { cause: error });
+        throw error;
+      }
+    },
+    close: async () => transport.close(),
+  };
+};

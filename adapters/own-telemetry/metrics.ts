@@ -1,0 +1,53 @@
+/** The platform's own metrics: the closed list of `schemas/ports/metrics.ts` on OpenTelemetry's SDK. */
+import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { type IMetricReader, MeterProvider } from '@opentelemetry/sdk-metrics';
+import { type MetricName, type Metrics, metricDefinitions } from '../../schemas/ports/metrics.ts';
+import type { ExportTarget } from './export-target.ts';
+
+/** Running metrics; `text` is the Prometheus exposition of all of them. */
+export interface MetricsProvider extends Metrics {
+  text(): Promise<string>;
+  /** Exports once more and stops. */
+  close(): Promise<void>;
+}
+
+type Instrument = (value: number, labels: Readonly<Record<string, string>>) => void;
+
+/** With a `target`, every metric is also exported there over OTLP/gRPC, once a minute. */
+export const metricsProvider = async (target: ExportTarget | undefined, instance: string): Promise<MetricsProvider> => {
+  const prometheus = new PrometheusExporter({ preventServerStart: true });
+  const readers: IMetricReader[] = [prometheus];
+  if (target !== undefined) readers.push((await import('./exporters.ts')).metricReader(target));
+  const provider = new MeterProvider({
+    resource: resourceFromAttributes({ 'service.name': 'oiq', 'service.instance.id': instance }),
+    readers,
+  });
+  const meter = provider.getMeter('oiq');
+  const instruments = {} as Record<MetricName, Instrument>;
+  for (const [name, { type, summary, unit, ...rest }] of Object.entries(metricDefinitions)) {
+    const options = { description: summary, unit };
+    if (type === 'counter') {
+      const counter = meter.createCounter(name, options);
+      instruments[name as MetricName] = (value, labels) => counter.add(value, labels);
+    } else if (type === 'gauge') {
+      const gauge = meter.createGauge(name, options);
+      instruments[name as MetricName] = (value, labels) => gauge.record(value, labels);
+    } else {
+      const buckets = 'buckets' in rest ? [...rest.buckets] : [];
+      const histogram = meter.createHistogram(name, { ...options, advice: { explicitBucketBoundaries: buckets } });
+      instruments[name as MetricName] = (value, labels) => histogram.record(value, labels);
+    }
+  }
+  const serializer = new PrometheusSerializer('', false, undefined, true, true);
+  return {
+    add: (name, value, labels) => instruments[name](value, labels),
+    set: (name, value, labels) => instruments[name](value, labels),
+    observe: (name, value, labels) => instruments[name](value, labels),
+    async text() {
+      const { resourceMetrics } = await prometheus.collect();
+      return serializer.serialize(resourceMetrics);
+    },
+    close: () => provider.shutdown(),
+  };
+};

@@ -1,0 +1,41 @@
+/**
+ * The schema registry: what lies in derived topics, for programs that are not ours. Values on the bus stay plain JSON with
+ * a registry and without (no magic byte, no id): our own consumers validate with the same zod schema, and a message reads
+ * the same in both ways of running. Others find the JSON schema under the subject `<topic>-value`.
+ */
+import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
+import { z } from 'zod';
+import type { Topic } from '../schemas/topics.ts';
+
+/** Subject of a topic's values, as most clients name it. */
+export const subjectOf = (topic: string): string => `${topic}-value`;
+
+/** JSON schema of a topic's values; draft 7, the newest that registries and their clients agree on. */
+export const jsonSchemaOf = (topic: string, value: z.ZodType): string =>
+  JSON.stringify({ title: topic, ...z.toJSONSchema(value, { target: 'draft-7' }) });
+
+/**
+ * Registers the schemas of all topics that have one; a schema that is there already keeps its id. Gives the ids by
+ * subject. Rejects when the registry cannot be reached, or finds a schema incompatible with the last one.
+ */
+export const registerSchemas = async (url: string, topics: readonly Topic[]): Promise<ReadonlyMap<string, number>> => {
+  // The client compiles schemas too, and knows no formats; values are validated by zod.
+  const json = { [SchemaType.JSON]: { strict: false, validateFormats: false } };
+  const registry = new SchemaRegistry({ host: url, retry: { retries: 2, maxRetryTimeInSecs: 2 } }, json);
+  const ids = new Map<string, number>();
+  for (const { name, value } of topics) {
+    if (value === undefined) continue;
+    const subject = subjectOf(name);
+    try {
+      const { id } = await registry.register(
+        { type: SchemaType.JSON, schema: jsonSchemaOf(name, value) },
+        { subject, compatibility: COMPATIBILITY.BACKWARD },
+      );
+      ids.set(subject, id);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new Error(`the schema registry at ${url} did not take ${subject}: ${reason}`, { cause });
+    }
+  }
+  return ids;
+};

@@ -1,0 +1,76 @@
+import type { PermanentError } from '../../schemas/errors.ts';
+import type { Bus, Message } from '../../schemas/ports/bus.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { DeadLetterMark } from '../../schemas/topics.ts';
+import { lazyProducer } from '../bus-producer.ts';
+import { keyOf, markMessage, readMarks } from './marks.ts';
+import type { DeadLetter } from './rows.ts';
+
+/** What became of one dead letter. */
+export interface Result {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly outcome: 'done' | 'already' | 'failed';
+  /** Why it failed, as `PermanentError`. */
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** A letter with what would be published for it. */
+export interface Prepared {
+  readonly letter: DeadLetter;
+  readonly messages: readonly Message[];
+  readonly failure?: PermanentError;
+}
+
+const transactionName = 'dead-letter-replay';
+
+/** Publishes and marks in one transaction, so that no letter is ever published twice. */
+export interface Committer {
+  commit(
+    prepared: readonly Prepared[],
+    mark: Pick<DeadLetterMark, 'outcome' | 'actor' | 'markedAt'>,
+  ): Promise<Result[]>;
+  close(): Promise<void>;
+}
+
+export const openCommitter = (bus: Bus, columns: Columns): Committer => {
+  const producer = lazyProducer(bus);
+  // Runs of one process take turns, or they would fence each other out of the transaction's name.
+  let turn: Promise<unknown> = Promise.resolve();
+  const exclusively = <Value>(work: () => Promise<Value>): Promise<Value> => {
+    const result = turn.then(work, work);
+    turn = result.catch(() => undefined);
+    return result;
+  };
+
+  return {
+    commit: (prepared, { outcome, actor, markedAt }) =>
+      exclusively(async () =>
+        (await producer.get()).transaction(transactionName, async (publish) => {
+          // Whoever held the name before us has committed or never will: what is marked now is all there is.
+          const marks = await readMarks(
+            bus,
+            columns,
+            prepared.map(({ letter }) => letter),
+          );
+          const messages: Message[] = [];
+          const results = prepared.map(({ letter, messages: own }): Result => {
+            const { tenantId, id } = letter;
+            const mark = marks.get(keyOf(letter));
+            // A mark of this very run is that of an attempt whose answer was lost.
+            if (mark !== undefined)
+              return { id, tenantId, outcome: mark.actor === actor && mark.markedAt === markedAt ? 'done' : 'already' };
+            messages.push(...own, markMessage({ tenantId, id, outcome, markedAt, actor }));
+            return { id, tenantId, outcome: 'done' };
+          });
+          if (messages.length > 0) await publish(messages);
+          return results;
+        }),
+      ),
+    async close() {
+      await turn;
+      await producer.close();
+    },
+  };
+};

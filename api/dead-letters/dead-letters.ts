@@ -1,0 +1,244 @@
+import { decodeCursor, encodeCursor, natural } from '../../queries/cursor.ts';
+import type { DeadLetterHeaders } from '../../schemas/dead-letter.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import type { Bus, Message } from '../../schemas/ports/bus.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { DeadLetterMark } from '../../schemas/topics.ts';
+import { type Payload, readPayload } from '../groups/dead-letter/payload.ts';
+import { openCommitter, type Prepared, type Result } from './committer.ts';
+import { countDeadLetters, type DeadLetter, type DeadLetterFilter, readDeadLetters } from './rows.ts';
+
+/** How far a replay or a discard has come. `failed` stay open, each counted under its reason. */
+export interface Progress {
+  readonly matched: number;
+  /** Replayed or discarded by this run; in a dry run, those that would be. */
+  readonly done: number;
+  /** Were marked by somebody else meanwhile. */
+  readonly already: number;
+  readonly failed: number;
+  readonly failedByReason: Readonly<Record<string, number>>;
+}
+
+interface RunOptions {
+  /** Who asks for it; kept in the marks. */
+  readonly actor: string;
+  /** Does everything but publish and mark. */
+  readonly dryRun?: boolean;
+  /** After every chunk of letters, with what became of them. */
+  readonly onProgress?: (progress: Progress, results: readonly Result[]) => void | Promise<void>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Listing, reading, replaying and discarding dead letters; for the API and for the command line alike. */
+export interface DeadLetters {
+  /** Newest first. */
+  list(
+    filter: DeadLetterFilter,
+    page?: { readonly limit?: number; readonly cursor?: string | undefined },
+  ): Promise<{ items: DeadLetter[]; nextCursor: string | null }>;
+  /** `undefined` when there is none; `payload` is absent when its bytes are no longer kept. */
+  show(id: string, tenantId?: string): Promise<{ letter: DeadLetter; payload: Payload | undefined } | undefined>;
+  /**
+   * Sends open letters that match through again. What is published and its mark are one transaction, so what was
+   * replayed once is never replayed again, whoever else replays at the same time.
+   */
+  replay(filter: DeadLetterFilter, options: RunOptions): Promise<Progress>;
+  /** Marks open letters that match as discarded, so that nobody replays them. */
+  discard(filter: DeadLetterFilter, options: RunOptions): Promise<Progress>;
+  close(): Promise<void>;
+}
+
+export interface DeadLettersOptions {
+  readonly bus: Bus;
+  readonly columns: Columns;
+  readonly clock: Clock;
+  /** Checks a refused body again and makes the messages that publish it; throws `PermanentError` when it is still refused. */
+  republish(headers: DeadLetterHeaders, body: Buffer): Promise<readonly Message[]> | readonly Message[];
+}
+
+const chunkLetters = 64;
+const chunkBytes = 16 * 1024 * 1024;
+const attempts = 5;
+
+export const openDeadLetters = ({ bus, columns, clock, republish }: DeadLettersOptions): DeadLetters => {
+  const committer = openCommitter(bus, columns);
+
+  const prepare = async (letter: DeadLetter): Promise<Prepared> => {
+    try {
+      return { letter, messages: await messagesOf(letter, await readPayload(bus, letter), republish) };
+    } catch (error) {
+      if (!(error instanceof PermanentError)) throw error;
+      return { letter, messages: [], failure: error };
+    }
+  };
+
+  const run = async (
+    filter: DeadLetterFilter,
+    outcome: DeadLetterMark['outcome'],
+    options: RunOptions,
+  ): Promise<Progress> => {
+    const open: DeadLetterFilter = {
+      ...filter,
+      state: 'open',
+      toMs: Math.min(filter.toMs ?? clock.now(), clock.now()),
+    };
+    const tally = makeTally(await countDeadLetters(columns, open));
+    const markedAt = new Date(clock.now()).toISOString();
+    for await (const letters of chunksOf(columns, open)) {
+      if (options.signal?.aborted) break;
+      const prepared =
+        outcome === 'replayed'
+          ? await Promise.all(letters.map(prepare))
+          : letters.map((letter): Prepared => ({ letter, messages: [] }));
+      const good = prepared.filter(({ failure }) => failure === undefined);
+      const results = prepared.flatMap(({ letter, failure }) => (failure ? [failedResult(letter, failure)] : []));
+      results.push(
+        ...(options.dryRun
+          ? good.map(({ letter: { id, tenantId } }): Result => ({ id, tenantId, outcome: 'done' }))
+          : await eachOrAll(good, (part) => committer.commit(part, { outcome, actor: options.actor, markedAt }))),
+      );
+      const progress = tally.add(results);
+      await options.onProgress?.(progress, results);
+    }
+    return tally.add([]);
+  };
+
+  return {
+    async list(filter, { limit = 100, cursor } = {}) {
+      const after = cursor === undefined ? undefined : afterOf(cursor);
+      const rows = await readDeadLetters(columns, filter, { limit: limit + 1, after, newestFirst: true });
+      const items = rows.slice(0, limit);
+      const last = items.at(-1);
+      const more = rows.length > limit && last !== undefined;
+      return { items, nextCursor: more ? encodeCursor(cursorKind, [Date.parse(last.receivedAt), last.id]) : null };
+    },
+    async show(id, tenantId) {
+      const [letter] = await readDeadLetters(columns, { ids: [id], tenantId }, { limit: 1, newestFirst: true });
+      if (letter === undefined) return undefined;
+      const payload = await readPayload(bus, letter).catch((error: unknown) => {
+        if (error instanceof PermanentError) return undefined;
+        throw error;
+      });
+      return { letter, payload };
+    },
+    replay: (filter, options) => run(filter, 'replayed', options),
+    discard: (filter, options) => run(filter, 'discarded', options),
+    close: () => committer.close(),
+  };
+};
+
+const cursorKind = 'dead-letters';
+const afterOf = (cursor: string): { receivedAtMs: number; id: string } => {
+  const [time = '', id = ''] = decodeCursor(cursorKind, cursor, [natural, /^.{1,256}$/]);
+  return { receivedAtMs: Number(time), id };
+};
+
+/** Commits all together; where the bus will never take that, one by one, so that only what it refuses fails. */
+const eachOrAll = async (
+  prepared: readonly Prepared[],
+  commit: (part: readonly Prepared[]) => Promise<Result[]>,
+): Promise<Result[]> => {
+  if (prepared.length === 0) return [];
+  try {
+    return await persistently(() => commit(prepared));
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw error;
+    const [only] = prepared;
+    if (prepared.length === 1 && only !== undefined) return [failedResult(only.letter, error)];
+    const results: Result[] = [];
+    for (const one of prepared) results.push(...(await eachOrAll([one], commit)));
+    return results;
+  }
+};
+
+/** Tries again when another process took the transaction's name over, or the bus is away for a moment. */
+const persistently = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof PermanentError || attempt === attempts) throw error;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 200 * 2 ** attempt));
+    }
+  }
+};
+
+/** A refused body is checked again; what a consumer could not process goes back to its topic, for that consumer alone. */
+const messagesOf = async (
+  { id, kind }: DeadLetter,
+  { headers, bytes }: Payload,
+  republish: DeadLettersOptions['republish'],
+): Promise<readonly Message[]> => {
+  if (headers.cut)
+    throw new PermanentError(
+      'cut',
+      `only the first ${bytes.length} of ${headers.size} bytes of dead letter ${id} were kept`,
+    );
+  if (kind === 'refused') return republish(headers, bytes);
+  return [
+    {
+      topic: headers.topic,
+      key: headers.tenantId,
+      value: bytes,
+      headers: { ...headers.originalHeaders, 'only-group': headers.origin },
+    },
+  ];
+};
+
+/** Open letters, oldest first, in chunks that are bounded in number and bytes. */
+async function* chunksOf(columns: Columns, filter: DeadLetterFilter): AsyncGenerator<DeadLetter[]> {
+  let after: { receivedAtMs: number; id: string } | undefined;
+  while (true) {
+    const rows = await readDeadLetters(columns, filter, { limit: chunkLetters, after, newestFirst: false });
+    let chunk: DeadLetter[] = [];
+    let bytes = 0;
+    for (const letter of rows) {
+      if (chunk.length > 0 && bytes + letter.size > chunkBytes) {
+        yield chunk;
+        chunk = [];
+        bytes = 0;
+      }
+      chunk.push(letter);
+      bytes += letter.size;
+    }
+    if (chunk.length > 0) yield chunk;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < chunkLetters) return;
+    after = { receivedAtMs: Date.parse(last.receivedAt), id: last.id };
+  }
+}
+
+const failedResult = ({ id, tenantId }: DeadLetter, { reason, message }: PermanentError): Result => ({
+  id,
+  tenantId,
+  outcome: 'failed',
+  reason,
+  message,
+});
+
+const makeTally = (matched: number): { add(results: readonly Result[]): Progress } => {
+  let done = 0;
+  let already = 0;
+  let failed = 0;
+  const failedByReason: Record<string, number> = {};
+  return {
+    add(results) {
+      for (const { outcome, reason = '' } of results) {
+        if (outcome === 'done') done++;
+        else if (outcome === 'already') already++;
+        else {
+          failed++;
+          failedByReason[reason] = (failedByReason[reason] ?? 0) + 1;
+        }
+      }
+      return {
+        matched: Math.max(matched, done + already + failed),
+        done,
+        already,
+        failed,
+        failedByReason: { ...failedByReason },
+      };
+    },
+  };
+};

@@ -1,0 +1,123 @@
+import type { Clock } from '../../schemas/ports/clock.ts';
+import { type Documents, defineCollection, type Stored } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Change } from '../kernel/changes.ts';
+import type { Result } from './committer.ts';
+import type { DeadLetters, Progress } from './dead-letters.ts';
+import type { DeadLetterFilter } from './rows.ts';
+
+/** A replay that the API was asked for; kept, so that its progress can be read on any instance. */
+export interface ReplayJob extends Progress {
+  readonly state: 'running' | 'finished' | 'failed' | 'stopped';
+  readonly dryRun: boolean;
+  readonly actor: string;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  /** Why it failed. */
+  readonly error: string | null;
+  /** The first `maxResults`. */
+  readonly results: readonly Omit<Result, 'tenantId'>[];
+}
+
+export const replayJobs = defineCollection<ReplayJob>({ name: 'dead-letter-replays' });
+
+export interface ReplayJobs {
+  /** Records that a replay begins, starts it, and answers after it ended or after a moment, whichever comes first. */
+  start(
+    tenantId: string,
+    filter: DeadLetterFilter,
+    options: { actor: string; dryRun: boolean; change: Change },
+  ): Promise<ReplayJob & Stored>;
+  find(tenantId: string, id: string): Promise<(ReplayJob & Stored) | undefined>;
+  /** Lets each replay finish its chunk in hand. */
+  stop(): Promise<void>;
+}
+
+const maxResults = 1_000;
+const patienceMs = 2_000;
+const saveEveryMs = 1_000;
+/** A running job that nobody has written to for so long has lost its instance. */
+const lostAfterMs = 60_000;
+
+export const openReplayJobs = (ports: {
+  deadLetters: DeadLetters;
+  documents: Documents;
+  clock: Clock;
+  log: Log;
+}): ReplayJobs => {
+  const { deadLetters, documents, clock, log } = ports;
+  const stopping = new AbortController();
+  const running = new Set<Promise<unknown>>();
+
+  const execute = async (tenantId: string, id: string, first: ReplayJob, filter: DeadLetterFilter): Promise<void> => {
+    const stored = documents.of(tenantId).collection(replayJobs);
+    const results: Omit<Result, 'tenantId'>[] = [];
+    let job = first;
+    let savedAtMs = clock.now();
+    try {
+      const progress = await deadLetters.replay(filter, {
+        actor: job.actor,
+        dryRun: job.dryRun,
+        signal: stopping.signal,
+        async onProgress(now, fresh) {
+          for (const { tenantId: _, ...result } of fresh) if (results.length < maxResults) results.push(result);
+          job = { ...job, ...now, results: [...results] };
+          if (clock.now() - savedAtMs < saveEveryMs) return;
+          savedAtMs = clock.now();
+          await stored.replace(id, job);
+        },
+      });
+      job = { ...job, ...progress, state: stopping.signal.aborted ? 'stopped' : 'finished' };
+    } catch (error) {
+      log.error({ error, replay: id }, 'a replay of dead letters failed');
+      job = { ...job, state: 'failed', error: error instanceof Error ? error.message : String(error) };
+    }
+    await stored.replace(id, { ...job, finishedAt: new Date(clock.now()).toISOString() });
+  };
+
+  return {
+    async start(tenantId, filter, { actor, dryRun, change }) {
+      const stored = documents.of(tenantId).collection(replayJobs);
+      const job: ReplayJob = {
+        state: 'running',
+        dryRun,
+        actor,
+        startedAt: new Date(clock.now()).toISOString(),
+        finishedAt: null,
+        error: null,
+        matched: 0,
+        done: 0,
+        already: 0,
+        failed: 0,
+        failedByReason: {},
+        results: [],
+      };
+      const inserted = await change(async ({ of, record }) => {
+        const made = await of(tenantId).collection(replayJobs).insert(job);
+        record({ id: made.id, after: { ...filter, dryRun } });
+        return made;
+      });
+      const { id } = inserted;
+      const work = execute(tenantId, id, job, { ...filter, tenantId }).catch((error: unknown) =>
+        log.error({ error, replay: id }, 'the end of a replay of dead letters was not written'),
+      );
+      running.add(work);
+      const ended = work.then(() => running.delete(work));
+      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, patienceMs).unref())]);
+      return (await stored.find(id)) ?? inserted;
+    },
+    async find(tenantId, id) {
+      const job = await documents.of(tenantId).collection(replayJobs).find(id);
+      if (job?.state !== 'running' || clock.now() - Date.parse(job.updatedAt) < lostAfterMs) return job;
+      return {
+        ...job,
+        state: 'stopped',
+        error: 'the instance that ran it is gone; start it again: what was replayed stays so',
+      };
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(running);
+    },
+  };
+};

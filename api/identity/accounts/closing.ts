@@ -1,0 +1,62 @@
+/** An organization is closed: out of reach at once, to be opened again for 30 days, then erased. */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../../schemas/ports/clock.ts';
+import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
+import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
+import { type ChangeScope, changesOf, type Who } from '../../kernel/changes.ts';
+
+const graceMs = 30 * 86_400_000;
+
+/** The platform itself, as the audit log names it. */
+export const theSystem = (name: string): Who => ({ type: 'system', id: '', name });
+
+/** A change that no request asked for. */
+export const systemChange = (ports: { readonly documents: Documents; readonly clock: Clock }, action: string) =>
+  changesOf(ports, { caller: undefined, actions: [action], request: { requestId: randomUUID(), address: '' } });
+
+/** Within a change that declares `organization.close`. Every session of the organization ends; answers their ids. */
+export const closeOrganization = async (
+  { of, record }: ChangeScope,
+  before: Organization & Stored,
+  now: number,
+): Promise<{ organization: Organization & Stored; ended: readonly string[] }> => {
+  const closed = {
+    at: new Date(now).toISOString(),
+    eraseAt: new Date(now + graceMs).toISOString(),
+    erased: false,
+  };
+  const organization = await of(organizationsTenant)
+    .collection(organizations)
+    .update(before.id, { disabled: true, closed });
+  const ended: string[] = [];
+  const stored = of(sessionsTenant).collection(sessions);
+  for (;;) {
+    const { items } = await stored.list({ filter: { tenantId: before.id } });
+    for (const { id } of items) await stored.delete(id);
+    ended.push(...items.map(({ id }) => id));
+    if (items.length === 0) break;
+  }
+  record({ id: before.id, name: before.name, before, after: organization });
+  return { organization, ended };
+};
+
+/** Opens a closed organization again, for whoever operates the installation. Throws, with the reason, where that is not possible. */
+export const reopenOrganization = async (
+  ports: { readonly documents: Documents; readonly clock: Clock },
+  id: string,
+): Promise<Organization & Stored> =>
+  systemChange(
+    ports,
+    'organization.reopen',
+  )(async ({ of, record }) => {
+    const stored = of(organizationsTenant).collection(organizations);
+    const before = await stored.find(id);
+    if (before === undefined) throw new Error(`there is no organization ${id}`);
+    if (!before.closed) throw new Error(`the organization ${before.name} is not closed`);
+    if (before.closed.erased || Date.parse(before.closed.eraseAt) <= ports.clock.now())
+      throw new Error(`the organization was closed on ${before.closed.at.slice(0, 10)}: its data is erased`);
+    const after = await stored.update(id, { disabled: false, closed: null });
+    record({ id, name: before.name, before, after, tenantId: id, actor: theSystem('command line') });
+    return after;
+  });

@@ -1,0 +1,118 @@
+/** What was closed for long enough is erased; its audit records stay, without what names people. */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../../schemas/ports/clock.ts';
+import type { Columns } from '../../../schemas/ports/columns.ts';
+import type { CollectionDefinition, Documents } from '../../../schemas/ports/documents.ts';
+import type { Log } from '../../../schemas/ports/log.ts';
+import { identities, identitiesTenant } from '../../../schemas/resources/identity.ts';
+import { provedDomains, provedDomainsTenant } from '../../../schemas/resources/identity-provider.ts';
+import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
+import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { memberships, users, usersTenant } from '../../../schemas/resources/user.ts';
+import { evidenceHeadsTable } from '../../../schemas/tables/evidence-heads.ts';
+import { tenantTables } from '../../../schemas/tables/index.ts';
+import { quote } from '../../../schemas/tables/literal.ts';
+import { eraseDetails } from '../../audit/erasure.ts';
+import { hourly } from '../../hourly.ts';
+import { removeSessions } from '../sessions.ts';
+import { systemChange, theSystem } from './closing.ts';
+import { voidTokens } from './one-time-tokens.ts';
+
+export interface ErasingPorts {
+  readonly documents: Documents;
+  readonly columns: Columns;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Every collection there is. */
+  readonly collections: readonly CollectionDefinition<object>[];
+}
+
+const eraseTelemetry = async ({ columns }: ErasingPorts, tenantId: string): Promise<void> => {
+  const rows = `tenant_id = ${quote(tenantId)}`;
+  for (const { name } of tenantTables) {
+    // Signed heads name nobody, and vouch for the audit records that stay.
+    if (name === evidenceHeadsTable.name) continue;
+    // A deletion rewrites parts: none where nothing would go.
+    const found = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${rows} LIMIT 1`);
+    if (found.length > 0) await columns.execute(`DELETE FROM ${name} WHERE ${rows}`);
+  }
+};
+
+/** Users who belong to no other organization. */
+const erasePeople = async ({ documents }: ErasingPorts, tenantId: string): Promise<void> => {
+  const here = new Set<string>();
+  const elsewhere = new Set<string>();
+  for await (const membership of documents.everywhere(memberships))
+    (membership.tenantId === tenantId ? here : elsewhere).add(membership.id);
+  for (const id of here) {
+    if (elsewhere.has(id)) continue;
+    await documents.transaction(async (transaction) => {
+      await removeSessions(transaction, id);
+      await voidTokens(transaction, { userId: id });
+      const known = transaction.of(identitiesTenant).collection(identities);
+      for (const identity of (await known.list({ filter: { userId: id } })).items) await known.delete(identity.id);
+      await transaction.of(multiFactorsTenant).collection(multiFactors).delete(id);
+      await transaction.of(usersTenant).collection(users).delete(id);
+    });
+  }
+};
+
+/** What tells that something happened is kept; `eraseDetails` takes out to whom. */
+const isEvidence = ({ name }: CollectionDefinition<object>): boolean => name.startsWith('audit-');
+
+const eraseDocuments = async ({ documents, collections }: ErasingPorts, tenantId: string): Promise<void> => {
+  for (const definition of collections) {
+    if (isEvidence(definition)) continue;
+    const stored = documents.of(tenantId).collection(definition);
+    for (;;) {
+      const { items } = await stored.list({ limit: 500 });
+      if (items.length === 0) break;
+      await documents.transaction(async (transaction) => {
+        for (const { id } of items) await transaction.of(tenantId).collection(definition).delete(id);
+      });
+    }
+  }
+};
+
+/** Domains led to the organization from outside its documents. */
+const eraseDomains = async ({ documents }: ErasingPorts, tenantId: string): Promise<void> => {
+  const leads = documents.of(provedDomainsTenant).collection(provedDomains);
+  for (const { id } of (await leads.list({ filter: { tenantId } })).items) await leads.delete(id);
+};
+
+const erase = async (ports: ErasingPorts, id: string): Promise<void> => {
+  await eraseTelemetry(ports, id);
+  // Before the documents: the memberships tell who the people are.
+  await erasePeople(ports, id);
+  await eraseDocuments(ports, id);
+  await eraseDomains(ports, id);
+  await eraseDetails(ports, { tenantId: id, actor: { type: 'system', id: '' }, requestId: randomUUID() });
+  await systemChange(
+    ports,
+    'organization.erase',
+  )(async ({ of, record }) => {
+    const stored = of(organizationsTenant).collection(organizations);
+    const before = await stored.find(id);
+    if (!before?.closed) throw new Error(`the organization ${id} is not closed`);
+    // The document stays, so that the id is never another organization's.
+    const closed = { ...before.closed, erased: true };
+    await stored.update(id, { name: '(erased)', timeZone: undefined, retentionDays: {}, closed });
+    record({ id, tenantId: id, actor: theSystem('erasing') });
+  });
+  ports.log.info({ organization: id }, 'a closed organization was erased');
+};
+
+/** Erases the organizations whose time is over. Repeatable: what was cut short is finished the next time. */
+export const eraseDueOrganizations = async (ports: ErasingPorts): Promise<void> => {
+  const due = { 'closed.erased': false, 'closed.eraseAt': { $lte: new Date(ports.clock.now()).toISOString() } };
+  const ids: string[] = [];
+  for await (const { id } of ports.documents.everywhere(organizations, due)) ids.push(id);
+  for (const id of ids) await erase(ports, id);
+};
+
+/** Looks for them soon after the start and once an hour. */
+export const scheduleErasing = (ports: ErasingPorts): { stop(): Promise<void> } =>
+  hourly(
+    () => eraseDueOrganizations(ports),
+    (error) => ports.log.error({ error }, 'a closed organization could not be erased; it is tried again in an hour'),
+  );

@@ -1,0 +1,80 @@
+/** Somebody follows the link of an invitation, or of the confirmation of their own registration. */
+import { randomUUID } from 'node:crypto';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { invitations } from '../../../schemas/resources/invitation.ts';
+import type { OneTimeToken } from '../../../schemas/resources/one-time-token.ts';
+import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { type Membership, memberships, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
+import type { ChangeScope } from '../../kernel/changes.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { useToken } from './one-time-tokens.ts';
+import { makeOrganization } from './organization.ts';
+
+export type JoinToken = Extract<OneTimeToken, { purpose: 'invitation' | 'registration' }> & Stored;
+
+const gone = (): ApiError =>
+  new ApiError('TOKEN_INVALID', 'this invitation was withdrawn, or its organization is gone; ask for a new one');
+
+/** To whom a token was mailed. */
+export const addressOf = async ({ documents }: Pick<Ports, 'documents'>, token: JoinToken): Promise<string> => {
+  if (token.purpose === 'registration') return token.email;
+  const invitation = await documents.of(token.tenantId).collection(invitations).find(token.invitationId);
+  if (invitation === undefined) throw gone();
+  return invitation.email;
+};
+
+export interface Joined {
+  readonly user: User & Stored;
+  readonly organization: Organization & Stored;
+  readonly membership: Membership & Stored;
+}
+
+/** Who joins: somebody whom the platform knows, or what is stored of somebody new. */
+export type Joining = { readonly known: User & Stored } | { readonly fresh: User };
+
+/** Uses the token up and makes the membership, within a change that declares `user.join` and `organization.create`. */
+export const join = async (
+  scope: ChangeScope,
+  token: JoinToken,
+  joining: Joining,
+  { planId }: { readonly planId: string },
+): Promise<Joined> => {
+  await useToken(scope, token);
+  const people = scope.of(usersTenant).collection(users);
+  const user =
+    'known' in joining
+      ? await people.find(joining.known.id)
+      : await people.insert({ id: randomUUID(), ...joining.fresh });
+  if (user === undefined) throw gone();
+  if (token.purpose === 'registration') {
+    const made = await makeOrganization(scope, { name: token.organization, owner: user, planId });
+    return { user, ...made };
+  }
+  return { user, ...(await acceptInvitation(scope, token, user)) };
+};
+
+const acceptInvitation = async (
+  { of, record }: ChangeScope,
+  { tenantId, invitationId }: Extract<JoinToken, { purpose: 'invitation' }>,
+  user: User & Stored,
+): Promise<Omit<Joined, 'user'>> => {
+  const open = of(tenantId).collection(invitations);
+  const invitation = await open.find(invitationId);
+  const organization = await of(organizationsTenant).collection(organizations).find(tenantId);
+  if (invitation === undefined || organization === undefined || organization.disabled) throw gone();
+  const members = of(tenantId).collection(memberships);
+  if ((await members.find(user.id)) !== undefined)
+    throw new ApiError('CONFLICT', `${user.email} is in the organization already; sign in`);
+  await open.delete(invitationId);
+  const membership = await members.insert({ id: user.id, role: invitation.role });
+  record({
+    action: 'user.join',
+    tenantId,
+    id: user.id,
+    name: user.email,
+    after: { email: user.email, name: user.name, role: invitation.role, invitedBy: invitation.invitedBy },
+    actor: { type: 'user', id: user.id, name: user.email },
+  });
+  return { organization, membership };
+};

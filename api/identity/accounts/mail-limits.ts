@@ -1,0 +1,35 @@
+import { hash } from 'node:crypto';
+import type { Counters } from '../../../schemas/ports/counters.ts';
+import { subscriberOf } from '../../../schemas/source-address.ts';
+import { rateLimited } from '../../kernel/errors.ts';
+
+/** Requests for a message to an address: from one source about it, and from one source about any. */
+const ofPair = { rate: 1 / 120, burst: 5 };
+const ofSource = { rate: 1 / 10, burst: 30 };
+/** Messages to one address, whoever asks. */
+const ofAddress = { rate: 1 / 600, burst: 5 };
+
+/**
+ * Counts a request without a session to write to an address. Throws `RATE_LIMITED` when its source asks too often; false
+ * when the address had enough for now, which the answer must not tell: nobody can keep somebody else from their mail,
+ * nor fill their inbox.
+ */
+export const mayWriteTo = async (counters: Counters, address: string, email: string): Promise<boolean> => {
+  const source = subscriberOf(address);
+  const key = hash('sha256', email);
+  const taken = await Promise.all([
+    counters.take(`mail/${source}/${key}`, ofPair, 1),
+    counters.take(`mail/${source}`, ofSource, 1),
+  ]);
+  for (const { granted, retryAfterMs } of taken)
+    if (granted < 1) throw rateLimited('too many requests for mail from here; wait a moment', retryAfterMs);
+  return (await counters.take(`mail-to/${key}`, ofAddress, 1)).granted > 0;
+};
+
+const ofTokens = { rate: 1, burst: 60 };
+
+/** Counts a use of a link's token by a source. */
+export const countTokenUse = async (counters: Counters, address: string): Promise<void> => {
+  const { granted, retryAfterMs } = await counters.take(`one-time-token/${subscriberOf(address)}`, ofTokens, 1);
+  if (granted < 1) throw rateLimited('too many links tried from here; wait a moment', retryAfterMs);
+};

@@ -1,0 +1,60 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
+import { type OneTimeToken, oneTimeTokens, oneTimeTokensTenant } from '../../../schemas/resources/one-time-token.ts';
+import { ApiError } from '../../kernel/errors.ts';
+
+type Purpose = OneTimeToken['purpose'];
+type Of<Name extends Purpose> = Extract<OneTimeToken, { purpose: Name }>;
+
+const invalidToken = (): ApiError =>
+  new ApiError('TOKEN_INVALID', 'this link is wrong, was used already, or is too old; ask for a new one');
+
+const storedIn = (scope: Pick<Documents, 'of'>) => scope.of(oneTimeTokensTenant).collection(oneTimeTokens);
+
+const idOf = (token: string): string => hash('sha256', token);
+
+/** Stores what a new token lets its bearer do. The token itself is kept nowhere: it belongs into a mail and no other place. */
+export const putToken = async (
+  scope: Pick<Documents, 'of'>,
+  fields: OneTimeToken,
+): Promise<{ readonly token: string; readonly tokenHash: string }> => {
+  const token = randomBytes(32).toString('base64url');
+  const tokenHash = idOf(token);
+  await storedIn(scope).insert({ id: tokenHash, ...fields });
+  return { token, tokenHash };
+};
+
+/** What a token is for; `TOKEN_INVALID` when it is wrong, used, too old, or for something else. */
+export const findToken = async <Name extends Purpose>(
+  scope: Pick<Documents, 'of'>,
+  token: string,
+  purposes: readonly Name[],
+  now: number,
+): Promise<Of<Name> & Stored> => {
+  const found = await storedIn(scope).find(idOf(token));
+  if (found === undefined || Date.parse(found.expiresAt) <= now) throw invalidToken();
+  if (!(purposes as readonly Purpose[]).includes(found.purpose)) throw invalidToken();
+  return found as Of<Name> & Stored;
+};
+
+/** Uses a token up, within the change that it allows; `TOKEN_INVALID` when somebody else did meanwhile. */
+export const useToken = async (scope: Pick<Documents, 'of'>, { id }: Stored): Promise<void> => {
+  if (!(await storedIn(scope).delete(id))) throw invalidToken();
+};
+
+/** Voids earlier tokens of a user or an address. */
+export const voidTokens = async (
+  scope: Pick<Documents, 'of'>,
+  whose: { readonly userId: string } | { readonly email: string },
+): Promise<void> => {
+  const stored = storedIn(scope);
+  const { items } = await stored.list({ filter: { ...whose } });
+  for (const { id } of items) await stored.delete(id);
+};
+
+/** Removes tokens that are too old to be used. */
+export const sweepTokens = async (documents: Documents, now: number): Promise<void> => {
+  const stored = storedIn(documents);
+  const over = { expiresAt: { $lt: new Date(now).toISOString() } };
+  for await (const { id } of documents.everywhere(oneTimeTokens, over)) await stored.delete(id);
+};

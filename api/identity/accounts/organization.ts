@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { plans, plansTenant } from '../../../schemas/resources/plan.ts';
+import { projects } from '../../../schemas/resources/project.ts';
+import { type Membership, memberships, type User } from '../../../schemas/resources/user.ts';
+import type { ChangeScope, Who } from '../../kernel/changes.ts';
+
+/** Makes an organization with its first project and its Owner, within a change that declares `organization.create`. */
+export const makeOrganization = async (
+  { of, record }: ChangeScope,
+  {
+    name,
+    owner,
+    planId,
+    id = randomUUID(),
+    actor = { type: 'user', id: owner.id, name: owner.email },
+  }: {
+    readonly name: string;
+    readonly owner: User & Stored;
+    readonly planId: string;
+    readonly id?: string;
+    /** The Owner when it is left out. */
+    readonly actor?: Who;
+  },
+): Promise<{ organization: Organization & Stored; membership: Membership & Stored }> => {
+  if ((await of(plansTenant).collection(plans).find(planId)) === undefined)
+    throw new Error(`OIQ_NEW_ORGANIZATION_PLAN: there is no plan ${planId}`);
+  const organization = await of(organizationsTenant)
+    .collection(organizations)
+    .insert({ id, name, planId, retentionDays: {}, shards: 1, disabled: false });
+  const membership = await of(id).collection(memberships).insert({ id: owner.id, role: 'owner' });
+  await of(id).collection(projects).insert({ id: 'default', name: 'Default', description: '' });
+  record({ action: 'organization.create', tenantId: id, id, name, after: { name, planId, owner: owner.email }, actor });
+  return { organization, membership };
+};

@@ -1,0 +1,79 @@
+/** What the directory holds in memory, with the indexes over it. */
+
+import { type Followed, followed } from '../../runtime/followed.ts';
+import type { CollectionDefinition, Documents } from '../../schemas/ports/documents.ts';
+import { organizations } from '../../schemas/resources/organization.ts';
+import { plans } from '../../schemas/resources/plan.ts';
+import { apiTokens, serviceAccounts } from '../../schemas/resources/service-account.ts';
+import { sessions } from '../../schemas/resources/session.ts';
+import { memberships, users } from '../../schemas/resources/user.ts';
+
+/** Puts an id into the set of its key, or takes it out. */
+const index = (sets: Map<string, Set<string>>, key: string, id: string, present: boolean): void => {
+  const set = sets.get(key) ?? new Set();
+  if (present) set.add(id);
+  else set.delete(id);
+  if (set.size > 0) sets.set(key, set);
+  else sets.delete(key);
+};
+
+const loadCollections = async (documents: Documents) => {
+  const idsByEmail = new Map<string, string>();
+  const tenantsByUser = new Map<string, Set<string>>();
+  const tokensByHash = new Map<string, { readonly tenantId: string; readonly id: string }>();
+  return {
+    users: await followed(documents, users, (_, before, after) => {
+      if (before !== undefined && idsByEmail.get(before.email) === before.id) idsByEmail.delete(before.email);
+      if (after !== undefined) idsByEmail.set(after.email, after.id);
+    }),
+    memberships: await followed(documents, memberships, (tenantId, before, after) =>
+      index(tenantsByUser, (after ?? before)?.id ?? '', tenantId, after !== undefined),
+    ),
+    organizations: await followed(documents, organizations),
+    plans: await followed(documents, plans),
+    sessions: await followed(documents, sessions),
+    serviceAccounts: await followed(documents, serviceAccounts),
+    tokens: await followed(documents, apiTokens, (tenantId, before, after) => {
+      if (before !== undefined) tokensByHash.delete(before.hash);
+      if (after !== undefined) tokensByHash.set(after.hash, { tenantId, id: after.id });
+    }),
+    idsByEmail,
+    tenantsByUser,
+    tokensByHash,
+  };
+};
+
+export type DirectoryMemory = Awaited<ReturnType<typeof loadDirectory>>;
+
+/** Resolves once everything there is has been loaded. */
+export const loadDirectory = async (documents: Documents) => {
+  const held = await loadCollections(documents);
+  const pairs = [
+    [users, held.users],
+    [memberships, held.memberships],
+    [organizations, held.organizations],
+    [plans, held.plans],
+    [sessions, held.sessions],
+    [serviceAccounts, held.serviceAccounts],
+    [apiTokens, held.tokens],
+  ] as const;
+  const byName = new Map<string, unknown>(pairs.map(([{ name }, each]) => [name, each]));
+  return {
+    ...held,
+    of<Fields extends object>({ name }: CollectionDefinition<Fields>): Followed<Fields> {
+      const found = byName.get(name);
+      if (found === undefined) throw new Error(`the directory does not hold ${name}`);
+      // The pairs above say which type belongs to which name.
+      return found as Followed<Fields>;
+    },
+    /** Of the feed that is furthest behind. */
+    staleMs(): number {
+      let worst = 0;
+      for (const [, each] of pairs) worst = Math.max(worst, each.staleMs());
+      return worst;
+    },
+    async close(): Promise<void> {
+      await Promise.all(pairs.map(([, each]) => each.close()));
+    },
+  };
+};

@@ -1,0 +1,171 @@
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { CollectionDefinition, Documents, Stored } from '../../schemas/ports/documents.ts';
+import { type Organization, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { type Plan, plansTenant } from '../../schemas/resources/plan.ts';
+import { apiTokens } from '../../schemas/resources/service-account.ts';
+import { sessionsTenant } from '../../schemas/resources/session.ts';
+import { type Role, type User, usersTenant } from '../../schemas/resources/user.ts';
+import type { Who } from '../kernel/changes.ts';
+import { ApiError } from '../kernel/errors.ts';
+import { type DirectoryMemory, loadDirectory } from './directory-memory.ts';
+
+/** What every caller has. Made anew for each request from memory, so that a changed right counts at once. */
+interface AnyCaller {
+  readonly tenantId: string;
+  /** As the audit log names them. */
+  readonly actor: Who;
+  readonly role: Role;
+  readonly organization: Organization & Stored;
+  readonly plan: Plan;
+}
+
+/** Somebody who signed in. */
+export interface PersonCaller extends AnyCaller {
+  readonly kind: 'person';
+  readonly userId: string;
+  readonly sessionId: string;
+  /** When the session ends unless it is refreshed. */
+  readonly sessionExpiresAt: string;
+  readonly user: User & Stored;
+  /** A person's rights are those of the role. */
+  readonly scopes?: undefined;
+}
+
+/** A program with an API token. */
+export interface ServiceAccountCaller extends AnyCaller {
+  readonly kind: 'service-account';
+  readonly serviceAccountId: string;
+  readonly tokenId: string;
+  /** `<group>:read` and `<group>:write`: what the token may do of what the account's role may. */
+  readonly scopes: readonly string[];
+}
+
+/** Who asks, and what they may. */
+export type Caller = PersonCaller | ServiceAccountCaller;
+
+/** The person who asks; 403 for an API token. Operations with access `session` have persons only, so there it never throws. */
+export const personOf = (caller: Caller): PersonCaller => {
+  if (caller.kind === 'person') return caller;
+  throw new ApiError('FORBIDDEN', 'this needs somebody who signed in; an API token cannot do it');
+};
+
+/**
+ * Users, memberships, organizations, plans, sessions and API tokens in memory, kept current by the documents' change feed.
+ * A feed that fell behind refuses (`UnavailableError`) rather than going by rights that may be gone.
+ */
+export interface Directory {
+  /** The caller of a session, or `undefined` when it (or what it stands on) is gone. */
+  caller(sessionId: string, userId: string, tenantId: string): PersonCaller | undefined;
+  /** As `caller`, but asks the store for what this instance has not heard of yet. */
+  freshCaller(sessionId: string, userId: string, tenantId: string): Promise<PersonCaller | undefined>;
+  /** The caller of an API token, by the hex SHA-256 of it. */
+  serviceAccountCaller(tokenHash: string): ServiceAccountCaller | undefined;
+  /** As `serviceAccountCaller`, but asks the store for what this instance has not heard of yet. */
+  freshServiceAccountCaller(tokenHash: string): Promise<ServiceAccountCaller | undefined>;
+  userByEmail(email: string): (User & Stored) | undefined;
+  /** Organizations to which a user belongs, where neither they nor the membership is disabled, oldest first. */
+  organizationsOf(userId: string): readonly (Organization & Stored)[];
+  /** What was just written here counts here at once; elsewhere it does within a second. */
+  learn<Fields extends object>(
+    collection: CollectionDefinition<Fields>,
+    tenantId: string,
+    document: Fields & Stored,
+  ): void;
+  /** What was just removed here, for good, is gone here at once. */
+  forget(collection: CollectionDefinition<object>, tenantId: string, ...ids: readonly string[]): void;
+  staleMs(): number;
+  close(): Promise<void>;
+}
+
+/** How far behind the change feed may be. */
+const maxStaleMs = 2_000;
+
+/** Loads everything before it resolves. */
+export const openDirectory = async (documents: Documents, clock: Clock): Promise<Directory> => {
+  const held = await loadDirectory(documents);
+  const refuseStale = (): void => {
+    if (held.staleMs() > maxStaleMs)
+      throw new UnavailableError('the configuration store cannot be reached, so rights cannot be checked', {
+        retryAfterSeconds: 2,
+      });
+  };
+  const isOver = (expiresAt: string): boolean => Date.parse(expiresAt) <= clock.now();
+
+  const caller: Directory['caller'] = (sessionId, userId, tenantId) => {
+    refuseStale();
+    const session = held.sessions.get(sessionsTenant, sessionId);
+    if (session?.userId !== userId || session.tenantId !== tenantId || isOver(session.expiresAt)) return undefined;
+    const user = held.users.get(usersTenant, userId);
+    const membership = held.memberships.get(tenantId, userId);
+    const place = placeOf(held, tenantId);
+    if (user === undefined || user.disabled || membership === undefined || membership.disabled) return undefined;
+    if (place === undefined) return undefined;
+    const actor: Who = { type: 'user', id: userId, name: user.email };
+    const { expiresAt: sessionExpiresAt } = session;
+    return {
+      ...{ kind: 'person', tenantId, actor, role: membership.role, ...place },
+      ...{ userId, sessionId, sessionExpiresAt, user },
+    };
+  };
+
+  const serviceAccountCaller: Directory['serviceAccountCaller'] = (tokenHash) => {
+    refuseStale();
+    const { tenantId = '', id: tokenId = '' } = held.tokensByHash.get(tokenHash) ?? {};
+    const token = held.tokens.get(tenantId, tokenId);
+    if (token === undefined || isOver(token.expiresAt)) return undefined;
+    const { serviceAccountId, scopes } = token;
+    const account = held.serviceAccounts.get(tenantId, serviceAccountId);
+    const place = placeOf(held, tenantId);
+    if (account === undefined || account.disabled || place === undefined) return undefined;
+    const actor: Who = { type: 'service-account', id: serviceAccountId, name: account.name };
+    const { role } = account;
+    return { kind: 'service-account', tenantId, actor, role, ...place, serviceAccountId, tokenId, scopes };
+  };
+
+  return {
+    caller,
+    async freshCaller(sessionId, userId, tenantId) {
+      await Promise.all([
+        held.sessions.find(sessionsTenant, sessionId),
+        held.users.find(usersTenant, userId),
+        held.memberships.find(tenantId, userId),
+        held.organizations.find(organizationsTenant, tenantId),
+      ]);
+      return caller(sessionId, userId, tenantId);
+    },
+    serviceAccountCaller,
+    async freshServiceAccountCaller(tokenHash) {
+      for await (const { tenantId, ...token } of documents.everywhere(apiTokens, { hash: tokenHash })) {
+        held.tokens.learn(tenantId, token);
+        await held.serviceAccounts.find(tenantId, token.serviceAccountId);
+        await held.organizations.find(organizationsTenant, tenantId);
+      }
+      return serviceAccountCaller(tokenHash);
+    },
+    userByEmail: (email) => held.users.get(usersTenant, held.idsByEmail.get(email) ?? ''),
+    organizationsOf(userId) {
+      const found: (Organization & Stored)[] = [];
+      for (const tenantId of held.tenantsByUser.get(userId) ?? []) {
+        if (held.memberships.get(tenantId, userId)?.disabled) continue;
+        const organization = held.organizations.get(organizationsTenant, tenantId);
+        if (organization !== undefined && !organization.disabled) found.push(organization);
+      }
+      return found.sort((left, right) => left.createdAt.localeCompare(right.createdAt));
+    },
+    learn: (collection, tenantId, document) => held.of(collection).learn(tenantId, document),
+    forget(collection, tenantId, ...ids) {
+      for (const id of ids) held.of(collection).forget(tenantId, id);
+    },
+    staleMs: held.staleMs,
+    close: held.close,
+  };
+};
+
+/** An organization with its plan; `undefined` when either is gone or it is disabled. */
+const placeOf = (held: DirectoryMemory, tenantId: string): Pick<Caller, 'organization' | 'plan'> | undefined => {
+  const organization = held.organizations.get(organizationsTenant, tenantId);
+  if (organization === undefined || organization.disabled) return undefined;
+  const plan = held.plans.get(plansTenant, organization.planId);
+  return plan && { organization, plan };
+};

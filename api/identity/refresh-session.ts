@@ -1,0 +1,75 @@
+import { ConflictError, type Stored } from '../../schemas/ports/documents.ts';
+import { type Session, sessions, sessionsTenant } from '../../schemas/resources/session.ts';
+import type { Change } from '../kernel/changes.ts';
+import type { ApiError } from '../kernel/errors.ts';
+import type { Ports } from '../kernel/ports.ts';
+import { nextRefreshToken, refreshHash, sessionOfRefreshToken } from './refresh-tokens.ts';
+import { unauthenticated } from './session.ts';
+import { sessionEnd } from './sessions.ts';
+
+/** How long the token before the one in force still gives the same successor: two tabs, or an answer that was lost. */
+const graceMs = 30_000;
+/** Two instances that refresh one session at once: one of them looks again. */
+const attempts = 3;
+
+export interface Refreshed {
+  readonly session: Session & Stored;
+  readonly refreshToken: string;
+}
+
+const over = (): ApiError => unauthenticated('the refresh token is not valid or is over; sign in again');
+
+/**
+ * Gives a session's next refresh token for the one in force. One that is older has been copied: the session ends, and
+ * with it whatever the thief made of it, recorded as `session.revoke`.
+ */
+export const refreshSession = async (
+  token: string,
+  change: Change,
+  { documents, directory, secretBox, clock }: Pick<Ports, 'documents' | 'directory' | 'secretBox' | 'clock'>,
+): Promise<Refreshed> => {
+  const sessionId = sessionOfRefreshToken(secretBox, token);
+  if (sessionId === undefined) throw over();
+  const stored = documents.of(sessionsTenant).collection(sessions);
+  const hash = refreshHash(token);
+  const refreshToken = nextRefreshToken(secretBox, sessionId, token);
+
+  const rotated = async (session: Session & Stored): Promise<(Session & Stored) | undefined> => {
+    const now = clock.now();
+    const changes = {
+      refreshHash: refreshHash(refreshToken),
+      previousRefreshHash: hash,
+      refreshedAt: new Date(now).toISOString(),
+      expiresAt: sessionEnd(now, session.signedInAt),
+    };
+    try {
+      return await stored.update(sessionId, changes, session.version);
+    } catch (error) {
+      if (error instanceof ConflictError && error.kind === 'version') return undefined;
+      throw error;
+    }
+  };
+
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const session = await stored.find(sessionId);
+    if (session === undefined || Date.parse(session.expiresAt) <= clock.now()) throw over();
+    const { userId, tenantId } = session;
+    if ((await directory.freshCaller(sessionId, userId, tenantId)) === undefined) throw over();
+    if (hash === session.refreshHash) {
+      const after = await rotated(session);
+      if (after === undefined) continue;
+      directory.learn(sessions, sessionsTenant, after);
+      return { session: after, refreshToken };
+    }
+    const inGrace = clock.now() - Date.parse(session.refreshedAt) <= graceMs;
+    if (hash === session.previousRefreshHash && inGrace) return { session, refreshToken };
+    await change(async ({ of, record }) => {
+      await of(sessionsTenant).collection(sessions).delete(sessionId);
+      const name = 'an old refresh token was used: it may have been copied';
+      record({ action: 'session.revoke', id: sessionId, name, tenantId, actor: { type: 'system', id: '', name: '' } });
+    });
+    directory.forget(sessions, sessionsTenant, sessionId);
+    throw over();
+  }
+  throw over();
+};

@@ -1,0 +1,51 @@
+import type { Role } from '../../schemas/resources/user.ts';
+import { ApiError } from '../kernel/errors.ts';
+
+/** What an operation asks of its caller: nothing, any session, or at least a role. */
+export type Access = Role | 'none' | 'session';
+
+/** Viewer < Editor < Admin < Owner. Auditor is no rung: it reads what a Viewer reads, and the audit log. */
+const rungs = { viewer: 0, editor: 1, admin: 2, owner: 3 } as const;
+
+/** Whether `role` satisfies `access`. */
+export const mayCall = (role: Role, access: Access): boolean => {
+  if (access === 'none' || access === 'session') return true;
+  if (role === 'auditor') return access === 'auditor' || access === 'viewer';
+  if (access === 'auditor') return rungs[role] >= rungs.admin;
+  return rungs[role] >= rungs[access];
+};
+
+/** What granting asks of the granter: Auditor, which is no rung, is an Admin's to give. */
+const rungToGrant = { ...rungs, auditor: rungs.admin } as const;
+
+/** Who grants: a caller, or what is needed of one. */
+export interface Granter {
+  readonly role: Role;
+  readonly kind: 'person' | 'service-account';
+}
+
+/**
+ * Whether a caller may give a role, or take it away: never one above their own. An API token makes nobody an Admin, since
+ * a person then had more than the token's scopes.
+ */
+export const mayGrant = (granter: Granter, role: Role): boolean => {
+  if (granter.role === 'auditor') return false;
+  if (granter.kind === 'service-account' && rungToGrant[role] >= rungs.admin && role !== 'auditor') return false;
+  return rungToGrant[role] <= rungs[granter.role];
+};
+
+/** Throws 403 when a service account's role is above the caller's. What its tokens may do is a matter of their scopes. */
+export const refuseRoleAbove = ({ role: own }: Granter, ...dealtWith: readonly (Role | undefined)[]): void => {
+  for (const role of dealtWith)
+    if (role !== undefined && !mayGrant({ role: own, kind: 'person' }, role))
+      throw new ApiError('FORBIDDEN', `the role ${own} cannot give or change the role ${role}`);
+};
+
+/** Throws 403 unless the caller may deal with every one of these roles: what somebody has, and what they shall get. */
+export const refuseGrant = (granter: Granter, ...dealtWith: readonly (Role | undefined)[]): void => {
+  for (const role of dealtWith) {
+    if (role === undefined || mayGrant(granter, role)) continue;
+    const who = granter.kind === 'person' ? `the role ${granter.role}` : 'an API token';
+    throw new ApiError('FORBIDDEN', `${who} cannot give, change or take away the role ${role}`);
+  }
+};

@@ -1,0 +1,110 @@
+import { ConflictError, type Stored } from '../../schemas/ports/documents.ts';
+import { type MultiFactor, multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
+import type { User } from '../../schemas/resources/user.ts';
+import { ApiError, rateLimited } from '../kernel/errors.ts';
+import type { RequestFacts } from '../kernel/operation.ts';
+import type { Ports } from '../kernel/ports.ts';
+import { type Accepted, accept } from './multi-factor-codes.ts';
+import { unauthenticated } from './session.ts';
+
+/** A sign-in whose password was right. */
+export interface FirstFactorPassed {
+  readonly user: User & Stored;
+  /** What was given as `code`: of an authenticator, or a recovery code. */
+  readonly code: string | undefined;
+  readonly request: RequestFacts;
+}
+
+type CodePorts = Pick<Ports, 'documents' | 'counters' | 'secretBox' | 'clock'>;
+
+/**
+ * The second step of a sign-in. Resolves when the user may go on, with how they showed who they are; rejects with
+ * `MFA_REQUIRED` where a code is needed and missing, and with `UNAUTHENTICATED` where it is wrong. A rejection counts as a
+ * failed attempt.
+ */
+export const checkSecondFactor = async (
+  { user, code, request }: FirstFactorPassed,
+  ports: CodePorts,
+): Promise<Accepted['by'] | undefined> => {
+  const enrolment = await enrolmentOf(user.id, ports);
+  if (enrolment === undefined || enrolment.confirmedAt === null) return undefined;
+  if (code === undefined)
+    throw new ApiError('MFA_REQUIRED', 'give a code of the authenticator, or a recovery code, as "code"');
+  const by = await useCode(user.id, code, request, ports);
+  if (by === undefined) throw unauthenticated('the e-mail address or the password is wrong');
+  return by;
+};
+
+export const enrolmentOf = (
+  userId: string,
+  { documents }: Pick<Ports, 'documents'>,
+): Promise<(MultiFactor & Stored) | undefined> =>
+  documents.of(multiFactorsTenant).collection(multiFactors).find(userId);
+
+/** Wrong codes of a user from one address, and from anywhere: six digits can be guessed, so few are tried. */
+const fromAddress = { limit: 5, windowMs: 60_000 };
+const fromAnywhere = { limit: 30, windowMs: 3_600_000 };
+/** How often another code of the user may be accepted in between. */
+const races = 10;
+
+/**
+ * Uses a code up: of all who give the same one at once, one has it accepted. Throws `RATE_LIMITED` after many wrong ones.
+ * Counted before it is tried, so that many at once count too.
+ */
+export const useCode = async (
+  userId: string,
+  code: string,
+  { address }: Pick<RequestFacts, 'address'>,
+  ports: CodePorts,
+): Promise<Accepted['by'] | undefined> => {
+  const giveBack = await countTry(userId, address, ports);
+  const by = await consume(userId, code, ports);
+  if (by !== undefined) await giveBack();
+  return by;
+};
+
+const consume = async (
+  userId: string,
+  code: string,
+  { documents, secretBox, clock }: CodePorts,
+): Promise<Accepted['by'] | undefined> => {
+  const enrolments = documents.of(multiFactorsTenant).collection(multiFactors);
+  for (let race = 0; race < races; race++) {
+    const enrolment = await enrolments.find(userId);
+    if (enrolment === undefined) return undefined;
+    const accepted = accept(enrolment, code, { userId, box: secretBox, nowMs: clock.now() });
+    if (accepted === undefined) return undefined;
+    try {
+      await enrolments.update(userId, accepted.changes, enrolment.version);
+      return accepted.by;
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+    }
+  }
+  return undefined;
+};
+
+const countTry = async (
+  userId: string,
+  address: string,
+  { counters }: Pick<Ports, 'counters'>,
+): Promise<() => Promise<void>> => {
+  const windows = [
+    { key: `multi-factor/${userId}/${address}`, ...fromAddress },
+    { key: `multi-factor/${userId}`, ...fromAnywhere },
+  ];
+  const spent = await Promise.all(
+    windows.map(async ({ key, limit, windowMs }) => ({
+      ...{ key, windowMs },
+      ...(await counters.spend(key, limit, windowMs, 1)),
+    })),
+  );
+  const giveBack = async (): Promise<void> => {
+    const counted = spent.filter(({ granted }) => granted > 0);
+    await Promise.all(counted.map(({ key, windowMs }) => counters.spend(key, Number.MAX_SAFE_INTEGER, windowMs, -1)));
+  };
+  const refused = spent.filter(({ granted }) => granted < 1);
+  if (refused.length === 0) return giveBack;
+  await giveBack();
+  throw rateLimited('too many wrong codes; wait a moment', Math.max(...refused.map(({ resetMs }) => resetMs)));
+};

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { apiTokenFormat } from '../../schemas/resources/service-account.ts';
+import type { Settings } from '../../schemas/settings.ts';
+import { ApiError } from '../kernel/errors.ts';
+import { cookieIn, refuseForeignPage, tokenCookie } from './cookies.ts';
+import type { Caller, Directory } from './directory.ts';
+import type { Tokens } from './tokens.ts';
+
+export interface Known {
+  readonly tokens: Tokens;
+  readonly directory: Directory;
+  readonly settings: Pick<Settings, 'PUBLIC_URL'>;
+}
+
+/** `UNAUTHENTICATED`, with the challenge that HTTP asks for. */
+export const unauthenticated = (message: string): ApiError =>
+  new ApiError('UNAUTHENTICATED', message, { headers: { 'WWW-Authenticate': 'Bearer realm="oiq"' } });
+
+/**
+ * The caller of a request. `Authorization`, where present, alone decides: a session's token, or an API token; else the
+ * cookie does, and then a write must come from our own pages. A license key is no session. `beforeLookup` may refuse to
+ * ask the store whether a token is known that this instance does not know: anybody can make one up.
+ */
+export const authenticate = async (
+  request: Pick<IncomingMessage, 'headers' | 'method'>,
+  known: Known,
+  beforeLookup: () => void = () => {},
+): Promise<Caller> => {
+  const { authorization, cookie } = request.headers;
+  const token = authorization === undefined ? cookieIn(cookie, tokenCookie) : bearerOf(authorization);
+  if (token === undefined) throw unauthenticated('sign in first: there is no session with this request');
+  if (authorization !== undefined && token.startsWith(apiTokenFormat.prefix))
+    return serviceAccountOf(token, known, beforeLookup);
+  const caller = await personOfToken(token, known);
+  if (authorization === undefined) refuseForeignWrite(request, known.settings.PUBLIC_URL);
+  return caller;
+};
+
+const personOfToken = async (token: string, { tokens, directory }: Known): Promise<Caller> => {
+  const claims = await tokens.verify(token);
+  if (claims === undefined) throw unauthenticated('the session token is not valid or is over; sign in again');
+  const { sessionId, userId, tenantId } = claims;
+  const caller =
+    directory.caller(sessionId, userId, tenantId) ?? (await directory.freshCaller(sessionId, userId, tenantId));
+  if (caller === undefined) throw unauthenticated('the session has ended; sign in again');
+  return caller;
+};
+
+const serviceAccountOf = async (token: string, { directory }: Known, beforeLookup: () => void): Promise<Caller> => {
+  const caller = apiTokenFormat.isWellFormed(token) && (await knownOrLookedUp(token, directory, beforeLookup));
+  if (!caller)
+    throw unauthenticated('the API token is not known, has expired, was revoked, or its account is disabled');
+  return caller;
+};
+
+const knownOrLookedUp = async (
+  token: string,
+  directory: Directory,
+  beforeLookup: () => void,
+): Promise<Caller | undefined> => {
+  const hash = createHash('sha256').update(token).digest('hex');
+  const known = directory.serviceAccountCaller(hash);
+  if (known !== undefined) return known;
+  beforeLookup();
+  return directory.freshServiceAccountCaller(hash);
+};
+
+const bearerOf = (authorization: string): string | undefined => /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+
+const refuseForeignWrite = (
+  { method, headers }: Pick<IncomingMessage, 'headers' | 'method'>,
+  publicUrl: string | undefined,
+): void => {
+  if (method === 'GET' || method === 'HEAD') return;
+  const site = headers['sec-fetch-site'];
+  refuseForeignPage(
+    { site: Array.isArray(site) ? site[0] : site, origin: headers.origin, host: headers.host },
+    publicUrl,
+  );
+};

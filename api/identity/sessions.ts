@@ -1,0 +1,132 @@
+/** The life of a session: begun by every way of signing in, and ended. */
+import { randomUUID } from 'node:crypto';
+import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import type { Organization } from '../../schemas/resources/organization.ts';
+import { type Session, sessions, sessionsTenant } from '../../schemas/resources/session.ts';
+import type { User } from '../../schemas/resources/user.ts';
+import type { Change } from '../kernel/changes.ts';
+import type { RequestFacts } from '../kernel/operation.ts';
+import type { Ports } from '../kernel/ports.ts';
+import { sessionCookies } from './cookies.ts';
+import { firstRefreshToken, refreshHash } from './refresh-tokens.ts';
+
+const dayMs = 86_400_000;
+/** A session that nobody refreshes ends after this. */
+const idleMs = 30 * dayMs;
+/** And however often it is refreshed, it ends after this. */
+const longestMs = 90 * dayMs;
+/** Of one user at once; the one unused for longest gives way. */
+const mostSessions = 200;
+
+/** When a session that is refreshed now ends. */
+export const sessionEnd = (now: number, signedInAt: string): string =>
+  new Date(Math.min(now + idleMs, Date.parse(signedInAt) + longestMs)).toISOString();
+
+/** Somebody whose identity is proved, about to begin a session in one of their organizations. */
+export interface SigningIn {
+  readonly user: User & Stored;
+  readonly organization: Pick<Organization & Stored, 'id' | 'name'>;
+  readonly request: RequestFacts;
+  /** Of an operation that declares the action `session.begin`. */
+  readonly change: Change;
+  /** A session that this one takes the place of, and whose proof of identity it goes by. */
+  readonly insteadOf?: Session & Stored;
+  /** The organization whose identity provider vouches for the user. */
+  readonly provedBy?: string;
+}
+
+/** What a sign-in answers; `SignedIn` of the authentication group is its schema. */
+export interface SignInAnswer {
+  readonly token: string;
+  readonly expiresAt: string;
+  readonly refreshToken?: string;
+  readonly user: { readonly id: string; readonly email: string; readonly name: string };
+  readonly tenant: { readonly id: string; readonly name: string };
+}
+
+type SessionPorts = Pick<Ports, 'clock' | 'directory' | 'secretBox' | 'tokens'>;
+
+/**
+ * Begins a session under an id of its own and sets its cookies. It is recorded as `session.begin` of the organization,
+ * and known here at once. Login, single sign-on, accepting an invitation and changing the organization all end here.
+ */
+export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): Promise<SignInAnswer> => {
+  const { user, organization, request, change, insteadOf, provedBy = insteadOf?.provedBy } = signingIn;
+  const { clock, directory, secretBox } = ports;
+  const now = clock.now();
+  const signedInAt = insteadOf?.signedInAt ?? new Date(now).toISOString();
+  const id = randomUUID();
+  const refreshToken = firstRefreshToken(secretBox, id);
+  const fields: Session = {
+    userId: user.id,
+    tenantId: organization.id,
+    signedInAt,
+    expiresAt: sessionEnd(now, signedInAt),
+    address: request.address,
+    userAgent: request.userAgent.slice(0, 512),
+    refreshHash: refreshHash(refreshToken),
+    previousRefreshHash: null,
+    refreshedAt: new Date(now).toISOString(),
+    ...(provedBy === undefined ? {} : { provedBy }),
+  };
+  const { session, removed } = await change(async ({ of, record }) => {
+    const stored = of(sessionsTenant).collection(sessions);
+    const mine = await stored.list({ filter: { userId: user.id }, sort: { refreshedAt: -1 } });
+    const surplus = mine.items.slice(mostSessions - 1).map((each) => each.id);
+    const gone = insteadOf === undefined ? surplus : [...new Set([...surplus, insteadOf.id])];
+    for (const each of gone) await stored.delete(each);
+    const made = await stored.insert({ id, ...fields });
+    const actor = { type: 'user', id: user.id, name: user.email } as const;
+    record({ action: 'session.begin', id, name: user.email, tenantId: organization.id, actor });
+    return { session: made, removed: gone };
+  });
+  directory.learn(sessions, sessionsTenant, session);
+  directory.forget(sessions, sessionsTenant, ...removed);
+  const answer = await giveTokens(session, refreshToken, request, ports);
+  return {
+    ...answer,
+    user: { id: user.id, email: user.email, name: user.name },
+    tenant: { id: organization.id, name: organization.name },
+  };
+};
+
+/** A new session token and the refresh token, as cookies and in the answer. */
+export const giveTokens = async (
+  session: Session & Stored,
+  refreshToken: string,
+  request: RequestFacts,
+  { tokens }: Pick<Ports, 'tokens'>,
+): Promise<Pick<SignInAnswer, 'token' | 'expiresAt' | 'refreshToken'>> => {
+  const { userId, tenantId, id: sessionId } = session;
+  const { token, expiresAt } = await tokens.issue({ userId, tenantId, sessionId });
+  const refresh = { value: refreshToken, until: new Date(session.expiresAt) };
+  for (const cookie of sessionCookies({ value: token, until: expiresAt }, refresh, request.host))
+    request.reply('Set-Cookie', cookie);
+  // Scripts of a page never see the refresh token: a browser says which page asks, a program does not.
+  const isBrowser = request.header('sec-fetch-site') !== '' || request.header('origin') !== '';
+  return { token, expiresAt: expiresAt.toISOString(), ...(isBrowser ? {} : { refreshToken }) };
+};
+
+/**
+ * Removes a user's sessions (of one organization, or all) within a running change. After it, tell the directory at once:
+ * `directory.forget(sessions, sessionsTenant, ...ids)`.
+ */
+export const removeSessions = async (
+  { of }: Pick<Documents, 'of'>,
+  userId: string,
+  { tenantId, except }: { readonly tenantId?: string; readonly except?: string } = {},
+): Promise<readonly string[]> => {
+  const stored = of(sessionsTenant).collection(sessions);
+  const filter = { userId, ...(tenantId === undefined ? {} : { tenantId }) };
+  const { items } = await stored.list({ filter });
+  const ended = items.map(({ id }) => id).filter((id) => id !== except);
+  for (const id of ended) await stored.delete(id);
+  return ended;
+};
+
+/** Deletes the sessions that are over. */
+export const sweepSessions = async (documents: Documents, now: number): Promise<void> => {
+  const over = { expiresAt: { $lt: new Date(now).toISOString() } };
+  const stored = documents.of(sessionsTenant).collection(sessions);
+  for await (const { id } of documents.everywhere(sessions, over)) await stored.delete(id);
+};

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { type Identity, identities, identitiesTenant } from '../../../schemas/resources/identity.ts';
+import type { IdentityProvider, MappedRole } from '../../../schemas/resources/identity-provider.ts';
+import { type Membership, memberships, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
+import type { Change, ChangeScope } from '../../kernel/changes.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { signInChangedLetter } from '../accounts/letters.ts';
+import { EmailAddress } from '../accounts/names.ts';
+import { recordFailure } from '../sign-in-failures.ts';
+import { domainOfEmail } from './domains.ts';
+import type { Claims } from './provider.ts';
+
+/** Actions that an admission may record; its operation declares them. */
+export const admissionActions = ['user.provision', 'user.update', 'identity.link', 'session.refuse'] as const;
+
+interface Admitting {
+  readonly tenantId: string;
+  readonly provider: IdentityProvider;
+  readonly claims: Claims;
+  readonly change: Change;
+}
+
+/** Somebody in front of the door, and what is known of them. */
+interface Found {
+  readonly user: (User & Stored) | undefined;
+  readonly identity: (Identity & Stored) | undefined;
+  readonly membership: (Membership & Stored) | undefined;
+}
+
+/** What the mapping says: a role, none (`null`), or nothing. */
+type Mapped = MappedRole | null | undefined;
+
+const forbidden = (message: string): ApiError => new ApiError('FORBIDDEN', message);
+
+/** The role that the provider's claims make, `null` for none. Without a mapping it does not say: `undefined`. */
+export const mappedRole = (
+  { roleMapping, defaultRole }: Pick<IdentityProvider, 'roleMapping' | 'defaultRole'>,
+  claims: Readonly<Record<string, unknown>>,
+): Mapped => {
+  if (roleMapping === null) return undefined;
+  const values = [Object.hasOwn(claims, roleMapping.claim) ? claims[roleMapping.claim] : []].flat();
+  return roleMapping.roles.find(({ value }) => values.includes(value))?.role ?? defaultRole;
+};
+
+/**
+ * Who the claims are about, as a member of the provider's organization: found by issuer and subject, or taken in where
+ * their address lies in a proved domain. Applies the mapping of roles; an Owner stays Owner.
+ */
+export const admit = async (admitting: Admitting, ports: Ports): Promise<User & Stored> => {
+  const { tenantId, provider, claims, change } = admitting;
+  const before = await find(admitting, ports.documents);
+  const refused = (message: string): ApiError => {
+    if (before.user !== undefined) recordFailure(before.user, tenantId, change, ports);
+    return forbidden(message);
+  };
+  if (before.identity !== undefined && (before.user === undefined || before.user.disabled))
+    throw refused('this user is disabled or gone');
+  if (before.membership?.disabled) throw refused('this user is disabled in the organization');
+  const role = mappedRole(provider, claims);
+  if (role === null && before.membership?.role !== 'owner')
+    throw refused('none of the groups at the identity provider has a role in this organization');
+  if (before.user !== undefined && before.membership !== undefined && !differs(before.membership, role))
+    return before.user;
+  const joined = await change(async (scope) => settle(scope, admitting, role));
+  ports.directory.learn(users, usersTenant, joined.user);
+  ports.directory.learn(memberships, tenantId, joined.membership);
+  return joined.user;
+};
+
+/** Whether the mapping says otherwise. What Owners are, other Owners decided. */
+const differs = ({ role }: Membership, mapped: Mapped): mapped is MappedRole =>
+  mapped !== undefined && mapped !== null && role !== 'owner' && role !== mapped;
+
+const find = async ({ tenantId, claims }: Admitting, documents: Pick<ChangeScope, 'of'>): Promise<Found> => {
+  const known = await documents
+    .of(identitiesTenant)
+    .collection(identities)
+    .list({ filter: { issuer: claims.iss, subject: claims.sub }, limit: 1 });
+  const identity = known.items[0];
+  if (identity === undefined) return { user: undefined, identity, membership: undefined };
+  return {
+    identity,
+    user: await documents.of(usersTenant).collection(users).find(identity.userId),
+    membership: await documents.of(tenantId).collection(memberships).find(identity.userId),
+  };
+};
+
+/** Within the change: makes whatever is missing, and sets the role. */
+const settle = async (
+  scope: ChangeScope,
+  admitting: Admitting,
+  role: Mapped,
+): Promise<{ user: User & Stored; membership: Membership & Stored }> => {
+  const { tenantId, provider } = admitting;
+  const found = await find(admitting, scope);
+  const members = scope.of(tenantId).collection(memberships);
+  if (found.user !== undefined && found.membership !== undefined) {
+    const { user, membership } = found;
+    // Somebody changed it to the same meanwhile.
+    if (!differs(membership, role)) throw new ApiError('CONFLICT', 'the user was changed meanwhile; sign in again');
+    const changed = await members.update(user.id, { role }, membership.version);
+    record(scope, admitting, { action: 'user.update', user, before: { role: membership.role }, after: { role } });
+    return { user, membership: changed };
+  }
+  const given = role ?? provider.defaultRole;
+  if (given === null) throw forbidden('the identity provider gives nobody a role by default');
+  const email = admittedEmail(admitting);
+  const user = found.user ?? (await makeUser(scope, admitting, email));
+  const membership = await members.insert({ id: user.id, role: given });
+  record(scope, admitting, { action: 'user.provision', user, after: { email, role: given, issuer: provider.issuer } });
+  return { user, membership };
+};
+
+const record = (
+  scope: ChangeScope,
+  { tenantId }: Admitting,
+  { user, ...what }: { action: string; user: User & Stored; before?: object; after: object },
+): void =>
+  scope.record({
+    ...{ ...what, tenantId, id: user.id, name: user.email },
+    actor: { type: 'user', id: user.id, name: user.email },
+  });
+
+/** The address, when the provider may speak for it. */
+const admittedEmail = ({ provider, claims }: Admitting): string => {
+  const { success, data: email = '' } = EmailAddress.safeParse(claims['email']);
+  if (!success) throw forbidden('the identity provider tells no e-mail address; ask for the scope "email" there');
+  if (claims['email_verified'] !== true)
+    throw forbidden(`the identity provider has not verified ${email}: nobody is taken in by an unverified address`);
+  const domain = domainOfEmail(email);
+  if (!provider.domains.some(({ name, provedAt }) => provedAt !== null && name === domain))
+    throw forbidden(`the organization has not proved that ${domain ?? email} is its domain`);
+  return email;
+};
+
+const makeUser = async (scope: ChangeScope, { claims }: Admitting, email: string): Promise<User & Stored> => {
+  const people = scope.of(usersTenant).collection(users);
+  const same = await people.list({ filter: { email }, limit: 1 });
+  if (same.items.length > 0)
+    throw new ApiError(
+      'CONFLICT',
+      `there is a user ${email} already: sign in with the password, and link the identity provider from there`,
+    );
+  const name = typeof claims['name'] === 'string' ? claims['name'].replace(/\p{Cc}+/gu, ' ').slice(0, 256) : '';
+  const user = await people.insert({ id: randomUUID(), email, name, passwordHash: null, disabled: false });
+  await scope
+    .of(identitiesTenant)
+    .collection(identities)
+    .insert({ issuer: claims.iss, subject: claims.sub, userId: user.id });
+  return user;
+};
+
+/** Gives the identity to somebody who is signed in. */
+export const linkIdentity = async (
+  { tenantId, claims, change }: Omit<Admitting, 'provider'>,
+  user: User & Stored,
+  { mail, settings }: Pick<Ports, 'mail' | 'settings'>,
+): Promise<void> =>
+  change(async (scope) => {
+    const linked = scope.of(identitiesTenant).collection(identities);
+    const { items } = await linked.list({ filter: { issuer: claims.iss, subject: claims.sub }, limit: 1 });
+    if (items[0] !== undefined && items[0].userId !== user.id)
+      throw new ApiError('CONFLICT', 'this identity belongs to another user already');
+    if (items[0] === undefined) await linked.insert({ issuer: claims.iss, subject: claims.sub, userId: user.id });
+    const happened = `The identity provider ${claims.iss} was linked: whoever it knows as you can sign in as you.`;
+    await mail.put(scope, signInChangedLetter(settings, user.email, happened));
+    scope.record({
+      ...{ action: 'identity.link', tenantId, id: user.id, name: user.email, after: { issuer: claims.iss } },
+      actor: { type: 'user', id: user.id, name: user.email },
+    });
+  });

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import type { Counters } from '../../../schemas/ports/counters.ts';
+import type { RequestFacts } from '../../kernel/operation.ts';
+import { cookieIn, isLoopback } from '../cookies.ts';
+import type { SecretBox } from '../secret-box.ts';
+import { unauthenticated } from '../session.ts';
+
+/** What must be known at the callback, and only in the browser that was sent away. */
+const Flow = z.strictObject({
+  tenantId: z.string(),
+  /** To whom the browser was sent: a provider that was replaced meanwhile is not asked about the old one's answer. */
+  issuer: z.string(),
+  clientId: z.string(),
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  returnTo: z.string(),
+  /** Somebody signed in who wants the identity for themselves. */
+  link: z.strictObject({ userId: z.string(), sessionId: z.string() }).optional(),
+  expiresAtMs: z.number(),
+});
+export type Flow = z.output<typeof Flow>;
+
+export const flowLifetimeMs = 10 * 60_000;
+const cookie = 'oiq_sso';
+const purpose = 'single sign-on';
+
+const setCookie = (request: RequestFacts, value: string, until: Date): void =>
+  // Lax: the provider sends the browser back from another site.
+  request.reply(
+    'Set-Cookie',
+    `${cookie}=${value}; Path=/auth/sso; HttpOnly; SameSite=Lax; Expires=${until.toUTCString()}${isLoopback(request.host) ? '' : '; Secure'}`,
+  );
+
+/** Binds a flow to the browser. A second flow takes the place of the first. */
+export const keepFlow = (request: RequestFacts, box: SecretBox, flow: Flow): void =>
+  setCookie(request, box.seal(purpose, JSON.stringify(flow)), new Date(flow.expiresAtMs));
+
+const lost = () =>
+  unauthenticated('this sign-in was not begun in this browser, took too long, or was finished before; begin again');
+
+/** The flow of the browser that comes back, used up by this. `UNAUTHENTICATED` where there is none with the state. */
+export const takeFlow = async (
+  request: RequestFacts,
+  state: string | undefined,
+  { box, counters, nowMs }: { readonly box: SecretBox; readonly counters: Counters; readonly nowMs: number },
+): Promise<Flow> => {
+  const sealed = cookieIn(request.header('cookie'), cookie);
+  const text = sealed === undefined ? undefined : box.open(purpose, sealed);
+  if (text === undefined) throw lost();
+  setCookie(request, '', new Date(0));
+  const flow = Flow.parse(JSON.parse(text));
+  if (flow.expiresAtMs <= nowMs || flow.state !== state) throw lost();
+  // The window is aligned to the clock; two of them are surely longer than a flow lives.
+  const { granted } = await counters.spend(`sso/${flow.state}`, 1, 2 * flowLifetimeMs, 1);
+  if (granted < 1) throw lost();
+  return flow;
+};
+
+/** A path of this site, for the browser to go to after the sign-in; anything that could lead elsewhere is none. */
+export const isLocalPath = (text: string): boolean => {
+  if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes('\\')) return false;
+  const here = 'http://here.invalid';
+  return URL.canParse(text, here) && new URL(text, here).origin === here;
+};

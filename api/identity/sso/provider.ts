@@ -1,0 +1,126 @@
+import {
+  AuthorizationResponseError,
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  None,
+} from 'openid-client';
+import { ApiError } from '../../kernel/errors.ts';
+import { type Outbound, OutboundError, type OutboundRequest } from '../../kernel/outbound.ts';
+import { isLoopback } from '../cookies.ts';
+import { unauthenticated } from '../session.ts';
+import type { Flow } from './flow.ts';
+
+/** A client at a provider. */
+export interface Client {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string | undefined;
+}
+
+/** Claims about somebody, from the ID token and from userinfo. */
+export type Claims = Readonly<Record<string, unknown>> & { readonly iss: string; readonly sub: string };
+
+/** Why an issuer's address cannot be used; undefined when it can. */
+export const issuerProblem = (issuer: string): string | undefined => {
+  if (!URL.canParse(issuer)) return 'is no address';
+  const { protocol, host, search, hash, username } = new URL(issuer);
+  if (search !== '' || hash !== '' || username !== '') return 'is an address without a query, a fragment and a user';
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(host))) return undefined;
+  return 'must begin with https://';
+};
+
+/** The secret as the provider wants it: in the header, unless it says that it takes it in the body only. */
+const secretOf = (secret: string): ClientAuth => {
+  const inHeader = ClientSecretBasic(secret);
+  const inBody = ClientSecretPost(secret);
+  return (server, ...rest) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    return (methods.includes('client_secret_basic') ? inHeader : inBody)(server, ...rest);
+  };
+};
+
+/** Reads the provider's description, which must be of this very issuer. Rejects with whatever is wrong with it. */
+export const discover = ({ issuer, clientId, clientSecret }: Client, outbound: Outbound): Promise<Configuration> => {
+  const plain = new URL(issuer).protocol === 'http:';
+  return discovery(new URL(issuer), clientId, {}, clientSecret === undefined ? None() : secretOf(clientSecret), {
+    [customFetch]: (url, { method, headers, body }) =>
+      outbound.fetch(url, { method, headers, body: bodyOf(body) } satisfies OutboundRequest),
+    // Signatures are verified although the token came from the provider itself, and "none" is thereby refused.
+    execute: [enableNonRepudiationChecks, ...(plain ? [allowInsecureRequests] : [])],
+  });
+};
+
+const bodyOf = (body: unknown): string | null => {
+  if (body === undefined || body === null) return null;
+  if (typeof body === 'string' || body instanceof URLSearchParams) return String(body);
+  throw new TypeError('a body of this form is not sent');
+};
+
+/** As `discover`, for somebody who wants to sign in: a provider that does not answer is `UNAVAILABLE`. */
+export const discoverNow = async (client: Client, outbound: Outbound): Promise<Configuration> => {
+  try {
+    return await discover(client, outbound);
+  } catch (cause) {
+    throw new ApiError('UNAVAILABLE', `the identity provider cannot be used now: ${reasonOf(cause)}`, { cause });
+  }
+};
+
+/** What went wrong at the provider, for people. Never what it sent: that may hold tokens. */
+export const reasonOf = (error: unknown): string => {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof OutboundError) return cause.message;
+  return error instanceof Error ? error.message : 'it does not answer as OpenID Connect says';
+};
+
+/** Where the browser is sent. */
+export const authorizationUrl = async (
+  configuration: Configuration,
+  { state, nonce, verifier }: Pick<Flow, 'state' | 'nonce' | 'verifier'>,
+  { redirectUri, scopes, email }: { redirectUri: string; scopes: readonly string[]; email: string | undefined },
+): Promise<string> =>
+  buildAuthorizationUrl(configuration, {
+    ...{ redirect_uri: redirectUri, scope: scopes.join(' '), state, nonce },
+    ...{ code_challenge: await calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256' },
+    ...(email === undefined ? {} : { login_hint: email }),
+  }).href;
+
+/**
+ * Exchanges what the browser brought back for claims about who is in front of it. `UNAUTHENTICATED` for an answer that is
+ * not the provider's to this very question.
+ */
+export const claimsOf = async (
+  configuration: Configuration,
+  { state, nonce, verifier }: Flow,
+  { answered, needed }: { readonly answered: URL; readonly needed: readonly string[] },
+): Promise<Claims> => {
+  try {
+    const tokens = await authorizationCodeGrant(configuration, answered, {
+      ...{ expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true },
+    });
+    const claims = tokens.claims();
+    if (claims === undefined) throw new Error('there is no ID token');
+    const asks = configuration.serverMetadata().userinfo_endpoint !== undefined;
+    if (!asks || needed.every((name) => claims[name] !== undefined)) return claims;
+    // Checked to be about the same subject.
+    const more = await fetchUserInfo(configuration, tokens.access_token, claims.sub);
+    return { ...more, ...claims };
+  } catch (cause) {
+    for (let error: unknown = cause; error instanceof Error; error = error.cause)
+      if (error instanceof OutboundError)
+        throw new ApiError('UNAVAILABLE', `the identity provider cannot be used now: ${error.message}`, {
+          cause: error,
+        });
+    const said = cause instanceof AuthorizationResponseError ? `: it says ${cause.error}` : '';
+    throw unauthenticated(`the identity provider’s answer does not sign anybody in${said}; begin again`);
+  }
+};

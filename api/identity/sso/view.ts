@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { type IdentityProvider, MappedRole, RoleMapping } from '../../../schemas/resources/identity-provider.ts';
+import { maskSecrets, type SecretField, secretText } from '../../resources/resource-secrets.ts';
+import type { SecretBox } from '../secret-box.ts';
+import { proofOf } from './domains.ts';
+
+export const secretFields: readonly SecretField[] = [{ path: 'clientSecret', destination: ['issuer', 'clientId'] }];
+
+const Ignored = z.unknown().optional().describe('Ignored');
+const maxDomains = 50;
+
+const fields = {
+  enabled: z.boolean(),
+  issuer: z.string().max(1024).nullable().describe('https://…, as the provider spells it'),
+  clientId: z.string().min(1).max(512).nullable(),
+  clientSecret: secretText(z.string().min(1).max(1024)).nullable().describe('Null for a public client'),
+  scopes: z
+    .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/))
+    .max(20)
+    .refine((scopes) => scopes.includes('openid'), 'must hold openid'),
+  roleMapping: RoleMapping.nullable().describe('Null leaves roles to the organization'),
+  defaultRole: MappedRole.nullable().describe('Of new people for whom no mapping holds; null keeps them out'),
+};
+
+/** What callers send. What the server tells of it may come back with it, and is ignored. */
+export const ProviderBody = z.strictObject({
+  ...fields,
+  clientSecret: fields.clientSecret.default(null),
+  scopes: fields.scopes.default(['openid', 'email', 'profile']),
+  roleMapping: fields.roleMapping.default(null),
+  defaultRole: fields.defaultRole.default('viewer'),
+  domains: z
+    .array(z.strictObject({ name: z.string().min(1).max(253), provedAt: Ignored, record: Ignored }))
+    .max(maxDomains)
+    .default([]),
+  redirectUri: Ignored,
+});
+
+/** What callers see. */
+export const ProviderView = z.strictObject({
+  ...fields,
+  domains: z.array(
+    z.strictObject({
+      name: z.string(),
+      provedAt: z.iso.datetime().nullable(),
+      record: z
+        .strictObject({ type: z.literal('TXT'), name: z.string(), value: z.string() })
+        .describe('Proves the domain once it is in DNS and this is saved again'),
+    }),
+  ),
+  redirectUri: z.string().describe('To be registered at the provider'),
+});
+
+/** Of organizations that set none up. */
+export const noProvider: IdentityProvider = {
+  ...{ enabled: false, issuer: null, clientId: null, clientSecret: null, scopes: ['openid', 'email', 'profile'] },
+  ...{ domains: [], roleMapping: null, defaultRole: 'viewer' },
+};
+
+export const viewOf = (
+  provider: IdentityProvider,
+  { tenantId, box, redirectUri }: { readonly tenantId: string; readonly box: SecretBox; readonly redirectUri: string },
+): z.input<typeof ProviderView> => {
+  const { enabled, issuer, clientId, clientSecret, scopes, domains, roleMapping, defaultRole } = maskSecrets(
+    provider,
+    secretFields,
+  );
+  return {
+    ...{ enabled, issuer, clientId, clientSecret, scopes, roleMapping, defaultRole, redirectUri },
+    domains: domains.map((domain) => ({
+      ...domain,
+      record: { type: 'TXT', name: domain.name, value: proofOf(box, tenantId, domain.name) },
+    })),
+  };
+};

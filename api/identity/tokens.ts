@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Documents, Feed, Stored } from '../../schemas/ports/documents.ts';
+import { type SigningKey, signingKeys, signingKeysTenant } from '../../schemas/resources/signing-key.ts';
+import type { SecretBox } from './secret-box.ts';
+
+/** What a session token holds: ids only. Rights are looked up when it is used. */
+export interface Claims {
+  readonly userId: string;
+  readonly tenantId: string;
+  readonly sessionId: string;
+  readonly expiresAtMs: number;
+}
+
+/** Session tokens: JWTs signed with EdDSA by keys that rotate and that all instances share. */
+export interface Tokens {
+  issue(claims: Omit<Claims, 'expiresAtMs'>): Promise<{ token: string; expiresAt: Date }>;
+  /** `undefined` for everything that is not a token of ours in force. */
+  verify(token: string): Promise<Claims | undefined>;
+  /** Public keys, for those who verify elsewhere. */
+  publicKeys(): readonly JWK[];
+  /** Makes a new key when the newest is old enough, and removes keys whose last token is long over. */
+  rotate(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const tokenLifetimeMs = 15 * 60_000;
+const rotateAfterMs = 30 * 86_400_000;
+/** A new key signs only once every instance has surely heard of it. */
+const settleMs = 10_000;
+const rememberedTokens = 10_000;
+const issuer = 'oiq';
+const audience = 'oiq-management';
+const type = 'at+jwt';
+const purpose = 'session signing key';
+
+type Key = Awaited<ReturnType<typeof importJWK>>;
+interface Pair {
+  readonly kid: string;
+  readonly createdAtMs: number;
+  readonly document: SigningKey;
+  publicKey: Key | undefined;
+  privateKey: Key | undefined;
+}
+
+/** Loads the keys, and makes the first one. */
+export const openTokens = async (documents: Documents, box: SecretBox, clock: Clock): Promise<Tokens> => {
+  const pairs = new Map<string, Pair>();
+  const stored = documents.of(signingKeysTenant).collection(signingKeys);
+  const remember = (document: SigningKey & Stored): void => {
+    if (pairs.has(document.id)) return;
+    const createdAtMs = Date.parse(document.createdAt);
+    pairs.set(document.id, { kid: document.id, createdAtMs, document, publicKey: undefined, privateKey: undefined });
+  };
+  const verified = new Map<string, Claims>();
+  const feed: Feed = await documents.follow(signingKeys, ({ id, document }) => {
+    if (document !== undefined) return remember(document);
+    pairs.delete(id);
+    verified.clear();
+  });
+
+  const privateKeyOf = async (pair: Pair): Promise<Key | undefined> => {
+    const text = pair.privateKey ? undefined : box.open(purpose, pair.document.privateKey);
+    if (text !== undefined) pair.privateKey = await importJWK(JSON.parse(text) as JWK, 'EdDSA');
+    return pair.privateKey;
+  };
+
+  const makePair = async (): Promise<Pair> => {
+    const made = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
+    const document = await stored.insert({
+      id: randomUUID(),
+      publicKey: { ...(await exportJWK(made.publicKey)) },
+      privateKey: box.seal(purpose, JSON.stringify(await exportJWK(made.privateKey))),
+    });
+    remember(document);
+    return pairs.get(document.id) as Pair;
+  };
+
+  /** The newest key that everybody knows and that opens with our secret key. */
+  const signingPair = async (): Promise<{ kid: string; key: Key }> => {
+    const newestFirst = [...pairs.values()].sort((left, right) => right.createdAtMs - left.createdAtMs);
+    const settled = newestFirst.filter(({ createdAtMs }) => createdAtMs + settleMs <= clock.now());
+    for (const pair of [...settled, ...newestFirst]) {
+      const key = await privateKeyOf(pair);
+      if (key !== undefined) return { kid: pair.kid, key };
+    }
+    const pair = await makePair();
+    return { kid: pair.kid, key: (await privateKeyOf(pair)) as Key };
+  };
+  await signingPair();
+
+  const publicKeyOf = async (kid: string | undefined): Promise<Key> => {
+    const pair = pairs.get(kid ?? '');
+    if (pair === undefined) throw new Error('the token was signed by a key that is not ours');
+    pair.publicKey ??= await importJWK(pair.document.publicKey as JWK, 'EdDSA');
+    return pair.publicKey;
+  };
+
+  return {
+    async issue({ userId, tenantId, sessionId }) {
+      const { kid, key } = await signingPair();
+      const issuedAt = Math.floor(clock.now() / 1000);
+      const expiresAt = issuedAt + tokenLifetimeMs / 1000;
+      const token = await new SignJWT({ tid: tenantId, sid: sessionId })
+        .setProtectedHeader({ alg: 'EdDSA', kid, typ: type })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setSubject(userId)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(expiresAt)
+        .sign(key);
+      return { token, expiresAt: new Date(expiresAt * 1000) };
+    },
+    async verify(token) {
+      const known = verified.get(token);
+      if (known !== undefined) {
+        if (known.expiresAtMs > clock.now()) return known;
+        verified.delete(token);
+        return undefined;
+      }
+      const claims = await claimsOf(token, publicKeyOf, clock);
+      if (claims === undefined) return undefined;
+      if (verified.size >= rememberedTokens) verified.delete(verified.keys().next().value ?? '');
+      verified.set(token, claims);
+      return claims;
+    },
+    publicKeys: () =>
+      [...pairs.values()].map(({ kid, document }) => ({ ...document.publicKey, kid, alg: 'EdDSA', use: 'sig' }) as JWK),
+    async rotate() {
+      const newest = Math.max(...[...pairs.values()].map(({ createdAtMs }) => createdAtMs));
+      if (newest + rotateAfterMs <= clock.now()) await makePair();
+      for (const { kid, createdAtMs } of [...pairs.values()])
+        if (createdAtMs + 2 * rotateAfterMs <= clock.now() && pairs.size > 1) await stored.delete(kid);
+    },
+    close: () => feed.close(),
+  };
+};
+
+const claimsOf = async (
+  token: string,
+  publicKeyOf: (kid: string | undefined) => Promise<Key>,
+  clock: Clock,
+): Promise<Claims | undefined> => {
+  if (token.length > 4096) return undefined;
+  try {
+    const { payload } = await jwtVerify(token, ({ kid }) => publicKeyOf(kid), {
+      algorithms: ['EdDSA'],
+      issuer,
+      audience,
+      typ: type,
+      currentDate: new Date(clock.now()),
+      requiredClaims: ['exp', 'sub', 'tid', 'sid'],
+    });
+    const { sub, tid, sid, exp } = payload;
+    if (typeof sub !== 'string' || typeof tid !== 'string' || typeof sid !== 'string') return undefined;
+    return { userId: sub, tenantId: tid, sessionId: sid, expiresAtMs: (exp ?? 0) * 1000 };
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,95 @@
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
+import { appendRecords, type Unchained } from '../audit/chain.ts';
+import { differencesOf } from '../audit/difference.ts';
+import { inTurn } from '../audit/turns.ts';
+import type { Caller } from '../identity/directory.ts';
+
+/** One thing that a change did. */
+export interface Recorded {
+  /** What was changed; its type is the first part of the action. */
+  readonly id: string;
+  /** What people call it. */
+  readonly name?: string;
+  /** States of the thing; absent before its creation and after its removal. What differs is recorded, secrets masked. */
+  readonly before?: object | undefined;
+  readonly after?: object | undefined;
+  /** `<resource type>.<verb>`; the operation's first when it is left out. */
+  readonly action?: string;
+  /** The organization to which it happened; the caller's when it is left out. Needed where there is no session. */
+  readonly tenantId?: string;
+  /** Who did it, where the session does not say. */
+  readonly actor?: Who;
+}
+
+export interface Who {
+  readonly type: AuditRecord['actor']['type'];
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface ChangeScope extends Pick<Documents, 'of'> {
+  record(what: Recorded): void;
+}
+
+/**
+ * Runs `work` in one transaction of the documents and appends what it recorded to the audit chain in the same one: the
+ * change and its record are both there, or neither. `work` may run again after a write conflict. A change that
+ * recorded nothing is a mistake of its operation, and is refused.
+ */
+export type Change = <Result>(work: (scope: ChangeScope) => Promise<Result>) => Promise<Result>;
+
+/** What the kernel knows of the request for which changes are made. */
+export interface ChangeOrigin {
+  readonly caller: Caller | undefined;
+  readonly request: { readonly requestId: string; readonly address: string };
+  /** Actions that the operation declares. */
+  readonly actions: readonly string[];
+}
+
+const nobody: Who = { type: 'anonymous', id: '', name: '' };
+
+export const changesOf = (
+  { documents, clock }: { readonly documents: Documents; readonly clock: Clock },
+  origin: ChangeOrigin,
+): Change => {
+  const unchained = (what: Recorded): Unchained => {
+    const { action = origin.actions[0] } = what;
+    if (action === undefined || !origin.actions.includes(action))
+      throw new Error(`the operation does not declare the action ${action ?? '(none)'} in "audit"`);
+    const { type, id, name } = what.actor ?? origin.caller?.actor ?? nobody;
+    return {
+      at: new Date(clock.now()).toISOString(),
+      action,
+      actor: { type, id },
+      resource: { type: action.slice(0, action.indexOf('.')), id: what.id },
+      requestId: origin.request.requestId,
+      details: {
+        actorName: name,
+        resourceName: what.name ?? '',
+        address: origin.request.address,
+        changes: differencesOf(what.before, what.after),
+      },
+    };
+  };
+
+  const transact = <Result>(work: (scope: ChangeScope) => Promise<Result>): Promise<Result> =>
+    documents.transaction(async (transaction) => {
+      const chains = new Map<string, Unchained[]>();
+      const result = await work({
+        of: (tenantId) => transaction.of(tenantId),
+        record(what) {
+          const tenantId = what.tenantId ?? origin.caller?.tenantId;
+          if (tenantId === undefined) throw new Error('a record without a session must name its organization');
+          chains.set(tenantId, [...(chains.get(tenantId) ?? []), unchained(what)]);
+        },
+      });
+      if (chains.size === 0) throw new Error('a change must record what it did');
+      for (const [tenantId, entries] of chains) await appendRecords(transaction, tenantId, entries);
+      return result;
+    });
+
+  const chain = origin.caller?.tenantId;
+  return (work) => (chain === undefined ? transact(work) : inTurn(documents, chain, () => transact(work)));
+};

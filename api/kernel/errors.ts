@@ -1,0 +1,101 @@
+import { QueryError } from '../../queries/errors.ts';
+import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
+import { ConflictError } from '../../schemas/ports/documents.ts';
+
+/** Every error code of the management API with its status. Clients branch on the code; the document enumerates this table. */
+export const errorStatuses = {
+  VALIDATION_FAILED: 400,
+  RETENTION_EXCEEDED: 400,
+  TOKEN_INVALID: 400,
+  UNAUTHENTICATED: 401,
+  MFA_REQUIRED: 401,
+  FORBIDDEN: 403,
+  UPGRADE_REQUIRED: 403,
+  TENANT_MISMATCH: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CONFLICT: 409,
+  PRECONDITION_FAILED: 412,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  PRECONDITION_REQUIRED: 428,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  NOT_IMPLEMENTED: 501,
+  UNAVAILABLE: 503,
+} as const;
+
+export type ErrorCode = keyof typeof errorStatuses;
+
+/** One problem of one field. `path` is dotted (`panels.0.title`), a parameter's name, or empty for the whole body. */
+export interface Detail {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What a handler throws to answer anything but 200. The message is for people. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly details: readonly Detail[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { details?: readonly Detail[]; headers?: Readonly<Record<string, string>>; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ApiError';
+    this.code = code;
+    this.details = options.details;
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return errorStatuses[this.code];
+  }
+}
+
+/** `VALIDATION_FAILED` about one field. */
+export const invalid = (path: string, message: string): ApiError =>
+  new ApiError('VALIDATION_FAILED', message, { details: [{ path, message }] });
+
+/** `NOT_FOUND`; another tenant's id is answered the same. */
+export const notFound = (what: string): ApiError =>
+  new ApiError('NOT_FOUND', `there is no such ${what} in this organization`);
+
+/** `RATE_LIMITED` with `Retry-After`. */
+export const rateLimited = (message: string, retryAfterMs: number): ApiError =>
+  new ApiError('RATE_LIMITED', message, {
+    headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) },
+  });
+
+/** Whatever was thrown, as the answer to it. What nobody foresaw is `INTERNAL` and tells the client nothing. */
+export const apiErrorOf = (error: unknown): ApiError => {
+  if (error instanceof ApiError) return error;
+  if (error instanceof QueryError)
+    return new ApiError(error.code, error.message, {
+      ...(error.path !== undefined && { details: [{ path: error.path, message: error.message }] }),
+      cause: error,
+    });
+  if (error instanceof UnavailableError)
+    return new ApiError('UNAVAILABLE', error.message, {
+      headers: { 'Retry-After': String(error.retryAfterSeconds) },
+      cause: error,
+    });
+  if (error instanceof ConflictError) {
+    if (error.kind === 'version')
+      return new ApiError('PRECONDITION_FAILED', 'it was changed or removed meanwhile; read it again', {
+        cause: error,
+      });
+    return new ApiError('CONFLICT', `there is already one with the same ${error.fields.join(' and ')}`, {
+      cause: error,
+    });
+  }
+  if (error instanceof PermanentError)
+    return new ApiError('VALIDATION_FAILED', error.message, {
+      details: [{ path: '', message: error.message }],
+      cause: error,
+    });
+  return new ApiError('INTERNAL', 'something went wrong here; the request id leads to the log line', { cause: error });
+};

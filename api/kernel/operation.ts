@@ -1,0 +1,241 @@
+import type { Readable } from 'node:stream';
+import type { z } from 'zod';
+import type { Bucket } from '../../schemas/ports/counters.ts';
+import type { Caller } from '../identity/directory.ts';
+import type { Access } from '../identity/rights.ts';
+import { type ScopeName, scopeOf } from '../identity/scopes.ts';
+import type { Change } from './changes.ts';
+import { ApiError, type Detail } from './errors.ts';
+import type { Ports } from './ports.ts';
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export type Method = (typeof methods)[number];
+
+/** What a handler may know of the request besides its validated parts. */
+export interface RequestFacts {
+  readonly requestId: string;
+  /** Source address, after trusted proxies. */
+  readonly address: string;
+  readonly userAgent: string;
+  /** Host as the client names it; decides whether cookies are `Secure`. */
+  readonly host: string;
+  header(name: string): string;
+  /** Adds a header to the answer; `Set-Cookie` may be added several times. */
+  reply(name: string, value: string): void;
+  /** Sends the browser elsewhere in place of an answer: for operations that people reach by a link alone. */
+  redirect(location: string): void;
+}
+
+export interface Input<Params, Query, Body> {
+  /** Who asks. Only operations with access `none` have callers without a session: they see `undefined` through `anyone`. */
+  readonly caller: Caller;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly request: RequestFacts;
+  /** Changes documents and records it; the only way in which operations write configuration. */
+  readonly change: Change;
+}
+
+/** One operation of the management API, declared once. */
+export interface Definition<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Body extends z.ZodType,
+  Response extends z.ZodType,
+> {
+  readonly method: Method;
+  /** OpenAPI style, `/api/slos/{id}`. What begins with `/api/` answers under `/api/tenants/{tenantId}/` too. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly group: string;
+  /** Lowest role that may call. There is no default: an operation without one does not compile. */
+  readonly role: Access;
+  /** What the plan must include. */
+  readonly entitlement?: string | undefined;
+  /**
+   * Actions under which its writes are recorded, `<resource type>.<verb>`, the usual one first. On a GET: a read so
+   * sensitive that it is recorded before it is answered. Every other method needs this or `unaudited`.
+   */
+  readonly audit?: string | readonly string[];
+  /** A GET that changes something, because a browser comes back by it, and records that itself. */
+  readonly changes?: true;
+  /** Why a method other than GET leaves no audit record. */
+  readonly unaudited?: string;
+  /**
+   * For telemetry queries: an answer may be given again for so long to callers of the same organization with the same
+   * rights. The handler must not look at who asks, nor add headers.
+   */
+  readonly cache?: { readonly ttlMs: number };
+  /**
+   * Answers carry an `ETag`. `read` also answers 304 to `If-None-Match`; `write` also heeds `If-Match`, and `insist`
+   * does nothing without one. Published from here; the handler does it.
+   */
+  readonly versions?: 'shown' | 'read' | 'write' | 'insist' | undefined;
+  /** How often one caller (one address, without a session) may call it, instead of what the settings say for all operations. */
+  readonly limit?: Bucket;
+  /** Strict objects; a key that they do not name is refused. */
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** Further fields of the body that the server owns: ignored, as `id` and `version` are. */
+  readonly serverOwned?: readonly string[];
+  readonly maxBodyBytes?: number | undefined;
+  readonly response: Response;
+  /**
+   * Content type of the answer; anything but JSON is sent as the handler returned it (text, bytes or a stream). Where
+   * the request decides, all that there are: the handler answers `Sent` then.
+   */
+  readonly contentType?: string | readonly [string, string, ...string[]];
+  /** Served, but left out of the OpenAPI document. */
+  readonly hidden?: boolean;
+  /** False for what is declared and answers 501. */
+  readonly built?: boolean;
+  handler(
+    input: Input<z.output<Params>, z.output<Query>, z.output<Body>>,
+    ports: Ports,
+  ): Promise<z.input<Response>> | z.input<Response>;
+}
+
+/** An answer whose content type the request decided. A stream that fails breaks the connection off, so that nobody takes a part for the whole. */
+export interface Sent {
+  readonly contentType: string;
+  readonly content: string | Uint8Array | Readable;
+}
+
+/** The unvalidated parts of a request. */
+export interface RawInput {
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+  readonly request: RequestFacts;
+  readonly change: Change;
+}
+
+/** A declared operation, as the server, the OpenAPI document and the tests see it. */
+export interface Operation {
+  readonly method: Method;
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly group: string;
+  readonly role: Access;
+  readonly entitlement: string | undefined;
+  /** What an API token needs; without one, no API token may. */
+  readonly scope: ScopeName | undefined;
+  readonly limit: Bucket | undefined;
+  readonly audit: readonly string[];
+  readonly unaudited: string | undefined;
+  readonly cache: { readonly ttlMs: number } | undefined;
+  readonly versions: Definition<z.ZodType, z.ZodType, z.ZodType, z.ZodType>['versions'];
+  readonly params: z.ZodType | undefined;
+  readonly query: z.ZodType | undefined;
+  readonly body: z.ZodType | undefined;
+  readonly maxBodyBytes: number;
+  readonly response: z.ZodType;
+  readonly contentType: string;
+  /** All that an answer may have, `contentType` the first. */
+  readonly contentTypes: readonly string[];
+  readonly hidden: boolean;
+  readonly built: boolean;
+  /** Validates and runs. Rejects with `ApiError` for everything that is not a success. */
+  run(input: RawInput, ports: Ports): Promise<unknown>;
+}
+
+/** Fields that the server owns: what was read can be edited and sent back with them. */
+const alwaysServerOwned = ['id', 'version', 'createdAt', 'updatedAt', 'tenantId'];
+
+export const defineOperation = <
+  Params extends z.ZodType = z.ZodType<Record<string, never>>,
+  Query extends z.ZodType = z.ZodType<Record<string, never>>,
+  Body extends z.ZodType = z.ZodType<undefined>,
+  Response extends z.ZodType = z.ZodType,
+>(
+  definition: Definition<Params, Query, Body, Response>,
+): Operation => {
+  const { params, query, body, contentType = 'application/json; charset=utf-8' } = definition;
+  const contentTypes = [contentType].flat();
+  const serverOwned = [...alwaysServerOwned, ...(definition.serverOwned ?? [])];
+  const ignored = body === undefined ? [] : serverOwned.filter((name) => !declares(body, name));
+  return {
+    method: definition.method,
+    path: definition.path,
+    operationId: definition.operationId,
+    summary: definition.summary,
+    group: definition.group,
+    role: definition.role,
+    entitlement: definition.entitlement,
+    scope: scopeOf(definition),
+    limit: definition.limit,
+    audit: definition.audit === undefined ? [] : [definition.audit].flat(),
+    unaudited: definition.unaudited,
+    cache: definition.cache,
+    versions: definition.versions,
+    params,
+    query,
+    body,
+    maxBodyBytes: definition.maxBodyBytes ?? 1024 * 1024,
+    response: definition.response,
+    contentType: contentTypes[0] ?? '',
+    contentTypes,
+    hidden: definition.hidden ?? false,
+    built: definition.built ?? true,
+    async run(raw, ports) {
+      const problems: Detail[] = [];
+      const input = {
+        caller: raw.caller,
+        params: parsed(params, raw.params, problems),
+        query: parsed(query, raw.query, problems),
+        body: parsed(body, without(raw.body, ignored), problems),
+        request: raw.request,
+        change: raw.change,
+      } as Input<z.output<Params>, z.output<Query>, z.output<Body>>;
+      if (problems.length > 0) throw refusal(problems);
+      if (definition.method === 'GET' && definition.audit !== undefined && !definition.changes)
+        await raw.change(async ({ record }) => record({ id: raw.params['id'] ?? '' }));
+      return definition.handler(input, ports);
+    },
+  };
+};
+
+/** The value as the schema gives it, or `VALIDATION_FAILED` with every problem. */
+export const validated = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
+  const problems: Detail[] = [];
+  const result = parsed(schema, value, problems);
+  if (problems.length > 0) throw refusal(problems);
+  return result as z.output<Schema>;
+};
+
+const refusal = (details: readonly Detail[]): ApiError => {
+  const [first] = details;
+  const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
+  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
+  return new ApiError('VALIDATION_FAILED', `${where}${first?.message ?? 'invalid input'}${more}`, { details });
+};
+
+const parsed = (schema: z.ZodType | undefined, value: unknown, problems: Detail[]): unknown => {
+  if (schema === undefined) return undefined;
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  for (const issue of result.error.issues) problems.push(...detailsOf(issue));
+  return undefined;
+};
+
+const detailsOf = (issue: z.core.$ZodIssue): Detail[] => {
+  const path = issue.path.map(String);
+  if (issue.code !== 'unrecognized_keys') return [{ path: path.join('.'), message: issue.message }];
+  return issue.keys.map((key) => ({ path: [...path, key].join('.'), message: 'is not a known field' }));
+};
+
+const declares = (schema: z.ZodType, name: string): boolean => {
+  const shape = (schema as { shape?: Record<string, unknown> }).shape;
+  return shape !== undefined && Object.hasOwn(shape, name);
+};
+
+const without = (body: unknown, names: readonly string[]): unknown => {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  if (!names.some((name) => Object.hasOwn(body, name))) return body;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
+};

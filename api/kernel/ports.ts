@@ -1,0 +1,44 @@
+import type { Bus } from '../../schemas/ports/bus.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Counters } from '../../schemas/ports/counters.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Settings } from '../../schemas/settings.ts';
+
+import type { Evidence } from '../audit/evidence.ts';
+import type { DeadLetters } from '../dead-letters/dead-letters.ts';
+import type { ReplayJobs } from '../dead-letters/replay-jobs.ts';
+import type { Directory } from '../identity/directory.ts';
+import type { Passwords } from '../identity/password.ts';
+import type { ScopeEntry } from '../identity/scopes.ts';
+import type { SecretBox } from '../identity/secret-box.ts';
+import type { TokenUses } from '../identity/token-uses.ts';
+import type { Tokens } from '../identity/tokens.ts';
+import type { MailQueue } from '../mail/queue.ts';
+import type { Outbound } from './outbound.ts';
+
+/** What handlers work with. Everything comes in here; nothing is a global. */
+export interface Ports {
+  readonly documents: Documents;
+  readonly columns: Columns;
+  readonly bus: Bus;
+  readonly counters: Counters;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: Settings;
+  readonly directory: Directory;
+  readonly tokens: Tokens;
+  readonly passwords: Passwords;
+  readonly secretBox: SecretBox;
+  readonly outbound: Outbound;
+  /** What API tokens can be allowed. */
+  readonly scopes: readonly ScopeEntry[];
+  readonly tokenUses: TokenUses;
+  readonly mail: MailQueue;
+  readonly evidence: Evidence;
+  /** Actions that operations declare. */
+  readonly auditActions: readonly string[];
+  readonly deadLetters: DeadLetters;
+  readonly replayJobs: ReplayJobs;
+}

@@ -1,0 +1,96 @@
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Bucket, Counters } from '../../schemas/ports/counters.ts';
+import type { Settings } from '../../schemas/settings.ts';
+import { subscriberOf } from '../../schemas/source-address.ts';
+import type { Caller } from '../identity/directory.ts';
+import { rateLimited } from './errors.ts';
+import type { Operation } from './operation.ts';
+
+/** How many seconds of its rate a caller may use at once: a page that opens asks for much. */
+const burstSeconds = 5;
+/** How long tokens are held here, so that a busy caller's requests do not ask the shared counters one by one. */
+const leaseMs = 100;
+const rememberedCallers = 10_000;
+
+interface Lease {
+  tokens: number;
+  until: number;
+  deniedUntil: number;
+  /** Tokens to take next: more, the sooner the last ones were used up. */
+  size: number;
+}
+
+/** Counts requests before they are worked on. Each throws `RATE_LIMITED` above its limit. */
+export interface RequestLimits {
+  /** A request of somebody who is known. */
+  caller(caller: Caller, operation: Operation): Promise<void> | undefined;
+  /** A request of an operation that needs no session. */
+  anonymous(address: string, operation: Operation): Promise<void> | undefined;
+  /** A request that came with no credential, or one that is none. */
+  refused(address: string): Promise<void> | undefined;
+  /** Before the store is asked for an address's sake: throws while its refused requests are above their limit. Counts nothing. */
+  beforeLookup(address: string): void;
+}
+
+type LimitSettings = Pick<Settings, 'API_REQUESTS_PER_SECOND' | 'API_ANONYMOUS_REQUESTS_PER_SECOND'>;
+
+export const makeRequestLimits = (counters: Counters, clock: Clock, settings: LimitSettings): RequestLimits => {
+  const leases = new Map<string, Lease>();
+  const bucketOf = (rate: number): Bucket => ({ rate, burst: rate * burstSeconds });
+  const ofCaller = bucketOf(settings.API_REQUESTS_PER_SECOND);
+  const ofAddress = bucketOf(settings.API_ANONYMOUS_REQUESTS_PER_SECOND);
+
+  const leaseOf = (key: string): Lease => {
+    const known = leases.get(key);
+    if (known !== undefined) return known;
+    if (leases.size >= rememberedCallers)
+      for (const [each, { until, deniedUntil }] of leases)
+        if (Math.max(until, deniedUntil) < clock.now()) leases.delete(each);
+    if (leases.size >= rememberedCallers) leases.clear();
+    const made = { tokens: 0, until: 0, deniedUntil: 0, size: 1 };
+    leases.set(key, made);
+    return made;
+  };
+
+  const refill = async (key: string, bucket: Bucket, lease: Lease): Promise<void> => {
+    const usedUp = clock.now() < lease.until;
+    lease.size = usedUp ? Math.max(1, Math.min(lease.size * 2, Math.floor((bucket.rate * leaseMs) / 1000))) : 1;
+    const { granted, retryAfterMs } = await counters.take(`api/${key}`, bucket, lease.size);
+    const now = clock.now();
+    if (granted < 1) {
+      lease.deniedUntil = now + retryAfterMs;
+      throw tooMany(retryAfterMs);
+    }
+    if (now >= lease.until) lease.tokens = 0;
+    lease.tokens += granted - 1;
+    lease.until = now + leaseMs;
+  };
+
+  const count = (key: string, bucket: Bucket): Promise<void> | undefined => {
+    const lease = leaseOf(key);
+    const now = clock.now();
+    if (lease.tokens > 0 && now < lease.until) {
+      lease.tokens--;
+      return undefined;
+    }
+    if (now < lease.deniedUntil) throw tooMany(lease.deniedUntil - now);
+    return refill(key, bucket, lease);
+  };
+
+  const counted = (who: string, usual: Bucket, { limit, operationId }: Operation): Promise<void> | undefined =>
+    limit === undefined ? count(who, usual) : count(`${who}/${operationId}`, limit);
+
+  return {
+    caller: ({ actor }, operation) => counted(`${actor.type}/${actor.id}`, ofCaller, operation),
+    anonymous: (address, operation) => counted(`address/${subscriberOf(address)}`, ofAddress, operation),
+    refused: (address) => count(refusedKey(address), ofAddress),
+    beforeLookup(address) {
+      const { deniedUntil = 0 } = leases.get(refusedKey(address)) ?? {};
+      if (clock.now() < deniedUntil) throw tooMany(deniedUntil - clock.now());
+    },
+  };
+};
+
+const refusedKey = (address: string): string => `refused/${subscriberOf(address)}`;
+
+const tooMany = (retryAfterMs: number): Error => rateLimited('too many requests; wait a moment', retryAfterMs);

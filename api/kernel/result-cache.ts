@@ -1,0 +1,80 @@
+import { hash } from 'node:crypto';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Counters } from '../../schemas/ports/counters.ts';
+import { canonicalJson } from '../audit/canonical-json.ts';
+import type { Caller } from '../identity/directory.ts';
+
+/** What makes two questions the same one. */
+export interface Question {
+  readonly operationId: string;
+  readonly caller: Caller;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+interface CachedAnswer {
+  readonly text: string;
+  /** `hit`: answered before; `shared`: being answered just then for somebody else; `miss`: answered anew. */
+  readonly state: 'hit' | 'shared' | 'miss';
+  readonly ageSeconds: number;
+}
+
+/**
+ * Brief memory of answers to telemetry queries. Two callers share an answer only when organization, rights and question
+ * are the same. What fails is not remembered.
+ */
+export interface ResultCache {
+  /** With `refresh`, what is remembered is not looked at, and replaced. */
+  answer(
+    question: Question,
+    options: { readonly ttlMs: number; readonly refresh: boolean },
+    run: () => Promise<string>,
+  ): Promise<CachedAnswer>;
+}
+
+/** What lists of telemetry declare: long enough for a dashboard of many panels, too short to be missed. */
+export const briefly = { ttlMs: 2_000 };
+
+/** Longer answers cost more to keep than to make again. */
+const maxCharacters = 1024 * 1024;
+
+export const makeResultCache = (counters: Counters, clock: Clock): ResultCache => {
+  const running = new Map<string, Promise<string>>();
+
+  const anew = async (key: string, ttlMs: number, run: () => Promise<string>): Promise<string> => {
+    const text = await run();
+    if (text.length <= maxCharacters) await counters.cache(key, `${clock.now()}\n${text}`, ttlMs);
+    return text;
+  };
+
+  return {
+    async answer(question, { ttlMs, refresh }, run) {
+      const key = keyOf(question);
+      const known = refresh ? undefined : await counters.cached(key);
+      if (known !== undefined) {
+        const end = known.indexOf('\n');
+        const ageMs = clock.now() - Number(known.slice(0, end));
+        return { text: known.slice(end + 1), state: 'hit', ageSeconds: Math.max(0, Math.floor(ageMs / 1000)) };
+      }
+      const other = refresh ? undefined : running.get(key);
+      if (other !== undefined) return { text: await other, state: 'shared', ageSeconds: 0 };
+      const mine = anew(key, ttlMs, run).finally(() => {
+        if (running.get(key) === mine) running.delete(key);
+      });
+      running.set(key, mine);
+      return { text: await mine, state: 'miss', ageSeconds: 0 };
+    },
+  };
+};
+
+/** Who somebody is does not matter, all else of the caller does: a right that is added later keeps answers apart by itself. */
+const identity = new Set([
+  ...['actor', 'user', 'userId', 'sessionId', 'sessionExpiresAt'],
+  ...['serviceAccountId', 'tokenId'],
+]);
+
+const keyOf = ({ caller, ...asked }: Question): string => {
+  const rights = Object.fromEntries(Object.entries(caller).filter(([name]) => !identity.has(name)));
+  return `result:${hash('sha256', canonicalJson({ rights, asked }), 'base64url')}`;
+};

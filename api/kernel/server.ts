@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import Koa from 'koa';
+import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
+import { sourceAddresses } from '../../schemas/source-address.ts';
+import type { Caller } from '../identity/directory.ts';
+import { mayCall } from '../identity/rights.ts';
+import { refuseWithoutScope } from '../identity/scopes.ts';
+import { authenticate } from '../identity/session.ts';
+import { holds } from '../resources/preconditions.ts';
+import { fixedPages, json, refuse, sendAnswer, sendDashboard, sendElsewhere } from './answers.ts';
+import { changesOf } from './changes.ts';
+import { ApiError, apiErrorOf } from './errors.ts';
+import type { Operation, RawInput } from './operation.ts';
+import type { Ports } from './ports.ts';
+import { makeRequestLimits, type RequestLimits } from './request-limits.ts';
+import { bodyOf, decoded, factsOf, queryOf } from './request-parts.ts';
+import { makeResultCache, type ResultCache } from './result-cache.ts';
+import { makeRouter, type Router } from './router.ts';
+import { refuseOtherTenant, tenantNamedIn } from './tenant-rule.ts';
+
+export interface ApiServerOptions {
+  readonly operations: readonly Operation[];
+  readonly ports: Ports;
+  readonly metrics?: Metrics;
+  /** Tests hold every answer against its declared schema. */
+  readonly checkResponses?: boolean;
+}
+
+export interface ApiServer {
+  callback(request: IncomingMessage, response: ServerResponse): void;
+  /** Requests being answered. */
+  inFlight(): number;
+  /** From now on connections are closed after their answer. */
+  drain(): void;
+}
+
+/** Paths that belong to the API or to somebody else; all others are the dashboard's. */
+const reserved = new Set(['api', 'auth', 'otlp', 'ws', 'healthz', 'readyz', 'metrics']);
+
+/** The management API as a request listener. Every operation takes the same steps, in `answerOperation`. */
+export const makeApiServer = (options: ApiServerOptions): ApiServer => {
+  const { ports, metrics = noMetrics } = options;
+  const router = routerOf(options.operations);
+  const addressOf = sourceAddresses(ports.settings.TRUSTED_PROXIES);
+  const fixed = fixedPages(options.operations);
+  const limits = makeRequestLimits(ports.counters, ports.clock, ports.settings);
+  const results = makeResultCache(ports.counters, ports.clock);
+  let inFlight = 0;
+  let draining = false;
+
+  const answer = async (context: Koa.Context): Promise<void> => {
+    const { path, method } = context;
+    const lookFor = method === 'HEAD' ? 'GET' : method;
+    const page = fixed[path];
+    if (page !== undefined && lookFor === 'GET') return page(context);
+    if (page !== undefined) throw methodNotAllowed(method, ['GET']);
+    const segments = path.split('/').slice(1).map(decoded);
+    if (!reserved.has(segments[0] ?? '')) return sendDashboard(context, lookFor === 'GET');
+    const match = router.find(lookFor, segments);
+    if (match === undefined) throw new ApiError('NOT_FOUND', `there is nothing at ${path}`);
+    if (match.route === undefined) throw methodNotAllowed(method, match.allowed);
+    context.state['operation'] = match.route.operationId;
+    await answerOperation(context, match.route, match.params);
+  };
+
+  const answerOperation = async (
+    context: Koa.Context,
+    operation: Operation,
+    { tenantId, ...params }: Record<string, string>,
+  ): Promise<void> => {
+    const query = queryOf(context.request.querystring);
+    const request = factsOf(context, addressOf);
+    const caller = await callerOf(context.req, operation, request.address, { ports, limits });
+    if (caller !== undefined) {
+      refuseOtherTenant(caller.tenantId, tenantId);
+      refuseOtherTenant(caller.tenantId, query['tenantId']);
+      refuseLowRights(caller, operation);
+    }
+    delete query['tenantId'];
+    const body = await bodyOf(context.req, operation);
+    if (caller !== undefined) refuseOtherTenant(caller.tenantId, tenantNamedIn(body));
+    const change = changesOf(ports, { caller, actions: operation.audit, request });
+    // Operations without a session declare so, and their handlers read no caller.
+    const raw: RawInput = { caller: caller as Caller, params, query, body, request, change };
+    const run = (): Promise<unknown> => runToText(operation, raw, options);
+    const sent = operation.cache === undefined ? await run() : await remembered(context, results, operation, raw, run);
+    sendAnswer(context, operation, sent, ports);
+    const location = context.state['location'] as string | undefined;
+    if (location !== undefined) sendElsewhere(context, location);
+    if (operation.versions === 'read' && holds(context.get('if-none-match'), context.response.get('etag')))
+      context.status = 304;
+  };
+
+  const app = new Koa();
+  app.use(async (context) => {
+    const started = performance.now();
+    const requestId = randomUUID();
+    context.state['requestId'] = requestId;
+    context.set('X-Request-Id', requestId);
+    context.set('X-Content-Type-Options', 'nosniff');
+    context.set('Cache-Control', 'no-store');
+    if (draining) context.set('Connection', 'close');
+    inFlight++;
+    context.res.once('close', () => inFlight--);
+    try {
+      await answer(context);
+    } catch (error) {
+      refuse(context, apiErrorOf(error), requestId, ports);
+    }
+    const operation = (context.state['operation'] as string | undefined) ?? 'none';
+    metrics.add('oiq_api_requests_total', 1, { operation, status: String(context.status) });
+    metrics.observe('oiq_api_duration_seconds', (performance.now() - started) / 1000, { operation });
+  });
+  // A client that goes away is not news, and everything else was answered above.
+  app.on('error', () => {});
+  const callback = app.callback();
+
+  return {
+    callback: (request, response) => void callback(request, response),
+    inFlight: () => inFlight,
+    drain() {
+      draining = true;
+    },
+  };
+};
+
+/** Both grammars of paths. */
+const routerOf = (operations: readonly Operation[]): Router<Operation> => {
+  const router = makeRouter<Operation>();
+  for (const operation of operations) {
+    router.add(operation.method, operation.path, operation);
+    if (operation.path.startsWith('/api/'))
+      router.add(operation.method, operation.path.replace('/api/', '/api/tenants/{tenantId}/'), operation);
+  }
+  return router;
+};
+
+const runToText = async (
+  operation: Operation,
+  raw: RawInput,
+  { ports, checkResponses }: ApiServerOptions,
+): Promise<unknown> => {
+  const result = await operation.run(raw, ports);
+  if (operation.contentType !== json) return result;
+  if (checkResponses) operation.response.parse(result);
+  return JSON.stringify(result ?? {});
+};
+
+/** An answer of a moment ago, where there is one; clients that want none of it say `Cache-Control: no-cache`. */
+const remembered = async (
+  context: Koa.Context,
+  results: ResultCache,
+  { operationId, cache }: Operation,
+  { caller, params, query, body }: RawInput,
+  run: () => Promise<unknown>,
+): Promise<string> => {
+  const options = { ttlMs: cache?.ttlMs ?? 0, refresh: /\bno-cache\b/i.test(context.get('cache-control')) };
+  const question = { operationId, caller, params, query, body };
+  const answer = await results.answer(question, options, async () => String(await run()));
+  context.set('X-Cache', answer.state);
+  context.set('Age', String(answer.ageSeconds));
+  return answer.text;
+};
+
+/** Who asks, within the limits of how often they may. */
+const callerOf = async (
+  request: IncomingMessage,
+  operation: Operation,
+  address: string,
+  { ports, limits }: { readonly ports: Ports; readonly limits: RequestLimits },
+): Promise<Caller | undefined> => {
+  if (operation.role === 'none') {
+    await limits.anonymous(address, operation);
+    return undefined;
+  }
+  let caller: Caller;
+  try {
+    caller = await authenticate(request, ports, () => limits.beforeLookup(address));
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'UNAUTHENTICATED') await limits.refused(address);
+    throw error;
+  }
+  await limits.caller(caller, operation);
+  if (caller.kind === 'service-account') ports.tokenUses.used(caller, address);
+  return caller;
+};
+
+const refuseLowRights = (caller: Caller, operation: Operation): void => {
+  const { role, entitlement } = operation;
+  refuseWithoutScope(caller, operation);
+  if (!mayCall(caller.role, role))
+    throw new ApiError('FORBIDDEN', `this needs the role ${role}; yours is ${caller.role}`);
+  if (entitlement !== undefined && !caller.plan.entitlements.includes(entitlement))
+    throw new ApiError('UPGRADE_REQUIRED', `the plan ${caller.plan.name} does not include ${entitlement}`);
+};
+
+const methodNotAllowed = (method: string, allowed: readonly string[]): ApiError =>
+  new ApiError('METHOD_NOT_ALLOWED', `${method} is not possible here; ${allowed.join(', ')} is`, {
+    headers: { Allow: allowed.join(', ') },
+  });

@@ -1,0 +1,48 @@
+import type { Stored } from '../../schemas/ports/documents.ts';
+import { ApiError, invalid } from '../kernel/errors.ts';
+import type { RequestFacts } from '../kernel/operation.ts';
+
+/** The versions that `If-Match` names, or `any` for `*`. */
+export type Precondition = readonly number[] | 'any';
+
+export const etagOf = ({ version }: Pick<Stored, 'version'>): string => `"${version}"`;
+
+/**
+ * `If-Match` of a request, where it has one. A weak tag counts too: proxies that compress make tags weak, and ours name
+ * a version of the content, not of its bytes.
+ */
+export const preconditionOf = (request: Pick<RequestFacts, 'header'>): Precondition | undefined => {
+  const header = request.header('if-match').trim();
+  if (header === '') return undefined;
+  if (header === '*') return 'any';
+  return header.split(',').map((tag) => {
+    const found = /^\s*(?:W\/)?"([^"]*)"\s*$/.exec(tag);
+    if (found === null)
+      throw invalid('If-Match', 'must be an ETag as it was answered, with its quotes, for example "3"');
+    return /^\d{1,15}$/.test(found[1] ?? '') ? Number(found[1]) : -1;
+  });
+};
+
+/** Refuses with 412 when the version is none of those, and with 428 when there is no precondition but must be. */
+export const requireVersion = (
+  document: Pick<Stored, 'version'>,
+  precondition: Precondition | undefined,
+  { noun, insists }: { readonly noun: string; readonly insists: boolean },
+): void => {
+  const headers = { ETag: etagOf(document) };
+  if (precondition === undefined) {
+    if (!insists) return;
+    const message = `say in If-Match which version of the ${noun} is changed: the ETag of the answer that was edited`;
+    throw new ApiError('PRECONDITION_REQUIRED', message, { headers });
+  }
+  if (precondition === 'any' || precondition.includes(document.version)) return;
+  throw new ApiError(
+    'PRECONDITION_FAILED',
+    `the ${noun} was changed meanwhile and is at version ${document.version}: read it again and repeat the change`,
+    { headers },
+  );
+};
+
+/** Whether `If-None-Match` names the tag that would be answered. Unlike Koa's `fresh`, whatever `Cache-Control` says: browsers send it along. */
+export const holds = (ifNoneMatch: string, etag: string): boolean =>
+  etag !== '' && ifNoneMatch.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));

@@ -1,0 +1,120 @@
+import type { Stored } from '../../schemas/ports/documents.ts';
+import type { Caller } from '../identity/directory.ts';
+import type { Change, ChangeScope } from '../kernel/changes.ts';
+import type { RequestFacts } from '../kernel/operation.ts';
+import type { Ports } from '../kernel/ports.ts';
+import { etagOf, preconditionOf } from './preconditions.ts';
+import type { Form } from './resource-form.ts';
+import { type ResourceWriter, writerOf } from './resource-writer.ts';
+
+/** The parts of an operation's input that writes need. */
+export interface WriteInput {
+  readonly caller: Caller;
+  readonly request: RequestFacts;
+  readonly change: Change;
+}
+
+interface Outcome<Document> {
+  readonly before: Document | undefined;
+  readonly after: Document | undefined;
+  readonly changed: boolean;
+}
+
+/** Ends a transaction in which nothing was to be written: there is nothing to record either. */
+class Unchanged<Document> extends Error {
+  readonly outcome: Outcome<Document>;
+
+  constructor(outcome: Outcome<Document>) {
+    super('nothing changed');
+    this.name = 'Unchanged';
+    this.outcome = outcome;
+  }
+}
+
+/** Runs a write in its transaction, and what follows from it after the commit. */
+const write = async <Document extends object>(
+  form: Form<Document>,
+  { caller, change }: WriteInput,
+  ports: Ports,
+  work: (writer: ResourceWriter<Document>, scope: ChangeScope) => Promise<Outcome<Document & Stored>>,
+): Promise<Outcome<Document & Stored>> => {
+  let outcome: Outcome<Document & Stored>;
+  try {
+    outcome = await change(async (scope) => {
+      const done = await work(writerOf(form.written, scope, caller), scope);
+      if (!done.changed) throw new Unchanged(done);
+      return done;
+    });
+  } catch (error) {
+    if (error instanceof Unchanged) return error.outcome as Outcome<Document & Stored>;
+    throw error;
+  }
+  await form.after(outcome, { caller, ports });
+  return outcome;
+};
+
+/** Answers with one document, its version in the `ETag`. */
+export const answerOne = async <Document extends object>(
+  form: Form<Document>,
+  document: Document & Stored,
+  { caller, request }: Pick<WriteInput, 'caller' | 'request'>,
+  ports: Ports,
+): Promise<Record<string, unknown>> => {
+  const [view = {}] = await form.show([document], { caller, ports });
+  request.reply('ETag', etagOf(document));
+  return view;
+};
+
+export const createOne = async <Document extends object>(
+  form: Form<Document>,
+  given: object,
+  input: WriteInput,
+  ports: Ports,
+): Promise<Record<string, unknown>> => {
+  const { caller } = input;
+  const { after } = await write(form, input, ports, async (writer, { of }) => {
+    const document = await form.prepared(given, undefined, { caller, ports, of });
+    return { before: undefined, after: await writer.create(document), changed: true };
+  });
+  return answerOne(form, after as Document & Stored, input, ports);
+};
+
+/**
+ * Changes one document to what `next` makes of it, `If-Match` heeded. What comes out the same is not written: no new
+ * version, no record.
+ */
+export const changeOne = async <Document extends object>(
+  form: Form<Document>,
+  id: string,
+  next: (before: Document & Stored, scope: ChangeScope) => Promise<Document>,
+  input: WriteInput,
+  ports: Ports,
+): Promise<Document & Stored> => {
+  const precondition = preconditionOf(input.request);
+  const { after } = await write(form, input, ports, async (writer, scope) => {
+    let before: (Document & Stored) | undefined;
+    const done = await writer.change(
+      id,
+      (found) => {
+        before = found;
+        return next(found, scope);
+      },
+      { precondition },
+    );
+    return { before, after: done.document, changed: done.changed };
+  });
+  return after as Document & Stored;
+};
+
+export const removeOne = async <Document extends object>(
+  form: Form<Document>,
+  id: string,
+  input: WriteInput,
+  ports: Ports,
+): Promise<void> => {
+  const precondition = preconditionOf(input.request);
+  await write(form, input, ports, async (writer) => {
+    const before = await writer.remove(id, { precondition });
+    return { before, after: undefined, changed: true };
+  });
+};

@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import type { CollectionDefinition, Stored } from '../../schemas/ports/documents.ts';
+import type { Caller } from '../identity/directory.ts';
+import type { Access } from '../identity/rights.ts';
+import type { ChangeScope } from '../kernel/changes.ts';
+import type { Ports } from '../kernel/ports.ts';
+import type { Listing } from './resource-list.ts';
+import { maskSecrets, type SecretField, sealSecrets } from './resource-secrets.ts';
+import type { Written } from './resource-writer.ts';
+
+/**
+ * `replace` is PUT of the whole, `update` PUT of the fields that it names, `patch` PATCH with a JSON merge patch; a
+ * resource has `replace` or `update`.
+ */
+export type Verb = 'create' | 'list' | 'read' | 'replace' | 'update' | 'patch' | 'delete';
+
+/** What hooks may know of the request. */
+export interface ResourceContext {
+  readonly caller: Caller;
+  readonly ports: Ports;
+}
+
+interface ResourceRoles {
+  readonly read: Access;
+  readonly write: Access;
+  /** `write` unless told otherwise. */
+  readonly delete?: Access;
+}
+
+/** States of a document before and after a write; absent before its creation and after its removal. */
+interface BeforeAfter<Document> {
+  readonly before: Document | undefined;
+  readonly after: Document | undefined;
+}
+
+/** A configuration resource, declared once. */
+export interface ResourceDefinition<
+  Fields extends z.ZodObject,
+  Document extends z.output<Fields>,
+  View extends z.ZodObject,
+> {
+  /** What people call one, singular: `license key`. The audit log's type is it with hyphens, operation ids are made of it. */
+  readonly noun: string;
+  /** `noun` with an s unless told otherwise. */
+  readonly plural?: string;
+  readonly group: string;
+  readonly path: string;
+  readonly collection: CollectionDefinition<Document>;
+  readonly verbs: readonly Verb[];
+  readonly roles: ResourceRoles;
+  readonly entitlement?: string;
+  /** What callers write: a strict object, with a default for whatever may be left out. */
+  readonly fields: Fields;
+  /** What `fields` accepts; published, and what the contract tests begin with. */
+  readonly example: z.input<Fields>;
+  /** Fields of a new one that the server owns. */
+  initial?(context: ResourceContext): Omit<Document, keyof z.output<Fields>>;
+  /** Checks and completes what is about to be stored, within the transaction. `before` is absent for a new one. */
+  prepare?(
+    after: Document,
+    context: ResourceContext & Pick<ChangeScope, 'of'> & { readonly before: (Document & Stored) | undefined },
+  ): Document | Promise<Document>;
+  /** After a write was committed: what takes effect elsewhere. */
+  after?(change: BeforeAfter<Document & Stored>, context: ResourceContext): void | Promise<void>;
+  /** What callers see: `fields` with `id`, `version` and times unless told otherwise, then by `show`. */
+  readonly view?: View;
+  /** Views of documents, in their order; may read what belongs to them elsewhere. */
+  show?(
+    documents: readonly (Document & Stored)[],
+    context: ResourceContext,
+  ): Promise<readonly z.input<View>[]> | readonly z.input<View>[];
+  /** Views tell more than the document does: a read is answered anew although the version is the same. */
+  readonly live?: boolean;
+  readonly secrets?: readonly SecretField[];
+  readonly list?: Listing;
+  /** Changes and deletions without `If-Match` are refused with 428. */
+  readonly insists?: boolean;
+  readonly maxBodyBytes?: number;
+  /** How many an organization may have; null is without limit. */
+  limit?(caller: Caller): number | null;
+  /** What people call this one; its `name` unless told otherwise. */
+  nameOf?(document: Document): string;
+}
+
+/** A declared resource as its operations use it: everything has its default, and the schema's type is closed over. */
+export interface Form<Document extends object> {
+  readonly noun: string;
+  readonly plural: string;
+  readonly path: string;
+  readonly roles: Required<ResourceRoles>;
+  readonly listing: Listing;
+  readonly live: boolean;
+  /** Members that all its operations share. */
+  readonly declared: {
+    readonly group: string;
+    readonly entitlement: string | undefined;
+    readonly maxBodyBytes: number | undefined;
+    /** Fields of the view that nobody sets. */
+    readonly serverOwned: readonly string[];
+  };
+  readonly fields: z.ZodObject;
+  readonly example: object;
+  readonly view: z.ZodObject;
+  readonly written: Written<Document>;
+  /** What callers may write of a document, as they see it. */
+  editable(document: object): Record<string, unknown>;
+  show(
+    documents: readonly (Document & Stored)[],
+    context: ResourceContext,
+  ): Promise<readonly Record<string, unknown>[]>;
+  /** Checked fields, made what is stored. */
+  prepared(
+    given: object,
+    before: (Document & Stored) | undefined,
+    context: ResourceContext & Pick<ChangeScope, 'of'>,
+  ): Promise<Document>;
+  after(change: BeforeAfter<Document & Stored>, context: ResourceContext): Promise<void>;
+}
+
+/** What every view of a resource ends with. */
+export const storedView = {
+  id: z.string(),
+  version: z.int().positive().describe('One more with every change; the ETag'),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+};
+
+export const formOf = <Fields extends z.ZodObject, Document extends z.output<Fields>, View extends z.ZodObject>(
+  definition: ResourceDefinition<Fields, Document, View>,
+): Form<Document> => {
+  const { noun, path, group, collection, fields, example, roles, secrets = [], entitlement, maxBodyBytes } = definition;
+  const type = noun.replaceAll(' ', '-');
+  const view: z.ZodObject = definition.view ?? z.strictObject({ ...fields.shape, ...storedView });
+  const names = new Set(Object.keys(fields.shape));
+  const storedNames = new Set(Object.keys(storedView));
+  const defaults = defaultsOf(fields);
+  const editable = (document: object): Record<string, unknown> =>
+    maskSecrets(
+      only({ ...defaults, ...document }, (name) => names.has(name)),
+      secrets,
+    );
+  return {
+    ...{ noun, path, fields, example, view, editable },
+    plural: definition.plural ?? `${noun}s`,
+    roles: { delete: roles.write, ...roles },
+    listing: definition.list ?? {},
+    live: definition.live ?? false,
+    declared: {
+      ...{ group, entitlement, maxBodyBytes },
+      serverOwned: Object.keys(view.shape).filter((name) => !names.has(name)),
+    },
+    written: {
+      ...{ noun, type, collection, secrets },
+      insists: definition.insists ?? false,
+      nameOf: definition.nameOf ?? ((document) => String((document as { name?: unknown }).name ?? '')),
+      ...(definition.limit && { limit: definition.limit }),
+    },
+    show: async (documents, context) =>
+      definition.show
+        ? await definition.show(documents, context)
+        : documents.map((one) => ({ ...editable(one), ...only(one, (name) => storedNames.has(name)) })),
+    async prepared(given, before, context) {
+      const { caller, ports } = context;
+      const sealed = sealSecrets(given, secrets, { before, box: ports.secretBox, purpose: type });
+      const owned =
+        before === undefined
+          ? definition.initial?.({ caller, ports })
+          : only(before, (name) => !names.has(name) && !storedNames.has(name));
+      const after = { ...owned, ...sealed } as Document;
+      return definition.prepare ? await definition.prepare(after, { ...context, before }) : after;
+    },
+    after: async (change, context) => definition.after?.(change, context),
+  };
+};
+
+/** Documents that are older than a field have its default. */
+const defaultsOf = (fields: z.ZodObject): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(fields.shape).flatMap(([name, schema]) => {
+      const result = (schema as z.ZodType).safeParse(undefined);
+      return result.success && result.data !== undefined ? [[name, result.data]] : [];
+    }),
+  );
+
+const only = (document: object, keep: (name: string) => boolean): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(document).filter(([name]) => keep(name)));

@@ -1,0 +1,70 @@
+import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
+import {
+  keptVersions,
+  type ResourceVersion,
+  resourceHistory,
+  versionId,
+} from '../../schemas/resources/resource-history.ts';
+
+type Actor = ResourceVersion['actor'];
+
+/** What the store keeps of a document besides what it adds itself. */
+export const fieldsOf = <Fields extends object>(document: Fields & Stored): Fields => {
+  const { id: _, version: __, createdAt: ___, updatedAt: ____, ...fields } = document;
+  return fields as unknown as Fields;
+};
+
+/** Keeps a version that was just written, and lets go of the one that is now too old. Within the transaction of the write. */
+export const keepVersion = async (
+  documents: TenantDocuments,
+  type: string,
+  {
+    before,
+    after,
+    actor,
+  }: { readonly before?: (object & Stored) | undefined; readonly after: object & Stored; readonly actor: Actor },
+): Promise<void> => {
+  const history = documents.collection(resourceHistory);
+  const { id, version } = after;
+  // What was made by something else than an operation (a first start) has no version yet.
+  if (before !== undefined && (await history.find(versionId(type, id, before.version))) === undefined)
+    await history.insert(entryOf(type, before, null));
+  await history.insert(entryOf(type, after, actor));
+  if (version > keptVersions) await history.delete(versionId(type, id, version - keptVersions));
+};
+
+const entryOf = (type: string, document: object & Stored, actor: Actor): ResourceVersion & { readonly id: string } => ({
+  id: versionId(type, document.id, document.version),
+  resource: { type, id: document.id, version: document.version },
+  at: document.updatedAt,
+  actor,
+  fields: fieldsOf(document),
+});
+
+/** Versions of a resource that are kept, newest first. */
+export const versionsOf = async (
+  documents: TenantDocuments,
+  type: string,
+  id: string,
+): Promise<readonly (ResourceVersion & Stored)[]> => {
+  const filter = { 'resource.type': type, 'resource.id': id };
+  const page = await documents
+    .collection(resourceHistory)
+    .list({ filter, sort: { 'resource.version': -1 }, limit: keptVersions });
+  return page.items;
+};
+
+/** One version of a resource; `undefined` when it never was or is no longer kept. */
+export const versionOf = (
+  documents: TenantDocuments,
+  type: string,
+  id: string,
+  version: number,
+): Promise<(ResourceVersion & Stored) | undefined> =>
+  documents.collection(resourceHistory).find(versionId(type, id, version));
+
+/** The versions go with their resource; the audit log keeps what it was. Within the transaction that removes it. */
+export const forgetVersions = async (documents: TenantDocuments, type: string, id: string): Promise<void> => {
+  const history = documents.collection(resourceHistory);
+  for (const version of await versionsOf(documents, type, id)) await history.delete(version.id);
+};

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { PermanentError } from '../../schemas/errors.ts';
+import type { Collection, Filter, Page, Stored } from '../../schemas/ports/documents.ts';
+import { invalid } from '../kernel/errors.ts';
+
+/** A query parameter that restricts a list. */
+export interface ListFilter {
+  readonly schema: z.ZodType<string | undefined>;
+  where(value: string, now: string): Filter;
+}
+
+/** What can be asked of a list. */
+export interface Listing {
+  readonly filters?: Readonly<Record<string, ListFilter>>;
+  /** Fields that hold text and in which `search` looks; `name` unless told otherwise. */
+  readonly searched?: readonly string[];
+  /** Fields by which it can be sorted, the usual one first; each holds one value. Name and times unless told otherwise. */
+  readonly sorts?: readonly string[];
+}
+
+/** Only documents whose field has the value. */
+export const equals = (field: string, schema: z.ZodType<string> = z.string().min(1).max(256)): ListFilter => ({
+  schema: schema.optional(),
+  where: (value) => ({ [field]: value }),
+});
+
+/** The query parameters of a list. */
+export const listParameters = ({ filters = {}, searched = ['name'], sorts = usualSorts }: Listing) =>
+  z.strictObject({
+    ...Object.fromEntries(Object.entries(filters).map(([name, { schema }]) => [name, schema])),
+    ...(searched.length === 0
+      ? {}
+      : {
+          search: z
+            .string()
+            .min(1)
+            .max(256)
+            .optional()
+            .describe(`Text that occurs in ${searched.join(' or ')}, in either case`),
+        }),
+    sort: z
+      .enum(sorts.flatMap((field) => [field, `-${field}`]))
+      .optional()
+      .describe(`With - in front the other way around; ${sorts[0]} unless told otherwise`),
+    limit: z.coerce.number().int().min(1).max(1000).default(100),
+    cursor: z
+      .string()
+      .min(1)
+      .max(4096)
+      .optional()
+      .describe('nextCursor of the page before, with everything else the same'),
+  });
+
+export type ListParameters = Readonly<Record<string, unknown>> & {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly sort?: string | undefined;
+};
+
+const usualSorts = ['name', 'createdAt', 'updatedAt'];
+
+/** A page of what the parameters ask for. */
+export const readPage = async <Fields extends object>(
+  collection: Collection<Fields>,
+  { filters = {}, searched = ['name'], sorts = usualSorts }: Listing,
+  { query, now }: { readonly query: ListParameters; readonly now: string },
+): Promise<Page<Fields & Stored>> => {
+  const conditions = Object.entries(filters).flatMap(([name, { where }]) => {
+    const value = query[name];
+    return typeof value === 'string' ? [where(value, now)] : [];
+  });
+  const { search, sort = sorts[0] ?? 'id', limit, cursor } = query;
+  if (typeof search === 'string') {
+    const within = { $regex: search.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), $options: 'i' };
+    conditions.push({ $or: searched.map((field) => ({ [field]: within })) });
+  }
+  const [field, direction] = sort.startsWith('-') ? [sort.slice(1), -1 as const] : [sort, 1 as const];
+  try {
+    return await collection.list({
+      filter: conditions.length === 0 ? {} : { $and: conditions },
+      sort: { [field]: direction },
+      limit,
+      after: cursor,
+    });
+  } catch (error) {
+    if (error instanceof PermanentError && error.reason === 'bad-cursor')
+      throw invalid('cursor', 'is not a cursor of this list in this order');
+    throw error;
+  }
+};

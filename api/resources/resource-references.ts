@@ -1,0 +1,61 @@
+import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
+import { type Reference, references } from '../../schemas/resources/references.ts';
+import { ApiError, invalid } from '../kernel/errors.ts';
+import { isFields } from './merge-patch.ts';
+
+/** How many users of a thing an error names. */
+const named = 10;
+
+/** Refuses with 409 to delete what others refer to, and names them. */
+export const refuseWhileUsed = async (
+  documents: TenantDocuments,
+  {
+    collection,
+    noun,
+    id,
+  }: { readonly collection: CollectionDefinition<object>; readonly noun: string; readonly id: string },
+): Promise<void> => {
+  const users: string[] = [];
+  let more = 0;
+  for (const reference of references.filter(({ to }) => to === collection)) {
+    const filter = { [reference.path]: id, ...reference.where };
+    const using = documents.collection(reference.from);
+    const { items, nextCursor } = await using.list({ filter, limit: named });
+    users.push(...items.map((user) => `${reference.noun} ${nameOf(user)}`));
+    if (nextCursor !== null) more += (await using.count(filter)) - items.length;
+  }
+  if (users.length === 0) return;
+  const listed = users.slice(0, named).join(', ');
+  const hidden = more + users.length - Math.min(users.length, named);
+  throw new ApiError(
+    'CONFLICT',
+    `the ${noun} is in use by ${listed}${hidden > 0 ? ` and ${hidden} more` : ''}: remove or change what uses it first`,
+  );
+};
+
+const nameOf = (document: { readonly id: string; readonly name?: unknown }): string =>
+  typeof document.name === 'string' ? `“${document.name}” (${document.id})` : document.id;
+
+/** Refuses a document that newly refers to something that there is not. */
+export const refuseDangling = async (
+  documents: TenantDocuments,
+  collection: CollectionDefinition<object>,
+  { before, after }: { readonly before: object | undefined; readonly after: object },
+): Promise<void> => {
+  for (const reference of references.filter(({ from }) => from === collection)) {
+    const known = new Set(idsAt(before, reference));
+    for (const id of new Set(idsAt(after, reference)))
+      if (!known.has(id) && (await documents.collection(reference.to).find(id)) === undefined)
+        throw invalid(reference.path, `${reference.path}: there is no ${id} in ${reference.to.name}`);
+  }
+};
+
+const idsAt = (document: object | undefined, { path }: Pick<Reference, 'path'>): string[] =>
+  idsWithin(document, path.split('.'));
+
+const idsWithin = (value: unknown, path: readonly string[]): string[] => {
+  if (Array.isArray(value)) return value.flatMap((element) => idsWithin(element, path));
+  const [name, ...rest] = path;
+  if (name === undefined) return typeof value === 'string' ? [value] : [];
+  return isFields(value) && Object.hasOwn(value, name) ? idsWithin(value[name], rest) : [];
+};

@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import type { SecretBox } from '../identity/secret-box.ts';
+import { invalid } from '../kernel/errors.ts';
+import { isFields } from './merge-patch.ts';
+
+/** A field that is stored encrypted and never shown again. */
+export interface SecretField {
+  /** Dotted, through objects only. */
+  readonly path: string;
+  /** Fields that say where the secret goes. Once one of them changes, the secret must be given again. */
+  readonly destination: readonly string[];
+}
+
+/** What is shown instead of a secret; sent back, it means the one that is stored. */
+export const secretMask = '********';
+
+/** A secret's schema: what it must be, or the mask. */
+export const secretText = <Schema extends z.ZodType<string>>(schema: Schema) =>
+  z.union([z.literal(secretMask), schema]).meta({ format: 'password' });
+
+/** The fields as callers see them. */
+export const maskSecrets = <Fields extends object>(fields: Fields, secrets: readonly SecretField[]): Fields =>
+  replaced(fields, secrets, () => secretMask);
+
+/** The fields as the audit log compares them: that a secret changed is told, what it is or was is not. */
+export const tellSecrets = <Fields extends object>(
+  fields: Fields,
+  secrets: readonly SecretField[],
+  before?: object,
+): Fields =>
+  replaced(fields, secrets, (stored, { path }) =>
+    before === undefined || valueAt(before, path) === stored ? '(secret)' : '(secret, changed)',
+  );
+
+/**
+ * The fields as they are stored. A mask takes the secret of `before`, but only while everything that says where it goes
+ * is unchanged: otherwise whoever may edit but not read it could have it sent to themselves.
+ */
+export const sealSecrets = <Fields extends object>(
+  fields: Fields,
+  secrets: readonly SecretField[],
+  { before, box, purpose }: { readonly before: object | undefined; readonly box: SecretBox; readonly purpose: string },
+): Fields =>
+  replaced(fields, secrets, (given, { path, destination }) => {
+    if (given !== secretMask) return box.seal(purpose, given);
+    const stored = before && valueAt(before, path);
+    if (typeof stored !== 'string')
+      throw invalid(path, 'is masked, and there is no stored secret that it could stand for');
+    const moved = destination.find((where) => !isDeepStrictEqual(valueAt(before, where), valueAt(fields, where)));
+    if (moved !== undefined)
+      throw invalid(path, `must be given again, because ${moved} changed: the stored secret belongs to the old one`);
+    return stored;
+  });
+
+/** The secret at a path of stored fields, to be used; `undefined` when there is none or it cannot be opened. */
+export const openSecret = (
+  fields: object,
+  path: string,
+  { box, purpose }: { readonly box: SecretBox; readonly purpose: string },
+): string | undefined => {
+  const stored = valueAt(fields, path);
+  return typeof stored === 'string' ? box.open(purpose, stored) : undefined;
+};
+
+const valueAt = (fields: unknown, path: string): unknown => {
+  let value = fields;
+  for (const name of path.split('.')) value = isFields(value) ? value[name] : undefined;
+  return value;
+};
+
+const replaced = <Fields extends object>(
+  fields: Fields,
+  secrets: readonly SecretField[],
+  replacement: (text: string, secret: SecretField) => string,
+): Fields => {
+  let result: unknown = fields;
+  for (const secret of secrets) {
+    const text = valueAt(result, secret.path);
+    if (typeof text === 'string') result = withValue(result, secret.path.split('.'), replacement(text, secret));
+  }
+  return result as Fields;
+};
+
+const withValue = (fields: unknown, [name = '', ...rest]: readonly string[], value: string): unknown => {
+  if (!isFields(fields)) return fields;
+  return { ...fields, [name]: rest.length === 0 ? value : withValue(fields[name], rest, value) };
+};

@@ -1,0 +1,131 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type CollectionDefinition, ConflictError, type Stored } from '../../schemas/ports/documents.ts';
+import type { Caller } from '../identity/directory.ts';
+import type { ChangeScope } from '../kernel/changes.ts';
+import { ApiError, notFound } from '../kernel/errors.ts';
+import { type Precondition, requireVersion } from './preconditions.ts';
+import { fieldsOf, forgetVersions, keepVersion } from './resource-history.ts';
+import { refuseDangling, refuseWhileUsed } from './resource-references.ts';
+import { type SecretField, tellSecrets } from './resource-secrets.ts';
+
+/** What the writer must know of a resource. */
+export interface Written<Document extends object> {
+  readonly noun: string;
+  readonly type: string;
+  readonly collection: CollectionDefinition<Document>;
+  readonly secrets: readonly SecretField[];
+  /** Changes and deletions need `If-Match`. */
+  readonly insists: boolean;
+  /** What people call one of them. */
+  nameOf(document: Document): string;
+  /** How many an organization may have; absent where nothing limits it. */
+  limit?(caller: Caller): number | null;
+}
+
+interface Options {
+  /** Recorded action, `<type>.<verb>`; the operation's first when it is left out. */
+  readonly action?: string;
+}
+
+interface Guarded extends Options {
+  readonly precondition?: Precondition | undefined;
+}
+
+/**
+ * Writes a resource within one transaction, with all that belongs to a write: versions, uniqueness, references both ways,
+ * history, and the audit record.
+ */
+export interface ResourceWriter<Document extends object> {
+  /** `NOT_FOUND` when there is none. */
+  find(id: string): Promise<Document & Stored>;
+  create(document: Document & { readonly id?: string }, options?: Options): Promise<Document & Stored>;
+  /** `changed` is false when the document is as it was: then nothing is written, and nothing recorded. */
+  change(
+    id: string,
+    next: (before: Document & Stored) => Document | Promise<Document>,
+    options?: Guarded,
+  ): Promise<{ readonly document: Document & Stored; readonly changed: boolean }>;
+  remove(id: string, options?: Guarded): Promise<Document & Stored>;
+}
+
+export const writerOf = <Document extends object>(
+  resource: Written<Document>,
+  { of, record }: ChangeScope,
+  caller: Caller,
+): ResourceWriter<Document> => {
+  const { noun, type, collection, secrets, insists, nameOf } = resource;
+  const documents = of(caller.tenantId);
+  const stored = documents.collection(collection);
+  const actor = { type: caller.actor.type, id: caller.actor.id };
+
+  const find = async (id: string): Promise<Document & Stored> => {
+    const document = await stored.find(id);
+    if (document === undefined) throw notFound(noun);
+    return document;
+  };
+
+  const tell = (
+    { before, after }: { readonly before?: Document & Stored; readonly after?: Document & Stored },
+    { action }: Options,
+  ): void => {
+    const one = after ?? before;
+    if (one === undefined) return;
+    record({
+      id: one.id,
+      name: nameOf(one),
+      before: before && tellSecrets(before, secrets),
+      after: after && tellSecrets(after, secrets, before),
+      ...(action === undefined ? {} : { action }),
+    });
+  };
+
+  return {
+    find,
+    async create(document, options = {}) {
+      const limit = resource.limit?.(caller) ?? null;
+      if (limit !== null && (await stored.count()) >= limit)
+        throw new ApiError('UPGRADE_REQUIRED', `the plan ${caller.plan.name} allows ${limit} of these (${noun})`);
+      await refuseDangling(documents, collection, { before: undefined, after: document });
+      const after = await unique(noun, document, () => stored.insert(document));
+      await keepVersion(documents, type, { after, actor });
+      tell({ after }, options);
+      return after;
+    },
+    async change(id, next, { precondition, ...options } = {}) {
+      const before = await find(id);
+      requireVersion(before, precondition, { noun, insists });
+      const changed = await next(before);
+      if (isDeepStrictEqual(JSON.parse(JSON.stringify(changed)), fieldsOf(before)))
+        return { document: before, changed: false };
+      await refuseDangling(documents, collection, { before, after: changed });
+      const after = await unique(noun, changed, () => stored.replace(id, changed, before.version));
+      await keepVersion(documents, type, { before, after, actor });
+      tell({ before, after }, options);
+      return { document: after, changed: true };
+    },
+    async remove(id, { precondition, ...options } = {}) {
+      const before = await find(id);
+      requireVersion(before, precondition, { noun, insists });
+      await refuseWhileUsed(documents, { collection, noun, id });
+      await stored.delete(id, before.version);
+      await forgetVersions(documents, type, id);
+      tell({ before }, options);
+      return before;
+    },
+  };
+};
+
+/** A write that says which field keeps another document from being there. */
+const unique = async <Result>(noun: string, document: object, write: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof ConflictError) || error.kind !== 'duplicate') throw error;
+    const taken = error.fields.map(
+      (field) => `${field} ${JSON.stringify((document as Record<string, unknown>)[field])}`,
+    );
+    throw new ApiError('CONFLICT', `there is already a ${noun} with the ${taken.join(' and ')}: choose another`, {
+      cause: error,
+    });
+  }
+};

@@ -1,0 +1,68 @@
+import type { z } from 'zod';
+import type { CollectionDefinition, Stored } from '../../schemas/ports/documents.ts';
+import type { Caller } from '../identity/directory.ts';
+import type { ChangeScope } from '../kernel/changes.ts';
+import type { Operation } from '../kernel/operation.ts';
+import type { Ports } from '../kernel/ports.ts';
+import { answerOne, changeOne, type WriteInput } from './resource-changes.ts';
+import { formOf, type ResourceContext, type ResourceDefinition, type Verb } from './resource-form.ts';
+import { operationOf } from './resource-operations.ts';
+import { type ResourceWriter, writerOf } from './resource-writer.ts';
+
+/** A resource as registries and tests see it. */
+export interface RegisteredResource {
+  readonly noun: string;
+  /** As the audit log and the history name it. */
+  readonly type: string;
+  readonly path: string;
+  readonly collection: CollectionDefinition<object>;
+  readonly verbs: readonly Verb[];
+  readonly insists: boolean;
+  readonly fields: z.ZodObject;
+  readonly example: object;
+  readonly operations: readonly Operation[];
+}
+
+/** A resource as operations beyond the usual verbs use it. */
+export interface Resource<Document extends object, View> extends RegisteredResource {
+  readonly collection: CollectionDefinition<Document>;
+  /** Writes within a transaction that its caller began with `input.change`. */
+  writer(scope: ChangeScope, caller: Caller): ResourceWriter<Document>;
+  /** Changes one to what `next` makes of it, `If-Match` heeded; nothing is written when it comes out the same. */
+  change(
+    id: string,
+    next: (before: Document & Stored, scope: ChangeScope) => Promise<Document>,
+    input: WriteInput,
+    ports: Ports,
+  ): Promise<Document & Stored>;
+  /** One as callers see it, without an `ETag`. */
+  shown(document: Document & Stored, context: ResourceContext): Promise<View>;
+  /** The same, and its version in the answer's `ETag`. */
+  answer(document: Document & Stored, input: Pick<WriteInput, 'caller' | 'request'>, ports: Ports): Promise<View>;
+}
+
+/**
+ * Declares a configuration resource. Its operations validate, keep versions (`ETag`, `If-Match`), uniqueness, references
+ * and history, and record what they did; whoever follows the collection hears of it.
+ */
+export const defineResource = <
+  Fields extends z.ZodObject,
+  Document extends z.output<Fields> = z.output<Fields>,
+  View extends z.ZodObject = z.ZodObject,
+>(
+  definition: ResourceDefinition<Fields, Document, View>,
+): Resource<Document, z.input<View>> => {
+  const form = formOf(definition);
+  const { noun, path, fields, example } = form;
+  const { type, insists } = form.written;
+  return {
+    ...{ noun, type, path, fields, example, insists },
+    collection: definition.collection,
+    verbs: definition.verbs,
+    operations: definition.verbs.map((verb) => operationOf(form, verb)),
+    writer: (scope, caller) => writerOf(form.written, scope, caller),
+    change: (id, next, input, ports) => changeOne(form, id, next, input, ports),
+    shown: async (document, context) => (await form.show([document], context))[0] as z.input<View>,
+    answer: async (document, input, ports) => (await answerOne(form, document, input, ports)) as z.input<View>,
+  };
+};

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { Signal } from '../schemas/topics.ts';
+import { type Reader, requireEntitlement } from './entitlement.ts';
+import { invalid, QueryError } from './errors.ts';
+import { formatTime, parseTime } from './time.ts';
+
+const time = z.string().min(1).max(64);
+
+/** Query parameters that every read of telemetry takes. */
+export const rangeParameters = {
+  from: time.optional().describe('ISO-8601, now-15m or epoch milliseconds; default now-1h'),
+  to: time.optional().describe('… up to and including; default now'),
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  cursor: z.string().max(2048).optional().describe('nextCursor of the page before'),
+};
+
+/** The parameter by which records of one service are asked for. */
+export const serviceParameter = { service: z.string().max(512).optional().describe('service.name of the resource') };
+
+/** Both ends belong to the range. Nanoseconds since the epoch. */
+export interface Range {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+/** How far beyond the retention a client's `now` may lie before ours. */
+const toleranceNs = 60_000_000_000n;
+const hour = 3_600_000_000_000n;
+
+/** The range that a request asks for, within what the caller's plan keeps of the signal. */
+export const rangeOf = (
+  { from, to }: { from?: string | undefined; to?: string | undefined },
+  { caller, signal, nowMs }: { caller: Reader; signal: Signal; nowMs: number },
+): Range => {
+  const end = to === undefined ? BigInt(Math.trunc(nowMs)) * 1_000_000n : pointOf('to', to, nowMs);
+  const start = from === undefined ? end - hour : pointOf('from', from, nowMs);
+  if (start > end) throw invalid('from', 'lies after to');
+  const range = { from: start, to: end };
+  refuseBeyondRetention(range, { caller, signal, nowMs });
+  return range;
+};
+
+const pointOf = (path: string, text: string, nowMs: number): bigint => {
+  const point = parseTime(text, nowMs);
+  if (point === undefined)
+    throw invalid(path, 'must be ISO-8601, an expression such as now-15m, or epoch milliseconds');
+  return point;
+};
+
+/** Throws `RETENTION_EXCEEDED` when the range begins before what the plan keeps, `UPGRADE_REQUIRED` when it does not include the signal. */
+export const refuseBeyondRetention = (
+  { from }: Range,
+  { caller, signal, nowMs, graceNs = 0n }: { caller: Reader; signal: Signal; nowMs: number; graceNs?: bigint },
+): void => {
+  requireEntitlement(caller, signal);
+  const days = caller.plan.retentionDays[signal];
+  const kept = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(days) * 24n * hour;
+  if (from >= kept - toleranceNs - graceNs) return;
+  throw new QueryError(
+    'RETENTION_EXCEEDED',
+    `the plan ${caller.plan.name} keeps ${signal} for ${days} days: nothing before ${formatTime(kept)} can be read`,
+  );
+};
+
+/** A point in time as epoch milliseconds, where one is given. */
+export const millisecondsOf = (path: string, text: string | undefined, nowMs: number): number | undefined =>
+  text === undefined ? undefined : Number(pointOf(path, text, nowMs) / 1_000_000n);

@@ -1,0 +1,47 @@
+/** Configuration that a processor goes by, in memory and current. */
+import type { CollectionDefinition, Documents, Stored } from '../schemas/ports/documents.ts';
+
+/** One change; `before` is absent for what is new, `after` for what was removed. */
+export interface ResourceChange<Fields extends object> {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly before: (Fields & Stored) | undefined;
+  readonly after: (Fields & Stored) | undefined;
+}
+
+/** Every tenant's documents of one collection. */
+export interface KeptResources<Fields extends object> {
+  find(tenantId: string, id: string): (Fields & Stored) | undefined;
+  /** A tenant's documents by id. */
+  of(tenantId: string): ReadonlyMap<string, Fields & Stored>;
+  /** How long ago all changes were known for the last time. Whoever must not act on what is gone asks for this first. */
+  staleMs(): number;
+  close(): Promise<void>;
+}
+
+/**
+ * Keeps a collection. Everything there is has been loaded, and told to `onChange`, when this resolves; every change is
+ * there, and told, within a second of its commit, in order, whichever instance made it.
+ */
+export const keepResources = async <Fields extends object>(
+  documents: Pick<Documents, 'follow'>,
+  definition: CollectionDefinition<Fields>,
+  onChange: (change: ResourceChange<Fields>) => void = () => {},
+): Promise<KeptResources<Fields>> => {
+  const tenants = new Map<string, Map<string, Fields & Stored>>();
+  const feed = await documents.follow(definition, ({ tenantId, id, document }) => {
+    const kept = tenants.get(tenantId) ?? new Map<string, Fields & Stored>();
+    const before = kept.get(id);
+    if (document === undefined) kept.delete(id);
+    else kept.set(id, document);
+    if (kept.size === 0) tenants.delete(tenantId);
+    else tenants.set(tenantId, kept);
+    onChange({ tenantId, id, before, after: document });
+  });
+  return {
+    find: (tenantId, id) => tenants.get(tenantId)?.get(id),
+    of: (tenantId) => tenants.get(tenantId) ?? new Map(),
+    staleMs: () => feed.staleMs(),
+    close: () => feed.close(),
+  };
+};

@@ -1,0 +1,118 @@
+/** The bus port. Kafka in a cluster, segment files in the embedded default; nothing above knows which. */
+import type { Topic } from '../topics.ts';
+
+/** One message to publish. */
+export interface Message {
+  readonly topic: string;
+  /** Decides the partition (murmur2 of the UTF-8 bytes, as Kafka's default partitioner) and so the order. */
+  readonly key: string;
+  readonly value: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** One message as it lies in a partition. Its value passed a checksum. */
+export interface BusRecord {
+  readonly offset: number;
+  /** When the bus took it, epoch milliseconds. */
+  readonly timestampMs: number;
+  readonly key: string;
+  readonly value: Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+type Weighed = Pick<BusRecord, 'headers' | 'value'>;
+
+/** Telemetry records in a message (header `records`); 1 where it does not say. */
+export const recordsIn = (headers: BusRecord['headers']): number => {
+  const records = Number(headers['records'] ?? 1);
+  return records >= 0 ? records : 1;
+};
+
+/** Bytes that a message is once decompressed (header `size`), and at least those of its value. */
+export const bytesIn = ({ headers, value }: Weighed): number =>
+  Math.max(value.length, Number(headers['size'] ?? 0) || 0);
+
+/** Records of one partition in order of offset. `first` and `last` name the range; a redelivery has exactly the same ones. */
+export interface Batch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly first: number;
+  readonly last: number;
+  readonly records: readonly BusRecord[];
+}
+
+/** Publishing. Producers are idempotent: one `publish` puts each message on the bus once, retries of the driver included. */
+export interface Producer {
+  /**
+   * Resolves once every message is durable (all in-sync replicas, or synced to disk). Messages of one key keep the
+   * order of the calls. Rejects with `PermanentError` when a message is above the topic's size, and with
+   * `UnavailableError` when the bus cannot say that it has them: then each may or may not be there.
+   */
+  publish(messages: readonly Message[]): Promise<void>;
+  /**
+   * Runs `work` under an exclusive name: a later holder of the same name fences this one out. What `work` publishes
+   * becomes visible to consumers all at once when `work` resolves, and never when it rejects.
+   */
+  transaction<Result>(name: string, work: (publish: Producer['publish']) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+export interface ConsumerOptions {
+  /** Consumer group; starts at the earliest offset. */
+  readonly group: string;
+  /** A batch closes at this many telemetry records (the `records` header of each message, 1 without it). Default 20,000. */
+  readonly maxRecords?: number;
+  /** … or at this many bytes, decompressed (`bytesIn`). The message that reaches it is still in. Default 8 MiB. */
+  readonly maxBytes?: number;
+  /** … or this long after its first record was fetched. Default 1,000. */
+  readonly maxWaitMs?: number;
+}
+
+/**
+ * The promise returned by `onBatch` is the acknowledgement: resolving commits the batch, rejecting commits nothing and
+ * the batch is delivered again (with back-off). Batches of one partition never overlap in time; partitions do.
+ * Values are to be read before it resolves: their memory is then used again.
+ *
+ * Ranges repeat: whatever happened in between (rejection, rebalance, crash, stop), a partition's next batch after an
+ * unacknowledged one has exactly its `first` and `last`.
+ */
+export interface Consumer {
+  /** Runs until `stop`. Rejects when consuming cannot go on (an offset is gone, a record is damaged): the process should exit and say why. */
+  run(topics: readonly string[], onBatch: (batch: Batch) => Promise<void>): Promise<void>;
+  /** Lets batches in hand finish and commit, leaves the group, and then lets `run` resolve. */
+  stop(): Promise<void>;
+}
+
+/** Where a group stands in one partition. */
+export interface Lag {
+  readonly topic: string;
+  readonly partition: number;
+  /** Next offset to be consumed. */
+  readonly committed: number;
+  /** Next offset to be written. */
+  readonly end: number;
+  /** `end - committed`, in messages. */
+  readonly lag: number;
+}
+
+export interface Bus {
+  /** Creates missing topics and raises partition counts and limits to what is declared; never lowers or deletes. */
+  ensureTopics(topics: readonly Topic[]): Promise<void>;
+  producer(): Promise<Producer>;
+  consumer(options: ConsumerOptions): Consumer;
+  /** Committed records of a partition with `from <= offset < to`, outside any group. Rejects when `from` is no longer kept. */
+  read(topic: string, partition: number, from: number, to: number): AsyncIterable<BusRecord>;
+  /** First kept and next offset of every partition of a topic. */
+  offsets(
+    topic: string,
+  ): Promise<readonly { readonly partition: number; readonly earliest: number; readonly end: number }[]>;
+  lag(group: string, topics: readonly string[]): Promise<readonly Lag[]>;
+  /**
+   * Forgets where a group stands: nothing is kept for it any longer, and it would start from the earliest offset. Rejects
+   * with `PermanentError` when it has members, and when there is no such group.
+   */
+  forget(group: string): Promise<void>;
+  /** Rejects when the bus cannot be used now; the message says why. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
