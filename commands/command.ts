@@ -1,7 +1,7 @@
 /** The command line: `oiq COMMAND`. Prints for people on standard output, structured logs on standard error. */
 
+import type { FirstStart } from '../api/index.ts';
 import { isEmbedded, type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
-import type { FirstStart } from './bootstrap.ts';
 import { optionsOf } from './command-arguments.ts';
 import { deadLetterCommand } from './dead-letter.ts';
 import { demoCommand } from './demo.ts';
@@ -9,7 +9,7 @@ import { evidenceCommand } from './evidence.ts';
 import { forgetGroupCommand } from './forget-group.ts';
 import { migrateAll } from './migrate.ts';
 import { organizationCommand } from './organization.ts';
-import type { OpenPlatform } from './platform.ts';
+import type { CommandContext } from './platform.ts';
 import { settingsTable } from './settings.ts';
 import { type RoleName, type Running, roleNames, start } from './start.ts';
 import { UsageError } from './usage-error.ts';
@@ -29,13 +29,6 @@ const usage = `oiq, an open observability platform
   oiq settings [--markdown]     settings with their defaults
   oiq demo                      send a small shop's telemetry for a while (oiq demo --help)
 `;
-
-/** What a command is given. */
-export interface CommandContext {
-  readonly args: readonly string[];
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly open: OpenPlatform;
-}
 
 const print = (text: string): void => {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
@@ -81,7 +74,7 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
     case 'operations': {
       const { missing } = optionsOf(context.args, { missing: { type: 'boolean' } }, usage);
       const { operationsReport } = await import('../api/index.ts');
-      return print(operationsReport(missing === true));
+      return print(await operationsReport(missing === true));
     }
     case 'settings': {
       const { markdown } = optionsOf(context.args, { markdown: { type: 'boolean' } }, usage);

@@ -1,5 +1,5 @@
 /** What the control socket of a running instance is asked. */
-import type { DeadLetters } from '../api/dead-letters/dead-letters.ts';
+import type { DeadLetters } from '../api/index.ts';
 import { makeLicenseKey } from '../schemas/license-key-format.ts';
 import { licenseKeyFields, licenseKeys } from '../schemas/resources/license-key.ts';
 import { type DeadLetterRequest, runDeadLetterRequest } from './dead-letter-request.ts';

@@ -1,6 +1,5 @@
 /** What `oiq dead-letter` asks for, as it travels to a running instance, and how it is answered: lines for people. */
-import { type DeadLetters, openDeadLetters } from '../api/dead-letters/dead-letters.ts';
-import type { DeadLetterFilter, DeadLetterState } from '../api/dead-letters/rows.ts';
+import { type DeadLetterFilter, type DeadLetterState, type DeadLetters, openDeadLetters } from '../api/index.ts';
 import { parseTime } from '../queries/time.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import { signals } from '../schemas/topics.ts';
@@ -25,7 +24,7 @@ export interface DeadLetterRequest {
 const actor = 'command line';
 
 /** Dead letters of a platform; refused ones are checked again by the receiver that refused them. */
-export const deadLettersOf = ({ bus, columns, clock }: Platform): DeadLetters =>
+export const deadLettersOf = ({ bus, columns, clock }: Platform): Promise<DeadLetters> =>
   openDeadLetters({
     bus,
     columns,

@@ -1,6 +1,5 @@
 /** `oiq dead-letter`: through a running instance's control socket, or on the stores themselves when none runs. */
 import { systemClock } from '../schemas/ports/clock.ts';
-import type { CommandContext } from './command.ts';
 import { argumentsOf } from './command-arguments.ts';
 import {
   checkDeadLetterRequest,
@@ -9,6 +8,7 @@ import {
   runDeadLetterRequest,
 } from './dead-letter-request.ts';
 import { onInstance } from './instance.ts';
+import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
 const help = `oiq dead-letter list     [filters] [--limit N]
@@ -41,7 +41,7 @@ export const deadLetterCommand = async (context: CommandContext): Promise<void> 
     return;
   }
   await onInstance(context, request, async (platform, print) => {
-    const deadLetters = deadLettersOf(platform);
+    const deadLetters = await deadLettersOf(platform);
     try {
       await runDeadLetterRequest({ ...platform, deadLetters }, request, print);
     } finally {

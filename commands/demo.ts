@@ -1,11 +1,11 @@
 /** `oiq demo`: a small shop's logs, metrics and traces over OTLP/HTTP for a while. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { settingsOf } from '../schemas/settings.ts';
-import type { CommandContext } from './command.ts';
 import { optionsOf } from './command-arguments.ts';
 import { askControl } from './control.ts';
 import { Outbox } from './demo/otlp-json.ts';
 import { Shop } from './demo/shop.ts';
+import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
 const help = `oiq demo [--minutes 5] [--visits 5] [--endpoint URL] [--key LICENSE_KEY]

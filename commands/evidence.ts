@@ -1,11 +1,9 @@
 /** `oiq evidence`: checks an exported audit chain, with no store and no network. */
 import { existsSync } from 'node:fs';
-import { EvidenceFileError, type FileFindings, verifyEvidenceFile } from '../api/audit/evidence-file-check.ts';
-import { evidenceKeyOf } from '../api/audit/evidence-key.ts';
-import { makeSecretBox, secretKeyOf } from '../api/identity/secret-box.ts';
+import { evidencePublicKey, type FileFindings, verifyEvidenceFile } from '../api/index.ts';
 import { settingsOf } from '../schemas/settings.ts';
-import type { CommandContext } from './command.ts';
 import { argumentsOf } from './command-arguments.ts';
+import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
 const help = `oiq evidence verify FILE [--key ID]   check an export of GET /api/audit/export?format=evidence
@@ -23,7 +21,7 @@ export const evidenceCommand = async ({ args, environment }: CommandContext): Pr
     // A key made now would be nobody's.
     if (settings.SECRET_KEY === undefined && !existsSync(settings.DATA_DIR))
       throw new Error(`there is no installation in ${settings.DATA_DIR}: set OIQ_DATA_DIR or OIQ_SECRET_KEY`);
-    const { id, publicKey } = evidenceKeyOf(makeSecretBox(await secretKeyOf(settings)));
+    const { id, publicKey } = await evidencePublicKey(settings);
     return print(`key ${id}\n${publicKey}`);
   }
   const { verified, text } = await evidenceReport(file, keyId);
@@ -36,14 +34,10 @@ export const evidenceReport = async (
   file: string,
   keyId?: string,
 ): Promise<{ readonly verified: boolean; readonly text: string }> => {
-  try {
-    const findings = await verifyEvidenceFile(file);
-    const problem = problemOf(findings, keyId);
-    return { verified: problem === undefined, text: reportOf(findings, problem) };
-  } catch (error) {
-    if (!(error instanceof EvidenceFileError)) throw error;
-    return { verified: false, text: `NOT VERIFIED: ${error.message}` };
-  }
+  const findings = await verifyEvidenceFile(file);
+  if ('unreadable' in findings) return { verified: false, text: `NOT VERIFIED: ${findings.unreadable}` };
+  const problem = problemOf(findings, keyId);
+  return { verified: problem === undefined, text: reportOf(findings, problem) };
 };
 
 const print = (text: string): void => {

@@ -1,7 +1,8 @@
 /** `oiq forget-group`: lets the bus go on without a consumer group that will not run again. */
-import type { CommandContext } from './command.ts';
+
 import { runForgetGroup } from './forget-group-request.ts';
 import { onInstance } from './instance.ts';
+import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
 const help = `oiq forget-group NAME   forget where a consumer group stands that no longer runs, so that the bus

@@ -1,7 +1,7 @@
 /** `/healthz`, `/readyz` and `/metrics`, on every process' main address. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { MetricsProvider } from '../adapters/own-telemetry/metrics.ts';
 import { within } from '../runtime/within.ts';
+import type { MetricsProvider } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
 
 const readyTimeoutMs = 5_000;

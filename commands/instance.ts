@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { DirectoryLockedError } from '../schemas/errors.ts';
 import { isEmbedded, settingsOf } from '../schemas/settings.ts';
-import type { CommandContext } from './command.ts';
 import { askControl } from './control.ts';
 import type { ControlRequest } from './control-request.ts';
-import type { Platform } from './platform.ts';
+import type { CommandContext, Platform } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Has a running instance answer a request through its control socket, or answers it on the stores themselves when none runs. */

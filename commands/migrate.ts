@@ -1,13 +1,13 @@
+import { firstCollections } from '../schemas/resources/installation.ts';
 import { allTopics } from '../schemas/topics.ts';
-import { migrate } from '../sinks/migrations/index.ts';
-import { bootstrapCollections } from './bootstrap.ts';
 import type { Platform } from './platform.ts';
 
 /** Brings topics, tables and indexes to what is declared. Safe to run again, and by several at once. */
 export const migrateAll = async ({ bus, columns, documents, log }: Platform): Promise<void> => {
+  const { migrateTables } = await import('../sinks/index.ts');
   await Promise.all([
     bus.ensureTopics(allTopics),
-    migrate(columns, log),
-    documents.ensureCollections(bootstrapCollections),
+    migrateTables(columns, log),
+    documents.ensureCollections(firstCollections),
   ]);
 };

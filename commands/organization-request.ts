@@ -1,5 +1,5 @@
 /** What `oiq organization` asks for, as it travels to a running instance, and how it is answered: lines for people. */
-import { reopenOrganization } from '../api/identity/accounts/closing.ts';
+import { reopenOrganization } from '../api/index.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
 import { organizations } from '../schemas/resources/organization.ts';

@@ -1,7 +1,8 @@
 /** `oiq organization`: what only the operator of an installation may do to an organization. */
-import type { CommandContext } from './command.ts';
+
 import { onInstance } from './instance.ts';
 import { type OrganizationRequest, runOrganizationRequest } from './organization-request.ts';
+import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
 const help = `oiq organization list         organizations, and which of them are closed

@@ -1,11 +1,11 @@
-import type { LogProvider } from '../adapters/own-telemetry/log.ts';
-import type { MetricsProvider } from '../adapters/own-telemetry/metrics.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
 import type { Counters } from '../schemas/ports/counters.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
+import type { LogProvider } from '../schemas/ports/log.ts';
 import type { Mailer } from '../schemas/ports/mail.ts';
+import type { MetricsProvider } from '../schemas/ports/metrics.ts';
 import type { Settings } from '../schemas/settings.ts';
 
 /** Everything a role or command stands on, adapters picked. `main.ts` makes it; whoever asked for it closes it. */
@@ -26,3 +26,10 @@ export interface Platform {
 
 /** Opens the platform of the given settings. */
 export type OpenPlatform = (settings: Settings) => Promise<Platform>;
+
+/** What a command is given. */
+export interface CommandContext {
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly open: OpenPlatform;
+}

@@ -1,8 +1,9 @@
 /** Starts roles in this process, serves the main address, and stops in order. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { bind } from '../receivers/engine/address.ts';
+import { type FirstStart, firstStart, startApi } from '../api/index.ts';
+import { bind } from '../runtime/bind.ts';
 import type { Role } from '../schemas/ports/role.ts';
-import { bootstrap, bootstrapCollections, type FirstStart } from './bootstrap.ts';
+import { firstCollections } from '../schemas/resources/installation.ts';
 import { controlServer } from './control.ts';
 import { deadLettersOf } from './dead-letter-request.ts';
 import { healthHandler } from './health.ts';
@@ -10,7 +11,6 @@ import { reportLag } from './lag.ts';
 import { migrateAll } from './migrate.ts';
 import { applyPlans } from './plans.ts';
 import type { Platform } from './platform.ts';
-import { scheduleRetention } from './retention.ts';
 
 export const roleNames = ['receivers', 'processors', 'sinks', 'api'] as const;
 export type RoleName = (typeof roleNames)[number];
@@ -32,10 +32,10 @@ const setUpDocuments = async (
   withApi: boolean,
   onFirstStart: (firstStart: FirstStart) => void,
 ): Promise<void> => {
-  await documents.ensureCollections(bootstrapCollections);
+  await documents.ensureCollections(firstCollections);
   if (!withApi) return;
-  const firstStart = await bootstrap(documents, settings);
-  if (firstStart !== undefined) onFirstStart(firstStart);
+  const made = await firstStart(documents, settings);
+  if (made !== undefined) onFirstStart(made);
   await applyPlans(documents, settings);
 };
 
@@ -53,16 +53,18 @@ export const start = async (
   const all = names.length === 0;
   if (all) await migrateAll(platform);
   await setUpDocuments(platform, all || names.includes('api'), onFirstStart);
-  const deadLetters = deadLettersOf(platform);
+  const deadLetters = await deadLettersOf(platform);
   const roles: Role[] = [];
   const listeners: Listener[] = [];
   let ingest: Listener | undefined;
+  let retention: { stop(): Promise<void> } | undefined;
   const addresses: [string, string][] = [];
   const wants = (name: RoleName): boolean => all || names.includes(name);
 
   if (wants('sinks')) {
-    const { startSinks } = await import('../sinks/index.ts');
+    const { startRetention, startSinks } = await import('../sinks/index.ts');
     roles.push(await startSinks({ ...platform, only: components }));
+    retention = startRetention(platform);
   }
   if (wants('processors')) {
     const { startProcessors } = await import('../processors/index.ts');
@@ -79,7 +81,6 @@ export const start = async (
     }
   }
   if (wants('api')) {
-    const { startApi } = await import('../api/index.ts');
     const api = await startApi({ ...platform, deadLetters });
     roles.push(api);
     listeners.push((request, response) => {
@@ -92,7 +93,6 @@ export const start = async (
   const server = serve(listeners, ingest);
   addresses.unshift(['HTTP', `http://${await bind(server, 'HTTP_ADDRESS', settings.HTTP_ADDRESS)}`]);
   const control = platform.embedded ? await controlServer({ ...platform, deadLetters }) : undefined;
-  const retention = wants('sinks') ? scheduleRetention(platform) : undefined;
   const lag = reportLag(platform, wants('sinks') || wants('processors'));
 
   return {

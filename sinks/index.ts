@@ -12,6 +12,7 @@ import type { Sink } from './engine/sink.ts';
 import { evidenceHeads } from './evidence-heads.ts';
 import { logs } from './logs.ts';
 import { metrics } from './metrics.ts';
+import { type RetentionOptions, scheduleRetention } from './retention.ts';
 import { traces } from './traces.ts';
 import { usage } from './usage.ts';
 
@@ -42,6 +43,15 @@ export interface SinksOptions {
   /** Scan threads; by default one less than the cores, four at most. */
   readonly threads?: number;
 }
+
+/** Creates and upgrades the tables; safe to repeat, and for several at once. */
+export const migrateTables = async (columns: Columns, log: Log): Promise<void> => {
+  const { migrate } = await import('./migrations/index.ts');
+  await migrate(columns, log);
+};
+
+/** Applies each tenant's retention now and once an hour; `stop` waits for a run that is under way. */
+export const startRetention = (options: RetentionOptions): { stop(): Promise<void> } => scheduleRetention(options);
 
 /** Starts consuming. Tables and topics must be there. */
 export const startSinks = async (options: SinksOptions): Promise<Role> => {

@@ -1,7 +1,7 @@
 /** Structured logs: one JSON line on standard error each, and OTLP/gRPC besides when a target is set. */
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import { destination, pino, stdSerializers, stdTimeFunctions } from 'pino';
-import type { Log } from '../../schemas/ports/log.ts';
+import type { LogProvider } from '../../schemas/ports/log.ts';
 import type { ExportTarget } from './export-target.ts';
 
 type Level = 'info' | 'warn' | 'error';
@@ -11,11 +11,6 @@ const exporterTroubles = (tell: (trouble: string) => void): DiagLogger => {
   const ignore = (): void => undefined;
   return { error: tell, warn: tell, info: ignore, debug: ignore, verbose: ignore };
 };
-
-export interface LogProvider extends Log {
-  /** Writes and exports what is left. */
-  close(): Promise<void>;
-}
 
 export const logProvider = async (
   level: string,

@@ -2,15 +2,8 @@
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { type IMetricReader, MeterProvider } from '@opentelemetry/sdk-metrics';
-import { type MetricName, type Metrics, metricDefinitions } from '../../schemas/ports/metrics.ts';
+import { type MetricName, type MetricsProvider, metricDefinitions } from '../../schemas/ports/metrics.ts';
 import type { ExportTarget } from './export-target.ts';
-
-/** Running metrics; `text` is the Prometheus exposition of all of them. */
-export interface MetricsProvider extends Metrics {
-  text(): Promise<string>;
-  /** Exports once more and stops. */
-  close(): Promise<void>;
-}
 
 type Instrument = (value: number, labels: Readonly<Record<string, string>>) => void;
 

@@ -2,53 +2,12 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { CollectionDefinition, Documents, Stored } from '../../schemas/ports/documents.ts';
 import { type Organization, organizationsTenant } from '../../schemas/resources/organization.ts';
-import { type Plan, plansTenant } from '../../schemas/resources/plan.ts';
+import { plansTenant } from '../../schemas/resources/plan.ts';
 import { apiTokens } from '../../schemas/resources/service-account.ts';
 import { sessionsTenant } from '../../schemas/resources/session.ts';
-import { type Role, type User, usersTenant } from '../../schemas/resources/user.ts';
-import type { Who } from '../kernel/changes.ts';
-import { ApiError } from '../kernel/errors.ts';
+import { type User, usersTenant } from '../../schemas/resources/user.ts';
+import type { Caller, PersonCaller, ServiceAccountCaller, Who } from './caller.ts';
 import { type DirectoryMemory, loadDirectory } from './directory-memory.ts';
-
-/** What every caller has. Made anew for each request from memory, so that a changed right counts at once. */
-interface AnyCaller {
-  readonly tenantId: string;
-  /** As the audit log names them. */
-  readonly actor: Who;
-  readonly role: Role;
-  readonly organization: Organization & Stored;
-  readonly plan: Plan;
-}
-
-/** Somebody who signed in. */
-export interface PersonCaller extends AnyCaller {
-  readonly kind: 'person';
-  readonly userId: string;
-  readonly sessionId: string;
-  /** When the session ends unless it is refreshed. */
-  readonly sessionExpiresAt: string;
-  readonly user: User & Stored;
-  /** A person's rights are those of the role. */
-  readonly scopes?: undefined;
-}
-
-/** A program with an API token. */
-export interface ServiceAccountCaller extends AnyCaller {
-  readonly kind: 'service-account';
-  readonly serviceAccountId: string;
-  readonly tokenId: string;
-  /** `<group>:read` and `<group>:write`: what the token may do of what the account's role may. */
-  readonly scopes: readonly string[];
-}
-
-/** Who asks, and what they may. */
-export type Caller = PersonCaller | ServiceAccountCaller;
-
-/** The person who asks; 403 for an API token. Operations with access `session` have persons only, so there it never throws. */
-export const personOf = (caller: Caller): PersonCaller => {
-  if (caller.kind === 'person') return caller;
-  throw new ApiError('FORBIDDEN', 'this needs somebody who signed in; an API token cannot do it');
-};
 
 /**
  * Users, memberships, organizations, plans, sessions and API tokens in memory, kept current by the documents' change feed.

@@ -1,6 +1,5 @@
 import { ApiError } from '../kernel/errors.ts';
-import type { Operation } from '../kernel/operation.ts';
-import type { Caller } from './directory.ts';
+import type { Caller } from './caller.ts';
 import type { Access } from './rights.ts';
 
 /** `<group>:read` or `<group>:write`. */
@@ -29,7 +28,10 @@ export const coversScope = (scopes: readonly ScopeName[] | undefined, scope: Sco
 };
 
 /** 403 for an API token that lacks the operation's scope. */
-export const refuseWithoutScope = ({ kind, scopes }: Caller, { scope }: Pick<Operation, 'scope'>): void => {
+export const refuseWithoutScope = (
+  { kind, scopes }: Caller,
+  { scope }: { readonly scope: ScopeName | undefined },
+): void => {
   if (kind === 'person') return;
   if (scope === undefined)
     throw new ApiError('FORBIDDEN', 'this needs somebody who signed in; an API token cannot do it');
@@ -43,8 +45,15 @@ export interface ScopeEntry {
   readonly operations: readonly string[];
 }
 
+/** What scopes are told of an operation. */
+interface Scoped {
+  readonly scope: ScopeName | undefined;
+  readonly method: string;
+  readonly path: string;
+}
+
 /** Every scope that a token can have. */
-export const scopesOf = (operations: readonly Operation[]): readonly ScopeEntry[] => {
+export const scopesOf = (operations: readonly Scoped[]): readonly ScopeEntry[] => {
   const found = new Map<ScopeName, string[]>();
   for (const { scope, method, path } of operations) {
     if (scope === undefined) continue;

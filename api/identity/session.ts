@@ -3,8 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { apiTokenFormat } from '../../schemas/resources/service-account.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import { ApiError } from '../kernel/errors.ts';
+import type { Caller } from './caller.ts';
 import { cookieIn, refuseForeignPage, tokenCookie } from './cookies.ts';
-import type { Caller, Directory } from './directory.ts';
+import type { Directory } from './directory.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface Known {

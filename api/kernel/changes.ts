@@ -1,10 +1,9 @@
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
-import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
 import { appendRecords, type Unchained } from '../audit/chain.ts';
 import { differencesOf } from '../audit/difference.ts';
 import { inTurn } from '../audit/turns.ts';
-import type { Caller } from '../identity/directory.ts';
+import type { Caller, Who } from '../identity/caller.ts';
 
 /** One thing that a change did. */
 export interface Recorded {
@@ -21,12 +20,6 @@ export interface Recorded {
   readonly tenantId?: string;
   /** Who did it, where the session does not say. */
   readonly actor?: Who;
-}
-
-export interface Who {
-  readonly type: AuditRecord['actor']['type'];
-  readonly id: string;
-  readonly name: string;
 }
 
 export interface ChangeScope extends Pick<Documents, 'of'> {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { Bucket } from '../../schemas/ports/counters.ts';
-import type { Caller } from '../identity/directory.ts';
+import type { Caller } from '../identity/caller.ts';
 import type { Access } from '../identity/rights.ts';
 import { type ScopeName, scopeOf } from '../identity/scopes.ts';
 import type { Change } from './changes.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import { canonicalJson } from '../audit/canonical-json.ts';
-import type { Caller } from '../identity/directory.ts';
+import type { Caller } from '../identity/caller.ts';
 
 /** What makes two questions the same one. */
 export interface Question {

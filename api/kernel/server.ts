@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
 import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
 import { sourceAddresses } from '../../schemas/source-address.ts';
-import type { Caller } from '../identity/directory.ts';
+import type { Caller } from '../identity/caller.ts';
 import { mayCall } from '../identity/rights.ts';
 import { refuseWithoutScope } from '../identity/scopes.ts';
 import { authenticate } from '../identity/session.ts';

@@ -1,5 +1,5 @@
 import type { Stored } from '../../schemas/ports/documents.ts';
-import type { Caller } from '../identity/directory.ts';
+import type { Caller } from '../identity/caller.ts';
 import type { Change, ChangeScope } from '../kernel/changes.ts';
 import type { RequestFacts } from '../kernel/operation.ts';
 import type { Ports } from '../kernel/ports.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CollectionDefinition, ConflictError, type Stored } from '../../schemas/ports/documents.ts';
-import type { Caller } from '../identity/directory.ts';
+import type { Caller } from '../identity/caller.ts';
 import type { ChangeScope } from '../kernel/changes.ts';
 import { ApiError, notFound } from '../kernel/errors.ts';
 import { type Precondition, requireVersion } from './preconditions.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { CollectionDefinition, Stored } from '../../schemas/ports/documents.ts';
-import type { Caller } from '../identity/directory.ts';
+import type { Caller } from '../identity/caller.ts';
 import type { ChangeScope } from '../kernel/changes.ts';
 import type { Operation } from '../kernel/operation.ts';
 import type { Ports } from '../kernel/ports.ts';

@@ -1,7 +1,7 @@
 /** An HTTP/1.1 server that does not wait for slow senders and closes politely. */
 import { createServer, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
-import { bind } from './address.ts';
+import { bind } from '../../runtime/bind.ts';
 import { PlainConnection, type PlainOptions } from './plain-connection.ts';
 import type { Listener, Listens } from './receiver.ts';
 import { sweepUntilClosed } from './sweep.ts';

@@ -1,6 +1,7 @@
 /** OTLP over gRPC. */
+
+import { bind } from '../../runtime/bind.ts';
 import type { Signal } from '../../schemas/topics.ts';
-import { bind } from '../engine/address.ts';
 import { defineReceiver, type Engine, type Listener } from '../engine/receiver.ts';
 import { sweepUntilClosed } from '../engine/sweep.ts';
 import { headerBlock } from '../http2/hpack.ts';

@@ -5,5 +5,11 @@ export interface Log {
   error(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 
+/** A running log. */
+export interface LogProvider extends Log {
+  /** Writes and exports what is left. */
+  close(): Promise<void>;
+}
+
 /** Discards everything. */
 export const silent: Log = { info() {}, warn() {}, error() {} };

@@ -125,5 +125,12 @@ export interface Metrics {
   observe<Name extends MetricName>(name: Name, value: number, labels: Labels<Name>): void;
 }
 
+/** Running metrics; `text` is the Prometheus exposition of all of them. */
+export interface MetricsProvider extends Metrics {
+  text(): Promise<string>;
+  /** Exports once more and stops. */
+  close(): Promise<void>;
+}
+
 /** Discards everything. */
 export const noMetrics: Metrics = { add() {}, set() {}, observe() {} };

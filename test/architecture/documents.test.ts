@@ -17,9 +17,9 @@ test('the table of settings in the README is what `oiq settings --markdown` prin
 
 test('every folder of code has a README', (t) => {
   const folders = new Set(
-    globSync('{schemas,receivers,processors,sinks,api,telemetry,commands,test,bin}/**/*.ts', { cwd: root }).map(
-      (file) => file.split('/')[0] ?? '',
-    ),
+    globSync('{schemas,adapters,runtime,queries,receivers,processors,sinks,api,commands,test,bin}/**/*.ts', {
+      cwd: root,
+    }).map((file) => file.split('/')[0] ?? ''),
   );
   t.deepEqual(
     [...folders].filter((folder) => !existsSync(join(root, folder, 'README.md'))),

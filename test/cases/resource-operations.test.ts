@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { z } from 'zod';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import type { Caller } from '../../api/identity/directory.ts';
+import type { Caller } from '../../api/identity/caller.ts';
 import { makeSecretBox } from '../../api/identity/secret-box.ts';
 import { changesOf } from '../../api/kernel/changes.ts';
 import { ApiError } from '../../api/kernel/errors.ts';

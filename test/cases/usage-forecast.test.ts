@@ -1,10 +1,10 @@
 /** What a month will have had, what it costs, and what a change of plan loses. */
 import test from 'ava';
 import { costOf } from '../../api/groups/usage/cost.ts';
-import { forecast } from '../../api/groups/usage/forecast.ts';
 import { lossesOf, retentionWithin } from '../../api/groups/usage/plan-change.ts';
-import { quotaStates, type Used } from '../../api/groups/usage/quota-states.ts';
-import { known, unknown } from '../../api/groups/usage/unknown.ts';
+import { forecast } from '../../queries/ledger/forecast.ts';
+import { quotaStates, type Used } from '../../queries/ledger/quota-states.ts';
+import { known, unknown } from '../../queries/ledger/unknown.ts';
 import { defaultPlans, type Plan, type Price } from '../../schemas/resources/plan.ts';
 import { Quota } from '../../schemas/resources/quota.ts';
 

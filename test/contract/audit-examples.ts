@@ -1,5 +1,5 @@
 /** Examples of operations on the audit log and its evidence. */
-import type { Example } from './examples.ts';
+import type { Example } from './example.ts';
 
 const recordId: Example = async ({ make }) => {
   // Something is recorded in any case: an export is.

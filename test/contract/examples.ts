@@ -5,12 +5,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { auditExamples } from './audit-examples.ts';
+import type { Example } from './example.ts';
 import { identityExamples } from './identity-examples.ts';
 import { peopleExamples } from './people-examples.ts';
 import { deadLetterIdOf, letterToDiscardOf, traceIdOf } from './telemetry.ts';
-import type { Asked, World } from './world.ts';
-
-export type Example = Asked | ((world: World) => Asked | Promise<Asked>);
 
 export const examples: Readonly<Record<string, Example>> = {
   ...identityExamples,

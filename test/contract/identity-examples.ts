@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { generate } from 'otplib';
 import { password } from '../end-to-end/api-harness.ts';
-import type { Example } from './examples.ts';
-import type { Person, World } from './world.ts';
+import type { Example, Person, World } from './example.ts';
 
 /** Somebody with multi-factor on, and recovery codes: a code of the authenticator is never accepted twice. */
 const withMultiFactor = async (world: World): Promise<{ person: Person; recoveryCodes: string[] }> => {

@@ -9,7 +9,7 @@ import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongo
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { patchUser } from '../../api/groups/users/patch-user.ts';
 import { removeUser } from '../../api/groups/users/remove-user.ts';
-import type { Caller } from '../../api/identity/directory.ts';
+import type { Caller } from '../../api/identity/caller.ts';
 import { changesOf } from '../../api/kernel/changes.ts';
 import { ApiError } from '../../api/kernel/errors.ts';
 import type { Operation } from '../../api/kernel/operation.ts';

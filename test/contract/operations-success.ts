@@ -4,9 +4,10 @@ import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import { type AuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
 import type { Answer } from '../end-to-end/api-harness.ts';
+import type { Asked, World } from './example.ts';
 import { recordsElsewhere, unshown } from './examples.ts';
 import { cookiesOf, secretsIn } from './secrets.ts';
-import { type Asked, startWorlds, type World } from './world.ts';
+import { startWorlds } from './world.ts';
 
 const built = operations.filter((operation) => operation.built);
 const named = ({ method, path, operationId }: Operation): string => `${operationId} (${method} ${path})`;

@@ -1,7 +1,7 @@
 /** Examples of operations on users, invitations and organizations. */
 import { randomUUID } from 'node:crypto';
 import { putToken } from '../../api/identity/accounts/one-time-tokens.ts';
-import type { Example } from './examples.ts';
+import type { Example } from './example.ts';
 
 const somebody = (): string => `${randomUUID()}@people.example`;
 const soon = (): string => new Date(Date.now() + 60_000).toISOString();

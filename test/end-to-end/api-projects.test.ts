@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { bootstrap } from '../../commands/bootstrap.ts';
+import { makeFirstStart } from '../../api/identity/accounts/first-start.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { licenseKeys, secretFields } from '../../schemas/resources/license-key.ts';
 import { projects } from '../../schemas/resources/project.ts';
@@ -84,7 +84,7 @@ test('a viewer changes nothing, an editor deletes nothing', async (t) => {
 test('a first start makes a key that is the ingest key of its project, and is the first record of the audit log', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-first-'));
   const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
-  const first = await bootstrap(documents, settingsOf({ OIQ_DATA_DIR: directory }));
+  const first = await makeFirstStart(documents, settingsOf({ OIQ_DATA_DIR: directory }));
   const own = documents.of('default');
   const { ingestKeyId = '' } = (await own.collection(projects).find('default')) ?? {};
   const key = await own.collection(licenseKeys).find(ingestKeyId);

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { hashPassword } from '../../api/identity/password.ts';
-import { retentionPolicies } from '../../commands/retention.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
 import { projects } from '../../schemas/resources/project.ts';
 import { sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import { memberships, type Role, roles, users, usersTenant } from '../../schemas/resources/user.ts';
+import { retentionPolicies } from '../../sinks/retention.ts';
 import { type Answer, type Harness, password, startHarness } from './api-harness.ts';
 
 let harness: Harness;

@@ -3,9 +3,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { bootstrap, bootstrapCollections } from '../../commands/bootstrap.ts';
+import { makeFirstStart } from '../../api/identity/accounts/first-start.ts';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
+import { firstCollections } from '../../schemas/resources/installation.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 import { owner } from './oiq-process.ts';
@@ -16,8 +17,8 @@ const noLimit = 1_000_000_000;
 const setUp = async (documents: Documents): Promise<string> => {
   const licenseKey = makeLicenseKey();
   try {
-    await documents.ensureCollections(bootstrapCollections);
-    await bootstrap(
+    await documents.ensureCollections(firstCollections);
+    await makeFirstStart(
       documents,
       settingsOf({
         OIQ_BOOTSTRAP_EMAIL: owner.email,

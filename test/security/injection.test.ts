@@ -2,9 +2,10 @@
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
+import type { World } from '../contract/example.ts';
 import { unshown } from '../contract/examples.ts';
 import { isStrict, schemaOf } from '../contract/schema-values.ts';
-import { pathOf, startWorlds, type World } from '../contract/world.ts';
+import { pathOf, startWorlds } from '../contract/world.ts';
 import type { Answer } from '../end-to-end/api-harness.ts';
 
 let a: World;

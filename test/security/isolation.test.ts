@@ -5,9 +5,10 @@ import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { roles } from '../../schemas/resources/user.ts';
+import type { Asked, World } from '../contract/example.ts';
 import { unshown } from '../contract/examples.ts';
 import { canaryOf } from '../contract/telemetry.ts';
-import { type Asked, startWorlds, type World } from '../contract/world.ts';
+import { startWorlds } from '../contract/world.ts';
 import type { Answer } from '../end-to-end/api-harness.ts';
 
 let a: World;

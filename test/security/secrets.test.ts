@@ -6,9 +6,10 @@ import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
+import type { Asked, World } from '../contract/example.ts';
 import { unshown } from '../contract/examples.ts';
 import { cookiesOf, secretsIn } from '../contract/secrets.ts';
-import { type Asked, startWorlds, type World } from '../contract/world.ts';
+import { startWorlds } from '../contract/world.ts';
 import { type Answer, password } from '../end-to-end/api-harness.ts';
 
 const said: string[] = [];

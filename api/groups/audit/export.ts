@@ -4,7 +4,7 @@ import { evidenceLines } from '../../audit/evidence-file.ts';
 import { recordsInOrder, type StoredRecord } from '../../audit/record-pages.ts';
 import { filterOf, spanOf } from '../../audit/record-search.ts';
 import { chainItems, extentOf } from '../../audit/verify-chain.ts';
-import type { Caller } from '../../identity/directory.ts';
+import type { Caller } from '../../identity/caller.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import { defineOperation, type Sent } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';

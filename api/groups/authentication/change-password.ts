@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { users, usersTenant } from '../../../schemas/resources/user.ts';
-import { personOf } from '../../identity/directory.ts';
+import { personOf } from '../../identity/caller.ts';
 import { NewPassword } from '../../identity/password.ts';
 import { refuseGuessable } from '../../identity/password-rules.ts';
 import { removeSessions } from '../../identity/sessions.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { roles } from '../../../schemas/resources/user.ts';
-import { personOf } from '../../identity/directory.ts';
+import { personOf } from '../../identity/caller.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { Person, Tenant } from './views.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PermanentError } from '../../../schemas/errors.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
-import { personOf } from '../../identity/directory.ts';
+import { personOf } from '../../identity/caller.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { Tenant } from './views.ts';

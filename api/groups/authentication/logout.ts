@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
+import { personOf } from '../../identity/caller.ts';
 import { endedCookies } from '../../identity/cookies.ts';
-import { personOf } from '../../identity/directory.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 export const logout = defineOperation({

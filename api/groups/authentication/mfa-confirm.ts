@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { signInChangedLetter } from '../../identity/accounts/letters.ts';
-import { personOf } from '../../identity/directory.ts';
+import { personOf } from '../../identity/caller.ts';
 import { makeRecoveryCodes } from '../../identity/multi-factor-codes.ts';
 import { enrolmentOf, useCode } from '../../identity/second-factor.ts';
 import { removeSessions } from '../../identity/sessions.ts';

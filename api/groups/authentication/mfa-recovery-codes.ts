@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
-import { personOf } from '../../identity/directory.ts';
+import { personOf } from '../../identity/caller.ts';
 import { makeRecoveryCodes } from '../../identity/multi-factor-codes.ts';
 import { useCode } from '../../identity/second-factor.ts';
 import { invalid } from '../../kernel/errors.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
 import { signInChangedLetter } from '../../identity/accounts/letters.ts';
-import { personOf } from '../../identity/directory.ts';
+import { personOf } from '../../identity/caller.ts';
 import { useCode } from '../../identity/second-factor.ts';
 import { countAttempt } from '../../identity/sign-in-attempts.ts';
 import { invalid } from '../../kernel/errors.ts';

@@ -5,11 +5,11 @@ import { unauthenticated } from '../../identity/session.ts';
 import { beginSession } from '../../identity/sessions.ts';
 import { admissionActions, admit, linkIdentity } from '../../identity/sso/admission.ts';
 import { type Flow, takeFlow } from '../../identity/sso/flow.ts';
+import { providerOf, redirectUriOf } from '../../identity/sso/oidc-client.ts';
 import { claimsOf, discoverNow } from '../../identity/sso/provider.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { providerOf, redirectUriOf } from './oidc-client.ts';
 
 export const finishOidc = defineOperation({
   method: 'GET',

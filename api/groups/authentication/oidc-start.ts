@@ -1,15 +1,15 @@
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 import { z } from 'zod';
 import { provedDomains, provedDomainsTenant } from '../../../schemas/resources/identity-provider.ts';
-import { personOf } from '../../identity/directory.ts';
+import { personOf } from '../../identity/caller.ts';
 import { authenticate } from '../../identity/session.ts';
 import { domainOfEmail } from '../../identity/sso/domains.ts';
 import { flowLifetimeMs, isLocalPath, keepFlow } from '../../identity/sso/flow.ts';
+import { providerOf, redirectUriOf } from '../../identity/sso/oidc-client.ts';
 import { authorizationUrl, discoverNow } from '../../identity/sso/provider.ts';
 import { ApiError, invalid } from '../../kernel/errors.ts';
 import { defineOperation, type RequestFacts } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { providerOf, redirectUriOf } from './oidc-client.ts';
 
 export const startOidc = defineOperation({
   method: 'GET',

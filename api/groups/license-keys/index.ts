@@ -1,8 +1,8 @@
+import { mintLicenseKey } from '../../identity/license-keys/mint.ts';
+import { licenseKeyResource } from '../../identity/license-keys/resource.ts';
+import { rotateLicenseKey } from '../../identity/license-keys/rotate.ts';
 import type { Operation } from '../../kernel/operation.ts';
-import { mintLicenseKey } from './mint.ts';
-import { licenseKeyResource } from './resource.ts';
 import { revokeLicenseKey } from './revoke.ts';
-import { rotateLicenseKey } from './rotate.ts';
 
 export const licenseKeysOperations: readonly Operation[] = [
   ...licenseKeyResource.operations,

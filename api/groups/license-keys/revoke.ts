@@ -1,8 +1,8 @@
+import { licenseKeyResource } from '../../identity/license-keys/resource.ts';
+import { LicenseKeyView } from '../../identity/license-keys/views.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { fieldsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { licenseKeyResource } from './resource.ts';
-import { LicenseKeyView } from './views.ts';
 
 export const revokeLicenseKey = defineOperation({
   method: 'DELETE',

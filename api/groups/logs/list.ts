@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
+import { LogRecord, type Place, readLogs } from '../../../queries/logs/record.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
 import { scopeCondition, scopeParameters, scopeValues } from '../../../queries/scope.ts';
 import { bodyHasAllWords } from '../../../schemas/tables/search.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { briefly } from '../../kernel/result-cache.ts';
-import { LogRecord, type Place, readLogs } from './record.ts';
 
 const kind = 'logs';
 const hourNs = 3_600_000_000_000n;

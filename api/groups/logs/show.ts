@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { LogRecord, placeOf, readLogs } from '../../../queries/logs/record.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { LogRecord, placeOf, readLogs } from './record.ts';
 
 export const showLog = defineOperation({
   method: 'GET',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { type OnboardingStep, onboardingSteps } from '../../../schemas/resources/onboarding.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
-import type { Caller } from '../../identity/directory.ts';
+import type { Caller } from '../../identity/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { firstSeenOf } from './first-seen.ts';
 import { stateOf } from './state.ts';

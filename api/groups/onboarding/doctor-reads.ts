@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { readVolumes } from '../../../queries/ledger/ledger.ts';
+import { type QuotaState, quotaStates, readUsed } from '../../../queries/ledger/quota-states.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
 import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { type LicenseKey, licenseKeys } from '../../../schemas/resources/license-key.ts';
@@ -6,10 +8,8 @@ import { type LicenseKeyUse, licenseKeyUses, useId } from '../../../schemas/reso
 import { noQuota, quotaId, quotas } from '../../../schemas/resources/quota.ts';
 import type { Signal } from '../../../schemas/topics.ts';
 import type { DeadLetter } from '../../dead-letters/rows.ts';
-import type { Caller } from '../../identity/directory.ts';
+import type { Caller } from '../../identity/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { readVolumes } from '../usage/ledger.ts';
-import { type QuotaState, quotaStates, readUsed } from '../usage/quota-states.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

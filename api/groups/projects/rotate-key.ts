@@ -2,16 +2,16 @@ import { z } from 'zod';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type LicenseKey, LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
 import type { Project } from '../../../schemas/resources/project.ts';
-import type { Caller } from '../../identity/directory.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { shownOnce } from '../../identity/license-keys/mint.ts';
+import { licenseKeyResource } from '../../identity/license-keys/resource.ts';
+import { Grace } from '../../identity/license-keys/rotate.ts';
+import { minted, rotated } from '../../identity/license-keys/secrets.ts';
+import { LicenseKeyView } from '../../identity/license-keys/views.ts';
 import type { ChangeScope } from '../../kernel/changes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { fieldsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { shownOnce } from '../license-keys/mint.ts';
-import { licenseKeyResource } from '../license-keys/resource.ts';
-import { Grace } from '../license-keys/rotate.ts';
-import { minted, rotated } from '../license-keys/secrets.ts';
-import { LicenseKeyView } from '../license-keys/views.ts';
 import { projectResource } from './resource.ts';
 
 interface Issued {

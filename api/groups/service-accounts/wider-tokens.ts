@@ -1,6 +1,6 @@
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { apiTokens } from '../../../schemas/resources/service-account.ts';
-import type { Caller } from '../../identity/directory.ts';
+import type { Caller } from '../../identity/caller.ts';
 import { coversScope } from '../../identity/scopes.ts';
 import { ApiError } from '../../kernel/errors.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { requireEntitlement } from '../../../queries/entitlement.ts';
+import { LogRecord, readLogs } from '../../../queries/logs/record.ts';
 import { traceIs } from '../../../schemas/tables/search.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { LogRecord, readLogs } from '../logs/record.ts';
 
 export const traceLogs = defineOperation({
   method: 'GET',

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { readVolumes } from '../../../queries/ledger/ledger.ts';
+import { iso, monthParameter, periodOf, project } from '../../../queries/ledger/period.ts';
+import { type Known, Known as KnownSchema, known } from '../../../queries/ledger/unknown.ts';
 import { Price } from '../../../schemas/resources/plan.ts';
 import type { Signal } from '../../../schemas/topics.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { costOf } from './cost.ts';
-import { readVolumes } from './ledger.ts';
-import { iso, monthParameter, periodOf, project } from './period.ts';
-import { type Known, Known as KnownSchema, known } from './unknown.ts';
 import { Period, PlanRef, usageCache } from './views.ts';
 
 const CostView = z.strictObject({

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { readVolumes, totalOf } from '../../../queries/ledger/ledger.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../../schemas/resources/plan.ts';
 import { quotaWindowAt } from '../../../schemas/resources/quota.ts';
 import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
-import { readVolumes, totalOf } from './ledger.ts';
 import { lossesOf, retentionWithin } from './plan-change.ts';
 import { isAvailable } from './plans.ts';
 import { PlanRef } from './views.ts';

@@ -1,6 +1,6 @@
+import { type Known, known, sumOf, unknown } from '../../../queries/ledger/unknown.ts';
 import type { Price } from '../../../schemas/resources/plan.ts';
 import { type Signal, signals } from '../../../schemas/topics.ts';
-import { type Known, known, sumOf, unknown } from './unknown.ts';
 
 const gigabyte = 1e9;
 

@@ -1,13 +1,13 @@
 import { z } from 'zod';
+import { iso } from '../../../queries/ledger/period.ts';
+import { QuotaState, quotaStates, readUsed } from '../../../queries/ledger/quota-states.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { noQuota, Quota, quotaId, quotaScopes, quotas, quotaWindows } from '../../../schemas/resources/quota.ts';
-import type { Caller } from '../../identity/directory.ts';
+import type { Caller } from '../../identity/caller.ts';
 import { ApiError, type Detail } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
-import { iso } from './period.ts';
-import { QuotaState, quotaStates, readUsed } from './quota-states.ts';
 
 const QuotaView = z.strictObject({
   ...Quota.shape,

@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import { readVolumes, totalOf } from '../../../queries/ledger/ledger.ts';
+import { iso, monthParameter, periodOf, project } from '../../../queries/ledger/period.ts';
+import { Known, known, unknown } from '../../../queries/ledger/unknown.ts';
+import { Volume } from '../../../queries/ledger/volume.ts';
 import { ledgerGroups } from '../../../schemas/ledger-groups.ts';
 import type { Bus } from '../../../schemas/ports/bus.ts';
 import { quotaWindowAt } from '../../../schemas/resources/quota.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readVolumes, totalOf } from './ledger.ts';
-import { iso, monthParameter, periodOf, project } from './period.ts';
-import { Known, known, unknown } from './unknown.ts';
-import { Period, PlanRef, usageCache, Volume } from './views.ts';
+import { Period, PlanRef, usageCache } from './views.ts';
 
 const Projected = z.strictObject({
   ...Volume.shape,

@@ -1,12 +1,21 @@
 import { z } from 'zod';
+import {
+  addRow,
+  chosen,
+  emptyVolume,
+  type Hours,
+  type LedgerFilter,
+  type SumRow,
+  sums,
+} from '../../../queries/ledger/ledger.ts';
+import { iso } from '../../../queries/ledger/period.ts';
+import { Amount, Landed } from '../../../queries/ledger/volume.ts';
 import { millisecondsOf } from '../../../queries/range.ts';
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { nameGroups } from './group-names.ts';
-import { addRow, chosen, emptyVolume, type Hours, type LedgerFilter, type SumRow, sums } from './ledger.ts';
-import { iso } from './period.ts';
-import { Amount, Landed, SignalName, usageCache } from './views.ts';
+import { SignalName, usageCache } from './views.ts';
 
 const hourMs = 3_600_000;
 const stepMs = { hour: hourMs, day: 24 * hourMs } as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
-import type { Caller } from '../../identity/directory.ts';
+import type { Caller } from '../../identity/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 
 /** The organization as its members see it. */

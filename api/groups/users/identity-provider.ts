@@ -1,7 +1,7 @@
 import { identityProviderId, identityProviders } from '../../../schemas/resources/identity-provider.ts';
+import { redirectUriOf } from '../../identity/sso/oidc-client.ts';
 import { noProvider, ProviderView, viewOf } from '../../identity/sso/view.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { redirectUriOf } from '../authentication/oidc-client.ts';
 
 export const getIdentityProvider = defineOperation({
   method: 'GET',

@@ -3,7 +3,7 @@ import { organizations, organizationsTenant } from '../../../schemas/resources/o
 import { memberships, roles } from '../../../schemas/resources/user.ts';
 import { OrganizationName } from '../../identity/accounts/names.ts';
 import { makeOrganization } from '../../identity/accounts/organization.ts';
-import { personOf } from '../../identity/directory.ts';
+import { personOf } from '../../identity/caller.ts';
 import { ApiError, rateLimited } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 

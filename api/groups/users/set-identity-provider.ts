@@ -9,13 +9,13 @@ import {
 } from '../../../schemas/resources/identity-provider.ts';
 import { clientSecretPurpose } from '../../identity/sso/client-secret.ts';
 import { domainOf, isProved } from '../../identity/sso/domains.ts';
+import { redirectUriOf } from '../../identity/sso/oidc-client.ts';
 import { discover, issuerProblem, reasonOf } from '../../identity/sso/provider.ts';
 import { noProvider, ProviderBody, ProviderView, secretFields, viewOf } from '../../identity/sso/view.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { sealSecrets, tellSecrets } from '../../resources/resource-secrets.ts';
-import { redirectUriOf } from '../authentication/oidc-client.ts';
 
 type Body = z.output<typeof ProviderBody>;
 

@@ -4,7 +4,8 @@ import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
-import { type ChangeScope, changesOf, type Who } from '../../kernel/changes.ts';
+import { type ChangeScope, changesOf } from '../../kernel/changes.ts';
+import type { Who } from '../caller.ts';
 
 const graceMs = 30 * 86_400_000;
 

@@ -1,5 +1,6 @@
 /** What was closed for long enough is erased; its audit records stay, without what names people. */
 import { randomUUID } from 'node:crypto';
+import { hourly } from '../../../runtime/hourly.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
 import type { CollectionDefinition, Documents } from '../../../schemas/ports/documents.ts';
@@ -13,7 +14,6 @@ import { evidenceHeadsTable } from '../../../schemas/tables/evidence-heads.ts';
 import { tenantTables } from '../../../schemas/tables/index.ts';
 import { quote } from '../../../schemas/tables/literal.ts';
 import { eraseDetails } from '../../audit/erasure.ts';
-import { hourly } from '../../hourly.ts';
 import { removeSessions } from '../sessions.ts';
 import { systemChange, theSystem } from './closing.ts';
 import { voidTokens } from './one-time-tokens.ts';

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { Attributes, attributesOf, restoredValue } from '../../../queries/attributes.ts';
+import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
+import { Attributes, attributesOf, restoredValue } from '../attributes.ts';
 import {
   InstrumentationScope,
   instrumentationScopeOf,
   type ScopeRow,
   scopeSelection,
-} from '../../../queries/instrumentation-scope.ts';
-import { type Resource, resourceFields, resourceFieldsOf, resourcesOf } from '../../../queries/resources.ts';
-import { formatTime } from '../../../queries/time.ts';
-import type { QueryParameters, TenantColumns } from '../../../schemas/ports/columns.ts';
+} from '../instrumentation-scope.ts';
+import { type Resource, resourceFields, resourceFieldsOf, resourcesOf } from '../resources.ts';
+import { formatTime } from '../time.ts';
 
 /** A log record as answers carry it. */
 export const LogRecord = z.strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { TenantColumns } from '../../../schemas/ports/columns.ts';
-import { quotaWindowAt } from '../../../schemas/resources/quota.ts';
-import { type Signal, signals } from '../../../schemas/topics.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { quotaWindowAt } from '../../schemas/resources/quota.ts';
+import { type Signal, signals } from '../../schemas/topics.ts';
 import { basisDays, forecast } from './forecast.ts';
 import { type LedgerFilter, readDays } from './ledger.ts';
 import type { Known } from './unknown.ts';

@@ -1,6 +1,6 @@
 /** `host:port` as settings spell it. */
 import type { AddressInfo, Server } from 'node:net';
-import { UnavailableError } from '../../schemas/errors.ts';
+import { UnavailableError } from '../schemas/errors.ts';
 
 /** Starts a server; resolves with the address as bound, rejects with what to do when that is impossible. */
 export const bind = async (server: Server, setting: string, address: string): Promise<string> => {

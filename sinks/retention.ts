@@ -1,11 +1,13 @@
 /** Applies each tenant's retention once an hour, from whichever process runs the sinks. */
 
-import { hourly } from '../api/hourly.ts';
+import { hourly } from '../runtime/hourly.ts';
+import type { Clock } from '../schemas/ports/clock.ts';
+import type { Columns } from '../schemas/ports/columns.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
+import type { Log } from '../schemas/ports/log.ts';
 import { organizations } from '../schemas/resources/organization.ts';
 import { plans } from '../schemas/resources/plan.ts';
-import { applyRetention, type RetentionPolicy } from '../sinks/engine/retention.ts';
-import type { Platform } from './platform.ts';
+import { applyRetention, type RetentionPolicy } from './engine/retention.ts';
 
 /** The plan's days, shortened by the organization's own. */
 export async function* retentionPolicies(documents: Pick<Documents, 'everywhere'>): AsyncGenerator<RetentionPolicy> {
@@ -19,8 +21,15 @@ export async function* retentionPolicies(documents: Pick<Documents, 'everywhere'
   }
 }
 
+export interface RetentionOptions {
+  readonly columns: Columns;
+  readonly documents: Pick<Documents, 'everywhere'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /** Starts the schedule; a failed run is logged and tried again at the next. `stop` waits for one that is under way. */
-export const scheduleRetention = ({ columns, documents, clock, log }: Platform): { stop(): Promise<void> } =>
+export const scheduleRetention = ({ columns, documents, clock, log }: RetentionOptions): { stop(): Promise<void> } =>
   hourly(
     async () => {
       const result = await applyRetention(columns, retentionPolicies(documents), clock);

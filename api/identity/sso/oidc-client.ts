@@ -5,9 +5,9 @@ import {
   identityProviders,
 } from '../../../schemas/resources/identity-provider.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { clientSecretPurpose } from '../../identity/sso/client-secret.ts';
-import type { Client } from '../../identity/sso/provider.ts';
 import type { Ports } from '../../kernel/ports.ts';
+import { clientSecretPurpose } from './client-secret.ts';
+import type { Client } from './provider.ts';
 
 /** An organization's provider where it is in use, with the client that we are there. */
 export const providerOf = async (

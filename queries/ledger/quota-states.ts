@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { TenantColumns } from '../../../schemas/ports/columns.ts';
-import type { Plan } from '../../../schemas/resources/plan.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import type { Plan } from '../../schemas/resources/plan.ts';
 import {
   type Quota,
   type QuotaScope,
@@ -9,7 +9,7 @@ import {
   quotaWindowAt,
   quotaWindows,
   rejectThresholds,
-} from '../../../schemas/resources/quota.ts';
+} from '../../schemas/resources/quota.ts';
 import { readVolumes, totalOf } from './ledger.ts';
 import { iso } from './period.ts';
 

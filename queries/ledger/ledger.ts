@@ -1,6 +1,6 @@
-import type { TenantColumns } from '../../../schemas/ports/columns.ts';
-import { type Signal, signals } from '../../../schemas/topics.ts';
-import type { Amount, Volume } from './views.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { type Signal, signals } from '../../schemas/topics.ts';
+import type { Amount, Volume } from './volume.ts';
 
 /** Hours of reception, `toMs` not among them. */
 export interface Hours {

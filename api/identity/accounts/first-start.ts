@@ -1,35 +1,17 @@
 /** The first start of an installation: plans, an organization, its Owner, a project and a license key. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { systemChange, theSystem } from '../api/identity/accounts/closing.ts';
-import { makeOrganization } from '../api/identity/accounts/organization.ts';
-import { hashPassword } from '../api/identity/password.ts';
-import { isWellFormed, makeLicenseKey } from '../schemas/license-key-format.ts';
-import { systemClock } from '../schemas/ports/clock.ts';
-import { ConflictError, type Documents, defineCollection, platformTenant } from '../schemas/ports/documents.ts';
-import { licenseKeyFields, licenseKeys } from '../schemas/resources/license-key.ts';
-import { licenseKeyUses } from '../schemas/resources/license-key-use.ts';
-import { organizations } from '../schemas/resources/organization.ts';
-import { defaultPlans, plans, plansTenant } from '../schemas/resources/plan.ts';
-import { projects } from '../schemas/resources/project.ts';
-import { quotas } from '../schemas/resources/quota.ts';
-import { memberships, users, usersTenant } from '../schemas/resources/user.ts';
-import { type Settings, SettingsError } from '../schemas/settings.ts';
-
-/** One document says that an installation was set up; its insertion decides between two first starts at once. */
-const installation = defineCollection<{ organizationId: string }>({ name: 'installation' });
-
-/** Collections whose indexes a start makes sure of. */
-export const bootstrapCollections = [
-  installation,
-  organizations,
-  plans,
-  licenseKeys,
-  licenseKeyUses,
-  projects,
-  quotas,
-  users,
-  memberships,
-];
+import { isWellFormed, makeLicenseKey } from '../../../schemas/license-key-format.ts';
+import { systemClock } from '../../../schemas/ports/clock.ts';
+import { ConflictError, type Documents, platformTenant } from '../../../schemas/ports/documents.ts';
+import { installation } from '../../../schemas/resources/installation.ts';
+import { licenseKeyFields, licenseKeys } from '../../../schemas/resources/license-key.ts';
+import { defaultPlans, plans, plansTenant } from '../../../schemas/resources/plan.ts';
+import { projects } from '../../../schemas/resources/project.ts';
+import { users, usersTenant } from '../../../schemas/resources/user.ts';
+import { type Settings, SettingsError } from '../../../schemas/settings.ts';
+import { hashPassword } from '../password.ts';
+import { systemChange, theSystem } from './closing.ts';
+import { makeOrganization } from './organization.ts';
 
 /** What is shown once, to whoever started the installation. Values that came from the settings are absent. */
 export interface FirstStart {
@@ -39,7 +21,7 @@ export interface FirstStart {
 }
 
 /** Sets a new installation up; `undefined` when it was set up before. All or nothing. */
-export const bootstrap = async (documents: Documents, settings: Settings): Promise<FirstStart | undefined> => {
+export const makeFirstStart = async (documents: Documents, settings: Settings): Promise<FirstStart | undefined> => {
   if ((await documents.of(platformTenant).collection(installation).find('installation')) !== undefined)
     return undefined;
   const given = settings.BOOTSTRAP_LICENSE_KEY;

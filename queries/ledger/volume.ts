@@ -1,0 +1,18 @@
+import { z } from 'zod';
+
+export const Landed = z.strictObject({ records: z.int(), bytes: z.int() });
+export const Amount = z.strictObject({ requests: z.int(), records: z.int(), bytes: z.int() });
+export type Amount = z.output<typeof Amount>;
+
+/** What became of what was sent. `accepted + replayed = landed + deadLettered`, in records, once nothing is pending. */
+export const Volume = z.strictObject({
+  accepted: Amount.describe('Durable when it was answered; bytes are decompressed'),
+  landed: Landed.describe('Of it, what can be read'),
+  deadLettered: Amount.describe('Of it, what could not be landed and is kept as a dead letter'),
+  replayed: Amount.describe('Dead letters of accepted records that were sent through again'),
+  refused: Amount.describe('Malformed, kept as a dead letter; its records are not known, bytes are as received'),
+  dropped: Amount.describe('Of refused and deadLettered, what was discarded'),
+  rejected: Amount.describe('Not taken and not kept; records and bytes are 0 where the body was not read'),
+  rejectedBy: z.array(z.strictObject({ reason: z.string(), ...Amount.shape })),
+});
+export type Volume = z.output<typeof Volume>;
