@@ -74,7 +74,7 @@ const inProcess = (script: string, input = ''): Promise<string> =>
   });
 
 const opening = (path: string): string => `
-  import { chdbColumns } from './sinks/adapters/columns-chdb.ts';
+  import { chdbColumns } from './adapters/columns-chdb/columns-chdb.ts';
   const columns = await chdbColumns({ directory: ${JSON.stringify(path)}, temporaryDirectory: ${JSON.stringify(join(path, 'memory'))} }).catch((error) => { console.log(error.name, error.message); process.exit(0); });`;
 
 test('chDB: a directory that another process has is refused with what to do', async (t) => {
@@ -105,7 +105,7 @@ test('chDB: what lies on standard input does not get into the tables', async (t)
   t.teardown(() => rmSync(path, { recursive: true, force: true }));
   const script = `${opening(path)}
     import { migrate } from './sinks/migrations/index.ts';
-    import { silent } from './schemas/log.ts';
+    import { silent } from './schemas/ports/log.ts';
     const applied = await migrate(columns, silent);
     const [{ rows }] = await columns.query('SELECT count() AS rows FROM schema_migrations');
     console.log(applied - Number(rows));
