@@ -1,5 +1,7 @@
 /** Starts the management API as a role. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { defineJob, type Job, openJobs } from '../runtime/jobs.ts';
+import { leases } from '../runtime/leases.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
@@ -34,7 +36,7 @@ import { openEvidence } from './audit/evidence.ts';
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
 import { openReplayJobs, replayJobs } from './dead-letters/replay-jobs.ts';
 import { operations } from './groups/index.ts';
-import { scheduleErasing } from './identity/accounts/erasing.ts';
+import { type ErasingPorts, eraseClosedOrganizations } from './identity/accounts/erasing.ts';
 import { sweepTokens } from './identity/accounts/one-time-tokens.ts';
 import { openDirectory } from './identity/directory.ts';
 import { openPasswords } from './identity/password.ts';
@@ -42,7 +44,7 @@ import { scopesOf } from './identity/scopes.ts';
 import { makeSecretBox, secretKeyOf } from './identity/secret-box.ts';
 import { sweepSessions } from './identity/sessions.ts';
 import { openTokenUses, sweepApiTokens } from './identity/token-uses.ts';
-import { openTokens } from './identity/tokens.ts';
+import { openTokens, type Tokens } from './identity/tokens.ts';
 import { type Outbound, openOutbound } from './kernel/outbound.ts';
 import { makeApiServer } from './kernel/server.ts';
 import { startMailDelivery } from './mail/delivery.ts';
@@ -97,14 +99,33 @@ const collections: readonly CollectionDefinition<object>[] = [
   licenseKeyUses,
   quotas,
   resourceHistory,
+  leases,
 ];
 
-const upkeepMs = 3_600_000;
+type UpkeepPorts = ErasingPorts & { readonly tokens: Tokens };
+
+const hourly = (name: string, summary: string, run: (ports: UpkeepPorts) => Promise<void>): Job<UpkeepPorts> =>
+  defineJob({ name, summary, everyMs: 3_600_000, scope: 'installation', run });
+
+/** Timed work of the API. */
+const upkeep: readonly Job<UpkeepPorts>[] = [
+  eraseClosedOrganizations,
+  hourly('signing-keys', 'Rotates the key that signs sessions', ({ tokens }) => tokens.rotate()),
+  hourly('sessions', 'Deletes sessions that are over', ({ documents, clock }) => sweepSessions(documents, clock.now())),
+  hourly('api-tokens', 'Deletes API tokens that expired long ago', ({ documents, clock }) =>
+    sweepApiTokens(documents, clock.now()),
+  ),
+  hourly('mailed-links', 'Deletes mailed links that are over', ({ documents, clock }) =>
+    sweepTokens(documents, clock.now()),
+  ),
+];
+
 const drainStepMs = 20;
 
 /** Resolves once rights are loaded, so that the first request is already answered by them. */
 export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
   const { documents, settings, clock, log, deadLetters } = options;
+  const jobs = openJobs(options);
   await documents.ensureCollections(collections);
   const box = makeSecretBox(await secretKeyOf(settings));
   const [directory, tokens, passwords] = await Promise.all([
@@ -113,10 +134,9 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
     openPasswords(),
   ]);
   const mail = openMailQueue({ documents, clock, box, configured: options.mailer.delivers });
-  const delivery = await startMailDelivery({ documents, clock, log, box, mailer: options.mailer });
+  const delivery = await startMailDelivery({ documents, clock, log, box, jobs, mailer: options.mailer });
   const evidence = await openEvidence({ ...options, box });
-  const jobs = openReplayJobs({ deadLetters, documents, clock, log });
-  const erasing = scheduleErasing({ ...options, collections });
+  const replays = openReplayJobs({ deadLetters, documents, clock, log });
   const tokenUses = openTokenUses({ documents, clock, log });
   const server = makeApiServer({
     operations,
@@ -133,21 +153,12 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
       evidence,
       auditActions: [...new Set(operations.flatMap(({ audit }) => audit))],
       deadLetters,
-      replayJobs: jobs,
+      replayJobs: replays,
     },
     metrics: options.metrics,
     checkResponses: options.checkResponses ?? false,
   });
-  const upkeep = setInterval(() => {
-    tokens.rotate().catch((error: unknown) => log.warn({ error }, 'the signing key could not be rotated'));
-    Promise.all([sweepSessions(documents, clock.now()), sweepApiTokens(documents, clock.now())]).catch(
-      (error: unknown) => log.warn({ error }, 'sessions and tokens that are over could not be deleted'),
-    );
-    sweepTokens(documents, clock.now()).catch((error: unknown) =>
-      log.warn({ error }, 'links that are over could not be deleted'),
-    );
-  }, upkeepMs);
-  upkeep.unref();
+  for (const job of upkeep) jobs.start(job, { ...options, tokens, collections });
   const stopped = Promise.withResolvers<void>();
 
   return {
@@ -158,12 +169,11 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
     },
     async stop() {
       server.drain();
-      clearInterval(upkeep);
-      await Promise.all([jobs.stop(), erasing.stop()]);
+      await Promise.all([jobs.stop(), replays.stop()]);
       while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
       // Nothing is recorded any more: what is, gets signed.
       await evidence.close();
-      await Promise.all([directory.close(), tokenUses.close(), tokens.close(), delivery.stop()]);
+      await Promise.all([directory.close(), tokenUses.close(), tokens.close(), delivery.close()]);
       stopped.resolve();
     },
     failed: stopped.promise,

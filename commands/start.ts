@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type FirstStart, firstStart, startApi } from '../api/index.ts';
 import { bind } from '../runtime/bind.ts';
+import { openJobs } from '../runtime/jobs.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { firstCollections } from '../schemas/resources/installation.ts';
 import { controlServer } from './control.ts';
@@ -54,17 +55,17 @@ export const start = async (
   if (all) await migrateAll(platform);
   await setUpDocuments(platform, all || names.includes('api'), onFirstStart);
   const deadLetters = await deadLettersOf(platform);
+  const jobs = openJobs(platform);
   const roles: Role[] = [];
   const listeners: Listener[] = [];
   let ingest: Listener | undefined;
-  let retention: { stop(): Promise<void> } | undefined;
   const addresses: [string, string][] = [];
   const wants = (name: RoleName): boolean => all || names.includes(name);
 
   if (wants('sinks')) {
-    const { startRetention, startSinks } = await import('../sinks/index.ts');
+    const { sinkJobs, startSinks } = await import('../sinks/index.ts');
     roles.push(await startSinks({ ...platform, only: components }));
-    retention = startRetention(platform);
+    for (const job of sinkJobs) jobs.start(job, platform);
   }
   if (wants('processors')) {
     const { startProcessors } = await import('../processors/index.ts');
@@ -103,12 +104,12 @@ export const start = async (
       draining = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
+      await jobs.stop();
       // Who takes in stops first, who lands what was taken in last.
       for (const role of [...roles].reverse()) await role.stop();
       server.closeAllConnections();
       await closed;
       lag.stop();
-      await retention?.stop();
       await control?.close();
       await deadLetters.close();
       log.info({}, 'stopped');

@@ -12,7 +12,7 @@ import type { Sink } from './engine/sink.ts';
 import { evidenceHeads } from './evidence-heads.ts';
 import { logs } from './logs.ts';
 import { metrics } from './metrics.ts';
-import { type RetentionOptions, scheduleRetention } from './retention.ts';
+import { applyRetentionHourly } from './retention.ts';
 import { traces } from './traces.ts';
 import { usage } from './usage.ts';
 
@@ -50,8 +50,8 @@ export const migrateTables = async (columns: Columns, log: Log): Promise<void> =
   await migrate(columns, log);
 };
 
-/** Applies each tenant's retention now and once an hour; `stop` waits for a run that is under way. */
-export const startRetention = (options: RetentionOptions): { stop(): Promise<void> } => scheduleRetention(options);
+/** Timed work of the sinks. */
+export const sinkJobs = [applyRetentionHourly];
 
 /** Starts consuming. Tables and topics must be there. */
 export const startSinks = async (options: SinksOptions): Promise<Role> => {

@@ -1,6 +1,4 @@
-/** Applies each tenant's retention once an hour, from whichever process runs the sinks. */
-
-import { hourly } from '../runtime/hourly.ts';
+import { defineJob } from '../runtime/jobs.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
@@ -28,12 +26,14 @@ export interface RetentionOptions {
   readonly log: Log;
 }
 
-/** Starts the schedule; a failed run is logged and tried again at the next. `stop` waits for one that is under way. */
-export const scheduleRetention = ({ columns, documents, clock, log }: RetentionOptions): { stop(): Promise<void> } =>
-  hourly(
-    async () => {
-      const result = await applyRetention(columns, retentionPolicies(documents), clock);
-      log.info({ ...result }, 'retention applied');
-    },
-    (error) => log.error({ error }, 'retention could not be applied; it is tried again in an hour'),
-  );
+/** Deletes what is older than each tenant keeps. */
+export const applyRetentionHourly = defineJob<RetentionOptions>({
+  name: 'retention',
+  summary: 'Deletes telemetry that is older than its organization keeps',
+  everyMs: 3_600_000,
+  scope: 'installation',
+  async run({ columns, documents, clock, log }) {
+    const result = await applyRetention(columns, retentionPolicies(documents), clock);
+    log.info({ ...result }, 'retention applied');
+  },
+});

@@ -1,6 +1,7 @@
+import { defineJob, type Jobs } from '../../runtime/jobs.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
-import { ConflictError, type Documents, type Stored } from '../../schemas/ports/documents.ts';
+import { ConflictError, type Documents, type Feed, type Stored } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Mailer } from '../../schemas/ports/mail.ts';
 import { type OutgoingMail, outgoingMails, outgoingMailsTenant } from '../../schemas/resources/outgoing-mail.ts';
@@ -23,8 +24,6 @@ const leaseMs = 2 * minuteMs;
 /** Entries given up are kept for so long, for whoever asks what became of them. */
 const keptMs = 30 * 86_400_000;
 const longestSleepMs = 60 * minuteMs;
-/** How long stopping waits for the attempt under way. */
-const patienceMs = 5_000;
 
 /**
  * Sends what is in the queue, soon after it was committed, whichever instance wrote it; each message by one instance at a
@@ -37,15 +36,13 @@ export const startMailDelivery = async (ports: {
   readonly log: Log;
   readonly box: SecretBox;
   readonly mailer: Mailer;
+  readonly jobs: Jobs;
   readonly waitsMs?: readonly number[];
-}): Promise<{ stop(): Promise<void> }> => {
-  const { documents, clock, log, box, mailer, waitsMs = usualWaitsMs } = ports;
+}): Promise<Pick<Feed, 'close'>> => {
+  const { documents, clock, log, box, mailer, jobs, waitsMs = usualWaitsMs } = ports;
   const stored = documents.of(outgoingMailsTenant).collection(outgoingMails);
   /** What there is to do, from the feed: nothing is asked of the store while nothing is due. */
   const dueById = new Map<string, number>();
-  let stopped = false;
-  let working: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
 
   const later = (ms: number): string => new Date(clock.now() + ms).toISOString();
 
@@ -86,9 +83,9 @@ export const startMailDelivery = async (ports: {
     await attempt(await stored.update(id, claim, entry.version));
   };
 
-  const work = async (): Promise<void> => {
+  const work = async (signal: AbortSignal): Promise<void> => {
     for (const [id, dueAtMs] of [...dueById]) {
-      if (stopped) return;
+      if (signal.aborted) return;
       if (dueAtMs > clock.now()) continue;
       await handle(id).catch((error: unknown) => {
         // Another instance was faster, and has it now.
@@ -99,35 +96,25 @@ export const startMailDelivery = async (ports: {
     }
   };
 
-  const schedule = (): void => {
-    if (stopped || working !== undefined) return;
-    clearTimeout(timer);
-    if (dueById.size === 0) return;
-    const nextMs = Math.min(...dueById.values());
-    timer = setTimeout(
-      () => {
-        working = work().finally(() => {
-          working = undefined;
-          schedule();
-        });
+  const job = jobs.start(
+    defineJob({
+      name: 'mail-delivery',
+      summary: 'Sends what is in the queue of mail',
+      everyMs: longestSleepMs,
+      scope: 'process',
+      async run(_, signal) {
+        await work(signal);
+        if (dueById.size > 0) job.wake(Math.min(...dueById.values()));
       },
-      Math.min(Math.max(0, nextMs - clock.now()), longestSleepMs),
-    );
-    timer.unref();
-  };
+    }),
+    undefined,
+  );
 
   const feed = await documents.follow(outgoingMails, ({ id, document }) => {
     if (document === undefined) dueById.delete(id);
     else dueById.set(id, Date.parse(document.dueAt));
-    schedule();
+    job.wake(Math.min(...dueById.values()));
   });
 
-  return {
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await Promise.race([working, new Promise((over) => setTimeout(over, patienceMs).unref())]);
-      await feed.close();
-    },
-  };
+  return feed;
 };

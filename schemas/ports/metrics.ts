@@ -102,6 +102,25 @@ export const metricDefinitions = {
     buckets: seconds,
     summary: 'Management API requests',
   },
+  oiq_job_runs_total: {
+    type: 'counter',
+    unit: '{run}',
+    labels: ['job', 'outcome'],
+    summary: 'Runs of timed work by outcome: success, failure',
+  },
+  oiq_job_duration_seconds: {
+    type: 'histogram',
+    unit: 's',
+    labels: ['job'],
+    buckets: seconds,
+    summary: 'One run of timed work',
+  },
+  oiq_job_last_success_timestamp_seconds: {
+    type: 'gauge',
+    unit: 's',
+    labels: ['job'],
+    summary: 'When timed work last succeeded in this process, in seconds since the epoch',
+  },
   oiq_counters_degraded: {
     type: 'gauge',
     unit: '1',

@@ -10,9 +10,11 @@ import { makeSecretBox } from '../../api/identity/secret-box.ts';
 import { startMailDelivery } from '../../api/mail/delivery.ts';
 import { type Letter, mailOf, plainName } from '../../api/mail/letter.ts';
 import { openMailQueue } from '../../api/mail/queue.ts';
+import { openJobs } from '../../runtime/jobs.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import type { Mailer } from '../../schemas/ports/mail.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { outgoingMails, outgoingMailsTenant } from '../../schemas/resources/outgoing-mail.ts';
 import { startSmtpServer } from './smtp-server.ts';
 
@@ -34,7 +36,16 @@ const queueOver = async (mailer: Mailer, waitsMs: readonly number[] = [20, 20, 2
   files++;
   const documents = await sqliteDocuments({ path: join(directory, `documents-${files}.sqlite`) });
   const queue = openMailQueue({ documents, clock, box, configured: mailer.delivers });
-  const start = () => startMailDelivery({ documents, clock, log: silent, box, mailer, waitsMs });
+  const start = async () => {
+    const jobs = openJobs({ documents, clock, log: silent, metrics: noMetrics });
+    const delivery = await startMailDelivery({ documents, clock, log: silent, box, mailer, jobs, waitsMs });
+    return {
+      async stop() {
+        await jobs.stop();
+        await delivery.close();
+      },
+    };
+  };
   const stored = documents.of(outgoingMailsTenant).collection(outgoingMails);
   const put = (one: Letter | undefined, lifetimeMs?: number) =>
     documents.transaction((transaction) => queue.put(transaction, one, lifetimeMs));

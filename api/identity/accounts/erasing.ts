@@ -1,6 +1,6 @@
 /** What was closed for long enough is erased; its audit records stay, without what names people. */
 import { randomUUID } from 'node:crypto';
-import { hourly } from '../../../runtime/hourly.ts';
+import { defineJob } from '../../../runtime/jobs.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
 import type { CollectionDefinition, Documents } from '../../../schemas/ports/documents.ts';
@@ -110,9 +110,11 @@ export const eraseDueOrganizations = async (ports: ErasingPorts): Promise<void> 
   for (const id of ids) await erase(ports, id);
 };
 
-/** Looks for them soon after the start and once an hour. */
-export const scheduleErasing = (ports: ErasingPorts): { stop(): Promise<void> } =>
-  hourly(
-    () => eraseDueOrganizations(ports),
-    (error) => ports.log.error({ error }, 'a closed organization could not be erased; it is tried again in an hour'),
-  );
+/** Erases organizations whose time is over. */
+export const eraseClosedOrganizations = defineJob<ErasingPorts>({
+  name: 'erasing',
+  summary: 'Erases organizations that were closed 30 days ago',
+  everyMs: 3_600_000,
+  scope: 'installation',
+  run: eraseDueOrganizations,
+});

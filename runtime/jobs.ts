@@ -1,0 +1,168 @@
+import { hostname } from 'node:os';
+import type { Clock } from '../schemas/ports/clock.ts';
+import type { Documents } from '../schemas/ports/documents.ts';
+import type { Log } from '../schemas/ports/log.ts';
+import type { Metrics } from '../schemas/ports/metrics.ts';
+import { takeLease } from './leases.ts';
+import { atMost } from './within.ts';
+
+/** Timed work, declared once. It bears being run twice, and being cut short: the next run finishes what one left. */
+export interface Job<Ports> {
+  /** Names its lease, its metrics and its log lines. Unique. */
+  readonly name: string;
+  readonly summary: string;
+  readonly everyMs: number;
+  /** When it first runs after a start. Default a minute, or `everyMs` where that is less: a start is busy enough. */
+  readonly firstMs?: number;
+  /** `installation`: one process of all at a time, by a lease, once in `everyMs`. `process`: each process for itself. */
+  readonly scope: 'installation' | 'process';
+  /** What rejects is logged, counted and tried again at the next time. `signal` aborts when the work should end. */
+  run(ports: Ports, signal: AbortSignal): Promise<void>;
+}
+
+export const defineJob = <Ports = void>(job: Job<Ports>): Job<Ports> => job;
+
+export interface RunningJob {
+  /** Runs it at that time (now, without one) if it would run later. A run under way is followed by another. */
+  wake(atMs?: number): void;
+}
+
+export interface Jobs {
+  start<Ports>(job: Job<Ports>, ports: Ports): RunningJob;
+  /** Aborts the runs under way and waits for them, ten seconds at most. */
+  stop(): Promise<void>;
+}
+
+export interface JobsOptions {
+  readonly documents: Pick<Documents, 'of'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** How long a process that vanished keeps others from its jobs. */
+  readonly leaseMs?: number;
+}
+
+const stoppingMs = 10_000;
+const usualFirstMs = 60_000;
+
+/** Rings once, at the earliest of the times that were set since it rang last. */
+interface Alarm {
+  set(atMs: number): void;
+  start(): void;
+  stop(): void;
+}
+
+/** A timer holds 24.8 days at most, and a clock may be set: it is looked at again after an hour. */
+const longestTimerMs = 3_600_000;
+
+const openAlarm = (clock: Clock, ring: () => void): Alarm => {
+  let timer: NodeJS.Timeout | undefined;
+  let dueMs = Number.POSITIVE_INFINITY;
+  const start = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(
+      () => {
+        if (dueMs > clock.now()) return start();
+        dueMs = Number.POSITIVE_INFINITY;
+        ring();
+      },
+      Math.min(Math.max(0, dueMs - clock.now()), longestTimerMs),
+    );
+    timer.unref();
+  };
+  return {
+    set(atMs) {
+      dueMs = Math.min(dueMs, atMs);
+    },
+    start,
+    stop: () => clearTimeout(timer),
+  };
+};
+
+/** Runs jobs until `stop`. Every run is counted in `oiq_job_*`, failures are logged by name. */
+export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
+  const { clock, log, metrics } = runtime;
+  const stopping = new AbortController();
+  const running = new Set<Promise<void>>();
+  const alarms = new Set<Alarm>();
+  const lease = {
+    ...runtime,
+    holder: `${hostname()}:${process.pid}`,
+    ...(leaseMs !== undefined && { forMs: leaseMs }),
+  };
+
+  /** Runs it, and answers whether it succeeded. */
+  const attempt = async <Ports>({ name, run }: Job<Ports>, ports: Ports, signal: AbortSignal): Promise<boolean> => {
+    const startedMs = clock.now();
+    let succeeded = true;
+    try {
+      await run(ports, signal);
+      metrics.set('oiq_job_last_success_timestamp_seconds', clock.now() / 1_000, { job: name });
+    } catch (error) {
+      succeeded = false;
+      if (!stopping.signal.aborted) log.error({ error, job: name }, 'a job failed; it is tried again');
+    }
+    metrics.add('oiq_job_runs_total', 1, { job: name, outcome: succeeded ? 'success' : 'failure' });
+    metrics.observe('oiq_job_duration_seconds', (clock.now() - startedMs) / 1_000, { job: name });
+    return succeeded;
+  };
+
+  /** Answers when it should be looked at again. */
+  const turn = async <Ports>(job: Job<Ports>, ports: Ports, early: boolean): Promise<number> => {
+    const nextMs = clock.now() + job.everyMs;
+    if (job.scope === 'process') {
+      await attempt(job, ports, stopping.signal);
+      return nextMs;
+    }
+    const taken = await takeLease(job.name, lease, { early });
+    if ('freeAtMs' in taken) return Math.min(nextMs, taken.freeAtMs);
+    const succeeded = await attempt(job, ports, AbortSignal.any([stopping.signal, taken.lost]));
+    // What was cut short by a stop is for another process, now.
+    await taken.release(succeeded && !stopping.signal.aborted ? nextMs : 0);
+    return nextMs;
+  };
+
+  const start = <Ports>(job: Job<Ports>, ports: Ports): RunningJob => {
+    let busy = false;
+    let early = false;
+    const alarm = openAlarm(clock, () => {
+      busy = true;
+      const asked = early;
+      early = false;
+      const run = turn(job, ports, asked)
+        .catch((error: unknown) => {
+          log.warn({ error, job: job.name }, 'the lease of a job could not be taken; it is tried again');
+          return clock.now() + Math.min(job.everyMs, usualFirstMs);
+        })
+        .then((nextMs) => {
+          busy = false;
+          running.delete(run);
+          alarm.set(nextMs);
+          if (!stopping.signal.aborted) alarm.start();
+        });
+      running.add(run);
+    });
+    alarms.add(alarm);
+    alarm.set(clock.now() + (job.firstMs ?? Math.min(job.everyMs, usualFirstMs)));
+    alarm.start();
+    return {
+      wake(atMs = clock.now()) {
+        early = true;
+        alarm.set(atMs);
+        if (!busy && !stopping.signal.aborted) alarm.start();
+      },
+    };
+  };
+
+  return {
+    start,
+    async stop() {
+      stopping.abort();
+      for (const alarm of alarms) alarm.stop();
+      await atMost(
+        stoppingMs,
+        Promise.all(running).then(() => undefined),
+      );
+    },
+  };
+};

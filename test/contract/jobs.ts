@@ -1,0 +1,208 @@
+/** Timed work over any documents store: `scope: 'installation'` is run by one process at a time, whatever happens to it. */
+import test from 'ava';
+import { defineJob, type Jobs, openJobs } from '../../runtime/jobs.ts';
+import { leases, takeLease } from '../../runtime/leases.ts';
+import { type Documents, platformTenant } from '../../schemas/ports/documents.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { type MetricName, type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
+
+const clock = { now: () => Date.now() };
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  const deadline = Date.now() + 60_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error('it did not come to that within a minute');
+    await pause(5);
+  }
+};
+
+/** A store that a process cannot reach at times. */
+const reachableWhile = (documents: Documents, reachable: () => boolean): Pick<Documents, 'of'> => ({
+  of: (tenantId) => ({
+    tenantId,
+    collection(definition) {
+      const collection = documents.of(tenantId).collection(definition);
+      return new Proxy(collection, {
+        get: (target, name) => {
+          if (!reachable()) throw new Error('the store cannot be reached');
+          const method = Reflect.get(target, name) as (...args: unknown[]) => unknown;
+          return method.bind(target);
+        },
+      });
+    },
+  }),
+});
+
+export const jobsContract = (open: () => Promise<Documents>): void => {
+  let documents: Documents;
+  test.before(async () => {
+    documents = await open();
+    await documents.ensureCollections([leases]);
+  });
+  test.after.always(() => documents.close());
+
+  const opened = (leaseMs?: number, metrics: Metrics = noMetrics): Jobs =>
+    openJobs({ documents, clock, log: silent, metrics, ...(leaseMs !== undefined && { leaseMs }) });
+
+  test('one process of three runs a job of the installation, and all of them run a job of the process', async (t) => {
+    const processes = [opened(), opened(), opened()];
+    let underWay = 0;
+    let together = 0;
+    const shared: number[] = [];
+    const own: number[] = [];
+    for (const [index, jobs] of processes.entries()) {
+      jobs.start(
+        defineJob({
+          name: 'shared',
+          summary: 'Counts itself',
+          everyMs: 5,
+          scope: 'installation',
+          async run() {
+            underWay++;
+            together = Math.max(together, underWay);
+            shared.push(index);
+            await pause(2);
+            underWay--;
+          },
+        }),
+        undefined,
+      );
+      jobs.start(
+        defineJob({
+          name: 'own',
+          summary: 'Counts itself',
+          everyMs: 5,
+          scope: 'process',
+          run: async () => void own.push(index),
+        }),
+        undefined,
+      );
+    }
+    await until(() => shared.length >= 10 && new Set(own).size === 3);
+    for (const jobs of processes) await jobs.stop();
+    t.is(together, 1);
+  });
+
+  test('a job of the installation that ran here does not run again there before its time, but when it is woken', async (t) => {
+    const [first, second] = [opened(), opened()];
+    const runs: string[] = [];
+    const job = (by: string) =>
+      defineJob({
+        name: 'hourly',
+        summary: 'Counts itself',
+        everyMs: 3_600_000,
+        firstMs: 0,
+        scope: 'installation',
+        run: async () => void runs.push(by),
+      });
+    first.start(job('first'), undefined);
+    await until(() => runs.length === 1);
+    await until(async () => {
+      const lease = await documents.of(platformTenant).collection(leases).find('hourly');
+      return Date.parse(lease?.notBefore ?? '') > Date.now();
+    });
+    const running = second.start(job('second'), undefined);
+    await pause(50);
+    t.deepEqual(runs, ['first']);
+    running.wake();
+    await until(() => runs.length === 2);
+    t.deepEqual(runs, ['first', 'second']);
+    await Promise.all([first.stop(), second.stop()]);
+  });
+
+  test('a lease of a process that vanished is taken over when it ran out, and the vanished one learns of it', async (t) => {
+    let away = false;
+    const vanished = await takeLease('vanishing', {
+      documents: reachableWhile(documents, () => !away),
+      clock,
+      holder: 'vanished',
+      forMs: 60,
+    });
+    away = true;
+    if ('freeAtMs' in vanished) return t.fail('the lease was free');
+    const jobs = opened(60);
+    let taken = false;
+    jobs.start(
+      defineJob({
+        name: 'vanishing',
+        summary: 'Waits for its lease',
+        everyMs: 10,
+        scope: 'installation',
+        async run() {
+          taken = true;
+        },
+      }),
+      undefined,
+    );
+    await until(() => taken);
+    await until(() => vanished.lost.aborted);
+    await jobs.stop();
+    t.true(vanished.lost.aborted);
+  });
+
+  test('a lease is renewed while the work goes on, however long it takes', async (t) => {
+    const lease = await takeLease('long', { documents, clock, holder: 'one', forMs: 500 });
+    if ('freeAtMs' in lease) return t.fail('the lease was free');
+    const first = await documents.of(platformTenant).collection(leases).find('long');
+    await until(async () => {
+      const now = await documents.of(platformTenant).collection(leases).find('long');
+      return Date.parse(now?.until ?? '') > Date.parse(first?.until ?? '') + 500;
+    });
+    t.true('freeAtMs' in (await takeLease('long', { documents, clock, holder: 'two', forMs: 500 })));
+    await lease.release();
+    const next = await takeLease('long', { documents, clock, holder: 'two', forMs: 500 });
+    t.false('freeAtMs' in next);
+    if (!('freeAtMs' in next)) await next.release();
+  });
+
+  test('a run that fails is counted and tried again, and one that succeeds is counted with its time', async (t) => {
+    const counted: string[] = [];
+    const metrics: Metrics = {
+      ...noMetrics,
+      add: (name: MetricName, _: number, labels: object) =>
+        void counted.push(`${name} ${Object.values(labels).join(' ')}`),
+    };
+    const jobs = opened(undefined, metrics);
+    let runs = 0;
+    jobs.start(
+      defineJob({
+        name: 'failing',
+        summary: 'Fails once',
+        everyMs: 5,
+        scope: 'process',
+        async run() {
+          if (runs++ === 0) throw new Error('the first run fails');
+        },
+      }),
+      undefined,
+    );
+    await until(() => runs >= 2 && counted.length >= 2);
+    await jobs.stop();
+    t.deepEqual(counted.slice(0, 2), ['oiq_job_runs_total failing failure', 'oiq_job_runs_total failing success']);
+  });
+
+  test('stopping aborts the run under way and frees its lease for the next process', async (t) => {
+    const jobs = opened();
+    let begun = false;
+    jobs.start(
+      defineJob({
+        name: 'stopped',
+        summary: 'Ends when it is told to',
+        everyMs: 3_600_000,
+        firstMs: 0,
+        scope: 'installation',
+        async run(_, signal) {
+          begun = true;
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        },
+      }),
+      undefined,
+    );
+    await until(() => begun);
+    await jobs.stop();
+    const next = await takeLease('stopped', { documents, clock, holder: 'next' });
+    t.false('freeAtMs' in next);
+    if (!('freeAtMs' in next)) await next.release();
+  });
+};
