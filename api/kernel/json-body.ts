@@ -94,12 +94,19 @@ const endOfString = (bytes: Uint8Array, start: number): number => {
 const refuseExcess = (root: unknown): void => {
   const left: unknown[] = [root];
   for (let value = left.pop(); left.length > 0 || value !== undefined; value = left.pop()) {
+    if (typeof value === 'string') refuseIllFormed(value);
     if (typeof value !== 'object' || value === null) continue;
     if (Array.isArray(value) && value.length > maxElements)
       throw invalid('', `an array in the body has more than ${maxElements} elements`);
     for (const key of Object.keys(value)) {
+      refuseIllFormed(key);
       if (key === '__proto__') throw invalid('__proto__', 'is not a known field');
       left.push((value as Record<string, unknown>)[key]);
     }
   }
+};
+
+/** Half a surrogate pair is no character: RFC 8785 has no form for it, so no audit record could hold it. */
+const refuseIllFormed = (text: string): void => {
+  if (!text.isWellFormed()) throw invalid('', 'a text in the body holds half of a surrogate pair');
 };

@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import type { Context } from 'koa';
 import type { SourceOf } from '../../schemas/source-address.ts';
-import { invalid } from './errors.ts';
 import { hasBody, readJson, saysJson } from './json-body.ts';
 import type { Operation, RequestFacts } from './operation.ts';
 
@@ -39,13 +38,3 @@ export const factsOf = (context: Context, addressOf: SourceOf): RequestFacts => 
     context.state['location'] = location;
   },
 });
-
-/** A segment of a path without its percent-encoding. */
-export const decoded = (segment: string): string => {
-  if (!segment.includes('%')) return segment;
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    throw invalid('', `the path segment ${segment} is not percent-encoded UTF-8`);
-  }
-};

@@ -14,7 +14,7 @@ import { ApiError, apiErrorOf } from './errors.ts';
 import type { Operation, RawInput } from './operation.ts';
 import type { Ports } from './ports.ts';
 import { makeRequestLimits, type RequestLimits } from './request-limits.ts';
-import { bodyOf, decoded, factsOf, queryOf } from './request-parts.ts';
+import { bodyOf, factsOf, queryOf } from './request-parts.ts';
 import { makeResultCache, type ResultCache } from './result-cache.ts';
 import { makeRouter, type Router } from './router.ts';
 import { refuseOtherTenant, tenantNamedIn } from './tenant-rule.ts';
@@ -55,9 +55,8 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     const page = fixed[path];
     if (page !== undefined && lookFor === 'GET') return page(context);
     if (page !== undefined) throw methodNotAllowed(method, ['GET']);
-    const segments = path.split('/').slice(1).map(decoded);
-    if (!reserved.has(segments[0] ?? '')) return sendDashboard(context, lookFor === 'GET');
-    const match = router.find(lookFor, segments);
+    if (!reserved.has(path.split('/', 2)[1] ?? '')) return sendDashboard(context, lookFor === 'GET');
+    const match = router.find(lookFor, path);
     if (match === undefined) throw new ApiError('NOT_FOUND', `there is nothing at ${path}`);
     if (match.route === undefined) throw methodNotAllowed(method, match.allowed);
     context.state['operation'] = match.route.operationId;
@@ -125,14 +124,9 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
   };
 };
 
-/** Both grammars of paths. */
 const routerOf = (operations: readonly Operation[]): Router<Operation> => {
   const router = makeRouter<Operation>();
-  for (const operation of operations) {
-    router.add(operation.method, operation.path, operation);
-    if (operation.path.startsWith('/api/'))
-      router.add(operation.method, operation.path.replace('/api/', '/api/tenants/{tenantId}/'), operation);
-  }
+  for (const operation of operations) router.add(operation.method, operation.path, operation);
   return router;
 };
 

@@ -7,26 +7,60 @@ for (const [method, path] of [
   ['GET', '/api/logs/{id}'],
   ['GET', '/api/logs/fields'],
   ['GET', '/api/logs/fields/{name}/values'],
-  ['GET', '/api/{group}/fields/{name}'],
+  ['GET', '/api/logs/{id}/fields'],
   ['DELETE', '/api/logs/{id}'],
+  ['POST', '/auth/login'],
 ] as const)
   router.add(method, path, `${method} ${path}`);
 
-const find = (method: string, path: string) => router.find(method, path.split('/').slice(1));
-
 test('literal segments outrank parameters, wherever they stand', (t) => {
-  t.is(find('GET', '/api/logs/fields')?.route, 'GET /api/logs/fields');
-  t.deepEqual(find('GET', '/api/logs/x'), { route: 'GET /api/logs/{id}', params: { id: 'x' }, allowed: [] });
-  t.deepEqual(find('GET', '/api/logs/fields/a')?.params, { group: 'logs', name: 'a' });
-  t.is(find('DELETE', '/api/logs/fields')?.route, 'DELETE /api/logs/{id}');
+  t.is(router.find('GET', '/api/logs/fields')?.route, 'GET /api/logs/fields');
+  t.deepEqual(router.find('GET', '/api/logs/x'), { route: 'GET /api/logs/{id}', params: { id: 'x' }, allowed: [] });
+  t.deepEqual(router.find('GET', '/api/logs/fields/a/values')?.params, { name: 'a' });
+  t.deepEqual(router.find('GET', '/api/logs/fields/fields')?.params, { id: 'fields' });
 });
 
-test('a path without the method names those it has; no path is nothing', (t) => {
-  t.deepEqual(find('PUT', '/api/logs/fields')?.allowed, ['DELETE', 'GET']);
-  t.is(find('PUT', '/api/logs/fields')?.route, undefined);
-  t.is(find('GET', '/api/logs/'), undefined);
-  t.is(find('GET', '/api'), undefined);
-  t.is(find('GET', '/api/logs/x/y/z/w'), undefined);
+test('the most literal path alone decides which methods there are', (t) => {
+  t.deepEqual(router.find('PUT', '/api/logs/fields'), { route: undefined, params: {}, allowed: ['GET'] });
+  t.is(router.find('DELETE', '/api/logs/fields')?.route, undefined);
+  t.deepEqual(router.find('PUT', '/api/logs/x')?.allowed, ['DELETE', 'GET']);
+});
+
+test('a path that was not declared is none', (t) => {
+  for (const path of [
+    '/api/logs/',
+    '/api/logs',
+    '/api',
+    '/api/',
+    '/',
+    '',
+    '/api/logs/x/y/z/w',
+    '/API/logs/x',
+    '/api/Logs/x',
+    '/auth/login/',
+    '/auth',
+    '/api/tenants/a',
+    '/api/tenants/a/auth/login',
+  ])
+    t.is(router.find('GET', path), undefined, path);
+});
+
+test('what lies under /api/ is found under /api/tenants/{tenantId}/ too, and nothing else is', (t) => {
+  t.deepEqual(router.find('GET', '/api/tenants/a%2Fb/logs/x'), {
+    route: 'GET /api/logs/{id}',
+    params: { tenantId: 'a/b', id: 'x' },
+    allowed: [],
+  });
+  t.is(router.find('POST', '/auth/login')?.route, 'POST /auth/login');
+  t.is(router.find('POST', '/api/tenants/a/login'), undefined);
+});
+
+test('a path has one meaning however it is percent-encoded', (t) => {
+  t.is(router.find('GET', '/api/%6Cogs/%66ields')?.route, 'GET /api/logs/fields');
+  t.deepEqual(router.find('GET', '/api/logs/a%2Fb%20%E2%82%AC')?.params, { id: 'a/b €' });
+  t.deepEqual(router.find('GET', '/api/logs/a+b:c@d')?.params, { id: 'a+b:c@d' });
+  for (const path of ['/api/logs/%', '/api/logs/%zz', '/api/logs/%FF', '/api/tenants/%FF/logs/x'])
+    t.throws(() => router.find('GET', path), { message: /percent-encoded/ }, path);
 });
 
 test('a route declared twice is a mistake', (t) => {

@@ -1,0 +1,56 @@
+/** What a JSON body of the management API may be. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test from 'ava';
+import { apiErrorOf } from '../../api/kernel/errors.ts';
+import { readJson } from '../../api/kernel/json-body.ts';
+
+const cap = 100_000;
+const server = createServer((request, response) => {
+  readJson(request, cap).then(
+    (value) => response.end(JSON.stringify(value)),
+    (error: unknown) => {
+      const { status, message } = apiErrorOf(error);
+      response.writeHead(status, { connection: 'close' }).end(message);
+    },
+  );
+});
+let url = '';
+test.before(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+test.after.always(() => server.close());
+
+const cases: readonly (readonly [title: string, body: string | Buffer, status: number, says: RegExp])[] = [
+  ['an object is read', '{"a":[1,"\\u00e9"]}', 200, /^\{"a":\[1,"é"\]\}$/],
+  ['a pair of surrogates is a character', '{"a":"\\ud83d\\ude00"}', 200, /😀/],
+  ['half of a surrogate pair in a value is refused', '{"a":["\\ud800x"]}', 400, /half of a surrogate pair/],
+  ['half of a surrogate pair in a name is refused', '{"\\udc00":1}', 400, /half of a surrogate pair/],
+  ['bytes that are not UTF-8 are refused', Buffer.from([0x22, 0xff, 0x22]), 400, /not JSON/],
+  ['64 levels are read', '['.repeat(64) + ']'.repeat(64), 200, /^\[/],
+  ['65 levels are refused', '['.repeat(65) + ']'.repeat(65), 400, /nested deeper than 64/],
+  ['brackets in a text are no levels', JSON.stringify('['.repeat(100)), 200, /\[/],
+  ['10,001 elements are refused', JSON.stringify(Array(10_001).fill(0)), 400, /more than 10000 elements/],
+  ['`__proto__` is refused', '{"a":{"__proto__":{"x":1}}}', 400, /not a known field/],
+  ['a body above the cap is refused', `"${'x'.repeat(cap)}"`, 413, /larger than 100000 bytes/],
+  ['half a document is refused', '{"a":', 400, /not JSON/],
+];
+
+for (const [title, body, status, says] of cases)
+  test(title, async (t) => {
+    const answer = await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+    t.is(answer.status, status);
+    t.regex(await answer.text(), says);
+  });
+
+test('another content type and a content coding are refused', async (t) => {
+  for (const headers of [
+    { 'content-type': 'text/plain' },
+    { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+  ]) {
+    const answer = await fetch(url, { method: 'POST', body: '{}', headers: { ...headers } });
+    t.is(answer.status, 415);
+    await answer.text();
+  }
+});
