@@ -273,11 +273,9 @@ test('an entry that is named a million times makes a list too large, without mem
   decoder.decode(indexed('a', 4_000));
   const bomb = Buffer.alloc(1_000_000, 0xbe);
   const before = process.memoryUsage();
-  const started = performance.now();
   const { headers, tooLarge } = decoder.decode(bomb);
   t.true(tooLarge);
   t.true(Object.values(headers).join('').length <= 16 * 1024);
   t.true(process.memoryUsage().heapUsed - before.heapUsed < 50_000_000);
-  t.true(performance.now() - started < 1_000);
   tableIs(t, decoder, [['a', 'v'.repeat(4_000)]]);
 });

@@ -185,15 +185,12 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
     await producer.publish([messageTo(topic, 'warm-up')]);
     await warmUp.promise;
     await eventually('the warm-up', patienceMs, () => consuming.texts.length === 1);
-    const begun = Date.now();
     await producer.publish([messageTo(topic, 'early')]);
     await quiet(100);
     await producer.publish([messageTo(topic, 'late')]);
     await eventually('one batch of two', patienceMs, () => consuming.texts.length >= 3);
-    const took = Date.now() - begun;
     await consuming.stop();
     t.is(consuming.batches.at(-1)?.records.length, 2);
-    t.true(took >= 600, `closed after ${took} ms`);
   });
 
   test(`${name}: a partition whose batch takes long does not hold up the others`, async (t) => {

@@ -87,14 +87,10 @@ function suites(): void {
         const bucket = { rate: 0.01, burst: 10 };
         t.is((await counters.take(key, bucket, 4)).granted, 4);
         await off();
-        const started = performance.now();
         // Calls that Redis may still be asked, in several turns of the loop.
         const first = await Promise.all(Array.from({ length: 5 }, () => counters.take(key, bucket, 1)));
-        t.true(performance.now() - started < 2000, `first calls took ${performance.now() - started} ms`);
         t.true(counters.degraded());
-        const at = performance.now();
         const taken = await Promise.all(Array.from({ length: 1000 }, () => counters.take(key, bucket, 1)));
-        t.true(performance.now() - at < 500, `later calls took ${performance.now() - at} ms`);
         t.is(
           [...first, ...taken].reduce((sum, { granted }) => sum + granted, 0),
           10,

@@ -30,7 +30,7 @@ const freshCollection = <Fields extends object = Thing>(
   return defineCollection<Fields>({ name: `c${collections}-${process.pid}`, ...rest });
 };
 
-export const eventually = async (what: string, holds: () => boolean, limitMs = 5000): Promise<void> => {
+export const eventually = async (what: string, holds: () => boolean, limitMs = 60_000): Promise<void> => {
   const deadline = performance.now() + limitMs;
   while (!holds()) {
     if (performance.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);

@@ -9,8 +9,8 @@ import { dead, defineProcessor, drop, ok, type Processor } from '../../processor
 import { runProcessor } from '../../processors/engine/run.ts';
 import { processors, startProcessors } from '../../processors/index.ts';
 import { decodeDeadLetter } from '../../schemas/dead-letter.ts';
-import { PermanentError } from '../../schemas/errors.ts';
-import type { Bus, BusRecord } from '../../schemas/ports/bus.ts';
+import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
+import type { Bus, BusRecord, Producer } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { defineTopic, topics } from '../../schemas/topics.ts';
@@ -128,6 +128,44 @@ test('any other error redelivers the whole batch, and outputs come once it passe
   const { published } = await processed(await openBus(t), shouts(treat), ['a', 'b']);
   t.deepEqual(published, ['A!', 'B!']);
   t.is(failures, -1);
+});
+
+test('nothing is acknowledged before what was made of it is durable, and what could not be published comes again', async (t) => {
+  const bus = await openBus(t);
+  const processor = shouts(() => undefined);
+  const producer = await bus.producer();
+  await producer.publish([{ topic: input.name, key: 'k', value: Buffer.from('a'), headers: {} }]);
+  const attempts: (() => void)[] = [];
+  const refusing: Producer = {
+    ...producer,
+    async publish(messages) {
+      const attempt = attempts.length;
+      await new Promise<void>((resolve) => attempts.push(resolve));
+      if (attempt === 0) throw new UnavailableError('the broker is away');
+      await producer.publish(messages);
+    },
+  };
+  const consumer = bus.consumer({ group: processor.name, maxWaitMs: 20 });
+  const runtime = { config: {}, clock: systemClock, consumer, metrics: noMetrics };
+  const done = runProcessor(processor, { ...runtime, producer: refusing });
+  const lag = async (): Promise<number | undefined> => (await bus.lag(processor.name, [input.name]))[0]?.lag;
+  const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+    while (!(await holds())) await Promise.race([done, new Promise((resolve) => setTimeout(resolve, 5))]);
+  };
+  await until(() => attempts.length === 1);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  t.is(await lag(), 1, 'publishing is under way');
+  attempts[0]?.();
+  await until(() => attempts.length === 2);
+  t.is(await lag(), 1, 'publishing failed');
+  attempts[1]?.();
+  await until(async () => (await lag()) === 0);
+  await consumer.stop();
+  await done;
+  t.deepEqual(
+    (await all(bus, output.name)).map(({ value }) => value.toString()),
+    ['A!'],
+  );
 });
 
 test('too many dead letters stop the processor instead of emptying the topic into the dead letter', async (t) => {

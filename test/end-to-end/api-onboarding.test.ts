@@ -148,13 +148,14 @@ test('the doctor tells a wrong place, another key, a refused payload and what wo
     [`letter-${id}`],
   );
   t.regex(refused.body.findings[0].message, new RegExp(`fault of ${id} at byte 7`));
+  const began = Date.now() - 1_000;
   await landLog('refusing');
   await used(key, id, { lastSeen: { logs: ago(30) } });
   const working = await ask({ key });
   t.is(working.body.verdict, 'working');
   t.is(working.body.findings[0].level, 'hint', 'what was refused before is still told');
   t.is(working.body.landed.metrics, null);
-  t.true(Date.now() - Date.parse(working.body.landed.logs) < 60_000);
+  t.true(Date.parse(working.body.landed.logs) >= began);
 });
 
 test('the doctor tells what receivers refused, and what was taken and cannot be read yet', async (t) => {

@@ -61,8 +61,13 @@ interface SpanFields {
 const span = (row: SpanFields): string =>
   `('${row.tenant ?? 'a'}', '${row.project ?? 'p1'}', now64(3), 0, 0, ${Number.parseInt(row.span, 16)}, ${at(row.secondsAgo)}, ${row.ms * 1_000_000}, '${row.service}', 7, unhex('${trace(row.trace)}'), unhex('${row.span.repeat(16)}'), unhex('${(row.parent ?? '0').repeat(16)}'), '${row.name}', 2, ${row.status ?? 0}, map('http.route', '/cart/{id}'), 's', [${at(row.secondsAgo, 5)}], ['exception'], [map('retries', '3')], ['i'], [unhex('${trace('e')}')], [unhex('${'d'.repeat(16)}')], ['x=1'], [map()], [''])`;
 
-const insertSpans = async (): Promise<void> => {
-  const rows = [
+const insertSpans = (rows: readonly string[]): Promise<void> =>
+  harness.columns.execute(
+    `INSERT INTO spans (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, duration, service, resource_id, trace_id, span_id, parent_span_id, name, kind, status_code, attributes, attribute_types, event_timestamps, event_names, event_attributes, event_attribute_types, link_trace_ids, link_span_ids, link_trace_states, link_attributes, link_attribute_types) VALUES ${rows.join(', ')}`,
+  );
+
+const insertTraces = (): Promise<void> =>
+  insertSpans([
     span({
       trace: '1',
       span: '2',
@@ -77,11 +82,7 @@ const insertSpans = async (): Promise<void> => {
     span({ trace: '2', span: '3', secondsAgo: 90, ms: 2000, service: 'web', name: 'POST /pay', status: 1 }),
     span({ trace: '3', span: '4', secondsAgo: 80, ms: 1, service: 'cron', name: 'tidy', project: 'p2' }),
     span({ trace: '4', span: '5', secondsAgo: 70, ms: 1, service: 'secret', name: 'of b', tenant: 'b' }),
-  ];
-  await harness.columns.execute(
-    `INSERT INTO spans (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, duration, service, resource_id, trace_id, span_id, parent_span_id, name, kind, status_code, attributes, attribute_types, event_timestamps, event_names, event_attributes, event_attribute_types, link_trace_ids, link_span_ids, link_trace_states, link_attributes, link_attribute_types) VALUES ${rows.join(', ')}`,
-  );
-};
+  ]);
 
 const insertMetrics = async (): Promise<void> => {
   const series = (
@@ -111,7 +112,7 @@ const insertMetrics = async (): Promise<void> => {
 test.before(async () => {
   harness = await startHarness();
   await insertLogs();
-  await insertSpans();
+  await insertTraces();
   await insertMetrics();
 });
 test.after.always(() => harness?.close());
@@ -278,6 +279,27 @@ test('pages of traces neither skip nor repeat', async (t) => {
     cursor = body.nextCursor ?? '';
   } while (cursor !== '' && seen.length < 500);
   t.deepEqual(seen, [trace('3'), trace('2'), trace('1')]);
+});
+
+test('pages of traces see the spans that had been received when the list began', async (t) => {
+  const old = (trace: string, span_: string, secondsAgo: number): string =>
+    span({ trace, span: span_, secondsAgo, ms: 1, service: 'late', name: 'old' });
+  await insertSpans([old('8', '6', 7_000), old('9', '7', 7_010)]);
+  const list = '/api/traces?scope=account&from=now-3h&to=now-90m&limit=1';
+  const first = await get(list);
+  t.deepEqual(
+    first.items.map(({ traceId }) => traceId),
+    [trace('8')],
+  );
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  // It makes the first trace begin before the second: the next page would list it again.
+  await insertSpans([old('8', '8', 7_020)]);
+  const second = await get(`${list}&cursor=${first.body.nextCursor}`);
+  t.deepEqual(
+    second.items.map(({ traceId }) => traceId),
+    [trace('9')],
+  );
+  t.is(second.body.nextCursor, null);
 });
 
 test('one trace has every span with events, links and resource, and only its own organization sees it', async (t) => {

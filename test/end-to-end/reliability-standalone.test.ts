@@ -105,15 +105,12 @@ test.serial(
           halfSent(index % 2 === 0 ? otlp : `${http}/otlp`, licenseKey, logsRequest('held', [body])),
         ),
       );
-      const begun = performance.now();
+      // A drain that outlasts OIQ_SHUTDOWN_SECONDS ends with 1.
       const code = oiq.stop();
       await delay(500);
       const statuses = await Promise.all(finishes.map((finish) => finish()));
       t.deepEqual([...new Set(statuses)], [200]);
       t.is(await code, 0, oiq.output());
-      const seconds = (performance.now() - begun) / 1000;
-      t.log(`stopped after ${seconds.toFixed(1)} s`);
-      t.true(seconds < 25, 'OIQ_SHUTDOWN_SECONDS is 25');
       const store = new OffsetStore(join(dataDirectory, 'bus'));
       const claims = sinkGroups.flatMap(({ group, topics }) => topics.map((topic) => store.position(group, topic, 0)));
       store.close();
