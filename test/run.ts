@@ -48,23 +48,27 @@ const check = async (title: string, command: string, args: readonly string[]): P
   console.log(`${code === 0 ? 'ok' : 'NOT OK'} - ${title}`);
 };
 
-/** Ava's TAP output, counted: `ok`, `not ok`, and what was skipped. */
+/**
+ * Ava's output as people read it, counted. Its TAP output writes each error as YAML and ends without a word at one that YAML
+ * cannot hold, so the failing test would have no name.
+ */
 const suites = async (files: readonly string[], concurrency: number, environment: NodeJS.ProcessEnv): Promise<void> => {
   let skipped = 0;
   let counted = 0;
-  const code = await run(binary('ava'), ['--tap', `--concurrency=${concurrency}`, ...files], environment, (line) => {
+  const args = ['--no-color', `--concurrency=${concurrency}`, ...files];
+  const code = await run(binary('ava'), args, environment, (line) => {
     console.log(line);
-    const result = /^(not )?ok \d+ - (.*)$/.exec(line);
-    if (result === null) return;
-    const [, not, title = ''] = result;
-    if (/ # (SKIP|TODO)/.test(title)) {
-      skipped++;
-      if (inCi) failures.push(`skipped: ${title}`);
-    } else if (not === undefined) passed++;
-    else {
+    const [, mark, title = ''] = /^ {2}(✔|✘|- \[(?:skip|todo)\]) (.*)$/.exec(line) ?? [];
+    if (mark === undefined) return;
+    if (mark === '✔') passed++;
+    else if (mark === '✘') {
+      // Tests, and files that ended before their tests did.
       failed++;
       counted++;
-      failures.push(title);
+      failures.push(title.replace(/^\[\w+\]: /, ''));
+    } else {
+      skipped++;
+      if (inCi) failures.push(`skipped: ${title}`);
     }
   });
   if (inCi) failed += skipped;
