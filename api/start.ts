@@ -1,41 +1,21 @@
 /** Starts the management API as a role. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { defineJob, type Job, openJobs } from '../runtime/jobs.ts';
-import { leases } from '../runtime/leases.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
 import type { Counters } from '../schemas/ports/counters.ts';
-import type { CollectionDefinition, Documents } from '../schemas/ports/documents.ts';
+import type { Documents } from '../schemas/ports/documents.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Mailer } from '../schemas/ports/mail.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
-import { auditHeads, auditRecords } from '../schemas/resources/audit-record.ts';
-import { identities } from '../schemas/resources/identity.ts';
-import { identityProviders, provedDomains } from '../schemas/resources/identity-provider.ts';
-import { invitations } from '../schemas/resources/invitation.ts';
-import { licenseKeys } from '../schemas/resources/license-key.ts';
-import { licenseKeyUses } from '../schemas/resources/license-key-use.ts';
-import { multiFactors } from '../schemas/resources/multi-factor.ts';
-import { onboardingStates } from '../schemas/resources/onboarding.ts';
-import { oneTimeTokens } from '../schemas/resources/one-time-token.ts';
-import { organizations } from '../schemas/resources/organization.ts';
-import { outgoingMails } from '../schemas/resources/outgoing-mail.ts';
-import { plans } from '../schemas/resources/plan.ts';
-import { preferences } from '../schemas/resources/preferences.ts';
-import { projects } from '../schemas/resources/project.ts';
-import { quotas } from '../schemas/resources/quota.ts';
-import { resourceHistory } from '../schemas/resources/resource-history.ts';
-import { apiTokens, apiTokenUses, serviceAccounts } from '../schemas/resources/service-account.ts';
-import { sessions } from '../schemas/resources/session.ts';
-import { signingKeys } from '../schemas/resources/signing-key.ts';
-import { memberships, users } from '../schemas/resources/user.ts';
 import type { Settings } from '../schemas/settings.ts';
 import { openEvidence } from './audit/evidence.ts';
+import { collections } from './collections.ts';
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
-import { openReplayJobs, replayJobs } from './dead-letters/replay-jobs.ts';
-import { operations } from './groups/index.ts';
+import { openReplayJobs } from './dead-letters/replay-jobs.ts';
+import { groups, operations } from './groups/index.ts';
 import { type ErasingPorts, eraseClosedOrganizations } from './identity/accounts/erasing.ts';
 import { sweepTokens } from './identity/accounts/one-time-tokens.ts';
 import { openDirectory } from './identity/directory.ts';
@@ -71,36 +51,6 @@ export interface ApiRole extends Role {
   /** Answers every request that is not ingest's. */
   callback(request: IncomingMessage, response: ServerResponse): void;
 }
-
-const collections: readonly CollectionDefinition<object>[] = [
-  users,
-  memberships,
-  organizations,
-  plans,
-  sessions,
-  serviceAccounts,
-  apiTokens,
-  apiTokenUses,
-  signingKeys,
-  replayJobs,
-  auditRecords,
-  auditHeads,
-  onboardingStates,
-  multiFactors,
-  identities,
-  identityProviders,
-  provedDomains,
-  outgoingMails,
-  oneTimeTokens,
-  invitations,
-  preferences,
-  projects,
-  licenseKeys,
-  licenseKeyUses,
-  quotas,
-  resourceHistory,
-  leases,
-];
 
 type UpkeepPorts = ErasingPorts & { readonly tokens: Tokens };
 
@@ -139,7 +89,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
   const replays = openReplayJobs({ deadLetters, documents, clock, log });
   const tokenUses = openTokenUses({ documents, clock, log });
   const server = makeApiServer({
-    operations,
+    ...{ operations, groups },
     ports: {
       ...options,
       directory,

@@ -1,31 +1,82 @@
-/** Every operation of the management API. A new one is a definition in its group's folder and a line in that folder's `index.ts`. */
+/** Every group of the management API, in the order of its documentation. A new one is a folder with a `group.ts`, and a line here. */
 import type { Operation } from '../kernel/operation.ts';
-import { auditOperations } from './audit/index.ts';
-import { authenticationOperations } from './authentication/index.ts';
-import { deadLetterOperations } from './dead-letter/index.ts';
-import { licenseKeysOperations } from './license-keys/index.ts';
-import { logsOperations } from './logs/index.ts';
-import { metricsOperations } from './metrics/index.ts';
-import { onboardingOperations } from './onboarding/index.ts';
-import { projectsOperations } from './projects/index.ts';
-import { serviceAccountsOperations } from './service-accounts/index.ts';
-import { tracesOperations } from './traces/index.ts';
-import { unbuilt } from './unbuilt.ts';
-import { usageOperations } from './usage/index.ts';
-import { usersOperations } from './users/index.ts';
+import type { RegisteredResource } from '../resources/resource.ts';
+import { agentsightGroup } from './agentsight/group.ts';
+import { aiGroup } from './ai/group.ts';
+import { alertsGroup } from './alerts/group.ts';
+import { auditGroup } from './audit/group.ts';
+import { authenticationGroup } from './authentication/group.ts';
+import { dashboardsGroup } from './dashboards/group.ts';
+import { databasesGroup } from './databases/group.ts';
+import { deadLetterGroup } from './dead-letter/group.ts';
+import type { Group } from './define-group.ts';
+import { errorsGroup } from './errors/group.ts';
+import { incidentsGroup } from './incidents/group.ts';
+import { infrastructureGroup } from './infrastructure/group.ts';
+import { instrumentationGroup } from './instrumentation/group.ts';
+import { kubernetesGroup } from './kubernetes/group.ts';
+import { licenseKeysGroup } from './license-keys/group.ts';
+import { llmGroup } from './llm/group.ts';
+import { logsGroup } from './logs/group.ts';
+import { metricsGroup } from './metrics/group.ts';
+import { networkGroup } from './network/group.ts';
+import { notificationChannelsGroup } from './notification-channels/group.ts';
+import { onboardingGroup } from './onboarding/group.ts';
+import { overviewGroup } from './overview/group.ts';
+import { projectsGroup } from './projects/group.ts';
+import { prometheusGroup } from './prometheus/group.ts';
+import { rumGroup } from './rum/group.ts';
+import { savedQueriesGroup } from './saved-queries/group.ts';
+import { securityGroup } from './security/group.ts';
+import { serviceAccountsGroup } from './service-accounts/group.ts';
+import { servicesGroup } from './services/group.ts';
+import { siemGroup } from './siem/group.ts';
+import { slosGroup } from './slos/group.ts';
+import { syntheticsGroup } from './synthetics/group.ts';
+import { templatesGroup } from './templates/group.ts';
+import { tracesGroup } from './traces/group.ts';
+import { usageGroup } from './usage/group.ts';
+import { usersGroup } from './users/group.ts';
 
-export const operations: readonly Operation[] = [
-  ...authenticationOperations,
-  ...usersOperations,
-  ...logsOperations,
-  ...metricsOperations,
-  ...tracesOperations,
-  ...deadLetterOperations,
-  ...onboardingOperations,
-  ...projectsOperations,
-  ...licenseKeysOperations,
-  ...serviceAccountsOperations,
-  ...usageOperations,
-  ...auditOperations,
-  ...unbuilt,
+export const groups: readonly Group[] = [
+  authenticationGroup,
+  onboardingGroup,
+  licenseKeysGroup,
+  serviceAccountsGroup,
+  usersGroup,
+  projectsGroup,
+  overviewGroup,
+  logsGroup,
+  metricsGroup,
+  tracesGroup,
+  servicesGroup,
+  errorsGroup,
+  rumGroup,
+  infrastructureGroup,
+  kubernetesGroup,
+  databasesGroup,
+  networkGroup,
+  dashboardsGroup,
+  savedQueriesGroup,
+  templatesGroup,
+  alertsGroup,
+  notificationChannelsGroup,
+  slosGroup,
+  syntheticsGroup,
+  securityGroup,
+  siemGroup,
+  incidentsGroup,
+  llmGroup,
+  agentsightGroup,
+  instrumentationGroup,
+  aiGroup,
+  auditGroup,
+  usageGroup,
+  prometheusGroup,
+  deadLetterGroup,
 ];
+
+/** Every operation, built or planned. */
+export const operations: readonly Operation[] = groups.flatMap((group) => group.operations);
+/** Every configuration resource: each passes the contract of resources. */
+export const resources: readonly RegisteredResource[] = groups.flatMap((group) => group.resources);

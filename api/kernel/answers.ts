@@ -5,7 +5,7 @@ import type { Page } from '../dashboard/html.ts';
 import { notFoundPage, pageAt } from '../dashboard/page.ts';
 import { referencePage } from '../dashboard/reference.ts';
 import type { ApiError } from './errors.ts';
-import { openApiDocument } from './openapi.ts';
+import { type DocumentedGroup, openApiDocument } from './openapi.ts';
 import type { Operation, Sent } from './operation.ts';
 import type { Ports } from './ports.ts';
 
@@ -69,8 +69,11 @@ export const refuse = (context: Context, error: ApiError, requestId: string, { l
 };
 
 /** What is the same for everybody, by path. */
-export const fixedPages = (operations: readonly Operation[]): Readonly<Record<string, (context: Context) => void>> => {
-  const documentText = JSON.stringify(openApiDocument(operations));
+export const fixedPages = (
+  operations: readonly Operation[],
+  groups: readonly DocumentedGroup[],
+): Readonly<Record<string, (context: Context) => void>> => {
+  const documentText = JSON.stringify(openApiDocument(operations, groups));
   return {
     '/api/openapi.json': (context) => send(context, json, documentText),
     '/api/docs': (context) => sendPage(context, referencePage),

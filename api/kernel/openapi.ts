@@ -4,8 +4,14 @@ import type { Operation } from './operation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The management API as OpenAPI 3.1.0, derived from the declared operations. */
-export const openApiDocument = (operations: readonly Operation[]): Json => {
+/** What the document says of a group: the tag of its operations. */
+export interface DocumentedGroup {
+  readonly name: string;
+  readonly summary: string;
+}
+
+/** The management API as OpenAPI 3.1.0, derived from the declared operations and their groups. */
+export const openApiDocument = (operations: readonly Operation[], groups: readonly DocumentedGroup[]): Json => {
   const paths: Record<string, Record<string, unknown>> = {};
   const shown = operations.filter(({ hidden }) => !hidden);
   for (const operation of shown) {
@@ -24,7 +30,7 @@ export const openApiDocument = (operations: readonly Operation[]): Json => {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(shown.map(({ group }) => group))].map((name) => ({ name })),
+    tags: groups.map(({ name, summary }) => ({ name, description: summary })),
     paths,
     components: {
       schemas: { Error: errorSchema },

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Bucket } from '../../schemas/ports/counters.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Access } from '../identity/rights.ts';
-import { type ScopeName, scopeOf } from '../identity/scopes.ts';
+import type { ScopeName } from '../identity/scopes.ts';
 import type { Change } from './changes.ts';
 import { ApiError, type Detail } from './errors.ts';
 import type { Ports } from './ports.ts';
@@ -49,10 +49,9 @@ export interface Definition<
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
-  readonly group: string;
   /** Lowest role that may call. There is no default: an operation without one does not compile. */
   readonly role: Access;
-  /** What the plan must include. */
+  /** What the plan must include, where its group does not say so for all. */
   readonly entitlement?: string | undefined;
   /**
    * Actions under which its writes are recorded, `<resource type>.<verb>`, the usual one first. On a GET: a read so
@@ -114,17 +113,14 @@ export interface RawInput {
   readonly change: Change;
 }
 
-/** A declared operation, as the server, the OpenAPI document and the tests see it. */
-export interface Operation {
+/** An operation by itself, before it stands in a group. */
+export interface DeclaredOperation {
   readonly method: Method;
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
-  readonly group: string;
   readonly role: Access;
   readonly entitlement: string | undefined;
-  /** What an API token needs; without one, no API token may. */
-  readonly scope: ScopeName | undefined;
   readonly limit: Bucket | undefined;
   readonly audit: readonly string[];
   readonly unaudited: string | undefined;
@@ -144,6 +140,13 @@ export interface Operation {
   run(input: RawInput, ports: Ports): Promise<unknown>;
 }
 
+/** An operation of a group, as the server, the OpenAPI document and the tests see it. */
+export interface Operation extends DeclaredOperation {
+  readonly group: string;
+  /** What an API token needs; without one, no API token may. */
+  readonly scope: ScopeName | undefined;
+}
+
 /** Fields that the server owns: what was read can be edited and sent back with them. */
 const alwaysServerOwned = ['id', 'version', 'createdAt', 'updatedAt', 'tenantId'];
 
@@ -154,7 +157,7 @@ export const defineOperation = <
   Response extends z.ZodType = z.ZodType,
 >(
   definition: Definition<Params, Query, Body, Response>,
-): Operation => {
+): DeclaredOperation => {
   const { params, query, body, contentType = 'application/json; charset=utf-8' } = definition;
   const contentTypes = [contentType].flat();
   const serverOwned = [...alwaysServerOwned, ...(definition.serverOwned ?? [])];
@@ -164,10 +167,8 @@ export const defineOperation = <
     path: definition.path,
     operationId: definition.operationId,
     summary: definition.summary,
-    group: definition.group,
     role: definition.role,
     entitlement: definition.entitlement,
-    scope: scopeOf(definition),
     limit: definition.limit,
     audit: definition.audit === undefined ? [] : [definition.audit].flat(),
     unaudited: definition.unaudited,

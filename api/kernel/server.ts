@@ -11,6 +11,7 @@ import { holds } from '../resources/preconditions.ts';
 import { fixedPages, json, refuse, sendAnswer, sendDashboard, sendElsewhere } from './answers.ts';
 import { changesOf } from './changes.ts';
 import { ApiError, apiErrorOf } from './errors.ts';
+import type { DocumentedGroup } from './openapi.ts';
 import type { Operation, RawInput } from './operation.ts';
 import type { Ports } from './ports.ts';
 import { makeRequestLimits, type RequestLimits } from './request-limits.ts';
@@ -21,6 +22,7 @@ import { refuseOtherTenant, tenantNamedIn } from './tenant-rule.ts';
 
 export interface ApiServerOptions {
   readonly operations: readonly Operation[];
+  readonly groups: readonly DocumentedGroup[];
   readonly ports: Ports;
   readonly metrics?: Metrics;
   /** Tests hold every answer against its declared schema. */
@@ -43,7 +45,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
   const { ports, metrics = noMetrics } = options;
   const router = routerOf(options.operations);
   const addressOf = sourceAddresses(ports.settings.TRUSTED_PROXIES);
-  const fixed = fixedPages(options.operations);
+  const fixed = fixedPages(options.operations, options.groups);
   const limits = makeRequestLimits(ports.counters, ports.clock, ports.settings);
   const results = makeResultCache(ports.counters, ports.clock);
   let inFlight = 0;

@@ -43,7 +43,6 @@ export interface ResourceDefinition<
   readonly noun: string;
   /** `noun` with an s unless told otherwise. */
   readonly plural?: string;
-  readonly group: string;
   readonly path: string;
   readonly collection: CollectionDefinition<Document>;
   readonly verbs: readonly Verb[];
@@ -92,7 +91,6 @@ export interface Form<Document extends object> {
   readonly live: boolean;
   /** Members that all its operations share. */
   readonly declared: {
-    readonly group: string;
     readonly entitlement: string | undefined;
     readonly maxBodyBytes: number | undefined;
     /** Fields of the view that nobody sets. */
@@ -128,7 +126,7 @@ export const storedView = {
 export const formOf = <Fields extends z.ZodObject, Document extends z.output<Fields>, View extends z.ZodObject>(
   definition: ResourceDefinition<Fields, Document, View>,
 ): Form<Document> => {
-  const { noun, path, group, collection, fields, example, roles, secrets = [], entitlement, maxBodyBytes } = definition;
+  const { noun, path, collection, fields, example, roles, secrets = [], entitlement, maxBodyBytes } = definition;
   const type = noun.replaceAll(' ', '-');
   const view: z.ZodObject = definition.view ?? z.strictObject({ ...fields.shape, ...storedView });
   const names = new Set(Object.keys(fields.shape));
@@ -146,7 +144,7 @@ export const formOf = <Fields extends z.ZodObject, Document extends z.output<Fie
     listing: definition.list ?? {},
     live: definition.live ?? false,
     declared: {
-      ...{ group, entitlement, maxBodyBytes },
+      ...{ entitlement, maxBodyBytes },
       serverOwned: Object.keys(view.shape).filter((name) => !names.has(name)),
     },
     written: {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { notFound } from '../kernel/errors.ts';
-import { defineOperation, type Method, type Operation, validated } from '../kernel/operation.ts';
+import { type DeclaredOperation, defineOperation, type Method, validated } from '../kernel/operation.ts';
 import { mergePatch, patchOf } from './merge-patch.ts';
 import { answerOne, changeOne, createOne, removeOne } from './resource-changes.ts';
 import type { Form, Verb } from './resource-form.ts';
@@ -11,7 +11,7 @@ export const idParameter = z.strictObject({ id: z.string().min(1).max(128) });
 /** `license key` → `LicenseKey`. */
 const titled = (noun: string): string => noun.replaceAll(/(?:^| )(\w)/g, (_, first: string) => first.toUpperCase());
 
-const create = <Document extends object>(form: Form<Document>): Operation =>
+const create = <Document extends object>(form: Form<Document>): DeclaredOperation =>
   defineOperation({
     ...form.declared,
     method: 'POST',
@@ -26,7 +26,7 @@ const create = <Document extends object>(form: Form<Document>): Operation =>
     handler: (input, ports) => createOne(form, input.body, input, ports),
   });
 
-const list = <Document extends object>(form: Form<Document>): Operation =>
+const list = <Document extends object>(form: Form<Document>): DeclaredOperation =>
   defineOperation({
     ...form.declared,
     method: 'GET',
@@ -44,7 +44,7 @@ const list = <Document extends object>(form: Form<Document>): Operation =>
     },
   });
 
-const read = <Document extends object>(form: Form<Document>): Operation =>
+const read = <Document extends object>(form: Form<Document>): DeclaredOperation =>
   defineOperation({
     ...form.declared,
     method: 'GET',
@@ -66,7 +66,7 @@ const read = <Document extends object>(form: Form<Document>): Operation =>
 const changing = <Document extends object>(
   form: Form<Document>,
   how: { readonly method: Method; readonly name: string; readonly summary: string; readonly whole: boolean },
-): Operation =>
+): DeclaredOperation =>
   defineOperation({
     ...form.declared,
     method: how.method,
@@ -95,7 +95,7 @@ const changing = <Document extends object>(
     },
   });
 
-const remove = <Document extends object>(form: Form<Document>): Operation =>
+const remove = <Document extends object>(form: Form<Document>): DeclaredOperation =>
   defineOperation({
     ...form.declared,
     method: 'DELETE',
@@ -113,7 +113,7 @@ const remove = <Document extends object>(form: Form<Document>): Operation =>
     },
   });
 
-const makers: Readonly<Record<Verb, <Document extends object>(form: Form<Document>) => Operation>> = {
+const makers: Readonly<Record<Verb, <Document extends object>(form: Form<Document>) => DeclaredOperation>> = {
   create,
   list,
   read,
@@ -136,4 +136,5 @@ const makers: Readonly<Record<Verb, <Document extends object>(form: Form<Documen
 };
 
 /** The operation of a verb. */
-export const operationOf = <Document extends object>(form: Form<Document>, verb: Verb): Operation => makers[verb](form);
+export const operationOf = <Document extends object>(form: Form<Document>, verb: Verb): DeclaredOperation =>
+  makers[verb](form);

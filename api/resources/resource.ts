@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { CollectionDefinition, Stored } from '../../schemas/ports/documents.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { ChangeScope } from '../kernel/changes.ts';
-import type { Operation } from '../kernel/operation.ts';
+import type { DeclaredOperation } from '../kernel/operation.ts';
 import type { Ports } from '../kernel/ports.ts';
 import { answerOne, changeOne, type WriteInput } from './resource-changes.ts';
 import { formOf, type ResourceContext, type ResourceDefinition, type Verb } from './resource-form.ts';
@@ -20,7 +20,7 @@ export interface RegisteredResource {
   readonly insists: boolean;
   readonly fields: z.ZodObject;
   readonly example: object;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly DeclaredOperation[];
 }
 
 /** A resource as operations beyond the usual verbs use it. */

@@ -32,7 +32,6 @@ const View = z.strictObject({ ...Fields.shape, owner: z.string(), id: z.string()
 const told: [tenantId: string, versions: string][] = [];
 const resource = defineResource<typeof Fields, Hook, typeof View>({
   noun: 'web hook',
-  group: 'hooks',
   path: '/api/hooks',
   collection: hooks,
   verbs: ['create', 'read', 'replace', 'patch', 'delete'],

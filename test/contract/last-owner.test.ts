@@ -12,7 +12,7 @@ import { removeUser } from '../../api/groups/users/remove-user.ts';
 import type { Caller } from '../../api/identity/caller.ts';
 import { changesOf } from '../../api/kernel/changes.ts';
 import { ApiError } from '../../api/kernel/errors.ts';
-import type { Operation } from '../../api/kernel/operation.ts';
+import type { DeclaredOperation } from '../../api/kernel/operation.ts';
 import type { Ports } from '../../api/kernel/ports.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
@@ -21,7 +21,7 @@ import { startServices, unavailable } from '../services/services.ts';
 const clock = { now: () => Date.now() };
 
 /** The operation on somebody by an Owner, with real documents; answers the status. */
-const run = async (documents: Documents, operation: Operation, tenantId: string, id: string, body?: object) => {
+const run = async (documents: Documents, operation: DeclaredOperation, tenantId: string, id: string, body?: object) => {
   const caller = {
     kind: 'person',
     tenantId,
@@ -50,7 +50,7 @@ const run = async (documents: Documents, operation: Operation, tenantId: string,
   }
 };
 
-const ways: readonly (readonly [what: string, Operation, body?: object])[] = [
+const ways: readonly (readonly [what: string, DeclaredOperation, body?: object])[] = [
   ['demoted', patchUser, { role: 'viewer' }],
   ['disabled', patchUser, { disabled: true }],
   ['removed', removeUser],

@@ -1,11 +1,11 @@
 /** The published document says what the registry says. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
-import { operations } from '../../api/groups/index.ts';
+import { groups, operations } from '../../api/groups/index.ts';
 import { openApiDocument } from '../../api/kernel/openapi.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is JSON of every shape
-const document = JSON.parse(JSON.stringify(openApiDocument(operations))) as any;
+const document = JSON.parse(JSON.stringify(openApiDocument(operations, groups))) as any;
 
 test('the document is valid OpenAPI 3.1.0 of version 1.0.0', async (t) => {
   const validator = new Validator();
@@ -24,6 +24,16 @@ test('the document lists every operation but the five of single sign-on', (t) =>
   t.is(hidden.length, 5);
   const shown = operations.filter((operation) => !hidden.includes(operation));
   t.deepEqual(listed.sort(), shown.map(({ method, path }) => `${method} ${path}`).sort());
+});
+
+test('each group is a tag with a sentence, and each operation has the tag of its group', (t) => {
+  t.deepEqual(
+    document.tags,
+    groups.map(({ name, summary }) => ({ name, description: summary })),
+  );
+  for (const { name, summary } of groups) t.regex(summary, /^[A-Z][^\n]+\.$/, name);
+  for (const { path, method, group, hidden } of operations)
+    if (!hidden) t.deepEqual(document.paths[path][method.toLowerCase()].tags, [group], path);
 });
 
 test('every published operation has 200, and 401 and 403 with the error object; what is not built says so', (t) => {
@@ -47,7 +57,6 @@ test('an operation without a role does not compile', (t) => {
       path: '/api/x',
       operationId: 'x',
       summary: '',
-      group: 'x',
       response: operations[0]?.response as never,
       handler: () => ({}),
     };

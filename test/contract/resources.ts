@@ -1,8 +1,7 @@
 /** What must hold for every configuration resource, whoever declares it. Generated from the registry, over any store. */
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import { operations } from '../../api/groups/index.ts';
-import { resources } from '../../api/groups/resources.ts';
+import { operations, resources } from '../../api/groups/index.ts';
 import type { RegisteredResource } from '../../api/resources/resource.ts';
 import { versionOf, versionsOf } from '../../api/resources/resource-history.ts';
 import { keepResources, type ResourceChange } from '../../runtime/kept.ts';

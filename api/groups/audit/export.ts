@@ -20,7 +20,6 @@ export const exportAuditRecords = defineOperation({
   path: '/api/audit/export',
   operationId: 'exportAuditRecords',
   summary: 'Audit records as a stream, oldest first; with format=evidence the whole chain for `oiq evidence verify`',
-  group: 'audit',
   role: 'auditor',
   audit: 'audit-log.export',
   contentType: [jsonLines, csv],

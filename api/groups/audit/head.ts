@@ -11,7 +11,6 @@ export const getEvidenceHead = defineOperation({
   path: '/api/evidence/head',
   operationId: 'getEvidenceHead',
   summary: 'The newest signed head of the audit chain, and the key to check it with',
-  group: 'audit',
   role: 'auditor',
   limit: { rate: 5, burst: 20 },
   query: z.strictObject({

@@ -11,7 +11,6 @@ export const listAuditRecords = defineOperation({
   path: '/api/audit',
   operationId: 'listAuditRecords',
   summary: 'Who did what, newest first',
-  group: 'audit',
   role: 'auditor',
   query: z.strictObject({
     ...filterFields,

@@ -27,7 +27,6 @@ export const listAuditActions = defineOperation({
   path: '/api/audit/actions',
   operationId: 'listAuditActions',
   summary: 'Actions that records can have, to choose from',
-  group: 'audit',
   role: 'auditor',
   response: Names,
   handler: async ({ caller }, ports) => ({ items: await actionsOf(ports, caller.tenantId), nextCursor: null }),
@@ -38,7 +37,6 @@ export const listAuditResourceTypes = defineOperation({
   path: '/api/audit/resource-types',
   operationId: 'listAuditResourceTypes',
   summary: 'Types of resources that records can be about, to choose from',
-  group: 'audit',
   role: 'auditor',
   response: Names,
   handler: async ({ caller }, ports) => {

@@ -12,7 +12,6 @@ export const proveAuditRecord = defineOperation({
   path: '/api/evidence/proofs/{id}',
   operationId: 'proveAuditRecord',
   summary: 'Prove that an audit record is in the chain under the newest signed head',
-  group: 'audit',
   role: 'auditor',
   limit: { rate: 5, burst: 20 },
   params: z.strictObject({ id: z.string().min(1).max(128) }),

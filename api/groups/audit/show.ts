@@ -9,7 +9,6 @@ export const getAuditRecord = defineOperation({
   path: '/api/audit/{id}',
   operationId: 'getAuditRecord',
   summary: 'One audit record with the difference that it made',
-  group: 'audit',
   role: 'auditor',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   response: AuditRecordView,

@@ -9,7 +9,6 @@ export const verifyEvidence = defineOperation({
   path: '/api/evidence/verify',
   operationId: 'verifyEvidence',
   summary: 'Check the whole audit chain against itself and every signed head; names the first break',
-  group: 'audit',
   role: 'auditor',
   limit: { rate: 1, burst: 10 },
   response: z.strictObject({

@@ -32,7 +32,6 @@ export const acceptInvite = defineOperation({
   path: '/auth/accept-invite',
   operationId: 'acceptInvitation',
   summary: 'Join by the link of an invitation. Somebody new is signed in; who has an account keeps it and signs in',
-  group: 'authentication',
   role: 'none',
   audit: ['user.join', 'organization.create', 'session.begin'],
   body: Body,

@@ -14,7 +14,6 @@ export const changePassword = defineOperation({
   path: '/auth/change-password',
   operationId: 'changePassword',
   summary: 'Current and new password; ends my other sessions',
-  group: 'authentication',
   role: 'session',
   audit: 'user.change-password',
   body: z.strictObject({ currentPassword: z.string().min(1).max(1024), newPassword: NewPassword }),

@@ -9,7 +9,6 @@ export const currentSession = defineOperation({
   path: '/auth/session',
   operationId: 'getSession',
   summary: 'Who I am here: user, organization, role, entitlements, expiry',
-  group: 'authentication',
   role: 'session',
   response: z.strictObject({
     user: Person,

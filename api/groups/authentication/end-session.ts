@@ -9,7 +9,6 @@ export const endSession = defineOperation({
   path: '/auth/sessions/{id}',
   operationId: 'endSession',
   summary: 'End one of my sessions',
-  group: 'authentication',
   role: 'session',
   audit: 'session.end',
   params: z.strictObject({ id: z.string().min(1).max(128) }),

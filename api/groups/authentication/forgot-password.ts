@@ -12,7 +12,6 @@ export const forgotPassword = defineOperation({
   path: '/auth/forgot-password',
   operationId: 'forgotPassword',
   summary: 'Mail a link to choose a new password; the answer does not tell whether the address is known',
-  group: 'authentication',
   role: 'none',
   unaudited: 'it changes nothing; choosing the password is recorded',
   body: z.strictObject({ email: EmailAddress }),

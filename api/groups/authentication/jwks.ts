@@ -6,7 +6,6 @@ export const jwks = defineOperation({
   path: '/auth/jwks.json',
   operationId: 'getPublicKeys',
   summary: 'Public keys of session tokens (JWK set)',
-  group: 'authentication',
   role: 'none',
   response: z.strictObject({ keys: z.array(z.looseObject({ kid: z.string(), kty: z.string() })) }),
   handler: (_, { tokens }) => ({

@@ -22,7 +22,6 @@ export const listSessions = defineOperation({
   path: '/auth/sessions',
   operationId: 'listSessions',
   summary: 'My live sessions, the last used first',
-  group: 'authentication',
   role: 'session',
   query: z.strictObject({
     limit: z.coerce.number().int().min(1).max(1000).default(100),

@@ -18,7 +18,6 @@ export const login = defineOperation({
   path: '/auth/login',
   operationId: 'login',
   summary: 'Sign in with e-mail and password (and code where multi-factor is on)',
-  group: 'authentication',
   role: 'none',
   audit: ['session.begin', 'session.refuse', 'multi-factor.use-recovery-code'],
   body: z.strictObject({

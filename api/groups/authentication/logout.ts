@@ -9,7 +9,6 @@ export const logout = defineOperation({
   path: '/auth/logout',
   operationId: 'logout',
   summary: 'End this session',
-  group: 'authentication',
   role: 'session',
   audit: 'session.end',
   response: z.strictObject({}),

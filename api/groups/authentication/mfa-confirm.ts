@@ -15,7 +15,6 @@ export const confirmMultiFactor = defineOperation({
   path: '/auth/mfa/confirm',
   operationId: 'confirmMultiFactor',
   summary: 'The first code of the enrolled authenticator: turns multi-factor on and gives recovery codes, once',
-  group: 'authentication',
   role: 'session',
   audit: 'multi-factor.confirm',
   body: z.strictObject({

@@ -13,7 +13,6 @@ export const enrollMultiFactor = defineOperation({
   path: '/auth/mfa/enroll',
   operationId: 'enrollMultiFactor',
   summary: 'A new TOTP secret, with its otpauth URI and QR picture; it counts once its first code is confirmed',
-  group: 'authentication',
   role: 'session',
   audit: 'multi-factor.enroll',
   response: z.strictObject({

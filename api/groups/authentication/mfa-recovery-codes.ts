@@ -16,7 +16,6 @@ export const renewRecoveryCodes = defineOperation({
   path: '/auth/mfa/recovery-codes',
   operationId: 'renewRecoveryCodes',
   summary: 'New recovery codes; the old ones are void',
-  group: 'authentication',
   role: 'session',
   audit: 'multi-factor.renew-recovery-codes',
   body: z.strictObject({ code: z.string().min(6).max(32).describe('Of the authenticator, or a recovery code') }),

@@ -13,7 +13,6 @@ export const turnMultiFactorOff = defineOperation({
   path: '/auth/mfa',
   operationId: 'turnMultiFactorOff',
   summary: 'Turn multi-factor off (password and code)',
-  group: 'authentication',
   role: 'session',
   audit: 'multi-factor.turn-off',
   body: z.strictObject({

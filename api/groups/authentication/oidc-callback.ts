@@ -16,7 +16,6 @@ export const finishOidc = defineOperation({
   path: '/auth/sso/oidc/callback',
   operationId: 'finishOidc',
   summary: 'The provider sends the browser back: signs in, takes in by proved domain, or links the identity',
-  group: 'authentication',
   role: 'none',
   hidden: true,
   limit: { rate: 5, burst: 100 },

@@ -16,7 +16,6 @@ export const startOidc = defineOperation({
   path: '/auth/sso/oidc/start',
   operationId: 'startOidc',
   summary: 'Sends the browser to the organization’s OpenID Connect provider (authorization code, PKCE)',
-  group: 'authentication',
   role: 'none',
   hidden: true,
   limit: { rate: 5, burst: 100 },

@@ -12,7 +12,6 @@ export const refresh = defineOperation({
   operationId: 'refreshSession',
   summary:
     'A new session token for the refresh token, which is replaced; the one before gives the same successor for 30 s, anything older ends the session',
-  group: 'authentication',
   role: 'none',
   audit: 'session.revoke',
   body: z

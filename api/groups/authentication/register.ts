@@ -14,7 +14,6 @@ export const register = defineOperation({
   operationId: 'register',
   summary:
     'Ask for an organization of one’s own: the token of the link that is mailed makes it, with POST /auth/accept-invite; 403 where self sign-up is off',
-  group: 'authentication',
   role: 'none',
   unaudited: 'nothing is made before the address is confirmed; making the organization is recorded',
   body: z.strictObject({ email: EmailAddress, organization: OrganizationName }),

@@ -21,7 +21,6 @@ export const resetPassword = defineOperation({
   path: '/auth/reset-password',
   operationId: 'resetPassword',
   summary: 'Choose a new password with the token of the mailed link; ends every session of the user',
-  group: 'authentication',
   role: 'none',
   audit: 'user.reset-password',
   body: z.strictObject({

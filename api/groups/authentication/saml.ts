@@ -1,19 +1,19 @@
 /** SAML is not served. Its routes say so, and are not published. */
 import { z } from 'zod';
 import { ApiError } from '../../kernel/errors.ts';
-import { defineOperation, type Method, type Operation } from '../../kernel/operation.ts';
+import { type DeclaredOperation, defineOperation, type Method } from '../../kernel/operation.ts';
 
-const notServed = (method: Method, path: string, operationId: string): Operation =>
+const notServed = (method: Method, path: string, operationId: string): DeclaredOperation =>
   defineOperation({
     ...{ method, path, operationId, summary: 'SAML is not served: answers 501' },
-    ...{ group: 'authentication', role: 'none', hidden: true, built: false },
+    ...{ role: 'none', hidden: true, built: false },
     unaudited: 'it changes nothing',
     response: z.strictObject({}),
     handler: (): Promise<Record<string, never>> =>
       Promise.reject(new ApiError('NOT_IMPLEMENTED', 'SAML is not served; sign in with OpenID Connect or a password')),
   });
 
-export const samlOperations: readonly Operation[] = [
+export const samlOperations: readonly DeclaredOperation[] = [
   notServed('GET', '/auth/sso/saml/login', 'startSamlLogin'),
   notServed('POST', '/auth/sso/saml/acs', 'finishSamlLogin'),
   notServed('GET', '/auth/sso/saml/metadata', 'getSamlMetadata'),

@@ -12,7 +12,6 @@ export const switchTenant = defineOperation({
   path: '/auth/switch-tenant',
   operationId: 'switchTenant',
   summary: 'A session for another organization that I belong to, in place of this one',
-  group: 'authentication',
   role: 'session',
   audit: 'session.begin',
   body: z.strictObject({ organizationId: z.string().min(1).max(64) }),

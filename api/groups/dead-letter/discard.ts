@@ -7,7 +7,6 @@ export const discardDeadLetter = defineOperation({
   path: '/api/dead-letter/{id}',
   operationId: 'discardDeadLetter',
   summary: 'Discard one dead letter: it is never replayed',
-  group: 'dead-letter',
   role: 'admin',
   audit: 'dead-letter.discard',
   params: z.strictObject({ id: z.string().min(1).max(128) }),

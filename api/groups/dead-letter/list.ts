@@ -8,7 +8,6 @@ export const listDeadLetters = defineOperation({
   path: '/api/dead-letter',
   operationId: 'listDeadLetters',
   summary: 'Payloads that were refused or could not be processed, newest first',
-  group: 'dead-letter',
   role: 'admin',
   query: z.strictObject({
     ...filterFields,

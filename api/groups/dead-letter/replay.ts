@@ -9,7 +9,6 @@ export const replayDeadLetters = defineOperation({
   path: '/api/dead-letter/replay',
   operationId: 'replayDeadLetters',
   summary: 'Send open dead letters through again, by ids or filter',
-  group: 'dead-letter',
   role: 'admin',
   audit: 'dead-letter-replay.start',
   body: z.strictObject({

@@ -8,7 +8,6 @@ export const showReplay = defineOperation({
   path: '/api/dead-letter/replays/{id}',
   operationId: 'getDeadLetterReplay',
   summary: 'A replay’s progress and result',
-  group: 'dead-letter',
   role: 'admin',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   response: ReplayView,

@@ -10,7 +10,6 @@ export const showDeadLetter = defineOperation({
   path: '/api/dead-letter/{id}',
   operationId: 'getDeadLetter',
   summary: 'One dead letter, with its bytes and what is wrong where',
-  group: 'dead-letter',
   role: 'admin',
   audit: 'dead-letter.read',
   params: z.strictObject({ id: z.string().min(1).max(128) }),

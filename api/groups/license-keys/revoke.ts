@@ -9,7 +9,6 @@ export const revokeLicenseKey = defineOperation({
   path: '/api/license-keys/{id}',
   operationId: 'revokeLicenseKey',
   summary: 'Revoke a key: every receiver refuses it within seconds, and what was rotated out of it too',
-  group: 'license-keys',
   role: 'admin',
   audit: 'license-key.revoke',
   versions: 'write',

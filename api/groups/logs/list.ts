@@ -15,7 +15,6 @@ export const listLogs = defineOperation({
   path: '/api/logs',
   operationId: 'listLogs',
   summary: 'Log records of a time range, newest first',
-  group: 'logs',
   role: 'viewer',
   entitlement: 'logs',
   cache: briefly,

@@ -8,7 +8,6 @@ export const showLog = defineOperation({
   path: '/api/logs/{id}',
   operationId: 'getLog',
   summary: 'One log record',
-  group: 'logs',
   role: 'viewer',
   entitlement: 'logs',
   params: z.strictObject({ id: z.string().min(1).max(128) }),

@@ -9,7 +9,6 @@ export const dismissOnboardingSteps = defineOperation({
   path: '/api/onboarding',
   operationId: 'setOnboarding',
   summary: 'Dismiss or restore steps: those named are dismissed, all others are not',
-  group: 'onboarding',
   role: 'editor',
   audit: 'onboarding.update',
   body: z.strictObject({

@@ -17,7 +17,6 @@ export const askDoctor = defineOperation({
   path: '/api/onboarding/doctor',
   operationId: 'askOnboardingDoctor',
   summary: 'Why nothing arrives: what became of what a license key sent, and what to do',
-  group: 'onboarding',
   role: 'admin',
   unaudited: 'it changes nothing, and the key that is pasted must be kept nowhere',
   maxBodyBytes: 16 * 1024,

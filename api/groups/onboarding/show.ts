@@ -6,7 +6,6 @@ export const showOnboarding = defineOperation({
   path: '/api/onboarding',
   operationId: 'getOnboarding',
   summary: 'Get Started checklist: each step’s state, derived from what really happened',
-  group: 'onboarding',
   role: 'viewer',
   response: Checklist,
   handler: ({ caller }, ports) => checklistOf(caller, ports),

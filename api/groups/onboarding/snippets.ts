@@ -13,7 +13,6 @@ export const listSnippets = defineOperation({
   path: '/api/onboarding/snippets',
   operationId: 'listOnboardingSnippets',
   summary: 'Instrumentation to paste, per language and collector, with this installation’s endpoints',
-  group: 'onboarding',
   role: 'viewer',
   query: z.strictObject({
     id: z.string().max(64).optional().describe('Only this one, for example node'),

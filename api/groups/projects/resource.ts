@@ -11,7 +11,6 @@ const View = z.strictObject({
 
 export const projectResource = defineResource<typeof ProjectFields, Project, typeof View>({
   noun: 'project',
-  group: 'projects',
   path: '/api/projects',
   collection: projects,
   verbs: ['list', 'create', 'read', 'patch', 'delete'],

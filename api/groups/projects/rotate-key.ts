@@ -24,7 +24,6 @@ export const rotateProjectKey = defineOperation({
   path: '/api/projects/{id}/rotate-key',
   operationId: 'rotateProjectKey',
   summary: 'Rotate the project’s ingest key, or mint it when there is none; the old one works on for a grace period',
-  group: 'projects',
   role: 'admin',
   audit: ['project.rotate-key', 'license-key.rotate', 'license-key.create'],
   params: idParameter,

@@ -17,7 +17,6 @@ export const createToken = defineOperation({
   path: '/api/service-accounts/{id}/tokens',
   operationId: 'createApiToken',
   summary: 'A new API token of a service account; it is shown this once',
-  group: 'service-accounts',
   role: 'admin',
   audit: 'api-token.create',
   params: idParameter,

@@ -6,7 +6,6 @@ export const listScopes = defineOperation({
   path: '/api/scopes',
   operationId: 'listScopes',
   summary: 'The scopes that an API token can have, and the operations that each opens; write includes read',
-  group: 'service-accounts',
   role: 'admin',
   query: z.strictObject({}),
   response: z.strictObject({

@@ -15,7 +15,6 @@ export const listTokens = defineOperation({
   path: '/api/service-accounts/{id}/tokens',
   operationId: 'listApiTokens',
   summary: 'API tokens of a service account, with their last use',
-  group: 'service-accounts',
   role: 'admin',
   params: idParameter,
   query: listParameters(listing),

@@ -12,7 +12,6 @@ export const removeAccount = defineOperation({
   path: '/api/service-accounts/{id}',
   operationId: 'deleteServiceAccount',
   summary: 'Delete a service account with its tokens, which end at once',
-  group: 'service-accounts',
   role: 'admin',
   audit: 'service-account.delete',
   versions: 'write',

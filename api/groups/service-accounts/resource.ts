@@ -8,7 +8,6 @@ import { refuseWiderTokens } from './wider-tokens.ts';
 /** Service accounts. Their deletion, which takes their tokens along, is an operation of its own. */
 export const serviceAccountResource = defineResource({
   noun: 'service account',
-  group: 'service-accounts',
   path: '/api/service-accounts',
   collection: serviceAccounts,
   verbs: ['list', 'create', 'read', 'patch'],

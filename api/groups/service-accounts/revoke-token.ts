@@ -8,7 +8,6 @@ export const revokeToken = defineOperation({
   path: '/api/service-accounts/{id}/tokens/{tokenId}',
   operationId: 'revokeApiToken',
   summary: 'Revoke an API token: it ends here at once, everywhere within a second',
-  group: 'service-accounts',
   role: 'admin',
   audit: 'api-token.revoke',
   params: z.strictObject({ id: z.string().min(1).max(128), tokenId: z.string().min(1).max(128) }),

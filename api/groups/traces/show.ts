@@ -13,9 +13,7 @@ export const showTrace = defineOperation({
   path: '/api/traces/{id}',
   operationId: 'getTrace',
   summary: 'Every span of one trace, in order of start',
-  group: 'traces',
   role: 'viewer',
-  entitlement: 'traces',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   query: z.strictObject(scopeParameters),
   response: z.strictObject({

@@ -18,7 +18,6 @@ export const getBilling = defineOperation({
   path: '/api/billing',
   operationId: 'getBilling',
   summary: 'Plan, period, and the cost of accepted volume so far and when the period ends, by the present plan',
-  group: 'usage',
   role: 'admin',
   cache: usageCache,
   query: z.strictObject(monthParameter),

@@ -17,7 +17,6 @@ export const changePlan = defineOperation({
   path: '/api/billing/plan',
   operationId: 'changePlan',
   summary: 'Change the plan, at once. What would be lost is named (409) until it is accepted',
-  group: 'usage',
   role: 'admin',
   audit: 'organization.change-plan',
   versions: 'write',

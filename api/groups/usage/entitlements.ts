@@ -11,7 +11,6 @@ export const getEntitlements = defineOperation({
   path: '/api/entitlements',
   operationId: 'getEntitlements',
   summary: 'What the plan allows, and which plans allow what it does not',
-  group: 'usage',
   role: 'viewer',
   response: z.strictObject({
     plan: PlanRef,

@@ -32,7 +32,6 @@ export const listPlans = defineOperation({
   path: '/api/plans',
   operationId: 'listPlans',
   summary: 'Plans with their retention, limits, entitlements and prices',
-  group: 'usage',
   role: 'viewer',
   response: z.strictObject({ items: z.array(PlanView), nextCursor: z.null() }),
   async handler({ caller }, { documents, settings }) {

@@ -49,7 +49,6 @@ export const getUsage = defineOperation({
   path: '/api/usage',
   operationId: 'getUsage',
   summary: 'What was accepted, landed, refused and rejected in a month, by signal, against the plan, with a forecast',
-  group: 'usage',
   role: 'viewer',
   cache: usageCache,
   query: z.strictObject({

@@ -141,7 +141,6 @@ export const getUsageTimeSeries = defineOperation({
   path: '/api/usage/timeseries',
   operationId: 'getUsageTimeSeries',
   summary: 'Volume over time by project, key, signal or service, in steps of hours or days',
-  group: 'usage',
   role: 'viewer',
   cache: usageCache,
   query: Query,

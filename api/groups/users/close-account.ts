@@ -13,7 +13,6 @@ export const closeAccount = defineOperation({
   operationId: 'closeAccount',
   summary:
     'Close the organization (Owner only, confirmed by its name): access ends at once; for 30 days its operator can open it again, then everything in it is erased',
-  group: 'users',
   role: 'admin',
   audit: 'organization.close',
   body: z.strictObject({ name: z.string().max(256).describe('The organization’s name, to confirm') }),

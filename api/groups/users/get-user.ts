@@ -7,7 +7,6 @@ export const getUser = defineOperation({
   path: '/api/users/{id}',
   operationId: 'getUser',
   summary: 'One user of the organization',
-  group: 'users',
   role: 'admin',
   params: idParameter,
   response: Member,

@@ -8,7 +8,6 @@ export const getIdentityProvider = defineOperation({
   path: '/api/account/identity-provider',
   operationId: 'getIdentityProvider',
   summary: 'The OpenID Connect provider: issuer, client, domains and their proof, mapping of roles',
-  group: 'users',
   role: 'admin',
   response: ProviderView,
   async handler({ caller: { tenantId }, request }, { documents, secretBox, settings }) {

@@ -21,7 +21,6 @@ export const invite = defineOperation({
   path: '/api/users/invitations',
   operationId: 'createInvitation',
   summary: 'Invite somebody by e-mail, with a role; a second time replaces the first and voids its link',
-  group: 'users',
   role: 'admin',
   audit: ['invitation.create', 'invitation.withdraw'],
   body: z.strictObject({ email: EmailAddress, role: z.enum(roles).describe('Not above one’s own') }),

@@ -16,7 +16,6 @@ export const listInvitations = defineOperation({
   path: '/api/users/invitations',
   operationId: 'listInvitations',
   summary: 'Invitations that nobody accepted yet, and whether their mail went out',
-  group: 'users',
   role: 'admin',
   query: listParameters(listing),
   response: z.strictObject({ items: z.array(InvitationView), nextCursor: z.string().nullable() }),

@@ -67,7 +67,6 @@ export const listUsers = defineOperation({
   path: '/api/users',
   operationId: 'listUsers',
   summary: 'Users of the organization',
-  group: 'users',
   role: 'admin',
   query: listParameters(byMembership).extend({
     search: z

@@ -20,7 +20,6 @@ export const listOrganizations = defineOperation({
   path: '/api/organizations',
   operationId: 'listOrganizations',
   summary: 'Organizations that I belong to',
-  group: 'users',
   role: 'session',
   response: z.strictObject({ items: z.array(Place), nextCursor: z.null() }),
   async handler({ caller }, { directory, documents }) {
@@ -42,7 +41,6 @@ export const createOrganization = defineOperation({
   path: '/api/organizations',
   operationId: 'createOrganization',
   summary: 'Create another organization and be its Owner, where that is allowed; POST /auth/switch-tenant leads there',
-  group: 'users',
   role: 'session',
   audit: 'organization.create',
   body: z.strictObject({ name: OrganizationName }),

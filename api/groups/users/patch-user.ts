@@ -14,7 +14,6 @@ export const patchUser = defineOperation({
   path: '/api/users/{id}',
   operationId: 'updateUser',
   summary: 'Change a member’s role, or keep them out; takes effect at once. The last Owner stays',
-  group: 'users',
   role: 'admin',
   audit: 'user.update',
   versions: 'write',

@@ -9,7 +9,6 @@ export const getPreferences = defineOperation({
   path: '/api/preferences',
   operationId: 'getPreferences',
   summary: 'How I want to see this organization',
-  group: 'users',
   role: 'session',
   response: Preferences,
   async handler({ caller }, { documents }) {
@@ -23,7 +22,6 @@ export const putPreferences = defineOperation({
   path: '/api/preferences',
   operationId: 'setPreferences',
   summary: 'Set how I want to see this organization; what is left out is as at first',
-  group: 'users',
   role: 'session',
   audit: 'preferences.update',
   body: Preferences,

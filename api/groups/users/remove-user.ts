@@ -14,7 +14,6 @@ export const removeUser = defineOperation({
   path: '/api/users/{id}',
   operationId: 'removeUser',
   summary: 'Remove a member from the organization; their sessions in it end at once. The last Owner stays',
-  group: 'users',
   role: 'admin',
   audit: 'user.remove',
   params: idParameter,

@@ -16,7 +16,6 @@ export const resetMemberMultiFactor = defineOperation({
   path: '/api/users/{id}/mfa',
   operationId: 'resetUserMultiFactor',
   summary: 'Remove a member’s second factor, for who lost theirs; the member is told by mail',
-  group: 'users',
   role: 'admin',
   audit: 'multi-factor.reset',
   params: idParameter,

@@ -16,7 +16,6 @@ export const listRoles = defineOperation({
   path: '/api/roles',
   operationId: 'listRoles',
   summary: 'The roles, what each may do, and which the caller may give',
-  group: 'users',
   role: 'viewer',
   response: z.strictObject({
     items: z.array(

@@ -24,7 +24,6 @@ export const setIdentityProvider = defineOperation({
   path: '/api/account/identity-provider',
   operationId: 'setIdentityProvider',
   summary: 'Set it; roles reach Admin. Domains are looked up in DNS each time it is saved',
-  group: 'users',
   role: 'admin',
   audit: 'identity-provider.update',
   body: ProviderBody,

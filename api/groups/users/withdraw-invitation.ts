@@ -12,7 +12,6 @@ export const withdrawInvitation = defineOperation({
   path: '/api/users/invitations/{id}',
   operationId: 'withdrawInvitation',
   summary: 'Withdraw an invitation; its link lets nobody in from then on',
-  group: 'users',
   role: 'admin',
   audit: 'invitation.withdraw',
   params: idParameter,

@@ -13,7 +13,6 @@ export const mintLicenseKey = defineOperation({
   path: '/api/license-keys',
   operationId: 'createLicenseKey',
   summary: 'Mint a license key; it is shown this once',
-  group: 'license-keys',
   role: 'admin',
   audit: 'license-key.create',
   versions: 'shown',

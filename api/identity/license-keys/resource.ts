@@ -18,7 +18,6 @@ const byState: ListFilter = {
 
 export const licenseKeyResource = defineResource<typeof LicenseKeyFields, LicenseKey, typeof LicenseKeyView>({
   noun: 'license key',
-  group: 'license-keys',
   path: '/api/license-keys',
   collection: licenseKeys,
   verbs: ['list', 'read', 'patch'],

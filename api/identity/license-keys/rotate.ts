@@ -25,7 +25,6 @@ export const rotateLicenseKey = defineOperation({
   path: '/api/license-keys/{id}/rotate',
   operationId: 'rotateLicenseKey',
   summary: 'A new key under the same id; the old one goes on working for a grace period',
-  group: 'license-keys',
   role: 'admin',
   audit: 'license-key.rotate',
   versions: 'write',

@@ -1,4 +1,4 @@
-import type { Operation } from '../../kernel/operation.ts';
+import { defineGroup } from '../define-group.ts';
 import { acceptInvite } from './accept-invite.ts';
 import { changePassword } from './change-password.ts';
 import { currentSession } from './current-session.ts';
@@ -20,25 +20,29 @@ import { resetPassword } from './reset-password.ts';
 import { samlOperations } from './saml.ts';
 import { switchTenant } from './switch-tenant.ts';
 
-export const authenticationOperations: readonly Operation[] = [
-  login,
-  refresh,
-  logout,
-  currentSession,
-  listSessions,
-  endSession,
-  switchTenant,
-  changePassword,
-  forgotPassword,
-  resetPassword,
-  register,
-  acceptInvite,
-  jwks,
-  enrollMultiFactor,
-  confirmMultiFactor,
-  renewRecoveryCodes,
-  turnMultiFactorOff,
-  startOidc,
-  finishOidc,
-  ...samlOperations,
-];
+export const authenticationGroup = defineGroup({
+  name: 'authentication',
+  summary: 'Sign in and out, sessions, passwords, second factors and single sign-on.',
+  operations: [
+    login,
+    refresh,
+    logout,
+    currentSession,
+    listSessions,
+    endSession,
+    switchTenant,
+    changePassword,
+    forgotPassword,
+    resetPassword,
+    register,
+    acceptInvite,
+    jwks,
+    enrollMultiFactor,
+    confirmMultiFactor,
+    renewRecoveryCodes,
+    turnMultiFactorOff,
+    startOidc,
+    finishOidc,
+    ...samlOperations,
+  ],
+});

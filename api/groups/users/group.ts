@@ -1,4 +1,5 @@
-import type { Operation } from '../../kernel/operation.ts';
+import { preferences } from '../../../schemas/resources/preferences.ts';
+import { defineGroup } from '../define-group.ts';
 import { getAccount, patchAccount } from './account.ts';
 import { closeAccount } from './close-account.ts';
 import { getUser } from './get-user.ts';
@@ -16,25 +17,30 @@ import { listRoles } from './roles.ts';
 import { setIdentityProvider } from './set-identity-provider.ts';
 import { withdrawInvitation } from './withdraw-invitation.ts';
 
-export const usersOperations: readonly Operation[] = [
-  listUsers,
-  invite,
-  listInvitations,
-  withdrawInvitation,
-  getUser,
-  patchUser,
-  resetMemberMultiFactor,
-  removeUser,
-  listRoles,
-  getAccount,
-  patchAccount,
-  closeAccount,
-  getRetention,
-  putRetention,
-  getPreferences,
-  putPreferences,
-  listOrganizations,
-  createOrganization,
-  getIdentityProvider,
-  setIdentityProvider,
-];
+export const usersGroup = defineGroup({
+  name: 'users',
+  summary: 'The people of an organization, their roles and invitations, and the organization’s own settings.',
+  operations: [
+    listUsers,
+    invite,
+    listInvitations,
+    withdrawInvitation,
+    getUser,
+    patchUser,
+    resetMemberMultiFactor,
+    removeUser,
+    listRoles,
+    getAccount,
+    patchAccount,
+    closeAccount,
+    getRetention,
+    putRetention,
+    getPreferences,
+    putPreferences,
+    listOrganizations,
+    createOrganization,
+    getIdentityProvider,
+    setIdentityProvider,
+  ],
+  collections: [preferences],
+});

@@ -1,0 +1,33 @@
+import { leases } from '../runtime/leases.ts';
+import type { CollectionDefinition } from '../schemas/ports/documents.ts';
+import { auditHeads, auditRecords } from '../schemas/resources/audit-record.ts';
+import { identities } from '../schemas/resources/identity.ts';
+import { identityProviders, provedDomains } from '../schemas/resources/identity-provider.ts';
+import { invitations } from '../schemas/resources/invitation.ts';
+import { installation } from '../schemas/resources/installation.ts';
+import { multiFactors } from '../schemas/resources/multi-factor.ts';
+import { oneTimeTokens } from '../schemas/resources/one-time-token.ts';
+import { organizations } from '../schemas/resources/organization.ts';
+import { outgoingMails } from '../schemas/resources/outgoing-mail.ts';
+import { plans } from '../schemas/resources/plan.ts';
+import { resourceHistory } from '../schemas/resources/resource-history.ts';
+import { sessions } from '../schemas/resources/session.ts';
+import { signingKeys } from '../schemas/resources/signing-key.ts';
+import { memberships, users } from '../schemas/resources/user.ts';
+import { replayJobs } from './dead-letters/replay-jobs.ts';
+import { groups } from './groups/index.ts';
+
+/** What several groups stand on. A collection of one group is declared in its `group.ts`. */
+const shared: readonly CollectionDefinition<object>[] = [
+  ...[installation, leases, users, memberships, organizations, plans, invitations],
+  ...[sessions, signingKeys, multiFactors, oneTimeTokens],
+  ...[identities, identityProviders, provedDomains],
+  ...[auditRecords, auditHeads, resourceHistory],
+  ...[outgoingMails, replayJobs],
+];
+
+/** Every collection: its indexes are made at the start, and its documents are erased with their organization. */
+export const collections: readonly CollectionDefinition<object>[] = [
+  ...shared,
+  ...groups.flatMap((group) => group.collections),
+];

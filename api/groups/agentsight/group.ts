@@ -1,0 +1,14 @@
+import { defineGroup } from '../define-group.ts';
+
+export const agentsightGroup = defineGroup({
+  name: 'agentsight',
+  summary: 'What agents of language models do on their hosts, observed by eBPF.',
+  entitlement: 'agentsight',
+  planned: [
+    ['GET /api/agentsight/agents', 'viewer', 'AI agents observed by eBPF'],
+    ['GET /api/agentsight/agents/{id}', 'viewer', 'one: processes, files, connections, model calls'],
+    ['GET /api/agentsight/events', 'viewer', 'its activity, in order'],
+    ['GET /api/agentsight/sessions', 'viewer', 'sessions: intent (prompts) beside effect (system actions)'],
+    ['GET /api/agentsight/risks', 'viewer', 'risky actions found'],
+  ],
+});

@@ -1,0 +1,29 @@
+import { defineGroup } from '../define-group.ts';
+
+export const aiGroup = defineGroup({
+  name: 'ai',
+  summary: 'Anomalies, forecasts, root causes, questions in plain language and runbooks.',
+  entitlement: 'ai',
+  planned: [
+    ['GET /api/ai/anomalies', 'viewer', 'anomalies found'],
+    ['GET /api/ai/anomalies/{id}', 'viewer', 'one: expected band, contributors, related changes'],
+    ['POST /api/ai/anomalies/{id}/feedback', 'editor', 'true or false; moves the threshold'],
+    ['GET /api/ai/detectors', 'viewer', 'what is watched'],
+    ['POST /api/ai/detectors', 'editor', 'watch a query'],
+    ['GET /api/ai/detectors/{id}', 'viewer', 'one'],
+    ['PUT /api/ai/detectors/{id}', 'editor', 'change'],
+    ['DELETE /api/ai/detectors/{id}', 'editor', 'delete'],
+    ['POST /api/ai/detect', 'viewer', 'score a series now'],
+    ['POST /api/ai/forecast', 'viewer', 'forecast a query, with intervals'],
+    ['POST /api/ai/query', 'viewer', 'natural language to a query, run and shown'],
+    ['POST /api/ai/rag/documents', 'editor', 'add runbooks'],
+    ['GET /api/ai/rag/documents', 'viewer', 'list'],
+    ['DELETE /api/ai/rag/documents/{id}', 'editor', 'delete'],
+    ['POST /api/ai/rag/search', 'viewer', 'passages'],
+    ['POST /api/ai/rag/answer', 'viewer', 'an answer that cites passages and telemetry'],
+    ['GET /api/ai/suggestions', 'viewer', 'suggestions: alerts, SLOs, dashboards, noisy rules, costs'],
+    ['POST /api/ai/suggestions/{id}/apply', 'editor', 'apply one'],
+    ['DELETE /api/ai/suggestions/{id}', 'editor', 'dismiss one'],
+    ['POST /api/ai/root-cause', 'viewer', 'ranked causes of an alert, incident or anomaly, with the evidence'],
+  ],
+});

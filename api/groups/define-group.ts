@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
+import type { Access } from '../identity/rights.ts';
+import { scopeOf } from '../identity/scopes.ts';
+import { ApiError } from '../kernel/errors.ts';
+import { type DeclaredOperation, defineOperation, type Method, type Operation } from '../kernel/operation.ts';
+import type { RegisteredResource } from '../resources/resource.ts';
+
+/** An operation that is not built: it is published, and answers 501 after every check of rights. */
+export type PlannedOperation = readonly [route: `${Method} /${string}`, role: Access, summary: string];
+
+/** A group of operations, declared once in its folder's `group.ts`. */
+export interface GroupDefinition {
+  /** The folder's name, the tag of its operations, and the first part of their scopes: `<name>:read`, `<name>:write`. */
+  readonly name: string;
+  /** One sentence for the readers of the API's documentation. */
+  readonly summary: string;
+  /** What the plan must include for all its operations, those that are planned too. */
+  readonly entitlement?: string;
+  /** Their operations and collections are the group's: nothing of a resource is listed again. */
+  readonly resources?: readonly RegisteredResource[];
+  /** Operations beside those of its resources. */
+  readonly operations?: readonly DeclaredOperation[];
+  /** Collections beside those of its resources. */
+  readonly collections?: readonly CollectionDefinition<object>[];
+  readonly planned?: readonly PlannedOperation[];
+}
+
+/** A group as the server, the documentation and the tests see it. */
+export interface Group extends Required<Pick<GroupDefinition, 'name' | 'summary' | 'resources' | 'collections'>> {
+  readonly operations: readonly Operation[];
+}
+
+/** `GET /api/alerts/rules/{id}` → `get-alerts-rules-id`: stable until the operation is built and gets a name. */
+const operationIdOf = (method: Method, path: string): string => {
+  const [, ...words] = path.replace(/^\/api/, '').split(/[^A-Za-z0-9]+/);
+  return [method.toLowerCase(), ...words.filter((word) => word !== '')].join('-');
+};
+
+const planned = ([route, role, summary]: PlannedOperation): DeclaredOperation => {
+  const [method, path] = route.split(' ') as [Method, string];
+  return defineOperation({
+    ...{ method, path, role, summary, operationId: operationIdOf(method, path), built: false },
+    response: z.looseObject({}),
+    handler: (): Promise<Record<string, never>> =>
+      Promise.reject(new ApiError('NOT_IMPLEMENTED', `${route} is declared and not built yet`)),
+  });
+};
+
+/** Declares a group. What it holds is served, published and kept as soon as `index.ts` lists the group. */
+export const defineGroup = (definition: GroupDefinition): Group => {
+  const { name, summary, resources = [] } = definition;
+  const declared = [
+    ...resources.flatMap(({ operations }) => operations),
+    ...(definition.operations ?? []),
+    ...(definition.planned ?? []).map(planned),
+  ];
+  return {
+    ...{ name, summary, resources },
+    collections: [...resources.map(({ collection }) => collection), ...(definition.collections ?? [])],
+    operations: declared.map((operation) => ({
+      ...operation,
+      group: name,
+      entitlement: operation.entitlement ?? definition.entitlement,
+      scope: scopeOf({ ...operation, group: name }),
+    })),
+  };
+};

@@ -1,0 +1,16 @@
+import { defineGroup } from '../define-group.ts';
+
+export const instrumentationGroup = defineGroup({
+  name: 'instrumentation',
+  summary: 'Instrumentation agents, and how much of the services they cover.',
+  planned: [
+    [
+      'GET /api/instrumentation/agents',
+      'viewer',
+      'the eBPF agent fleet: host, version, services instrumented, last heard',
+    ],
+    ['GET /api/instrumentation/agents/{id}', 'viewer', 'one'],
+    ['GET /api/instrumentation/coverage', 'viewer', 'hosts and services with and without an agent'],
+    ['GET /api/instrumentation/manifest', 'viewer', 'install manifest for this tenant'],
+  ],
+});

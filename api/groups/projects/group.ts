@@ -1,0 +1,11 @@
+import { defineGroup } from '../define-group.ts';
+import { setNotifications, showNotifications } from './notifications.ts';
+import { projectResource } from './resource.ts';
+import { rotateProjectKey } from './rotate-key.ts';
+
+export const projectsGroup = defineGroup({
+  name: 'projects',
+  summary: 'Projects, which divide an organization’s telemetry and license keys.',
+  resources: [projectResource],
+  operations: [showNotifications, setNotifications, rotateProjectKey],
+});

@@ -1,0 +1,16 @@
+import { defineGroup } from '../define-group.ts';
+import { listTraces } from './list.ts';
+import { traceLogs } from './logs.ts';
+import { showTrace } from './show.ts';
+
+export const tracesGroup = defineGroup({
+  name: 'traces',
+  summary: 'Traces and spans: search, and everything of one trace.',
+  entitlement: 'traces',
+  operations: [listTraces, showTrace, traceLogs],
+  planned: [
+    ['GET /api/spans', 'viewer', 'span search and aggregate'],
+    ['GET /api/traces/fields', 'viewer', 'queryable fields'],
+    ['GET /api/traces/compare', 'viewer', 'which attributes set slow or failed traces apart from the rest'],
+  ],
+});
