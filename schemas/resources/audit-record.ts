@@ -50,6 +50,7 @@ export type AuditRecord = z.output<typeof AuditRecord>;
 
 export const auditRecords = defineCollection<AuditRecord>({
   name: 'audit-records',
+  evidence: true,
   // What leaves the fewest records comes first: a store may use only one of those that a search names.
   indexes: [['requestId'], ['resource.id'], ['details.actorName'], ['actor.id'], ['action'], ['resource.type']],
 });
@@ -68,5 +69,5 @@ export interface AuditHead {
   readonly sequence: number;
   readonly hash: string;
 }
-export const auditHeads = defineCollection<AuditHead>({ name: 'audit-heads' });
+export const auditHeads = defineCollection<AuditHead>({ name: 'audit-heads', evidence: true });
 export const auditHeadId = 'head';

@@ -2,17 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { collections } from '../../api/collections.ts';
 import { closeOrganization, systemChange } from '../../api/identity/accounts/closing.ts';
 import { eraseDueOrganizations } from '../../api/identity/accounts/erasing.ts';
 import { runOrganizationRequest } from '../../commands/organization-request.ts';
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
-import { auditHeads, auditRecords } from '../../schemas/resources/audit-record.ts';
+import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { identities, identitiesTenant } from '../../schemas/resources/identity.ts';
-import { invitations } from '../../schemas/resources/invitation.ts';
 import { licenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
-import { preferences } from '../../schemas/resources/preferences.ts';
 import { projects } from '../../schemas/resources/project.ts';
 import { sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
@@ -89,10 +88,6 @@ test.serial(
   'after its time everything of it is erased but the audit records, and of other organizations nothing',
   async (t) => {
     const { documents, columns } = harness;
-    const collections: readonly CollectionDefinition<object>[] = [
-      ...[users, memberships, organizations, sessions, invitations, preferences, projects, licenseKeys],
-      ...[auditRecords, auditHeads],
-    ];
     for (const tenant of ['a', 'b']) {
       await columns.execute(
         `INSERT INTO logs (tenant_id, received_at, timestamp, body) VALUES ('${tenant}', now(), now(), 'hello')`,
@@ -158,3 +153,31 @@ test.serial(
     t.regex(JSON.stringify(evidence.items), /@a\.example/);
   },
 );
+
+test.serial('of an erased organization no collection holds a document but those of evidence', async (t) => {
+  const { documents, columns } = harness;
+  const erased = collections.filter(({ evidence }) => !evidence);
+  for (const tenant of ['c', 'd'])
+    for (const collection of erased)
+      await documents
+        .of(tenant)
+        .collection(collection)
+        .insert({ id: 'any' } as object);
+  const at = new Date(clock.now()).toISOString();
+  await documents
+    .of(organizationsTenant)
+    .collection(organizations)
+    .insert({ id: 'c', name: 'c', planId: 'free', closed: { at, eraseAt: at, erased: false } } as never);
+  await eraseDueOrganizations({ documents, columns, clock, log: silent, collections });
+  const holding = async (tenant: string): Promise<string[]> => {
+    const held: string[] = [];
+    for (const collection of collections)
+      if ((await documents.of(tenant).collection(collection).count()) > 0) held.push(collection.name);
+    return held;
+  };
+  t.deepEqual(await holding('c'), ['audit-records', 'audit-heads']);
+  t.deepEqual(
+    await holding('d'),
+    erased.map(({ name }) => name),
+  );
+});

@@ -57,12 +57,10 @@ const erasePeople = async ({ documents }: ErasingPorts, tenantId: string): Promi
   }
 };
 
-/** What tells that something happened is kept; `eraseDetails` takes out to whom. */
-const isEvidence = ({ name }: CollectionDefinition<object>): boolean => name.startsWith('audit-');
-
 const eraseDocuments = async ({ documents, collections }: ErasingPorts, tenantId: string): Promise<void> => {
   for (const definition of collections) {
-    if (isEvidence(definition)) continue;
+    // `eraseDetails` takes out of it what names people.
+    if (definition.evidence) continue;
     const stored = documents.of(tenantId).collection(definition);
     for (;;) {
       const { items } = await stored.list({ limit: 500 });

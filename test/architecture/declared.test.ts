@@ -1,0 +1,93 @@
+/** What is declared somewhere is in the list that everything derives from: nothing is forgotten silently. */
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { collections } from '../../api/collections.ts';
+import { groups, operations, resources } from '../../api/groups/index.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const sources = globSync('{schemas,adapters,runtime,queries,receivers,processors,sinks,api,commands}/**/*.ts', {
+  cwd: root,
+}).map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
+
+interface Declared {
+  readonly file: string;
+  /** The constant, and what the declaration says under `field`. */
+  readonly constant: string;
+  readonly name: string;
+}
+
+/** Constants that are made by calling `define`. */
+const declared = (define: string, field: string): Declared[] =>
+  sources.flatMap(({ file, text }) =>
+    text
+      .split(new RegExp(`(?=\\bconst \\w+ = ${define}[<(])`))
+      .slice(1)
+      .map((part) => ({
+        file,
+        constant: /const (\w+)/.exec(part)?.[1] ?? '',
+        name: new RegExp(`\\b${field}: '([^']+)'`).exec(part)?.[1] ?? '(without a name)',
+      })),
+  );
+
+const missing = (found: readonly Declared[], known: readonly string[]): string[] =>
+  found
+    .filter(({ name }) => !known.includes(name))
+    .map(({ file, constant, name }) => `${constant} (${name}) of ${file}`);
+
+test('every collection belongs to a group or to api/collections.ts', (t) => {
+  const found = declared('defineCollection', 'name');
+  t.deepEqual(
+    missing(
+      found,
+      collections.map(({ name }) => name),
+    ),
+    [],
+  );
+  // As many as are called: one that is declared in another way than as a constant would go unseen.
+  const calls = sources.flatMap(({ text }) => [...text.matchAll(/(?<!const )\bdefineCollection[<(]/g)]);
+  t.is(found.length, calls.length);
+});
+
+test('no two collections have one name, and each is listed once', (t) => {
+  t.deepEqual(
+    collections.map(({ name }) => name),
+    [...new Set(collections.map(({ name }) => name))],
+  );
+});
+
+test('every resource is listed by a group', (t) => {
+  t.deepEqual(
+    missing(
+      declared('defineResource', 'noun'),
+      resources.map(({ noun }) => noun),
+    ),
+    [],
+  );
+});
+
+test('every operation is listed by the group of its folder', (t) => {
+  const found = declared('defineOperation', 'operationId');
+  t.true(found.length > 80);
+  t.deepEqual(
+    missing(
+      found,
+      operations.map(({ operationId }) => operationId),
+    ),
+    [],
+  );
+  const folderOf = new Map(found.map(({ file, name }) => [name, file.split('/')[2]]));
+  t.deepEqual(
+    operations.filter(({ operationId, group }) => (folderOf.get(operationId) ?? group) !== group),
+    [],
+  );
+});
+
+test('each folder of api/groups is a group of its name, and is listed', (t) => {
+  const folders = sources.map(({ file }) => dirname(file)).filter((folder) => /^api\/groups\/[^/]+$/.test(folder));
+  t.deepEqual(
+    [...new Set(folders)].map((folder) => folder.slice('api/groups/'.length)).sort(),
+    groups.map(({ name }) => name).sort(),
+  );
+});
