@@ -1,9 +1,8 @@
 /**
  * What each operation is asked by the tests that run over all of them, where it cannot be derived: parameters of the path come
- * from the POST on the path before them, bodies from what their schema requires. An operation that then answers anything but
- * 200 needs an entry here, or in `unshown` with the reason.
+ * from the POST on the path before them, bodies of resources from their example under names of their own, other bodies from what
+ * their schema requires. An operation that then answers anything but 200 needs an entry here, or in `unshown` with the reason.
  */
-import { randomUUID } from 'node:crypto';
 import { auditExamples } from './audit-examples.ts';
 import type { Example } from './example.ts';
 import { identityExamples } from './identity-examples.ts';
@@ -25,10 +24,6 @@ export const examples: Readonly<Record<string, Example>> = {
   getDeadLetterReplay: async ({ make }) => ({ params: { id: (await make('replayDeadLetters')).id } }),
   discardDeadLetter: ({ tenant }) => ({ params: { id: letterToDiscardOf(tenant) } }),
 
-  createProject: () => ({ body: { name: `Project ${randomUUID()}` } }),
-  createLicenseKey: async ({ make }) => ({ body: { name: 'A key', projectId: (await make('createProject')).id } }),
-  updateLicenseKey: { body: { requestsPerSecond: 50 } },
-  updateProject: { body: { description: 'Changed' } },
   setProjectNotifications: { body: { recipients: ['somebody@example.com'] } },
   changePlan: { body: { planId: 'enterprise' } },
 };

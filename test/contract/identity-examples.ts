@@ -1,5 +1,4 @@
 /** Examples of operations on people and their sessions. Each has somebody of its own, who may lose what the others need. */
-import { randomUUID } from 'node:crypto';
 import { generate } from 'otplib';
 import { password } from '../end-to-end/api-harness.ts';
 import type { Example, Person, World } from './example.ts';
@@ -54,8 +53,6 @@ export const identityExamples: Readonly<Record<string, Example>> = {
     return { token: person.token, body: { password, code: recoveryCodes[0] } };
   },
 
-  createServiceAccount: () => ({ body: { name: `Account ${randomUUID()}`, role: 'editor' } }),
-  updateServiceAccount: { body: { description: 'Changed' } },
   createApiToken: { body: { name: 'Token', scopes: ['logs:read'] } },
   revokeApiToken: async (world) => {
     const { id: tokenId, serviceAccountId: id } = await world.make('createApiToken');

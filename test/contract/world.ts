@@ -1,12 +1,15 @@
 /** Asks every operation in the registry something that it answers, with ids of things that there are. */
 import { randomUUID } from 'node:crypto';
-import { operations } from '../../api/groups/index.ts';
+import type { z } from 'zod';
+import { operations, resources } from '../../api/groups/index.ts';
 import { hashPassword } from '../../api/identity/password.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
+import type { RegisteredResource } from '../../api/resources/resource.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
 import { type Answer, type Harness, password, startHarness } from '../end-to-end/api-harness.ts';
 import type { Asked, Example, World } from './example.ts';
 import { examples } from './examples.ts';
+import { newBody } from './resource-bodies.ts';
 import { sampleOf, schemaOf } from './schema-values.ts';
 import { seedTelemetry } from './telemetry.ts';
 
@@ -21,6 +24,10 @@ const makerOf = ({ path }: Operation): Operation | undefined => {
   const parent = path.slice(0, path.indexOf('/{'));
   return operations.find((one) => one.built && one.method === 'POST' && one.path === parent);
 };
+
+/** The resource that an operation creates or changes. */
+const writtenBy = ({ path, method }: Operation): RegisteredResource | undefined =>
+  resources.find((one) => path === (method === 'POST' ? one.path : `${one.path}/{id}`));
 
 /** The id in an answer, at its top or one level below. */
 const idIn = (body: Answer['body']): string | undefined => {
@@ -39,13 +46,25 @@ export const worldOf = async (harness: Harness, tenant: string): Promise<World> 
   const token = await harness.signIn(`owner@${tenant}.example`);
   const passwordHash = await hashPassword(password);
 
+  const bodyOf = async (operation: Operation, schema: z.ZodType): Promise<unknown> => {
+    const resource = writtenBy(operation);
+    if (resource === undefined) return sampleOf(schemaOf(schema));
+    const made = await newBody(resource, async ({ path }) => {
+      const maker = operations.find((one) => one.method === 'POST' && one.path === path);
+      return idIn(await world.make(maker?.operationId ?? '')) ?? '';
+    });
+    if (operation.method === 'POST') return made;
+    return Object.fromEntries(Object.entries(made).filter(([name]) => name in resource.fields.shape));
+  };
+
   const derived = async (operation: Operation): Promise<Asked> => {
     const maker = operation.path.includes('/{') ? makerOf(operation) : undefined;
     const [, name = 'id'] = /\{(\w+)\}/.exec(operation.path) ?? [];
     const id = maker && idIn(await world.make(maker.operationId));
     return {
       ...(id === undefined ? {} : { params: { [name]: id } }),
-      ...(operation.body === undefined ? {} : { body: sampleOf(schemaOf(operation.body)) }),
+      ...(operation.body === undefined ? {} : { body: await bodyOf(operation, operation.body) }),
+      ...(operation.versions === 'insist' ? { headers: { 'if-match': '*' } } : {}),
     };
   };
 

@@ -1,9 +1,9 @@
 import { licenseKeyUses } from '../../../schemas/resources/license-key-use.ts';
-import { defineGroup } from '../define-group.ts';
 import { mintLicenseKey } from '../../identity/license-keys/mint.ts';
 import { licenseKeyResource } from '../../identity/license-keys/resource.ts';
-import { revokeLicenseKey } from './revoke.ts';
 import { rotateLicenseKey } from '../../identity/license-keys/rotate.ts';
+import { defineGroup } from '../define-group.ts';
+import { revokeLicenseKey } from './revoke.ts';
 
 export const licenseKeysGroup = defineGroup({
   name: 'license-keys',

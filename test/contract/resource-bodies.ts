@@ -1,0 +1,47 @@
+/** What the suites send to create and change any configuration resource: its example, under names of its own. */
+import { randomUUID } from 'node:crypto';
+import { resources } from '../../api/groups/index.ts';
+import type { RegisteredResource } from '../../api/resources/resource.ts';
+import { type Reference, references } from '../../schemas/resources/references.ts';
+
+export type Fields = Record<string, unknown>;
+
+export const resourceOf = ({ name }: Reference['to']): RegisteredResource => {
+  const found = resources.find(({ collection }) => collection.name === name);
+  if (found === undefined) throw new Error(`no resource is registered for ${name}`);
+  return found;
+};
+
+const accepts = ({ fields }: RegisteredResource, name: string, value: unknown): boolean =>
+  fields.shape[name]?.safeParse(value).success ?? true;
+
+/** A value like the example's that no other document has. */
+const unique = (resource: RegisteredResource, name: string, value: string): string => {
+  const own = randomUUID();
+  const found = [`${value} ${own}`, `${value}-${own}`, `${own}-${value}`, own].find((one) =>
+    accepts(resource, name, one),
+  );
+  if (found === undefined) throw new Error(`the field ${name} of a ${resource.noun} takes no value of its own`);
+  return found;
+};
+
+/** A field of the example that takes any text. */
+export const textField = (resource: RegisteredResource): string =>
+  Object.entries(resource.example).find(
+    ([name, value]) => typeof value === 'string' && accepts(resource, name, `changed ${randomUUID()}`),
+  )?.[0] ?? 'name';
+
+/** The body of a new one, referring to things that `make` makes. */
+export const newBody = async (
+  resource: RegisteredResource,
+  make: (resource: RegisteredResource) => Promise<string>,
+): Promise<Fields> => {
+  const body: Fields = { ...resource.example };
+  for (const name of new Set([...(resource.collection.unique ?? []).flat(), textField(resource)])) {
+    const value = body[name];
+    if (typeof value === 'string') body[name] = unique(resource, name, value);
+  }
+  for (const { from, path, to } of references)
+    if (from === resource.collection) body[path] = await make(resourceOf(to));
+  return body;
+};
