@@ -31,17 +31,34 @@ export const textField = (resource: RegisteredResource): string =>
     ([name, value]) => typeof value === 'string' && accepts(resource, name, `changed ${randomUUID()}`),
   )?.[0] ?? 'name';
 
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const placed = (value: unknown, [name, ...rest]: readonly string[], id: string): unknown => {
+  if (Array.isArray(value)) return [placed(value[0], name === undefined ? [] : [name, ...rest], id)];
+  if (name === undefined) return id;
+  const fields = isFields(value) ? value : {};
+  return { ...fields, [name]: placed(fields[name], rest, id) };
+};
+
+/** A body that refers to `id` at a reference's path; a list there, or on the way, has one element. */
+export const referringTo = (resource: RegisteredResource, body: Fields, path: string, id: string): Fields => {
+  const [name = '', ...rest] = path.split('.');
+  const whole: Fields = { ...resource.fields.parse(resource.example), ...body };
+  return { ...body, [name]: placed(whole[name], rest, id) };
+};
+
 /** The body of a new one, referring to things that `make` makes. */
 export const newBody = async (
   resource: RegisteredResource,
   make: (resource: RegisteredResource) => Promise<string>,
 ): Promise<Fields> => {
-  const body: Fields = { ...resource.example };
+  let body: Fields = { ...resource.example };
   for (const name of new Set([...(resource.collection.unique ?? []).flat(), textField(resource)])) {
     const value = body[name];
     if (typeof value === 'string') body[name] = unique(resource, name, value);
   }
   for (const { from, path, to } of references)
-    if (from === resource.collection) body[path] = await make(resourceOf(to));
+    if (from === resource.collection) body = referringTo(resource, body, path, await make(resourceOf(to)));
   return body;
 };

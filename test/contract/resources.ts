@@ -6,11 +6,12 @@ import { versionOf, versionsOf } from '../../api/resources/resource-history.ts';
 import { keepResources, type ResourceChange } from '../../runtime/kept.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
+import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { references } from '../../schemas/resources/references.ts';
 import { keptVersions } from '../../schemas/resources/resource-history.ts';
 import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
 import { eventually } from './documents.ts';
-import { type Fields, newBody, resourceOf, textField } from './resource-bodies.ts';
+import { type Fields, newBody, referringTo, resourceOf, textField } from './resource-bodies.ts';
 
 /** What operations of their own add to a created resource's view, shown once. */
 const shownOnce: Readonly<Record<string, readonly string[]>> = { 'license-key': ['key'] };
@@ -20,6 +21,12 @@ export const resourcesContract = (store: string, open?: () => Promise<Documents>
   let harness: Harness;
   test.before(async () => {
     harness = await startHarness({ openDocuments: open });
+    // The other organization has everything too, so that nothing is refused for its plan.
+    const { enterprise } = defaultPlans;
+    await harness.documents
+      .of(plansTenant)
+      .collection(plans)
+      .update('free', { ...enterprise });
   });
   test.after.always(() => harness?.close());
 
@@ -297,7 +304,7 @@ export const resourcesContract = (store: string, open?: () => Promise<Documents>
         for (const { path, to } of referred) {
           const body = await bodyFor(resource);
           for (const id of ['no-such-thing', (await make(resourceOf(to), token)).id]) {
-            const answer = await harness.ask('POST', resource.path, { body: { ...body, [path]: id } });
+            const answer = await harness.ask('POST', resource.path, { body: referringTo(resource, body, path, id) });
             refused(t, answer, 400, 'VALIDATION_FAILED', new RegExp(id));
             t.is(answer.body.details[0].path, path);
           }
@@ -309,7 +316,7 @@ export const resourcesContract = (store: string, open?: () => Promise<Documents>
         for (const { from, path } of referring) {
           const referrer = resourceOf(from);
           const { id } = await make(resource);
-          const body = { ...(await bodyFor(referrer)), [path]: id };
+          const body = referringTo(referrer, await bodyFor(referrer), path, id);
           const user = (await harness.ask('POST', referrer.path, { body })).body;
           const answer = await harness.ask('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } });
           refused(t, answer, 409, 'CONFLICT', new RegExp(`${referrer.noun}.*${user.id}`));
@@ -325,7 +332,7 @@ export const resourcesContract = (store: string, open?: () => Promise<Documents>
           const referrer = resourceOf(from);
           for (let round = 0; round < 8; round += 1) {
             const { id } = await make(resource);
-            const body = { ...(await bodyFor(referrer)), [path]: id };
+            const body = referringTo(referrer, await bodyFor(referrer), path, id);
             const [deleted, used] = await Promise.all([
               harness.ask('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } }),
               harness.ask('POST', referrer.path, { body }),
