@@ -114,7 +114,7 @@ export const resourcesContract = (store: string, open?: () => Promise<Documents>
 
     titled('a list finds by text, and refuses a cursor of another order', async (t) => {
       const made = await make(resource);
-      const text = encodeURIComponent(String(made['name']).toUpperCase());
+      const text = encodeURIComponent(String(made['name'] ?? made[field]).toUpperCase());
       const found = await harness.ask('GET', `${resource.path}?search=${text}`);
       t.deepEqual(
         found.body.items.map(({ id }: { id: string }) => id),
