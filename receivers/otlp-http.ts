@@ -1,12 +1,14 @@
 /** OTLP over HTTP: bare paths on an address of its own (the SDKs' default), under `/otlp` on the main address. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { requestFromJson } from '../schemas/otlp/json.ts';
 import { type Signal, signals } from '../schemas/topics.ts';
+import { type BodyFormat, otlpProtobuf } from './engine/body-format.ts';
 import { corsOf } from './engine/cors.ts';
 import { type Answer, type HttpCall, NodeCall } from './engine/http-call.ts';
 import { HttpIngest, type HttpProtocol, refusedAnswer } from './engine/http-ingest.ts';
+import { answerRefused } from './engine/http-receiver.ts';
 import { listenHttp } from './engine/listen-http.ts';
 import type { PlainHead } from './engine/plain-head.ts';
-import type { Shape } from './engine/prepare.ts';
 import { defineReceiver, type HttpHandler } from './engine/receiver.ts';
 import { type Refusal, refusal, refusalKinds } from './engine/refusal.ts';
 import { encodingOf } from './engine/refuse.ts';
@@ -17,15 +19,22 @@ const barePaths = { logs: '/v1/logs', metrics: '/v1/metrics', traces: '/v1/trace
 // Maps, for a sender may ask for `constructor`.
 const signalOfPath = new Map<string, Signal>(signals.map((signal) => [signal, signal]));
 
-const mediaOf = new Map<string, Shape['media']>([
-  ['application/json', 'json'],
-  ['application/x-protobuf', 'protobuf'],
-  ['application/octet-stream', 'protobuf'],
+const otlpJson: BodyFormat = {
+  name: 'otlp-json',
+  carriedAs: 'otlp',
+  costly: true,
+  translate: (body, signal) => requestFromJson(signal, body),
+};
+
+const formatOf = new Map<string, BodyFormat>([
+  ['application/json', otlpJson],
+  ['application/x-protobuf', otlpProtobuf],
+  ['application/octet-stream', otlpProtobuf],
 ]);
 
 const typeOf = (headers: IncomingHttpHeaders): string => {
   const header = headers['content-type'] ?? '';
-  if (mediaOf.has(header)) return header;
+  if (formatOf.has(header)) return header;
   return (header.split(';')[0] ?? '').trim().toLowerCase();
 };
 
@@ -53,31 +62,26 @@ const protocol: HttpProtocol = {
   receiver: 'otlp-http',
   maxBodyBytes,
   shape(signal, headers) {
-    const media = mediaOf.get(typeOf(headers));
-    if (media === undefined)
+    const format = formatOf.get(typeOf(headers));
+    if (format === undefined)
       return refusal('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
     const encoding = encodingOf(headers['content-encoding'] ?? '');
     if (encoding === undefined || encoding === 'snappy')
       return refusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
-    return { signal, format: 'otlp', media, encoding };
+    return { signal, format, encoding };
   },
   accepted: (headers) => successes[typeOf(headers)] ?? emptySuccess,
   refused(headers, refused) {
     const { message } = refused;
     const code = refusalKinds[refused.refused].grpc;
     const isBadData = refused.refused === 'malformed';
-    if (mediaOf.get(typeOf(headers)) === 'protobuf') {
+    if (formatOf.get(typeOf(headers)) === otlpProtobuf) {
       const body = isBadData ? encodeBadRequest(code, message) : encodeStatus(code, message);
       return refusedAnswer(refused, 'application/x-protobuf', body);
     }
     const body = isBadData ? badRequestJson(code, message) : JSON.stringify({ code, message });
     return refusedAnswer(refused, 'application/json', body);
   },
-};
-
-const answerRefused = (request: IncomingMessage, response: ServerResponse, refused: Refusal): void => {
-  const { status, headers, body } = protocol.refused(request.headers, refused);
-  response.writeHead(status, headers).end(body);
 };
 
 /** The path behind a prefix, without its query; undefined when it lies elsewhere. */
@@ -100,8 +104,11 @@ export const otlpHttp = defineReceiver({
     },
   ],
   maxBodyBytes,
+  formats: [otlpProtobuf, otlpJson],
   open(engine) {
     const ingest = new HttpIngest(engine, protocol);
+    const refuse = (request: IncomingMessage, response: ServerResponse, refused: Refusal): void =>
+      answerRefused(protocol, request, response, refused);
     const cors = corsOf(engine.settings.CORS_ORIGINS);
     const under =
       (prefix: string): HttpHandler =>
@@ -111,10 +118,9 @@ export const otlpHttp = defineReceiver({
         if (cors(request, response)) return true;
         const signal = signalOfPath.get(path);
         if (signal === undefined) {
-          answerRefused(request, response, refusal('not-found', 'there is no such OTLP path'));
+          refuse(request, response, refusal('not-found', 'there is no such OTLP path'));
         } else if (request.method !== 'POST') {
-          response.setHeader('allow', 'POST');
-          answerRefused(request, response, refusal('bad-method', 'telemetry is sent with POST'));
+          refuse(request, response, refusal('bad-method', 'telemetry is sent with POST'));
         } else {
           ingest.serve(new NodeCall(request, response), signal);
         }
@@ -128,11 +134,11 @@ export const otlpHttp = defineReceiver({
     const serves = ({ target, headers, contentLength }: PlainHead) =>
       contentLength > maxBodyBytes || (crossesOrigins && headers.origin !== undefined) ? undefined : plain.get(target);
     return {
-      handler: under('/otlp/v1/'),
-      listen: () =>
+      handlers: { HTTP_ADDRESS: under('/otlp/v1/') },
+      listen: (others) =>
         listenHttp('OTLP_HTTP_ADDRESS', engine.settings.OTLP_HTTP_ADDRESS, serves, (request, response) => {
-          if (!bare(request, response))
-            answerRefused(request, response, refusal('not-found', 'there is no such OTLP path'));
+          if (!bare(request, response) && !others(request, response))
+            refuse(request, response, refusal('not-found', 'there is no such OTLP path'));
         }),
     };
   },

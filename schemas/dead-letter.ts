@@ -30,6 +30,8 @@ export interface DeadLetterHeaders {
   readonly source: string;
   readonly contentType: string;
   readonly contentEncoding: string;
+  /** Name of the format in which a refused body is read again. Absent in letters of before formats had names, and for what a consumer could not process. */
+  readonly format?: string | undefined;
   /** Topic, partition and offset of an unprocessable message; its original headers ride along in `originalHeaders`. */
   readonly topic: string;
   readonly partition: number;

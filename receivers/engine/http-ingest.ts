@@ -93,14 +93,14 @@ export class HttpIngest {
     const origin: Origin & { caller: Caller } = {
       caller: admitted,
       signal,
-      format: shape.format,
+      format: shape.format.carriedAs,
       source: exchange.source,
       traceparent: traceparentOf(single(headers['traceparent'])),
       receivedAtMs: this.#engine.clock.now(),
     };
     call.read(maxBodyBytes, this.#engine.inFlight, {
       whole: (body) => this.#take(exchange, shape, origin, body),
-      tooLarge: (body) => this.#tooLarge(exchange, origin, body),
+      tooLarge: (body) => this.#tooLarge(exchange, shape, origin, body),
       noMemory: () => this.#reject(exchange, admitted, refusal('unavailable', 'too many bodies are being read', 1)),
     });
   }
@@ -113,7 +113,6 @@ export class HttpIngest {
       body,
       receiver: this.#protocol.receiver,
       contentType: headers['content-type'] ?? '',
-      contentEncoding: headers['content-encoding'] ?? '',
       capBytes: this.#protocol.maxBodyBytes,
       tally: this.#engine.tallies[signal],
     };
@@ -129,14 +128,14 @@ export class HttpIngest {
     });
   }
 
-  #tooLarge({ call, signal }: Exchange, origin: Origin, body: Buffer): void {
+  #tooLarge({ call, signal }: Exchange, shape: Shape, origin: Origin, body: Buffer): void {
     const { headers } = call;
     const received = {
       origin,
+      shape,
       body,
       receiver: this.#protocol.receiver,
       contentType: headers['content-type'] ?? '',
-      contentEncoding: headers['content-encoding'] ?? '',
       size: Number(headers['content-length'] ?? body.length),
       cut: true,
     };

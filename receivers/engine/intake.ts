@@ -6,7 +6,7 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { isRefusal } from './admission.ts';
 import type { Caller } from './keyring.ts';
 import type { Offload, Outcome } from './offload.ts';
-import type { Prepared, Shape, Written } from './prepare.ts';
+import type { Prepared, Written } from './prepare.ts';
 import type { Origin, Publisher } from './publisher.ts';
 import type { Quotas } from './quotas.ts';
 import { type Refusal, refusal, refusalOf } from './refusal.ts';
@@ -19,7 +19,6 @@ const quietMs = 10_000;
 /** A request whose body has been read. */
 export interface IngestRequest extends Omit<Received, 'origin' | 'size' | 'cut'> {
   readonly origin: Origin & { readonly caller: Caller };
-  readonly shape: Shape;
   readonly body: Buffer;
   readonly capBytes: number;
   readonly tally: Tally;

@@ -3,14 +3,13 @@ import { Worker } from 'node:worker_threads';
 import { TooLargeError } from '../../schemas/compression.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { type Prepared, prepare, type Shape } from './prepare.ts';
-import type { Failure, Job, JobResult } from './scan-worker.ts';
 
 /** Compressed bodies above this may take too long to decompress on the main thread. */
 const largeCompressedBytes = 256 * 1024;
 /** … and decompressed ones to scan. */
 const largeBytes = 4 * 1024 * 1024;
-/** JSON costs about ten times as much a byte. */
-const largeJsonBytes = 256 * 1024;
+/** … and costly ones to translate. */
+const largeCostlyBytes = 256 * 1024;
 /** Jobs that wait; more would hold more memory than they are worth. */
 const longestQueue = 64;
 
@@ -19,6 +18,29 @@ const errorOf = (failure: Failure): Error => {
     return new PermanentError(failure.reason, failure.message, { position: failure.position });
   return failure.kind === 'too-large' ? new TooLargeError(failure.capBytes) : new UnavailableError(failure.message);
 };
+
+/** What the worker is given. The format goes by its name: functions do not cross threads. */
+export interface Job extends Omit<Shape, 'format'> {
+  readonly format: string;
+  readonly body: Uint8Array;
+  readonly capBytes: number;
+}
+
+/** The body comes back with the answer: its memory was lent and not copied. */
+export type JobResult =
+  | { readonly prepared: Prepared; readonly body: Uint8Array }
+  | { readonly failure: Failure; readonly body: Uint8Array };
+
+/** An error as it crosses threads. */
+export type Failure =
+  | {
+      readonly kind: 'permanent';
+      readonly reason: string;
+      readonly message: string;
+      readonly position: number | undefined;
+    }
+  | { readonly kind: 'too-large'; readonly capBytes: number }
+  | { readonly kind: 'other'; readonly message: string };
 
 /** The body comes with the answer, since a worker had its memory meanwhile. */
 export type Outcome =
@@ -41,7 +63,7 @@ export class Offload {
   /** Answers at once for small bodies. The body given must not be used until the outcome gives it back. */
   prepare(shape: Shape, body: Buffer, capBytes: number): Outcome | Promise<Outcome> {
     if (this.#isLarge(shape, body)) return this.#enqueue(shape, body, capBytes);
-    const mainThreadCap = Math.min(capBytes, shape.media === 'json' ? largeJsonBytes : largeBytes);
+    const mainThreadCap = Math.min(capBytes, shape.format.costly ? largeCostlyBytes : largeBytes);
     try {
       return { prepared: prepare(shape, body, mainThreadCap), body };
     } catch (error) {
@@ -56,9 +78,9 @@ export class Offload {
     await this.#worker?.terminate();
   }
 
-  #isLarge({ encoding, media }: Shape, body: Buffer): boolean {
+  #isLarge({ encoding, format }: Shape, body: Buffer): boolean {
     if (encoding !== 'identity') return body.length > largeCompressedBytes;
-    return body.length > (media === 'json' ? largeJsonBytes : largeBytes);
+    return body.length > (format.costly ? largeCostlyBytes : largeBytes);
   }
 
   #enqueue(shape: Shape, body: Buffer, capBytes: number): Outcome | Promise<Outcome> {
@@ -67,7 +89,7 @@ export class Offload {
     // A part of a larger buffer cannot be lent without lending the rest.
     const owned = body.byteLength === body.buffer.byteLength ? body : Buffer.from(new Uint8Array(body).buffer);
     return new Promise((resolve) => {
-      this.#queue.push({ job: { shape, body: owned, capBytes }, resolve });
+      this.#queue.push({ job: { ...shape, format: shape.format.name, body: owned, capBytes }, resolve });
       this.#next();
     });
   }

@@ -5,19 +5,18 @@
 import { zstdCompressSync } from 'node:zlib';
 import { decompress } from '../../schemas/compression.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import { requestFromJson } from '../../schemas/otlp/json.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
 import { splitRequest } from '../../schemas/otlp/split.ts';
 import { scanWriteRequest } from '../../schemas/prometheus/scan.ts';
 import { splitWriteRequest } from '../../schemas/prometheus/split.ts';
-import { type Encoding, type Format, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
+import { type Encoding, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
 import { type Signal, topics } from '../../schemas/topics.ts';
+import type { BodyFormat } from './body-format.ts';
 
 /** What a sender says about its body. */
 export interface Shape {
   readonly signal: Signal;
-  readonly format: Format;
-  readonly media: 'protobuf' | 'json';
+  readonly format: BodyFormat;
   readonly encoding: Encoding | 'deflate';
 }
 
@@ -54,9 +53,9 @@ interface Checked {
   readonly written: Written | undefined;
 }
 
-const check = ({ signal, format }: Shape, plain: Buffer): Checked => {
-  if (format === 'otlp') return { records: scanRequest(signal, plain).records, written: undefined };
-  const written = scanWriteRequest(format === 'remote-write-1' ? 1 : 2, plain);
+const check = ({ signal, format: { carriedAs } }: Shape, plain: Buffer): Checked => {
+  if (carriedAs === 'otlp') return { records: scanRequest(signal, plain).records, written: undefined };
+  const written = scanWriteRequest(carriedAs === 'remote-write-1' ? 1 : 2, plain);
   return { records: written.samples + written.histograms, written };
 };
 
@@ -68,12 +67,12 @@ const squeezed = ({ bytes, records }: { bytes: Buffer; records: number }): Piece
   return compressed.length <= maxValueBytes ? { bytes: compressed, encoding: 'zstd', size, records } : undefined;
 };
 
-const splitAt = ({ signal, format }: Shape, plain: Buffer, maxBytes: number): Piece[] | undefined => {
+const splitAt = ({ signal, format: { carriedAs } }: Shape, plain: Buffer, maxBytes: number): Piece[] | undefined => {
   try {
     const parts =
-      format === 'otlp'
+      carriedAs === 'otlp'
         ? splitRequest(signal, plain, maxBytes)
-        : splitWriteRequest(format === 'remote-write-1' ? 1 : 2, plain, maxBytes);
+        : splitWriteRequest(carriedAs === 'remote-write-1' ? 1 : 2, plain, maxBytes);
     const pieces = parts.map(squeezed).filter((piece) => piece !== undefined);
     return pieces.length === parts.length ? pieces : undefined;
   } catch (error) {
@@ -97,18 +96,19 @@ const split = (shape: Shape, plain: Buffer): Piece[] => {
 const none: Prepared = { size: 0, records: 0, written: { samples: 0, histograms: 0, exemplars: 0 }, pieces: [] };
 
 /** Whether the bytes may ride on as they came: the encoding is one that members have, and the content was not translated. */
-const rides = ({ media, encoding }: Shape): boolean => media === 'protobuf' && encoding !== 'deflate';
+const rides = ({ format, encoding }: Shape): boolean => format.translate === undefined && encoding !== 'deflate';
 
 /** Throws `PermanentError` for a malformed body and `TooLargeError` for one above the cap. */
 export const prepare = (shape: Shape, body: Buffer, capBytes: number): Prepared => {
-  // An export request without fields is zero bytes. Zero bytes are no JSON and no compressed stream.
-  if (body.length === 0 && shape.encoding === 'identity' && shape.media === 'protobuf') return none;
+  const { signal, format } = shape;
+  // A protobuf message without fields is zero bytes. Zero bytes are no JSON and no compressed stream.
+  if (body.length === 0 && shape.encoding === 'identity' && format.translate === undefined) return none;
   const decompressed = shape.encoding === 'identity' ? body : decompress(shape.encoding, body, capBytes);
   const size = decompressed.length;
-  if (size === 0 && shape.media === 'protobuf') return none;
-  const plain = shape.media === 'json' ? requestFromJson(shape.signal, decompressed) : decompressed;
+  if (size === 0 && format.translate === undefined) return none;
+  const plain = format.translate?.(decompressed, signal) ?? decompressed;
   const { records, written } = check(shape, plain);
-  if (shape.format === 'otlp' && records === 0) return { size, records, written, pieces: [] };
+  if (format.carriedAs === 'otlp' && records === 0) return { size, records, written, pieces: [] };
   if (rides(shape) && body.length <= maxValueBytes && size <= maxMessageDecompressedBytes) {
     const encoding = shape.encoding as Encoding;
     return { size, records, written, pieces: [{ bytes: body, encoding, size, records }] };

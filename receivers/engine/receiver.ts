@@ -6,6 +6,7 @@ import type { SettingName, Settings } from '../../schemas/settings.ts';
 import type { SourceOf } from '../../schemas/source-address.ts';
 import type { Signal } from '../../schemas/topics.ts';
 import type { Admit } from './admission.ts';
+import type { BodyFormat } from './body-format.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Intake } from './intake.ts';
 import type { Rejections } from './rejections.ts';
@@ -25,9 +26,11 @@ export interface Engine {
   readonly settings: Settings;
 }
 
-/** Where it can be reached, for people and for contract tests. */
+export type AddressSetting = SettingName & `${string}_ADDRESS`;
+
+/** Where it can be reached. */
 export interface Listens {
-  readonly setting: SettingName & `${string}_ADDRESS`;
+  readonly setting: AddressSetting;
   readonly protocol: 'http' | 'grpc';
   /** Path of each signal; remote-write carries metrics. */
   readonly paths: Readonly<Partial<Record<Signal, string>>>;
@@ -48,10 +51,10 @@ export interface Listener {
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export interface Opened {
-  /** Requests of the main HTTP address. */
-  readonly handler?: HttpHandler;
-  /** Starts listening on an address of its own. */
-  listen?(): Promise<Listener>;
+  /** What it takes of the requests of an address. */
+  readonly handlers?: Readonly<Partial<Record<AddressSetting, HttpHandler>>>;
+  /** Starts listening on an address of its own, where `others` takes what belongs to other receivers. */
+  listen?(others: HttpHandler): Promise<Listener>;
 }
 
 export interface Receiver {
@@ -62,8 +65,10 @@ export interface Receiver {
   readonly listens: readonly Listens[];
   /** Largest body, compressed and decompressed. */
   readonly maxBodyBytes: number;
+  /** The forms in which its bodies come. Receivers may share one. */
+  readonly formats: readonly BodyFormat[];
   open(engine: Engine): Opened;
 }
 
-/** Declares a receiver; one line in `receivers/index.ts` makes it part of the role. */
+/** Declares a receiver; one line in `receivers/registry.ts` makes it part of the role. */
 export const defineReceiver = (receiver: Receiver): Receiver => receiver;

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { type DeadLetterHeaders, deadLetterMessages } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
-import type { Encoding, Format } from '../../schemas/telemetry-message.ts';
+import type { Encoding } from '../../schemas/telemetry-message.ts';
 import { type Signal, signals } from '../../schemas/topics.ts';
+import type { BodyFormat } from './body-format.ts';
 import { prepare, type Shape } from './prepare.ts';
 import { messagesOf, type Origin } from './publisher.ts';
 
@@ -14,9 +15,8 @@ const longestMessage = 1_024;
 export interface Received {
   readonly origin: Origin;
   readonly receiver: string;
+  readonly shape: Shape;
   readonly contentType: string;
-  /** Content coding, or gRPC's message encoding; empty for none. */
-  readonly contentEncoding: string;
   readonly body: Uint8Array;
   /** Only the beginning is here. */
   readonly cut: boolean;
@@ -33,7 +33,7 @@ export interface Fault {
 
 /** The messages of a refused body's dead letter. */
 export const deadLetterOf = (
-  { origin, receiver, contentType, contentEncoding, body, cut, size }: Received,
+  { origin, receiver, shape, contentType, body, cut, size }: Received,
   { reason, message, position }: Fault,
 ): Message[] =>
   deadLetterMessages(
@@ -51,14 +51,12 @@ export const deadLetterOf = (
       receivedAtMs: origin.receivedAtMs,
       source: origin.source,
       contentType: contentType.slice(0, longestMessage),
-      contentEncoding,
+      contentEncoding: shape.encoding,
+      format: shape.format.name,
       topic: '',
       partition: 0,
       offset: 0,
-      originalHeaders:
-        origin.traceparent === ''
-          ? { format: origin.format }
-          : { format: origin.format, traceparent: origin.traceparent },
+      originalHeaders: origin.traceparent === '' ? {} : { traceparent: origin.traceparent },
       size,
       cut,
     },
@@ -81,33 +79,34 @@ export const encodingOf = (name: string): Encoding | 'deflate' | undefined => {
   return known ?? encodings.get(name.trim().toLowerCase());
 };
 
-const shapeOf = (letter: DeadLetterHeaders): Shape => {
+const shapeOf = (letter: DeadLetterHeaders, format: BodyFormat): Shape => {
   const encoding = encodingOf(letter.contentEncoding);
   const signal = signals.find((name): name is Signal => name === letter.signal);
   if (encoding === undefined || signal === undefined)
     throw new PermanentError('bad-headers', 'the dead letter does not say what its body is');
-  const format = (letter.originalHeaders['format'] ?? 'otlp') as Format;
-  return { signal, format, encoding, media: letter.contentType.startsWith('application/json') ? 'json' : 'protobuf' };
+  return { signal, format, encoding };
 };
 
 /**
  * Checks the body of a refused request again and gives the messages that a receiver would have published. Throws
- * `PermanentError` when it is still malformed or was cut.
+ * `PermanentError` when it is still malformed, was cut, or holds no records: a replay that stores nothing is no success.
  */
 export const republishRefused = (
   letter: DeadLetterHeaders,
   body: Buffer,
   shards: number,
-  capBytes: number,
+  { format, capBytes }: { readonly format: BodyFormat; readonly capBytes: number },
 ): Message[] => {
   if (letter.cut) throw new PermanentError('cut', 'only the beginning of the body was kept, so it cannot be replayed');
-  const shape = shapeOf(letter);
+  const shape = shapeOf(letter, format);
   const { pieces } = prepare(shape, body, capBytes);
+  if (pieces.length === 0)
+    throw new PermanentError('no-records', `the body holds no records, read as ${format.name}: nothing was replayed`);
   return messagesOf(
     {
       caller: { tenantId: letter.tenantId, projectId: letter.projectId, keyId: letter.keyId, shards },
       signal: shape.signal,
-      format: shape.format,
+      format: format.carriedAs,
       source: letter.source,
       traceparent: letter.originalHeaders['traceparent'] ?? '',
       receivedAtMs: letter.receivedAtMs,

@@ -2,29 +2,9 @@
 import { isMarkedAsUntransferable, parentPort } from 'node:worker_threads';
 import { TooLargeError } from '../../schemas/compression.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import { type Prepared, prepare, type Shape } from './prepare.ts';
-
-export interface Job {
-  readonly shape: Shape;
-  readonly body: Uint8Array;
-  readonly capBytes: number;
-}
-
-/** The body comes back with the answer: its memory was lent and not copied. */
-export type JobResult =
-  | { readonly prepared: Prepared; readonly body: Uint8Array }
-  | { readonly failure: Failure; readonly body: Uint8Array };
-
-/** An error as it crosses threads. */
-export type Failure =
-  | {
-      readonly kind: 'permanent';
-      readonly reason: string;
-      readonly message: string;
-      readonly position: number | undefined;
-    }
-  | { readonly kind: 'too-large'; readonly capBytes: number }
-  | { readonly kind: 'other'; readonly message: string };
+import { formatNamed } from '../registry.ts';
+import type { Failure, Job, JobResult } from './offload.ts';
+import { prepare } from './prepare.ts';
 
 const failureOf = (error: unknown): Failure => {
   if (error instanceof TooLargeError) return { kind: 'too-large', capBytes: error.capBytes };
@@ -41,8 +21,9 @@ const transferable = (views: readonly Uint8Array[]): ArrayBuffer[] => {
   return [...buffers];
 };
 
-parentPort?.on('message', ({ shape, body, capBytes }: Job) => {
+parentPort?.on('message', ({ format, body, capBytes, ...said }: Job) => {
   try {
+    const shape = { ...said, format: formatNamed(format) };
     const prepared = prepare(shape, Buffer.from(body.buffer, body.byteOffset, body.byteLength), capBytes);
     const result: JobResult = { prepared, body };
     parentPort?.postMessage(result, transferable([body, ...prepared.pieces.map(({ bytes }) => bytes)]));

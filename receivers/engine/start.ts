@@ -1,5 +1,4 @@
 /** Runs receivers as a role: the keyring first, then the listeners; and back in that order when it stops. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -20,7 +19,7 @@ import { Limits } from './limits.ts';
 import { Offload } from './offload.ts';
 import { Publisher } from './publisher.ts';
 import { Quotas } from './quotas.ts';
-import type { HttpHandler, Listener, Opened, Receiver } from './receiver.ts';
+import type { AddressSetting, HttpHandler, Listener, Opened, Receiver } from './receiver.ts';
 import { Rejections } from './rejections.ts';
 import { Tallies } from './tally.ts';
 import { usedBytesIn } from './used-bytes.ts';
@@ -48,12 +47,11 @@ export interface Receivers extends Role {
   readonly addresses: Readonly<Partial<Record<Listener['setting'], string>>>;
 }
 
-const takenBy =
-  (opened: readonly Opened[]): HttpHandler =>
-  (request: IncomingMessage, response: ServerResponse): boolean => {
-    for (const { handler } of opened) if (handler?.(request, response)) return true;
-    return false;
-  };
+/** The requests of one address, by whichever receiver takes them. */
+const takenBy = (opened: readonly Opened[], setting: AddressSetting): HttpHandler => {
+  const handlers = opened.flatMap(({ handlers: { [setting]: handler } = {} }) => handler ?? []);
+  return (request, response) => handlers.some((handler) => handler(request, response));
+};
 
 /** Listens once everything there is about keys is known. Rejects when an address cannot be had. */
 export const start = async (
@@ -97,7 +95,8 @@ export const start = async (
     await Promise.all([offload.close(), keyring.close(), uses.close(), producer.close()]);
   };
   try {
-    for (const { listen } of opened) if (listen !== undefined) listeners.push(await listen());
+    for (const { listen } of opened)
+      if (listen !== undefined) listeners.push(await listen(takenBy(opened, 'OTLP_HTTP_ADDRESS')));
   } catch (error) {
     for (const listener of listeners) listener.destroy();
     await release();
@@ -121,7 +120,7 @@ export const start = async (
 
   return {
     name: 'receivers',
-    handler: takenBy(opened),
+    handler: takenBy(opened, 'HTTP_ADDRESS'),
     addresses: Object.fromEntries(listeners.map(({ setting, address }) => [setting, address])),
     async ready() {
       if (inFlight.draining) throw new UnavailableError('the receivers are stopping');

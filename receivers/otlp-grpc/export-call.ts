@@ -2,14 +2,16 @@
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Signal } from '../../schemas/topics.ts';
 import { isRefusal } from '../engine/admission.ts';
+import { otlpProtobuf } from '../engine/body-format.ts';
 import { traceparentOf } from '../engine/http-ingest.ts';
 import type { Accepted } from '../engine/intake.ts';
 import type { Caller } from '../engine/keyring.ts';
 import { Pieces } from '../engine/pieces.ts';
+import type { Shape } from '../engine/prepare.ts';
 import type { Origin } from '../engine/publisher.ts';
 import type { Engine } from '../engine/receiver.ts';
 import { type Refusal, refusal, refusalKinds, refusalOf } from '../engine/refusal.ts';
-import { encodingOf } from '../engine/refuse.ts';
+import { encodingOf, type Received } from '../engine/refuse.ts';
 import type { Http2Stream, StreamHandler } from '../http2/server.ts';
 import { code, fail, headerBytes, succeed, timeoutMs } from './framing.ts';
 
@@ -126,7 +128,7 @@ export class ExportCall implements StreamHandler {
     const body = this.#body.joined().subarray(headerBytes, headerBytes + maxBodyBytes);
     const held = this.#body.size;
     this.#body.clear();
-    const received = { origin: this.#origin(caller), receiver, ...this.#described(), body, size, cut: true };
+    const received = { origin: this.#origin(caller), receiver, ...this.#described('identity'), body, size, cut: true };
     void engine.intake.tooLarge(received, maxBodyBytes, engine.tallies[this.#signal]).then((answer) => {
       engine.inFlight.release(held);
       this.#answer(answer);
@@ -138,22 +140,27 @@ export class ExportCall implements StreamHandler {
     const bytes = this.#body.joined();
     const body = bytes.subarray(headerBytes);
     const origin = this.#origin(caller);
-    const described = this.#described();
     const tally = engine.tallies[this.#signal];
     const held = bytes.length;
     this.#body.clear();
     if (bytes.length < headerBytes || bytes.readUInt32BE(1) !== body.length || (bytes[0] ?? 0) > 1) {
       const fault = new PermanentError('bad-framing', 'the call did not carry exactly one whole gRPC message');
-      const received = { origin, receiver, ...described, body: bytes, size: bytes.length, cut: false };
+      const received = {
+        origin,
+        receiver,
+        ...this.#described('identity'),
+        body: bytes,
+        size: bytes.length,
+        cut: false,
+      };
       void engine.intake.malformed(received, fault, tally).then((answer) => this.#finish(held, answer));
       return;
     }
-    const contentEncoding = bytes[0] === 1 ? described.contentEncoding : '';
+    const contentEncoding = bytes[0] === 1 ? (this.#stream.headers['grpc-encoding'] ?? '') : '';
     const encoding = encodingOf(contentEncoding);
     if (encoding === undefined || encoding === 'snappy' || (bytes[0] === 1 && encoding === 'identity'))
       return this.#unsupported(held, caller);
-    const shape = { signal: this.#signal, format: 'otlp', media: 'protobuf', encoding } as const;
-    const request = { origin, receiver, ...described, contentEncoding, shape, body, capBytes: maxBodyBytes, tally };
+    const request = { origin, receiver, ...this.#described(encoding), body, capBytes: maxBodyBytes, tally };
     void engine.intake.take(request).then((answer) => this.#finish(held, answer));
   }
 
@@ -168,10 +175,10 @@ export class ExportCall implements StreamHandler {
     this.#answer(answer);
   }
 
-  #described(): { contentType: string; contentEncoding: string } {
+  #described(encoding: Shape['encoding']): Pick<Received, 'contentType' | 'shape'> {
     return {
       contentType: this.#stream.headers['content-type'] ?? '',
-      contentEncoding: this.#stream.headers['grpc-encoding'] ?? '',
+      shape: { signal: this.#signal, format: otlpProtobuf, encoding },
     };
   }
 

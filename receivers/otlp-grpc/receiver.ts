@@ -2,6 +2,9 @@
 
 import { bind } from '../../runtime/bind.ts';
 import type { Signal } from '../../schemas/topics.ts';
+import { bind } from '../../runtime/bind.ts';
+import type { Signal } from '../../schemas/topics.ts';
+import { otlpProtobuf } from '../engine/body-format.ts';
 import { defineReceiver, type Engine, type Listener } from '../engine/receiver.ts';
 import { sweepUntilClosed } from '../engine/sweep.ts';
 import { headerBlock } from '../http2/hpack.ts';
@@ -95,5 +98,6 @@ export const otlpGrpc = defineReceiver({
   signals: ['logs', 'metrics', 'traces'],
   listens: [{ setting, protocol: 'grpc', paths }],
   maxBodyBytes,
+  formats: [otlpProtobuf],
   open: (engine) => ({ listen: () => listen(engine) }),
 });

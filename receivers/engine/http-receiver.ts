@@ -1,0 +1,51 @@
+/** A receiver over HTTP is a declaration: paths, formats and answers. What surrounds it is the engine's. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Signal } from '../../schemas/topics.ts';
+import { NodeCall } from './http-call.ts';
+import { HttpIngest, type HttpProtocol } from './http-ingest.ts';
+import { type AddressSetting, defineReceiver, type HttpHandler, type Receiver } from './receiver.ts';
+import { refusal } from './refusal.ts';
+
+type HttpReceiver = Omit<Receiver, 'open'> & Pick<HttpProtocol, 'shape' | 'accepted' | 'refused'>;
+
+/** The path of a request, without its query. */
+const pathOf = ({ url = '' }: IncomingMessage): string => {
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
+};
+
+/** Answers a request that is not telemetry in the protocol's own form. */
+export const answerRefused = (
+  { refused }: Pick<HttpProtocol, 'refused'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  why: Parameters<HttpProtocol['refused']>[1],
+): void => {
+  const { status, headers, body } = refused(request.headers, why);
+  response.writeHead(status, why.refused === 'bad-method' ? { ...headers, allow: 'POST' } : headers).end(body);
+};
+
+/** Declares a receiver that serves the paths in `listens` on the addresses of the platform, each with POST. */
+export const defineHttpReceiver = (declared: HttpReceiver): Receiver =>
+  defineReceiver({
+    ...declared,
+    open(engine) {
+      const protocol = { ...declared, receiver: declared.name };
+      const ingest = new HttpIngest(engine, protocol);
+      const handlerOf = (signals: ReadonlyMap<string, Signal>): HttpHandler => {
+        return (request, response) => {
+          const signal = signals.get(pathOf(request));
+          if (signal === undefined) return false;
+          if (request.method === 'POST') ingest.serve(new NodeCall(request, response), signal);
+          else answerRefused(protocol, request, response, refusal('bad-method', 'telemetry is sent with POST'));
+          return true;
+        };
+      };
+      const handlers: Partial<Record<AddressSetting, HttpHandler>> = {};
+      for (const { setting, paths } of declared.listens) {
+        const entries = Object.entries(paths) as [Signal, string][];
+        handlers[setting] = handlerOf(new Map(entries.map(([signal, path]) => [path, signal])));
+      }
+      return { handlers };
+    },
+  });

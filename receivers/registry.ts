@@ -1,0 +1,27 @@
+/** The receivers, one line each, and the formats that they bring. */
+
+import type { DeadLetterHeaders } from '../schemas/dead-letter.ts';
+import { PermanentError } from '../schemas/errors.ts';
+import type { BodyFormat } from './engine/body-format.ts';
+import type { Receiver } from './engine/receiver.ts';
+import { otlpGrpc } from './otlp-grpc/receiver.ts';
+import { otlpHttp } from './otlp-http.ts';
+import { remoteWrite } from './remote-write.ts';
+
+export const receivers: readonly Receiver[] = [otlpHttp, otlpGrpc, remoteWrite];
+
+const formats = new Map(receivers.flatMap((receiver) => receiver.formats.map((format) => [format.name, format])));
+
+/** Throws `PermanentError` when no receiver brings a format of this name. */
+export const formatNamed = (name: string): BodyFormat => {
+  const format = formats.get(name);
+  if (format === undefined) throw new PermanentError('bad-headers', `no receiver reads the format ${name}`);
+  return format;
+};
+
+/** The format of a refused body. Dead letters of before formats had names say it by their origin and headers. */
+export const formatOfLetter = ({ format, origin, contentType, originalHeaders }: DeadLetterHeaders): BodyFormat => {
+  if (format !== undefined) return formatNamed(format);
+  if (origin === remoteWrite.name) return formatNamed(originalHeaders['format'] ?? 'remote-write-1');
+  return formatNamed(contentType.startsWith('application/json') ? 'otlp-json' : 'otlp-protobuf');
+};
