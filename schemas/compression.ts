@@ -1,22 +1,17 @@
 /**
- * Decompression under a cap. Every stream stands alone and must be consumed to its last byte: Node's own calls stop
- * at the end of the first stream (zstd, deflate) or overlook trailing NULs (gzip), which would lose what follows.
+ * Decompression under a cap. A body must be consumed to its last byte: Node's own calls stop at the end of the first
+ * frame (zstd) or stream (deflate) or overlook trailing NULs (gzip), which would lose what follows.
  */
-import { promisify } from 'node:util';
 import {
   constants,
-  gunzip,
   gunzipSync,
-  inflate,
-  inflateRaw,
   inflateRawSync,
   inflateSync,
   type ZlibOptions,
   type ZstdOptions,
-  zstdDecompress,
   zstdDecompressSync,
 } from 'node:zlib';
-import { compressSync, uncompress, uncompressSync } from 'snappy';
+import { compressSync, uncompressSync } from 'snappy';
 import { PermanentError } from './errors.ts';
 import type { Encoding } from './telemetry-message.ts';
 
@@ -40,15 +35,13 @@ interface Inflated {
   readonly engine: { readonly bytesWritten: number };
 }
 type Options = ZlibOptions & ZstdOptions;
-type Sync = (bytes: Uint8Array, options: Options) => unknown;
-type Async = (bytes: Uint8Array, options: Options) => Promise<unknown>;
 type Compressed = Exclude<BodyEncoding, 'identity' | 'snappy'> | 'deflate-raw';
 
-const inflaters: Readonly<Record<Compressed, readonly [sync: Sync, async: Async]>> = {
-  gzip: [gunzipSync, promisify<Uint8Array, Options, unknown>(gunzip)],
-  deflate: [inflateSync, promisify<Uint8Array, Options, unknown>(inflate)],
-  'deflate-raw': [inflateRawSync, promisify<Uint8Array, Options, unknown>(inflateRaw)],
-  zstd: [zstdDecompressSync, promisify<Uint8Array, Options, unknown>(zstdDecompress)],
+const inflaters: Readonly<Record<Compressed, (bytes: Uint8Array, options: Options) => unknown>> = {
+  gzip: gunzipSync,
+  deflate: inflateSync,
+  'deflate-raw': inflateRawSync,
+  zstd: zstdDecompressSync,
 };
 
 const smallestChunk = 16 * 1024;
@@ -70,8 +63,46 @@ const isZlib = (bytes: Uint8Array): boolean => {
   return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
 };
 
-const formatOf = (encoding: Exclude<BodyEncoding, 'identity' | 'snappy'>, bytes: Uint8Array): Compressed =>
+const formatOf = (encoding: 'gzip' | 'deflate', bytes: Uint8Array): Compressed =>
   encoding === 'deflate' && !isZlib(bytes) ? 'deflate-raw' : encoding;
+
+/** The first stream of `bytes`, or its first frame. */
+const inflate = (format: Compressed, bytes: Uint8Array, capBytes: number): Inflated =>
+  inflaters[format](bytes, optionsFor(format, bytes, capBytes)) as Inflated;
+
+/** A frame costs a call; a body of many tiny ones would keep the thread for minutes. */
+const maxFrames = 1_000;
+
+/** Where a skippable frame (RFC 8878, 3.1.2) ends that begins at `at`; undefined when there is none. */
+const skippableEnd = (bytes: Buffer, at: number): number | undefined => {
+  if (bytes.length - at < 8 || (bytes.readUInt32LE(at) & 0xfffffff0) !== 0x184d2a50) return undefined;
+  return at + 8 + bytes.readUInt32LE(at + 4);
+};
+
+/** All frames, each decompressed alone. The cap holds for their sum. */
+const unzstd = (bytes: Buffer, capBytes: number): Buffer => {
+  const parts: Buffer[] = [];
+  let size = 0;
+  let at = 0;
+  for (let frames = 0; at < bytes.length || frames === 0; frames++) {
+    if (frames === maxFrames)
+      throw new PermanentError('bad-encoding', `the body has more than ${maxFrames} zstd frames`);
+    const end = skippableEnd(bytes, at);
+    if (end !== undefined) {
+      if (end > bytes.length) throw new PermanentError('bad-encoding', 'the last zstd frame is cut off');
+      at = end;
+      continue;
+    }
+    // Zero is no cap to zlib. One byte too many is seen here.
+    const { buffer, engine } = inflate('zstd', bytes.subarray(at), Math.max(1, capBytes - size));
+    at += engine.bytesWritten;
+    size += buffer.length;
+    if (size > capBytes) throw new TooLargeError(capBytes);
+    parts.push(buffer);
+  }
+  const [first] = parts;
+  return parts.length === 1 && first !== undefined ? first : Buffer.concat(parts, size);
+};
 
 const whole = (encoding: BodyEncoding, bytes: Uint8Array, { buffer, engine }: Inflated): Buffer => {
   if (engine.bytesWritten === bytes.length) return buffer;
@@ -108,39 +139,26 @@ const checkSnappyLength = (bytes: Uint8Array, capBytes: number): void => {
   }
 };
 
-const asIs = (bytes: Uint8Array, capBytes: number): Buffer => {
-  if (bytes.length > capBytes) throw new TooLargeError(capBytes);
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-};
+const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /**
  * The decompressed body. Damage, truncation and trailing bytes are a `PermanentError` (`bad-encoding`); above
  * `capBytes` a `TooLargeError`, before more than about that much has been allocated. `identity` is not copied.
  */
 export const decompress = (encoding: BodyEncoding, bytes: Uint8Array, capBytes: number): Buffer => {
-  if (encoding === 'identity') return asIs(bytes, capBytes);
+  if (encoding === 'identity') {
+    if (bytes.length > capBytes) throw new TooLargeError(capBytes);
+    return bufferOf(bytes);
+  }
   try {
+    if (encoding === 'zstd') return unzstd(bufferOf(bytes), capBytes);
     if (encoding === 'snappy') {
       checkSnappyLength(bytes, capBytes);
       return uncompressSync(bytes, snappyOptions) as Buffer;
     }
     const format = formatOf(encoding, bytes);
-    return whole(encoding, bytes, inflaters[format][0](bytes, optionsFor(format, bytes, capBytes)) as Inflated);
-  } catch (cause) {
-    throw inflateFault(encoding, capBytes, cause);
-  }
-};
-
-/** As `decompress`, on the thread pool. `bytes` must not change meanwhile. */
-export const decompressAsync = async (encoding: BodyEncoding, bytes: Uint8Array, capBytes: number): Promise<Buffer> => {
-  if (encoding === 'identity') return asIs(bytes, capBytes);
-  try {
-    if (encoding === 'snappy') {
-      checkSnappyLength(bytes, capBytes);
-      return (await uncompress(bytes, snappyOptions)) as Buffer;
-    }
-    const format = formatOf(encoding, bytes);
-    return whole(encoding, bytes, (await inflaters[format][1](bytes, optionsFor(format, bytes, capBytes))) as Inflated);
+    return whole(encoding, bytes, inflate(format, bytes, capBytes));
   } catch (cause) {
     throw inflateFault(encoding, capBytes, cause);
   }

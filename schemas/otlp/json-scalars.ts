@@ -1,5 +1,5 @@
 /** How each scalar of OTLP/JSON is written as protobuf. Deviations from protobuf's JSON mapping are OTLP's own. */
-import type { ScalarType } from '../protobuf/messages.ts';
+import { largestEnum, type ScalarType } from '../protobuf/messages.ts';
 import type { WireWriter } from '../protobuf/writer.ts';
 import type { JsonReader } from './json-reader.ts';
 
@@ -82,7 +82,7 @@ const int32 = [-0x80000000, 0x7fffffff] as const;
 const int64 = [-(2n ** 63n), 2n ** 63n - 1n] as const;
 const uint64 = [0n, 2n ** 64n - 1n] as const;
 
-const enumInteger = small(...int32, signedVarint);
+const enumInteger = small(0, largestEnum, (writer, value) => writer.varint(value));
 
 const enumValue: ScalarCopy = (reader, writer) => {
   if (reader.peek() === quote) throw reader.fault('an enum must be an integer: OTLP/JSON has no enum names');
@@ -110,19 +110,26 @@ const specialDoubles: ReadonlyMap<string, number> = new Map([
   ['-Infinity', Number.NEGATIVE_INFINITY],
 ]);
 
+/** Infinity is said in words; a number that is too large for a double is a fault, as it is for the collector. */
+const finite = (reader: JsonReader, text: string, at: number): number => {
+  const value = Number(text);
+  if (Number.isFinite(value)) return value;
+  throw reader.fault('the number is too large for a double', at);
+};
+
 const double: ScalarCopy = (reader, writer) => {
   const byte = reader.peek();
   const at = reader.position;
   if (isNumberStart(byte)) {
     reader.number();
     const short = shortDigits(reader.text, reader.start, reader.end);
-    writer.double(short >= 0 ? short : Number(reader.text.toString('latin1', reader.start, reader.end)));
+    writer.double(short >= 0 ? short : finite(reader, reader.text.toString('latin1', reader.start, reader.end), at));
     return;
   }
   if (byte !== quote) throw reader.fault('expected a number', at);
   reader.string();
   const text = reader.unescaped();
-  const value = specialDoubles.get(text) ?? (numberText.test(text) ? Number(text) : undefined);
+  const value = specialDoubles.get(text) ?? (numberText.test(text) ? finite(reader, text, at) : undefined);
   if (value === undefined) {
     throw reader.fault('expected a number, or one of "NaN", "Infinity" and "-Infinity"', at);
   }

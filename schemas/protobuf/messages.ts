@@ -33,15 +33,19 @@ export const action = {
   unknown: 0,
   varint: 1,
   fixed64: 2,
-  fixed32: 3,
-  string: 4,
-  bytes: 5,
-  traceId: 6,
-  spanId: 7,
-  packedFixed64: 8,
-  packedVarint: 9,
+  enum: 3,
+  fixed32: 4,
+  string: 5,
+  bytes: 6,
+  traceId: 7,
+  spanId: 8,
+  packedFixed64: 9,
+  packedVarint: 10,
 } as const;
 export const messageAction = 16;
+
+/** Enums land in one byte: what does not fit is refused at admission instead of landing as another value. */
+export const largestEnum = 255;
 
 /** Flags of a message type. */
 export const counted = 1;
@@ -70,7 +74,7 @@ const wireTypes: Readonly<Record<ScalarType, readonly [wireType: number, action:
   sint32: [0, action.varint],
   sint64: [0, action.varint],
   bool: [0, action.varint],
-  enum: [0, action.varint],
+  enum: [0, action.enum],
   string: [2, action.string],
   bytes: [2, action.bytes],
   traceId: [2, action.traceId],

@@ -1,6 +1,6 @@
 /** One pass over a message's wire bytes against its schema: nothing is decoded, no object is made. */
 import { PermanentError } from '../errors.ts';
-import { action, counted, messageAction, nesting, type WireSchema } from './messages.ts';
+import { action, counted, largestEnum, messageAction, nesting, type WireSchema } from './messages.ts';
 import { malformed, WireReader } from './reader.ts';
 import { isUtf8Range, utf8Fault } from './utf8.ts';
 
@@ -59,7 +59,12 @@ export class WireScanner {
         else if (step !== action.string) this.#checkBytes(step, message, tag, position, next);
         else if (!isUtf8Range(bytes, this.#view, position, next)) throw this.#notUtf8(message, tag, position, next);
         position = next;
-      } else if (step === action.varint && position < end && (bytes[position] as number) < 128) position++;
+      } else if (
+        (step === action.varint || step === action.enum) &&
+        position < end &&
+        (bytes[position] as number) < 128
+      )
+        position++;
       else if (step === action.fixed64 && end - position >= 8) position += 8;
       else position = this.#stepOver(message, step, tag, position, end);
     }
@@ -85,6 +90,9 @@ export class WireScanner {
     if (step === action.unknown && this.#isKnown(message, tag)) {
       throw malformed(`${this.#fieldName(message, tag)} has the wire type ${tag % 8}`, position);
     }
+    this.#reader.position = position;
+    if (step === action.enum && this.#reader.varint(end) > largestEnum)
+      throw malformed(`${this.#fieldName(message, tag)} is not between 0 and ${largestEnum}`, position);
     this.#reader.position = position;
     this.#reader.skip(tag, end);
     return this.#reader.position;

@@ -67,6 +67,14 @@ for (const [name, signal, records] of examples) {
   });
 }
 
+test('an enum lands as it was sent or is refused: it has one byte in the tables', (t) => {
+  const severity = (value: number): Buffer => logRecord(Buffer.from([0x10]), varint(value));
+  for (const value of [0, 24, 127, 128, 255]) t.is(fault('logs', severity(value)), undefined, `${value}`);
+  t.regex(fault('logs', severity(256))?.message ?? '', /severityNumber is not between 0 and 255/);
+  const minusOne = logRecord(Buffer.from([0x10, ...Array(9).fill(0xff), 0x01]));
+  t.regex(fault('logs', minusOne)?.message ?? '', /severityNumber is not between 0 and 255/);
+});
+
 test('our schema has exactly the fields of the published one, with their types', (t) => {
   const ours: Record<string, Record<string, readonly [number, string, string?]>> = otlpMessages;
   const names: Record<string, string> = {
@@ -180,7 +188,7 @@ const oddBodies: readonly (readonly [string, Uint8Array])[] = [
   ],
   ['an unknown group with a group in it', logRecord(bytes(0x7b, 0x73, 0x08, 0x01, 0x74, 0x7c))],
   ['a field number above 2²⁸', logRecord(varint(536_870_911 * 8), bytes(1))],
-  ['a negative enum in ten bytes', logRecord(bytes(0x10), Buffer.alloc(9, 0xff), bytes(1))],
+  ['an enum in more bytes than it needs', logRecord(bytes(0x10, 0x89, 0x80, 0x00))],
   ['empty ids', logRecord(field(9), field(10))],
   ['a tag in more bytes than it needs', logRecord(bytes(0x9a, 0x00, 0x01, 0x61))],
   ['a length in more bytes than it needs', logRecord(bytes(0x1a, 0x81, 0x00, 0x61))],
