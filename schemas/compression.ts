@@ -70,8 +70,8 @@ const formatOf = (encoding: 'gzip' | 'deflate', bytes: Uint8Array): Compressed =
 const inflate = (format: Compressed, bytes: Uint8Array, capBytes: number): Inflated =>
   inflaters[format](bytes, optionsFor(format, bytes, capBytes)) as Inflated;
 
-/** A frame costs a call; a body of many tiny ones would keep the thread for minutes. */
-const maxFrames = 1_000;
+/** A frame costs a call; a body of many tiny ones would keep the thread from others. */
+const maxFrames = 256;
 
 /** Where a skippable frame (RFC 8878, 3.1.2) ends that begins at `at`; undefined when there is none. */
 const skippableEnd = (bytes: Buffer, at: number): number | undefined => {

@@ -17,7 +17,7 @@ interface Credentials {
 
 const missing = refusal(
   'unauthenticated',
-  'a license key is missing: send it as X-License-Key or as Authorization: Bearer',
+  'a license key is missing: send it as X-License-Key, as Authorization: Bearer, or as the password of Authorization: Basic',
 );
 const unknown = refusal('unauthenticated', 'the license key is not known, or it was revoked or has expired');
 const disabled = refusal('forbidden', 'the organization is disabled or has no plan');
@@ -28,10 +28,17 @@ const notEnabled: Readonly<Record<Signal, Refusal>> = {
   traces: refusal('forbidden', 'traces are not enabled for this license key or plan'),
 };
 
-const bearerOf = (authorization: string | undefined): string | undefined =>
-  authorization !== undefined && authorization.length > 7 && authorization.slice(0, 7).toLowerCase() === 'bearer '
-    ? authorization.slice(7).trim()
-    : undefined;
+/** The bearer, or the password of Basic: agents such as Promtail have no other place for a key. */
+const secretIn = (authorization = ''): string | undefined => {
+  const space = authorization.indexOf(' ');
+  const credentials = authorization.slice(space + 1).trim();
+  if (space < 0 || credentials === '') return undefined;
+  const scheme = authorization.slice(0, space).toLowerCase();
+  if (scheme === 'bearer') return credentials;
+  if (scheme !== 'basic') return undefined;
+  const pair = Buffer.from(credentials, 'base64').toString('utf8');
+  return pair.slice(pair.indexOf(':') + 1);
+};
 
 export type Admit = (credentials: Credentials, signal: Signal) => Caller | Refusal | Promise<Caller | Refusal>;
 
@@ -72,7 +79,7 @@ export const admission = (keyring: Keyring, limits: Limits, rejections: Pick<Rej
   return ({ licenseKey, authorization, source }, signal) => {
     // An empty header is as good as none.
     const inHeader = Boolean(licenseKey);
-    const secret = licenseKey || bearerOf(authorization);
+    const secret = licenseKey || secretIn(authorization);
     if (secret === undefined) return fail(source, missing);
     const caller = keyring.lookup(secret, source);
     if (caller === undefined) return fail(source, unknown);

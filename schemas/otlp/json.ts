@@ -1,14 +1,11 @@
 /** OTLP/JSON → protobuf in one pass over the text: no document is built, every digit of a 64-bit integer is kept. */
-import { isUtf8 } from 'node:buffer';
-import { PermanentError } from '../errors.ts';
 import { isScalar, messageNumber, nesting, type ScalarType, wireTypeOf } from '../protobuf/messages.ts';
 import { maxValueDepth } from '../protobuf/scan.ts';
-import { utf8Fault } from '../protobuf/utf8.ts';
 import { WireWriter } from '../protobuf/writer.ts';
 import type { Signal } from '../topics.ts';
-import { pathAt } from './json-path.ts';
-import { JsonReader } from './json-reader.ts';
+import type { JsonReader } from './json-reader.ts';
 import { scalarCopies } from './json-scalars.ts';
+import { readJsonText } from './json-text.ts';
 import { otlpSchema } from './messages.ts';
 
 interface JsonField {
@@ -62,17 +59,12 @@ class Translation {
   readonly reader: JsonReader;
   readonly writer: WireWriter;
 
-  constructor(text: Buffer) {
-    this.reader = new JsonReader(text);
-    this.writer = new WireWriter(text.length);
+  constructor(reader: JsonReader, writer: WireWriter) {
+    this.reader = reader;
+    this.writer = writer;
   }
 
-  request(message: number): void {
-    this.#message(message, 0);
-    if (this.reader.peek() >= 0) throw this.reader.fault('something follows the end of the JSON text');
-  }
-
-  #message(message: number, depth: number): void {
+  message(message: number, depth: number): void {
     const { reader } = this;
     let seen = 0;
     for (let more = reader.beginObject(); more; more = reader.moreMembers()) {
@@ -139,7 +131,7 @@ class Translation {
       throw this.reader.fault(message, this.reader.position, 'too-deep');
     }
     const mark = writer.begin();
-    this.#message(field.message, below);
+    this.message(field.message, below);
     writer.end(mark);
   }
 
@@ -148,26 +140,13 @@ class Translation {
   }
 }
 
-const withPath = (fault: PermanentError, body: Buffer): PermanentError => {
-  const path = pathAt(body, fault.position ?? 0);
-  const message = path === '' ? fault.message : `${path}: ${fault.message}`;
-  return new PermanentError(fault.reason, message, { position: fault.position, cause: fault });
-};
-
 /**
  * Translates an export request from OTLP/JSON to protobuf. Names that the schema does not know are ignored and `null`
  * counts as absent. What does not fit is a `PermanentError` whose message names the path and whose position is that
  * of the byte. What comes out passes `scanRequest`.
  */
 export const requestFromJson = (signal: Signal, body: Buffer): Buffer => {
-  if (!isUtf8(body)) {
-    throw new PermanentError('bad-utf8', 'the JSON text is not UTF-8', { position: utf8Fault(body, 0, body.length) });
-  }
-  const translation = new Translation(body);
-  try {
-    translation.request(requests[signal]);
-  } catch (error) {
-    throw error instanceof PermanentError ? withPath(error, body) : error;
-  }
-  return translation.writer.finish();
+  const writer = new WireWriter(body.length);
+  readJsonText(body, (reader) => new Translation(reader, writer).message(requests[signal], 0));
+  return writer.finish();
 };

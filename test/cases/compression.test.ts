@@ -159,9 +159,9 @@ test('the cap of zstd is for all frames together, and each frame is whole', (t) 
 
 test('zstd of more frames than anybody needs is refused before all of them have been looked at', (t) => {
   const tiny = zstdCompressSync('');
-  t.is(decompress('zstd', Buffer.concat(Array(1_000).fill(tiny)), cap).length, 0);
+  t.is(decompress('zstd', Buffer.concat(Array(256).fill(tiny)), cap).length, 0);
   for (const frame of [tiny, skippable(Buffer.alloc(0))])
-    t.throws(() => decompress('zstd', Buffer.concat(Array(1_001).fill(frame)), cap), { message: /more than 1000/ });
+    t.throws(() => decompress('zstd', Buffer.concat(Array(257).fill(frame)), cap), { message: /more than 256/ });
 });
 
 test('a fault says what is wrong', (t) => {

@@ -1,0 +1,340 @@
+/** Loki's push API: JSON, and protobuf in snappy. A stream becomes a resource, a line becomes a log record. */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
+import { PermanentError } from '../schemas/errors.ts';
+import type { JsonReader } from '../schemas/otlp/json-reader.ts';
+import { eachElement, objectOf, readJsonText, readString, readStrings } from '../schemas/otlp/json-text.ts';
+import { textAttributes, writeField, writeMessage } from '../schemas/otlp/write.ts';
+import { malformed, WireReader } from '../schemas/protobuf/reader.ts';
+import { utf8Fault } from '../schemas/protobuf/utf8.ts';
+import { WireWriter } from '../schemas/protobuf/writer.ts';
+import type { BodyFormat } from './engine/body-format.ts';
+import { refusedAnswer } from './engine/http-ingest.ts';
+import { defineHttpReceiver } from './engine/http-receiver.ts';
+import { refusal } from './engine/refusal.ts';
+import { encodingOf } from './engine/refuse.ts';
+
+type Texts = ReadonlyMap<string, string>;
+
+/** Resource attributes that Loki makes labels of when it takes OTLP; here the other way round. */
+const attributeOfLabel = new Map(
+  [
+    'cloud.availability_zone',
+    'cloud.region',
+    'container.name',
+    'deployment.environment',
+    'deployment.environment.name',
+    'k8s.cluster.name',
+    'k8s.container.name',
+    'k8s.cronjob.name',
+    'k8s.daemonset.name',
+    'k8s.deployment.name',
+    'k8s.job.name',
+    'k8s.namespace.name',
+    'k8s.pod.name',
+    'k8s.replicaset.name',
+    'k8s.statefulset.name',
+    'service.instance.id',
+    'service.name',
+    'service.namespace',
+  ].map((attribute) => [attribute.replaceAll('.', '_'), attribute]),
+);
+
+/** Where Loki looks for the name of a service in a stream without `service_name`. The label stays besides. */
+const serviceLabels = [
+  'service',
+  'app',
+  'application',
+  'app_name',
+  'name',
+  'app_kubernetes_io_name',
+  'container',
+  'container_name',
+  'k8s_container_name',
+  'component',
+  'workload',
+  'job',
+  'k8s_job_name',
+];
+
+const severityNumbers = new Map([
+  ['trace', 1],
+  ['debug', 5],
+  ['info', 9],
+  ['information', 9],
+  ['notice', 10],
+  ['warn', 13],
+  ['warning', 13],
+  ['error', 17],
+  ['err', 17],
+  ['critical', 21],
+  ['crit', 21],
+  ['fatal', 21],
+  ['alert', 21],
+  ['emergency', 21],
+]);
+
+const noTexts: Texts = new Map();
+const severityOf = (texts: Texts): string | undefined => texts.get('level') ?? texts.get('detected_level');
+
+const resourceOf = (labels: Texts): [string, string][] => {
+  const pairs = [...labels].map(([name, value]): [string, string] => [attributeOfLabel.get(name) ?? name, value]);
+  const named = labels.has('service_name') ? undefined : serviceLabels.find((label) => labels.get(label));
+  return named === undefined ? pairs : [['service.name', labels.get(named) ?? ''], ...pairs];
+};
+
+const idOf = (text: string | undefined, bytes: number): Buffer | undefined =>
+  text?.length === bytes * 2 && /^[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex') : undefined;
+
+/** Writes the entries of one stream; `read` gives each of them to its argument. */
+const writeStream = (
+  writer: WireWriter,
+  labels: Texts,
+  read: (write: (timeUnixNano: bigint, line: string, metadata: Texts) => void) => void,
+): void => {
+  const streamSeverity = severityOf(labels);
+  writeField(writer, 1, () => {
+    writeField(writer, 1, () => writeMessage(writer, 'Resource', { attributes: textAttributes(resourceOf(labels)) }));
+    writeField(writer, 2, () =>
+      read((timeUnixNano, stringValue, metadata) => {
+        const severityText = severityOf(metadata) ?? streamSeverity;
+        writeField(writer, 2, () =>
+          writeMessage(writer, 'LogRecord', {
+            timeUnixNano,
+            severityNumber: severityNumbers.get(severityText?.toLowerCase() ?? ''),
+            severityText,
+            body: { stringValue },
+            attributes: textAttributes(metadata),
+            traceId: idOf(metadata.get('trace_id'), 16),
+            spanId: idOf(metadata.get('span_id'), 8),
+          }),
+        );
+      }),
+    );
+  });
+};
+
+/** Longest time in nanoseconds that Loki's int64 holds. */
+const latest = 2n ** 63n - 1n;
+
+const readTime = (reader: JsonReader): bigint => {
+  reader.peek();
+  const at = reader.position;
+  const text = readString(reader);
+  const time = /^[0-9]{1,19}$/.test(text) ? BigInt(text) : -1n;
+  if (time < 0n || time > latest) throw reader.fault('expected a time in nanoseconds, as digits in a string', at);
+  return time;
+};
+
+/** `["time", "line"]` or `["time", "line", {"name": "value"}]`. */
+const readEntry = (reader: JsonReader): [bigint, string, Texts] => {
+  const incomplete = 'an entry is a time, a line and, where wanted, structured metadata';
+  if (!reader.beginArray()) throw reader.fault(incomplete);
+  const time = readTime(reader);
+  if (!reader.moreElements()) throw reader.fault(incomplete);
+  const line = readString(reader);
+  const metadata = reader.moreElements() ? readStrings(reader) : undefined;
+  if (metadata !== undefined && reader.moreElements()) throw reader.fault(incomplete);
+  return [time, line, metadata ?? noTexts];
+};
+
+/** The entries may come before the labels: where they are is kept until the stream is known. */
+const readStreamObject = objectOf<{ stream: Texts; values: number }>({
+  stream: readStrings,
+  values(reader) {
+    const at = reader.position;
+    reader.skipValue();
+    return at;
+  },
+});
+
+const readJsonStream = (reader: JsonReader, writer: WireWriter): void => {
+  const { stream = noTexts, values } = readStreamObject(reader);
+  if (values === undefined) return;
+  const end = reader.position;
+  reader.position = values;
+  writeStream(writer, stream, (write) => eachElement(reader, () => write(...readEntry(reader))));
+  reader.position = end;
+};
+
+const lokiJson: BodyFormat = {
+  name: 'loki-json',
+  carriedAs: 'otlp',
+  costly: true,
+  translate(body) {
+    const writer = new WireWriter(body.length);
+    const streams = (reader: JsonReader): void => eachElement(reader, () => readJsonStream(reader, writer));
+    readJsonText(body, objectOf({ streams }));
+    return writer.finish();
+  },
+};
+
+/** Loki's own limits are far below. */
+const maxLabelsLength = 64 * 1024;
+const label = /\s*([a-zA-Z_][\w.:]*)\s*=\s*("(?:[^"\\\n]|\\.)*"|`[^`]*`)\s*(,|(?=\}))/y;
+const escapes = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|([abfnrtv\\"']))/g;
+const escaped: Readonly<Record<string, string>> = { a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
+
+/** A string as Go writes it. Bytes that are no text of their own become U+FFFD. */
+const unquoted = (quoted: string): string => {
+  const inner = quoted.slice(1, -1);
+  if (quoted.startsWith('`')) return inner;
+  return inner.replace(escapes, (_all, byte, short, long, octal, letter: string | undefined) => {
+    if (letter !== undefined) return escaped[letter] ?? letter;
+    const code = octal === undefined ? Number.parseInt(byte ?? short ?? long, 16) : Number.parseInt(octal, 8);
+    const isByte = byte !== undefined || octal !== undefined;
+    return code > 0x10ffff || (isByte && code > 0x7f) ? '\ufffd' : String.fromCodePoint(code);
+  });
+};
+
+/** `{name="value", other="value"}`, as Promtail and Loki write it. */
+const labelsOf = (text: string, position: number): Texts => {
+  const wrong = (what: string): PermanentError => malformed(`the labels of a stream ${what}`, position);
+  if (text.length > maxLabelsLength) throw wrong(`are longer than ${maxLabelsLength} characters`);
+  const trimmed = text.trim();
+  if (!trimmed.startsWith('{') || !trimmed.endsWith('}')) throw wrong('are not in braces, as in {job="shop"}');
+  const labels = new Map<string, string>();
+  label.lastIndex = 1;
+  let at = 1;
+  for (let found = label.exec(trimmed); found !== null; found = label.exec(trimmed)) {
+    at = label.lastIndex;
+    labels.set(found[1] ?? '', unquoted(found[2] ?? ''));
+  }
+  if (trimmed.slice(at).trim() !== '}')
+    throw wrong(`are not name="value", separated by commas: ${trimmed.slice(at, at + 40)}`);
+  return labels;
+};
+
+/** Reads the fields of a message up to `end`: by tag, the function that reads it, with where it ends if it has a length. */
+const readFields = (reader: WireReader, end: number, fields: Readonly<Record<number, (end: number) => void>>): void => {
+  const known = new Set(Object.keys(fields).map((tag) => Number(tag) >> 3));
+  while (reader.position < end) {
+    const at = reader.position;
+    const tag = reader.tag(end);
+    const read = fields[tag];
+    if (read === undefined) {
+      if (known.has(tag >> 3)) throw malformed(`field ${tag >> 3} has the wire type ${tag % 8}`, at);
+      reader.skip(tag, end);
+    } else if (tag % 8 === 2) {
+      const fieldEnd = reader.lengthEnd(end);
+      read(fieldEnd);
+      reader.position = fieldEnd;
+    } else read(end);
+  }
+};
+
+const textTo = (reader: WireReader, end: number): string => {
+  const bytes = reader.bytes.subarray(reader.position, end);
+  if (isUtf8(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+  const position = utf8Fault(reader.bytes, reader.position, end);
+  throw new PermanentError('bad-utf8', 'a text is not UTF-8', { position });
+};
+
+const readWireTime = (reader: WireReader, end: number): bigint => {
+  const at = reader.position;
+  let seconds = 0;
+  let nanos = 0;
+  readFields(reader, end, {
+    8: (limit) => {
+      seconds = reader.varint(limit);
+    },
+    16: (limit) => {
+      nanos = reader.varint(limit);
+    },
+  });
+  // The number above 2⁵³ is not exact, and far above this limit.
+  if (seconds > 9_223_372_035 || nanos > 999_999_999) throw malformed('the time of an entry is out of range', at);
+  return BigInt(seconds) * 1_000_000_000n + BigInt(nanos);
+};
+
+const readWirePair = (reader: WireReader, end: number): [string, string] => {
+  const pair: [string, string] = ['', ''];
+  readFields(reader, end, {
+    10: (nameEnd) => {
+      pair[0] = textTo(reader, nameEnd);
+    },
+    18: (valueEnd) => {
+      pair[1] = textTo(reader, valueEnd);
+    },
+  });
+  return pair;
+};
+
+const readWireEntry = (reader: WireReader, end: number): [bigint, string, Texts] => {
+  const metadata = new Map<string, string>();
+  let time = 0n;
+  let line = '';
+  readFields(reader, end, {
+    10: (timeEnd) => {
+      time = readWireTime(reader, timeEnd);
+    },
+    18: (lineEnd) => {
+      line = textTo(reader, lineEnd);
+    },
+    26: (pairEnd) => {
+      metadata.set(...readWirePair(reader, pairEnd));
+    },
+  });
+  return [time, line, metadata];
+};
+
+/** The labels may come after the entries, so the stream is read twice. */
+const readWireStream = (reader: WireReader, end: number, writer: WireWriter): void => {
+  const start = reader.position;
+  const skip = (): void => undefined;
+  let labels = noTexts;
+  readFields(reader, end, {
+    10: (labelsEnd) => {
+      labels = labelsOf(textTo(reader, labelsEnd), reader.position);
+    },
+    18: skip,
+  });
+  reader.position = start;
+  writeStream(writer, labels, (write) =>
+    readFields(reader, end, { 10: skip, 18: (entryEnd) => write(...readWireEntry(reader, entryEnd)) }),
+  );
+};
+
+const lokiProtobuf: BodyFormat = {
+  name: 'loki-protobuf',
+  carriedAs: 'otlp',
+  costly: true,
+  translate(body) {
+    const reader = new WireReader(body);
+    const writer = new WireWriter(body.length * 2);
+    readFields(reader, body.length, { 10: (end) => readWireStream(reader, end, writer) });
+    return writer.finish();
+  },
+};
+
+const typeOf = (headers: IncomingHttpHeaders): string =>
+  (headers['content-type']?.split(';')[0] ?? '').trim().toLowerCase();
+
+const path = '/loki/api/v1/push';
+
+export const loki = defineHttpReceiver({
+  name: 'loki',
+  summary: `Loki's push API (${path}), JSON and protobuf, on 4318 and on the main address`,
+  signals: ['logs'],
+  listens: [
+    { setting: 'OTLP_HTTP_ADDRESS', protocol: 'http', paths: { logs: path } },
+    { setting: 'HTTP_ADDRESS', protocol: 'http', paths: { logs: path } },
+  ],
+  maxBodyBytes: 20 * 1024 * 1024,
+  formats: [lokiJson, lokiProtobuf],
+  shape(signal, headers) {
+    const type = typeOf(headers);
+    const encoding = encodingOf(headers['content-encoding'] ?? '');
+    if (type === 'application/json') {
+      if (encoding !== undefined && encoding !== 'snappy') return { signal, format: lokiJson, encoding };
+      return refusal('unsupported-encoding', 'Content-Encoding of JSON must be gzip, deflate, zstd or identity');
+    }
+    if (type !== 'application/x-protobuf' && type !== '')
+      return refusal('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
+    // Protobuf always is a snappy block; many clients do not say so.
+    if (encoding === 'snappy' || encoding === 'identity') return { signal, format: lokiProtobuf, encoding: 'snappy' };
+    return refusal('unsupported-encoding', 'protobuf must be one snappy block, without another Content-Encoding');
+  },
+  accepted: () => ({ status: 204, headers: {}, body: undefined }),
+  refused: (_headers, refused) => refusedAnswer(refused, 'text/plain; charset=utf-8', `${refused.message}\n`),
+});

@@ -1,0 +1,272 @@
+/** Zipkin's v2 JSON, by OpenTelemetry's mapping of Zipkin to OTLP. */
+import type { JsonReader } from '../schemas/otlp/json-reader.ts';
+import {
+  eachElement,
+  objectOf,
+  readBoolean,
+  readJsonText,
+  readNatural,
+  readString,
+  readStrings,
+} from '../schemas/otlp/json-text.ts';
+import { type OtlpMessage, textAttributes, writeField, writeMessage } from '../schemas/otlp/write.ts';
+import { WireWriter } from '../schemas/protobuf/writer.ts';
+import type { BodyFormat } from './engine/body-format.ts';
+import { refusedAnswer } from './engine/http-ingest.ts';
+import { defineHttpReceiver } from './engine/http-receiver.ts';
+import { refusal } from './engine/refusal.ts';
+import { encodingOf } from './engine/refuse.ts';
+
+interface Endpoint {
+  serviceName: string;
+  ipv4: string;
+  ipv6: string;
+  port: number;
+}
+
+/** A span of Zipkin's. Times are microseconds. */
+interface ZipkinSpan {
+  traceId: Buffer;
+  id: Buffer;
+  parentId: Buffer;
+  name: string;
+  kind: number;
+  timestamp: number;
+  duration: number;
+  debug: boolean;
+  shared: boolean;
+  localEndpoint: Partial<Endpoint>;
+  remoteEndpoint: Partial<Endpoint>;
+  annotations: Partial<Annotation>[];
+  tags: Map<string, string>;
+}
+
+interface Annotation {
+  timestamp: number;
+  value: string;
+}
+
+const kinds = new Map([
+  ['SERVER', 2],
+  ['CLIENT', 3],
+  ['PRODUCER', 4],
+  ['CONSUMER', 5],
+]);
+const statusCodes = new Map([
+  ['OK', 1],
+  ['STATUS_CODE_OK', 1],
+  ['ERROR', 2],
+  ['STATUS_CODE_ERROR', 2],
+]);
+
+/** An id of up to `bytes` bytes. Zipkin's clients may leave out zeros in front, and use 64 bits for a trace. */
+const idOf =
+  (bytes: number) =>
+  (reader: JsonReader): Buffer => {
+    const at = reader.position;
+    const text = readString(reader);
+    if (text.length > 0 && text.length <= bytes * 2 && /^[0-9a-fA-F]+$/.test(text))
+      return Buffer.from(text.padStart(bytes * 2, '0'), 'hex');
+    throw reader.fault(`expected an id of 1 to ${bytes * 2} hexadecimal digits in a string`, at, 'bad-id');
+  };
+
+const readKind = (reader: JsonReader): number => {
+  const at = reader.position;
+  const kind = kinds.get(readString(reader));
+  if (kind === undefined) throw reader.fault(`expected one of ${[...kinds.keys()].join(', ')}`, at);
+  return kind;
+};
+
+const readEndpoint = objectOf<Endpoint>({
+  serviceName: readString,
+  ipv4: readString,
+  ipv6: readString,
+  port: readNatural,
+});
+
+const readAnnotation = objectOf<Annotation>({ timestamp: readNatural, value: readString });
+
+const readSpan = objectOf<ZipkinSpan>({
+  traceId: idOf(16),
+  id: idOf(8),
+  parentId: idOf(8),
+  name: readString,
+  kind: readKind,
+  timestamp: readNatural,
+  duration: readNatural,
+  debug: readBoolean,
+  shared: readBoolean,
+  localEndpoint: readEndpoint,
+  remoteEndpoint: readEndpoint,
+  annotations(reader) {
+    const annotations: Partial<Annotation>[] = [];
+    eachElement(reader, () => annotations.push(readAnnotation(reader)));
+    return annotations;
+  },
+  tags: readStrings,
+});
+
+type Attribute = OtlpMessage<'KeyValue'>;
+
+const nanoseconds = (microseconds: number): bigint => BigInt(microseconds) * 1000n;
+
+/** Takes a tag out, when it says what has a place of its own in OTLP. */
+const taken = (tags: Map<string, string>, ...names: readonly string[]): string | undefined => {
+  let value: string | undefined;
+  for (const name of names) {
+    value ??= tags.get(name);
+    tags.delete(name);
+  }
+  return value;
+};
+
+/** An `error` tag of any value but `false` is a failure; its value is the message, unless it only says so. */
+const statusOf = (tags: Map<string, string>): OtlpMessage<'Status'> | undefined => {
+  const code = statusCodes.get(taken(tags, 'otel.status_code') ?? '');
+  const description = taken(tags, 'otel.status_description');
+  const error = taken(tags, 'error');
+  const failed = error !== undefined && error !== 'false';
+  if (!failed && code === undefined) return undefined;
+  const message = description ?? (failed && error !== 'true' ? error : '');
+  return { code: failed ? 2 : code, message };
+};
+
+/** What OpenTelemetry's own exporters flatten into tags: it describes the process and not the span. */
+const ofResource = /^(?:service|telemetry|host|os|process|container|k8s|cloud|faas|deployment|webengine)\./;
+
+const resourceTags = ({ localEndpoint }: Partial<ZipkinSpan>, tags: Map<string, string>): [string, string][] => {
+  const pairs = [...tags].filter(([name]) => ofResource.test(name));
+  for (const [name] of pairs) tags.delete(name);
+  const source = taken(tags, 'otlp.service.name.source') ?? 'service.name';
+  const service = localEndpoint?.serviceName;
+  return service ? [[source, service], ...pairs.filter(([name]) => name !== source)] : pairs;
+};
+
+const endpointAttributes = (
+  { ipv4, ipv6, port }: Partial<Endpoint> = {},
+  names: 'network.local' | 'network.peer',
+): Attribute[] => {
+  const address = ipv4 || ipv6;
+  return [
+    ...(address ? [{ key: `${names}.address`, value: { stringValue: address } }] : []),
+    ...(port ? [{ key: `${names}.port`, value: { intValue: BigInt(port) } }] : []),
+  ];
+};
+
+const flag = (key: string, set: boolean | undefined): Attribute[] => (set ? [{ key, value: { boolValue: true } }] : []);
+
+const attributesOf = (span: Partial<ZipkinSpan>, tags: Map<string, string>): Attribute[] => [
+  ...textAttributes(tags),
+  ...endpointAttributes(span.localEndpoint, 'network.local'),
+  ...textAttributes(span.remoteEndpoint?.serviceName ? [['peer.service', span.remoteEndpoint.serviceName]] : []),
+  ...endpointAttributes(span.remoteEndpoint, 'network.peer'),
+  ...flag('zipkin.debug', span.debug),
+  ...flag('zipkin.shared', span.shared),
+  ...flag('otel.zipkin.absentField.startTime', !span.timestamp),
+];
+
+const writeSpan = (writer: WireWriter, span: Partial<ZipkinSpan>, tags: Map<string, string>): void => {
+  const { traceId, id, parentId, name, timestamp = 0, duration = 0, annotations = [] } = span;
+  // Older clients say that a root is its own parent.
+  const parentSpanId = parentId !== undefined && id !== undefined && !parentId.equals(id) ? parentId : undefined;
+  const internal = taken(tags, 'span.kind') === 'internal' ? 1 : undefined;
+  writeMessage(writer, 'Span', {
+    traceId,
+    spanId: id,
+    parentSpanId,
+    traceState: taken(tags, 'w3c.tracestate'),
+    name,
+    kind: span.kind ?? internal,
+    startTimeUnixNano: nanoseconds(timestamp),
+    endTimeUnixNano: nanoseconds(timestamp) + nanoseconds(duration),
+    status: statusOf(tags),
+    attributes: attributesOf(span, tags),
+    events: annotations.map((event) => ({ timeUnixNano: nanoseconds(event.timestamp ?? 0), name: event.value })),
+  });
+};
+
+/** The spans of one resource and scope. */
+interface Group {
+  readonly resource: readonly (readonly [string, string])[];
+  readonly scope: OtlpMessage<'InstrumentationScope'>;
+  readonly spans: WireWriter;
+}
+
+/** Written at once: a body of spans takes many times its size as objects. */
+class Groups {
+  readonly #groups = new Map<string, Group>();
+
+  add(span: Partial<ZipkinSpan>): void {
+    const tags = span.tags ?? new Map<string, string>();
+    const resource = resourceTags(span, tags);
+    const name = taken(tags, 'otel.scope.name', 'otel.library.name');
+    const version = taken(tags, 'otel.scope.version', 'otel.library.version');
+    const key = JSON.stringify([resource, name, version]);
+    let group = this.#groups.get(key);
+    if (group === undefined) {
+      group = { resource, scope: { name, version }, spans: new WireWriter(0) };
+      this.#groups.set(key, group);
+    }
+    const { spans } = group;
+    writeField(spans, 2, () => writeSpan(spans, span, tags));
+  }
+
+  finish(): Buffer {
+    const writer = new WireWriter(0);
+    for (const { resource, scope, spans } of this.#groups.values()) {
+      const bytes = spans.finish();
+      writeField(writer, 1, () => {
+        writeField(writer, 1, () => writeMessage(writer, 'Resource', { attributes: textAttributes(resource) }));
+        writeField(writer, 2, () => {
+          writeField(writer, 1, () => writeMessage(writer, 'InstrumentationScope', scope));
+          writer.copy(bytes, 0, bytes.length);
+        });
+      });
+    }
+    return writer.finish();
+  }
+}
+
+const zipkinJson: BodyFormat = {
+  name: 'zipkin-json',
+  carriedAs: 'otlp',
+  costly: true,
+  translate(body) {
+    const groups = new Groups();
+    readJsonText(body, (reader) =>
+      eachElement(reader, () => {
+        reader.peek();
+        const at = reader.position;
+        const span = readSpan(reader);
+        if (span.traceId === undefined || span.id === undefined)
+          throw reader.fault('a span needs a traceId and an id', at);
+        groups.add(span);
+      }),
+    );
+    return groups.finish();
+  },
+};
+
+export const zipkin = defineHttpReceiver({
+  name: 'zipkin',
+  summary: 'Zipkin v2 JSON, /api/v2/spans on 4318 and /zipkin/api/v2/spans on the main address',
+  signals: ['traces'],
+  // On the main address everything under /api/ belongs to the API, which may have a version 2 one day.
+  listens: [
+    { setting: 'OTLP_HTTP_ADDRESS', protocol: 'http', paths: { traces: '/api/v2/spans' } },
+    { setting: 'HTTP_ADDRESS', protocol: 'http', paths: { traces: '/zipkin/api/v2/spans' } },
+  ],
+  maxBodyBytes: 20 * 1024 * 1024,
+  formats: [zipkinJson],
+  shape(signal, headers) {
+    const type = (headers['content-type']?.split(';')[0] ?? '').trim().toLowerCase();
+    if (type !== 'application/json' && type !== '')
+      return refusal('unsupported-type', 'Content-Type must be application/json');
+    const encoding = encodingOf(headers['content-encoding'] ?? '');
+    if (encoding === undefined || encoding === 'snappy')
+      return refusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
+    return { signal, format: zipkinJson, encoding };
+  },
+  accepted: () => ({ status: 202, headers: { 'content-length': 0 }, body: undefined }),
+  refused: (_headers, refused) => refusedAnswer(refused, 'text/plain; charset=utf-8', `${refused.message}\n`),
+});

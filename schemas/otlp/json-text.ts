@@ -1,0 +1,94 @@
+/** Reading a JSON body from its first byte to its last, with faults that say where. */
+import { isUtf8 } from 'node:buffer';
+import { PermanentError } from '../errors.ts';
+import { utf8Fault } from '../protobuf/utf8.ts';
+import { pathAt } from './json-path.ts';
+import { JsonReader } from './json-reader.ts';
+
+const quote = 0x22;
+
+const withPath = (fault: PermanentError, body: Buffer): PermanentError => {
+  const path = pathAt(body, fault.position ?? 0);
+  const message = path === '' ? fault.message : `${path}: ${fault.message}`;
+  return new PermanentError(fault.reason, message, { position: fault.position, cause: fault });
+};
+
+/**
+ * Has `read` read the one value of a JSON text. Its faults, text that is not UTF-8 and text behind the value are a `PermanentError`
+ * whose message names the path and whose position is that of the byte.
+ */
+export const readJsonText = (body: Buffer, read: (reader: JsonReader) => void): void => {
+  if (!isUtf8(body))
+    throw new PermanentError('bad-utf8', 'the JSON text is not UTF-8', { position: utf8Fault(body, 0, body.length) });
+  const reader = new JsonReader(body);
+  try {
+    read(reader);
+    if (reader.peek() >= 0) throw reader.fault('something follows the end of the JSON text');
+  } catch (error) {
+    throw error instanceof PermanentError ? withPath(error, body) : error;
+  }
+};
+
+/**
+ * How an object is read whose members are read by these functions. Names that are not known are stepped over, `null` counts as
+ * absent, and of a name that comes twice the last value counts.
+ */
+export const objectOf = <Value extends object>(
+  members: {
+    readonly [Name in keyof Value]: (reader: JsonReader) => Value[Name];
+  },
+): ((reader: JsonReader) => Partial<Value>) => {
+  // A map, for a sender may write `constructor`.
+  const readers = new Map<string, (reader: JsonReader) => unknown>(Object.entries(members));
+  return (reader) => {
+    const value: Record<string, unknown> = {};
+    for (let more = reader.beginObject(); more; more = reader.moreMembers()) {
+      reader.key();
+      const name = reader.unescaped();
+      const read = readers.get(name);
+      reader.peek();
+      if (read === undefined) reader.skipValue();
+      else if (!reader.literal('null')) value[name] = read(reader);
+    }
+    return value as Partial<Value>;
+  };
+};
+
+/** Reads an array, calling `read` for each of its elements. */
+export const eachElement = (reader: JsonReader, read: (reader: JsonReader) => void): void => {
+  for (let more = reader.beginArray(); more; more = reader.moreElements()) read(reader);
+};
+
+export const readString = (reader: JsonReader): string => {
+  if (reader.peek() !== quote) throw reader.fault('expected a string');
+  reader.string();
+  return reader.unescaped();
+};
+
+export const readBoolean = (reader: JsonReader): boolean => {
+  reader.peek();
+  if (reader.literal('true')) return true;
+  if (reader.literal('false')) return false;
+  throw reader.fault('expected true or false');
+};
+
+/** An integer that is exact in a number, 0 or more. */
+export const readNatural = (reader: JsonReader): number => {
+  reader.peek();
+  const at = reader.position;
+  reader.number();
+  const value = Number(reader.text.toString('latin1', reader.start, reader.end));
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw reader.fault('expected an integer that is not negative', at);
+};
+
+/** An object whose values are strings, in its order; of a name that comes twice the last value counts. */
+export const readStrings = (reader: JsonReader): Map<string, string> => {
+  const values = new Map<string, string>();
+  for (let more = reader.beginObject(); more; more = reader.moreMembers()) {
+    reader.key();
+    const name = reader.unescaped();
+    values.set(name, readString(reader));
+  }
+  return values;
+};

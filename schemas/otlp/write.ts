@@ -1,0 +1,100 @@
+/** Writes OTLP's messages from plain objects, for formats that are translated. */
+import { isScalar, type ScalarType, wireTypeOf } from '../protobuf/messages.ts';
+import type { WireWriter } from '../protobuf/writer.ts';
+import { otlpMessages } from './messages.ts';
+
+type Messages = typeof otlpMessages;
+type MessageName = keyof Messages;
+
+type Scalar<Type extends ScalarType> = Type extends 'string'
+  ? string
+  : Type extends 'bool'
+    ? boolean
+    : Type extends 'bytes' | 'traceId' | 'spanId'
+      ? Uint8Array
+      : Type extends 'fixed64' | 'sfixed64' | 'int64' | 'uint64' | 'sint64'
+        ? bigint
+        : number;
+
+type Value<Type> = Type extends ScalarType ? Scalar<Type> : Type extends MessageName ? OtlpMessage<Type> : never;
+
+/** A message as an object: fields by their names in OTLP/JSON, 64-bit integers as `bigint`, ids as bytes. */
+export type OtlpMessage<Name extends MessageName> = {
+  readonly [Field in keyof Messages[Name]]?:
+    | (Messages[Name][Field] extends readonly [number, infer Type, 'repeated']
+        ? readonly Value<Type>[]
+        : Messages[Name][Field] extends readonly [number, infer Type]
+          ? Value<Type>
+          : never)
+    | undefined;
+};
+
+const varint = (writer: WireWriter, value: never): void => writer.varint64(BigInt(value));
+const length = (writer: WireWriter, value: Uint8Array): void => {
+  writer.varint(value.length);
+  writer.copy(value, 0, value.length);
+};
+const zigzag = (writer: WireWriter, value: never): void => {
+  const number = BigInt(value);
+  writer.varint64(number < 0n ? -2n * number - 1n : 2n * number);
+};
+
+const scalars: { readonly [Type in ScalarType]: (writer: WireWriter, value: never) => void } = {
+  double: (writer, value: number) => writer.double(value),
+  fixed64: (writer, value: bigint) => writer.fixed64(value),
+  sfixed64: (writer, value: bigint) => writer.fixed64(value),
+  fixed32: (writer, value: number) => writer.fixed32(value),
+  int32: varint,
+  int64: varint,
+  uint32: varint,
+  uint64: varint,
+  sint32: zigzag,
+  sint64: zigzag,
+  bool: (writer, value: boolean) => writer.byte(value ? 1 : 0),
+  enum: varint,
+  string: (writer, value: string) => {
+    const mark = writer.begin();
+    writer.utf8(value);
+    writer.end(mark);
+  },
+  bytes: length,
+  traceId: length,
+  spanId: length,
+};
+
+/** Writes field `number` of a message, whose content `write` writes. */
+export const writeField = (writer: WireWriter, number: number, write: () => void): void => {
+  writer.varint(number * 8 + 2);
+  const mark = writer.begin();
+  write();
+  writer.end(mark);
+};
+
+const writeValue = (writer: WireWriter, number: number, type: string, value: unknown): void => {
+  if (!isScalar(type)) {
+    writeField(writer, number, () => writeMessage(writer, type as MessageName, value as object));
+    return;
+  }
+  writer.varint(number * 8 + wireTypeOf(type));
+  scalars[type](writer, value as never);
+};
+
+/** Writes the fields of a message. Fields may come in any order and in parts: see `writeField`. */
+export const writeMessage = <Name extends MessageName>(
+  writer: WireWriter,
+  name: Name,
+  message: OtlpMessage<Name>,
+): void => {
+  const fields: Readonly<Record<string, readonly [number, string, string?]>> = otlpMessages[name];
+  for (const [field, value] of Object.entries(message)) {
+    const declaration = fields[field];
+    if (declaration === undefined || value === undefined) continue;
+    const [number, type, repeated] = declaration;
+    if (repeated === undefined) writeValue(writer, number, type, value);
+    else for (const element of value as readonly unknown[]) writeValue(writer, number, type, element);
+  }
+};
+
+/** Attributes of strings, which is all that many formats have. */
+export const textAttributes = (pairs: Iterable<readonly [string, string]>): OtlpMessage<'KeyValue'>[] =>
+  Array.from(pairs, ([key, stringValue]) => ({ key, value: { stringValue } }));
