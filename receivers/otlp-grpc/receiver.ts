@@ -2,8 +2,6 @@
 
 import { bind } from '../../runtime/bind.ts';
 import type { Signal } from '../../schemas/topics.ts';
-import { bind } from '../../runtime/bind.ts';
-import type { Signal } from '../../schemas/topics.ts';
 import { otlpProtobuf } from '../engine/body-format.ts';
 import { defineReceiver, type Engine, type Listener } from '../engine/receiver.ts';
 import { sweepUntilClosed } from '../engine/sweep.ts';
