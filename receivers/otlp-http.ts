@@ -4,11 +4,10 @@ import { requestFromJson } from '../schemas/otlp/json.ts';
 import { type Signal, signals } from '../schemas/topics.ts';
 import { type BodyFormat, otlpProtobuf } from './engine/body-format.ts';
 import { corsOf } from './engine/cors.ts';
-import { type Answer, type HttpCall, NodeCall } from './engine/http-call.ts';
+import { type Answer, NodeCall } from './engine/http-call.ts';
 import { HttpIngest, type HttpProtocol, refusedAnswer } from './engine/http-ingest.ts';
 import { answerRefused } from './engine/http-receiver.ts';
 import { listenHttp } from './engine/listen-http.ts';
-import type { PlainHead } from './engine/plain-head.ts';
 import { defineReceiver, type HttpHandler } from './engine/receiver.ts';
 import { type Refusal, refusal, refusalKinds } from './engine/refusal.ts';
 import { encodingOf } from './engine/refuse.ts';
@@ -127,16 +126,10 @@ export const otlpHttp = defineReceiver({
         return true;
       };
     const bare = under('/v1/');
-    const plain = new Map<string, (call: HttpCall) => void>(
-      signals.map((signal) => [barePaths[signal], (call) => ingest.serve(call, signal)]),
-    );
-    const crossesOrigins = engine.settings.CORS_ORIGINS.length > 0;
-    const serves = ({ target, headers, contentLength }: PlainHead) =>
-      contentLength > maxBodyBytes || (crossesOrigins && headers.origin !== undefined) ? undefined : plain.get(target);
     return {
       handlers: { HTTP_ADDRESS: under('/otlp/v1/') },
       listen: (others) =>
-        listenHttp('OTLP_HTTP_ADDRESS', engine.settings.OTLP_HTTP_ADDRESS, serves, (request, response) => {
+        listenHttp('OTLP_HTTP_ADDRESS', engine.settings.OTLP_HTTP_ADDRESS, (request, response) => {
           if (!bare(request, response) && !others(request, response))
             refuse(request, response, refusal('not-found', 'there is no such OTLP path'));
         }),

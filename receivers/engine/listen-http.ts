@@ -1,10 +1,8 @@
 /** An HTTP/1.1 server that does not wait for slow senders and closes politely. */
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { bind } from '../../runtime/bind.ts';
-import { PlainConnection, type PlainOptions } from './plain-connection.ts';
 import type { Listener, Listens } from './receiver.ts';
-import { sweepUntilClosed } from './sweep.ts';
 
 /** A body of the largest size passes in this time at 0.5 MB/s. */
 const requestTimeoutMs = 120_000;
@@ -13,13 +11,17 @@ const headersTimeoutMs = 15_000;
 const keepAliveTimeoutMs = 75_000;
 const checkingMs = 5_000;
 
-/** Plain requests that `serves` knows are read here; `listener` gets all others, from Node's own parser. */
 export const listenHttp = async (
   setting: Listens['setting'],
   address: string,
-  serves: PlainOptions['serves'],
-  listener: RequestListener,
+  listener: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<Listener> => {
+  /** Connections without a request so far: Node counts them as busy. */
+  const fresh = new Set<Socket>();
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    fresh.delete(request.socket);
+    listener(request, response);
+  };
   const server = createServer(
     {
       requestTimeout: requestTimeoutMs,
@@ -28,30 +30,14 @@ export const listenHttp = async (
       connectionsCheckingInterval: checkingMs,
       noDelay: true,
     },
-    listener,
+    answer,
   );
   // With a listener of its own the server lets a request be refused before its body is sent.
-  server.on('checkContinue', listener);
-  const toNode = server.listeners('connection');
-  server.removeAllListeners('connection');
-  const connections = new Set<PlainConnection>();
+  server.on('checkContinue', answer);
   server.on('connection', (socket: Socket) => {
-    const forget = (): boolean => connections.delete(connection);
-    const connection = new PlainConnection(socket, {
-      serves,
-      handOver() {
-        forget();
-        socket.off('close', forget);
-        for (const take of toNode) take.call(server, socket);
-      },
-      keepAliveMs: keepAliveTimeoutMs,
-      firstMs: headersTimeoutMs,
-      bodyMs: requestTimeoutMs,
-    });
-    connections.add(connection);
-    socket.once('close', forget);
+    fresh.add(socket);
+    socket.once('close', () => fresh.delete(socket));
   });
-  sweepUntilClosed(server, checkingMs, connections);
   const bound = await bind(server, setting, address);
   return {
     setting,
@@ -60,12 +46,11 @@ export const listenHttp = async (
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeIdleConnections();
-        for (const connection of connections) connection.close();
+        for (const socket of fresh) socket.destroy();
       }),
     destroy() {
       server.close();
       server.closeAllConnections();
-      for (const connection of connections) connection.destroy();
     },
   };
 };

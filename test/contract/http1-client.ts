@@ -11,8 +11,6 @@ export interface Answered {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Who read the request: they spell `Date` differently. */
-  readonly by: 'plain' | 'node';
 }
 
 /** Accepted sockets by the port of their other end. */
@@ -114,7 +112,7 @@ export class Wire {
       if (this.#heard.length < to) return;
       const body = this.#heard.toString('latin1', from, to);
       this.#heard = this.#heard.subarray(to);
-      this.answers.push({ status, headers, body, by: names.includes('date') ? 'plain' : 'node' });
+      this.answers.push({ status, headers, body });
     }
   }
 }
@@ -132,7 +130,7 @@ export const filled = (raw: string, { secret }: Pick<Fixture, 'secret'>): Buffer
 
 export const lines = (...all: string[]): string => `${all.join('\r\n')}\r\n\r\n`;
 
-/** A head that is plain, for a body of so many bytes. */
+/** A head for a body of so many bytes. */
 export const headOf = (length: number | string, ...more: string[]): string =>
   lines(
     'POST /v1/logs HTTP/1.1',
@@ -146,8 +144,6 @@ export const headOf = (length: number | string, ...more: string[]): string =>
 export const good = `${headOf('{length}')}{body}`;
 /** Refused before its body is read. */
 export const refused = `${headOf('{length}').replace('x-protobuf', 'x-nothing')}{body}`;
-/** For Node's server, since it is not plain. */
-export const special = `${headOf('{length}', 'Trailer: X-Nothing')}{body}`;
 
 export interface Sender extends Fixture {
   open(): Wire;

@@ -1,15 +1,15 @@
-/** What is read off the socket is answered, and lands, as it does with Node's server, whatever the bytes are. */
+/** What is answered to requests of every form, at the address of OTLP/HTTP and alike at the main one. */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
-import { type Answered, essence, good, headOf, lines, onBus, refused, sending, special, Wire } from './plain-client.ts';
+import { type Answered, essence, good, headOf, lines, onBus, refused, sending, Wire } from './http1-client.ts';
 import { jsonRequest } from './receivers-bodies.ts';
 
 const secret = makeLicenseKey();
 
-/** The same receivers twice: one is asked at its own address, the other below `/otlp`, where only Node reads. */
+/** The same receivers twice: one is asked at its own address, the other below `/otlp`, the main address. */
 const both = async () => {
   const [own, other] = await Promise.all([sending({ secret }), sending({ secret })]);
   const listener: RequestListener = (request, response) => {
@@ -43,24 +43,23 @@ const outcomeOf = (wire: Wire): string =>
 
 /** Paths of requests, and not of what only looks like one. */
 const outer = / \/v1\/(?!\S+ HTTP\/1\.1\r\nHost: inner)/g;
-const compare = async (t: ExecutionContext, raw: string, outcome: string, by: Answered['by']): Promise<void> => {
+const compare = async (t: ExecutionContext, raw: string, outcome: string): Promise<void> => {
   const { own, other, url } = pair;
   own.bus.messages.length = 0;
   other.bus.messages.length = 0;
   const bytes = own.bytes(raw);
-  const plain = own.open();
+  const wire = own.open();
   const node = new Wire(url);
   const [one, two] = await Promise.all([
-    said(plain, bytes, outcome),
+    said(wire, bytes, outcome),
     said(node, Buffer.from(bytes.toString('latin1').replace(outer, ' /otlp/v1/'), 'latin1'), outcome),
   ]);
-  t.is(outcomeOf(plain), outcome.replace(' waits', ''));
+  t.is(outcomeOf(wire), outcome.replace(' waits', ''));
   t.is(outcomeOf(node), outcome.replace(' waits', ''));
-  t.is(one[0]?.by, by);
   t.deepEqual(one.map(essence), two.map(essence));
   t.deepEqual(onBus(own), onBus(other));
-  if (!/closed|waits/.test(outcome)) t.is((await plain.send(own.bytes(good)).next())?.status, 200, 'and the next one');
-  plain.socket.destroy();
+  if (!/closed|waits/.test(outcome)) t.is((await wire.send(own.bytes(good)).next())?.status, 200, 'and the next one');
+  wire.socket.destroy();
   node.socket.destroy();
 };
 
@@ -72,7 +71,7 @@ const zipped = (bytes: Uint8Array, ...more: string[]): string =>
 const inner = lines('POST /v1/logs HTTP/1.1', 'Host: inner', `X-License-Key: ${secret}`, 'Content-Length: 0');
 const without = (name: string): string => good.replace(new RegExp(`${name}: .*\r\n`), '');
 
-const plain: readonly [title: string, raw: string, outcome: string][] = [
+const requests: readonly [title: string, raw: string, outcome: string][] = [
   ['a good request', good, '200'],
   ['metrics', json(jsonRequest('metrics', 3)).replace('/logs', '/metrics'), '200'],
   ['traces', json(jsonRequest('traces', 3)).replace('/logs', '/traces'), '200'],
@@ -116,23 +115,15 @@ const plain: readonly [title: string, raw: string, outcome: string][] = [
   ['a good one behind a refused one', refused + good, '415 200'],
   ['a good one behind a malformed one', `${headOf(1)}\xff${good}`, '400 200'],
   ['a request in the body of a refused one', json(inner).replace('/json', '/nothing') + good, '415 200'],
-  ['one that is special behind a plain one', good + special, '200 200'],
-  [
-    'one that closes behind a plain one',
-    `${good}${good.replace('Host', 'Connection: close\r\nHost')}`,
-    '200 200 closed',
-  ],
+  ['one that closes behind another', `${good}${good.replace('Host', 'Connection: close\r\nHost')}`, '200 200 closed'],
 ];
-
-for (const [title, raw, outcome] of plain)
-  test.serial(`read off the socket and by Node alike: ${title}`, (t) => compare(t, raw, outcome, 'plain'));
 
 const chunked = (text: string): string =>
   `${headOf('').replace('Content-Length: ', 'Transfer-Encoding: chunked').replace('x-protobuf', 'json')}${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
 const twoFramings = good.replace('Content-Length', 'Transfer-Encoding: chunked\r\nContent-Length');
 
-const special_: readonly [title: string, raw: string, outcome: string][] = [
-  ['a trailer that is announced', special, '200'],
+const forms: readonly [title: string, raw: string, outcome: string][] = [
+  ['a trailer that is announced', good.replace('Host', 'Trailer: X-Nothing\r\nHost'), '200'],
   ['a query', good.replace('/v1/logs', '/v1/logs?a=b'), '200'],
   ['a path that is none', good.replace('/v1/logs', '/v1/nothing'), '404'],
   ['a path that objects have', good.replace('/v1/logs', '/v1/constructor'), '404'],
@@ -172,11 +163,10 @@ const special_: readonly [title: string, raw: string, outcome: string][] = [
   ['a length and folded chunks', twoFramings.replace(' chunked', '\r\n chunked'), '400 closed'],
   ['a head of 20 KiB', good.replace('Host', `A: ${'b'.repeat(20_000)}\r\nHost`), '431 closed'],
   ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', '400 closed'],
-  ['a plain one behind one that is not', special + good, '200 200'],
 ];
 
-for (const [title, raw, outcome] of special_)
-  test.serial(`given to Node as it came: ${title}`, (t) => compare(t, raw, outcome, 'node'));
+for (const [title, raw, outcome] of [...requests, ...forms])
+  test.serial(`both addresses answer ${outcome} to ${title}`, (t) => compare(t, raw, outcome));
 
 test.serial('remote-write does not know a proto that objects have', async (t) => {
   const head = good.replace('/v1/logs', '/api/v1/prom/write').replace('protobuf', 'protobuf;proto=constructor');
