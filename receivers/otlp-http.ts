@@ -4,8 +4,7 @@ import { requestFromJson } from '../schemas/otlp/json.ts';
 import { type Signal, signals } from '../schemas/topics.ts';
 import { type BodyFormat, otlpProtobuf } from './engine/body-format.ts';
 import { corsOf } from './engine/cors.ts';
-import { type Answer, NodeCall } from './engine/http-call.ts';
-import { HttpIngest, type HttpProtocol, refusedAnswer } from './engine/http-ingest.ts';
+import { type Answer, type HttpProtocol, httpIngest, refusedAnswer } from './engine/http-ingest.ts';
 import { answerRefused } from './engine/http-receiver.ts';
 import { listenHttp } from './engine/listen-http.ts';
 import { defineReceiver, type HttpHandler } from './engine/receiver.ts';
@@ -105,7 +104,7 @@ export const otlpHttp = defineReceiver({
   maxBodyBytes,
   formats: [otlpProtobuf, otlpJson],
   open(engine) {
-    const ingest = new HttpIngest(engine, protocol);
+    const ingest = httpIngest(engine, protocol);
     const refuse = (request: IncomingMessage, response: ServerResponse, refused: Refusal): void =>
       answerRefused(protocol, request, response, refused);
     const cors = corsOf(engine.settings.CORS_ORIGINS);
@@ -121,7 +120,7 @@ export const otlpHttp = defineReceiver({
         } else if (request.method !== 'POST') {
           refuse(request, response, refusal('bad-method', 'telemetry is sent with POST'));
         } else {
-          ingest.serve(new NodeCall(request, response), signal);
+          ingest(request, response, signal);
         }
         return true;
       };

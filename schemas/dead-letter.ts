@@ -57,17 +57,22 @@ export const decodeDeadLetter = (headers: Readonly<Record<string, string>>): Dea
 /** Largest chunk of a payload, so that it stays below the dead-letter topic's message size with its headers. */
 export const deadLetterChunkBytes = 900 * 1024;
 
-/** Cuts a payload into the messages of one dead letter. An empty payload is one empty chunk. */
+const chunksOf = (part: Uint8Array): Uint8Array[] =>
+  Array.from({ length: Math.max(1, Math.ceil(part.length / deadLetterChunkBytes)) }, (_, chunk) =>
+    part.subarray(chunk * deadLetterChunkBytes, (chunk + 1) * deadLetterChunkBytes),
+  );
+
+/** Cuts a payload, one part of it at least, into the messages of one dead letter. An empty one is one empty chunk. */
 export const deadLetterMessages = (
   letter: Omit<DeadLetterHeaders, 'chunk' | 'chunks'>,
-  payload: Uint8Array,
+  payload: readonly Uint8Array[],
 ): Message[] => {
-  const chunks = Math.max(1, Math.ceil(payload.length / deadLetterChunkBytes));
-  return Array.from({ length: chunks }, (_, chunk) => ({
+  const values = payload.flatMap(chunksOf);
+  return values.map((value, chunk) => ({
     topic: topics.deadLetter.name,
     key: letter.tenantId,
-    value: payload.subarray(chunk * deadLetterChunkBytes, (chunk + 1) * deadLetterChunkBytes),
-    headers: encodeDeadLetter({ ...letter, chunk, chunks }),
+    value,
+    headers: encodeDeadLetter({ ...letter, chunk, chunks: values.length }),
   }));
 };
 
@@ -112,5 +117,5 @@ export const unprocessable = ({
       size: record.value.length,
       cut: false,
     },
-    record.value,
+    [record.value],
   );

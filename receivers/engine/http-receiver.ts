@@ -1,8 +1,7 @@
 /** A receiver over HTTP is a declaration: paths, formats and answers. What surrounds it is the engine's. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Signal } from '../../schemas/topics.ts';
-import { NodeCall } from './http-call.ts';
-import { HttpIngest, type HttpProtocol } from './http-ingest.ts';
+import { type HttpProtocol, httpIngest } from './http-ingest.ts';
 import { type AddressSetting, defineReceiver, type HttpHandler, type Receiver } from './receiver.ts';
 import { refusal } from './refusal.ts';
 
@@ -31,12 +30,12 @@ export const defineHttpReceiver = (declared: HttpReceiver): Receiver =>
     ...declared,
     open(engine) {
       const protocol = { ...declared, receiver: declared.name };
-      const ingest = new HttpIngest(engine, protocol);
+      const ingest = httpIngest(engine, protocol);
       const handlerOf = (signals: ReadonlyMap<string, Signal>): HttpHandler => {
         return (request, response) => {
           const signal = signals.get(pathOf(request));
           if (signal === undefined) return false;
-          if (request.method === 'POST') ingest.serve(new NodeCall(request, response), signal);
+          if (request.method === 'POST') ingest(request, response, signal);
           else answerRefused(protocol, request, response, refusal('bad-method', 'telemetry is sent with POST'));
           return true;
         };

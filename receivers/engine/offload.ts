@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { TooLargeError } from '../../schemas/compression.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { type Prepared, prepare, type Shape } from './prepare.ts';
+import { bytesOf, joined } from './request-body.ts';
 
 /** Compressed bodies above this may take too long to decompress on the main thread. */
 const largeCompressedBytes = 256 * 1024;
@@ -22,7 +23,8 @@ const errorOf = (failure: Failure): Error => {
 /** What the worker is given. The format goes by its name: functions do not cross threads. */
 export interface Job extends Omit<Shape, 'format'> {
   readonly format: string;
-  readonly body: Uint8Array;
+  /** The body in parts, which the worker joins: one copy of a large body would stop the loop. */
+  readonly parts: readonly Uint8Array[];
   readonly capBytes: number;
 }
 
@@ -52,6 +54,8 @@ interface Queued {
   readonly resolve: (outcome: Outcome) => void;
 }
 
+const nothing = Buffer.alloc(0);
+
 const bufferOf = (view: Uint8Array): Buffer => Buffer.from(view.buffer, view.byteOffset, view.byteLength);
 
 export class Offload {
@@ -60,15 +64,17 @@ export class Offload {
   #current: Queued | undefined;
   #closed = false;
 
-  /** Answers at once for small bodies. The body given must not be used until the outcome gives it back. */
-  prepare(shape: Shape, body: Buffer, capBytes: number): Outcome | Promise<Outcome> {
-    if (this.#isLarge(shape, body)) return this.#enqueue(shape, body, capBytes);
+  /** Answers at once for small bodies. The parts given must not be used any more: the outcome has the body in one. */
+  prepare(shape: Shape, parts: readonly Buffer[], capBytes: number): Outcome | Promise<Outcome> {
+    const bytes = bytesOf(parts);
+    if (this.#isLarge(shape, bytes)) return this.#enqueue(shape, parts, capBytes);
+    const body = joined(parts);
     const mainThreadCap = Math.min(capBytes, shape.format.costly ? largeCostlyBytes : largeBytes);
     try {
       return { prepared: prepare(shape, body, mainThreadCap), body };
     } catch (error) {
       // It only grew above what the main thread may spend on it: the worker has the real cap.
-      if (error instanceof TooLargeError && mainThreadCap < capBytes) return this.#enqueue(shape, body, capBytes);
+      if (error instanceof TooLargeError && mainThreadCap < capBytes) return this.#enqueue(shape, [body], capBytes);
       return { error, body };
     }
   }
@@ -78,18 +84,22 @@ export class Offload {
     await this.#worker?.terminate();
   }
 
-  #isLarge({ encoding, format }: Shape, body: Buffer): boolean {
-    if (encoding !== 'identity') return body.length > largeCompressedBytes;
-    return body.length > (format.costly ? largeCostlyBytes : largeBytes);
+  #isLarge({ encoding, format }: Shape, bytes: number): boolean {
+    if (encoding !== 'identity') return bytes > largeCompressedBytes;
+    return bytes > (format.costly ? largeCostlyBytes : largeBytes);
   }
 
-  #enqueue(shape: Shape, body: Buffer, capBytes: number): Outcome | Promise<Outcome> {
-    if (this.#closed || this.#queue.length >= longestQueue)
-      return { error: new UnavailableError('too many large bodies are waiting', { retryAfterSeconds: 1 }), body };
+  #enqueue(shape: Shape, parts: readonly Buffer[], capBytes: number): Outcome | Promise<Outcome> {
+    if (this.#closed || this.#queue.length >= longestQueue) {
+      const error = new UnavailableError('too many large bodies are waiting', { retryAfterSeconds: 1 });
+      return { error, body: nothing };
+    }
     // A part of a larger buffer cannot be lent without lending the rest.
-    const owned = body.byteLength === body.buffer.byteLength ? body : Buffer.from(new Uint8Array(body).buffer);
+    const owned = parts.map((part) =>
+      part.byteLength === part.buffer.byteLength ? part : Buffer.from(new Uint8Array(part).buffer),
+    );
     return new Promise((resolve) => {
-      this.#queue.push({ job: { ...shape, format: shape.format.name, body: owned, capBytes }, resolve });
+      this.#queue.push({ job: { ...shape, format: shape.format.name, parts: owned, capBytes }, resolve });
       this.#next();
     });
   }
@@ -101,7 +111,10 @@ export class Offload {
     this.#worker ??= this.#start();
     const { job } = this.#current;
     this.#worker.ref();
-    this.#worker.postMessage(job, [job.body.buffer as ArrayBuffer]);
+    this.#worker.postMessage(
+      job,
+      job.parts.map(({ buffer }) => buffer as ArrayBuffer),
+    );
   }
 
   #start(): Worker {
@@ -127,7 +140,7 @@ export class Offload {
   #lost(worker: Worker): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    this.#finish({ error: new UnavailableError('the body could not be checked now'), body: Buffer.alloc(0) });
+    this.#finish({ error: new UnavailableError('the body could not be checked now'), body: nothing });
   }
 
   #finish(outcome: Outcome): void {

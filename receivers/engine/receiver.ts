@@ -8,14 +8,14 @@ import type { Signal } from '../../schemas/topics.ts';
 import type { Admit } from './admission.ts';
 import type { BodyFormat } from './body-format.ts';
 import type { InFlight } from './in-flight.ts';
-import type { Intake } from './intake.ts';
+import type { Ingestion } from './ingestion.ts';
 import type { Rejections } from './rejections.ts';
 import type { Tally } from './tally.ts';
 
 /** What a protocol is given to work with. */
 export interface Engine {
   readonly admit: Admit;
-  readonly intake: Intake;
+  readonly ingestion: Ingestion;
   /** Counts what a known key was refused before its body was taken in. */
   readonly rejections: Pick<Rejections, 'count'>;
   readonly inFlight: InFlight;

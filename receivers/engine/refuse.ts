@@ -8,20 +8,15 @@ import { type Signal, signals } from '../../schemas/topics.ts';
 import type { BodyFormat } from './body-format.ts';
 import { prepare, type Shape } from './prepare.ts';
 import { messagesOf, type Origin } from './publisher.ts';
+import { bytesOf } from './request-body.ts';
 
 const longestMessage = 1_024;
 
-/** A body as it was received, and what its sender said about it. */
-export interface Received {
-  readonly origin: Origin;
+/** What is known of a request besides its body. */
+export interface Received extends Origin {
   readonly receiver: string;
   readonly shape: Shape;
   readonly contentType: string;
-  readonly body: Uint8Array;
-  /** Only the beginning is here. */
-  readonly cut: boolean;
-  /** Bytes that the sender announced or sent. */
-  readonly size: number;
 }
 
 /** Why it was refused. */
@@ -31,36 +26,38 @@ export interface Fault {
   readonly position?: number | undefined;
 }
 
-/** The messages of a refused body's dead letter. */
+/** The messages of a refused body's dead letter; with `cut` only its beginning is here. */
 export const deadLetterOf = (
-  { origin, receiver, shape, contentType, body, cut, size }: Received,
+  { caller, signal, receiver, shape, contentType, receivedAtMs, source, traceparent }: Received,
+  parts: readonly Uint8Array[],
   { reason, message, position }: Fault,
+  cut: boolean,
 ): Message[] =>
   deadLetterMessages(
     {
       id: randomUUID(),
-      tenantId: origin.caller.tenantId,
-      projectId: origin.caller.projectId,
-      keyId: origin.caller.keyId,
-      signal: origin.signal,
+      tenantId: caller.tenantId,
+      projectId: caller.projectId,
+      keyId: caller.keyId,
+      signal,
       origin: receiver,
       kind: 'refused',
       reason,
       message: message.slice(0, longestMessage),
       position,
-      receivedAtMs: origin.receivedAtMs,
-      source: origin.source,
+      receivedAtMs,
+      source,
       contentType: contentType.slice(0, longestMessage),
       contentEncoding: shape.encoding,
       format: shape.format.name,
       topic: '',
       partition: 0,
       offset: 0,
-      originalHeaders: origin.traceparent === '' ? {} : { traceparent: origin.traceparent },
-      size,
+      originalHeaders: traceparent === '' ? {} : { traceparent },
+      size: bytesOf(parts),
       cut,
     },
-    body,
+    parts,
   );
 
 const encodings = new Map<string, Shape['encoding']>([

@@ -5,6 +5,7 @@ import { PermanentError } from '../../schemas/errors.ts';
 import { formatNamed } from '../registry.ts';
 import type { Failure, Job, JobResult } from './offload.ts';
 import { prepare } from './prepare.ts';
+import { joined } from './request-body.ts';
 
 const failureOf = (error: unknown): Failure => {
   if (error instanceof TooLargeError) return { kind: 'too-large', capBytes: error.capBytes };
@@ -21,10 +22,11 @@ const transferable = (views: readonly Uint8Array[]): ArrayBuffer[] => {
   return [...buffers];
 };
 
-parentPort?.on('message', ({ format, body, capBytes, ...said }: Job) => {
+parentPort?.on('message', ({ format, parts, capBytes, ...said }: Job) => {
+  const body = joined(parts);
   try {
     const shape = { ...said, format: formatNamed(format) };
-    const prepared = prepare(shape, Buffer.from(body.buffer, body.byteOffset, body.byteLength), capBytes);
+    const prepared = prepare(shape, body, capBytes);
     const result: JobResult = { prepared, body };
     parentPort?.postMessage(result, transferable([body, ...prepared.pieces.map(({ bytes }) => bytes)]));
   } catch (error) {

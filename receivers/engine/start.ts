@@ -12,7 +12,7 @@ import type { Settings } from '../../schemas/settings.ts';
 import { sourceAddresses } from '../../schemas/source-address.ts';
 import { admission } from './admission.ts';
 import { InFlight } from './in-flight.ts';
-import { Intake } from './intake.ts';
+import { Ingestion } from './ingestion.ts';
 import { KeyUses } from './key-uses.ts';
 import { Keyring } from './keyring.ts';
 import { Limits } from './limits.ts';
@@ -67,13 +67,13 @@ export const start = async (
   const tallies = new Tallies(metrics);
   const publisher = new Publisher(producer, tallies.bus, settings.BUS_PUBLISH_DELAY_MS);
   const offload = new Offload();
-  const intake = new Intake({ offload, quotas, rejections, publisher, metrics, log });
+  const ingestion = new Ingestion({ offload, quotas, rejections, publisher, metrics, log });
   const inFlight = new InFlight();
   const admit = admission(keyring, limits, rejections);
   const opened = receivers.map((receiver) =>
     receiver.open({
       admit,
-      intake,
+      ingestion,
       rejections,
       inFlight,
       sourceOf,

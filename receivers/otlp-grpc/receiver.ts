@@ -7,13 +7,11 @@ import { defineReceiver, type Engine, type Listener } from '../engine/receiver.t
 import { sweepUntilClosed } from '../engine/sweep.ts';
 import { headerBlock } from '../http2/hpack.ts';
 import { createHttp2Server, type Http2Stream, type StreamHandler } from '../http2/server.ts';
-import { ExportCall } from './export-call.ts';
+import { ExportCall, maxBodyBytes, receiver } from './export-call.ts';
 import { code, fail } from './framing.ts';
 import { Health } from './health.ts';
 import { reflect } from './reflection.ts';
 
-const maxBodyBytes = 50 * 1024 * 1024;
-const receiver = 'otlp-grpc';
 const setting = 'OTLP_GRPC_ADDRESS';
 const sweepMs = 250;
 
@@ -48,16 +46,11 @@ const listen = async (engine: Engine): Promise<Listener> => {
   const calls = new Set<ExportCall>();
   const health = new Health(services);
   const others = otherMethods(health);
-  const forget = (call: ExportCall): void => {
-    calls.delete(call);
-    engine.inFlight.leave();
-  };
-  const options = { engine, receiver, maxBodyBytes, forget };
+  const forget = (call: ExportCall): void => void calls.delete(call);
 
   const exported = (stream: Http2Stream, signal: Signal): StreamHandler => {
-    const call = new ExportCall(options, stream, signal);
+    const call = new ExportCall(engine, stream, signal, forget);
     calls.add(call);
-    engine.inFlight.enter();
     call.start();
     return call;
   };

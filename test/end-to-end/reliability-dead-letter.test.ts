@@ -86,7 +86,7 @@ const buryValid = async (dataDirectory: string, ids: readonly string[]): Promise
           },
           ...{ offset: 0, originalHeaders: { format: 'otlp' }, size: body.length, cut: false },
         },
-        body,
+        [body],
       ),
     );
   }

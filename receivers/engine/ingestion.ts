@@ -1,0 +1,149 @@
+/** What happens to a body once it is read, whichever protocol brought it: check, count against the quota, publish, or refuse. */
+import { PermanentError } from '../../schemas/errors.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { isRefusal } from './admission.ts';
+import type { Caller } from './keyring.ts';
+import type { Offload, Outcome } from './offload.ts';
+import type { Prepared, Written } from './prepare.ts';
+import type { Publisher } from './publisher.ts';
+import type { Quotas } from './quotas.ts';
+import { type Refusal, refusal, refusalOf } from './refusal.ts';
+import { deadLetterOf, type Received } from './refuse.ts';
+import type { Rejections } from './rejections.ts';
+import { bytesOf } from './request-body.ts';
+import type { Tally } from './tally.ts';
+
+const quietMs = 10_000;
+
+/** An admitted request besides its body. */
+export interface IngestRequest extends Received {
+  readonly caller: Caller;
+  readonly capBytes: number;
+  readonly tally: Tally;
+}
+
+/** The request is durable. */
+export interface Accepted {
+  readonly records: number;
+  readonly written: Written | undefined;
+}
+
+export class Ingestion {
+  readonly #offload: Offload;
+  readonly #quotas: Quotas;
+  readonly #rejections: Rejections;
+  readonly #publisher: Publisher;
+  readonly #metrics: Metrics;
+  readonly #log: Log;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+
+  constructor({
+    offload,
+    quotas,
+    rejections,
+    publisher,
+    metrics,
+    log,
+  }: {
+    offload: Offload;
+    quotas: Quotas;
+    rejections: Rejections;
+    publisher: Publisher;
+    metrics: Metrics;
+    log: Log;
+  }) {
+    this.#offload = offload;
+    this.#quotas = quotas;
+    this.#rejections = rejections;
+    this.#publisher = publisher;
+    this.#metrics = metrics;
+    this.#log = log;
+  }
+
+  /** Takes a whole body. Never rejects: every failure is a refusal. Resolves only when the body, or the copy of a refused one, is durable. */
+  async accept(request: IngestRequest, parts: readonly Buffer[]): Promise<Accepted | Refusal> {
+    const startedAt = performance.now();
+    let bytes = bytesOf(parts);
+    let records = 0;
+    let answer: Accepted | Refusal;
+    try {
+      const pending = this.#offload.prepare(request.shape, parts, request.capBytes);
+      const outcome: Outcome = pending instanceof Promise ? await pending : pending;
+      if ('prepared' in outcome) {
+        bytes = outcome.prepared.size;
+        records = outcome.prepared.records;
+        answer = await this.#publish(request, outcome.prepared);
+      } else {
+        answer = await this.#keep(request, [outcome.body], outcome.error, false);
+      }
+    } catch (error) {
+      answer = this.#failed(error);
+    }
+    this.#count(request, answer, records, bytes);
+    request.tally.took(performance.now() - startedAt);
+    return answer;
+  }
+
+  /** Keeps a copy of a body that its protocol refuses; with `cut` only its beginning is here. Never rejects. */
+  async refuse(
+    request: IngestRequest,
+    parts: readonly Uint8Array[],
+    fault: PermanentError,
+    cut = false,
+  ): Promise<Refusal> {
+    const answer = await this.#keep(request, parts, fault, cut);
+    this.#count(request, answer, 0, bytesOf(parts));
+    return answer;
+  }
+
+  #count({ caller, signal, tally }: IngestRequest, answer: Accepted | Refusal, records: number, bytes: number): void {
+    tally.count(isRefusal(answer) ? answer.refused : 'accepted', records, bytes);
+    // The ledger counts what was kept as a dead letter from there.
+    if (isRefusal(answer) && answer.refused !== 'malformed' && answer.refused !== 'too-large')
+      this.#rejections.count(caller, signal, answer, records, bytes);
+  }
+
+  async #publish(request: IngestRequest, { records, written, pieces }: Prepared): Promise<Accepted | Refusal> {
+    const { caller, signal } = request;
+    // The bytes that messages carry, as the ledger counts them: JSON is smaller by then.
+    let bytes = 0;
+    for (const { size } of pieces) bytes += size;
+    const overQuota = this.#quotas.take(caller, signal, bytes);
+    const limited = overQuota instanceof Promise ? await overQuota : overQuota;
+    if (limited !== undefined) return limited;
+    if (pieces.length > 0) await this.#publisher.publish(request, pieces);
+    caller.use.accepted(signal);
+    return { records, written };
+  }
+
+  /** What is permanent is answered once its copy is durable; without it the sender must keep the body and is told to try again. */
+  async #keep(request: IngestRequest, parts: readonly Uint8Array[], error: unknown, cut: boolean): Promise<Refusal> {
+    if (!(error instanceof PermanentError)) return this.#failed(error);
+    try {
+      await this.#publisher.publishAlone(deadLetterOf(request, parts, error, cut));
+    } catch (cause) {
+      this.#warn(cause);
+      return refusal('unavailable', 'the request was refused, but no copy of it could be kept: send it again', 5);
+    }
+    this.#metrics.add('oiq_dead_letters_total', 1, { origin: request.receiver, reason: error.reason });
+    return error.reason === 'too-large' ? refusal('too-large', error.message) : refusalOf(error);
+  }
+
+  #failed(error: unknown): Refusal {
+    const answer = refusalOf(error);
+    if (answer.refused === 'unavailable') this.#warn(error);
+    return answer;
+  }
+
+  /** At most one line in a while: when the bus is gone, every request says the same. */
+  #warn(error: unknown): void {
+    const now = performance.now();
+    if (now - this.#warnedAt < quietMs) return;
+    this.#warnedAt = now;
+    this.#log.warn(
+      { error: error instanceof Error ? error.message : String(error) },
+      'a request could not be made durable',
+    );
+  }
+}
