@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type FirstStart, firstStart, startApi } from '../api/index.ts';
 import { bind } from '../runtime/bind.ts';
+import { standardRequests } from '../runtime/http-requests.ts';
 import { openJobs } from '../runtime/jobs.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { firstCollections } from '../schemas/resources/installation.ts';
@@ -131,18 +132,21 @@ const limits = {
 } as const;
 
 const serve = (listeners: readonly Listener[], ingest: Listener | undefined): Server => {
-  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+  const answer = standardRequests((request, response) => {
     for (const listener of listeners) if (listener(request, response)) return;
     response
       .writeHead(404, { 'content-type': 'application/json' })
       .end('{"error":"NOT_FOUND","message":"this process does not serve that path"}\n');
-  };
+  });
   const server = createServer(limits, answer);
   // Ingest refuses before the body is sent; everything else reads it.
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    if (ingest?.(request, response)) return;
-    response.writeContinue();
-    answer(request, response);
-  });
+  server.on(
+    'checkContinue',
+    standardRequests((request, response) => {
+      if (ingest?.(request, response)) return;
+      response.writeContinue();
+      answer(request, response);
+    }),
+  );
   return server;
 };

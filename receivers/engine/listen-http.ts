@@ -1,7 +1,8 @@
 /** An HTTP/1.1 server that does not wait for slow senders and closes politely. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { bind } from '../../runtime/bind.ts';
+import { standardRequests } from '../../runtime/http-requests.ts';
 import type { Listener, Listens } from './receiver.ts';
 
 /** A body of the largest size passes in this time at 0.5 MB/s. */
@@ -14,14 +15,14 @@ const checkingMs = 5_000;
 export const listenHttp = async (
   setting: Listens['setting'],
   address: string,
-  listener: (request: IncomingMessage, response: ServerResponse) => void,
+  listener: RequestListener,
 ): Promise<Listener> => {
   /** Connections without a request so far: Node counts them as busy. */
   const fresh = new Set<Socket>();
-  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+  const answer = standardRequests((request, response) => {
     fresh.delete(request.socket);
     listener(request, response);
-  };
+  });
   const server = createServer(
     {
       requestTimeout: requestTimeoutMs,

@@ -3,6 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
+import { standardRequests } from '../../runtime/http-requests.ts';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import { type Answered, essence, good, headOf, lines, onBus, refused, sending, Wire } from './http1-client.ts';
 import { jsonRequest } from './receivers-bodies.ts';
@@ -12,9 +13,9 @@ const secret = makeLicenseKey();
 /** The same receivers twice: one is asked at its own address, the other below `/otlp`, the main address. */
 const both = async () => {
   const [own, other] = await Promise.all([sending({ secret }), sending({ secret })]);
-  const listener: RequestListener = (request, response) => {
+  const listener: RequestListener = standardRequests((request, response) => {
     if (!other.receivers.handler(request, response)) response.writeHead(418).end();
-  };
+  });
   const server = createServer(listener).on('checkContinue', listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -42,7 +43,7 @@ const outcomeOf = (wire: Wire): string =>
   [...wire.answers.map(({ status }) => status), ...(wire.isClosed ? ['closed'] : [])].join(' ');
 
 /** Paths of requests, and not of what only looks like one. */
-const outer = / \/v1\/(?!\S+ HTTP\/1\.1\r\nHost: inner)/g;
+const outer = /(?<= |http:\/\/[^/ ]+)\/v1\/(?!\S+ HTTP\/1\.1\r\nHost: inner)/gi;
 const compare = async (t: ExecutionContext, raw: string, outcome: string): Promise<void> => {
   const { own, other, url } = pair;
   own.bus.messages.length = 0;
@@ -52,7 +53,7 @@ const compare = async (t: ExecutionContext, raw: string, outcome: string): Promi
   const node = new Wire(url);
   const [one, two] = await Promise.all([
     said(wire, bytes, outcome),
-    said(node, Buffer.from(bytes.toString('latin1').replace(outer, ' /otlp/v1/'), 'latin1'), outcome),
+    said(node, Buffer.from(bytes.toString('latin1').replace(outer, '/otlp/v1/'), 'latin1'), outcome),
   ]);
   t.is(outcomeOf(wire), outcome.replace(' waits', ''));
   t.is(outcomeOf(node), outcome.replace(' waits', ''));
@@ -137,6 +138,15 @@ const forms: readonly [title: string, raw: string, outcome: string][] = [
   ['chunks', chunked(jsonRequest('logs')), '200'],
   ['a body of 60 MiB announced', headOf(60 * 1024 * 1024), '413 waits'],
   ['no host', without('Host'), '400 closed'],
+  ['two hosts', good.replace('Host', 'Host: a\r\nHost'), '400 closed'],
+  [
+    'the same host twice, and an Expect',
+    good.replace('Host', 'Expect: 100-continue\r\nhost: localhost:4318\r\nHost'),
+    '400 closed',
+  ],
+  ['a target in absolute form', good.replace('/v1/logs', 'http://elsewhere:1/v1/logs'), '200'],
+  ['a target in absolute form with a query', good.replace('/v1/logs', 'HTTP://elsewhere/v1/logs?a=b'), '200'],
+  ['a target that is of no form', good.replace('/v1/logs', 'v1/logs'), '400 closed'],
   ['a folded header', good.replace('Host', 'A: b\r\n c\r\nHost'), '400 closed'],
   ['a bare LF', good.replace('4318\r\n', '4318\n'), '400 closed'],
   ['a space before a colon', good.replace('Host:', 'Host :'), '400 closed'],

@@ -1,0 +1,41 @@
+/** What RFC 9112 asks of every HTTP/1.1 server and Node leaves to its users. */
+import type { IncomingMessage, RequestListener } from 'node:http';
+
+const twoHosts = '{"error":"BAD_REQUEST","message":"the request has more than one Host header: send exactly one"}\n';
+
+const hostsOf = (rawHeaders: readonly string[]): number => {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts;
+};
+
+const absoluteForm = /^https?:\/\/(?:[^/?#@]*@)?([^/?#]+)(.*)$/i;
+
+/** A target in absolute form becomes the path in it, and names the host in place of the header. */
+const useOriginForm = (request: IncomingMessage): void => {
+  const [, host, path = ''] = absoluteForm.exec(request.url ?? '') ?? [];
+  if (host === undefined) return;
+  request.headers.host = host;
+  request.url = path.startsWith('/') ? path : `/${path}`;
+};
+
+/** Refuses requests with two `Host` headers (section 3.2), and gives targets in absolute form as paths (section 3.2.2). */
+export const standardRequests =
+  (listener: RequestListener): RequestListener =>
+  (request, response) => {
+    if (hostsOf(request.rawHeaders) > 1) {
+      response
+        .writeHead(400, {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(twoHosts),
+          connection: 'close',
+        })
+        .end(twoHosts);
+      return;
+    }
+    if (request.url?.startsWith('/') !== true) useOriginForm(request);
+    listener(request, response);
+  };
