@@ -96,8 +96,8 @@ export const republishRefused = (
 ): Message[] => {
   if (letter.cut) throw new PermanentError('cut', 'only the beginning of the body was kept, so it cannot be replayed');
   const shape = shapeOf(letter, format);
-  const { pieces } = prepare(shape, body, capBytes);
-  if (pieces.length === 0)
+  const { pieces, records } = prepare(shape, body, capBytes);
+  if (records === 0)
     throw new PermanentError('no-records', `the body holds no records, read as ${format.name}: nothing was replayed`);
   return messagesOf(
     {

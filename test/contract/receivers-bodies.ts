@@ -54,9 +54,9 @@ export const jsonRequest = (signal: Signal, count = 1, text = 'hello'): string =
 export const request = (signal: Signal, count = 1, text = 'hello'): Buffer =>
   requestFromJson(signal, Buffer.from(jsonRequest(signal, count, text)));
 
-const varint = (value: number): number[] =>
+export const varint = (value: number): number[] =>
   value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))];
-const field = (number: number, bytes: Uint8Array): Buffer =>
+export const field = (number: number, bytes: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from([(number << 3) | 2, ...varint(bytes.length)]), bytes]);
 const text = (value: string): Buffer => Buffer.from(value);
 const double = (value: number): Buffer => {

@@ -1,13 +1,15 @@
 /** Running receivers on real stores in a temporary place, with a bus that tests can look into and break. */
 import { hash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { bind } from '../../receivers/engine/address.ts';
 import { startReceivers } from '../../receivers/index.ts';
 import { type DeadLetterHeaders, decodeDeadLetter } from '../../schemas/dead-letter.ts';
-import { UnavailableError } from '../../schemas/errors.ts';
+import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Bus, Message, Producer } from '../../schemas/ports/bus.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
@@ -24,11 +26,15 @@ import { topics } from '../../schemas/topics.ts';
 export const tenantId = 'acme';
 export const projectId = 'shop';
 
-/** Keeps what is published. `broken` makes it refuse, `held` makes it wait. */
+/** Keeps what is published. `broken` makes it fail, `refuses` makes it fail for good, `held` makes it wait. */
 export class RecordingBus implements Pick<Bus, 'producer' | 'check' | 'close'> {
   readonly messages: Message[] = [];
   publishes = 0;
   broken: string | undefined;
+  /** A topic that takes nothing, however often it is tried. */
+  refuses: string | undefined;
+  /** Every so many publishes fails; 0 for none. */
+  failsEvery = 0;
   held: Promise<void> | undefined;
   /** False forgets what is published. */
   keeps = true;
@@ -38,6 +44,8 @@ export class RecordingBus implements Pick<Bus, 'producer' | 'check' | 'close'> {
       this.publishes++;
       if (this.held !== undefined) await this.held;
       if (this.broken === 'everything') throw new UnavailableError('the bus is gone');
+      if (this.failsEvery > 0 && this.publishes % this.failsEvery === 0) throw new UnavailableError('the bus is gone');
+      if (messages.some(({ topic }) => topic === this.refuses)) throw new PermanentError('refused', 'not this message');
       if (messages.some(({ topic }) => topic === this.broken)) throw new UnavailableError('the topic is gone');
       if (!this.keeps) return;
       // The bus must have its own copy: what is handed over may be a view of a larger buffer.
@@ -126,6 +134,8 @@ export interface Fixture extends AsyncDisposable {
   readonly secret: string;
   readonly keyId: string;
   readonly http: string;
+  /** The main HTTP address, where 418 is what belongs to others. */
+  readonly main: string;
   readonly grpc: string;
   readonly receivers: Awaited<ReturnType<typeof startReceivers>>;
 }
@@ -160,14 +170,21 @@ export const running = async ({
       ...environment,
     }),
   });
+  const server = createServer((request, response) => {
+    if (!receivers.handler(request, response)) response.writeHead(418).end();
+  });
+  const main = await bind(server, 'OIQ_HTTP_ADDRESS', '127.0.0.1:0');
   return {
     bus,
     documents,
     receivers,
     ...key,
+    main: `http://${main}`,
     http: `http://${receivers.addresses.OTLP_HTTP_ADDRESS}`,
     grpc: receivers.addresses.OTLP_GRPC_ADDRESS ?? '',
     async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
       await receivers.stop();
       await documents.close();
       await rm(directory, { recursive: true, force: true });

@@ -1,11 +1,11 @@
-/** What must hold for every receiver over HTTP and gRPC, whoever writes it. */
+/** What OTLP and remote-write promise beyond what holds for every receiver (`every-receiver.test.ts`). */
 import { createHash, randomBytes } from 'node:crypto';
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import test from 'ava';
 import { republishRefused } from '../../receivers/index.ts';
-import { receivers } from '../../receivers/registry.ts';
 import { compressSnappy, decompress } from '../../schemas/compression.ts';
+import type { DeadLetterHeaders } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import { requestFromJson } from '../../schemas/otlp/json.ts';
@@ -14,76 +14,10 @@ import { licenseKeys } from '../../schemas/resources/license-key.ts';
 import { defaultPlans } from '../../schemas/resources/plan.ts';
 import type { Signal } from '../../schemas/topics.ts';
 import { jsonRequest, nestedArrays, request, writeRequest, writeRequest2 } from './receivers-bodies.ts';
-import { type Fixture, manyRequests, running, tenantId } from './receivers-fixture.ts';
+import { call, grpcPath, post, protobuf } from './receivers-calls.ts';
+import { manyRequests, running, tenantId } from './receivers-fixture.ts';
 
 const signals: readonly Signal[] = ['logs', 'metrics', 'traces'];
-const protobuf = 'application/x-protobuf';
-
-interface Sent {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Buffer;
-}
-
-const post = async (
-  { http, secret }: Pick<Fixture, 'http' | 'secret'>,
-  body: Uint8Array | string,
-  { path = '/v1/logs', ...headers }: Record<string, string> = {},
-): Promise<Sent> => {
-  const response = await fetch(http + path, {
-    method: 'POST',
-    headers: { 'x-license-key': secret, 'content-type': protobuf, ...headers },
-    body: body as Uint8Array<ArrayBuffer>,
-  });
-  return { status: response.status, headers: response.headers, body: Buffer.from(await response.arrayBuffer()) };
-};
-
-const grpcPath = (signal: Signal): string => {
-  const path = receivers.flatMap(({ listens }) => listens).find(({ protocol }) => protocol === 'grpc')?.paths[signal];
-  if (path === undefined) throw new Error(`no gRPC receiver takes ${signal}`);
-  return path;
-};
-
-/** One unary call; resolves with the error, or undefined when it is OK. */
-const call = async (
-  { grpc, secret }: Pick<Fixture, 'grpc' | 'secret'>,
-  path: string,
-  body: Buffer,
-  { gzip = false, ...pairs }: { gzip?: boolean } & Record<string, string | boolean> = {},
-): Promise<{ error: ServiceError | undefined; response: Buffer | undefined }> => {
-  const client = new Client(
-    grpc,
-    credentials.createInsecure(),
-    gzip ? { 'grpc.default_compression_algorithm': 2 } : {},
-  );
-  const metadata = new Metadata();
-  metadata.set('x-license-key', secret);
-  for (const [name, value] of Object.entries(pairs)) metadata.set(name, String(value));
-  try {
-    return await new Promise((resolve) => {
-      client.makeUnaryRequest(
-        path,
-        (value: Buffer) => value,
-        (value: Buffer) => value,
-        body,
-        metadata,
-        { deadline: Date.now() + 20_000 },
-        (error, response) => resolve({ error: error ?? undefined, response }),
-      );
-    });
-  } finally {
-    client.close();
-  }
-};
-
-test('every receiver has a name, a summary and signals of its own', (t) => {
-  t.is(new Set(receivers.map(({ name }) => name)).size, receivers.length);
-  for (const { summary, signals: carried, listens } of receivers) {
-    t.true(summary.length > 10);
-    t.true(carried.length > 0);
-    for (const { paths } of listens) t.deepEqual(Object.keys(paths).sort(), [...carried].sort());
-  }
-});
 
 for (const signal of signals) {
   const body = request(signal, 3);
@@ -141,13 +75,7 @@ test('an empty request is a success and puts nothing on the bus', async (t) => {
 
 test('the main address serves OTLP under /otlp and leaves the rest to others', async (t) => {
   await using fixture = await running();
-  const { createServer } = await import('node:http');
-  const server = createServer((incoming, response) => {
-    if (!fixture.receivers.handler(incoming, response)) response.writeHead(418).end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  const main = { ...fixture, http: `http://127.0.0.1:${port}` };
+  const main = { ...fixture, http: fixture.main };
   t.is((await post(main, request('logs'), { path: '/otlp/v1/logs' })).status, 200);
   t.is((await post(main, request('logs'), { path: '/otlp/v1/nothing' })).status, 404);
   t.is((await post(main, request('logs'), { path: '/v1/logs' })).status, 418);
@@ -172,7 +100,6 @@ test('the main address serves OTLP under /otlp and leaves the rest to others', a
   t.deepEqual(fixture.bus.members()[1]?.bytes, compressSnappy(writeRequest(5)));
   const [letter] = fixture.bus.deadLetters();
   t.is(letter?.headers.origin, 'remote-write');
-  server.close();
 });
 
 const refusals: [string, number, () => Parameters<typeof post>[1], Record<string, string>][] = [
@@ -230,6 +157,18 @@ test('the license key in its own header goes before the bearer', async (t) => {
     body: request('logs') as Uint8Array<ArrayBuffer>,
   });
   t.is(response.status, 200);
+});
+
+test('agents that only know Basic send the key as its password', async (t) => {
+  await using fixture = await running();
+  const basic = (text: string): Promise<number> =>
+    post({ ...fixture, secret: '' }, request('logs'), {
+      authorization: `Basic ${Buffer.from(text).toString('base64')}`,
+    }).then(({ status }) => status);
+  t.is(await basic(`anybody:${fixture.secret}`), 200);
+  t.is(await basic(`:${fixture.secret}`), 200);
+  for (const text of [`${fixture.secret}:`, `anybody:${makeLicenseKey()}`, '', ':']) t.is(await basic(text), 401);
+  t.is((await post({ ...fixture, secret: '' }, request('logs'), { authorization: 'Digest x' })).status, 401);
 });
 
 test('what is refused as malformed is in the dead letter byte for byte, with the reason and the place', async (t) => {
@@ -435,37 +374,74 @@ test('gRPC: the deadline of a call is kept even when the bus does not answer', a
   client.close();
 });
 
+const letter = {
+  id: '1',
+  tenantId,
+  projectId: 'shop',
+  keyId: 'k',
+  signal: 'logs',
+  origin: 'otlp-http',
+  kind: 'refused',
+  reason: 'malformed',
+  message: '',
+  position: undefined,
+  receivedAtMs: 5,
+  source: '10.0.0.1',
+  contentType: 'application/json',
+  contentEncoding: 'gzip',
+  topic: '',
+  partition: 0,
+  offset: 0,
+  originalHeaders: {},
+  chunk: 0,
+  chunks: 1,
+  size: 1,
+  cut: false,
+} satisfies DeadLetterHeaders;
+
 test('a dead letter gives the messages that its receiver would have published', (t) => {
-  const letter = {
-    id: '1',
-    tenantId,
-    projectId: 'shop',
-    keyId: 'k',
-    signal: 'logs',
-    origin: 'otlp-http',
-    kind: 'refused',
-    reason: 'malformed',
-    message: '',
-    position: undefined,
-    receivedAtMs: 5,
-    source: '10.0.0.1',
-    contentType: 'application/json',
-    contentEncoding: 'gzip',
-    topic: '',
-    partition: 0,
-    offset: 0,
-    originalHeaders: {},
-    chunk: 0,
-    chunks: 1,
-    size: 1,
-    cut: false,
-  } as const;
   const [message] = republishRefused(letter, gzipSync(jsonRequest('logs', 4)));
   t.is(message?.topic, 'otlp.logs');
   t.deepEqual(Buffer.from(message?.value ?? []), requestFromJson('logs', Buffer.from(jsonRequest('logs', 4))));
   t.throws(() => republishRefused({ ...letter, cut: true }, Buffer.alloc(1)), { instanceOf: PermanentError });
   t.throws(() => republishRefused(letter, Buffer.alloc(1)), { instanceOf: PermanentError });
 });
+
+const before = {
+  'otlp-http, JSON': {
+    ...{
+      origin: 'otlp-http',
+      signal: 'logs',
+      contentType: 'application/json; charset=utf-8',
+      contentEncoding: 'x-gzip',
+    },
+    ...{ originalHeaders: { format: 'otlp' }, body: gzipSync(jsonRequest('logs', 4)) },
+  },
+  'otlp-http, protobuf': {
+    ...{ origin: 'otlp-http', signal: 'traces', contentType: 'application/octet-stream', contentEncoding: '' },
+    ...{ originalHeaders: { format: 'otlp', traceparent: '' }, body: request('traces', 4) },
+  },
+  'otlp-grpc': {
+    ...{ origin: 'otlp-grpc', signal: 'metrics', contentType: 'application/grpc', contentEncoding: 'zstd' },
+    ...{ originalHeaders: { format: 'otlp' }, body: zstdCompressSync(request('metrics', 4)) },
+  },
+  'remote-write 1.0': {
+    ...{ origin: 'remote-write', signal: 'metrics', contentType: '', contentEncoding: 'snappy' },
+    ...{ originalHeaders: { format: 'remote-write-1' }, body: compressSnappy(writeRequest(4)) },
+  },
+  'remote-write 2.0': {
+    ...{ origin: 'remote-write', signal: 'metrics', contentType: protobuf, contentEncoding: 'snappy' },
+    ...{ originalHeaders: { format: 'remote-write-2' }, body: compressSnappy(writeRequest2()) },
+  },
+};
+
+for (const [name, { body, originalHeaders, ...said }] of Object.entries(before)) {
+  test(`a dead letter of before formats had names is read as what it is: ${name}`, (t) => {
+    const [message] = republishRefused({ ...letter, ...said, originalHeaders }, body);
+    t.is(message?.headers?.['records'], name === 'remote-write 2.0' ? '1' : '4');
+    t.is(message?.headers?.['format'], originalHeaders.format);
+  });
+}
 
 test('browsers of allowed origins may send', async (t) => {
   await using fixture = await running({ environment: { OIQ_CORS_ORIGINS: 'https://shop.example' } });

@@ -1,0 +1,248 @@
+/** What must hold for every receiver of the list, whoever writes it. Each is tried with its examples (`receiver-examples.ts`). */
+import test from 'ava';
+import type { Listens } from '../../receivers/engine/receiver.ts';
+import { refusalKinds } from '../../receivers/engine/refusal.ts';
+import { republishRefused } from '../../receivers/index.ts';
+import { receivers } from '../../receivers/registry.ts';
+import { decompress } from '../../schemas/compression.ts';
+import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { scanRequest } from '../../schemas/otlp/scan.ts';
+import type { Message } from '../../schemas/ports/bus.ts';
+import { scanWriteRequest } from '../../schemas/prometheus/scan.ts';
+import { decodeHeaders } from '../../schemas/telemetry-message.ts';
+import { topics } from '../../schemas/topics.ts';
+import { rowCount } from '../../sinks/native/rows.ts';
+import { deadLetterScanner } from '../../sinks/scan/dead-letter-scanner.ts';
+import { type FormatExample, packed, type ReceiverExample, receiverExamples } from './receiver-examples.ts';
+import { call } from './receivers-calls.ts';
+import { type Fixture, projectId, running, tenantId } from './receivers-fixture.ts';
+
+/** An answer of whichever protocol. */
+interface Answered {
+  readonly taken: boolean;
+  /** Status over HTTP, code over gRPC. */
+  readonly code: number;
+  /** What a refusal says to people. */
+  readonly message: string;
+  /** It says when to try again. */
+  readonly retry: boolean;
+}
+
+/** Sends a packed body to where a receiver listens. */
+type Send = (fixture: Fixture, body: Buffer, secret?: string) => Promise<Answered>;
+
+const overGrpc =
+  (path: string, { encoding }: FormatExample): Send =>
+  async ({ grpc, secret: known }, body, secret = known) => {
+    // The client compresses by itself.
+    const plain = encoding === 'gzip' ? decompress('gzip', body, 1e9) : body;
+    const { error } = await call({ grpc, secret }, path, plain, { gzip: encoding === 'gzip' });
+    const details = error?.metadata.get('grpc-status-details-bin')[0]?.toString() ?? '';
+    return {
+      taken: error === undefined,
+      code: error?.code ?? 0,
+      message: error?.details ?? '',
+      retry: details.includes('google.rpc.RetryInfo'),
+    };
+  };
+
+const overHttp =
+  (
+    { setting }: Listens,
+    path: string,
+    { contentType, encoding }: FormatExample,
+    { success, messageOf }: ReceiverExample,
+  ): Send =>
+  async ({ http, main, secret: known }, body, secret = known) => {
+    const response = await fetch((setting === 'HTTP_ADDRESS' ? main : http) + path, {
+      method: 'POST',
+      headers: {
+        'x-license-key': secret,
+        'content-type': contentType,
+        ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
+      },
+      body: body as Uint8Array<ArrayBuffer>,
+    });
+    const answer = Buffer.from(await response.arrayBuffer());
+    const taken = response.status === success;
+    return {
+      taken,
+      code: response.status,
+      message: taken ? '' : messageOf(response.headers.get('content-type'), answer),
+      retry: Number(response.headers.get('retry-after')) >= 1,
+    };
+  };
+
+/** Records of messages, each member of which is scanned as a sink would read it. */
+const recordsIn = (messages: readonly Pick<Message, 'headers' | 'value'>[]): number => {
+  let records = 0;
+  for (const { headers: encoded, value } of messages) {
+    const { signal, format, encoding, members } = decodeHeaders(encoded);
+    let at = 0;
+    for (const member of members) {
+      const body = decompress(encoding, value.subarray(at, at + member.length), 1e9);
+      at += member.length;
+      const { samples, histograms } =
+        format === 'otlp'
+          ? { samples: scanRequest(signal, body).records, histograms: 0 }
+          : scanWriteRequest(format === 'remote-write-1' ? 1 : 2, body);
+      if (samples + histograms !== member.records) throw new Error('a member has not the records that it says');
+      records += member.records;
+    }
+  }
+  return records;
+};
+
+/** Dead letters as they are listed. */
+const rowsOf = (messages: readonly Message[]): number => {
+  const scanner = deadLetterScanner();
+  const letters = messages.filter(({ topic }) => topic === topics.deadLetter.name);
+  for (const [offset, { headers = {}, value }] of letters.entries()) scanner.scan({ headers, value, offset }, 0);
+  const [rows] = scanner.tables;
+  return rows === undefined ? 0 : rowCount(rows);
+};
+
+const published = ({ bus }: Fixture): Message[] =>
+  bus.messages.filter(({ topic }) => topic !== topics.deadLetter.name && topic !== topics.usage.name);
+
+for (const receiver of receivers) {
+  const { name, listens, maxBodyBytes, formats, signals } = receiver;
+  const example = receiverExamples[name];
+
+  test(`${name} has a name of its own, a summary, a path for each signal and an example of each format`, (t) => {
+    t.is(receivers.filter((other) => other.name === name).length, 1);
+    t.true(receiver.summary.length > 10);
+    t.true(signals.length > 0);
+    for (const { paths } of listens) t.deepEqual(Object.keys(paths).sort(), [...signals].sort());
+    t.deepEqual(Object.keys(example?.formats ?? {}).sort(), formats.map((format) => format.name).sort());
+  });
+
+  for (const [format, bodies] of Object.entries(example?.formats ?? {})) {
+    const { signal, encoding, records } = bodies;
+    const good = packed(bodies.good, encoding);
+    const sends = listens.map((listen): [string, Send] => {
+      const path = listen.paths[signal] ?? '';
+      const send =
+        listen.protocol === 'grpc'
+          ? overGrpc(path, bodies)
+          : overHttp(listen, path, bodies, example as ReceiverExample);
+      return [listen.setting, send];
+    });
+    const [[, send] = []] = sends;
+    if (send === undefined) throw new Error(`${name} listens nowhere`);
+    const isGrpc = listens[0]?.protocol === 'grpc';
+    const codeOf = (kind: keyof typeof refusalKinds): number => refusalKinds[kind][isGrpc ? 'grpc' : 'http'];
+    const title = `${name}, ${format}`;
+
+    for (const [setting, sendThere] of sends) {
+      test(`${title}: a good body is on the bus when the answer is there (${setting})`, async (t) => {
+        await using fixture = await running();
+        const { taken, message } = await sendThere(fixture, good);
+        t.true(taken, message);
+        t.is(recordsIn(published(fixture)), records);
+        for (const { headers } of published(fixture))
+          t.like(decodeHeaders(headers), { tenantId, projectId, keyId: fixture.keyId, signal });
+        t.deepEqual(fixture.bus.deadLetters(), []);
+      });
+    }
+
+    test(`${title}: a body without records is taken, and nothing of it is stored`, async (t) => {
+      await using fixture = await running();
+      t.true((await send(fixture, packed(bodies.nothing, encoding))).taken);
+      t.is(recordsIn(published(fixture)), 0);
+    });
+
+    test(`${title}: a malformed body is refused in the protocol's form, and its dead letter says why, where and how to read it`, async (t) => {
+      await using fixture = await running();
+      const body = packed(bodies.malformed, encoding);
+      const { code, message } = await send(fixture, body);
+      t.is(code, codeOf('malformed'));
+      t.deepEqual(published(fixture), []);
+      const [letter, ...others] = fixture.bus.deadLetters();
+      t.is(others.length, 0);
+      t.deepEqual(decompress(encoding, letter?.body ?? Buffer.alloc(0), 1e6), bodies.malformed);
+      t.like(letter?.headers, {
+        ...{ tenantId, projectId, keyId: fixture.keyId, signal, origin: name, kind: 'refused', format, cut: false },
+        contentEncoding: encoding,
+      });
+      t.is(typeof letter?.headers.position, 'number');
+      t.true(message.includes(letter?.headers.message ?? 'no message'), message);
+      t.is(rowsOf(fixture.bus.messages), 1);
+      const again = t.throws(() => letter && republishRefused(letter.headers, letter.body));
+      t.is(again?.message ?? '', letter?.headers.message ?? 'none');
+    });
+
+    test(`${title}: the dead letter of a body that is good now is replayed to exactly its records`, async (t) => {
+      await using fixture = await running();
+      await send(fixture, packed(bodies.malformed, encoding));
+      const headers = fixture.bus.deadLetters()[0]?.headers;
+      if (headers === undefined) return t.fail('there is no dead letter');
+      await send(fixture, good);
+      const messages = republishRefused(headers, good);
+      t.is(recordsIn(messages), records);
+      const place = ({ topic, key, value }: Message) => ({ topic, key, value: Buffer.from(value).toString('hex') });
+      t.deepEqual(messages.map(place), published(fixture).map(place));
+      // What is read as something else than it is must not count as replayed.
+      const reason = { instanceOf: Error, message: /holds no records/ };
+      t.throws(() => republishRefused(headers, packed(bodies.nothing, encoding)), reason);
+      t.throws(() => republishRefused({ ...headers, format: 'no-such-format' }, good), { message: /no-such-format/ });
+    });
+
+    test(`${title}: a body above the cap is refused as too large, and nothing of it is stored`, async (t) => {
+      await using fixture = await running();
+      t.is((await send(fixture, packed(Buffer.alloc(maxBodyBytes + 1, 0x20), encoding))).code, codeOf('too-large'));
+      t.deepEqual(published(fixture), []);
+    });
+
+    test(`${title}: without a key that is known nothing is taken and nothing is kept`, async (t) => {
+      await using fixture = await running();
+      for (const secret of ['', makeLicenseKey()]) {
+        t.is((await send(fixture, good, secret)).code, codeOf('unauthenticated'));
+        t.is((await send(fixture, packed(bodies.malformed, encoding), secret)).code, codeOf('unauthenticated'));
+      }
+      t.deepEqual(fixture.bus.messages, []);
+    });
+
+    test(`${title}: while the bus is gone nothing is acknowledged, and the sender is told to try again`, async (t) => {
+      await using fixture = await running();
+      fixture.bus.broken = 'everything';
+      for (const body of [good, packed(bodies.malformed, encoding)])
+        t.like(await send(fixture, body), { taken: false, code: codeOf('unavailable'), retry: true });
+      t.deepEqual(fixture.bus.messages, []);
+      fixture.bus.broken = undefined;
+      t.true((await send(fixture, good)).taken);
+      t.is(recordsIn(published(fixture)), records);
+    });
+
+    test(`${title}: what the bus refuses for good is no fault of the body: nothing is acknowledged, and its sender keeps it`, async (t) => {
+      await using fixture = await running();
+      await send(fixture, good);
+      fixture.bus.refuses = published(fixture)[0]?.topic;
+      t.like(await send(fixture, good), { taken: false, code: codeOf('unavailable'), retry: true });
+      t.is(recordsIn(published(fixture)), records);
+      t.deepEqual(fixture.bus.deadLetters(), []);
+      fixture.bus.refuses = topics.deadLetter.name;
+      const malformed = packed(bodies.malformed, encoding);
+      t.like(await send(fixture, malformed), { taken: false, code: codeOf('unavailable'), retry: true });
+    });
+
+    test(`${title}: of requests whose publishes fail now and then, those acknowledged are on the bus, once each`, async (t) => {
+      await using fixture = await running();
+      fixture.bus.failsEvery = 3;
+      const answers: Answered[] = [];
+      for (let index = 0; index < 9; index++) answers.push(await send(fixture, good));
+      const acknowledged = answers.filter(({ taken }) => taken).length;
+      t.true(acknowledged > 0 && acknowledged < 9, `${acknowledged}`);
+      t.is(recordsIn(published(fixture)), acknowledged * records);
+      for (const { taken, code, retry } of answers)
+        t.true(taken || (retry && code === codeOf('unavailable')), `${code}`);
+    });
+  }
+}
+
+test('paths of receivers on one address are different', (t) => {
+  const places = receivers.flatMap(({ listens }) =>
+    listens.flatMap(({ setting, paths }) => Object.values(paths).map((path) => `${setting} ${path}`)),
+  );
+  t.is(new Set(places).size, places.length);
+});
