@@ -80,6 +80,10 @@ test('the main address serves OTLP under /otlp and leaves the rest to others', a
   t.is((await post(main, request('logs'), { path: '/otlp/v1/nothing' })).status, 404);
   t.is((await post(main, request('logs'), { path: '/v1/logs' })).status, 418);
   t.is((await fetch(`${main.http}/api/v1/prom/write`)).status, 405);
+  for (const path of ['/api/v2/spans', '/zipkin/api/v2/services', '/loki/api/v1/query', '/loki/api/v1/push/'])
+    t.is((await post(main, '[]', { path })).status, 418, path);
+  for (const path of ['/zipkin/api/v2/spans', '/loki/api/v1/query'])
+    t.is((await post(fixture, '[]', { path })).status, 404, path);
 
   const snappy = { path: '/api/v1/prom/write', 'content-encoding': 'snappy' };
   const one = await post(main, compressSnappy(writeRequest(5)), snappy);
