@@ -16,6 +16,7 @@ export const showDeadLetter = defineOperation({
   response: DeadLetterView.extend({
     contentType: z.string(),
     contentEncoding: z.string(),
+    format: z.string().describe('How a replay reads the bytes, for example loki-json; empty where a consumer gave up'),
     payload: z.string().nullable().describe('Base64 of the bytes as received; null when they are no longer kept'),
     truncated: z.boolean().describe(`The payload is larger than the ${maxShownBytes} bytes shown`),
   }),
@@ -27,6 +28,7 @@ export const showDeadLetter = defineOperation({
       ...viewOf(letter),
       contentType: payload?.headers.contentType ?? '',
       contentEncoding: payload?.headers.contentEncoding ?? '',
+      format: payload?.headers.format ?? '',
       payload: payload?.bytes.subarray(0, maxShownBytes).toString('base64') ?? null,
       truncated: (payload?.bytes.length ?? 0) > maxShownBytes,
     };
