@@ -109,7 +109,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       everyMs: 120,
     });
     const covers = async (size: number): Promise<void> => {
-      const deadline = Date.now() + 10_000;
+      const deadline = Date.now() + 100_000;
       while (((await heads.newest('waiting'))[0]?.size ?? 0) < size) {
         if (Date.now() > deadline) throw new Error(`no head of ${size} records within ten seconds`);
         await new Promise((resolve) => setTimeout(resolve, 10));
@@ -319,7 +319,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       ...{ everyRecords: 10, everyMs: 3_600_000 },
     });
     for (let n = 0; n < 25; n++) await changesFor(one, 'quick')(async ({ record }) => record({ id: 'x' }));
-    for (const deadline = Date.now() + 10_000; ; ) {
+    for (const deadline = Date.now() + 100_000; ; ) {
       const [newest] = await heads.newest('quick');
       if (25 - (newest?.size ?? 0) < 10) break;
       if (Date.now() > deadline) throw new Error('ten records were not signed for ten seconds');

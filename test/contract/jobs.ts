@@ -10,7 +10,7 @@ const clock = { now: () => Date.now() };
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 100_000;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error('it did not come to that within a minute');
     await pause(5);

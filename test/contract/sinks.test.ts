@@ -235,7 +235,7 @@ test('compressed members land, and one that is larger than a message may be is r
 });
 
 const eventually = async (check: () => Promise<boolean>): Promise<void> => {
-  for (const deadline = Date.now() + 20_000; !(await check()); ) {
+  for (const deadline = Date.now() + 100_000; !(await check()); ) {
     if (Date.now() > deadline) throw new Error('it did not happen');
     await sleep(100);
   }

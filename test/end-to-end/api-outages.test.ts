@@ -63,7 +63,7 @@ const statusOf = async (method: string, path: string, body?: unknown): Promise<n
 
 /** Asks again until it is answered so; the answers on the way are returned. */
 const untilStatus = async (wanted: number, method: string, path: string, body?: unknown): Promise<number[]> => {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 100_000;
   const seen: number[] = [];
   for (;;) {
     const status = await statusOf(method, path, body);

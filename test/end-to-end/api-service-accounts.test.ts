@@ -196,7 +196,7 @@ test('the last use of a token is kept, once a minute at most', async (t) => {
   const shown = async () => (await harness.ask('GET', `/api/service-accounts/${id}/tokens`)).body.items[0];
   t.is((await shown()).lastUsedAt, null);
   for (let times = 0; times < 5; times++) await harness.ask('GET', '/api/logs', { as });
-  const deadline = Date.now() + 5000;
+  const deadline = Date.now() + 100_000;
   while ((await shown()).lastUsedAt === null && Date.now() < deadline);
   t.is((await shown()).lastUsedFrom, '127.0.0.1');
   t.is((await harness.documents.of('a').collection(apiTokenUses).find(tokenId))?.version, 1);

@@ -53,7 +53,7 @@ const queueOver = async (mailer: Mailer, waitsMs: readonly number[] = [20, 20, 2
 };
 
 const until = async (holds: () => Promise<boolean>): Promise<void> => {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 100_000;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error('it did not come to that within 10 seconds');
     await new Promise((resolve) => setTimeout(resolve, 10));

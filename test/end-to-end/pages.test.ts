@@ -31,7 +31,7 @@ const mails = (): Mail[] => {
 };
 
 const linkTo = async (email: string, subject: RegExp): Promise<string> => {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 100_000;
   for (;;) {
     const mail = mails().findLast((each) => each.to === email && subject.test(each.subject));
     const [, path] = /http:\/\/[^/\s]+(\/[a-z-]+#token=\S+)/.exec(mail?.text ?? '') ?? [];

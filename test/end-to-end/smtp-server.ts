@@ -119,7 +119,7 @@ export const startSmtpServer = async (port = 0): Promise<SmtpServer> => {
     received,
     refusals,
     async next(wanted) {
-      const deadline = Date.now() + 10_000;
+      const deadline = Date.now() + 100_000;
       for (;;) {
         const found = received.find(wanted);
         if (found !== undefined) return found;

@@ -57,7 +57,7 @@ test('attributes, headers and queries that name another organization change noth
     });
     t.is(answer.status, 200, await answer.text());
   }
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 100_000;
   let found: { body: string; attributes: Record<string, unknown> }[] = [];
   while (found.length < addresses.length && Date.now() < deadline) {
     found = (await read<{ items: typeof found }>(oiq.http, '/api/logs?service=claims', token)).items;
