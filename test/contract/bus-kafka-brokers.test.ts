@@ -14,7 +14,7 @@ import { type Instance, unavailable } from '../services/services.ts';
 import { consume, eventually, keysOf, messageTo, someGroup, someTopic } from './bus-harness.ts';
 
 const serial = unavailable('kafka') === undefined ? test.serial : test.serial.skip;
-const patienceMs = 40_000;
+const patienceMs = 90_000;
 
 let directory: string;
 let servers: readonly Instance[] = [];
@@ -134,7 +134,7 @@ serial('a partition that another broker leads now is read on, also while its for
   });
   await eventually('another leader', patienceMs, async () => (await partitionsOf(topic))[partition]?.leader !== leader);
   await producer.publish([messageTo(topic, 'after', { key: keys[partition] ?? '' })]);
-  await eventually('what came after', 10_000, () => consuming.texts.includes('after'));
+  await eventually('what came after', patienceMs, () => consuming.texts.includes('after'));
   await consuming.stop();
 });
 

@@ -19,7 +19,7 @@ import { startService, startServices } from '../services/services.ts';
 import { consume, eventually, keysOf, messageTo, pending, someGroup, someTopic } from './bus-harness.ts';
 
 let brokers: string[] = [];
-const patienceMs = 30_000;
+const patienceMs = 90_000;
 
 test.before(async (t) => {
   t.timeout(180_000);

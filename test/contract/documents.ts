@@ -705,7 +705,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
         }
         return [...last].every(([id, version]) => heard.get(id) === version);
       };
-      await eventually('last versions told', settled, 3000);
+      await eventually('last versions told', settled);
       await feed.close();
     }
   });

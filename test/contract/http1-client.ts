@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { request as exportRequest } from './receivers-bodies.ts';
 import { type Fixture, manyRequests, running } from './receivers-fixture.ts';
 
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 export interface Answered {
   readonly status: number;

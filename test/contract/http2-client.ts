@@ -134,7 +134,7 @@ const saidBy = ({ kind, flags, streamId, payload }: Frame): string[] => {
   return kind === type.windowUpdate ? [`window ${streamId} ${payload.readUInt32BE(0)}`] : [`frame of type ${kind}`];
 };
 
-const patienceMs = 10_000;
+const patienceMs = 60_000;
 
 export class Peer {
   readonly socket: Socket;

@@ -38,7 +38,7 @@ test.after.always(async () => {
 });
 
 /** Longer than any request may take while something is gone. */
-const patienceMs = 15_000;
+const patienceMs = 60_000;
 
 const ask = async (
   method: string,
