@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { PermanentError } from '../schemas/errors.ts';
 import type { JsonReader } from '../schemas/otlp/json-reader.ts';
-import { eachElement, objectOf, readJsonText, readString, readStrings } from '../schemas/otlp/json-text.ts';
+import { eachElement, maxParts, objectOf, readJsonText, readString, readStrings } from '../schemas/otlp/json-text.ts';
 import { textAttributes, writeField, writeMessage } from '../schemas/otlp/write.ts';
 import { malformed, WireReader } from '../schemas/protobuf/reader.ts';
 import { utf8Fault } from '../schemas/protobuf/utf8.ts';
@@ -273,6 +273,7 @@ const readWireEntry = (reader: WireReader, end: number): [bigint, string, Texts]
     },
     26: (pairEnd) => {
       metadata.set(...readWirePair(reader, pairEnd));
+      if (metadata.size > maxParts) throw malformed(`an entry has more than ${maxParts} structured metadata`, pairEnd);
     },
   });
   return [time, line, metadata];
@@ -320,7 +321,7 @@ export const loki = defineHttpReceiver({
     { setting: 'OTLP_HTTP_ADDRESS', protocol: 'http', paths: { logs: path } },
     { setting: 'HTTP_ADDRESS', protocol: 'http', paths: { logs: path } },
   ],
-  maxBodyBytes: 20 * 1024 * 1024,
+  maxBodyBytes: 10 * 1024 * 1024,
   formats: [lokiJson, lokiProtobuf],
   shape(signal, headers) {
     const type = typeOf(headers);

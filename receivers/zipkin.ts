@@ -2,6 +2,7 @@
 import type { JsonReader } from '../schemas/otlp/json-reader.ts';
 import {
   eachElement,
+  maxParts,
   objectOf,
   readBoolean,
   readJsonText,
@@ -100,7 +101,11 @@ const readSpan = objectOf<ZipkinSpan>({
   remoteEndpoint: readEndpoint,
   annotations(reader) {
     const annotations: Partial<Annotation>[] = [];
-    eachElement(reader, () => annotations.push(readAnnotation(reader)));
+    eachElement(reader, () => {
+      annotations.push(readAnnotation(reader));
+      if (annotations.length > maxParts)
+        throw reader.fault(`there are more than ${maxParts} annotations`, reader.position, 'too-many');
+    });
     return annotations;
   },
   tags: readStrings,
@@ -192,9 +197,12 @@ interface Group {
   readonly spans: WireWriter;
 }
 
-/** Written at once: a body of spans takes many times its size as objects. */
+const maxGroups = 1_000;
+
+/** Spans are written as soon as they are read: as objects they take many times their size. */
 class Groups {
   readonly #groups = new Map<string, Group>();
+  readonly #writer = new WireWriter(0);
 
   add(span: Partial<ZipkinSpan>): void {
     const tags = span.tags ?? new Map<string, string>();
@@ -204,6 +212,7 @@ class Groups {
     const key = JSON.stringify([resource, name, version]);
     let group = this.#groups.get(key);
     if (group === undefined) {
+      if (this.#groups.size === maxGroups) this.#flush();
       group = { resource, scope: { name, version }, spans: new WireWriter(0) };
       this.#groups.set(key, group);
     }
@@ -212,7 +221,12 @@ class Groups {
   }
 
   finish(): Buffer {
-    const writer = new WireWriter(0);
+    this.#flush();
+    return this.#writer.finish();
+  }
+
+  #flush(): void {
+    const writer = this.#writer;
     for (const { resource, scope, spans } of this.#groups.values()) {
       const bytes = spans.finish();
       writeField(writer, 1, () => {
@@ -223,7 +237,7 @@ class Groups {
         });
       });
     }
-    return writer.finish();
+    this.#groups.clear();
   }
 }
 
@@ -256,7 +270,7 @@ export const zipkin = defineHttpReceiver({
     { setting: 'OTLP_HTTP_ADDRESS', protocol: 'http', paths: { traces: '/api/v2/spans' } },
     { setting: 'HTTP_ADDRESS', protocol: 'http', paths: { traces: '/zipkin/api/v2/spans' } },
   ],
-  maxBodyBytes: 20 * 1024 * 1024,
+  maxBodyBytes: 10 * 1024 * 1024,
   formats: [zipkinJson],
   shape(signal, headers) {
     const type = (headers['content-type']?.split(';')[0] ?? '').trim().toLowerCase();

@@ -82,6 +82,9 @@ export const readNatural = (reader: JsonReader): number => {
   throw reader.fault('expected an integer that is not negative', at);
 };
 
+/** Tags or annotations of one record. As objects they take many times the bytes of their text. */
+export const maxParts = 10_000;
+
 /** An object whose values are strings, in its order; of a name that comes twice the last value counts. */
 export const readStrings = (reader: JsonReader): Map<string, string> => {
   const values = new Map<string, string>();
@@ -89,6 +92,8 @@ export const readStrings = (reader: JsonReader): Map<string, string> => {
     reader.key();
     const name = reader.unescaped();
     values.set(name, readString(reader));
+    if (values.size > maxParts)
+      throw reader.fault(`there are more than ${maxParts} names`, reader.position, 'too-many');
   }
   return values;
 };

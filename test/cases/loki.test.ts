@@ -221,3 +221,10 @@ test('whatever comes is translated to what a scan takes, or refused', (t) => {
   );
   t.pass();
 });
+
+test('more names than a stream or an entry can have are refused before they fill the memory', (t) => {
+  const many = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`n${index}`, '']));
+  t.is(faultOf('loki-json', push([{ stream: many }]))?.reason, 'too-many');
+  t.is(faultOf('loki-json', values('1', 'x', many))?.reason, 'too-many');
+  t.regex(faultOf('loki-protobuf', lokiPush('{}', [[1, 0, 'x', many]]))?.message ?? '', /more than 10000/);
+});

@@ -207,3 +207,22 @@ test('whatever comes is translated to what a scan takes, or refused', (t) => {
   );
   t.pass();
 });
+
+test('more tags or annotations than a span can have are refused before they fill the memory', (t) => {
+  const tags = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`n${index}`, '']));
+  t.is(faultOf(JSON.stringify([{ ...ids, tags }]))?.reason, 'too-many');
+  t.is(faultOf(JSON.stringify([{ ...ids, annotations: Array(10_001).fill({}) }]))?.reason, 'too-many');
+});
+
+test('spans of more services than are kept apart at once are all there', (t) => {
+  const spans = Array.from({ length: 2_500 }, (_, index) => ({
+    ...ids,
+    localEndpoint: { serviceName: `s${index % 1_250}` },
+  }));
+  const groups = translated(JSON.stringify(spans));
+  t.is(
+    groups.reduce((sum, group) => sum + group.spans.length, 0),
+    2_500,
+  );
+  t.is(new Set(groups.map(({ resource }) => resource['service.name'])).size, 1_250);
+});
