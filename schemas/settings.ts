@@ -30,6 +30,10 @@ export const settingDefinitions = {
   DATA_DIR: z.string().default('.oiq').describe('Directory of the embedded stores and of generated secrets'),
   HTTP_ADDRESS: address.default('127.0.0.1:8080').describe('Management API, dashboard and ingest under /otlp'),
   OTLP_GRPC_ADDRESS: address.default('127.0.0.1:4317').describe('OTLP over gRPC'),
+  GRPC_SERVER: z
+    .enum(['own', 'node'])
+    .default('own')
+    .describe('HTTP/2 server below gRPC: OIQ’s own, or Node’s, which takes more CPU a request'),
   OTLP_HTTP_ADDRESS: address.default('127.0.0.1:4318').describe('OTLP over HTTP with bare paths (/v1/logs)'),
   PUBLIC_URL: optional(url).describe('Address under which people reach the installation; links in mail begin with it'),
   KAFKA_BROKERS: list.describe(

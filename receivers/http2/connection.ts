@@ -5,7 +5,7 @@ import { ConnectionError, errorCode, flowControlError, frameSizeError, protocolE
 import { FrameReader, type FrameSink, unpadded } from './frame-reader.ts';
 import { defaultWindowBytes, flag, frameType, largestWindow } from './frames.ts';
 import { type HeaderBlock, HeaderBlocks } from './header-blocks.ts';
-import { HpackDecoder, headerBlock } from './hpack.ts';
+import { HpackDecoder } from './hpack.ts';
 import type { Http2Options } from './options.ts';
 import { Output } from './output.ts';
 import { ownSettings, PeerSettings } from './settings.ts';
@@ -13,7 +13,7 @@ import { type Http2Stream, Stream, type StreamHandler, type StreamOwner } from '
 import { Streams } from './streams.ts';
 import { owed, SendWindow } from './windows.ts';
 
-const headersTooLarge = headerBlock({ ':status': '431', 'content-length': '0' });
+const headersTooLarge = Object.freeze({ ':status': '431', 'content-length': '0' });
 const notHttp2 = Buffer.from(
   'HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n' +
     'This port speaks gRPC over HTTP/2, without TLS.\n',

@@ -216,5 +216,18 @@ export const headerBlock = (headers: Headers): Buffer => {
   return Buffer.from(bytes);
 };
 
+const frozenBlocks = new WeakMap<Headers, Buffer>();
+
+/** The same, encoded once for headers that are frozen. */
+export const blockOf = (headers: Headers): Buffer => {
+  if (!Object.isFrozen(headers)) return headerBlock(headers);
+  let block = frozenBlocks.get(headers);
+  if (block === undefined) {
+    block = headerBlock(headers);
+    frozenBlocks.set(headers, block);
+  }
+  return block;
+};
+
 /** Says that this side keeps no table: owed to a peer that announced a smaller one than the default. */
 export const emptyTable: Buffer = Buffer.from([0x20]);

@@ -1,6 +1,7 @@
 /** One request and its answer. */
 import { errorCode } from './errors.ts';
 import { frameType } from './frames.ts';
+import { blockOf } from './hpack.ts';
 import type { Output } from './output.ts';
 import type { Headers } from './request-headers.ts';
 import type { SendWindow } from './windows.ts';
@@ -24,12 +25,12 @@ export interface Http2Stream {
   readonly hasResponded: boolean;
   /** Whether the request is whole. */
   readonly hasEnded: boolean;
-  /** Begins the answer; `block` is of `headerBlock`. With `end` it is all of it. */
-  respond(block: Buffer, end?: boolean): void;
+  /** Begins the answer. With `end` it is all of it. Frozen headers are encoded once. */
+  respond(headers: Headers, end?: boolean): void;
   /** Bytes of the answer. They are not copied while they wait for the peer's windows. */
   write(bytes: Buffer): void;
   /** Ends the answer with trailers. What the peer has not sent of its request by then is not wanted any more. */
-  end(trailers: Buffer): void;
+  end(trailers: Headers): void;
   reset(code: number): void;
 }
 
@@ -58,7 +59,7 @@ export class Stream implements Http2Stream {
   isClosed = false;
   /** What waits for windows, and trailers behind it. */
   #waiting: Buffer[] = [];
-  #trailers: Buffer | undefined;
+  #trailers: Headers | undefined;
 
   constructor(owner: StreamOwner, id: number, headers: Headers, receiveWindow: number, sendWindow: number) {
     this.#owner = owner;
@@ -73,10 +74,10 @@ export class Stream implements Http2Stream {
     return this.#owner.peer;
   }
 
-  respond(block: Buffer, end = false): void {
+  respond(headers: Headers, end = false): void {
     if (this.isClosed || this.hasResponded) return;
     this.hasResponded = true;
-    this.#owner.output.headers(this.id, this.#owner.block(block), end);
+    this.#owner.output.headers(this.id, this.#owner.block(blockOf(headers)), end);
     if (end) this.#finish();
   }
 
@@ -89,7 +90,7 @@ export class Stream implements Http2Stream {
     }
   }
 
-  end(trailers: Buffer): void {
+  end(trailers: Headers): void {
     if (this.isClosed || this.#trailers !== undefined) return;
     this.#trailers = trailers;
     this.flush();
@@ -114,7 +115,7 @@ export class Stream implements Http2Stream {
       else this.#waiting.shift();
     }
     if (this.#trailers === undefined || this.isClosed) return;
-    output.headers(this.id, this.#owner.block(this.#trailers), true);
+    output.headers(this.id, this.#owner.block(blockOf(this.#trailers)), true);
     this.#finish();
   }
 

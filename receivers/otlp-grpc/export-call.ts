@@ -8,8 +8,8 @@ import type { Engine } from '../engine/receiver.ts';
 import { type Refusal, refusal, refusalKinds } from '../engine/refusal.ts';
 import { encodingOf } from '../engine/refuse.ts';
 import { bytesOf } from '../engine/request-body.ts';
-import type { Http2Stream, StreamHandler } from '../http2/server.ts';
 import { code, fail, headerBytes, succeed, timeoutMs } from './framing.ts';
+import type { ServerStream, StreamHandler } from './grpc-server.ts';
 
 export const receiver = 'otlp-grpc';
 export const maxBodyBytes = 50 * 1024 * 1024;
@@ -20,14 +20,14 @@ export class ExportCall implements Transport, StreamHandler {
   readonly receiver = receiver;
   readonly maxBodyBytes = maxBodyBytes;
   readonly framingBytes = headerBytes;
-  readonly #stream: Http2Stream;
+  readonly #stream: ServerStream;
   readonly #exchange: Exchange;
   readonly #forget: (call: ExportCall) => void;
   /** On the `performance.now()` clock. */
   readonly #deadlineAt: number;
 
   /** `forget` is told when the call is over. */
-  constructor(engine: Engine, stream: Http2Stream, signal: Signal, forget: (call: ExportCall) => void) {
+  constructor(engine: Engine, stream: ServerStream, signal: Signal, forget: (call: ExportCall) => void) {
     this.#stream = stream;
     this.#forget = forget;
     const timeout = timeoutMs(stream.headers['grpc-timeout']);

@@ -1,7 +1,6 @@
 /** gRPC's framing over HTTP/2: length-prefixed messages, and statuses in trailers. */
 import { encodeStatus } from '../engine/status.ts';
-import { headerBlock } from '../http2/hpack.ts';
-import type { Http2Stream, StreamHandler } from '../http2/server.ts';
+import type { ServerStream, StreamHandler } from './grpc-server.ts';
 
 /** gRPC's status codes that are used here. */
 export const code = {
@@ -27,27 +26,26 @@ export const frame = (message: Uint8Array): Buffer => {
 };
 
 const emptyMessage = frame(new Uint8Array(0));
-const responseHeaders = {
+const responseHeaders = Object.freeze({
   ':status': '200',
   'content-type': 'application/grpc',
   'grpc-accept-encoding': 'identity,gzip,deflate,zstd',
-};
-const responseBlock = headerBlock(responseHeaders);
-const okBlock = headerBlock({ 'grpc-status': '0' });
+});
+const okTrailers = Object.freeze({ 'grpc-status': '0' });
 
 /** Answers one message and OK. */
-export const succeed = (stream: Http2Stream, framed: Buffer = emptyMessage): void => {
+export const succeed = (stream: ServerStream, framed: Buffer = emptyMessage): void => {
   if (stream.hasResponded) return;
-  stream.respond(responseBlock);
+  stream.respond(responseHeaders);
   stream.write(framed);
-  stream.end(okBlock);
+  stream.end(okTrailers);
 };
 
 /** Begins a stream of messages, which `complete` ends. */
-export const begin = (stream: Http2Stream): void => stream.respond(responseBlock);
+export const begin = (stream: ServerStream): void => stream.respond(responseHeaders);
 
 /** Ends a stream of messages with OK. */
-export const complete = (stream: Http2Stream): void => stream.end(okBlock);
+export const complete = (stream: ServerStream): void => stream.end(okTrailers);
 
 const unsafe = /[^\x20-\x24\x26-\x7e]/gu;
 
@@ -58,15 +56,15 @@ const percentEncoded = (text: string): string =>
   );
 
 /** Answers a status alone. With `retryAfterSeconds` clients keep what they have and try again. */
-export const fail = (stream: Http2Stream, status: number, message: string, retryAfterSeconds?: number): void => {
+export const fail = (stream: ServerStream, status: number, message: string, retryAfterSeconds?: number): void => {
   if (stream.isClosed) return;
   const details =
     retryAfterSeconds === undefined
       ? {}
       : { 'grpc-status-details-bin': encodeStatus(status, message, retryAfterSeconds).toString('base64') };
   const trailers = { 'grpc-status': String(status), 'grpc-message': percentEncoded(message), ...details };
-  if (stream.hasResponded) stream.end(headerBlock(trailers));
-  else stream.respond(headerBlock({ ...responseHeaders, ...trailers }), true);
+  if (stream.hasResponded) stream.end(trailers);
+  else stream.respond({ ...responseHeaders, ...trailers }, true);
 };
 
 const unitsMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
@@ -81,7 +79,7 @@ export const timeoutMs = (header: string | undefined): number | undefined => {
 
 /** Calls back with every whole message of a stream, in order; messages above the cap end the call. */
 export const messages = (
-  stream: Http2Stream,
+  stream: ServerStream,
   capBytes: number,
   each: (message: Buffer) => void,
   { end, closed }: { end?: () => void; closed?: () => void } = {},

@@ -1,6 +1,7 @@
 /** `grpc.health.v1.Health`: whether this receiver takes calls. */
-import type { Http2Stream, StreamHandler } from '../http2/server.ts';
+
 import { begin, code, complete, fail, frame, messages, succeed } from './framing.ts';
+import type { ServerStream, StreamHandler } from './grpc-server.ts';
 
 const statuses = { serving: 1, notServing: 2, serviceUnknown: 3 } as const;
 const maxRequestBytes = 1_024;
@@ -12,14 +13,14 @@ const serviceOf = (request: Buffer): string =>
 
 export class Health {
   readonly #services: ReadonlySet<string>;
-  readonly #watchers = new Map<Http2Stream, string>();
+  readonly #watchers = new Map<ServerStream, string>();
   #serving = true;
 
   constructor(services: readonly string[]) {
     this.#services = new Set(['', ...services]);
   }
 
-  check(stream: Http2Stream): StreamHandler {
+  check(stream: ServerStream): StreamHandler {
     return messages(stream, maxRequestBytes, (request) => {
       const status = this.#statusOf(serviceOf(request));
       if (status === statuses.serviceUnknown) return fail(stream, code.notFound, 'there is no such service here');
@@ -27,7 +28,7 @@ export class Health {
     });
   }
 
-  watch(stream: Http2Stream): StreamHandler {
+  watch(stream: ServerStream): StreamHandler {
     const watch = (request: Buffer): void => {
       if (stream.hasResponded) return;
       const service = serviceOf(request);

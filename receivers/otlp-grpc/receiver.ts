@@ -4,12 +4,13 @@ import { bind } from '../../runtime/bind.ts';
 import type { Signal } from '../../schemas/topics.ts';
 import { otlpProtobuf } from '../engine/body-format.ts';
 import { defineReceiver, type Engine, type Listener } from '../engine/receiver.ts';
-import { sweepUntilClosed } from '../engine/sweep.ts';
-import { headerBlock } from '../http2/hpack.ts';
-import { createHttp2Server, type Http2Stream, type StreamHandler } from '../http2/server.ts';
+import { createHttp2Server } from '../http2/server.ts';
+import { sweepUntilClosed } from '../http2/sweep.ts';
 import { ExportCall, maxBodyBytes, receiver } from './export-call.ts';
 import { code, fail } from './framing.ts';
+import type { CreateGrpcServer, ServerStream, StreamHandler } from './grpc-server.ts';
 import { Health } from './health.ts';
+import { createNodeServer } from './node-server.ts';
 import { reflect } from './reflection.ts';
 
 const setting = 'OTLP_GRPC_ADDRESS';
@@ -29,10 +30,12 @@ const services = [...signalOf.keys()].map((path) => path.slice(1, path.lastIndex
 
 /** For calls that were answered by their headers. */
 const over: StreamHandler = { data: () => undefined, end: () => undefined, closed: () => undefined };
-const notGrpc = headerBlock({ ':status': '415', 'content-length': '0' });
-const notPost = headerBlock({ ':status': '405', allow: 'POST', 'content-length': '0' });
+const notGrpc = Object.freeze({ ':status': '415', 'content-length': '0' });
+const notPost = Object.freeze({ ':status': '405', allow: 'POST', 'content-length': '0' });
 
-type Serve = (stream: Http2Stream) => StreamHandler;
+const servers: Readonly<Record<'own' | 'node', CreateGrpcServer>> = { own: createHttp2Server, node: createNodeServer };
+
+type Serve = (stream: ServerStream) => StreamHandler;
 
 const otherMethods = (health: Health): ReadonlyMap<string, Serve> =>
   new Map<string, Serve>([
@@ -48,14 +51,14 @@ const listen = async (engine: Engine): Promise<Listener> => {
   const others = otherMethods(health);
   const forget = (call: ExportCall): void => void calls.delete(call);
 
-  const exported = (stream: Http2Stream, signal: Signal): StreamHandler => {
+  const exported = (stream: ServerStream, signal: Signal): StreamHandler => {
     const call = new ExportCall(engine, stream, signal, forget);
     calls.add(call);
     call.start();
     return call;
   };
 
-  const serve = (stream: Http2Stream): StreamHandler => {
+  const serve = (stream: ServerStream): StreamHandler => {
     const { ':path': path = '', ':method': method, 'content-type': contentType = '' } = stream.headers;
     if (method !== 'POST' || !contentType.startsWith('application/grpc')) {
       stream.respond(method === 'POST' ? notGrpc : notPost, true);
@@ -69,7 +72,7 @@ const listen = async (engine: Engine): Promise<Listener> => {
     return over;
   };
 
-  const http2 = createHttp2Server(serve);
+  const http2 = servers[engine.settings.GRPC_SERVER](serve);
   sweepUntilClosed(http2.server, sweepMs, calls);
   const address = await bind(http2.server, setting, engine.settings[setting]);
   return {

@@ -1,7 +1,8 @@
 /** `grpc.reflection`, v1 and v1alpha: lets grpcurl and others find the services without their `.proto` files. */
-import type { Http2Stream, StreamHandler } from '../http2/server.ts';
+
 import { type Descriptors, descriptors } from './descriptors.ts';
 import { begin, code, complete, fail, frame, messages } from './framing.ts';
+import type { ServerStream, StreamHandler } from './grpc-server.ts';
 
 const maxRequestBytes = 64 * 1024;
 
@@ -31,7 +32,7 @@ const answerTo = (request: ReflectionRequest, { services, byFile, bySymbol }: De
 };
 
 /** Serves one reflection stream of the given version. */
-export const reflect = (stream: Http2Stream, version: 'v1' | 'v1alpha'): StreamHandler => {
+export const reflect = (stream: ServerStream, version: 'v1' | 'v1alpha'): StreamHandler => {
   const known = descriptors();
   const requestType = known.type(`grpc.reflection.${version}.ServerReflectionRequest`);
   const responseType = known.type(`grpc.reflection.${version}.ServerReflectionResponse`);

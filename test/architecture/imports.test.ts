@@ -89,6 +89,8 @@ const rules: Readonly<Record<string, (found: Import) => boolean>> = {
     !own || groupOf(file) === undefined || groupOf(target) === undefined || groupOf(file) === groupOf(target),
   'the kernel imports no group': ({ file, own, target }) =>
     !own || !file.startsWith('api/kernel/') || !target.startsWith('api/groups/'),
+  'receivers/http2 imports nothing of ours outside of itself': ({ file, own, target }) =>
+    !own || !file.startsWith('receivers/http2/') || target.startsWith('receivers/http2/'),
   'nothing imports main.ts': ({ own, target }) => !own || target !== 'main.ts',
   'product code does not import tests': ({ file, own, target }) => isTest(file) || !own || !isTest(target),
 };

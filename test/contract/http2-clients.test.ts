@@ -2,10 +2,9 @@
 import { type ClientHttp2Session, connect, constants, type IncomingHttpHeaders } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
-import test, { type ExecutionContext } from 'ava';
-import { headerBlock } from '../../receivers/http2/hpack.ts';
-import { createHttp2Server, type Http2Stream } from '../../receivers/http2/server.ts';
-import { closedOnce, serving } from './http2-fixture.ts';
+import type { ExecutionContext } from 'ava';
+import type { createHttp2Server, Http2Stream } from '../../receivers/http2/server.ts';
+import { closedOnce, onEach, serving } from './http2-fixture.ts';
 
 interface Answer {
   readonly headers: IncomingHttpHeaders;
@@ -37,16 +36,19 @@ const session = (t: ExecutionContext, port: number, options?: Parameters<typeof 
   return client;
 };
 
-const exhausted = headerBlock({
+const exhausted = {
   ':status': '200',
   'content-type': 'application/grpc+proto',
   'grpc-status': '8',
   'grpc-message': 'too much%21',
-});
+};
 
 /** A server whose calls are all served by `serve`, at the end of their requests; refused before it at `/refuse-early`. */
-const served = async (t: ExecutionContext, serve: (stream: Http2Stream, body: Buffer) => void): Promise<number> => {
-  const http2 = createHttp2Server((stream) => {
+const served = async (
+  t: ExecutionContext<typeof createHttp2Server>,
+  serve: (stream: Http2Stream, body: Buffer) => void,
+): Promise<number> => {
+  const http2 = t.context((stream) => {
     const parts: Buffer[] = [];
     if (stream.headers[':path'] === '/refuse-early') stream.respond(exhausted, true);
     return {
@@ -64,8 +66,8 @@ const served = async (t: ExecutionContext, serve: (stream: Http2Stream, body: Bu
 };
 
 for (const headerTableSize of [4096, 0, 65_536, 100])
-  test(`a thousand calls on one connection with a header table of ${headerTableSize} bytes`, async (t) => {
-    await using fixture = await serving();
+  onEach(`a thousand calls on one connection with a header table of ${headerTableSize} bytes`, async (t) => {
+    await using fixture = await serving({}, t.context);
     const client = session(t, fixture.port, { settings: { headerTableSize } });
     const answers = await Promise.all(
       Array.from({ length: 1_000 }, (_, index) => ask(client, '/', Buffer.alloc(index, 'x'))),
@@ -81,8 +83,8 @@ for (const headerTableSize of [4096, 0, 65_536, 100])
     closedOnce(t, fixture);
   });
 
-test('settings that a client changes between calls are followed', async (t) => {
-  await using fixture = await serving();
+onEach('settings that a client changes between calls are followed', async (t) => {
+  await using fixture = await serving({}, t.context);
   const client = session(t, fixture.port);
   for (const headerTableSize of [0, 4096, 64, 0, 65_536, 4095]) {
     await new Promise<void>((resolve) =>
@@ -120,10 +122,10 @@ const blocks: Readonly<Record<string, Record<string, string>>> = {
 };
 for (const [title, headers] of Object.entries(blocks))
   for (const headerTableSize of [4096, 0])
-    test(`another client reads ${title}, with a table of ${headerTableSize}`, async (t) => {
+    onEach(`another client reads ${title}, with a table of ${headerTableSize}`, async (t) => {
       const port = await served(t, (stream) => {
-        stream.respond(headerBlock(headers));
-        stream.end(headerBlock({ 'x-trailer': 'last' }));
+        stream.respond(headers);
+        stream.end({ 'x-trailer': 'last' });
       });
       const client = session(t, port, { settings: { headerTableSize, maxHeaderListSize: 100_000 } });
       for (let time = 0; time < 2; time++) {
@@ -135,10 +137,10 @@ for (const [title, headers] of Object.entries(blocks))
       }
     });
 
-test('another client reads blocks that just fill their frames, and those that just do not', async (t) => {
+onEach('another client reads blocks that just fill their frames, and those that just do not', async (t) => {
   const port = await served(t, (stream, body) => {
-    stream.respond(headerBlock({ ':status': '200', 'x-long': 'v'.repeat(Number(body)) }));
-    stream.end(headerBlock({ 'x-trailer': 'last' }));
+    stream.respond({ ':status': '200', 'x-long': 'v'.repeat(Number(body)) });
+    stream.end({ 'x-trailer': 'last' });
   });
   const client = session(t, port, { settings: { maxHeaderListSize: 100_000 } });
   // The other fields and the lengths are 12 bytes of the first block, and 13 of the second: a frame has 16,384.
@@ -151,15 +153,15 @@ test('another client reads blocks that just fill their frames, and those that ju
 });
 
 for (const status of [200, 204, 206, 304, 400, 404, 500, 503])
-  test(`an answer of status ${status} that is headers alone is an answer`, async (t) => {
-    const port = await served(t, (stream) => stream.respond(headerBlock({ ':status': String(status) }), true));
+  onEach(`an answer of status ${status} that is headers alone is an answer`, async (t) => {
+    const port = await served(t, (stream) => stream.respond({ ':status': String(status) }, true));
     const { headers, body } = await ask(session(t, port), '/', 'body');
     t.is(Number(headers[':status']), status);
     t.is(body.length, 0);
   });
 
-test('300 calls at once are all answered: the client keeps to the limit that it was told', async (t) => {
-  await using fixture = await serving();
+onEach('300 calls at once are all answered: the client keeps to the limit that it was told', async (t) => {
+  await using fixture = await serving({}, t.context);
   const client = session(t, fixture.port);
   const waiting = Array.from({ length: 300 }, () => {
     const stream = client.request({ ':method': 'POST', ':path': '/' });
@@ -176,8 +178,8 @@ test('300 calls at once are all answered: the client keeps to the limit that it 
   t.is(fixture.calls.length, 300);
 });
 
-test('a ping of another client is answered', async (t) => {
-  await using fixture = await serving();
+onEach('a ping of another client is answered', async (t) => {
+  await using fixture = await serving({}, t.context);
   const client = session(t, fixture.port);
   const payload = Buffer.from('01234567');
   const echo = await new Promise((resolve, reject) =>
@@ -188,8 +190,8 @@ test('a ping of another client is answered', async (t) => {
   t.deepEqual(echo, payload);
 });
 
-const grpcHeaders = headerBlock({ ':status': '200', 'content-type': 'application/grpc+proto' });
-const done = headerBlock({ 'grpc-status': '0', 'x-answered': 'yes' });
+const grpcHeaders = { ':status': '200', 'content-type': 'application/grpc+proto' };
+const done = { 'grpc-status': '0', 'x-answered': 'yes' };
 /** Echoes, but at `/refuse`. */
 const echo = (stream: Http2Stream, body: Buffer): void => {
   const path = stream.headers[':path'];
@@ -232,7 +234,7 @@ const grpc = (t: ExecutionContext, port: number): Client => {
   return client;
 };
 
-test('gRPC: a unary call, small and large', async (t) => {
+onEach('gRPC: a unary call, small and large', async (t) => {
   const client = grpc(t, await served(t, echo));
   for (const size of [0, 1, 16_379, 16_380, 70_000, 5_000_000]) {
     const body = Buffer.alloc(size, 'g');
@@ -240,13 +242,13 @@ test('gRPC: a unary call, small and large', async (t) => {
   }
 });
 
-test('gRPC: a thousand calls at once on one connection', async (t) => {
+onEach('gRPC: a thousand calls at once on one connection', async (t) => {
   const client = grpc(t, await served(t, echo));
   const bodies = Array.from({ length: 1_000 }, (_, index) => Buffer.from(`call ${index} ${'x'.repeat(index)}`));
   t.deepEqual(await Promise.all(bodies.map((body) => call(client, '/echo', body))), bodies);
 });
 
-test('gRPC: an error without a message is told by its status, and early if it comes early', async (t) => {
+onEach('gRPC: an error without a message is told by its status, and early if it comes early', async (t) => {
   const client = grpc(t, await served(t, echo));
   for (const [path, size] of [
     ['/refuse', 3],
@@ -261,8 +263,8 @@ test('gRPC: an error without a message is told by its status, and early if it co
   }
 });
 
-test('gRPC: a call that is cancelled, and one whose deadline passes, are reset alone', async (t) => {
-  await using fixture = await serving();
+onEach('gRPC: a call that is cancelled, and one whose deadline passes, are reset alone', async (t) => {
+  await using fixture = await serving({}, t.context);
   const client = grpc(t, fixture.port);
   const cancelled = call(client, '/silent', Buffer.from('x'), { cancelled: () => fixture.calls.length === 1 });
   t.is((await t.throwsAsync<ServiceError>(cancelled)).code, 1);

@@ -1,8 +1,8 @@
 /** A server of our HTTP/2 whose calls are written down, and the tables of conversations with it. */
 import { type AddressInfo, connect } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { headerBlock } from '../../receivers/http2/hpack.ts';
 import { createHttp2Server, type Http2Server, type Http2Stream } from '../../receivers/http2/server.ts';
+import { createNodeServer } from '../../receivers/otlp-grpc/node-server.ts';
 import { Peer, request, type Settings } from './http2-client.ts';
 
 interface Call {
@@ -25,8 +25,8 @@ export interface Serving extends AsyncDisposable {
   empty(): Promise<void>;
 }
 
-const answer = headerBlock({ ':status': '200', 'content-type': 'text/plain' });
-const trailers = headerBlock({ 'grpc-status': '0' });
+const answer = Object.freeze({ ':status': '200', 'content-type': 'text/plain' });
+const trailers = Object.freeze({ 'grpc-status': '0' });
 
 /** `/` says how long the body was; the others are for tests that need more time, more bytes, or less obedience. */
 const reply = ({ stream, path, bytes }: Call): void => {
@@ -43,9 +43,26 @@ const replyEarly = (call: Call): void => {
   if (call.path === '/early') reply(call);
 };
 
-export const serving = async (options?: Parameters<typeof createHttp2Server>[1]): Promise<Serving> => {
+type CreateServer = typeof createHttp2Server;
+
+/** Every server that gRPC may stand on. What a stream of ours can do beyond the others is for tests of ours alone. */
+const servers = { own: createHttp2Server, node: createNodeServer as unknown as CreateServer };
+
+/** A test over every server; the server is its context. */
+export const onEach = (title: string, run: (t: ExecutionContext<CreateServer>) => Promise<void>): void => {
+  for (const [name, create] of Object.entries(servers))
+    test(`${name}: ${title}`, (t) => {
+      t.context = create;
+      return run(t as ExecutionContext<CreateServer>);
+    });
+};
+
+export const serving = async (
+  options?: Parameters<CreateServer>[1],
+  create: CreateServer = createHttp2Server,
+): Promise<Serving> => {
   const calls: Call[] = [];
-  const http2 = createHttp2Server((stream) => {
+  const http2 = create((stream) => {
     const call: Call = { stream, path: stream.headers[':path'] ?? '', bytes: 0, ended: 0, closed: 0, late: 0 };
     calls.push(call);
     replyEarly(call);

@@ -3,21 +3,21 @@ import { once } from 'node:events';
 import { connect } from 'node:http2';
 import test from 'ava';
 import { data, flag, opening, Peer, preface, request, setting, type, windowUpdate } from './http2-client.ts';
-import { closedOnce, serving } from './http2-fixture.ts';
+import { closedOnce, onEach, serving } from './http2-fixture.ts';
 
 const isSettled = async (promise: Promise<unknown>): Promise<boolean> => {
   const pending = Symbol('pending');
   return (await Promise.race([promise, new Promise((resolve) => setTimeout(() => resolve(pending), 50))])) !== pending;
 };
 
-test('a server without connections closes at once, and may be asked to twice', async (t) => {
-  await using fixture = await serving();
+onEach('a server without connections closes at once, and may be asked to twice', async (t) => {
+  await using fixture = await serving({}, t.context);
   await Promise.all([fixture.http2.close(), fixture.http2.close()]);
   t.false(fixture.http2.server.listening);
 });
 
-test('a connection on which nothing is in hand is told, and closed', async (t) => {
-  await using fixture = await serving();
+onEach('a connection on which nothing is in hand is told, and closed', async (t) => {
+  await using fixture = await serving({}, t.context);
   const peer = fixture.greeted().send(request(7));
   await peer.heard('end 7');
   const closing = fixture.http2.close();
@@ -29,8 +29,8 @@ test('a connection on which nothing is in hand is told, and closed', async (t) =
   t.is(goaway?.payload.readUInt32BE(0), 7, 'the last stream that was taken');
 });
 
-test('connections that have not said anything yet do not hold up the end', async (t) => {
-  await using fixture = await serving();
+onEach('connections that have not said anything yet do not hold up the end', async (t) => {
+  await using fixture = await serving({}, t.context);
   const silent = new Peer(fixture.port);
   const half = new Peer(fixture.port).send(preface.slice(0, 10));
   const noSettings = new Peer(fixture.port).send(preface);
@@ -55,16 +55,16 @@ test('calls in hand are answered, and new ones are refused', async (t) => {
   t.is(fixture.calls[0]?.bytes, 6);
   t.false(await isSettled(closing), 'a call is left');
   t.false(peer.isClosed);
-  fixture.calls[1]?.stream.respond(Buffer.from([0x88]));
-  fixture.calls[1]?.stream.end(Buffer.from([0x88]));
+  fixture.calls[1]?.stream.respond({ ':status': '200' });
+  fixture.calls[1]?.stream.end({ 'grpc-status': '0' });
   await peer.heard('end 3');
   await peer.closed();
   await closing;
   closedOnce(t, fixture);
 });
 
-test('an answer that waits for a window comes whole before the connection ends', async (t) => {
-  await using fixture = await serving();
+onEach('an answer that waits for a window comes whole before the connection ends', async (t) => {
+  await using fixture = await serving({}, t.context);
   const peer = await fixture.greeted([setting.window, 3]).send(request(1)).settled();
   const closing = fixture.http2.close();
   await peer.heard('goaway NO_ERROR');
@@ -76,8 +76,8 @@ test('an answer that waits for a window comes whole before the connection ends',
   closedOnce(t, fixture);
 });
 
-test('a client that goes instead of waiting does not hold up the end', async (t) => {
-  await using fixture = await serving();
+onEach('a client that goes instead of waiting does not hold up the end', async (t) => {
+  await using fixture = await serving({}, t.context);
   const peer = await fixture.greeted().send(request(1, '/silent')).settled();
   const closing = fixture.http2.close();
   await peer.heard('goaway NO_ERROR');
@@ -86,8 +86,8 @@ test('a client that goes instead of waiting does not hold up the end', async (t)
   closedOnce(t, fixture);
 });
 
-test('nobody can connect to a server that closes', async (t) => {
-  await using fixture = await serving();
+onEach('nobody can connect to a server that closes', async (t) => {
+  await using fixture = await serving({}, t.context);
   const held = await fixture.greeted().send(request(1, '/silent')).settled();
   const closing = fixture.http2.close();
   await held.heard('goaway NO_ERROR');
@@ -98,8 +98,8 @@ test('nobody can connect to a server that closes', async (t) => {
   await closing;
 });
 
-test('another client takes the end for what it is, and gets its answer', async (t) => {
-  await using fixture = await serving();
+onEach('another client takes the end for what it is, and gets its answer', async (t) => {
+  await using fixture = await serving({}, t.context);
   const client = connect(`http://127.0.0.1:${fixture.port}`);
   const stream = client.request({ ':method': 'POST' });
   stream.write('half');
@@ -116,8 +116,8 @@ test('another client takes the end for what it is, and gets its answer', async (
   closedOnce(t, fixture);
 });
 
-test('a server that is destroyed cuts every connection, and closes every call once', async (t) => {
-  await using fixture = await serving();
+onEach('a server that is destroyed cuts every connection, and closes every call once', async (t) => {
+  await using fixture = await serving({}, t.context);
   const peers = await Promise.all(
     [1, 2, 3].map(() =>
       fixture.greeted([setting.window, 0]).send(request(1), opening(3, '/silent'), opening(5, '/early')).settled(),

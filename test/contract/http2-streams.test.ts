@@ -220,9 +220,9 @@ test('what a call is told of its request', async (t) => {
   t.true(call?.stream.isClosed);
   t.is(call?.closed, 1);
   // Nothing of what comes too late is sent, and nothing throws.
-  call?.stream.respond(Buffer.from([0x88]));
+  call?.stream.respond({ ':status': '200' });
   call?.stream.write(Buffer.from('late'));
-  call?.stream.end(Buffer.from([0x88]));
+  call?.stream.end({ 'grpc-status': '0' });
   call?.stream.reset(2);
   await peer.settled();
   t.deepEqual(

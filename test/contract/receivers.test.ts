@@ -52,9 +52,13 @@ for (const signal of signals) {
     });
   }
 
-  for (const gzip of [false, true]) {
-    test(`otlp-grpc: ${signal} ${gzip ? 'as gzip' : 'plain'} are on the bus when the answer is there`, async (t) => {
-      await using fixture = await running();
+  for (const [gzip, server] of [
+    [false, 'own'],
+    [true, 'own'],
+    [true, 'node'],
+  ] as const) {
+    test(`otlp-grpc: ${signal} ${gzip ? 'as gzip' : 'plain'} are on the bus when the answer is there: ${server} server`, async (t) => {
+      await using fixture = await running({ environment: { OIQ_GRPC_SERVER: server } });
       const { error, response } = await call(fixture, grpcPath(signal), body, { gzip });
       t.is(error, undefined);
       t.is(response?.length, 0);
@@ -341,42 +345,44 @@ test('the daily volume of the plan ends with 429 until midnight UTC', async (t) 
   t.true(error?.metadata.get('grpc-status-details-bin')[0]?.includes('google.rpc.RetryInfo'));
 });
 
-test('gRPC: unknown methods, broken frames and unknown encodings have their own codes', async (t) => {
-  await using fixture = await running();
-  t.is((await call(fixture, '/opentelemetry.Nothing/Export', request('logs'))).error?.code, 12);
-  t.is((await call(fixture, grpcPath('logs'), randomBytes(300))).error?.code, 3);
-  t.is(fixture.bus.deadLetters()[0]?.headers.origin, 'otlp-grpc');
-  t.is((await call({ ...fixture, secret: 'no key' }, grpcPath('logs'), request('logs'))).error?.code, 16);
-  const { error } = await call(fixture, grpcPath('logs'), Buffer.alloc(51 * 1024 * 1024));
-  t.is(error?.code, 8);
-  t.is(error?.metadata.get('grpc-status-details-bin').length, 0);
-});
+for (const server of ['own', 'node'])
+  test(`gRPC on the ${server} server: unknown methods, broken frames and unknown encodings have their own codes`, async (t) => {
+    await using fixture = await running({ environment: { OIQ_GRPC_SERVER: server } });
+    t.is((await call(fixture, '/opentelemetry.Nothing/Export', request('logs'))).error?.code, 12);
+    t.is((await call(fixture, grpcPath('logs'), randomBytes(300))).error?.code, 3);
+    t.is(fixture.bus.deadLetters()[0]?.headers.origin, 'otlp-grpc');
+    t.is((await call({ ...fixture, secret: 'no key' }, grpcPath('logs'), request('logs'))).error?.code, 16);
+    const { error } = await call(fixture, grpcPath('logs'), Buffer.alloc(51 * 1024 * 1024));
+    t.is(error?.code, 8);
+    t.is(error?.metadata.get('grpc-status-details-bin').length, 0);
+  });
 
-test('gRPC: the deadline of a call is kept even when the bus does not answer', async (t) => {
-  await using fixture = await running();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  fixture.bus.held = promise;
-  const client = new Client(fixture.grpc, credentials.createInsecure());
-  const metadata = new Metadata();
-  metadata.set('authorization', `Bearer ${fixture.secret}`);
-  const same = (value: Buffer) => value;
-  const code = await new Promise((done) => {
-    const deadline = { deadline: Date.now() + 400 };
-    client.makeUnaryRequest(grpcPath('logs'), same, same, request('logs'), metadata, deadline, (error) =>
-      done(error?.code),
-    );
+for (const server of ['own', 'node'])
+  test(`gRPC on the ${server} server: the deadline of a call is kept even when the bus does not answer`, async (t) => {
+    await using fixture = await running({ environment: { OIQ_GRPC_SERVER: server } });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    fixture.bus.held = promise;
+    const client = new Client(fixture.grpc, credentials.createInsecure());
+    const metadata = new Metadata();
+    metadata.set('authorization', `Bearer ${fixture.secret}`);
+    const same = (value: Buffer) => value;
+    const code = await new Promise((done) => {
+      const deadline = { deadline: Date.now() + 400 };
+      client.makeUnaryRequest(grpcPath('logs'), same, same, request('logs'), metadata, deadline, (error) =>
+        done(error?.code),
+      );
+    });
+    t.is(code, 4);
+    // A client that does not look at its own clock.
+    metadata.set('grpc-timeout', '300m');
+    const told = await new Promise<ServiceError | null>((done) => {
+      client.makeUnaryRequest(grpcPath('logs'), same, same, request('logs'), metadata, (error) => done(error));
+    });
+    t.is(told?.code, 4);
+    t.regex(told?.details ?? '', /the deadline passed before the request was durable/);
+    resolve();
+    client.close();
   });
-  t.is(code, 4);
-  // A client that does not look at its own clock.
-  metadata.set('grpc-timeout', '300m');
-  const told = await new Promise<ServiceError | null>((done) => {
-    client.makeUnaryRequest(grpcPath('logs'), same, same, request('logs'), metadata, (error) => done(error));
-  });
-  t.is(told?.code, 4);
-  t.regex(told?.details ?? '', /the deadline passed before the request was durable/);
-  resolve();
-  client.close();
-});
 
 const letter = {
   id: '1',
@@ -510,22 +516,23 @@ test('a request that breaks off is forgotten, and the receivers still stop', asy
   await fixture[Symbol.asyncDispose]();
 });
 
-test('requests in hand are answered when the receivers stop, and then nothing listens', async (t) => {
-  const fixture = await running();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  fixture.bus.held = promise;
-  const publishes = async (count: number): Promise<void> => {
-    while (fixture.bus.publishes < count) await new Promise((done) => setTimeout(done, 10));
-  };
-  const http = post(fixture, request('logs'));
-  await publishes(1);
-  const grpc = call(fixture, grpcPath('logs'), request('logs'));
-  await publishes(2);
-  const stopped = fixture.receivers.stop();
-  resolve();
-  t.is((await http).status, 200);
-  t.is((await grpc).error, undefined);
-  await stopped;
-  await t.throwsAsync(post(fixture, request('logs')));
-  await fixture[Symbol.asyncDispose]();
-});
+for (const server of ['own', 'node'])
+  test(`requests in hand are answered when the receivers stop, and then nothing listens: ${server} server of gRPC`, async (t) => {
+    const fixture = await running({ environment: { OIQ_GRPC_SERVER: server } });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    fixture.bus.held = promise;
+    const publishes = async (count: number): Promise<void> => {
+      while (fixture.bus.publishes < count) await new Promise((done) => setTimeout(done, 10));
+    };
+    const http = post(fixture, request('logs'));
+    await publishes(1);
+    const grpc = call(fixture, grpcPath('logs'), request('logs'));
+    await publishes(2);
+    const stopped = fixture.receivers.stop();
+    resolve();
+    t.is((await http).status, 200);
+    t.is((await grpc).error, undefined);
+    await stopped;
+    await t.throwsAsync(post(fixture, request('logs')));
+    await fixture[Symbol.asyncDispose]();
+  });
