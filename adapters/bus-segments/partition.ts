@@ -1,6 +1,7 @@
 /** One partition: its segments, its one writer, and who waits for what is written. */
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -21,6 +22,8 @@ import {
 
 /** One write takes at most this much of what waits. */
 const groupBytes = 32 * 1024 * 1024;
+/** Checksums of so much are made in one turn of the loop: a large publish must not keep others waiting. */
+const turnBytes = 4 * 1024 * 1024;
 
 export interface PartitionOptions {
   readonly topic: string;
@@ -43,6 +46,24 @@ interface Waiting {
   resolve(): void;
   reject(error: Error): void;
 }
+
+/** Gives each record its place and checksum; answers the bytes to write. */
+const stampAll = async (group: readonly Waiting[], first: number, timestampMs: number): Promise<Uint8Array[]> => {
+  const buffers: Uint8Array[] = [];
+  let offset = first;
+  let stamped = 0;
+  for (const { entries, transaction } of group)
+    for (const entry of entries) {
+      stamp(entry, { offset: offset++, timestampMs, transaction, group: first });
+      buffers.push(entry.head);
+      if (entry.value.length > 0) buffers.push(entry.value);
+      stamped += entry.value.length;
+      if (stamped < turnBytes) continue;
+      stamped = 0;
+      await nextTurn();
+    }
+  return buffers;
+};
 
 export interface Keep {
   readonly milliseconds: number;
@@ -316,15 +337,7 @@ export class PartitionLog implements ReadableLog {
     if (segment === undefined || file === undefined) throw new Error('the segment file is not open');
     const first = this.#end;
     const timestampMs = this.#options.clock.now();
-    const buffers: Uint8Array[] = [];
-    let offset = first;
-    for (const { entries, transaction } of group)
-      for (const entry of entries) {
-        stamp(entry, { offset: offset++, timestampMs, transaction, group: first });
-        buffers.push(entry.head);
-        if (entry.value.length > 0) buffers.push(entry.value);
-      }
-    await file.write(buffers, segment.size);
+    await file.write(await stampAll(group, first, timestampMs), segment.size);
     try {
       await file.sync();
     } catch (error) {

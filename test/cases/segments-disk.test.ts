@@ -201,3 +201,30 @@ test('a group that missed records says which, and its run rejects', async (t) =>
   t.deepEqual(texts, []);
   t.regex(failure, /^letters\/0: offset 3 is no longer kept: offsets 3 to 3 are gone, the next one is 4/);
 });
+
+test('a large publish lets the loop turn while its checksums are made', async (t) => {
+  let turns = 0;
+  let turnsAtWrite = 0;
+  const log = await segmentsUnderTest(t);
+  const bus = await log.open({
+    disk: faulty({
+      write: async () => {
+        turnsAtWrite = turns;
+      },
+    }),
+  });
+  const producer = await bus.producer();
+  const messages = (count: number) =>
+    Array.from({ length: count }, () => ({ topic: topic.name, key: '', value: Buffer.alloc(900_000), headers: {} }));
+  await producer.publish(messages(1));
+  turns = 0;
+  const count = (): void => {
+    turns++;
+    timer = setImmediate(count);
+  };
+  let timer = setImmediate(count);
+  await producer.publish(messages(40));
+  clearImmediate(timer);
+  // 36 MB, of which one turn may take 4 MiB and the record that reaches it.
+  t.true(turnsAtWrite >= 7, `${turnsAtWrite} turns`);
+});

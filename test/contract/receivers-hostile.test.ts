@@ -18,7 +18,7 @@ const sendApart = (url: string, headers: Record<string, string>, body: Uint8Arra
       `const { workerData, parentPort } = require('node:worker_threads');
        const { request } = require('node:http');
        const { url, headers, body } = workerData;
-       const sent = request(url, { method: 'POST', headers: { ...headers, 'content-length': body.length } }, (response) => {
+       const sent = request(url, { method: 'POST', headers: 'transfer-encoding' in headers ? headers : { ...headers, 'content-length': body.length } }, (response) => {
          response.resume();
          parentPort.postMessage(response.statusCode);
        });
@@ -104,6 +104,51 @@ for (const [name, status, headers, make] of bodies) {
     t.log(`${least.toFixed(0)} ms`);
   });
 }
+
+/** Bytes of the largest `Buffer` that is joined in this thread while `work` runs. */
+const largestJoin = async (work: () => Promise<unknown>): Promise<number> => {
+  const { concat } = Buffer;
+  let largest = 0;
+  Buffer.concat = (parts, length) => {
+    const joined = concat(parts, length);
+    largest = Math.max(largest, joined.length);
+    return joined;
+  };
+  await work().finally(() => {
+    Buffer.concat = concat;
+  });
+  return largest;
+};
+
+const plainBodies: readonly [string, number, Record<string, string>, Buffer][] = [
+  ['spaces as JSON', 400, json, Buffer.alloc(49 * mebibyte, ' ')],
+  ['zeros as protobuf', 400, protobuf, Buffer.alloc(49 * mebibyte)],
+  ['empty parts', 200, protobuf, Buffer.alloc(49 * mebibyte, Buffer.from([0x0a, 0]))],
+];
+
+for (const [name, status, headers, body] of plainBodies)
+  test.serial(`49 MiB of ${name} are never copied at once`, async (t) => {
+    await using fixture = await running({ plan: manyRequests });
+    fixture.bus.keeps = false;
+    const largest = await largestJoin(async () => {
+      t.is(await sendApart(`${fixture.http}/v1/logs`, { ...headers, 'x-license-key': fixture.secret }, body), status);
+    });
+    t.true(largest < mebibyte, `${largest} bytes`);
+  });
+
+test.serial('a body above the cap, of unknown length, is kept up to the cap and never copied at once', async (t) => {
+  await using fixture = await running({ plan: manyRequests });
+  const headers = { ...protobuf, 'x-license-key': fixture.secret, 'transfer-encoding': 'chunked' };
+  const largest = await largestJoin(async () => {
+    t.is(await sendApart(`${fixture.http}/v1/logs`, headers, Buffer.alloc(51 * mebibyte)), 413);
+  });
+  t.true(largest < mebibyte, `${largest} bytes`);
+  const letters = fixture.bus.messages.map(({ value }) => value.length);
+  t.is(
+    letters.reduce((sum, length) => sum + length, 0),
+    50 * mebibyte,
+  );
+});
 
 test.serial('many large bodies at once do not grow memory beyond a bound', async (t) => {
   await using fixture = await running({ plan: manyRequests });

@@ -1,5 +1,6 @@
 /** What OTLP and remote-write promise beyond what holds for every receiver (`every-receiver.test.ts`). */
 import { createHash, randomBytes } from 'node:crypto';
+import { connect as connectHttp2 } from 'node:http2';
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import test from 'ava';
@@ -12,7 +13,7 @@ import { requestFromJson } from '../../schemas/otlp/json.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
 import { licenseKeys } from '../../schemas/resources/license-key.ts';
 import { defaultPlans } from '../../schemas/resources/plan.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import { type Signal, topics, type UsageReport } from '../../schemas/topics.ts';
 import { jsonRequest, nestedArrays, request, writeRequest, writeRequest2 } from './receivers-bodies.ts';
 import { call, grpcPath, post, protobuf } from './receivers-calls.ts';
 import { manyRequests, running, tenantId } from './receivers-fixture.ts';
@@ -252,6 +253,31 @@ test('a body above the cap is answered 413: announced, streamed and once decompr
   t.is(cut?.body.length, 50 * 1024 * 1024);
   t.false(whole?.headers.cut);
   t.deepEqual(whole?.body, compressed);
+});
+
+test('gRPC: what is announced and does not come is not counted', async (t) => {
+  await using fixture = await running();
+  const client = connectHttp2(`http://${fixture.grpc}`);
+  const stream = client.request({
+    ...{ ':method': 'POST', ':path': grpcPath('logs'), 'content-type': 'application/grpc' },
+    'x-license-key': fixture.secret,
+  });
+  let status: unknown;
+  stream.on('response', (headers) => {
+    status = headers['grpc-status'];
+  });
+  stream.on('error', () => undefined);
+  // A message of 4 GiB, and two bytes of it.
+  stream.end(Buffer.from([0, 0xff, 0xff, 0xff, 0xff, 1, 2]));
+  await new Promise((resolve) => stream.once('close', resolve).resume());
+  client.destroy();
+  t.is(status, '8');
+  await fixture.receivers.stop();
+  t.is(fixture.bus.deadLetters().length, 0);
+  const rows = fixture.bus.messages
+    .filter(({ topic }) => topic === topics.usage.name)
+    .flatMap(({ value }) => (JSON.parse(Buffer.from(value).toString()) as UsageReport).rows);
+  t.like(rows, [{ reason: 'too-large', requests: 1, bytes: 0 }]);
 });
 
 test('small requests of one key share messages, each durable for itself', async (t) => {
