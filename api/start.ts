@@ -108,7 +108,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
     metrics: options.metrics,
     checkResponses: options.checkResponses ?? false,
   });
-  for (const job of upkeep) jobs.start(job, { ...options, tokens, collections });
+  for (const job of upkeep) jobs.start(job, { ...options, tokens, collections, evidenceKey: evidence.key });
   const stopped = Promise.withResolvers<void>();
 
   return {

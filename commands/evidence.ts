@@ -73,20 +73,29 @@ const problemOf = (
 };
 
 const reportOf = (
-  { header, records, erasedDetails, heads, lastHead }: FileFindings,
+  { header, records, erasedDetails, erasures, heads, lastHead }: FileFindings,
   problem: string | undefined,
 ): string => {
+  const gone = erasedDetails === 0 ? '' : `; the details of ${erasedDetails} records were erased, as said above`;
   const lines = [
     `organization     ${header.organization} (${header.tenantId})`,
     `exported         ${header.exportedAt}`,
     `key              ${header.keyId}`,
-    `records          ${records} found good, the details of ${erasedDetails} erased`,
+    `records          ${records} found good`,
+    ...erasures.map(erasureLine),
     `signed heads     ${heads} found good`,
     ...(lastHead === undefined ? [] : [`last signed      ${lastHead.size} records at ${lastHead.signedAt}`]),
     ...(lastHead !== undefined && lastHead.size < records
       ? [`not signed yet   ${records - lastHead.size} records`]
       : []),
-    problem === undefined ? 'VERIFIED: nothing was changed, removed or moved' : `NOT VERIFIED: ${problem}`,
+    problem === undefined ? `VERIFIED: no record was changed, removed or moved${gone}` : `NOT VERIFIED: ${problem}`,
   ];
   return lines.join('\n');
+};
+
+const erasureLine = ({ sequence, at, actor, subject, signed, details }: FileFindings['erasures'][number]): string => {
+  const who = actor.type === 'system' ? 'the system' : `${actor.type} ${actor.id}`;
+  const whose = subject ?? 'everybody';
+  const what = signed ? `the details of ${details} records` : 'nothing, since it is unsigned:';
+  return `erased           ${what} by ${who} at ${at}, of ${whose} (record ${sequence})`;
 };

@@ -28,22 +28,31 @@ export const hashOf = (tenantId: string, record: Omit<AuditRecord, 'hash' | 'det
   return hash('sha256', previousHash + canonicalJson(said));
 };
 
-const linkedTo = (end: AuditHead, tenantId: string, { details: told, ...entry }: Unchained): AuditRecord => {
+type Sign = (recordHash: string) => string;
+
+const linkedTo = (
+  end: AuditHead,
+  tenantId: string,
+  { details: told, ...entry }: Unchained,
+  sign: Sign | undefined,
+): AuditRecord => {
   // In the form in which it will be read again: dates are text by then, and what is undefined is gone.
   const stored = JSON.parse(JSON.stringify(told)) as typeof told;
   const details: AuditDetails = { salt: randomBytes(16).toString('base64url'), ...stored };
   const said = { ...entry, sequence: end.sequence + 1, detailsHash: detailsHashOf(details), previousHash: end.hash };
-  return { ...said, details, hash: hashOf(tenantId, said) };
+  const recordHash = hashOf(tenantId, said);
+  return { ...said, details, hash: recordHash, ...(sign !== undefined && { signature: sign(recordHash) }) };
 };
 
 /**
  * Appends to a tenant's chain within a transaction. Reading and replacing the head makes every other writer of the tenant
- * wait or start again, so that the chain never forks. Gives the chain's new end.
+ * wait or start again, so that the chain never forks. Erasures are signed, with `sign`. Gives the chain's new end.
  */
 export const appendRecords = async (
   transaction: Pick<Documents, 'of'>,
   tenantId: string,
   entries: readonly Unchained[],
+  sign?: Sign,
 ): Promise<AuditHead> => {
   const documents = transaction.of(tenantId);
   const heads = documents.collection(auditHeads);
@@ -51,7 +60,7 @@ export const appendRecords = async (
   const head = await heads.find(auditHeadId);
   let end: AuditHead = { sequence: head?.sequence ?? 0, hash: head?.hash ?? chainStart };
   const linked = entries.map((entry) => {
-    const record = linkedTo(end, tenantId, entry);
+    const record = linkedTo(end, tenantId, entry, sign);
     end = record;
     return record;
   });

@@ -2,8 +2,9 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { type Actor, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { appendRecords } from './chain.ts';
+import { erasureAction, everybody } from './erasures.ts';
+import type { EvidenceKey } from './evidence-key.ts';
 import { recordsInOrder } from './record-pages.ts';
-import { erasureAction, everybody } from './verification.ts';
 
 export interface Erasure {
   readonly tenantId: string;
@@ -19,23 +20,22 @@ const erasedTogether = 100;
 
 /**
  * Takes the details (names, addresses, differences) out of audit records, and gives the number of records. The records
- * stay, and the chain verifies without them. The erasure is recorded first; one that was cut short is finished by calling again.
+ * stay, and the chain verifies without them. The erasure is recorded first, and signed; one that was cut short is finished by calling again.
  */
 export const eraseDetails = async (
-  { documents, clock }: { readonly documents: Documents; readonly clock: Clock },
+  { documents, clock, key }: { readonly documents: Documents; readonly clock: Clock; readonly key: EvidenceKey },
   { tenantId, subjectId, actor, requestId }: Erasure,
 ): Promise<number> => {
+  const entry = {
+    at: new Date(clock.now()).toISOString(),
+    action: erasureAction,
+    actor,
+    resource: { type: erasureAction.slice(0, erasureAction.indexOf('.')), id: subjectId ?? everybody },
+    requestId,
+    details: { actorName: '', resourceName: '', address: '', changes: [] },
+  };
   const { sequence } = await documents.transaction((transaction) =>
-    appendRecords(transaction, tenantId, [
-      {
-        at: new Date(clock.now()).toISOString(),
-        action: erasureAction,
-        actor,
-        resource: { type: erasureAction.slice(0, erasureAction.indexOf('.')), id: subjectId ?? everybody },
-        requestId,
-        details: { actorName: '', resourceName: '', address: '', changes: [] },
-      },
-    ]),
+    appendRecords(transaction, tenantId, [entry], (recordHash) => key.signErasure(tenantId, recordHash)),
   );
   const concerned = subjectId === undefined ? {} : { $or: [{ 'actor.id': subjectId }, { 'resource.id': subjectId }] };
   let erased = 0;

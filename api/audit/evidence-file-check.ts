@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { EvidenceHeader, EvidenceLine } from './evidence-file.ts';
 import { type PublicEvidenceKey, publicEvidenceKey } from './evidence-key.ts';
-import { erasureAction, type Findings, Verification } from './verification.ts';
+import { type Findings, Verification } from './verification.ts';
 
 /** What was found in a file, and what it says of itself. */
 export interface FileFindings extends Findings {
@@ -12,20 +12,18 @@ export interface FileFindings extends Findings {
 /** Not an evidence file, or not a whole one. */
 export class EvidenceFileError extends Error {}
 
-/** Reads a file twice, line by line, and checks it. Throws `EvidenceFileError` for what is no such file. */
+/** Reads a file line by line and checks it. Throws `EvidenceFileError` for what is no such file. */
 export const verifyEvidenceFile = async (path: string): Promise<FileFindings> => {
   const header = await headerOf(path);
-  const erasures = new Map<string, number>();
-  for await (const line of linesOf(path))
-    if (line.type === 'record' && line.record.action === erasureAction)
-      erasures.set(line.record.resource.id, line.record.sequence);
-  const verification = new Verification({ tenantId: header.tenantId, signed: keyOf(header).signed, erasures });
+  const verification = new Verification({ tenantId: header.tenantId, key: keyOf(header) });
+  let findings: FileFindings | undefined;
   for await (const line of linesOf(path)) {
     if (line.type === 'record') verification.record(line.record);
     else if (line.type === 'head') verification.head(line.head);
-    else return { header, ...verification.finish(line) };
+    else findings = { header, ...verification.finish(line) };
   }
-  throw new EvidenceFileError('the file was cut: its last line is missing');
+  if (findings === undefined) throw new EvidenceFileError('the file was cut: its last line is missing');
+  return findings;
 };
 
 const keyOf = ({ publicKey, keyId }: EvidenceHeader): PublicEvidenceKey => {

@@ -1,11 +1,14 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import type { EvidenceHead } from '../../schemas/evidence.ts';
+import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
 import type { SecretBox } from '../identity/secret-box.ts';
 import { canonicalJson } from './canonical-json.ts';
 
-/** Signs heads. It follows from the installation's secret key, so it lies in no store, and every instance has the same. */
+/** Signs tree heads and erasures. It follows from the installation's secret key, so it lies in no store, and every instance has the same. */
 export interface EvidenceKey extends PublicEvidenceKey {
   sign(head: Unsigned): EvidenceHead;
+  /** The signature of an erasure whose record has this hash. */
+  signErasure(tenantId: string, recordHash: string): string;
 }
 
 /** What whoever checks heads needs. */
@@ -16,6 +19,8 @@ export interface PublicEvidenceKey {
   readonly publicKey: string;
   /** Whether this key signed all that the head says. */
   signed(head: EvidenceHead): boolean;
+  /** Whether this key signed the erasure that the record tells. That the record's hash is right is not looked at. */
+  signedErasure(tenantId: string, record: Pick<AuditRecord, 'hash' | 'signature'>): boolean;
 }
 
 type Unsigned = Omit<EvidenceHead, 'signature' | 'keyId'>;
@@ -29,6 +34,11 @@ const purpose = 'oiq evidence head 1';
 const signedText = ({ tenantId, size, root, lastHash, signedAt, keyId }: Omit<EvidenceHead, 'signature'>): Buffer =>
   Buffer.from(canonicalJson({ purpose, tenantId, size, root, lastHash, signedAt, keyId }));
 
+const erasurePurpose = 'oiq audit erasure 1';
+
+const erasureText = (tenantId: string, recordHash: string): Buffer =>
+  Buffer.from(canonicalJson({ purpose: erasurePurpose, tenantId, hash: recordHash }));
+
 const publicPart = (key: KeyObject): PublicEvidenceKey => {
   const id = hash('sha256', key.export({ type: 'spki', format: 'der' })).slice(0, 16);
   return {
@@ -36,6 +46,9 @@ const publicPart = (key: KeyObject): PublicEvidenceKey => {
     publicKey: key.export({ type: 'spki', format: 'pem' }).toString(),
     signed: (head) =>
       head.keyId === id && verify(null, signedText(head), key, Buffer.from(head.signature, 'base64url')),
+    signedErasure: (tenantId, { hash: recordHash, signature }) =>
+      signature !== undefined &&
+      verify(null, erasureText(tenantId, recordHash), key, Buffer.from(signature, 'base64url')),
   };
 };
 
@@ -56,5 +69,7 @@ export const evidenceKeyOf = (box: SecretBox): EvidenceKey => {
       const head = { ...unsigned, keyId: known.id };
       return { ...head, signature: sign(null, signedText(head), privateKey).toString('base64url') };
     },
+    signErasure: (tenantId, recordHash) =>
+      sign(null, erasureText(tenantId, recordHash), privateKey).toString('base64url'),
   };
 };

@@ -1,12 +1,15 @@
 import type { EvidenceHead } from '../../schemas/evidence.ts';
 import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
 import { chainStart, detailsHashOf, hashOf } from './chain.ts';
+import { Erasures, type RecordedErasure } from './erasures.ts';
+import type { PublicEvidenceKey } from './evidence-key.ts';
 import { GrowingTree, leafHashOf } from './merkle.ts';
 
 export const breakKinds = [
   'record-edited',
   'details-edited',
   'details-removed',
+  'erasure-unsigned',
   'record-removed',
   'records-reordered',
   'record-replaced',
@@ -32,25 +35,18 @@ export interface Findings {
   readonly firstBreak: ChainBreak | undefined;
   /** Records found good, up to the first break. */
   readonly records: number;
+  /** Records whose details are gone by a signed erasure. */
   readonly erasedDetails: number;
+  /** Every erasure that is recorded, signed or not, in the order of the chain. */
+  readonly erasures: readonly RecordedErasure[];
   readonly heads: number;
   readonly lastHead: EvidenceHead | undefined;
 }
 
-/** The action under which an erasure of details is recorded; its resource is whose, or `everybody`. */
-export const erasureAction = 'audit-log.erase';
-export const everybody = '*';
-
 export interface VerificationOptions {
   readonly tenantId: string;
-  readonly signed: (head: EvidenceHead) => boolean;
-  /** Sequence of the last recorded erasure of each subject. */
-  readonly erasures: ReadonlyMap<string, number>;
+  readonly key: PublicEvidenceKey;
 }
-
-/** Whether a recorded erasure accounts for the missing details. */
-export const isErased = (record: AuditRecord, erasures: ReadonlyMap<string, number>): boolean =>
-  [everybody, record.actor.id, record.resource.id].some((subject) => (erasures.get(subject) ?? 0) > record.sequence);
 
 /**
  * Checks a chain from its first record, in memory that does not grow with it. Records come in the order of their places, and each
@@ -60,11 +56,11 @@ export const isErased = (record: AuditRecord, erasures: ReadonlyMap<string, numb
 export class Verification {
   readonly #options: VerificationOptions;
   readonly #tree = new GrowingTree();
+  readonly #erasures: Erasures;
   /** Records looked at, good or not. */
   #seen = 0;
   #lastHash = chainStart;
   #previousOfLast: string | undefined;
-  #erasedDetails = 0;
   #heads = 0;
   #lastHead: EvidenceHead | undefined;
   #beyond: EvidenceHead | undefined;
@@ -74,10 +70,15 @@ export class Verification {
 
   constructor(options: VerificationOptions) {
     this.#options = options;
+    const { tenantId, key } = options;
+    this.#erasures = new Erasures(
+      (record) => hashOf(tenantId, record) === record.hash && key.signedErasure(tenantId, record),
+    );
   }
 
-  get broken(): boolean {
-    return this.#break !== undefined;
+  /** Whether details are missing for which no erasure accounts so far. */
+  get lacksErasures(): boolean {
+    return this.#erasures.unaccounted() !== undefined;
   }
 
   /** Records found good so far. */
@@ -87,16 +88,23 @@ export class Verification {
 
   record(record: AuditRecord): void {
     this.#seen++;
+    // Also after a break: an erasure is signed by itself.
+    this.erasure(record);
     if (this.#break !== undefined) {
       this.#seek(record, this.#break);
       return;
     }
     this.#break = this.#misplaced() ?? this.#placed(record) ?? this.#unchanged(record);
     if (this.#break !== undefined) return;
-    if (record.details === null) this.#erasedDetails++;
+    if (record.details === null) this.#erasures.missing(record);
     this.#tree.append(leafHashOf(Buffer.from(record.hash, 'hex')));
     this.#previousOfLast = this.#lastHash;
     this.#lastHash = record.hash;
+  }
+
+  /** Takes a record after the end of what is checked, if it is an erasure: details may go while a chain is checked. */
+  erasure(record: AuditRecord): void {
+    this.#erasures.record(record);
   }
 
   head(head: EvidenceHead): void {
@@ -113,11 +121,14 @@ export class Verification {
 
   /** Ends with what the head document says of the chain's end; without it where there is none to compare. */
   finish(end?: { readonly sequence: number; readonly hash: string }): Findings {
-    this.#break ??= this.#endBreak(end);
+    // Details are missed of good records alone, which come before any break.
+    const removed = this.#removedDetails();
+    const { recorded } = this.#erasures;
     return {
-      firstBreak: this.#break,
-      records: this.size,
-      erasedDetails: this.#erasedDetails,
+      firstBreak: removed ?? this.#break ?? this.#endBreak(end),
+      records: removed === undefined ? this.size : removed.sequence - 1,
+      erasedDetails: recorded.reduce((sum, { details }) => sum + details, 0),
+      erasures: recorded,
       heads: this.#heads,
       lastHead: this.#lastHead,
     };
@@ -170,16 +181,26 @@ export class Verification {
         sequence: Math.max(1, sequence - 1),
         message: `record ${sequence} follows another record than the one before it: one of the two was replaced`,
       };
-    if (details === null) {
-      if (isErased(record, this.#options.erasures)) return undefined;
+    if (details === null) return undefined;
+    if (detailsHashOf(details) === record.detailsHash) return undefined;
+    return { kind: 'details-edited', sequence, message: `the details of record ${sequence} are not those recorded` };
+  }
+
+  #removedDetails(): ChainBreak | undefined {
+    const found = this.#erasures.unaccounted();
+    if (found === undefined) return undefined;
+    const { sequence, claimedBy } = found;
+    if (claimedBy === undefined)
       return {
         kind: 'details-removed',
         sequence,
         message: `the details of record ${sequence} are gone, and no erasure of them is recorded`,
       };
-    }
-    if (detailsHashOf(details) === record.detailsHash) return undefined;
-    return { kind: 'details-edited', sequence, message: `the details of record ${sequence} are not those recorded` };
+    return {
+      kind: 'erasure-unsigned',
+      sequence,
+      message: `the details of record ${sequence} are gone by the unsigned erasure of record ${claimedBy.sequence}: it was forged, or recorded by a version that did not sign erasures`,
+    };
   }
 
   #seek({ previousHash }: AuditRecord, { sequence: place }: ChainBreak): void {
@@ -195,7 +216,7 @@ export class Verification {
   #headBreak(head: EvidenceHead): ChainBreak | undefined {
     const { size, root, signedAt, tenantId } = head;
     const from = (this.#lastHead?.size ?? 0) + 1;
-    if (tenantId !== this.#options.tenantId || !this.#options.signed(head))
+    if (tenantId !== this.#options.tenantId || !this.#options.key.signed(head))
       return {
         kind: 'head-forged',
         sequence: from,

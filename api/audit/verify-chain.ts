@@ -4,7 +4,7 @@ import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
 import type { PublicEvidenceKey } from './evidence-key.ts';
 import type { HeadStore } from './head-store.ts';
 import { newestSequence, notedEnd, recordsInOrder } from './record-pages.ts';
-import { erasureAction, type Findings, isErased, Verification } from './verification.ts';
+import { type Findings, Verification } from './verification.ts';
 
 export interface EvidenceStores {
   readonly documents: Documents;
@@ -61,32 +61,21 @@ export async function* chainItems(
   for (; !head.done; head = await signed.next()) yield { head: head.value };
 }
 
-/** Sequence of the last recorded erasure of each subject. */
-const erasuresOf = async (documents: Documents, tenantId: string): Promise<Map<string, number>> => {
-  const erasures = new Map<string, number>();
-  for await (const { resource, sequence } of recordsInOrder(documents, tenantId, {}, { action: erasureAction }))
-    erasures.set(resource.id, sequence);
-  return erasures;
-};
-
 /**
- * Checks a tenant's whole chain against itself, its details and every signed head. Memory does not grow with the
+ * Checks a tenant's whole chain against itself, its details and every signed tree head. Memory does not grow with the
  * chain, and others are served in between. Appending may go on meanwhile.
  */
 export const verifyChain = async (stores: EvidenceStores, tenantId: string): Promise<Verified> => {
   const { documents, key } = stores;
-  const erasures = await erasuresOf(documents, tenantId);
   const extent = await extentOf(stores, tenantId);
-  const verification = new Verification({ tenantId, signed: key.signed, erasures });
+  const verification = new Verification({ tenantId, key });
   for await (const item of chainItems(stores, tenantId, extent)) {
     if ('head' in item) verification.head(item.head);
-    else {
-      const { record } = item;
-      // Details may have been erased since erasures were read.
-      if (record.details === null && !verification.broken && !isErased(record, erasures))
-        for (const [subject, sequence] of await erasuresOf(documents, tenantId)) erasures.set(subject, sequence);
-      verification.record(record);
-    }
+    else verification.record(item.record);
   }
+  // Details may have been erased since the extent was read.
+  if (verification.lacksErasures)
+    for await (const record of recordsInOrder(documents, tenantId, { after: extent.upTo }))
+      verification.erasure(record);
   return { ...verification.finish(extent.end), extent };
 };

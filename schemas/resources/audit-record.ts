@@ -27,7 +27,7 @@ export const AuditDetails = z.strictObject({
 });
 export type AuditDetails = z.output<typeof AuditDetails>;
 
-/** One link of a tenant's chain, stored under the tenant with the id `auditRecordId`. Everything but `hash` and `details` is what `hash` covers. */
+/** One link of a tenant's chain, stored under the tenant with the id `auditRecordId`. Everything but `hash`, `details` and `signature` is what `hash` covers. */
 export const AuditRecord = z.strictObject({
   /** 1, 2, 3 … without gaps within the tenant. */
   sequence: z.int().positive(),
@@ -45,6 +45,8 @@ export const AuditRecord = z.strictObject({
   previousHash: z.string(),
   /** Hex SHA-256 of the previous hash followed by the canonical JSON of what this record says. */
   hash: z.string(),
+  /** Of erasures alone: Ed25519 over `hash`, by the key that signs tree heads. */
+  signature: z.string().optional(),
 });
 export type AuditRecord = z.output<typeof AuditRecord>;
 

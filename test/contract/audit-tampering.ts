@@ -1,6 +1,7 @@
 /** What somebody who can write to the documents store may do to a chain of twelve records, and how it is found. */
 import { hash } from 'node:crypto';
-import { hashOf } from '../../api/audit/chain.ts';
+import { detailsHashOf, hashOf } from '../../api/audit/chain.ts';
+import { erasureAction } from '../../api/audit/erasures.ts';
 import { evidenceKeyOf } from '../../api/audit/evidence-key.ts';
 import type { HeadStore } from '../../api/audit/head-store.ts';
 import type { ChainBreak } from '../../api/audit/verification.ts';
@@ -11,6 +12,7 @@ import {
   type AuditRecord,
   afterAuditRecord,
   auditHeadId,
+  auditRecordId,
 } from '../../schemas/resources/audit-record.ts';
 
 interface Reach {
@@ -18,6 +20,8 @@ interface Reach {
   readonly records: Collection<AuditRecord>;
   readonly ends: Collection<AuditHead>;
   readonly heads: HeadStore;
+  /** What a running instance does within a minute: it signs what is there. */
+  sign(): Promise<unknown>;
 }
 
 interface Tampering {
@@ -75,6 +79,21 @@ const moveEnd = async (reach: Reach, sequence: number): Promise<void> => {
   await reach.ends.replace(auditHeadId, { sequence, hash: (await at(reach, sequence)).hash });
 };
 
+/** Takes the details out of all records, and appends an erasure that accounts for them, with the hash that it must have. */
+const forgeErasure = async (reach: Reach, sign?: (recordHash: string) => string): Promise<void> => {
+  for (let sequence = 1; sequence <= 12; sequence++) await edit(reach, sequence, { details: null });
+  const { id: _, requestId, at: time, hash: previousHash } = await at(reach, 12);
+  const details = { salt: 'x', actorName: '', resourceName: '', address: '', changes: [] };
+  const forged = rehashed(reach.tenantId, {
+    ...{ sequence: 13, at: time, action: erasureAction, requestId, previousHash, hash: '' },
+    ...{ actor: { type: 'system', id: '' }, resource: { type: 'audit-log', id: '*' } },
+    ...{ details, detailsHash: detailsHashOf(details) },
+  });
+  await reach.records.insert({ id: auditRecordId(forged), ...forged, ...(sign && { signature: sign(forged.hash) }) });
+  await reach.ends.replace(auditHeadId, { sequence: 13, hash: forged.hash });
+  await reach.sign();
+};
+
 const foreignKey = evidenceKeyOf(makeSecretBox('the secret key of another installation'));
 
 export const tamperings: readonly Tampering[] = [
@@ -116,6 +135,18 @@ export const tamperings: readonly Tampering[] = [
     signedAt: [12],
     tamper: (reach) => edit(reach, 7, { details: null }),
     found: { kind: 'details-removed', sequence: 7 },
+  },
+  {
+    what: 'all details removed, and an erasure of everybody forged, which the instance signs over',
+    signedAt: [12],
+    tamper: (reach) => forgeErasure(reach),
+    found: { kind: 'erasure-unsigned', sequence: 1 },
+  },
+  {
+    what: 'all details removed, and an erasure forged with a signature of another key',
+    signedAt: [12],
+    tamper: (reach) => forgeErasure(reach, (recordHash) => foreignKey.signErasure(reach.tenantId, recordHash)),
+    found: { kind: 'erasure-unsigned', sequence: 1 },
   },
   {
     what: 'a record removed',

@@ -23,6 +23,8 @@ import { migrate } from '../../sinks/migrations/index.ts';
 import { changesFor, things } from './audit-changes.ts';
 import { tamperings } from './audit-tampering.ts';
 
+const ann = { type: 'user', id: 'ann', name: 'ann@a.example' } as const;
+
 const make = (change: Change, n: number): Promise<unknown> =>
   change(async ({ of, record }) => {
     const made = await of('t').collection(things).insert({ n });
@@ -210,6 +212,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
         records: one.of(tenantId).collection(auditRecords),
         ends: one.of(tenantId).collection(auditHeads),
         heads: stores.heads,
+        sign: () => signer.sign(tenantId),
       });
       const { firstBreak } = await verifyChain(stores, tenantId);
       if (found === undefined) t.is(firstBreak, undefined);
@@ -334,7 +337,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     // Several pages.
     await appendMany('erasing', 600);
     const erasing = eraseDetails(
-      { documents: one, clock: systemClock },
+      { documents: one, clock: systemClock, key: stores.key },
       { tenantId: 'erasing', actor: { type: 'system', id: '' }, requestId: 'r2' },
     );
     for (let n = 0; n < 20; n++) await append();
@@ -355,7 +358,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     await by('carl', 'thing');
     const erase = (subjectId?: string) =>
       eraseDetails(
-        { documents: one, clock: systemClock },
+        { documents: one, clock: systemClock, key: stores.key },
         { tenantId: 'erased', ...(subjectId && { subjectId }), actor: { type: 'system', id: '' }, requestId: 'r2' },
       );
     t.is(await erase('bob'), 2);
@@ -373,5 +376,26 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       .collection(auditRecords)
       .update(last?.id ?? '', { details: null });
     t.like(await brokenBy('erased'), { kind: 'details-removed', sequence: 8 });
+  });
+
+  test(`${name}: an erasure of an earlier version, which signed none, is named, and accounts for nothing until a signed one follows`, async (t) => {
+    const change = changesFor(one, 'earlier');
+    for (let n = 0; n < 3; n++) await change(async ({ record }) => record({ id: 'thing', actor: ann }));
+    const erase = () =>
+      eraseDetails(
+        { documents: one, clock: systemClock, key: stores.key },
+        { tenantId: 'earlier', actor: { type: 'system', id: '' }, requestId: 'r2' },
+      );
+    await erase();
+    const records = one.of('earlier').collection(auditRecords);
+    const { id, signature: _, ...unsigned } = (await recordsOf('earlier'))[3] as StoredRecord;
+    await records.replace(id, unsigned);
+    const found = await verifyChain(stores, 'earlier');
+    t.like(found.firstBreak, { kind: 'erasure-unsigned', sequence: 1 });
+    t.like(found.erasures, [{ sequence: 4, signed: false, details: 0 }]);
+    await erase();
+    const then = await verifyChain(stores, 'earlier');
+    t.is(then.firstBreak, undefined);
+    t.like(then.erasures, [{ signed: false }, { sequence: 5, signed: true, details: 3, subject: null }]);
   });
 };

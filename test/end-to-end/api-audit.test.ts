@@ -7,12 +7,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { eraseDetails } from '../../api/audit/erasure.ts';
 import { EvidenceFileError, verifyEvidenceFile } from '../../api/audit/evidence-file-check.ts';
-import { publicEvidenceKey } from '../../api/audit/evidence-key.ts';
+import { evidenceKeyOf, publicEvidenceKey } from '../../api/audit/evidence-key.ts';
 import { leafHashOf } from '../../api/audit/merkle.ts';
 import { isConsistent, rootOfInclusion } from '../../api/audit/merkle-proofs.ts';
+import { makeSecretBox, secretKeyOf } from '../../api/identity/secret-box.ts';
 import { evidenceReport } from '../../commands/evidence.ts';
+import { systemClock } from '../../schemas/ports/clock.ts';
 import { type AuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
+import { settingsOf } from '../../schemas/settings.ts';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
@@ -210,7 +214,7 @@ test.serial('an exported chain verifies without any store, and what was changed 
 
   const good = await runCommand({}, 'verify', fileOf(text), '--key', keyId);
   t.is(good.code, 0, good.said);
-  t.regex(good.said, new RegExp(`records +${records} found good[^]*VERIFIED: nothing was changed`));
+  t.regex(good.said, new RegExp(`records +${records} found good[^]*VERIFIED: no record was changed`));
   const own = await runCommand({ OIQ_DATA_DIR: harness.directory }, 'key');
   t.true(own.said.startsWith(`key ${keyId}\n-----BEGIN PUBLIC KEY-----`), own.said);
   const bad = await runCommand({}, 'verify', fileOf(without(fifth)));
@@ -227,6 +231,36 @@ test.serial('an exported chain verifies without any store, and what was changed 
     t.regex(report.text, said);
   }
 });
+
+test.serial(
+  'an exported chain says who erased how many details, and one whose erasure is unsigned does not verify',
+  async (t) => {
+    const key = evidenceKeyOf(makeSecretBox(await secretKeyOf(settingsOf({ OIQ_DATA_DIR: harness.directory }))));
+    const count = await eraseDetails(
+      { documents: harness.documents, clock: systemClock, key },
+      { tenantId: 'b', actor: { type: 'system', id: '' }, requestId: randomUUID() },
+    );
+    t.true(count > 0);
+    const as = `token ${await harness.signIn('owner@b.example')}` as const;
+    const { body: text } = await harness.ask('GET', '/api/audit/export?format=evidence', { as });
+    const { verified, text: said } = await evidenceReport(fileOf(text));
+    t.true(verified, said);
+    t.regex(
+      said,
+      new RegExp(`erased +the details of ${count} records by the system at .*, of everybody \\(record \\d+\\)`),
+    );
+    t.regex(said, new RegExp(`^VERIFIED: no record .*; the details of ${count} records were erased`, 'm'));
+    t.false(said.includes('nothing was'));
+    const online = await harness.ask('GET', '/api/evidence/verify', { as });
+    t.like(online.body, { valid: true, erasedDetails: count });
+    t.like(online.body.erasures, [{ subject: null, actor: { type: 'system' }, details: count, signed: true }]);
+
+    const unsigned = await evidenceReport(fileOf(text.replace(/,"signature":"[^"]+"}}$/m, '}}')));
+    t.false(unsigned.verified);
+    t.regex(unsigned.text, /erased +nothing, since it is unsigned/);
+    t.regex(unsigned.text, /NOT VERIFIED: the details of record 1 are gone by the unsigned erasure of record \d+/);
+  },
+);
 
 test.serial('what was changed in the store is named by the verification, and proved no more', async (t) => {
   const records = harness.documents.of('a').collection(auditRecords);

@@ -2,9 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { erasureAction } from '../../api/audit/erasures.ts';
+import { evidenceKeyOf } from '../../api/audit/evidence-key.ts';
 import { collections } from '../../api/collections.ts';
 import { closeOrganization, systemChange } from '../../api/identity/accounts/closing.ts';
 import { eraseDueOrganizations } from '../../api/identity/accounts/erasing.ts';
+import { makeSecretBox, secretKeyOf } from '../../api/identity/secret-box.ts';
 import { runOrganizationRequest } from '../../commands/organization-request.ts';
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
@@ -15,10 +18,13 @@ import { organizations, organizationsTenant } from '../../schemas/resources/orga
 import { projects } from '../../schemas/resources/project.ts';
 import { sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
+import { settingsOf } from '../../schemas/settings.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
 const clock = { now: () => Date.now() };
+const keyOf = async () =>
+  evidenceKeyOf(makeSecretBox(await secretKeyOf(settingsOf({ OIQ_DATA_DIR: harness.directory }))));
 const dayMs = 86_400_000;
 test.before(async () => {
   harness = await startHarness();
@@ -119,7 +125,9 @@ test.serial(
         await closeOrganization(named, organization, now);
       });
     };
-    const erase = (): Promise<void> => eraseDueOrganizations({ documents, columns, clock, log: silent, collections });
+    const evidenceKey = await keyOf();
+    const erase = (): Promise<void> =>
+      eraseDueOrganizations({ documents, columns, clock, log: silent, collections, evidenceKey });
 
     await closeAt(clock.now() - 29 * dayMs);
     await erase();
@@ -148,6 +156,8 @@ test.serial(
       .list({ sort: { sequence: 1 } });
     t.true(kept.items.length > before);
     t.is(kept.items.filter(({ action }) => action === 'organization.erase').length, 1);
+    const erasures = kept.items.filter(({ action }) => action === erasureAction);
+    t.true(erasures.length > 0 && erasures.every((record) => evidenceKey.signedErasure('b', record)));
     t.notRegex(JSON.stringify(kept.items), /@b\.example|Organization b/);
     const evidence = await documents.of('a').collection(auditRecords).list({ limit: 1 });
     t.regex(JSON.stringify(evidence.items), /@a\.example/);
@@ -168,7 +178,7 @@ test.serial('of an erased organization no collection holds a document but those 
     .of(organizationsTenant)
     .collection(organizations)
     .insert({ id: 'c', name: 'c', planId: 'free', closed: { at, eraseAt: at, erased: false } } as never);
-  await eraseDueOrganizations({ documents, columns, clock, log: silent, collections });
+  await eraseDueOrganizations({ documents, columns, clock, log: silent, collections, evidenceKey: await keyOf() });
   const holding = async (tenant: string): Promise<string[]> => {
     const held: string[] = [];
     for (const collection of collections)

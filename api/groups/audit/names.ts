@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Documents } from '../../../schemas/ports/documents.ts';
+import { erasureAction } from '../../audit/erasures.ts';
 import { newestRecords } from '../../audit/record-search.ts';
-import { erasureAction } from '../../audit/verification.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Actor } from '../../../schemas/resources/audit-record.ts';
 import { breakKinds } from '../../audit/verification.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { HeadView, headViewOf } from './views.ts';
@@ -21,18 +22,32 @@ export const verifyEvidence = defineOperation({
       })
       .nullable(),
     records: z.int().describe('Records found good, up to the first break'),
-    erasedDetails: z.int().describe('Records whose details were erased, each by a recorded erasure'),
+    erasedDetails: z.int().describe('Records whose details were erased, each by a signed erasure'),
+    erasures: z
+      .array(
+        z.strictObject({
+          sequence: z.int().describe('Of the record that tells it'),
+          at: z.iso.datetime(),
+          actor: Actor.describe('Who erased'),
+          subject: z.string().nullable().describe('Id of the person whose details went; null for everybody’s'),
+          details: z.int().describe('Records whose missing details it accounts for'),
+          signed: z
+            .boolean()
+            .describe('Whether the installation signed it: one that it did not sign accounts for nothing'),
+        }),
+      )
+      .describe('Every erasure that is recorded, in the order of the chain'),
     heads: z.int().describe('Signed heads found good, up to the first break'),
     lastHead: HeadView.nullable().describe('The last signed head found good'),
     unsigned: z.int().describe('Records that no signed head covers yet: they are signed within a minute'),
     checkedAt: z.iso.datetime(),
   }),
   async handler({ caller: { tenantId } }, { evidence, clock }) {
-    const { firstBreak, records, erasedDetails, heads, lastHead, extent } = await evidence.verify(tenantId);
+    const { firstBreak, records, erasedDetails, erasures, heads, lastHead, extent } = await evidence.verify(tenantId);
     return {
       valid: firstBreak === undefined,
       firstBreak: firstBreak ?? null,
-      ...{ records, erasedDetails, heads },
+      ...{ records, erasedDetails, erasures: [...erasures], heads },
       lastHead: lastHead === undefined ? null : headViewOf(lastHead),
       unsigned: Math.max(0, extent.upTo - (extent.newestHead?.size ?? 0)),
       checkedAt: new Date(clock.now()).toISOString(),

@@ -14,6 +14,7 @@ import { evidenceHeadsTable } from '../../../schemas/tables/evidence-heads.ts';
 import { tenantTables } from '../../../schemas/tables/index.ts';
 import { quote } from '../../../schemas/tables/literal.ts';
 import { eraseDetails } from '../../audit/erasure.ts';
+import type { EvidenceKey } from '../../audit/evidence-key.ts';
 import { removeSessions } from '../sessions.ts';
 import { systemChange, theSystem } from './closing.ts';
 import { voidTokens } from './one-time-tokens.ts';
@@ -23,6 +24,8 @@ export interface ErasingPorts {
   readonly columns: Columns;
   readonly clock: Clock;
   readonly log: Log;
+  /** Signs that audit details were erased. */
+  readonly evidenceKey: EvidenceKey;
   /** Every collection there is. */
   readonly collections: readonly CollectionDefinition<object>[];
 }
@@ -84,7 +87,10 @@ const erase = async (ports: ErasingPorts, id: string): Promise<void> => {
   await erasePeople(ports, id);
   await eraseDocuments(ports, id);
   await eraseDomains(ports, id);
-  await eraseDetails(ports, { tenantId: id, actor: { type: 'system', id: '' }, requestId: randomUUID() });
+  await eraseDetails(
+    { ...ports, key: ports.evidenceKey },
+    { tenantId: id, actor: { type: 'system', id: '' }, requestId: randomUUID() },
+  );
   await systemChange(
     ports,
     'organization.erase',

@@ -1,0 +1,87 @@
+import type { Actor, AuditRecord } from '../../schemas/resources/audit-record.ts';
+
+/** The action under which an erasure of details is recorded; its resource is whose, or `everybody`. */
+export const erasureAction = 'audit-log.erase';
+export const everybody = '*';
+
+/** An erasure as its record tells it. */
+export interface RecordedErasure {
+  /** Of its record. */
+  readonly sequence: number;
+  readonly at: string;
+  readonly actor: Actor;
+  /** Id of the person whose details went; null for everybody's. */
+  readonly subject: string | null;
+  /** Whether the installation signed it. One that it did not sign accounts for nothing. */
+  readonly signed: boolean;
+  /** Records whose missing details it accounts for. */
+  readonly details: number;
+}
+
+/** Records without details that have the same actor and resource. */
+interface Missing {
+  readonly subjects: readonly string[];
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+}
+
+/**
+ * Which missing details a signed erasure accounts for: the one place that decides it, for a chain in the stores and for an exported one
+ * alike. Records come in the order of the chain. Memory grows with the actors and resources of records without details, until an erasure of them comes.
+ */
+export class Erasures {
+  readonly #signed: (record: AuditRecord) => boolean;
+  readonly #missing = new Map<string, Missing>();
+  readonly #recorded: RecordedErasure[] = [];
+
+  constructor(signed: (record: AuditRecord) => boolean) {
+    this.#signed = signed;
+  }
+
+  /** A record without details: an erasure must follow. */
+  missing({ sequence, actor, resource }: AuditRecord): void {
+    const subjects = [everybody, actor.id, resource.id];
+    const key = JSON.stringify(subjects);
+    const { first = sequence, count = 0 } = this.#missing.get(key) ?? {};
+    this.#missing.set(key, { subjects, first, last: sequence, count: count + 1 });
+  }
+
+  /** Takes a record that may be an erasure. */
+  record(record: AuditRecord): void {
+    if (record.action !== erasureAction) return;
+    const { sequence, at, actor, resource } = record;
+    const signed = this.#signed(record);
+    let details = 0;
+    for (const [key, { subjects, last, count }] of signed ? this.#missing : []) {
+      if (last >= sequence || !subjects.includes(resource.id)) continue;
+      details += count;
+      this.#missing.delete(key);
+    }
+    this.#recorded.push({
+      sequence,
+      at,
+      actor,
+      subject: resource.id === everybody ? null : resource.id,
+      signed,
+      details,
+    });
+  }
+
+  /** The first record whose details are gone without a signed erasure, and the unsigned erasure, if any, that claims them. */
+  unaccounted(): { readonly sequence: number; readonly claimedBy: RecordedErasure | undefined } | undefined {
+    let found: Missing | undefined;
+    for (const missing of this.#missing.values())
+      if (found === undefined || missing.first < found.first) found = missing;
+    if (found === undefined) return undefined;
+    const { first, subjects } = found;
+    const claimedBy = this.#recorded.find(
+      ({ signed, sequence, subject }) => !signed && sequence > first && subjects.includes(subject ?? everybody),
+    );
+    return { sequence: first, claimedBy };
+  }
+
+  get recorded(): readonly RecordedErasure[] {
+    return this.#recorded;
+  }
+}
