@@ -6,6 +6,7 @@ import type { Clock } from '../schemas/ports/clock.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
 import type { Settings } from '../schemas/settings.ts';
 import type { FileFindings } from './audit/evidence-file-check.ts';
+import type { SignAnewPorts } from './audit/sign-anew.ts';
 import type { DeadLetters, DeadLettersOptions } from './dead-letters/dead-letters.ts';
 import type { FirstStart } from './identity/accounts/first-start.ts';
 import type { ApiOptions, ApiRole } from './start.ts';
@@ -53,6 +54,10 @@ export const evidencePublicKey = async (
   const { id, publicKey } = evidenceKeyOf(makeSecretBox(await secretKeyOf(settings)));
   return { id, publicKey };
 };
+
+/** Signs an audit chain that lost all its signed tree heads as it is now; gives the number of records. */
+export const signChainAnew = async (ports: SignAnewPorts, tenantId: string): Promise<number> =>
+  (await import('./audit/sign-anew.ts')).signChainAnew(ports, tenantId);
 
 /** Lists operations with group, role and whether they are built; with `missingOnly`, those that are not. */
 export const operationsReport = async (missingOnly: boolean): Promise<string> => {

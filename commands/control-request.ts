@@ -3,6 +3,7 @@ import type { DeadLetters } from '../api/index.ts';
 import { makeLicenseKey } from '../schemas/license-key-format.ts';
 import { licenseKeyFields, licenseKeys } from '../schemas/resources/license-key.ts';
 import { type DeadLetterRequest, runDeadLetterRequest } from './dead-letter-request.ts';
+import { runSignChain, type SignChainRequest } from './evidence-request.ts';
 import { type ForgetGroupRequest, runForgetGroup } from './forget-group-request.ts';
 import { type OrganizationRequest, runOrganizationRequest } from './organization-request.ts';
 import type { Platform } from './platform.ts';
@@ -11,6 +12,7 @@ export type ControlRequest =
   | DeadLetterRequest
   | OrganizationRequest
   | ForgetGroupRequest
+  | SignChainRequest
   | { readonly action: 'demo-key' };
 
 export type ControlPlatform = Platform & { readonly deadLetters: DeadLetters };
@@ -26,6 +28,8 @@ export const runControlRequest = async (
     case 'list-organizations':
     case 'reopen-organization':
       return runOrganizationRequest(platform, request, print);
+    case 'sign-chain':
+      return runSignChain(platform, request, print);
     case 'forget-group':
       return runForgetGroup(platform, request, print);
     default:

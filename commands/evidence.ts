@@ -1,20 +1,25 @@
-/** `oiq evidence`: checks an exported audit chain, with no store and no network. */
+/** `oiq evidence`: checks an exported audit chain, with no store and no network; and begins signing anew where all heads were lost. */
 import { existsSync } from 'node:fs';
 import { evidencePublicKey, type FileFindings, verifyEvidenceFile } from '../api/index.ts';
 import { settingsOf } from '../schemas/settings.ts';
 import { argumentsOf } from './command-arguments.ts';
+import { runSignChain } from './evidence-request.ts';
+import { onInstance } from './instance.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
 const help = `oiq evidence verify FILE [--key ID]   check an export of GET /api/audit/export?format=evidence
 oiq evidence key                      the id and the public key with which this installation signs
+oiq evidence sign ORGANIZATION        sign the audit chain of an organization as it is now, after all its signed tree
+                                      heads were lost (GET /api/evidence/verify says heads-missing)
 
 Exit status: 0 when nothing was changed, 1 when something was, or the file is none. Without --key anybody's signature
 counts: compare the id that is printed with that of \`oiq evidence key\` or GET /api/evidence/head.
 `;
 
-export const evidenceCommand = async ({ args, environment }: CommandContext): Promise<void> => {
-  const { action, file, keyId } = parse(args);
+export const evidenceCommand = async (context: CommandContext): Promise<void> => {
+  const { args, environment } = context;
+  const { action, operand, keyId } = parse(args);
   if (action === 'help') return print(help);
   if (action === 'key') {
     const settings = settingsOf(environment);
@@ -24,7 +29,11 @@ export const evidenceCommand = async ({ args, environment }: CommandContext): Pr
     const { id, publicKey } = await evidencePublicKey(settings);
     return print(`key ${id}\n${publicKey}`);
   }
-  const { verified, text } = await evidenceReport(file, keyId);
+  if (action === 'sign') {
+    const request = { action: 'sign-chain', tenantId: operand } as const;
+    return onInstance(context, request, (platform, line) => runSignChain(platform, request, line));
+  }
+  const { verified, text } = await evidenceReport(operand, keyId);
   print(text);
   if (!verified) process.exitCode = 1;
 };
@@ -45,21 +54,24 @@ const print = (text: string): void => {
 };
 
 interface Asked {
-  readonly action: 'verify' | 'key' | 'help';
-  readonly file: string;
+  readonly action: 'verify' | 'key' | 'sign' | 'help';
+  /** A file or an organization's id. */
+  readonly operand: string;
   readonly keyId: string | undefined;
 }
 
 const parse = (args: readonly string[]): Asked => {
   const { values, positionals } = argumentsOf(args, options, help);
-  const [action, file = '', ...rest] = positionals;
-  if (values.help === true || action === undefined) return { action: 'help', file, keyId: undefined };
-  if (action !== 'verify' && action !== 'key') throw new UsageError(`no such action: ${action}\n\n${help}`);
-  if (rest.length > 0 || (action === 'key') !== (file === ''))
-    throw new UsageError(`${action} takes ${action === 'key' ? 'nothing' : 'one file'}\n\n${help}`);
-  return { action, file, keyId: values.key };
+  const [action, operand = '', ...rest] = positionals;
+  if (values.help === true || action === undefined) return { action: 'help', operand, keyId: undefined };
+  if (action !== 'verify' && action !== 'key' && action !== 'sign')
+    throw new UsageError(`no such action: ${action}\n\n${help}`);
+  if (rest.length > 0 || (action === 'key') !== (operand === ''))
+    throw new UsageError(`${action} takes ${operands[action]}\n\n${help}`);
+  return { action, operand, keyId: values.key };
 };
 
+const operands = { verify: 'one file', key: 'nothing', sign: 'the id of one organization' };
 const options = { key: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
 
 const problemOf = (

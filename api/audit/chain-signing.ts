@@ -5,6 +5,7 @@ import type { Log } from '../../schemas/ports/log.ts';
 import { chainStart, hashOf } from './chain.ts';
 import type { EvidenceKey } from './evidence-key.ts';
 import type { HeadStore } from './head-store.ts';
+import { mustHaveHeadsNow } from './lost-heads.ts';
 import { GrowingTree, leafHashOf } from './merkle.ts';
 import { recordsInOrder, type StoredRecord } from './record-pages.ts';
 
@@ -16,6 +17,8 @@ export interface SigningOptions {
   readonly log: Log;
   /** A head is made at every multiple of it, however late; default 1,000. */
   readonly everyRecords?: number;
+  /** Signs from record 1 also where heads must have been lost: what is there now is then taken for what was recorded. */
+  readonly anew?: boolean;
 }
 
 /**
@@ -23,11 +26,11 @@ export interface SigningOptions {
  * beginning: what was signed once is not read again, so nobody who changes old records gets a signature for them.
  */
 export interface ChainSigning {
-  /** Gives the newest head; none while there are no records. Not to be called twice at once for a tenant. */
+  /** Gives the newest head; none while there are no records, or where all heads were lost. Not to be called twice at once for a tenant. */
   signNew(tenantId: string): Promise<GrowingHead | undefined>;
   /** Records covered by the newest head that this process knows. */
   sizeOf(tenantId: string): number | undefined;
-  /** False once a chain was found not to go on from what was signed. */
+  /** False once a chain was found not to go on from what was signed, and while all its heads are lost. */
   isSound(tenantId: string): boolean;
   /** Says, once a tenant, that its chain is not what was signed. */
   report(tenantId: string, after: number): void;
@@ -55,9 +58,10 @@ const signedBy = (key: EvidenceKey, head: GrowingHead): Signed | undefined => {
 };
 
 export const chainSigning = ({ documents, heads, key, clock, log, ...options }: SigningOptions): ChainSigning => {
-  const { everyRecords = 1_000 } = options;
+  const { everyRecords = 1_000, anew = false } = options;
   const signed = new Map<string, Signed>();
   const reported = new Set<string>();
+  const lost = new Set<string>();
 
   const begun = async (tenantId: string): Promise<Signed> => {
     const known = signed.get(tenantId);
@@ -82,37 +86,56 @@ export const chainSigning = ({ documents, heads, key, clock, log, ...options }: 
     log.error({ tenantId, after }, 'the audit chain is not what was signed; GET /api/evidence/verify names the place');
   };
 
+  /** To begin at record 1 again would sign what somebody made of the chain. Said in the log, once a tenant. */
+  const lostHeads = async (tenantId: string, { head }: Signed): Promise<boolean> => {
+    if (anew || head !== undefined || !(await mustHaveHeadsNow(documents, tenantId, clock))) {
+      lost.delete(tenantId);
+      return false;
+    }
+    if (!lost.has(tenantId))
+      log.error(
+        { tenantId },
+        `no signed tree head of this audit chain is left, though it is old enough to have had some: nothing of it is signed until "oiq evidence sign ${tenantId}" signs it as it is now`,
+      );
+    lost.add(tenantId);
+    return true;
+  };
+
   const publish = async (tenantId: string, made: readonly GrowingHead[], at: Signed): Promise<void> => {
     if (made.length === 0) return;
     await heads.publish(made);
     signed.set(tenantId, { ...at, tree: at.tree.copy(), head: made.at(-1) });
   };
 
+  const signFrom = async (tenantId: string, from: Signed): Promise<GrowingHead | undefined> => {
+    let at: Signed = { ...from, tree: from.tree.copy() };
+    let made: GrowingHead[] = [];
+    for await (const record of recordsInOrder(documents, tenantId, { after: at.tree.size })) {
+      if (!continues(tenantId, at, record)) {
+        report(tenantId, at.tree.size);
+        break;
+      }
+      at.tree.append(leafHashOf(Buffer.from(record.hash, 'hex')));
+      at = { ...at, lastHash: record.hash };
+      if (at.tree.size % everyRecords !== 0) continue;
+      const head = headOver(tenantId, at);
+      at = { ...at, head };
+      made.push(head);
+      if (made.length < publishedTogether) continue;
+      await publish(tenantId, made, at);
+      made = [];
+    }
+    if (at.tree.size > (at.head?.size ?? 0)) made.push(headOver(tenantId, at));
+    await publish(tenantId, made, at);
+    return made.at(-1) ?? at.head;
+  };
+
   return {
     async signNew(tenantId) {
       const from = await begun(tenantId);
-      let at: Signed = { ...from, tree: from.tree.copy() };
-      let made: GrowingHead[] = [];
-      for await (const record of recordsInOrder(documents, tenantId, { after: at.tree.size })) {
-        if (!continues(tenantId, at, record)) {
-          report(tenantId, at.tree.size);
-          break;
-        }
-        at.tree.append(leafHashOf(Buffer.from(record.hash, 'hex')));
-        at = { ...at, lastHash: record.hash };
-        if (at.tree.size % everyRecords !== 0) continue;
-        const head = headOver(tenantId, at);
-        at = { ...at, head };
-        made.push(head);
-        if (made.length < publishedTogether) continue;
-        await publish(tenantId, made, at);
-        made = [];
-      }
-      if (at.tree.size > (at.head?.size ?? 0)) made.push(headOver(tenantId, at));
-      await publish(tenantId, made, at);
-      return made.at(-1) ?? at.head;
+      return (await lostHeads(tenantId, from)) ? undefined : signFrom(tenantId, from);
     },
-    isSound: (tenantId) => !reported.has(tenantId),
+    isSound: (tenantId) => !reported.has(tenantId) && !lost.has(tenantId),
     sizeOf: (tenantId) => signed.get(tenantId)?.head?.size,
     report,
   };

@@ -15,7 +15,11 @@ export class EvidenceFileError extends Error {}
 /** Reads a file line by line and checks it. Throws `EvidenceFileError` for what is no such file. */
 export const verifyEvidenceFile = async (path: string): Promise<FileFindings> => {
   const header = await headerOf(path);
-  const verification = new Verification({ tenantId: header.tenantId, key: keyOf(header) });
+  const verification = new Verification({
+    tenantId: header.tenantId,
+    key: keyOf(header),
+    now: Date.parse(header.exportedAt),
+  });
   let findings: FileFindings | undefined;
   for await (const line of linesOf(path)) {
     if (line.type === 'record') verification.record(line.record);

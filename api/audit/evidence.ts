@@ -28,7 +28,7 @@ export const openEvidence = async (options: {
   readonly clock: Clock;
   readonly log: Log;
 }): Promise<Evidence> => {
-  const { documents, columns, bus, box } = options;
+  const { documents, columns, bus, box, clock } = options;
   const heads = openHeadStore(bus, columns);
   const key = evidenceKeyOf(box);
   const signer = await openHeadSigner({ ...options, heads, key });
@@ -40,7 +40,7 @@ export const openEvidence = async (options: {
     verify(tenantId) {
       const known = running.get(tenantId);
       if (known !== undefined) return known;
-      const verifying = verifyChain({ documents, heads, key }, tenantId).finally(() => running.delete(tenantId));
+      const verifying = verifyChain({ documents, heads, key, clock }, tenantId).finally(() => running.delete(tenantId));
       running.set(tenantId, verifying);
       return verifying;
     },

@@ -3,6 +3,7 @@ import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
 import { chainStart, detailsHashOf, hashOf } from './chain.ts';
 import { Erasures, type RecordedErasure } from './erasures.ts';
 import type { PublicEvidenceKey } from './evidence-key.ts';
+import { mustHaveHeads } from './lost-heads.ts';
 import { GrowingTree, leafHashOf } from './merkle.ts';
 
 export const breakKinds = [
@@ -19,6 +20,7 @@ export const breakKinds = [
   'end-moved',
   'head-forged',
   'head-misplaced',
+  'heads-missing',
 ] as const;
 type BreakKind = (typeof breakKinds)[number];
 
@@ -46,6 +48,8 @@ export interface Findings {
 export interface VerificationOptions {
   readonly tenantId: string;
   readonly key: PublicEvidenceKey;
+  /** When the chain was read, in epoch milliseconds. */
+  readonly now: number;
 }
 
 /**
@@ -61,6 +65,9 @@ export class Verification {
   #seen = 0;
   #lastHash = chainStart;
   #previousOfLast: string | undefined;
+  #firstAt = '';
+  /** Whether the chain is old enough to have been signed. */
+  #mustHaveHeads = false;
   #heads = 0;
   #lastHead: EvidenceHead | undefined;
   #beyond: EvidenceHead | undefined;
@@ -96,6 +103,8 @@ export class Verification {
     }
     this.#break = this.#misplaced() ?? this.#placed(record) ?? this.#unchanged(record);
     if (this.#break !== undefined) return;
+    if (this.size === 0) this.#firstAt = record.at;
+    this.#mustHaveHeads ||= mustHaveHeads(this.#firstAt, record.at, this.#options.now);
     if (record.details === null) this.#erasures.missing(record);
     this.#tree.append(leafHashOf(Buffer.from(record.hash, 'hex')));
     this.#previousOfLast = this.#lastHash;
@@ -243,6 +252,12 @@ export class Verification {
         kind: 'chain-truncated',
         sequence: next,
         message: `the chain ends after record ${this.size}, but ${this.#beyond.size} records were signed at ${this.#beyond.signedAt}`,
+      };
+    if (this.#mustHaveHeads && this.#heads === 0)
+      return {
+        kind: 'heads-missing',
+        sequence: 1,
+        message: `no signed tree head covers this chain, which began at ${this.#firstAt}: they were removed, or lost with the bus and the table`,
       };
     if (end === undefined) return undefined;
     if (end.sequence > this.size)

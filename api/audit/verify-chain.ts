@@ -1,4 +1,5 @@
 import type { EvidenceHead } from '../../schemas/evidence.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
 import type { PublicEvidenceKey } from './evidence-key.ts';
@@ -10,6 +11,7 @@ export interface EvidenceStores {
   readonly documents: Documents;
   readonly heads: HeadStore;
   readonly key: PublicEvidenceKey;
+  readonly clock: Clock;
 }
 
 /** Records and heads in the order in which a verification takes them. */
@@ -29,7 +31,10 @@ export interface ChainExtent {
  * What was there first is asked last: a head is signed after its records, and the end is noted with its record. So
  * whatever happens meanwhile, a sound chain has at least the records of its newest head, and its end noted.
  */
-export const extentOf = async ({ documents, heads, key }: EvidenceStores, tenantId: string): Promise<ChainExtent> => {
+export const extentOf = async (
+  { documents, heads, key }: Omit<EvidenceStores, 'clock'>,
+  tenantId: string,
+): Promise<ChainExtent> => {
   const newest = await heads.newest(tenantId);
   const sequence = await newestSequence(documents, tenantId);
   const end = await notedEnd(documents, tenantId);
@@ -46,7 +51,7 @@ export type Verified = Findings & { readonly extent: ChainExtent };
 
 /** Each head after the last record that it covers; those over more records than there are at the end. */
 export async function* chainItems(
-  { documents, heads }: Omit<EvidenceStores, 'key'>,
+  { documents, heads }: Pick<EvidenceStores, 'documents' | 'heads'>,
   tenantId: string,
   { upTo, headsUpTo }: ChainExtent,
 ): AsyncGenerator<ChainItem> {
@@ -66,9 +71,9 @@ export async function* chainItems(
  * chain, and others are served in between. Appending may go on meanwhile.
  */
 export const verifyChain = async (stores: EvidenceStores, tenantId: string): Promise<Verified> => {
-  const { documents, key } = stores;
+  const { documents, key, clock } = stores;
   const extent = await extentOf(stores, tenantId);
-  const verification = new Verification({ tenantId, key });
+  const verification = new Verification({ tenantId, key, now: clock.now() });
   for await (const item of chainItems(stores, tenantId, extent)) {
     if ('head' in item) verification.head(item.head);
     else verification.record(item.record);

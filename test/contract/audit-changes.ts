@@ -1,13 +1,13 @@
 import { type Change, changesOf } from '../../api/kernel/changes.ts';
-import { systemClock } from '../../schemas/ports/clock.ts';
+import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import { type Documents, defineCollection } from '../../schemas/ports/documents.ts';
 
 export const things = defineCollection<{ n: number }>({ name: 'things', unique: [['n']] });
 
 /** Changes as an operation of nobody in particular makes them. */
-export const changesFor = (documents: Documents, tenantId: string): Change =>
+export const changesFor = (documents: Documents, tenantId: string, clock: Clock = systemClock): Change =>
   changesOf(
-    { documents, clock: systemClock },
+    { documents, clock },
     {
       caller: { tenantId, actor: { type: 'user', id: 'u1', name: 'ann@a.example' } } as never,
       request: { requestId: 'r1', address: '192.0.2.1' },

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { chainSigning } from '../../api/audit/chain-signing.ts';
 import { eraseDetails } from '../../api/audit/erasure.ts';
 import { type EvidenceKey, evidenceKeyOf } from '../../api/audit/evidence-key.ts';
 import { type HeadSigner, openHeadSigner } from '../../api/audit/head-signer.ts';
@@ -16,7 +17,7 @@ import { makeSecretBox } from '../../api/identity/secret-box.ts';
 import type { Change } from '../../api/kernel/changes.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { type Log, silent } from '../../schemas/ports/log.ts';
 import { auditHeads, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
@@ -49,7 +50,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     await bus.ensureTopics(allTopics);
     const heads = openHeadStore(bus, columns);
     const key = evidenceKeyOf(makeSecretBox('a secret key of the tests, long enough'));
-    stores = { documents: one, heads, key };
+    stores = { documents: one, heads, key, clock: systemClock };
     signer = await openHeadSigner({ documents: one, heads, key, clock: systemClock, log: silent, everyMs: 3_600_000 });
     closing.push(
       () => heads.close(),
@@ -268,6 +269,39 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     verifying = false;
     await writing;
     t.is(await brokenBy('busy'), undefined);
+  });
+
+  test(`${name}: a chain that lost all its signed tree heads is not signed anew, until the operator has it done`, async (t) => {
+    const hoursAgo = (hours: number) => changesFor(one, 'lost', { now: () => Date.now() - hours * 3_600_000 });
+    for (const hours of [5, 4, 3]) await hoursAgo(hours)(async ({ record }) => record({ id: 'x' }));
+    await changesFor(one, 'lost')(async ({ record }) => record({ id: 'x' }));
+    const errors: string[] = [];
+    const log = { ...silent, error: (_: unknown, message: string) => errors.push(message) } as Log;
+    const options = { documents: one, heads: stores.heads, key: stores.key, clock: systemClock, log };
+    const restarted = chainSigning(options);
+    t.is(await restarted.signNew('lost'), undefined);
+    t.is(await restarted.signNew('lost'), undefined);
+    t.false(restarted.isSound('lost'));
+    t.is(errors.length, 1);
+    t.regex(errors[0] ?? '', /no signed tree head of this audit chain is left/);
+    t.like(await verifyChain(stores, 'lost'), {
+      records: 4,
+      heads: 0,
+      firstBreak: { kind: 'heads-missing', sequence: 1 },
+    });
+
+    t.is((await chainSigning({ ...options, anew: true }).signNew('lost'))?.size, 4);
+    t.is((await restarted.signNew('lost'))?.size, 4);
+    t.true(restarted.isSound('lost'));
+    t.like(await verifyChain(stores, 'lost'), { records: 4, heads: 1, firstBreak: undefined });
+  });
+
+  test(`${name}: what was recorded shortly before a crash is signed after it, however long that is ago`, async (t) => {
+    const yesterday = changesFor(one, 'crashed', { now: () => Date.now() - 86_400_000 });
+    for (let n = 0; n < 3; n++) await yesterday(async ({ record }) => record({ id: 'x' }));
+    await changesFor(one, 'crashed')(async ({ record }) => record({ id: 'x' }));
+    t.is(await brokenBy('crashed'), undefined);
+    t.is((await signer.sign('crashed'))?.size, 4);
   });
 
   // Signers sign every chain there is: these two come before the others' chains.

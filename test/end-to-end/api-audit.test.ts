@@ -10,11 +10,16 @@ import test from 'ava';
 import { eraseDetails } from '../../api/audit/erasure.ts';
 import { EvidenceFileError, verifyEvidenceFile } from '../../api/audit/evidence-file-check.ts';
 import { evidenceKeyOf, publicEvidenceKey } from '../../api/audit/evidence-key.ts';
+import { openHeadStore } from '../../api/audit/head-store.ts';
 import { leafHashOf } from '../../api/audit/merkle.ts';
 import { isConsistent, rootOfInclusion } from '../../api/audit/merkle-proofs.ts';
+import { signChainAnew } from '../../api/audit/sign-anew.ts';
+import { verifyChain } from '../../api/audit/verify-chain.ts';
+import { systemChange } from '../../api/identity/accounts/closing.ts';
 import { makeSecretBox, secretKeyOf } from '../../api/identity/secret-box.ts';
 import { evidenceReport } from '../../commands/evidence.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
+import { silent } from '../../schemas/ports/log.ts';
 import { type AuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';
@@ -259,6 +264,36 @@ test.serial(
     t.false(unsigned.verified);
     t.regex(unsigned.text, /erased +nothing, since it is unsigned/);
     t.regex(unsigned.text, /NOT VERIFIED: the details of record 1 are gone by the unsigned erasure of record \d+/);
+  },
+);
+
+test.serial(
+  'the operator has a chain that lost all its signed tree heads signed as it is, and that is recorded',
+  async (t) => {
+    const { documents, bus, columns } = harness;
+    const recordAt = (hours: number) =>
+      systemChange(
+        { documents, clock: { now: () => Date.now() - hours * 3_600_000 } },
+        'thing.create',
+      )(async ({ record }) => record({ id: 'x', tenantId: 'lost' }));
+    for (const hours of [5, 4, 3]) await recordAt(hours);
+    const settings = settingsOf({ OIQ_DATA_DIR: harness.directory });
+    const key = evidenceKeyOf(makeSecretBox(await secretKeyOf(settings)));
+    const heads = openHeadStore(bus, columns);
+    const verified = () => verifyChain({ documents, heads, key, clock: systemClock }, 'lost');
+    t.is((await verified()).firstBreak?.kind, 'heads-missing');
+    const sign = (tenantId: string) =>
+      signChainAnew({ documents, bus, columns, clock: systemClock, log: silent, settings }, tenantId);
+    await t.throwsAsync(sign('nobody'), { message: 'there is no audit chain of nobody' });
+    t.is(await sign('lost'), 4);
+    t.like(await verified(), { firstBreak: undefined, records: 4, heads: 1 });
+    const { items } = await documents
+      .of('lost')
+      .collection(auditRecords)
+      .list({ sort: { id: -1 }, limit: 1 });
+    t.like(items[0], { action: 'audit-log.sign', actor: { type: 'system' } });
+    await t.throwsAsync(sign('lost'), { message: /has signed tree heads/ });
+    await heads.close();
   },
 );
 

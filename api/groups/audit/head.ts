@@ -23,7 +23,7 @@ export const getEvidenceHead = defineOperation({
       .describe('Size of an older head: the answer proves that it is the beginning of the newest'),
   }),
   response: z.strictObject({
-    head: HeadView.nullable().describe('Null while nothing is recorded'),
+    head: HeadView.nullable().describe('Null while nothing is recorded, and where all heads were lost'),
     publicKey: z.string().describe('Ed25519, PEM'),
     records: z.int().describe('Records in the chain now'),
     consistency: z

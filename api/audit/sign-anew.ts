@@ -1,0 +1,46 @@
+import type { Bus } from '../../schemas/ports/bus.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Settings } from '../../schemas/settings.ts';
+import { systemChange, theSystem } from '../identity/accounts/closing.ts';
+import { makeSecretBox, secretKeyOf } from '../identity/secret-box.ts';
+import { chainSigning } from './chain-signing.ts';
+import { evidenceKeyOf } from './evidence-key.ts';
+import { openHeadStore } from './head-store.ts';
+import { newestSequence } from './record-pages.ts';
+
+export interface SignAnewPorts {
+  readonly documents: Documents;
+  readonly bus: Bus;
+  readonly columns: Columns;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: Settings;
+}
+
+/**
+ * Signs a chain that lost all its signed tree heads as it is now, and gives the number of records. That is recorded first, so that
+ * who verifies it later can tell.
+ */
+export const signChainAnew = async (
+  { documents, bus, columns, clock, log, settings }: SignAnewPorts,
+  tenantId: string,
+): Promise<number> => {
+  const key = evidenceKeyOf(makeSecretBox(await secretKeyOf(settings)));
+  const heads = openHeadStore(bus, columns);
+  try {
+    if ((await newestSequence(documents, tenantId)) === 0) throw new Error(`there is no audit chain of ${tenantId}`);
+    if ((await heads.newest(tenantId)).some((head) => key.signed(head)))
+      throw new Error(
+        `the audit chain of ${tenantId} has signed tree heads: what is new is signed without being asked for`,
+      );
+    const change = systemChange({ documents, clock }, 'audit-log.sign');
+    await change(async ({ record }) => record({ id: tenantId, tenantId, actor: theSystem('command line') }));
+    const head = await chainSigning({ documents, heads, key, clock, log, anew: true }).signNew(tenantId);
+    return head?.size ?? 0;
+  } finally {
+    await heads.close();
+  }
+};
