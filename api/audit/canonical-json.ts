@@ -1,16 +1,42 @@
 /**
  * JSON Canonicalization Scheme (RFC 8785): members sorted by UTF-16 code units, no white space, numbers and strings as
- * ECMAScript writes them. Two equal values have the same text. Members that are `undefined` are left out.
+ * ECMAScript writes them. Two equal values have the same text. Members that are `undefined` are left out. Throws for text that is not
+ * well-formed Unicode (half a surrogate pair), which has no UTF-8.
  */
-export const canonicalJson = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+export const canonicalJson = (value: unknown): string => written(value, wellFormedText);
+
+/** The same, but half a surrogate pair is written as its escape: so earlier versions recorded it, and it still verifies. */
+export const canonicalJsonOfEarlier = (value: unknown): string => written(value, JSON.stringify);
+
+const written = (value: unknown, textOf: (text: string) => string): string => {
+  if (Array.isArray(value)) return `[${value.map((element) => written(element, textOf)).join(',')}]`;
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value)
       .filter(([, member]) => member !== undefined)
       .sort(([left], [right]) => (left < right ? -1 : 1))
-      .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`);
+      .map(([name, member]) => `${textOf(name)}:${written(member, textOf)}`);
     return `{${members.join(',')}}`;
   }
   if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} has no JSON form`);
-  return JSON.stringify(value) ?? 'null';
+  return typeof value === 'string' ? textOf(value) : (JSON.stringify(value) ?? 'null');
+};
+
+const wellFormedText = (text: string): string => {
+  if (!text.isWellFormed()) throw new TypeError(`${JSON.stringify(text)} is not well-formed Unicode`);
+  return JSON.stringify(text);
+};
+
+/** Whether all text in a value is well-formed Unicode. */
+export const isWellFormed = (value: unknown): boolean => {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([name, member]) => name.isWellFormed() && isWellFormed(member));
+};
+
+/** A value of JSON with U+FFFD in place of every half of a surrogate pair. */
+export const toWellFormed = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(toWellFormed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name.toWellFormed(), toWellFormed(member)]));
 };

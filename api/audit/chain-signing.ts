@@ -2,6 +2,7 @@ import type { GrowingHead } from '../../schemas/evidence.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
+import { canonicalJsonOfEarlier } from './canonical-json.ts';
 import { chainStart, hashOf } from './chain.ts';
 import type { EvidenceKey } from './evidence-key.ts';
 import type { HeadStore } from './head-store.ts';
@@ -47,7 +48,9 @@ interface Signed {
 const publishedTogether = 100;
 
 const continues = (tenantId: string, { tree, lastHash }: Signed, record: StoredRecord): boolean =>
-  record.sequence === tree.size + 1 && record.previousHash === lastHash && hashOf(tenantId, record) === record.hash;
+  record.sequence === tree.size + 1 &&
+  record.previousHash === lastHash &&
+  hashOf(tenantId, record, canonicalJsonOfEarlier) === record.hash;
 
 /** Where to go on after a head; `undefined` where it is not ours. The subtrees are as good as the signature: the root follows from them. */
 const signedBy = (key: EvidenceKey, head: GrowingHead): Signed | undefined => {

@@ -9,7 +9,7 @@ import {
   auditRecordId,
   auditRecords,
 } from '../../schemas/resources/audit-record.ts';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson, toWellFormed } from './canonical-json.ts';
 
 /** `previousHash` of a chain's first record. */
 export const chainStart = '0'.repeat(64);
@@ -19,13 +19,17 @@ export type Unchained = Pick<AuditRecord, 'at' | 'action' | 'actor' | 'resource'
   readonly details: Omit<AuditDetails, 'salt'>;
 };
 
-export const detailsHashOf = (details: AuditDetails): string => hash('sha256', canonicalJson(details));
+export const detailsHashOf = (details: AuditDetails, json = canonicalJson): string => hash('sha256', json(details));
 
-/** The hash that a record of a tenant must have. */
-export const hashOf = (tenantId: string, record: Omit<AuditRecord, 'hash' | 'details'>): string => {
+/** The hash that a record of a tenant must have. What is there already is checked with `canonicalJsonOfEarlier`. */
+export const hashOf = (
+  tenantId: string,
+  record: Omit<AuditRecord, 'hash' | 'details'>,
+  json = canonicalJson,
+): string => {
   const { sequence, at, action, actor, resource, requestId, detailsHash, previousHash } = record;
   const said = { tenantId, sequence, at, action, actor, resource, requestId, detailsHash };
-  return hash('sha256', previousHash + canonicalJson(said));
+  return hash('sha256', previousHash + json(said));
 };
 
 type Sign = (recordHash: string) => string;
@@ -36,8 +40,9 @@ const linkedTo = (
   { details: told, ...entry }: Unchained,
   sign: Sign | undefined,
 ): AuditRecord => {
-  // In the form in which it will be read again: dates are text by then, and what is undefined is gone.
-  const stored = JSON.parse(JSON.stringify(told)) as typeof told;
+  // In the form in which it will be read again: dates are text by then, and what is undefined is gone. Names of earlier versions
+  // may hold half a surrogate pair.
+  const stored = toWellFormed(JSON.parse(JSON.stringify(told))) as typeof told;
   const details: AuditDetails = { salt: randomBytes(16).toString('base64url'), ...stored };
   const said = { ...entry, sequence: end.sequence + 1, detailsHash: detailsHashOf(details), previousHash: end.hash };
   const recordHash = hashOf(tenantId, said);

@@ -1,5 +1,6 @@
 import type { EvidenceHead } from '../../schemas/evidence.ts';
 import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
+import { canonicalJsonOfEarlier } from './canonical-json.ts';
 import { chainStart, detailsHashOf, hashOf } from './chain.ts';
 import { Erasures, type RecordedErasure } from './erasures.ts';
 import type { PublicEvidenceKey } from './evidence-key.ts';
@@ -79,7 +80,8 @@ export class Verification {
     this.#options = options;
     const { tenantId, key } = options;
     this.#erasures = new Erasures(
-      (record) => hashOf(tenantId, record) === record.hash && key.signedErasure(tenantId, record),
+      (record) =>
+        hashOf(tenantId, record, canonicalJsonOfEarlier) === record.hash && key.signedErasure(tenantId, record),
     );
   }
 
@@ -176,7 +178,7 @@ export class Verification {
   #unchanged(record: AuditRecord): ChainBreak | undefined {
     const { sequence, previousHash, details } = record;
     const follows = previousHash === this.#lastHash;
-    if (hashOf(this.#options.tenantId, record) !== record.hash) {
+    if (hashOf(this.#options.tenantId, record, canonicalJsonOfEarlier) !== record.hash) {
       if (!follows) this.#wanted = this.#lastHash;
       return {
         kind: 'record-edited',
@@ -191,7 +193,7 @@ export class Verification {
         message: `record ${sequence} follows another record than the one before it: one of the two was replaced`,
       };
     if (details === null) return undefined;
-    if (detailsHashOf(details) === record.detailsHash) return undefined;
+    if (detailsHashOf(details, canonicalJsonOfEarlier) === record.detailsHash) return undefined;
     return { kind: 'details-edited', sequence, message: `the details of record ${sequence} are not those recorded` };
   }
 

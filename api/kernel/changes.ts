@@ -1,9 +1,12 @@
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
+import type { Difference } from '../../schemas/resources/audit-record.ts';
+import { isWellFormed } from '../audit/canonical-json.ts';
 import { appendRecords, type Unchained } from '../audit/chain.ts';
 import { differencesOf } from '../audit/difference.ts';
 import { inTurn } from '../audit/turns.ts';
 import type { Caller, Who } from '../identity/caller.ts';
+import { ApiError } from './errors.ts';
 
 /** One thing that a change did. */
 export interface Recorded {
@@ -43,6 +46,18 @@ export interface ChangeOrigin {
 
 const nobody: Who = { type: 'anonymous', id: '', name: '' };
 
+/** What has no UTF-8 cannot be hashed by others, so it comes into no record. What is there already may be replaced. */
+const refuseIllFormed = (changes: readonly Difference[]): void => {
+  const details = changes
+    .filter(({ path, after }) => after !== undefined && !(isWellFormed(path) && isWellFormed(after)))
+    .map(({ path }) => ({
+      path: path.toWellFormed(),
+      message: 'must be well-formed Unicode: it holds half a surrogate pair',
+    }));
+  const [first] = details;
+  if (first !== undefined) throw new ApiError('VALIDATION_FAILED', `${first.path} ${first.message}`, { details });
+};
+
 export const changesOf = (
   { documents, clock }: { readonly documents: Documents; readonly clock: Clock },
   origin: ChangeOrigin,
@@ -51,6 +66,8 @@ export const changesOf = (
     const { action = origin.actions[0] } = what;
     if (action === undefined || !origin.actions.includes(action))
       throw new Error(`the operation does not declare the action ${action ?? '(none)'} in "audit"`);
+    const changes = differencesOf(what.before, what.after);
+    refuseIllFormed(changes);
     const { type, id, name } = what.actor ?? origin.caller?.actor ?? nobody;
     return {
       at: new Date(clock.now()).toISOString(),
@@ -62,7 +79,7 @@ export const changesOf = (
         actorName: name,
         resourceName: what.name ?? '',
         address: origin.request.address,
-        changes: differencesOf(what.before, what.after),
+        changes,
       },
     };
   };

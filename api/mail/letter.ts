@@ -18,12 +18,13 @@ const entities: Readonly<Record<string, string>> = {
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
 /**
- * Names that people chose stand in subjects and sentences: what would begin a new line, or make a mail program turn a name
- * into a link, does not.
+ * Names that people chose stand in subjects and sentences: what would begin a new line, turn the direction of text
+ * around, or make a mail program turn a name into a link, does not.
  */
 export const plainName = (name: string): string =>
   name
     .replace(/\p{Cc}+/gu, ' ')
+    .replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
     .replace(/:\/\//g, ': ')
     .trim();
 

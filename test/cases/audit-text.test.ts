@@ -66,6 +66,12 @@ test('canonical JSON: numbers are written as in the RFC', (t) => {
     t.throws(() => canonicalJson(Buffer.from(bits, 'hex').readDoubleBE()), { instanceOf: TypeError });
 });
 
+test('canonical JSON refuses half a surrogate pair, in text and in names, and no whole pair', (t) => {
+  for (const value of ['\ud800', 'a\udc00b', ['\udfff'], { a: { '\ud83d': 1 } }])
+    t.throws(() => canonicalJson(value), { instanceOf: TypeError, message: /well-formed Unicode/ });
+  t.is(canonicalJson('\ud83d\ude00'), '"\u{1F600}"');
+});
+
 test('canonical JSON says what was said, in one way, whatever the order of members', (t) => {
   const shuffled = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(shuffled);

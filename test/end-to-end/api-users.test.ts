@@ -220,7 +220,13 @@ test.serial('the account is read, changed and sent back; its version guards it',
   t.is((await recordOf(changed)).action, 'organization.update');
   t.is((await harness.ask('GET', '/api/account')).body.timeZone, 'Europe/Zurich');
   t.is((await harness.ask('PATCH', '/api/account', { body, headers: { 'if-match': etag } })).status, 412);
-  for (const wrong of [{ name: '' }, { name: 'two\nlines' }, { timeZone: 'Mars/Olympus' }, { planId: 'enterprise' }])
+  for (const wrong of [
+    { name: '' },
+    { name: 'two\nlines' },
+    { name: 'a\u202eb' },
+    { timeZone: 'Mars/Olympus' },
+    { planId: 'enterprise' },
+  ])
     t.is((await harness.ask('PATCH', '/api/account', { body: wrong })).status, 400, JSON.stringify(wrong));
   await harness.ask('PATCH', '/api/account', { body: { name: 'Organization a' } });
 });

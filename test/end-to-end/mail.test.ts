@@ -205,5 +205,6 @@ test('names and texts are no markup, begin no lines of a header, and make no lin
   t.is(subject, 'x Bcc: y');
   t.true(html.includes('<p>&lt;script&gt;&quot;&#39;&amp;</p>'));
   t.true(html.includes('<a href="https://x/&quot;onclick=&quot;">&lt;i&gt;</a>'));
+  t.is(plainName('a\u202eb\u2066c'), 'abc');
   t.is(plainName('Win at http://evil.example\r\nnow'), 'Win at http: evil.example now');
 });

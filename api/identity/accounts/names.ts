@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A name that people choose: one line. */
+/** A name that people choose: one line, without marks that turn the direction of the text around it. */
 const oneLine = (what: string) =>
   z
     .string()
@@ -8,7 +8,7 @@ const oneLine = (what: string) =>
     .min(1)
     .max(256)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-    .regex(/^[^\x00-\x1f\x7f-\x9f]*$/, 'must be one line')
+    .regex(/^[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*$/, 'must be one line, without bidirectional controls')
     .describe(what);
 
 export const PersonName = oneLine('What others call this person');
