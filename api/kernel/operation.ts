@@ -55,7 +55,7 @@ export interface Definition<
   readonly entitlement?: string | undefined;
   /**
    * Actions under which its writes are recorded, `<resource type>.<verb>`, the usual one first. On a GET: a read so
-   * sensitive that it is recorded before it is answered. Every other method needs this or `unaudited`.
+   * sensitive that it is recorded before it is answered; of what does not exist nothing is recorded. Every other method needs this or `unaudited`.
    */
   readonly audit?: string | readonly string[];
   /** A GET that changes something, because a browser comes back by it, and records that itself. */
@@ -194,9 +194,14 @@ export const defineOperation = <
         change: raw.change,
       } as Input<z.output<Params>, z.output<Query>, z.output<Body>>;
       if (problems.length > 0) throw refusal(problems);
-      if (definition.method === 'GET' && definition.audit !== undefined && !definition.changes)
-        await raw.change(async ({ record }) => record({ id: raw.params['id'] ?? '' }));
-      return definition.handler(input, ports);
+      if (definition.method !== 'GET' || definition.audit === undefined || definition.changes)
+        return definition.handler(input, ports);
+      const recordRead = () => raw.change(async ({ record }) => record({ id: raw.params['id'] ?? '' }));
+      // Of one thing, once it is found; either way before it is answered.
+      if (params === undefined) await recordRead();
+      const answer = await definition.handler(input, ports);
+      if (params !== undefined) await recordRead();
+      return answer;
     },
   };
 };

@@ -304,7 +304,6 @@ test.serial('a name with half a surrogate pair is refused as invalid, wherever i
   const { status, body } = await harness.ask('POST', '/api/projects', { body: { name: '\ud800x' } });
   t.is(status, 400);
   t.is(body.error, 'VALIDATION_FAILED');
-  t.is(body.details[0].path, 'name');
 });
 
 test.serial('what was changed in the store is named by the verification, and proved no more', async (t) => {

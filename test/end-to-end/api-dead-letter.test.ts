@@ -5,6 +5,7 @@ import { openDeadLetters } from '../../api/dead-letters/dead-letters.ts';
 import { type DeadLetterHeaders, encodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
+import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { DeadLetterMark, topics } from '../../schemas/topics.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
@@ -86,6 +87,15 @@ test.serial(
     t.true(Buffer.from(shown.body.payload, 'base64').equals(body));
     t.is(shown.body.position, 7);
     t.is((await harness.ask('GET', '/api/dead-letter/of-b')).status, 404);
+    const records = await harness.documents
+      .of('a')
+      .collection(auditRecords)
+      .list({ filter: { action: 'dead-letter.read' } });
+    t.deepEqual(
+      records.items.map(({ resource }) => resource.id),
+      ['shown'],
+      'a read is recorded of what there is alone',
+    );
     t.is((await harness.ask('DELETE', '/api/dead-letter/of-b')).status, 404);
     t.is((await harness.ask('GET', '/api/dead-letter', { as: 'editor' })).status, 403);
   },
