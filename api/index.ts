@@ -8,6 +8,7 @@ import type { Settings } from '../schemas/settings.ts';
 import type { FileFindings } from './audit/evidence-file-check.ts';
 import type { SignAnewPorts } from './audit/sign-anew.ts';
 import type { DeadLetters, DeadLettersOptions } from './dead-letters/dead-letters.ts';
+import type { ReplayJob } from './dead-letters/replay-jobs.ts';
 import type { FirstStart } from './identity/accounts/first-start.ts';
 import type { ApiOptions, ApiRole } from './start.ts';
 
@@ -26,6 +27,13 @@ export const firstStart = async (documents: Documents, settings: Settings): Prom
 /** Dead letters of every tenant, for the command line and for the API. */
 export const openDeadLetters = async (options: DeadLettersOptions): Promise<DeadLetters> =>
   (await import('./dead-letters/dead-letters.ts')).openDeadLetters(options);
+
+/** Replays of dead letters that the API was asked for, the newest first; also those whose instance is gone. */
+export const listReplays = async (
+  ports: { readonly documents: Documents; readonly clock: Clock },
+  tenantId?: string,
+): Promise<(ReplayJob & { readonly id: string; readonly tenantId: string })[]> =>
+  (await import('./dead-letters/replay-jobs.ts')).listReplays(ports, tenantId);
 
 /** Opens a closed organization again; throws where there is none, or it is erased. */
 export const reopenOrganization = async (

@@ -7,9 +7,11 @@ import { runSignChain, type SignChainRequest } from './evidence-request.ts';
 import { type ForgetGroupRequest, runForgetGroup } from './forget-group-request.ts';
 import { type OrganizationRequest, runOrganizationRequest } from './organization-request.ts';
 import type { Platform } from './platform.ts';
+import { type ReplaysRequest, runReplaysRequest } from './replays-request.ts';
 
 export type ControlRequest =
   | DeadLetterRequest
+  | ReplaysRequest
   | OrganizationRequest
   | ForgetGroupRequest
   | SignChainRequest
@@ -30,6 +32,8 @@ export const runControlRequest = async (
       return runOrganizationRequest(platform, request, print);
     case 'sign-chain':
       return runSignChain(platform, request, print);
+    case 'list-replays':
+      return runReplaysRequest(platform, request, print);
     case 'forget-group':
       return runForgetGroup(platform, request, print);
     default:

@@ -74,7 +74,6 @@ export const checkDeadLetterRequest = (request: DeadLetterRequest, clock: Clock)
   const { signal, state } = request.filter;
   known('signal', signal, signals);
   known('state', state, states);
-  if (!Number.isSafeInteger(request.limit) || request.limit < 1) throw new UsageError('--limit takes a number from 1');
   filterOf(request, clock);
 };
 

@@ -9,12 +9,14 @@ import {
 } from './dead-letter-request.ts';
 import { onInstance } from './instance.ts';
 import type { CommandContext } from './platform.ts';
+import { type ReplaysRequest, runReplaysRequest } from './replays-request.ts';
 import { UsageError } from './usage-error.ts';
 
 const help = `oiq dead-letter list     [filters] [--limit N]
 oiq dead-letter show ID
 oiq dead-letter replay   [ID …] [filters] [--dry-run]
 oiq dead-letter discard  [ID …] [filters] [--dry-run]
+oiq dead-letter replays  [--tenant ID] [--limit N]   replays that the API was asked for, the newest first
 
 filters: --tenant ID  --signal logs|metrics|traces  --reason WORD  --from TIME  --to TIME
          --state open|replayed|discarded   (list only; default open)
@@ -40,6 +42,8 @@ export const deadLetterCommand = async (context: CommandContext): Promise<void> 
     process.stdout.write(help);
     return;
   }
+  if (request.action === 'list-replays')
+    return onInstance(context, request, (platform, print) => runReplaysRequest(platform, request, print));
   await onInstance(context, request, async (platform, print) => {
     const deadLetters = await deadLettersOf(platform);
     try {
@@ -50,10 +54,11 @@ export const deadLetterCommand = async (context: CommandContext): Promise<void> 
   });
 };
 
-const parse = (args: readonly string[]): DeadLetterRequest | undefined => {
+const parse = (args: readonly string[]): DeadLetterRequest | ReplaysRequest | undefined => {
   const { values, positionals } = argumentsOf(args, options, help);
   const [action, ...ids] = positionals;
   if (values.help === true || action === undefined) return undefined;
+  if (action === 'replays') return replaysRequest(values, ids);
   if (action !== 'list' && action !== 'show' && action !== 'replay' && action !== 'discard')
     throw new UsageError(`no such action: ${action}\n\n${help}`);
   const { tenant, signal, reason, from, to, state } = values;
@@ -66,9 +71,24 @@ const parse = (args: readonly string[]): DeadLetterRequest | undefined => {
     action,
     ids,
     filter: { tenant, signal, reason, from, to, state },
-    limit: values.limit === undefined ? 100 : Number(values.limit),
+    limit: limitOf(values.limit),
     dryRun: values['dry-run'] === true,
   };
   checkDeadLetterRequest(request, systemClock);
   return request;
+};
+
+const limitOf = (text: string | undefined): number => {
+  const limit = text === undefined ? 100 : Number(text);
+  if (!Number.isSafeInteger(limit) || limit < 1) throw new UsageError('--limit takes a number from 1');
+  return limit;
+};
+
+const replaysRequest = (
+  { tenant, limit, ...others }: { readonly tenant?: string; readonly limit?: string },
+  ids: readonly string[],
+): ReplaysRequest => {
+  if (ids.length > 0 || Object.values(others).some((value) => value !== undefined))
+    throw new UsageError(`replays takes --tenant and --limit\n\n${help}`);
+  return { action: 'list-replays', tenant, limit: limitOf(limit) };
 };

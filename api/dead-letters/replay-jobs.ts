@@ -39,6 +39,26 @@ const saveEveryMs = 1_000;
 /** A running job that nobody has written to for so long has lost its instance. */
 const lostAfterMs = 60_000;
 
+const seenAt = <Job extends ReplayJob & Stored>(now: number, job: Job): Job =>
+  job.state !== 'running' || now - Date.parse(job.updatedAt) < lostAfterMs
+    ? job
+    : {
+        ...job,
+        state: 'stopped',
+        error: 'the instance that ran it is gone; start it again: what was replayed stays so',
+      };
+
+/** Replays that the API was asked for, the newest first; of all tenants without one. */
+export const listReplays = async (
+  { documents, clock }: { readonly documents: Documents; readonly clock: Clock },
+  tenantId?: string,
+): Promise<(ReplayJob & Stored & { readonly tenantId: string })[]> => {
+  const found: (ReplayJob & Stored & { readonly tenantId: string })[] = [];
+  for await (const job of documents.everywhere(replayJobs))
+    if (tenantId === undefined || job.tenantId === tenantId) found.push(seenAt(clock.now(), job));
+  return found.sort((left, right) => (left.startedAt < right.startedAt ? 1 : -1));
+};
+
 export const openReplayJobs = (ports: {
   deadLetters: DeadLetters;
   documents: Documents;
@@ -108,12 +128,7 @@ export const openReplayJobs = (ports: {
     },
     async find(tenantId, id) {
       const job = await documents.of(tenantId).collection(replayJobs).find(id);
-      if (job?.state !== 'running' || clock.now() - Date.parse(job.updatedAt) < lostAfterMs) return job;
-      return {
-        ...job,
-        state: 'stopped',
-        error: 'the instance that ran it is gone; start it again: what was replayed stays so',
-      };
+      return job && seenAt(clock.now(), job);
     },
     async stop() {
       stopping.abort();

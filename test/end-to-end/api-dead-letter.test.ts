@@ -2,6 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import test from 'ava';
 import { openDeadLetters } from '../../api/dead-letters/dead-letters.ts';
+import { replayJobs } from '../../api/dead-letters/replay-jobs.ts';
+import { runReplaysRequest } from '../../commands/replays-request.ts';
 import { type DeadLetterHeaders, encodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
@@ -205,4 +207,23 @@ test.serial('lists page through without a gap', async (t) => {
   } while (cursor !== '' && seen.length < 500);
   t.is(seen.length, 157);
   t.is(new Set(seen).size, 157);
+});
+
+test.serial('a replay whose instance died is listed by the command, and its id is in the audit log', async (t) => {
+  const { body } = await harness.ask('POST', '/api/dead-letter/replay', { body: { reason: 'none-such' } });
+  const jobs = harness.documents.of('a').collection(replayJobs);
+  await jobs.update(body.id, { state: 'running', finishedAt: null });
+  const listedAt = async (now: number, tenant?: string): Promise<string[]> => {
+    const lines: string[] = [];
+    const platform = { documents: harness.documents, clock: { now: () => now } };
+    await runReplaysRequest(platform, { action: 'list-replays', tenant, limit: 1 }, (line) => lines.push(line));
+    return lines;
+  };
+  t.regex((await listedAt(Date.now()))[0] ?? '', new RegExp(`^${body.id}  \\S+  a  running  0 of 0  user `));
+  const [later, shown] = await listedAt(Date.now() + 120_000, 'a');
+  t.regex(later ?? '', new RegExp(`^${body.id}  .*  stopped  .*the instance that ran it is gone`));
+  t.regex(shown ?? '', /^1 shown; there are more/);
+  t.deepEqual(await listedAt(Date.now(), 'b'), ['0 shown']);
+  const filter = { action: 'dead-letter-replay.start', 'resource.id': body.id };
+  t.is((await harness.documents.of('a').collection(auditRecords).list({ filter })).items.length, 1);
 });
