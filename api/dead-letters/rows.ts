@@ -106,11 +106,10 @@ export const readDeadLetters = async (
   const direction = page.newestFirst ? 'DESC' : 'ASC';
   const values: Record<string, string | readonly string[]> = { ...parameters };
   let outer = '1';
-  let inner = where;
-  if (filter.ids !== undefined) {
-    inner += ' AND id IN {ids:Array(String)}';
-    values['ids'] = filter.ids;
-  }
+  // Marks are ordered by id: those of named letters are looked up, not read all.
+  const named = filter.ids === undefined ? '' : ' AND id IN {ids:Array(String)}';
+  let inner = where + named;
+  if (filter.ids !== undefined) values['ids'] = filter.ids;
   if (page.after !== undefined) {
     inner += ` AND (received_at, id) ${page.newestFirst ? '<' : '>'} (fromUnixTimestamp64Milli({afterTime:Int64}, 'UTC'), {afterId:String})`;
     values['afterTime'] = String(page.after.receivedAtMs);
@@ -124,7 +123,7 @@ export const readDeadLetters = async (
     `SELECT tenant, id, project_id, key_id, signal, origin, kind, reason, message, toString(position) AS position, toString(toUnixTimestamp64Milli(received_at)) AS received,
       source, toString(size) AS size, cut, chunks, partition, toString(offset) AS offset, outcome, toString(toUnixTimestamp64Milli(marked_at)) AS marked, actor
     FROM (SELECT *, tenant_id AS tenant FROM dead_letters WHERE ${inner} ORDER BY received_at ${direction}, id ${direction} LIMIT 1 BY tenant_id, id) AS letters
-    LEFT ANY JOIN (SELECT tenant_id AS mark_tenant, id AS mark_id, outcome, marked_at, actor FROM dead_letter_marks WHERE ${own}) AS marks
+    LEFT ANY JOIN (SELECT tenant_id AS mark_tenant, id AS mark_id, outcome, marked_at, actor FROM dead_letter_marks WHERE ${own}${named}) AS marks
       ON letters.tenant = marks.mark_tenant AND letters.id = marks.mark_id
     WHERE ${outer} ORDER BY letters.received_at ${direction}, id ${direction} LIMIT ${page.limit}`,
     values,

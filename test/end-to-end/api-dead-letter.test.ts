@@ -3,8 +3,10 @@ import { randomBytes } from 'node:crypto';
 import test from 'ava';
 import { openDeadLetters } from '../../api/dead-letters/dead-letters.ts';
 import { replayJobs } from '../../api/dead-letters/replay-jobs.ts';
+import type { DeadLetter } from '../../api/dead-letters/rows.ts';
+import { readPayload } from '../../api/groups/dead-letter/payload.ts';
 import { runReplaysRequest } from '../../commands/replays-request.ts';
-import { type DeadLetterHeaders, encodeDeadLetter } from '../../schemas/dead-letter.ts';
+import { type DeadLetterHeaders, decodeDeadLetter, encodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
@@ -207,6 +209,24 @@ test.serial('lists page through without a gap', async (t) => {
   } while (cursor !== '' && seen.length < 500);
   t.is(seen.length, 157);
   t.is(new Set(seen).size, 157);
+});
+
+test.serial('chunks between which another letter was written are put together', async (t) => {
+  const [place] = await harness.bus.offsets(topics.deadLetter.name);
+  await bury({ id: 'apart' }, Buffer.from('first '));
+  await bury({ id: 'between' }, Buffer.from('other'));
+  const producer = await harness.bus.producer();
+  const [first] = (await recordsOf(topics.deadLetter.name)).filter(({ offset }) => offset === place?.end);
+  const headers = { ...decodeDeadLetter(first?.headers ?? {}), chunk: 1 };
+  await producer.publish([
+    { topic: topics.deadLetter.name, key: 'a', value: Buffer.from('second'), headers: encodeDeadLetter(headers) },
+  ]);
+  await producer.close();
+  const payload = await readPayload(harness.bus, {
+    id: 'apart',
+    place: { partition: place?.partition ?? 0, offset: place?.end ?? 0, chunks: 2 },
+  } as DeadLetter);
+  t.is(payload.bytes.toString(), 'first second');
 });
 
 test.serial('a replay whose instance died is listed by the command, and its id is in the audit log', async (t) => {

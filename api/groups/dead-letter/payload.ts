@@ -10,6 +10,13 @@ export interface Payload {
   readonly bytes: Buffer;
 }
 
+/** Chunks follow one another, unless another producer wrote in between: what comes after them is seldom read. */
+async function* recordsFrom(bus: Bus, { partition, offset, chunks }: DeadLetter['place'], end: number) {
+  const behind = Math.min(offset + chunks, end);
+  yield* bus.read(topics.deadLetter.name, partition, offset, behind);
+  if (behind < end) yield* bus.read(topics.deadLetter.name, partition, behind, end);
+}
+
 /** Puts the chunks of a dead letter together again. `PermanentError` (`gone`) when the topic no longer keeps them. */
 export const readPayload = async (bus: Bus, { id, place }: DeadLetter): Promise<Payload> => {
   const gone = (): PermanentError =>
@@ -19,7 +26,7 @@ export const readPayload = async (bus: Bus, { id, place }: DeadLetter): Promise<
   const chunks: Buffer[] = [];
   let headers: DeadLetterHeaders | undefined;
   let found = 0;
-  for await (const record of bus.read(topics.deadLetter.name, place.partition, place.offset, kept.end)) {
+  for await (const record of recordsFrom(bus, place, kept.end)) {
     const chunk = decodeDeadLetter(record.headers);
     if (chunk.id !== id || chunks[chunk.chunk] !== undefined) continue;
     headers ??= chunk;
