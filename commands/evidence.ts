@@ -95,7 +95,7 @@ const reportOf = (
     `key              ${header.keyId}`,
     `records          ${records} found good`,
     ...erasures.map(erasureLine),
-    `signed heads     ${heads} found good`,
+    `tree heads       ${heads} found good`,
     ...(lastHead === undefined ? [] : [`last signed      ${lastHead.size} records at ${lastHead.signedAt}`]),
     ...(lastHead !== undefined && lastHead.size < records
       ? [`not signed yet   ${records - lastHead.size} records`]

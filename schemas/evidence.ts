@@ -1,4 +1,4 @@
-/** Signed heads of the audit chains: what lies outside the documents and says what was in them. */
+/** Signed tree heads of the audit chains: what lies outside the documents and says what was in them. */
 import { z } from 'zod';
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);

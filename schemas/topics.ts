@@ -102,7 +102,7 @@ export const topics = {
   }),
   evidenceHeads: defineTopic({
     name: 'evidence-heads',
-    summary: 'Signed heads of the audit chains',
+    summary: 'Signed tree heads of the audit chains',
     key: 'tenant',
     value: GrowingHead,
     partitions: 1,

@@ -5,10 +5,10 @@ import type { Log } from '../../schemas/ports/log.ts';
 import { canonicalJsonOfEarlier } from './canonical-json.ts';
 import { chainStart, hashOf } from './chain.ts';
 import type { EvidenceKey } from './evidence-key.ts';
-import type { HeadStore } from './head-store.ts';
 import { mustHaveHeadsNow } from './lost-heads.ts';
 import { GrowingTree, leafHashOf } from './merkle.ts';
 import { recordsInOrder, type StoredRecord } from './record-pages.ts';
+import type { HeadStore } from './tree-head-store.ts';
 
 export interface SigningOptions {
   readonly documents: Documents;

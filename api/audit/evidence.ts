@@ -5,8 +5,8 @@ import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { SecretBox } from '../identity/secret-box.ts';
 import { type EvidenceKey, evidenceKeyOf } from './evidence-key.ts';
-import { type HeadSigner, openHeadSigner } from './head-signer.ts';
-import { type HeadStore, openHeadStore } from './head-store.ts';
+import { type HeadSigner, openHeadSigner } from './tree-head-signer.ts';
+import { type HeadStore, openHeadStore } from './tree-head-store.ts';
 import { type Verified, verifyChain } from './verify-chain.ts';
 
 /** What shows that the audit chains are what was recorded. */

@@ -4,12 +4,12 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Settings } from '../../schemas/settings.ts';
-import { systemChange, theSystem } from '../identity/accounts/closing.ts';
+import { systemActor, systemChange } from '../identity/accounts/closing.ts';
 import { makeSecretBox, secretKeyOf } from '../identity/secret-box.ts';
 import { chainSigning } from './chain-signing.ts';
 import { evidenceKeyOf } from './evidence-key.ts';
-import { openHeadStore } from './head-store.ts';
 import { newestSequence } from './record-pages.ts';
+import { openHeadStore } from './tree-head-store.ts';
 
 export interface SignAnewPorts {
   readonly documents: Documents;
@@ -37,7 +37,7 @@ export const signChainAnew = async (
         `the audit chain of ${tenantId} has signed tree heads: what is new is signed without being asked for`,
       );
     const change = systemChange({ documents, clock }, 'audit-log.sign');
-    await change(async ({ record }) => record({ id: tenantId, tenantId, actor: theSystem('command line') }));
+    await change(async ({ record }) => record({ id: tenantId, tenantId, actor: systemActor('command line') }));
     const head = await chainSigning({ documents, heads, key, clock, log, anew: true }).signNew(tenantId);
     return head?.size ?? 0;
   } finally {

@@ -55,7 +55,7 @@ export interface VerificationOptions {
 
 /**
  * Checks a chain from its first record, in memory that does not grow with it. Records come in the order of their places, and each
- * signed head right after the last record that it covers, or at the end. After a break the rest is looked at only for a
+ * signed tree head right after the last record that it covers, or at the end. After a break the rest is looked at only for a
  * record that belongs in the broken place.
  */
 export class Verification {

@@ -4,7 +4,7 @@ import type { Difference } from '../../schemas/resources/audit-record.ts';
 import { isWellFormed } from '../audit/canonical-json.ts';
 import { appendRecords, type Unchained } from '../audit/chain.ts';
 import { differencesOf } from '../audit/difference.ts';
-import { inTurn } from '../audit/turns.ts';
+import { runExclusive } from '../audit/keyed-mutex.ts';
 import type { Caller, Who } from '../identity/caller.ts';
 import { ApiError } from './errors.ts';
 
@@ -101,5 +101,5 @@ export const changesOf = (
     });
 
   const chain = origin.caller?.tenantId;
-  return (work) => (chain === undefined ? transact(work) : inTurn(documents, chain, () => transact(work)));
+  return (work) => (chain === undefined ? transact(work) : runExclusive(documents, chain, () => transact(work)));
 };

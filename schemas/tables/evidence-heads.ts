@@ -1,12 +1,12 @@
 import { defineTable } from './table.ts';
 
 /**
- * Signed heads of the audit chains. Never expired: an old head is what shows that an old record was changed. Heads of
+ * Signed tree heads of the audit chains. Never expired: an old head is what shows that an old record was changed. Heads of
  * several instances over the same records are one row, and over different ones several.
  */
 export const evidenceHeadsTable = defineTable({
   name: 'evidence_heads',
-  summary: 'Signed heads of the audit chains',
+  summary: 'Signed tree heads of the audit chains',
   engine: 'ReplacingMergeTree',
   columns: {
     tenant_id: 'LowCardinality(String)',

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { detailsHashOf, hashOf } from '../../api/audit/chain.ts';
 import { erasureAction } from '../../api/audit/erasures.ts';
 import { evidenceKeyOf } from '../../api/audit/evidence-key.ts';
-import type { HeadStore } from '../../api/audit/head-store.ts';
+import type { HeadStore } from '../../api/audit/tree-head-store.ts';
 import type { ChainBreak } from '../../api/audit/verification.ts';
 import { makeSecretBox } from '../../api/identity/secret-box.ts';
 import type { Collection, Stored } from '../../schemas/ports/documents.ts';

@@ -10,7 +10,7 @@ export const getEvidenceHead = defineOperation({
   method: 'GET',
   path: '/api/evidence/head',
   operationId: 'getEvidenceHead',
-  summary: 'The newest signed head of the audit chain, and the key to check it with',
+  summary: 'The newest signed tree head of the audit chain, and the key to check it with',
   role: 'auditor',
   limit: { rate: 5, burst: 20 },
   query: z.strictObject({

@@ -9,7 +9,7 @@ export const verifyEvidence = defineOperation({
   method: 'GET',
   path: '/api/evidence/verify',
   operationId: 'verifyEvidence',
-  summary: 'Check the whole audit chain against itself and every signed head; names the first break',
+  summary: 'Check the whole audit chain against itself and every signed tree head; names the first break',
   role: 'auditor',
   limit: { rate: 1, burst: 10 },
   response: z.strictObject({
@@ -37,9 +37,9 @@ export const verifyEvidence = defineOperation({
         }),
       )
       .describe('Every erasure that is recorded, in the order of the chain'),
-    heads: z.int().describe('Signed heads found good, up to the first break'),
-    lastHead: HeadView.nullable().describe('The last signed head found good'),
-    unsigned: z.int().describe('Records that no signed head covers yet: they are signed within a minute'),
+    heads: z.int().describe('Signed tree heads found good, up to the first break'),
+    lastHead: HeadView.nullable().describe('The last signed tree head found good'),
+    unsigned: z.int().describe('Records that no signed tree head covers yet: they are signed within a minute'),
     checkedAt: z.iso.datetime(),
   }),
   async handler({ caller: { tenantId } }, { evidence, clock }) {

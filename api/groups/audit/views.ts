@@ -49,7 +49,7 @@ export const viewOf = (record: AuditRecord & { readonly id: string }): z.output<
   };
 };
 
-/** A signed head as answers carry it. */
+/** A signed tree head as answers carry it. */
 export const HeadView = z.strictObject({
   size: z.int().describe('Records that it covers'),
   root: Sha256.describe('Root of the Merkle tree (RFC 9162) whose leaves are the hashes of the records'),

@@ -10,7 +10,7 @@ import type { Who } from '../caller.ts';
 const graceMs = 30 * 86_400_000;
 
 /** The platform itself, as the audit log names it. */
-export const theSystem = (name: string): Who => ({ type: 'system', id: '', name });
+export const systemActor = (name: string): Who => ({ type: 'system', id: '', name });
 
 /** A change that no request asked for. */
 export const systemChange = (ports: { readonly documents: Documents; readonly clock: Clock }, action: string) =>
@@ -58,6 +58,6 @@ export const reopenOrganization = async (
     if (before.closed.erased || Date.parse(before.closed.eraseAt) <= ports.clock.now())
       throw new Error(`the organization was closed on ${before.closed.at.slice(0, 10)}: its data is erased`);
     const after = await stored.update(id, { disabled: false, closed: null });
-    record({ id, name: before.name, before, after, tenantId: id, actor: theSystem('command line') });
+    record({ id, name: before.name, before, after, tenantId: id, actor: systemActor('command line') });
     return after;
   });

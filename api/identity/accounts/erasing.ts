@@ -16,7 +16,7 @@ import { quote } from '../../../schemas/tables/literal.ts';
 import { eraseDetails } from '../../audit/erasure.ts';
 import type { EvidenceKey } from '../../audit/evidence-key.ts';
 import { removeSessions } from '../sessions.ts';
-import { systemChange, theSystem } from './closing.ts';
+import { systemActor, systemChange } from './closing.ts';
 import { voidTokens } from './one-time-tokens.ts';
 
 export interface ErasingPorts {
@@ -33,7 +33,7 @@ export interface ErasingPorts {
 const eraseTelemetry = async ({ columns }: ErasingPorts, tenantId: string): Promise<void> => {
   const rows = `tenant_id = ${quote(tenantId)}`;
   for (const { name } of tenantTables) {
-    // Signed heads name nobody, and vouch for the audit records that stay.
+    // Signed tree heads name nobody, and vouch for the audit records that stay.
     if (name === evidenceHeadsTable.name) continue;
     // A deletion rewrites parts: none where nothing would go.
     const found = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${rows} LIMIT 1`);
@@ -101,7 +101,7 @@ const erase = async (ports: ErasingPorts, id: string): Promise<void> => {
     // The document stays, so that the id is never another organization's.
     const closed = { ...before.closed, erased: true };
     await stored.update(id, { name: '(erased)', timeZone: undefined, retentionDays: {}, closed });
-    record({ id, tenantId: id, actor: theSystem('erasing') });
+    record({ id, tenantId: id, actor: systemActor('erasing') });
   });
   ports.log.info({ organization: id }, 'a closed organization was erased');
 };

@@ -10,7 +10,7 @@ import { projects } from '../../../schemas/resources/project.ts';
 import { users, usersTenant } from '../../../schemas/resources/user.ts';
 import { type Settings, SettingsError } from '../../../schemas/settings.ts';
 import { hashPassword } from '../password.ts';
-import { systemChange, theSystem } from './closing.ts';
+import { systemActor, systemChange } from './closing.ts';
 import { makeOrganization } from './organization.ts';
 
 /** What is shown once, to whoever started the installation. Values that came from the settings are absent. */
@@ -54,7 +54,7 @@ export const makeFirstStart = async (documents: Documents, settings: Settings): 
         passwordHash,
         disabled: false,
       });
-      const actor = theSystem('first start');
+      const actor = systemActor('first start');
       await makeOrganization(scope, { id: tenantId, name: 'Default', planId: 'enterprise', owner, actor });
       const key = await of(tenantId)
         .collection(licenseKeys)
