@@ -18,6 +18,7 @@ import type { Counters } from './schemas/ports/counters.ts';
 import type { Documents } from './schemas/ports/documents.ts';
 import type { Log } from './schemas/ports/log.ts';
 import type { Mailer } from './schemas/ports/mail.ts';
+import type { Metrics } from './schemas/ports/metrics.ts';
 import { isEmbedded, type Settings, SettingsError } from './schemas/settings.ts';
 import { allTopics } from './schemas/topics.ts';
 
@@ -53,7 +54,11 @@ const kafkaSecurity = (settings: Settings) => ({
 });
 
 /** Adapters are loaded when they are picked: their drivers are most of what a start would read and compile. */
-const openBus = async (settings: Settings, directory: string, log: Log): Promise<Bus> => {
+const openBus = async (
+  settings: Settings,
+  directory: string,
+  { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
+): Promise<Bus> => {
   if (settings.KAFKA_BROKERS.length > 0) {
     const { kafkaBus } = await import('./adapters/bus-kafka/bus-kafka.ts');
     return kafkaBus({
@@ -65,7 +70,7 @@ const openBus = async (settings: Settings, directory: string, log: Log): Promise
   }
   const { segmentsBus } = await import('./adapters/bus-segments/bus-segments.ts');
   const retentionBytes = settings.SEGMENT_RETENTION_BYTES;
-  return segmentsBus({ directory, log, ...(retentionBytes === undefined ? {} : { retentionBytes }) });
+  return segmentsBus({ directory, log, metrics, ...(retentionBytes === undefined ? {} : { retentionBytes }) });
 };
 
 const openColumns = async (url: string | undefined, directory: string, log: Log): Promise<Columns> => {
@@ -128,7 +133,7 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
   const embedded = isEmbedded(settings);
   try {
     if (embedded) keep(await ownDirectory(settings.DATA_DIR));
-    const bus = keep(await openBus(settings, inside('bus'), log));
+    const bus = keep(await openBus(settings, inside('bus'), { log, metrics }));
     const columns = keep(await openColumns(clickhouse, inside('columns'), log));
     const documents = keep(await openDocuments(mongodb, inside('documents.sqlite')));
     const counters = keep(await openCounters(settings.REDIS_URL, log));

@@ -6,15 +6,17 @@ import { partitionOf } from '../../schemas/partition.ts';
 import type { Bus, BusRecord, ConsumerOptions, Lag, Message, Producer } from '../../schemas/ports/bus.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
-import type { Topic } from '../../schemas/topics.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { type Topic, topics } from '../../schemas/topics.ts';
 import { lockDirectory } from '../directory-lock.ts';
 import { Slabs } from '../slabs.ts';
 import { type Disk, disk as realDisk } from './disk.ts';
 import { Group, segmentsConsumer } from './group.ts';
 import { Lane } from './lane.ts';
+import { describeLost, type Lost, lettersOf } from './lost.ts';
 import { type KeptTopic, OffsetStore } from './offset-store.ts';
 import { PartitionLog, partitionDirectory } from './partition.ts';
-import { Gathered, LostRecordsError, PartitionReader } from './reader.ts';
+import { Gathered, PartitionReader } from './reader.ts';
 import { type Encoded, encode } from './record.ts';
 import { Transactions } from './transactions.ts';
 
@@ -25,6 +27,8 @@ export interface SegmentsOptions {
   readonly directory: string;
   readonly clock?: Clock;
   readonly log?: Log;
+  /** Counts what is damaged. */
+  readonly metrics?: Metrics;
   /** A segment that has this many bytes is followed by a new one. Default 128 MiB. */
   readonly segmentBytes?: number;
   /** Bytes a partition keeps, instead of each topic's own. */
@@ -159,13 +163,16 @@ class EmbeddedBus implements SegmentsBus {
   async *read(topic: string, partition: number, from: number, to: number): AsyncIterable<BusRecord> {
     const log = this.#partition(topic, partition);
     if (from < log.earliest)
-      throw new LostRecordsError(`${log.title}: offset ${from} is no longer kept, the earliest is ${log.earliest}`);
+      throw new Error(`${log.title}: offset ${from} is no longer kept, the earliest is ${log.earliest}`);
     const reader = new PartitionReader(log, from, new Slabs());
     try {
       while (reader.next < Math.min(to, log.stableEnd)) {
         const some = new Gathered({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: mebibyte, before: to });
-        await reader.take(some);
+        const lost = await reader.take(some);
         yield* some.records;
+        if (lost === undefined) continue;
+        this.#log.warn({}, describeLost(log.title, lost));
+        await reader.seek(lost.to);
       }
     } finally {
       await reader.close();
@@ -324,8 +331,19 @@ class EmbeddedBus implements SegmentsBus {
         store: this.#store,
         slabs: this.#slabs,
         log: this.#log,
+        bury: (lost, lane) => this.#bury(lost, lane),
       });
     return lanes;
+  }
+
+  /** What is lost of the dead letters themselves is only told: they hold bytes that are damaged already. */
+  async #bury(lost: Lost, { group, topic, partition }: Lane): Promise<void> {
+    const message = describeLost(`${topic}/${partition}`, lost);
+    if (topic !== topics.deadLetter.name) {
+      await this.#publish(await lettersOf(this.#disk, lost, { group, topic, partition }, message), 0);
+      this.#options.metrics?.add('oiq_dead_letters_total', 1, { origin: group, reason: 'damaged' });
+    }
+    this.#log.error({ group }, message);
   }
 
   async #publish(messages: readonly Message[], transaction: number): Promise<void> {

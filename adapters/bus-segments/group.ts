@@ -58,9 +58,6 @@ export const segmentsConsumer = (
     if (member !== undefined) group.leave(member);
     await Promise.allSettled(inHand);
   };
-  const fail = (error: Error) => {
-    void leave().then(() => ended.reject(error));
-  };
   const hold = (delivery: Promise<void>) => {
     inHand.add(delivery);
     const release = () => inHand.delete(delivery);
@@ -71,7 +68,7 @@ export const segmentsConsumer = (
     async run(topics: readonly string[], onBatch: (batch: Batch) => Promise<void>) {
       if (member !== undefined) throw new Error('a consumer runs once');
       if (stopped !== undefined) return;
-      member = { topics, maxRecords, maxBytes, maxWaitMs, onBatch, hold, fail };
+      member = { topics, maxRecords, maxBytes, maxWaitMs, onBatch, hold };
       group.join(member);
       await ended.promise;
     },

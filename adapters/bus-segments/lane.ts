@@ -2,9 +2,10 @@
 import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Slabs } from '../slabs.ts';
+import type { Lost } from './lost.ts';
 import type { OffsetStore } from './offset-store.ts';
 import type { PartitionLog } from './partition.ts';
-import { Gathered, LostRecordsError, PartitionReader } from './reader.ts';
+import { Gathered, PartitionReader } from './reader.ts';
 
 const firstBackOffMs = 300;
 const longestBackOffMs = 30_000;
@@ -17,8 +18,6 @@ export interface Owner {
   onBatch(batch: Batch): Promise<void>;
   /** Notes that a batch is in hand until the promise settles. */
   hold(delivery: Promise<void>): void;
-  /** Consuming cannot go on. */
-  fail(error: Error): void;
 }
 
 export interface LaneOptions {
@@ -30,6 +29,8 @@ export interface LaneOptions {
   /** Shared by the lanes of a bus. */
   readonly slabs: Slabs;
   readonly log: Log;
+  /** Resolves when what the lane's group cannot read is durable in the dead letter. */
+  bury(lost: Lost, lane: Lane): Promise<void>;
 }
 
 export class Lane {
@@ -71,13 +72,7 @@ export class Lane {
 
   async #run(): Promise<void> {
     this.#running = true;
-    try {
-      while (this.#owner !== undefined) await this.#turn(this.#owner);
-    } catch (error) {
-      const owner = this.#owner;
-      this.#owner = undefined;
-      owner?.fail(error as Error);
-    }
+    while (this.#owner !== undefined) await this.#turn(this.#owner);
     const reader = this.#reader;
     this.#reader = undefined;
     this.#mark = undefined;
@@ -87,29 +82,29 @@ export class Lane {
     if (this.#owner !== undefined) void this.#run();
   }
 
-  /** One batch, or an attempt at one. Only what makes consuming impossible rejects. */
+  /** One batch, or an attempt at one. */
   async #turn(owner: Owner): Promise<void> {
     try {
       const records = await this.#next(owner);
       const receiver = this.#owner;
-      const [first, last] = [records?.[0], records?.at(-1)];
-      if (records === undefined || first === undefined || last === undefined || receiver === undefined) return;
-      const { committed = 0, claimed } = this.#position ?? {};
-      if (claimed === undefined) this.#save(committed, last.offset);
+      if (records === undefined || receiver === undefined) return;
+      const { committed: first = 0, claimed } = this.#position ?? {};
+      const last = claimed ?? records.at(-1)?.offset ?? first;
+      if (claimed === undefined) this.#save(first, last);
       const { topic, partition } = this;
-      const delivery = this.#deliver(receiver, { topic, partition, first: first.offset, last: last.offset, records });
+      const delivery = this.#deliver(receiver, { topic, partition, first, last, records });
       receiver.hold(delivery);
       await delivery.finally(() => this.#reader?.release());
       this.#failures = 0;
     } catch (error) {
-      if (error instanceof LostRecordsError) throw error;
       await this.#backOff(error as Error);
     }
   }
 
   async #deliver(owner: Owner, batch: Batch): Promise<void> {
     await owner.onBatch(batch);
-    this.#save(batch.last + 1, undefined);
+    // Behind a range may lie what is in nobody's batch: it was read with it.
+    this.#save(Math.max(batch.last + 1, this.#reader?.next ?? 0), undefined);
   }
 
   #save(committed: number, claimed: number | undefined): void {
@@ -140,13 +135,15 @@ export class Lane {
     if (claimed === undefined) return await this.#gather(reader, owner);
     const limits = { maxRecords: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY, before: claimed + 1 };
     const again = new Gathered(limits);
-    await reader.take(again);
-    if (again.records.at(-1)?.offset === claimed) return again.records;
-    // Says why, where something is lost or damaged.
-    await reader.take(new Gathered(limits));
-    throw new LostRecordsError(
-      `${this.#log.title}: the range ${committed} to ${claimed}, which group ${this.#options.group} has in hand, cannot be read again`,
-    );
+    for (let lost = await reader.take(again); lost !== undefined; lost = await reader.take(again))
+      await this.#pass(reader, lost);
+    return again.records;
+  }
+
+  /** The group goes on behind what cannot be read once that is in the dead letter. */
+  async #pass(reader: PartitionReader, lost: Lost): Promise<void> {
+    await this.#options.bury(lost, this);
+    await reader.seek(lost.to);
   }
 
   async #gather(reader: PartitionReader, owner: Owner): Promise<BusRecord[] | undefined> {
@@ -166,12 +163,15 @@ export class Lane {
   }
 
   async #take(reader: PartitionReader, gathered: Gathered): Promise<void> {
-    await reader.take(gathered);
+    const lost = await reader.take(gathered);
+    const empty = gathered.records.length === 0;
+    if (lost !== undefined && empty) await this.#pass(reader, lost);
+    // What can be read comes first, as a batch of its own.
+    else if (lost !== undefined) gathered.closed = true;
     const { writtenBytes, writtenWeight, end } = this.#log;
     this.#mark = reader.next === end ? { bytes: writtenBytes, weight: writtenWeight } : undefined;
-    // Only records of aborted transactions: the group is past them.
-    if (gathered.records.length === 0 && reader.next > (this.#position?.committed ?? 0))
-      this.#save(reader.next, undefined);
+    // Only what is in nobody's batch: the group is past it.
+    if (empty && reader.next > (this.#position?.committed ?? 0)) this.#save(reader.next, undefined);
   }
 
   /** Enough was written to fill the batch, or it is not known how much. */

@@ -227,7 +227,7 @@ export class PartitionLog implements ReadableLog {
     if (found.tail === 'torn') {
       this.log.warn(
         { ...place, bytes: last.size - found.goodBytes },
-        'cut off a torn write that was never acknowledged',
+        'cut off an incomplete record at the end of the log: a write that a crash interrupted, or the file has lost its end',
       );
       await file.truncate(found.goodBytes);
       last.size = found.goodBytes;
@@ -235,7 +235,7 @@ export class PartitionLog implements ReadableLog {
     // What a killed process wrote without syncing it is about to be shown to consumers.
     await file.sync();
     if (found.tail === 'damaged') {
-      this.log.error({ ...place, log: this.title }, 'a segment is damaged: consumers will stop there');
+      this.log.warn({ ...place, log: this.title }, 'a segment is damaged; what can be read behind that will be');
       this.#rollNext = true;
     }
     if (this.#end < acknowledged) {

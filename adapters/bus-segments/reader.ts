@@ -1,12 +1,12 @@
 /** Reads one partition in order, in large pieces, checking every record. */
-import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { type BusRecord, bytesIn, recordsIn } from '../../schemas/ports/bus.ts';
-import type { Log } from '../../schemas/ports/log.ts';
 import { type Slab, type Slabs, slabBytes } from '../slabs.ts';
 import type { Disk, SegmentFile } from './disk.ts';
+import type { Lost } from './lost.ts';
 import { bad, decode, find, headBytes, placeOf, verified } from './record.ts';
 import { nextGood } from './recovery.ts';
-import { acceptLossPath, loadIndex, positionBefore, type Segment } from './segment.ts';
+import { loadIndex, positionBefore, type Segment } from './segment.ts';
 
 /** Pieces are read at least this large where the file has as much, … */
 const leastBytes = 1024 * 1024;
@@ -18,20 +18,13 @@ export interface ReadableLog {
   /** `topic/partition`, for people. */
   readonly title: string;
   readonly disk: Disk;
-  readonly log: Log;
   /** In order; at least one. */
   readonly segments: readonly Segment[];
+  /** The next offset to be written. */
+  readonly end: number;
   /** Offsets below are synced and no open transaction has one. */
   readonly stableEnd: number;
   aborted(transaction: number): boolean;
-}
-
-/** Records are missing or damaged: reading cannot go on by itself. The message says what an operator can do. */
-export class LostRecordsError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'LostRecordsError';
-  }
 }
 
 export interface Limits {
@@ -116,27 +109,22 @@ export class PartitionReader {
   }
 
   /**
-   * Takes records until the gathering is closed or the stable end is reached. Rejects with `LostRecordsError` at what cannot
-   * be read; records before it come first, in a gathering that it closes.
+   * Takes records until the gathering is closed or the stable end is reached. Where something cannot be read it stops and
+   * answers what; `seek` to its `to` goes on behind it.
    */
-  async take(into: Gathered): Promise<void> {
-    try {
-      await this.#take(into);
-    } catch (error) {
-      if (!(error instanceof LostRecordsError) || into.records.length === 0) throw error;
-      into.closed = true;
-    }
-  }
-
-  async #take(into: Gathered): Promise<void> {
+  async take(into: Gathered): Promise<Lost | undefined> {
     for (;;) {
       const end = Math.min(this.#log.stableEnd, into.limits.before);
-      if (into.closed || this.#next >= end) return;
-      if (this.#segment === undefined) await this.#enter();
+      if (into.closed || this.#next >= end) return undefined;
+      const missing = this.#segment === undefined ? await this.#enter() : undefined;
+      if (missing !== undefined) return missing;
       const found = this.#gather(into, end);
-      if (found === undefined) return;
-      if (found.kind === 'bad') await this.#damaged(found.reason);
-      else await this.#load(found.needed, into.limits.maxBytes - into.bytes);
+      if (found === undefined) return undefined;
+      const lost =
+        found.kind === 'bad'
+          ? await this.#damaged(found.reason)
+          : await this.#load(found.needed, into.limits.maxBytes - into.bytes);
+      if (lost !== undefined) return lost;
     }
   }
 
@@ -149,7 +137,7 @@ export class PartitionReader {
       // Before the checksum, so that what closes a batch is not checked twice.
       if (wanted && !into.takes(found.valueLength)) return undefined;
       if (!verified(this.#chunk, this.#at, found.length)) return bad('its checksum does not match');
-      if (found.offset > this.#next) return bad(`it has offset ${found.offset}`);
+      if (found.offset > this.#next) return bad(`the next record has offset ${found.offset}`);
       if (wanted) this.#accept(into);
       this.#at += found.length;
     }
@@ -167,13 +155,14 @@ export class PartitionReader {
   }
 
   /** Opens the segment that has the next offset. */
-  async #enter(): Promise<void> {
+  async #enter(): Promise<Lost | undefined> {
     const segment = this.#log.segments.findLast(({ base }) => base <= this.#next);
     if (segment === undefined) return this.#missing();
     const index = await loadIndex(segment);
     this.#file = await this.#log.disk.open(segment.path, 'read');
     this.#segment = segment;
     this.#place(positionBefore(index, this.#next));
+    return undefined;
   }
 
   #hold(slab: Slab | undefined): void {
@@ -189,10 +178,10 @@ export class PartitionReader {
   }
 
   /** Reads the next piece, from the record that the chunk does not hold whole; at the segment's end goes to the next one. */
-  async #load(needed: number, wanted: number): Promise<void> {
+  async #load(needed: number, wanted: number): Promise<Lost | undefined> {
     const segment = this.#segment;
     const file = this.#file;
-    if (segment === undefined || file === undefined) return;
+    if (segment === undefined || file === undefined) return undefined;
     const position = this.#chunkStart + this.#at;
     const left = segment.size - position;
     if (left <= 0) return this.#leave(segment);
@@ -203,60 +192,56 @@ export class PartitionReader {
     this.#place(position);
     this.#hold(slab);
     this.#chunk = slab.bytes.subarray(0, filled);
-    if (filled < needed) await this.#damaged('the file is shorter than it was');
+    return filled < needed ? this.#damaged('the file is shorter than it was') : undefined;
   }
 
-  async #leave(segment: Segment): Promise<void> {
+  async #leave(segment: Segment): Promise<Lost | undefined> {
     const following = this.#log.segments.find(({ base }) => base > segment.base);
     await this.close();
-    if (following === undefined || following.base > this.#next) await this.#missing();
+    return following === undefined || following.base > this.#next ? this.#missing() : undefined;
   }
 
   /** The next offset lies in no segment. */
-  async #missing(): Promise<void> {
-    const following = this.#log.segments.find(({ base }) => base > this.#next);
-    const lost = `${this.#log.title}: offset ${this.#next} is no longer kept`;
-    if (following === undefined)
-      throw new LostRecordsError(`${lost}; the segment files are older than what was already read of them`);
-    if (!existsSync(acceptLossPath(following)))
-      throw new LostRecordsError(
-        `${lost}: offsets ${this.#next} to ${following.base - 1} are gone, the next one is ${following.base}. ` +
-          `Restore their segment files, or accept the loss by creating the empty file ${acceptLossPath(following)}`,
-      );
-    this.#log.log.warn(
-      { log: this.#log.title, from: this.#next, to: following.base - 1 },
-      'stepping over lost records, as accepted',
-    );
-    this.#next = following.base;
+  async #missing(): Promise<Lost> {
+    const from = this.#next;
+    const following = this.#log.segments.find(({ base }) => base > from);
+    const file = following?.path ?? this.#log.segments.at(-1)?.path ?? '';
+    const reason = 'no segment file has them';
+    const to = following?.base ?? this.#log.end;
+    return { from, to, file, byte: 0, bytes: 0, reason, timestampMs: await writtenAt(file) };
   }
 
-  /** The record at the reader's place is not what it should be. */
-  async #damaged(reason: string): Promise<void> {
+  /** The record at the reader's place is not what it should be: answers what is lost, unless nothing is that is wanted. */
+  async #damaged(reason: string): Promise<Lost | undefined> {
     const segment = this.#segment;
     const file = this.#file;
-    if (segment === undefined || file === undefined) return;
+    if (segment === undefined || file === undefined) return undefined;
     const position = this.#chunkStart + this.#at;
     // An index file may be stale or damaged too: the records themselves decide.
     if (this.#chunkStart > 0 && (segment.index?.positions.length ?? 0) > 0 && this.#at === 0) {
       segment.index = { offsets: [], positions: [] };
-      return this.#place(0);
+      this.#place(0);
+      return undefined;
     }
-    const good = await nextGood(file, segment.size, position + 1);
+    // Both before the search: what is written meanwhile is not lost.
+    const { size } = segment;
+    const end = this.#log.segments.find(({ base }) => base > segment.base)?.base ?? this.#log.end;
+    const good = await nextGood(file, size, position);
     // On the way to a later offset: what is damaged here is not wanted.
-    if (good !== undefined && good.place.offset <= this.#next) return this.#place(good.position);
-    if (!existsSync(acceptLossPath(segment)))
-      throw new LostRecordsError(
-        `${this.#log.title}: ${segment.path} is damaged at byte ${position} (offset ${this.#next}): ${reason}. ` +
-          `Restore the file, or accept the loss of what cannot be read by creating the empty file ${acceptLossPath(segment)}`,
-      );
-    const following = this.#log.segments.find(({ base }) => base > segment.base);
-    const resume = Math.max(this.#next, good?.place.offset ?? following?.base ?? this.#log.stableEnd);
-    this.#log.log.warn(
-      { file: segment.path, byte: position, from: this.#next, to: resume - 1 },
-      'stepping over damaged records, as accepted',
-    );
-    this.#next = resume;
-    if (good === undefined) await this.close();
-    else this.#place(good.position);
+    if (good !== undefined && good.place.offset <= this.#next) {
+      this.#place(good.position);
+      return undefined;
+    }
+    return {
+      ...{ from: this.#next, to: good?.place.offset ?? end, file: segment.path },
+      ...{ byte: position, bytes: (good?.position ?? size) - position, reason },
+      timestampMs: good?.place.timestampMs ?? (await writtenAt(segment.path)),
+    };
   }
 }
+
+const writtenAt = async (path: string): Promise<number> =>
+  stat(path).then(
+    ({ mtimeMs }) => Math.floor(mtimeMs),
+    () => 0,
+  );

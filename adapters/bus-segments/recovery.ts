@@ -56,10 +56,23 @@ const goodAt = async (window: Window, position: number) => {
   return { kind: 'record', length: found.length, place: placeOf(window.buffer, place) } as const;
 };
 
-/** The next good record at or after a position; what only looks like one is passed by. */
-export const nextGood = (file: SegmentFile, size: number, from: number) =>
-  nextGoodIn(new Window(file, size), size, from);
+/** The next good record from a place on where a record begins or should. */
+export const nextGood = async (file: SegmentFile, size: number, from: number) => {
+  const window = new Window(file, size);
+  // Lengths that agree with each other lead past a damaged value, in which bytes may lie that look like a record.
+  for (let position = from; position < size; ) {
+    const good = await goodAt(window, position);
+    if (good.kind === 'record') return { position, ...good };
+    const place = await window.at(position, headBytes);
+    const head = find(window.buffer, place);
+    const length = head.kind === 'bad' ? 0 : head.kind === 'record' ? head.length : head.needed;
+    if (length <= headBytes || position + length > size) return nextGoodIn(window, size, from + 1);
+    position += length;
+  }
+  return undefined;
+};
 
+/** The next good record at or after a position; what only looks like one is passed by. */
 const nextGoodIn = async (window: Window, size: number, from: number) => {
   let position = from;
   while (position + headBytes <= size) {

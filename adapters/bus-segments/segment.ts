@@ -48,9 +48,6 @@ export const baseOf = (file: string): number | undefined =>
 
 export const indexPath = (segment: Segment): string => segment.path.replace(/log$/, 'index');
 
-/** An operator's word that records which this segment lost may be stepped over. */
-export const acceptLossPath = (segment: Segment): string => `${segment.path}.accept-loss`;
-
 /** Notes where a record lies, if it is time for an entry. */
 export const noteRecord = (index: SegmentIndex, offset: number, position: number): void => {
   const last = index.positions.at(-1);

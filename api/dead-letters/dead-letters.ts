@@ -175,6 +175,8 @@ const messagesOf = async (
       'cut',
       `only the first ${bytes.length} of ${headers.size} bytes of dead letter ${id} were kept`,
     );
+  if (headers.reason === 'damaged')
+    throw new PermanentError('damaged', `dead letter ${id} is a piece of a damaged file of the log: it is no message`);
   if (kind === 'refused') return republish(headers, bytes);
   return [
     {

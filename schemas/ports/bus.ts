@@ -32,7 +32,10 @@ export const recordsIn = (headers: BusRecord['headers']): number => {
 export const bytesIn = ({ headers, value }: Weighed): number =>
   Math.max(value.length, Number(headers['size'] ?? 0) || 0);
 
-/** Records of one partition in order of offset. `first` and `last` name the range; a redelivery has exactly the same ones. */
+/**
+ * Records of one partition in order of offset. `first` and `last` name the range; a redelivery has exactly the same ones, also
+ * where a record of it (or each of them) can no longer be read.
+ */
 export interface Batch {
   readonly topic: string;
   readonly partition: number;
@@ -77,7 +80,10 @@ export interface ConsumerOptions {
  * unacknowledged one has exactly its `first` and `last`.
  */
 export interface Consumer {
-  /** Runs until `stop`. Rejects when consuming cannot go on (an offset is gone, a record is damaged): the process should exit and say why. */
+  /**
+   * Runs until `stop`. Rejects when consuming cannot go on: the process should exit and say why. The embedded bus goes on behind
+   * what it cannot read, once that is durable on the dead-letter topic.
+   */
   run(topics: readonly string[], onBatch: (batch: Batch) => Promise<void>): Promise<void>;
   /** Lets batches in hand finish and commit, leaves the group, and then lets `run` resolve. */
   stop(): Promise<void>;
@@ -100,7 +106,7 @@ export interface Bus {
   ensureTopics(topics: readonly Topic[]): Promise<void>;
   producer(): Promise<Producer>;
   consumer(options: ConsumerOptions): Consumer;
-  /** Committed records of a partition with `from <= offset < to`, outside any group. Rejects when `from` is no longer kept. */
+  /** Committed records of a partition with `from <= offset < to`, outside any group, without those that are damaged. Rejects when `from` is no longer kept. */
   read(topic: string, partition: number, from: number, to: number): AsyncIterable<BusRecord>;
   /** First kept and next offset of every partition of a topic. */
   offsets(

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { type SegmentsBus, type SegmentsOptions, segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { type DeadLetterHeaders, decodeDeadLetter } from '../../schemas/dead-letter.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import { defineTopic, type Topic } from '../../schemas/topics.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { defineTopic, type Topic, topics } from '../../schemas/topics.ts';
 
 export const topic: Topic = defineTopic({ name: 'letters', summary: 'of a test', key: 'any' });
 
@@ -15,6 +17,8 @@ export interface SegmentsUnderTest {
   readonly partition: string;
   /** Warnings and errors that the bus wrote, as text. */
   readonly complaints: string[];
+  /** What the bus counted, as text. */
+  readonly counted: string[];
   open(options?: Partial<SegmentsOptions>): Promise<SegmentsBus>;
   /** Names of the segment files, in order. */
   segments(): Promise<string[]>;
@@ -27,6 +31,12 @@ export const segmentsUnderTest = async (t: ExecutionContext, within = tmpdir()):
   const partition = join(directory, topic.name, '0');
   const complaints: string[] = [];
   const complain = (fields: object, message: string) => complaints.push(`${message} ${JSON.stringify(fields)}`);
+  const counted: string[] = [];
+  const metrics: Metrics = {
+    add: (name, value, labels) => counted.push(`${name} ${value} ${Object.values(labels).join(' ')}`),
+    set() {},
+    observe() {},
+  };
   const log: Log = { info() {}, warn: complain, error: complain };
   const buses: SegmentsBus[] = [];
   t.teardown(async () => {
@@ -38,11 +48,12 @@ export const segmentsUnderTest = async (t: ExecutionContext, within = tmpdir()):
     directory,
     partition,
     complaints,
+    counted,
     segments,
     async open(options = {}) {
-      const bus = await segmentsBus({ directory, log, ...options });
+      const bus = await segmentsBus({ directory, log, metrics, ...options });
       buses.push(bus);
-      await bus.ensureTopics([topic]);
+      await bus.ensureTopics([topic, topics.deadLetter]);
       return bus;
     },
     async harm(change, segment = -1) {
@@ -71,11 +82,11 @@ export const readTexts = async (bus: SegmentsBus, from = 0): Promise<{ texts: st
 };
 
 /** Consumes until so many texts were acknowledged or consuming fails; answers both. */
-export const consumeTexts = async (bus: SegmentsBus, group: string, count: number) => {
+export const consumeTexts = async (bus: SegmentsBus, group: string, count: number, from = topic.name) => {
   const texts: string[] = [];
   const consumer = bus.consumer({ group, maxWaitMs: 5 });
   const enough = Promise.withResolvers<void>();
-  const running = consumer.run([topic.name], async ({ records }) => {
+  const running = consumer.run([from], async ({ records }) => {
     for (const { value } of records) texts.push(value.toString());
     if (texts.length >= count) enough.resolve();
   });
@@ -85,4 +96,12 @@ export const consumeTexts = async (bus: SegmentsBus, group: string, count: numbe
   );
   await consumer.stop();
   return { texts, failure };
+};
+
+/** The dead letters on a bus, each with its bytes. */
+export const lettersOn = async (bus: SegmentsBus): Promise<{ headers: DeadLetterHeaders; value: Buffer }[]> => {
+  const letters: { headers: DeadLetterHeaders; value: Buffer }[] = [];
+  for await (const { headers, value } of bus.read(topics.deadLetter.name, 0, 0, Number.MAX_SAFE_INTEGER))
+    letters.push({ headers: decodeDeadLetter(headers), value: Buffer.from(value) });
+  return letters;
 };
