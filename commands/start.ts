@@ -1,9 +1,10 @@
 /** Starts roles in this process, serves the main address, and stops in order. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type FirstStart, firstStart, startApi } from '../api/index.ts';
+import { type DeadLetters, type FirstStart, firstStart, startApi } from '../api/index.ts';
 import { bind } from '../runtime/bind.ts';
 import { standardRequests } from '../runtime/http-requests.ts';
-import { openJobs } from '../runtime/jobs.ts';
+import { type Jobs, openJobs } from '../runtime/jobs.ts';
+import { within } from '../runtime/within.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { firstCollections } from '../schemas/resources/installation.ts';
 import { controlServer } from './control.ts';
@@ -41,9 +42,53 @@ const setUpDocuments = async (
   await applyPlans(documents, settings);
 };
 
+interface Needs {
+  readonly wants: (name: RoleName) => boolean;
+  readonly components: readonly string[];
+  readonly deadLetters: DeadLetters;
+  readonly jobs: Jobs;
+  started(role: Role): void;
+}
+
+/** Starts the roles that are wanted; answers who listens to what is requested, ingest first, and where else they listen. */
+const startRoles = async (platform: Platform, { wants, components, deadLetters, jobs, started }: Needs) => {
+  const listeners: Listener[] = [];
+  const addresses: [string, string][] = [];
+  let ingest: Listener | undefined;
+  if (wants('sinks')) {
+    const { sinkJobs, startSinks } = await import('../sinks/index.ts');
+    started(await startSinks({ ...platform, only: components }));
+    for (const job of sinkJobs) jobs.start(job, platform);
+  }
+  if (wants('processors')) {
+    const { startProcessors } = await import('../processors/index.ts');
+    started(await startProcessors({ ...platform, only: components }));
+  }
+  if (wants('receivers')) {
+    const { startReceivers } = await import('../receivers/index.ts');
+    const receivers = await startReceivers(platform);
+    started(receivers);
+    ingest = receivers.handler;
+    listeners.push(ingest);
+    for (const [setting, address] of Object.entries(receivers.addresses)) {
+      addresses.push([setting === 'OTLP_GRPC_ADDRESS' ? 'OTLP/gRPC' : 'OTLP/HTTP', address]);
+    }
+  }
+  if (wants('api')) {
+    const api = await startApi({ ...platform, deadLetters });
+    started(api);
+    listeners.push((request, response) => {
+      api.callback(request, response);
+      return true;
+    });
+  }
+  return { listeners, ingest, addresses };
+};
+
 /**
  * `names` empty starts all roles, and sets up and migrates the stores first: one process that needs nothing else.
  * `onFirstStart` is told as soon as an installation is made: what it is given is kept nowhere, and the rest may fail.
+ * Rejects when something cannot start, or has failed before all had: what had started is then stopped, the platform closed.
  */
 export const start = async (
   platform: Platform,
@@ -53,70 +98,54 @@ export const start = async (
 ): Promise<Running> => {
   const { settings, metrics, log } = platform;
   const all = names.length === 0;
-  if (all) await migrateAll(platform);
-  await setUpDocuments(platform, all || names.includes('api'), onFirstStart);
+  const wants = (name: RoleName): boolean => all || names.includes(name);
   const deadLetters = await deadLettersOf(platform);
   const jobs = openJobs(platform);
   const roles: Role[] = [];
-  const listeners: Listener[] = [];
-  let ingest: Listener | undefined;
-  const addresses: [string, string][] = [];
-  const wants = (name: RoleName): boolean => all || names.includes(name);
-
-  if (wants('sinks')) {
-    const { sinkJobs, startSinks } = await import('../sinks/index.ts');
-    roles.push(await startSinks({ ...platform, only: components }));
-    for (const job of sinkJobs) jobs.start(job, platform);
-  }
-  if (wants('processors')) {
-    const { startProcessors } = await import('../processors/index.ts');
-    roles.push(await startProcessors({ ...platform, only: components }));
-  }
-  if (wants('receivers')) {
-    const { startReceivers } = await import('../receivers/index.ts');
-    const receivers = await startReceivers(platform);
-    roles.push(receivers);
-    ingest = receivers.handler;
-    listeners.push(ingest);
-    for (const [setting, address] of Object.entries(receivers.addresses)) {
-      addresses.push([setting === 'OTLP_GRPC_ADDRESS' ? 'OTLP/gRPC' : 'OTLP/HTTP', address]);
-    }
-  }
-  if (wants('api')) {
-    const api = await startApi({ ...platform, deadLetters });
-    roles.push(api);
-    listeners.push((request, response) => {
-      api.callback(request, response);
-      return true;
-    });
-  }
+  const failures: unknown[] = [];
   let draining = false;
-  listeners.unshift(healthHandler(roles, metrics, () => draining));
-  const server = serve(listeners, ingest);
-  addresses.unshift(['HTTP', `http://${await bind(server, 'HTTP_ADDRESS', settings.HTTP_ADDRESS)}`]);
-  const control = platform.embedded ? await controlServer({ ...platform, deadLetters }) : undefined;
-  const lag = reportLag(platform, wants('sinks') || wants('processors'));
+  let server: Server | undefined;
+  let control: { close(): Promise<void> } | undefined;
+  let lag: { stop(): void } | undefined;
 
-  return {
-    addresses,
-    roles,
-    failed: Promise.all(roles.map((role) => role.failed)).then(() => undefined),
-    async stop() {
-      draining = true;
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
-      await jobs.stop();
-      // Who takes in stops first, who lands what was taken in last.
-      for (const role of [...roles].reverse()) await role.stop();
-      server.closeAllConnections();
-      await closed;
-      lag.stop();
-      await control?.close();
-      await deadLetters.close();
-      log.info({}, 'stopped');
-      await platform.close();
-    },
+  const stop = async (): Promise<void> => {
+    draining = true;
+    const closed = new Promise<unknown>((resolve) => (server === undefined ? resolve(0) : server.close(resolve)));
+    server?.closeIdleConnections();
+    await jobs.stop();
+    // Who takes in stops first, who lands what was taken in last.
+    for (const role of [...roles].reverse()) await role.stop();
+    server?.closeAllConnections();
+    await closed;
+    lag?.stop();
+    await control?.close();
+    await deadLetters.close();
+    log.info({}, 'stopped');
+    await platform.close();
   };
+  const started = (role: Role): void => {
+    roles.push(role);
+    role.failed.catch((error: unknown) => failures.push(error));
+  };
+
+  try {
+    if (all) await migrateAll(platform);
+    await setUpDocuments(platform, wants('api'), onFirstStart);
+    const { listeners, ingest, addresses } = await startRoles(platform, {
+      ...{ wants, components, deadLetters, jobs, started },
+    });
+    server = serve([healthHandler(roles, metrics, () => draining), ...listeners], ingest);
+    addresses.unshift(['HTTP', `http://${await bind(server, 'HTTP_ADDRESS', settings.HTTP_ADDRESS)}`]);
+    if (platform.embedded) control = await controlServer({ ...platform, deadLetters });
+    lag = reportLag(platform, wants('sinks') || wants('processors'));
+    if (failures.length > 0) throw failures[0];
+    return { addresses, roles, failed: Promise.all(roles.map(({ failed }) => failed)).then(() => undefined), stop };
+  } catch (error) {
+    await within(settings.SHUTDOWN_SECONDS * 1_000, stop()).catch((cause: unknown) =>
+      log.error({ error: cause }, 'not everything that had started could be stopped'),
+    );
+    throw error;
+  }
 };
 
 /**
