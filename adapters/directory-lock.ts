@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DirectoryLockedError } from '../schemas/errors.ts';
+import { damageOf } from './sqlite-opening.ts';
 
 export interface DirectoryLock {
   close(): Promise<void>;
@@ -18,14 +19,15 @@ export const lockDirectory = async (directory: string, waitMs: number): Promise<
   const deadline = Date.now() + waitMs;
   const holder = join(directory, 'lock.pid');
   for (;;) {
-    const database = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: 0 });
+    const path = join(directory, 'lock.sqlite');
+    const database = new DatabaseSync(path, { timeout: 0 });
     try {
       database.exec('BEGIN EXCLUSIVE');
       writeFileSync(holder, String(process.pid));
       return { close: async () => database.close() };
     } catch (cause) {
       database.close();
-      if (!/locked|busy/i.test(String(cause))) throw cause;
+      if (!/locked|busy/i.test(String(cause))) throw damageOf(path, 'Remove it: it holds nothing', cause) ?? cause;
       if (Date.now() >= deadline) throw new DirectoryLockedError(directory, pidIn(holder), cause);
     }
     await delay(50);

@@ -14,7 +14,7 @@ import { type Disk, disk as realDisk } from './disk.ts';
 import { Group, segmentsConsumer } from './group.ts';
 import { Lane } from './lane.ts';
 import { describeLost, type Lost, lettersOf } from './lost.ts';
-import { type KeptTopic, OffsetStore } from './offset-store.ts';
+import { type KeptTopic, type OffsetStore, openOffsetStore } from './offset-store.ts';
 import { PartitionLog, partitionDirectory } from './partition.ts';
 import { Gathered, PartitionReader } from './reader.ts';
 import { type Encoded, encode } from './record.ts';
@@ -58,7 +58,7 @@ export const segmentsBus = async (options: SegmentsOptions): Promise<SegmentsBus
   const lock = await lockDirectory(options.directory, options.lockWaitMs ?? 1000);
   let store: OffsetStore;
   try {
-    store = new OffsetStore(options.directory);
+    store = openOffsetStore(options.directory);
   } catch (error) {
     await lock.close();
     throw error;

@@ -1,6 +1,7 @@
 /** What the log knows besides its records: topics, where groups stand, which transactions never ended well. */
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { openingSqlite } from '../sqlite-opening.ts';
 
 /** A topic as the log keeps it. */
 export interface KeptTopic {
@@ -39,6 +40,15 @@ const schema = `
 
 const keyOf = (group: string, topic: string, partition: number): string => JSON.stringify([group, topic, partition]);
 
+const remedy =
+  'Restore the data directory from a backup. Without one, move the whole directory of the log away: what had not landed yet is lost, and so are the bytes of dead letters. Without this file alone, consumer groups would begin at the oldest record that is kept, and land records twice';
+
+/** Opens or makes the file in a directory. */
+export const openOffsetStore = (directory: string): OffsetStore => {
+  const path = join(directory, 'offsets.sqlite');
+  return openingSqlite(path, remedy, () => new OffsetStore(path));
+};
+
 /** Every write is synced when the call returns. Reads come from memory: nobody else writes the file. */
 export class OffsetStore {
   readonly #database: DatabaseSync;
@@ -49,8 +59,8 @@ export class OffsetStore {
   readonly #positions = new Map<string, Position>();
   #closed = false;
 
-  constructor(directory: string) {
-    this.#database = new DatabaseSync(join(directory, 'offsets.sqlite'));
+  constructor(path: string) {
+    this.#database = new DatabaseSync(path);
     this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     this.#database.exec(schema);
     this.#saveTopic = this.#database.prepare(

@@ -19,6 +19,7 @@ import type {
 } from '../../schemas/ports/documents.ts';
 import { checkedName, checkedTenant, documentOf, type Fields } from '../documents-form.ts';
 import { limited, TransactionRun, TransactionScope, transactionLimitMs } from '../documents-transaction.ts';
+import { damageOf, openingSqlite } from '../sqlite-opening.ts';
 import { type Access, collectionOf, matcherOf, type Written } from './collection.ts';
 import { DocumentTables, schema } from './tables.ts';
 
@@ -29,19 +30,23 @@ interface Follower {
   tell(change: Change<object>): void;
 }
 
-/** Full, busy, read-only, damaged or unreadable: the disk's trouble, not the caller's. */
-const diskCodes: ReadonlySet<number> = new Set([5, 6, 8, 10, 11, 13, 14]);
+/** Full, busy, read-only or unreadable: the disk's trouble, not the caller's. */
+const diskCodes: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14]);
 
-const translated = (error: unknown): unknown => {
+const remedy =
+  'Stop oiq and restore the file from a backup. Without one, move it away (its -wal and -shm files too) and start with OIQ_NEW_INSTALLATION=true: telemetry stays; accounts, license keys and settings are lost';
+
+const translated = (error: unknown, path: string): unknown => {
   const { errcode, code, message } = error as { errcode?: number; code?: string; message?: string };
   if (errcode !== undefined && diskCodes.has(errcode & 0xff))
     return new UnavailableError(`documents cannot be read or written: ${message}`, { cause: error });
   if (code === 'ERR_INVALID_STATE' && message?.includes('not open'))
     return new UnavailableError('documents are closed', { cause: error });
-  return error;
+  return damageOf(path, remedy, error) ?? error;
 };
 
 class SqliteDocuments implements Documents {
+  readonly #path: string;
   readonly #clock: Clock;
   readonly #writer: DatabaseSync;
   readonly #reader: DatabaseSync;
@@ -56,6 +61,7 @@ class SqliteDocuments implements Documents {
   #lastWrite: Promise<unknown> = Promise.resolve();
 
   constructor(path: string, clock: Clock) {
+    this.#path = path;
     this.#clock = clock;
     this.#writer = new DatabaseSync(path, { timeout: 5000 });
     // The file holds password hashes.
@@ -72,7 +78,7 @@ class SqliteDocuments implements Documents {
     const result = this.#lastWrite.then(work);
     this.#lastWrite = result.catch(() => undefined);
     return result.catch((error: unknown) => {
-      throw translated(error);
+      throw translated(error, this.#path);
     });
   }
 
@@ -114,7 +120,7 @@ class SqliteDocuments implements Documents {
       try {
         return operation(this.#committed);
       } catch (error) {
-        throw translated(error);
+        throw translated(error, this.#path);
       }
     },
     write: async (operation) => {
@@ -266,10 +272,4 @@ export const sqliteDocuments = async ({
 }: {
   readonly path: string;
   readonly clock?: Clock;
-}): Promise<Documents> => {
-  try {
-    return new SqliteDocuments(path, clock);
-  } catch (error) {
-    throw translated(error);
-  }
-};
+}): Promise<Documents> => openingSqlite(path, remedy, () => new SqliteDocuments(path, clock));
