@@ -202,9 +202,23 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
   }
 }
 
+/** The engine sets parts aside that it cannot read, and says nothing. */
+const tellBrokenParts = async (columns: Columns, directory: string, log: Log): Promise<void> => {
+  const parts = await columns.query<{ path: string }>(
+    "SELECT path FROM system.detached_parts WHERE startsWith(reason, 'broken') ORDER BY path LIMIT 100",
+  );
+  if (parts.length > 0)
+    log.error(
+      { directory, parts: parts.map(({ path }) => path) },
+      'parts of tables are damaged and were set aside: their rows are missing. Restore the directory from a backup, or remove these parts',
+    );
+};
+
 /** Opens the columns in a directory of this machine. Rejects with a message for people when another process has it. */
 export const chdbColumns = async (options: ChdbColumnsOptions): Promise<Columns> => {
+  const { directory, log = silent } = options;
   const columns = new ChdbColumns(options);
-  (options.log ?? silent).info({ directory: options.directory }, 'columns are open in process');
+  await tellBrokenParts(columns, directory, log);
+  log.info({ directory }, 'columns are open in process');
   return columns;
 };
