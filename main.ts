@@ -1,5 +1,5 @@
 /** Composition: reads the environment, picks adapters, runs a command. The only file that knows the adapters. */
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -107,9 +107,22 @@ const openMailer = async ({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Settings, path: s
   return smtpMailer({ url: SMTP_URL, from: MAIL_FROM ?? `OIQ <noreply@${host}>` });
 };
 
-const ownDirectory = async (directory: string): Promise<DirectoryLock> => {
+/** Telemetry and secrets lie in the directory: nobody else has business in it. */
+const keepPrivate = (directory: string, log: Log): void => {
+  const mode = statSync(directory).mode & 0o777;
+  if ((mode & 0o077) === 0) return;
+  try {
+    chmodSync(directory, 0o700);
+    log.warn({ directory, mode: mode.toString(8) }, 'others could read the data directory: it is closed to them now');
+  } catch (error) {
+    log.warn({ directory, mode: mode.toString(8), error }, 'others can read the data directory: chmod 700 it');
+  }
+};
+
+const ownDirectory = async (directory: string, log: Log): Promise<DirectoryLock> => {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
+    keepPrivate(directory, log);
     return await lockDirectory(directory, lockWaitMs);
   } catch (error) {
     if (error instanceof DirectoryLockedError) throw error;
@@ -132,7 +145,7 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
   };
   const embedded = isEmbedded(settings);
   try {
-    if (embedded) keep(await ownDirectory(settings.DATA_DIR));
+    if (embedded) keep(await ownDirectory(settings.DATA_DIR, log));
     const bus = keep(await openBus(settings, inside('bus'), { log, metrics }));
     const columns = keep(await openColumns(clickhouse, inside('columns'), log));
     const documents = keep(await openDocuments(mongodb, inside('documents.sqlite')));
