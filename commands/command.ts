@@ -1,14 +1,16 @@
 /** The command line: `oiq COMMAND`. Prints for people on standard output, structured logs on standard error. */
 
 import type { FirstStart } from '../api/index.ts';
-import { isEmbedded, type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
+import { type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
 import { optionsOf } from './command-arguments.ts';
 import { deadLetterCommand } from './dead-letter.ts';
 import { demoCommand } from './demo.ts';
 import { evidenceCommand } from './evidence.ts';
 import { forgetGroupCommand } from './forget-group.ts';
+import { placeOf } from './installation.ts';
 import { migrateAll } from './migrate.ts';
 import { organizationCommand } from './organization.ts';
+import { readPlans } from './plans.ts';
 import type { CommandContext } from './platform.ts';
 import { settingsTable } from './settings.ts';
 import { type RoleName, type Running, roleNames, start } from './start.ts';
@@ -94,7 +96,9 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
 const isRole = (name: string): name is RoleName => (roleNames as readonly string[]).includes(name);
 
 const migrateCommand = async ({ environment, open }: CommandContext): Promise<void> => {
-  const platform = await open(settingsOf(environment));
+  const settings = settingsOf(environment);
+  process.stderr.write(`installation: ${placeOf(settings)}\n`);
+  const platform = await open(settings);
   try {
     await migrateAll(platform);
   } finally {
@@ -113,9 +117,15 @@ const serve = async (
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => asked.resolve(signal));
   // The launcher is gone without a word: stop as if asked to.
   process.on('disconnect', () => asked.resolve('disconnect'));
+  const plans = await readPlans(settings);
   const platform = await open(settings);
-  const running = await start(platform, names, components, (firstStart) => announceFirstStart(settings, firstStart));
-  announce(settings, running);
+  let licenseKey: string | undefined;
+  const onFirstStart = (firstStart: FirstStart): void => {
+    announceFirstStart(firstStart);
+    licenseKey = firstStart.licenseKey ?? 'KEY';
+  };
+  const running = await start(platform, { names, components, plans, onFirstStart });
+  announce(settings, running, licenseKey);
   const why = await Promise.race([asked.promise, running.failed.then(() => 'stopped')]).catch((error: unknown) => {
     platform.log.error({ error }, 'a role cannot go on');
     process.exitCode = 1;
@@ -131,15 +141,20 @@ const serve = async (
   process.exit();
 };
 
-const announce = (settings: Settings, { addresses }: Running): void => {
+/** With the license key of a first start: how to send telemetry to this process, if it takes any. */
+const announce = (settings: Settings, { addresses }: Running, licenseKey: string | undefined): void => {
   const lines = addresses.map(([what, address]) => `  ${what.padEnd(10)} ${address}`);
-  const where = isEmbedded(settings) ? ` (data in ${settings.DATA_DIR})` : '';
-  print(`OIQ is running${where}:\n${lines.join('\n')}`);
+  print(`OIQ is running (${placeOf(settings)}):\n${lines.join('\n')}`);
+  const [, otlp] = addresses.find(([what]) => what === 'OTLP/HTTP') ?? [];
+  if (licenseKey !== undefined && otlp !== undefined)
+    print(
+      `\nSend telemetry from any OpenTelemetry SDK:\n  OTEL_EXPORTER_OTLP_ENDPOINT=http://${otlp} OTEL_EXPORTER_OTLP_HEADERS=x-license-key=${licenseKey}\n`,
+    );
 };
 
-const announceFirstStart = (settings: Settings, { email, password, licenseKey }: FirstStart): void => {
+const announceFirstStart = ({ email, password, licenseKey }: FirstStart): void => {
   const secret = (value: string | undefined): string => value ?? '(as set in the environment)';
   print(
-    `\nThis is the first start. These are shown only now:\n  owner        ${email}\n  password     ${secret(password)}\n  license key  ${secret(licenseKey)}\n\nSend telemetry from any OpenTelemetry SDK:\n  OTEL_EXPORTER_OTLP_ENDPOINT=http://${settings.OTLP_HTTP_ADDRESS} OTEL_EXPORTER_OTLP_HEADERS=x-license-key=${licenseKey ?? 'KEY'}\n`,
+    `\nThis is the first start. These are shown only now:\n  owner        ${email}\n  password     ${secret(password)}\n  license key  ${secret(licenseKey)}\n`,
   );
 };

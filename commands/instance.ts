@@ -3,6 +3,7 @@ import { DirectoryLockedError } from '../schemas/errors.ts';
 import { isEmbedded, settingsOf } from '../schemas/settings.ts';
 import { askControl } from './control.ts';
 import type { ControlRequest } from './control-request.ts';
+import { placeOf } from './installation.ts';
 import type { CommandContext, Platform } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -16,9 +17,12 @@ export const onInstance = async (
   const print = (line: string): void => {
     process.stdout.write(`${line}\n`);
   };
-  if (await askControl(settings.DATA_DIR, request, print)) return;
+  // Not among what is printed, which may be read by a program.
+  process.stderr.write(`installation: ${placeOf(settings)}\n`);
+  const embedded = isEmbedded(settings);
+  if (embedded && (await askControl(settings.DATA_DIR, request, print))) return;
   // Opening the stores would make them.
-  if (isEmbedded(settings) && !existsSync(settings.DATA_DIR))
+  if (embedded && !existsSync(settings.DATA_DIR))
     throw new UsageError(`there is no installation in ${settings.DATA_DIR}: set OIQ_DATA_DIR`);
   try {
     const platform = await open(settings);

@@ -8,7 +8,11 @@ import { type Settings, SettingsError } from '../schemas/settings.ts';
 
 const PlansFile = z.record(z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'ids are of a-z, 0-9 and -'), Plan);
 
-const read = async (path: string): Promise<z.output<typeof PlansFile>> => {
+export type Plans = z.output<typeof PlansFile>;
+
+/** The plans of the file that the settings name, if they do. */
+export const readPlans = async ({ PLANS_FILE: path }: Settings): Promise<Plans> => {
+  if (path === undefined) return {};
   const refuse = (problem: string): never => {
     throw new SettingsError([`OIQ_PLANS_FILE: ${path} ${problem}`]);
   };
@@ -25,10 +29,9 @@ const read = async (path: string): Promise<z.output<typeof PlansFile>> => {
   return refuse(`holds no plans: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
 };
 
-/** Writes the plans of the file where they differ from what is stored. Plans that it does not name stay: organizations may have them. */
-export const applyPlans = async (documents: Documents, { PLANS_FILE: path }: Settings): Promise<void> => {
-  if (path === undefined) return;
-  const wanted = await read(path);
+/** Writes plans where they differ from what is stored. Plans that are not named stay: organizations may have them. */
+export const applyPlans = async (documents: Documents, wanted: Plans): Promise<void> => {
+  if (Object.keys(wanted).length === 0) return;
   await documents.transaction(async (transaction) => {
     const stored = transaction.of(plansTenant).collection(plans);
     for (const [id, plan] of Object.entries(wanted)) {

@@ -10,9 +10,10 @@ import { firstCollections } from '../schemas/resources/installation.ts';
 import { controlServer } from './control.ts';
 import { deadLettersOf } from './dead-letter-request.ts';
 import { healthHandler } from './health.ts';
+import { refuseOverData } from './installation.ts';
 import { reportLag } from './lag.ts';
 import { migrateAll } from './migrate.ts';
-import { applyPlans } from './plans.ts';
+import { applyPlans, type Plans } from './plans.ts';
 import type { Platform } from './platform.ts';
 
 export const roleNames = ['receivers', 'processors', 'sinks', 'api'] as const;
@@ -30,16 +31,21 @@ export interface Running {
   readonly failed: Promise<void>;
 }
 
-const setUpDocuments = async (
-  { documents, settings }: Platform,
-  withApi: boolean,
-  onFirstStart: (firstStart: FirstStart) => void,
-): Promise<void> => {
-  await documents.ensureCollections(firstCollections);
-  if (!withApi) return;
+export interface StartOptions {
+  /** Empty starts all roles, and sets up and migrates the stores first: one process that needs nothing else. */
+  readonly names: readonly RoleName[];
+  readonly components: readonly string[];
+  readonly plans: Plans;
+  /** Told as soon as an installation is made: what it is given is kept nowhere, and the rest may fail. */
+  onFirstStart(firstStart: FirstStart): void;
+}
+
+const setUpDocuments = async (platform: Platform, { plans, onFirstStart }: StartOptions): Promise<void> => {
+  const { documents, settings } = platform;
+  await refuseOverData(platform);
   const made = await firstStart(documents, settings);
   if (made !== undefined) onFirstStart(made);
-  await applyPlans(documents, settings);
+  await applyPlans(documents, plans);
 };
 
 interface Needs {
@@ -85,17 +91,9 @@ const startRoles = async (platform: Platform, { wants, components, deadLetters, 
   return { listeners, ingest, addresses };
 };
 
-/**
- * `names` empty starts all roles, and sets up and migrates the stores first: one process that needs nothing else.
- * `onFirstStart` is told as soon as an installation is made: what it is given is kept nowhere, and the rest may fail.
- * Rejects when something cannot start, or has failed before all had: what had started is then stopped, the platform closed.
- */
-export const start = async (
-  platform: Platform,
-  names: readonly RoleName[],
-  components: readonly string[],
-  onFirstStart: (firstStart: FirstStart) => void,
-): Promise<Running> => {
+/** Rejects when something cannot start, or has failed before all had: what had started is then stopped, the platform closed. */
+export const start = async (platform: Platform, options: StartOptions): Promise<Running> => {
+  const { names, components } = options;
   const { settings, metrics, log } = platform;
   const all = names.length === 0;
   const wants = (name: RoleName): boolean => all || names.includes(name);
@@ -130,7 +128,8 @@ export const start = async (
 
   try {
     if (all) await migrateAll(platform);
-    await setUpDocuments(platform, wants('api'), onFirstStart);
+    await platform.documents.ensureCollections(firstCollections);
+    if (wants('api')) await setUpDocuments(platform, options);
     const { listeners, ingest, addresses } = await startRoles(platform, {
       ...{ wants, components, deadLetters, jobs, started },
     });

@@ -1,6 +1,7 @@
 /** Every setting, declared once: environment variable, default, meaning. `oiq settings` prints this table. */
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { isWellFormed } from './license-key-format.ts';
 
 const maxPort = 65_535;
 const address = z
@@ -82,7 +83,18 @@ export const settingDefinitions = {
   ),
   BOOTSTRAP_EMAIL: optional(z.email()).describe('Owner of the first organization, at the first start'),
   BOOTSTRAP_PASSWORD: optional(z.string().min(12)).describe('… and the password, else a random one is printed once'),
-  BOOTSTRAP_LICENSE_KEY: optional(z.string()).describe('… and the license key, else a random one is printed once'),
+  BOOTSTRAP_LICENSE_KEY: optional(
+    z
+      .string()
+      .refine(
+        isWellFormed,
+        'not a license key (oiq_lk_, 30 or more base62 characters and a checksum); leave it out to have one made',
+      ),
+  ).describe('… and the license key, else a random one is printed once'),
+  NEW_INSTALLATION: z
+    .stringbool()
+    .default(false)
+    .describe('true makes a new installation although the bus or the tables hold data of an earlier one'),
   SECRET_KEY: optional(z.string().min(32)).describe(
     'Encrypts stored secrets; made and kept in the data directory by default',
   ),

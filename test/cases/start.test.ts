@@ -67,9 +67,8 @@ test('a consumer group that fails before the start is complete fails the start, 
       };
     },
   }));
-  await t.throwsAsync(
-    start(platform, [], [], () => undefined),
-    { message: 'otlp.logs/0: offset 3 is no longer kept' },
-  );
+  await t.throwsAsync(start(platform, { names: [], components: [], plans: {}, onFirstStart() {} }), {
+    message: 'otlp.logs/0: offset 3 is no longer kept',
+  });
   t.deepEqual(ends.slice(-2), ['stopped', 'platform closed']);
 });

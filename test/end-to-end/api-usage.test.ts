@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { applyPlans } from '../../commands/plans.ts';
+import { applyPlans, readPlans } from '../../commands/plans.ts';
 import { ledgerGroups } from '../../schemas/ledger-groups.ts';
 import { licenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
@@ -233,10 +233,10 @@ test.serial('entitlements say which plans have what this one lacks', async (t) =
   t.deepEqual(body.retentionDays, defaultPlans['free']?.retentionDays);
 });
 
-const settingsWith = async (content: string) => {
+const plansIn = async (content: string) => {
   const path = join(harness.directory, 'plans.json');
   await writeFile(path, content);
-  return settingsOf({ OIQ_PLANS_FILE: path });
+  return readPlans(settingsOf({ OIQ_PLANS_FILE: path }));
 };
 
 test.serial('plans come from a file, with prices; one that is wrong is refused whole', async (t) => {
@@ -246,14 +246,13 @@ test.serial('plans come from a file, with prices; one that is wrong is refused w
     price: { currency: 'EUR', perMonth: 5, perGigabyte: { logs: 2, metrics: 1, traces: null } },
   };
   const hidden = { ...defaultPlans['enterprise'], name: 'By contract', selfService: false };
-  await applyPlans(harness.documents, await settingsWith(JSON.stringify({ starter: priced, contract: hidden })));
-  await applyPlans(harness.documents, await settingsWith(JSON.stringify({ starter: priced, contract: hidden })));
+  await applyPlans(harness.documents, await plansIn(JSON.stringify({ starter: priced, contract: hidden })));
+  await applyPlans(harness.documents, await plansIn(JSON.stringify({ starter: priced, contract: hidden })));
   t.is((await harness.documents.of(plansTenant).collection(plans).find('starter'))?.version, 1, 'nothing changed');
   for (const wrong of ['no json', '[]', JSON.stringify({ starter: { ...priced, price: { currency: 'euro' } } })]) {
-    const settings = await settingsWith(wrong);
-    await t.throwsAsync(applyPlans(harness.documents, settings), { message: /OIQ_PLANS_FILE/ });
+    await t.throwsAsync(plansIn(wrong), { message: /OIQ_PLANS_FILE/ });
   }
-  await t.throwsAsync(applyPlans(harness.documents, settingsOf({ OIQ_PLANS_FILE: '/no/such/file' })), {
+  await t.throwsAsync(readPlans(settingsOf({ OIQ_PLANS_FILE: '/no/such/file' })), {
     message: /cannot be read/,
   });
   const { body } = await harness.ask('GET', '/api/plans', { as: 'viewer' });
@@ -309,7 +308,7 @@ test.serial(
 
 test.serial('what reads a signal asks for its entitlement, whatever the operation declares', async (t) => {
   const tracesAlone = { ...defaultPlans['enterprise'], name: 'Traces', entitlements: ['traces'] };
-  await applyPlans(harness.documents, await settingsWith(JSON.stringify({ 'traces-alone': tracesAlone })));
+  await applyPlans(harness.documents, await plansIn(JSON.stringify({ 'traces-alone': tracesAlone })));
   const change = (planId: string) =>
     harness.ask('PUT', '/api/billing/plan', { body: { planId, acceptLosses: true }, headers: { 'if-match': '*' } });
   t.is((await change('traces-alone')).status, 200);

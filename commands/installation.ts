@@ -1,0 +1,65 @@
+/** Which installation the settings mean. */
+import { resolve } from 'node:path';
+import { PermanentError } from '../schemas/errors.ts';
+import type { Bus } from '../schemas/ports/bus.ts';
+import type { Columns } from '../schemas/ports/columns.ts';
+import { platformTenant } from '../schemas/ports/documents.ts';
+import { installation } from '../schemas/resources/installation.ts';
+import { isEmbedded, type Settings, SettingsError } from '../schemas/settings.ts';
+import { topics } from '../schemas/topics.ts';
+import type { Platform } from './platform.ts';
+
+/** A URL's hosts and path: neither user nor password. */
+const hostsOf = (url: string): string => url.replace(/^[^:]+:\/\/(?:[^@/]*@)?/, '').replace(/\?.*/, '');
+
+/** Where an installation is, for people. */
+export const placeOf = (settings: Settings): string => {
+  const { KAFKA_BROKERS: brokers, CLICKHOUSE_URL: clickhouse, MONGODB_URL: mongodb, DATA_DIR: directory } = settings;
+  return [
+    ...(brokers.length > 0 ? [`Kafka ${brokers.join(',')}`] : []),
+    ...(clickhouse === undefined ? [] : [`ClickHouse ${hostsOf(clickhouse)}`]),
+    ...(mongodb === undefined ? [] : [`MongoDB ${hostsOf(mongodb)}`]),
+    ...(isEmbedded(settings) ? [`data directory ${resolve(directory)}`] : []),
+  ].join(', ');
+};
+
+/** What only an installation's senders and audit chains write. */
+const written = [topics.logs, topics.metrics, topics.traces, topics.remoteWrite, topics.evidenceHeads];
+const tables = ['logs', 'spans', 'samples', 'histograms', 'summaries', 'evidence_heads'];
+
+const dataIn = async (bus: Bus, columns: Columns): Promise<string[]> => {
+  const found: string[] = [];
+  for (const { name } of written) {
+    const partitions = await bus.offsets(name).catch((error: unknown) => {
+      // A topic that was never created holds nothing.
+      if (error instanceof PermanentError) return [];
+      throw error;
+    });
+    if (partitions.some(({ end }) => end > 0)) found.push(`topic ${name}`);
+  }
+  const rows = await columns.query<{ name: string }>(
+    'SELECT name FROM system.tables WHERE database = currentDatabase() AND total_rows > 0 AND has({tables:Array(String)}, name)',
+    { tables },
+  );
+  return [...found, ...rows.map(({ name }) => `table ${name}`)];
+};
+
+/** Refuses a first start where there is data: then it is the documents that are missing. */
+export const refuseOverData = async ({ bus, columns, documents, settings }: Platform): Promise<void> => {
+  const there = async () =>
+    (await documents.of(platformTenant).collection(installation).find('installation')) !== undefined;
+  if (settings.NEW_INSTALLATION || (await there())) return;
+  const found = await dataIn(bus, columns);
+  // Another process may just have made it.
+  if (found.length === 0 || (await there())) return;
+  const { MONGODB_URL: mongodb, DATA_DIR: directory } = settings;
+  const [documentsAt, setting] =
+    mongodb === undefined
+      ? [resolve(directory, 'documents.sqlite'), 'OIQ_DATA_DIR']
+      : [`MongoDB ${hostsOf(mongodb)}`, 'OIQ_MONGODB_URL'];
+  throw new SettingsError([
+    `${documentsAt} holds no installation, but there is data of one (${found.join(', ')}): accounts, license keys and settings are missing.`,
+    `Restore them from a backup, or correct ${setting}. OIQ_NEW_INSTALLATION=true makes a new installation instead: with a new owner and a new license key,`,
+    'every key in use is refused, and the organization `default` reads what an earlier one of that name had.',
+  ]);
+};

@@ -1,0 +1,195 @@
+/** What a start refuses, and what it tells: settings, damaged or missing files, and which installation it is. */
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { freePorts } from '../services/ports.ts';
+import { embeddedDeployment } from './deployment.ts';
+import { type OiqOptions, type OiqProcess, type Ran, runOiq, startOiq } from './oiq-process.ts';
+import { logsRequest } from './oracle.ts';
+import { drained } from './reliability.ts';
+
+const parent = mkdtempSync(join(tmpdir(), 'oiq-starting-'));
+test.after.always(() => rmSync(parent, { recursive: true, force: true }));
+
+/** A stopped installation that holds a log record. */
+const original = join(parent, 'original');
+test.before(async () => {
+  const licenseKey = await embeddedDeployment(original);
+  const oiq = await startOiq({ dataDirectory: original });
+  const sent = await fetch(`${oiq.otlp}/v1/logs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-protobuf', 'x-license-key': licenseKey },
+    body: logsRequest('shop', ['one']),
+  });
+  if (sent.status !== 200) throw new Error(`logs were answered ${sent.status}`);
+  await drained(oiq.http);
+  await oiq.stop();
+});
+
+let copies = 0;
+const copy = (): string => {
+  const directory = join(parent, `copy-${++copies}`);
+  cpSync(original, directory, { recursive: true });
+  return directory;
+};
+
+/** Runs a start that is expected to end by itself. */
+const refused = async (dataDirectory: string, settings: Readonly<Record<string, string>> = {}): Promise<Ran> => {
+  const [http, grpc, otlp] = await freePorts(3);
+  return runOiq(['start'], {
+    OIQ_DATA_DIR: dataDirectory,
+    OIQ_HTTP_ADDRESS: `127.0.0.1:${http}`,
+    OIQ_OTLP_GRPC_ADDRESS: `127.0.0.1:${grpc}`,
+    OIQ_OTLP_HTTP_ADDRESS: `127.0.0.1:${otlp}`,
+    ...settings,
+  });
+};
+
+const started = async (t: ExecutionContext, options: OiqOptions): Promise<OiqProcess> => {
+  const oiq = await startOiq(options);
+  t.teardown(() => oiq.kill());
+  return oiq;
+};
+
+for (const [what, settings, expected] of [
+  [
+    'a license key that is none',
+    { OIQ_BOOTSTRAP_LICENSE_KEY: 'secret' },
+    /OIQ_BOOTSTRAP_LICENSE_KEY: not a license key/,
+  ],
+  [
+    'a file of plans that is missing',
+    { OIQ_PLANS_FILE: '/no/such/file' },
+    /OIQ_PLANS_FILE: \/no\/such\/file cannot be read/,
+  ],
+] as const) {
+  test.serial(`${what} is refused before anything is made`, async (t) => {
+    const directory = join(parent, 'never-made');
+    const { code, output, errors } = await refused(directory, settings);
+    t.is(code, 2);
+    t.regex(errors, expected);
+    t.is(output, '');
+    t.false(existsSync(directory));
+  });
+}
+
+test.serial(
+  'a first start tells where to send telemetry by the address that it serves, and only when it does',
+  async (t) => {
+    const whole = await started(t, { dataDirectory: join(parent, 'whole') });
+    t.true(whole.output().includes(`OTEL_EXPORTER_OTLP_ENDPOINT=${whole.otlp} `), whole.output());
+    const api = await started(t, { args: ['api'], dataDirectory: join(parent, 'api') });
+    t.regex(api.output(), /license key +oiq_lk_/);
+    t.notRegex(api.output(), /OTEL_EXPORTER_OTLP_ENDPOINT/);
+  },
+);
+
+test.serial('a data directory that others can read is closed to them', async (t) => {
+  const dataDirectory = copy();
+  chmodSync(dataDirectory, 0o755);
+  const oiq = await started(t, { dataDirectory });
+  t.is(statSync(dataDirectory).mode & 0o777, 0o700);
+  t.regex(oiq.output(), /others could read the data directory: it is closed to them now/);
+});
+
+const withoutDocuments = (): string => {
+  const directory = copy();
+  for (const suffix of ['', '-wal', '-shm']) rmSync(join(directory, `documents.sqlite${suffix}`), { force: true });
+  return directory;
+};
+
+test.serial(
+  'data without documents is not taken for a first start, unless a new installation is asked for',
+  async (t) => {
+    const dataDirectory = withoutDocuments();
+    for (let tries = 0; tries < 2; tries++) {
+      const { code, output, errors } = await refused(dataDirectory);
+      t.is(code, 2);
+      t.is(output, '');
+      t.true(
+        errors.includes(
+          `${dataDirectory}/documents.sqlite holds no installation, but there is data of one (topic otlp.logs`,
+        ),
+        errors,
+      );
+      t.regex(errors, /table logs/);
+      t.regex(errors, /OIQ_NEW_INSTALLATION=true makes a new installation/);
+    }
+    const oiq = await started(t, { dataDirectory, environment: { OIQ_NEW_INSTALLATION: 'true' } });
+    t.regex(oiq.output(), /This is the first start/);
+  },
+);
+
+test.serial('tables alone are data, too', async (t) => {
+  const dataDirectory = withoutDocuments();
+  rmSync(join(dataDirectory, 'bus'), { recursive: true });
+  const { code, errors } = await refused(dataDirectory);
+  t.is(code, 2);
+  t.regex(errors, /data of one \((?:table [a-z_]+, )*table logs/);
+});
+
+for (const [name, remedy] of [
+  ['documents.sqlite', /restore the file from a backup[\s\S]*OIQ_NEW_INSTALLATION=true/],
+  ['bus/offsets.sqlite', /Restore the data directory from a backup[\s\S]*move the whole directory of the log away/],
+  ['lock.sqlite', /Remove it: it holds nothing/],
+  ['bus/lock.sqlite', /Remove it: it holds nothing/],
+] as const) {
+  test.serial(`a damaged ${name} is named, with what helps`, async (t) => {
+    const dataDirectory = copy();
+    const path = join(dataDirectory, name);
+    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+    writeFileSync(path, Buffer.alloc(20_000, 'garbage'));
+    const { code, errors } = await refused(dataDirectory);
+    t.not(code, 0);
+    t.true(errors.includes(`${path} is damaged (file is not a database). `), errors);
+    t.regex(errors, remedy);
+  });
+}
+
+test.serial('a documents file that lost its end is named', async (t) => {
+  const dataDirectory = copy();
+  const path = join(dataDirectory, 'documents.sqlite');
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+  truncateSync(path, Math.floor(readFileSync(path).length / 8_192) * 4_096);
+  const { code, errors } = await refused(dataDirectory);
+  t.not(code, 0);
+  t.true(errors.includes(`${path} is damaged (database disk image is malformed). `), errors);
+});
+
+test.serial('a command names the installation that it acts on, beside what it prints', async (t) => {
+  const dataDirectory = copy();
+  const stopped = await runOiq(['organization', 'list'], { OIQ_DATA_DIR: dataDirectory });
+  t.regex(stopped.output, /default/);
+  t.true(stopped.errors.startsWith(`installation: data directory ${dataDirectory}\n`), stopped.errors);
+  await started(t, { dataDirectory });
+  const running = await runOiq(['organization', 'list'], { OIQ_DATA_DIR: dataDirectory });
+  t.is(running.output, stopped.output);
+  t.is(running.errors, `installation: data directory ${dataDirectory}\n`);
+  const [port] = await freePorts(1);
+  const cluster = await runOiq(['organization', 'list'], {
+    OIQ_DATA_DIR: dataDirectory,
+    OIQ_KAFKA_BROKERS: `127.0.0.1:${port}`,
+    OIQ_CLICKHOUSE_URL: `http://user:secret@127.0.0.1:${port}/oiq`,
+    OIQ_MONGODB_URL: `mongodb://user:secret@127.0.0.1:${port}/oiq?serverSelectionTimeoutMS=500`,
+  });
+  t.is(cluster.code, 1);
+  t.is(cluster.output, '');
+  t.true(
+    cluster.errors.startsWith(
+      `installation: Kafka 127.0.0.1:${port}, ClickHouse 127.0.0.1:${port}/oiq, MongoDB 127.0.0.1:${port}/oiq\n`,
+    ),
+    cluster.errors,
+  );
+  t.notRegex(cluster.errors, /secret/);
+});
