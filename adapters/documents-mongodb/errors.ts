@@ -1,5 +1,5 @@
 /** MongoDB's errors as the port tells them. */
-import { MongoBulkWriteError, MongoError, MongoServerError } from 'mongodb';
+import { MongoBulkWriteError, MongoError, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { ConflictError } from '../../schemas/ports/documents.ts';
 import { fieldsOfKey } from './form.ts';
@@ -41,8 +41,18 @@ export const isSnapshotUnavailable = (error: unknown): boolean =>
 /** Another instance made the collection first. */
 export const isAlreadyThere = (error: unknown): boolean => error instanceof MongoServerError && error.code === 48;
 
+/** What the driver knows of the servers when it found none to write to. */
+const whyNot = (error: unknown): string => {
+  const servers = error instanceof MongoServerSelectionError ? [...(error.reason?.servers.values() ?? [])] : [];
+  const types = new Set<string>(servers.map(({ type }) => type));
+  if (types.has('RSGhost'))
+    return 'MongoDB answers, but its replica set is not initiated: run rs.initiate() once, in mongosh';
+  if (types.has('RSSecondary')) return 'the replica set of MongoDB has no primary now';
+  return 'MongoDB cannot be reached';
+};
+
 export const translated = (error: unknown): unknown => {
-  if (isUnavailable(error)) return new UnavailableError('MongoDB cannot be reached', { cause: error });
+  if (isUnavailable(error)) return new UnavailableError(whyNot(error), { cause: error });
   if (error instanceof MongoServerError && error.code === 11000 && !(error instanceof MongoBulkWriteError)) {
     const fields = fieldsOfKey(error.keyPattern);
     return new ConflictError('duplicate', `another document has the same ${fields.join(', ')}`, {

@@ -174,6 +174,29 @@ function suites(): void {
     return { stop };
   };
 
+  test.serial(
+    'mongodb: a server whose replica set was not initiated is told apart from one that is away',
+    async (t) => {
+      t.timeout(120_000);
+      const directory = mkdtempSync(join(tmpdir(), 'oiq-mongodb-'));
+      const [port = 0, nobody = 0] = await freePorts(2);
+      const server = await startService('mongodb', { port, directory, initialize: false });
+      try {
+        for (const url of [server.url, `mongodb://127.0.0.1:${port}/oiq`])
+          await t.throwsAsync(mongoDocuments({ url }), {
+            instanceOf: UnavailableError,
+            message: 'MongoDB answers, but its replica set is not initiated: run rs.initiate() once, in mongosh',
+          });
+        await t.throwsAsync(mongoDocuments({ url: `mongodb://127.0.0.1:${nobody}/oiq` }), {
+          message: 'MongoDB cannot be reached',
+        });
+      } finally {
+        await server.kill();
+        rmSync(directory, { recursive: true, force: true });
+      }
+    },
+  );
+
   test('mongodb: while it is gone, killed or hung, everything is refused in time and feeds are stale; then all goes on without a gap', async (t) => {
     t.timeout(120_000);
     const directory = mkdtempSync(join(tmpdir(), 'oiq-mongodb-'));

@@ -158,12 +158,12 @@ process.once('exit', () => {
   for (const child of own) child.kill('SIGKILL');
 });
 
-/** Starts a server of the caller's own on a free port, with its files under `directory`. */
+/** Starts a server of the caller's own on a free port, with its files under `directory`; `initialize: false` leaves it as it comes. */
 export const startService = async (
   name: ServiceName,
-  { port, directory }: { port: number; directory: string },
+  { port, directory, initialize = true }: { port: number; directory: string; initialize?: boolean },
 ): Promise<Instance> => {
-  const definition = definitions[name];
+  const definition = initialize ? definitions[name] : { ...definitions[name], initialize: async () => undefined };
   await mkdir(directory, { recursive: true });
   let child = await launch(definition, port, directory, false);
   own.add(child);
