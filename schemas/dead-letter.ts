@@ -41,6 +41,11 @@ export interface DeadLetterHeaders {
   readonly chunks: number;
   /** Bytes of the payload as received; more than is stored when `cut`. */
   readonly size: number;
+  /**
+   * What the ledger counts of a refused body: its bytes once decompressed; where it was not decompressed whole (broken
+   * compression, or above the cap), the bytes that were received. Left out by older versions, and for messages of the bus.
+   */
+  readonly bytes?: number | undefined;
   /** The payload was above the body cap and only its beginning is here. */
   readonly cut: boolean;
 }

@@ -9,6 +9,8 @@ export class PermanentError extends Error {
   readonly reason: string;
   /** Byte (or, in JSON, character) position in the decompressed body at which the fault was found. */
   readonly position: number | undefined;
+  /** Bytes of the body in which the fault was found, once decompressed. Set by what decompressed it; undefined where that failed. */
+  decompressedBytes: number | undefined;
 
   constructor(reason: string, message: string, options: { position?: number | undefined; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });

@@ -17,6 +17,11 @@ export interface Member {
   readonly length: number;
   /** Bytes once decompressed. */
   readonly size: number;
+  /**
+   * What the ledger, quotas and plans count: bytes of the request as its sender encoded it, once decompressed. Of a request that
+   * was split, the share of this slice; the shares add up to it exactly. Left out where it is `size`.
+   */
+  readonly sentBytes?: number | undefined;
   /** Log records, data points, spans or samples. */
   readonly records: number;
   readonly receivedAtMs: number;
@@ -60,20 +65,16 @@ export const encodeHeaders = (headers: TelemetryHeaders): Record<string, string>
     records: String(records),
     size: String(size),
     members: JSON.stringify(
-      headers.members.map(({ length, size, records, receivedAtMs, source, traceparent }) => [
-        length,
-        size,
-        records,
-        receivedAtMs,
-        source,
-        traceparent,
-      ]),
+      headers.members.map(({ length, size, records, receivedAtMs, source, traceparent, sentBytes = size }) => {
+        const member = [length, size, records, receivedAtMs, source, traceparent];
+        return sentBytes === size ? member : [...member, sentBytes];
+      }),
     ),
     ...(headers.onlyGroup === undefined ? {} : { 'only-group': headers.onlyGroup }),
   };
 };
 
-type MemberTuple = [number, number, number, number, string, string];
+type MemberTuple = [number, number, number, number, string, string, number?];
 
 /** Reads the headers of a message; a `PermanentError` names what is missing. */
 export const decodeHeaders = (headers: Readonly<Record<string, string>>): TelemetryHeaders => {
@@ -95,13 +96,14 @@ export const decodeHeaders = (headers: Readonly<Record<string, string>>): Teleme
     signal: required('signal') as Signal,
     format: required('format') as Format,
     encoding: required('encoding') as Encoding,
-    members: tuples.map(([length, size, records, receivedAtMs, source, traceparent]) => ({
+    members: tuples.map(([length, size, records, receivedAtMs, source, traceparent, sentBytes = size]) => ({
       length,
       size,
       records,
       receivedAtMs,
       source,
       traceparent,
+      sentBytes,
     })),
     onlyGroup: headers['only-group'],
   };

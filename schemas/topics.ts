@@ -57,7 +57,7 @@ export const UsageReport = z.strictObject({
       hour: z.int().describe('Of reception, hours since the epoch'),
       requests: z.int(),
       records: z.int().describe('0 where the body was not read'),
-      bytes: z.int().describe('Decompressed where known; 0 where the body was not read'),
+      bytes: z.int().describe('Once decompressed, else as received; 0 where the body was not read'),
     }),
   ),
 });

@@ -6,11 +6,15 @@ export type Amount = z.output<typeof Amount>;
 
 /** What became of what was sent. `accepted + replayed = landed + deadLettered`, in records, once nothing is pending. */
 export const Volume = z.strictObject({
-  accepted: Amount.describe('Durable when it was answered; bytes are decompressed'),
+  accepted: Amount.describe(
+    'Durable when it was answered; bytes are those of the requests as they were encoded, decompressed',
+  ),
   landed: Landed.describe('Of it, what can be read'),
   deadLettered: Amount.describe('Of it, what could not be landed and is kept as a dead letter'),
   replayed: Amount.describe('Dead letters of accepted records that were sent through again'),
-  refused: Amount.describe('Malformed, kept as a dead letter; its records are not known, bytes are as received'),
+  refused: Amount.describe(
+    'Malformed, kept as a dead letter; its records are not known, bytes are decompressed where the compression was whole, else as received',
+  ),
   dropped: Amount.describe('Of refused and deadLettered, what was discarded'),
   rejected: Amount.describe('Not taken and not kept; records and bytes are 0 where the body was not read'),
   rejectedBy: z.array(z.strictObject({ reason: z.string(), ...Amount.shape })),

@@ -29,6 +29,9 @@ export interface Accepted {
   readonly written: Written | undefined;
 }
 
+const decompressedBytesOf = (error: unknown): number | undefined =>
+  error instanceof PermanentError ? error.decompressedBytes : undefined;
+
 export class Ingestion {
   readonly #offload: Offload;
   readonly #quotas: Quotas;
@@ -75,6 +78,7 @@ export class Ingestion {
         records = outcome.prepared.records;
         answer = await this.#publish(request, outcome.prepared);
       } else {
+        bytes = decompressedBytesOf(outcome.error) ?? bytes;
         answer = await this.#keep(request, [outcome.body], outcome.error, false);
       }
     } catch (error) {
@@ -104,15 +108,13 @@ export class Ingestion {
       this.#rejections.count(caller, signal, answer, records, bytes);
   }
 
-  async #publish(request: IngestRequest, { records, written, pieces }: Prepared): Promise<Accepted | Refusal> {
+  async #publish(request: IngestRequest, prepared: Prepared): Promise<Accepted | Refusal> {
+    const { size, records, written, pieces } = prepared;
     const { caller, signal } = request;
-    // The bytes that messages carry, as the ledger counts them: JSON is smaller by then.
-    let bytes = 0;
-    for (const { size } of pieces) bytes += size;
-    const overQuota = this.#quotas.take(caller, signal, bytes);
+    const overQuota = this.#quotas.take(caller, signal, size);
     const limited = overQuota instanceof Promise ? await overQuota : overQuota;
     if (limited !== undefined) return limited;
-    if (pieces.length > 0) await this.#publisher.publish(request, pieces);
+    if (pieces.length > 0) await this.#publisher.publish(request, prepared);
     caller.use.accepted(signal);
     return { records, written };
   }

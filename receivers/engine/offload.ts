@@ -15,8 +15,11 @@ const largeCostlyBytes = 256 * 1024;
 const longestQueue = 64;
 
 const errorOf = (failure: Failure): Error => {
-  if (failure.kind === 'permanent')
-    return new PermanentError(failure.reason, failure.message, { position: failure.position });
+  if (failure.kind === 'permanent') {
+    const error = new PermanentError(failure.reason, failure.message, { position: failure.position });
+    error.decompressedBytes = failure.decompressedBytes;
+    return error;
+  }
   return failure.kind === 'too-large' ? new TooLargeError(failure.capBytes) : new UnavailableError(failure.message);
 };
 
@@ -40,6 +43,7 @@ export type Failure =
       readonly reason: string;
       readonly message: string;
       readonly position: number | undefined;
+      readonly decompressedBytes: number | undefined;
     }
   | { readonly kind: 'too-large'; readonly capBytes: number }
   | { readonly kind: 'other'; readonly message: string };

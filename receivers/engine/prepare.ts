@@ -37,7 +37,7 @@ export interface Written {
 }
 
 export interface Prepared {
-  /** Decompressed bytes of the request as it came. */
+  /** Decompressed bytes of the request as its sender encoded it; 0 where nothing is stored. */
   readonly size: number;
   readonly records: number;
   readonly written: Written | undefined;
@@ -100,15 +100,24 @@ const rides = ({ format, encoding }: Shape): boolean => format.translate === und
 
 /** Throws `PermanentError` for a malformed body and `TooLargeError` for one above the cap. */
 export const prepare = (shape: Shape, body: Buffer, capBytes: number): Prepared => {
-  const { signal, format } = shape;
   // A protobuf message without fields is zero bytes. Zero bytes are no JSON and no compressed stream.
-  if (body.length === 0 && shape.encoding === 'identity' && format.translate === undefined) return none;
+  if (body.length === 0 && shape.encoding === 'identity' && shape.format.translate === undefined) return none;
   const decompressed = shape.encoding === 'identity' ? body : decompress(shape.encoding, body, capBytes);
+  try {
+    return prepareDecompressed(shape, body, decompressed);
+  } catch (error) {
+    if (error instanceof PermanentError) error.decompressedBytes = decompressed.length;
+    throw error;
+  }
+};
+
+const prepareDecompressed = (shape: Shape, body: Buffer, decompressed: Buffer): Prepared => {
+  const { signal, format } = shape;
   const size = decompressed.length;
   if (size === 0 && format.translate === undefined) return none;
   const plain = format.translate?.(decompressed, signal) ?? decompressed;
   const { records, written } = check(shape, plain);
-  if (format.carriedAs === 'otlp' && records === 0) return { size, records, written, pieces: [] };
+  if (format.carriedAs === 'otlp' && records === 0) return none;
   if (rides(shape) && body.length <= maxValueBytes && size <= maxMessageDecompressedBytes) {
     const encoding = shape.encoding as Encoding;
     return { size, records, written, pieces: [{ bytes: body, encoding, size, records }] };

@@ -7,6 +7,7 @@
 
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Message, Producer } from '../../schemas/ports/bus.ts';
+import { sharesOf } from '../../schemas/shares.ts';
 import {
   type Encoding,
   encodeHeaders,
@@ -16,7 +17,7 @@ import {
 } from '../../schemas/telemetry-message.ts';
 import { type Signal, topics } from '../../schemas/topics.ts';
 import type { Caller } from './keyring.ts';
-import { maxValueBytes, type Piece } from './prepare.ts';
+import { maxValueBytes, type Piece, type Prepared } from './prepare.ts';
 import type { BusTally } from './tally.ts';
 
 /** What of a request its members say. */
@@ -42,13 +43,30 @@ const sampleEvery = 8;
 const topicOf = (signal: Signal, format: Format): string =>
   format === 'otlp' ? topics[signal].name : topics.remoteWrite.name;
 
-const memberOf = ({ bytes, size, records }: Piece, { receivedAtMs, source, traceparent }: Origin): Member => ({
+/** A piece with its share of the bytes that its request is counted with. */
+interface Part extends Piece {
+  readonly sentBytes: number;
+}
+
+const partsOf = ({ size, pieces }: Pick<Prepared, 'size' | 'pieces'>): Part[] => {
+  const shares = sharesOf(
+    size,
+    pieces.map((piece) => piece.size),
+  );
+  return pieces.map((piece, index) => ({ ...piece, sentBytes: shares[index] ?? 0 }));
+};
+
+const memberOf = (
+  { bytes, size, records, sentBytes }: Part,
+  { receivedAtMs, source, traceparent }: Origin,
+): Member => ({
   length: bytes.length,
   size,
   records,
   receivedAtMs,
   source,
   traceparent,
+  sentBytes,
 });
 
 /** Messages of one tenant go round its shards; one shard needs no number. */
@@ -56,8 +74,10 @@ const keyOf = (tenantId: string, shards: number, turn: number): string =>
   shards > 1 ? `${tenantId}/${turn % shards}` : tenantId;
 
 /** One message of one member each, for what is published outside of a receiver. */
-export const messagesOf = (origin: Origin, pieces: readonly Piece[]): Message[] =>
-  pieces.map((piece, index) => messageOf(origin, piece.encoding, [memberOf(piece, origin)], [piece.bytes], index));
+export const messagesOf = (origin: Origin, prepared: Pick<Prepared, 'size' | 'pieces'>): Message[] =>
+  partsOf(prepared).map((part, index) =>
+    messageOf(origin, part.encoding, [memberOf(part, origin)], [part.bytes], index),
+  );
 
 const messageOf = (
   { caller, signal, format }: Pick<Origin, 'caller' | 'signal' | 'format'>,
@@ -134,16 +154,16 @@ export class Publisher {
   }
 
   /** Resolves when all pieces are durable; rejects with `UnavailableError` when the bus cannot say so. */
-  publish(origin: Origin, pieces: readonly Piece[]): Promise<void> {
+  publish(origin: Origin, prepared: Pick<Prepared, 'size' | 'pieces'>): Promise<void> {
     let bytes = 0;
-    for (const piece of pieces) bytes += piece.bytes.length;
+    for (const piece of prepared.pieces) bytes += piece.bytes.length;
     if (this.#waitingBytes + bytes > maxWaitingBytes)
       return Promise.reject(new UnavailableError('too many bytes wait for the bus', { retryAfterSeconds: 1 }));
     this.#waitingBytes += bytes;
     const flush = this.#pending;
     flush.bytes += bytes;
     flush.requests++;
-    for (const piece of pieces) this.#put(flush, origin, piece);
+    for (const part of partsOf(prepared)) this.#put(flush, origin, part);
     this.#schedule();
     return flush.durable;
   }
@@ -170,7 +190,7 @@ export class Publisher {
     }
   }
 
-  #put(flush: Flush, origin: Origin, piece: Piece): void {
+  #put(flush: Flush, origin: Origin, piece: Part): void {
     const lane = laneOf(origin, piece);
     const draft = flush.drafts.get(lane);
     if (draft !== undefined) {

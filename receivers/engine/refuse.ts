@@ -24,13 +24,14 @@ export interface Fault {
   readonly reason: string;
   readonly message: string;
   readonly position?: number | undefined;
+  readonly decompressedBytes?: number | undefined;
 }
 
 /** The messages of a refused body's dead letter; with `cut` only its beginning is here. */
 export const deadLetterOf = (
   { caller, signal, receiver, shape, contentType, receivedAtMs, source, traceparent }: Received,
   parts: readonly Uint8Array[],
-  { reason, message, position }: Fault,
+  { reason, message, position, decompressedBytes = bytesOf(parts) }: Fault,
   cut: boolean,
 ): Message[] =>
   deadLetterMessages(
@@ -55,6 +56,7 @@ export const deadLetterOf = (
       offset: 0,
       originalHeaders: traceparent === '' ? {} : { traceparent },
       size: bytesOf(parts),
+      bytes: decompressedBytes,
       cut,
     },
     parts,
@@ -96,8 +98,8 @@ export const republishRefused = (
 ): Message[] => {
   if (letter.cut) throw new PermanentError('cut', 'only the beginning of the body was kept, so it cannot be replayed');
   const shape = shapeOf(letter, format);
-  const { pieces, records } = prepare(shape, body, capBytes);
-  if (records === 0)
+  const prepared = prepare(shape, body, capBytes);
+  if (prepared.records === 0)
     throw new PermanentError('no-records', `the body holds no records, read as ${format.name}: nothing was replayed`);
   return messagesOf(
     {
@@ -108,6 +110,6 @@ export const republishRefused = (
       traceparent: letter.originalHeaders['traceparent'] ?? '',
       receivedAtMs: letter.receivedAtMs,
     },
-    pieces,
+    prepared,
   );
 };

@@ -9,8 +9,10 @@ import { joined } from './request-body.ts';
 
 const failureOf = (error: unknown): Failure => {
   if (error instanceof TooLargeError) return { kind: 'too-large', capBytes: error.capBytes };
-  if (error instanceof PermanentError)
-    return { kind: 'permanent', reason: error.reason, message: error.message, position: error.position };
+  if (error instanceof PermanentError) {
+    const { reason, message, position, decompressedBytes } = error;
+    return { kind: 'permanent', reason, message, position, decompressedBytes };
+  }
   return { kind: 'other', message: error instanceof Error ? error.message : 'the body could not be read' };
 };
 

@@ -6,8 +6,12 @@ import { defineTable } from './table.ts';
  * - `accepted`: durable on the bus. Its landed part is told by service, beside it.
  * - `replayed`: a dead letter of a consumer that was published again; its records were accepted before.
  * - `dead-lettered`: could not be landed; `id` is the dead letter's.
- * - `refused`: malformed, kept as a dead letter. Records are not known, bytes are as received.
+ * - `refused`: malformed, kept as a dead letter. Records are not known.
  * - `rejected`: not taken and not kept, with the reason. Where the body was not read, records and bytes are 0.
+ *
+ * Bytes are those of the request as its sender encoded it, once decompressed: `accepted + replayed = landed + dead-lettered`
+ * holds for them too, to the byte. A body that was not decompressed whole (its compression is broken, or it is above the
+ * cap) counts with the bytes that were received.
  */
 const usageOutcomes = ['accepted', 'replayed', 'dead-lettered', 'refused', 'rejected'] as const;
 export type UsageOutcome = (typeof usageOutcomes)[number];
@@ -38,7 +42,7 @@ export const usageTable = defineTable({
     id: 'String CODEC(ZSTD(1))',
     requests: 'UInt64 CODEC(T64, ZSTD(1))',
     records: 'UInt64 CODEC(T64, ZSTD(1))',
-    /** Decompressed. */
+    /** As the sender encoded them, decompressed. */
     bytes: 'UInt64 CODEC(T64, ZSTD(1))',
     landed_records: 'UInt64 CODEC(T64, ZSTD(1))',
     landed_bytes: 'UInt64 CODEC(T64, ZSTD(1))',

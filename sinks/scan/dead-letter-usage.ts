@@ -16,7 +16,7 @@ const ofLetter = (letter: DeadLetterHeaders): UsageRow => ({
   signal: letter.signal,
   hour: hourOf(letter.receivedAtMs),
   requests: 1,
-  bytes: letter.size,
+  bytes: letter.bytes ?? letter.size,
 });
 
 const accepted = (letter: DeadLetterHeaders): UsageRow[] => {

@@ -1,4 +1,5 @@
-import { decodeHeaders, type TelemetryHeaders } from '../../schemas/telemetry-message.ts';
+import { sharesOf } from '../../schemas/shares.ts';
+import { decodeHeaders, type Member, type TelemetryHeaders } from '../../schemas/telemetry-message.ts';
 import { hourOf } from './source.ts';
 import { emptyUsageRow, UsageColumns, type UsageRow } from './usage-columns.ts';
 
@@ -7,6 +8,16 @@ interface Landed {
   records: number;
   bytes: number;
 }
+
+/** The counts of a service, which begin at zero. */
+const landedIn = (services: Map<string, Landed>, service: string): Landed => {
+  let landed = services.get(service);
+  if (landed === undefined) {
+    landed = { service, records: 0, bytes: 0 };
+    services.set(service, landed);
+  }
+  return landed;
+};
 
 /** What of a message was received in one hour. */
 interface Received {
@@ -20,7 +31,7 @@ interface Received {
 /** What the headers of a telemetry message say was accepted, hour by hour. */
 const receivedOf = ({ members }: Pick<TelemetryHeaders, 'members'>): Map<number, Received> => {
   const hours = new Map<number, Received>();
-  for (const { receivedAtMs, records, size } of members) {
+  for (const { receivedAtMs, records, size, sentBytes = size } of members) {
     const hour = hourOf(receivedAtMs);
     let received = hours.get(hour);
     if (received === undefined) {
@@ -29,7 +40,7 @@ const receivedOf = ({ members }: Pick<TelemetryHeaders, 'members'>): Map<number,
     }
     received.requests++;
     received.records += records;
-    received.bytes += size;
+    received.bytes += sentBytes;
   }
   return hours;
 };
@@ -49,38 +60,64 @@ export class MessageUsage {
   readonly rows = this.#columns.rows;
   #headers: TelemetryHeaders | undefined;
   #hours = new Map<number, Received>();
-  #received: Received | undefined;
+  #member: Member | undefined;
+  /** What landed of the member; bytes are those of the wire. */
+  readonly #found = new Map<string, Landed>();
   #last: Landed | undefined;
 
   /** Begins a message; what an unfinished one had counted is forgotten. */
   begin(headers: TelemetryHeaders): void {
     this.#headers = headers;
     this.#hours = receivedOf(headers);
-    this.#received = undefined;
-    this.#last = undefined;
+    this.#forget();
   }
 
-  /** Begins a member. */
-  member(receivedAtMs: number): void {
-    this.#received = this.#hours.get(hourOf(receivedAtMs));
-    this.#last = undefined;
+  /** Begins a member, and ends the one before. */
+  member(member: Member): void {
+    this.#settle();
+    this.#member = member;
   }
 
   /** Counts records that landed. `bytes` are those of the wire. */
   landed(service: string, records: number, bytes: number): void {
-    let landed = this.#last?.service === service ? this.#last : this.#received?.landed.get(service);
-    if (landed === undefined) {
-      landed = { service, records: 0, bytes: 0 };
-      this.#received?.landed.set(service, landed);
+    this.#last = this.#last?.service === service ? this.#last : landedIn(this.#found, service);
+    this.#last.records += records;
+    this.#last.bytes += bytes;
+  }
+
+  /**
+   * Services share what their member is counted with in proportion to their bytes of the wire: what is landed is what was
+   * accepted. Of a member without any service (metadata alone) it is nobody's.
+   */
+  #settle(): void {
+    const member = this.#member;
+    const received = member && this.#hours.get(hourOf(member.receivedAtMs));
+    if (received !== undefined) {
+      if (this.#found.size === 0) landedIn(this.#found, '');
+      const found = [...this.#found.values()];
+      const shares = sharesOf(
+        member?.sentBytes ?? member?.size ?? 0,
+        found.map(({ bytes }) => bytes),
+      );
+      for (const [index, { service, records }] of found.entries()) {
+        const landed = landedIn(received.landed, service);
+        landed.records += records;
+        landed.bytes += shares[index] ?? 0;
+      }
     }
-    this.#last = landed;
-    landed.records += records;
-    landed.bytes += bytes;
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#member = undefined;
+    this.#found.clear();
+    this.#last = undefined;
   }
 
   /** Writes the rows of the message: one for each service, the first of which bears what was accepted. */
   end(partition: number, offset: number): void {
     if (this.#headers === undefined) return;
+    this.#settle();
     const row = rowOf(this.#headers, { partition, offset });
     for (const { hour, requests, records, bytes, landed } of this.#hours.values()) {
       let accepted = { requests, records, bytes };
@@ -88,7 +125,6 @@ export class MessageUsage {
         this.#columns.push({ ...row, hour, ...accepted, service, landedRecords, landedBytes });
         accepted = { requests: 0, records: 0, bytes: 0 };
       }
-      if (landed.size === 0) this.#columns.push({ ...row, hour, ...accepted });
     }
   }
 }

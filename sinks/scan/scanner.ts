@@ -40,13 +40,14 @@ export const scanMembers = (usage: MessageUsage, scanBody: ScanBody): Scanner['s
     Object.assign(source, { tenantId, projectId, partition, offset, ordinal: 0 });
     let at = 0;
     let room = maxMessageDecompressedBytes;
-    for (const { length, receivedAtMs } of members) {
+    for (const member of members) {
+      const { length, receivedAtMs } = member;
       if (!(length >= 0 && at + length <= value.length)) {
         throw new PermanentError('bad-headers', `a member of ${length} bytes passes the end of its message`);
       }
       const body = decompress(encoding, value.subarray(at, at + length), room);
       source.receivedAtMs = receivedAtMs;
-      usage.member(receivedAtMs);
+      usage.member(member);
       scanBody(body, format, source);
       at += length;
       room -= body.length;

@@ -15,7 +15,7 @@ import type { Bus, Message, Producer } from '../../schemas/ports/bus.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
 import { type LicenseKey, licenseKeys } from '../../schemas/resources/license-key.ts';
 import { type Organization, organizations } from '../../schemas/resources/organization.ts';
 import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
@@ -137,6 +137,8 @@ export interface Fixture extends AsyncDisposable {
   /** The main HTTP address, where 418 is what belongs to others. */
   readonly main: string;
   readonly grpc: string;
+  /** Bytes that the receivers' metrics count under an outcome, once they have stopped. */
+  counted(outcome: string): number;
   readonly receivers: Awaited<ReturnType<typeof startReceivers>>;
 }
 
@@ -155,11 +157,19 @@ export const running = async ({
   const documents = await sqliteDocuments({ path: path.join(directory, 'documents.db') });
   const key = await furnish(documents, changes);
   const bus = new RecordingBus();
+  const bytes = new Map<string, number>();
+  const metrics: Metrics = {
+    ...noMetrics,
+    add(name, value, labels) {
+      const { outcome = '' } = labels as { outcome?: string };
+      if (name === 'oiq_ingest_bytes_total') bytes.set(outcome, (bytes.get(outcome) ?? 0) + value);
+    },
+  };
   const receivers = await startReceivers({
     bus: realBus ?? (bus as unknown as Bus),
     documents,
     counters: memoryCounters({ clock }),
-    metrics: noMetrics,
+    metrics,
     log: silent,
     clock,
     settings: settingsOf({
@@ -178,6 +188,7 @@ export const running = async ({
     bus,
     documents,
     receivers,
+    counted: (outcome) => bytes.get(outcome) ?? 0,
     ...key,
     main: `http://${main}`,
     http: `http://${receivers.addresses.OTLP_HTTP_ADDRESS}`,

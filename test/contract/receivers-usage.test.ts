@@ -1,10 +1,19 @@
 /** What receivers tell the ledger, and quotas as a running receiver hears of them. */
+
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
+import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import test from 'ava';
+import { compressSnappy } from '../../schemas/compression.ts';
 import { Quota, quotaId, quotas } from '../../schemas/resources/quota.ts';
-import { topics, UsageReport } from '../../schemas/topics.ts';
-import { jsonRequest, request } from './receivers-bodies.ts';
+import { type Signal, topics, UsageReport } from '../../schemas/topics.ts';
+import { openTables } from '../cases/sink-tables.ts';
+import { jsonRequest, request, writeRequest, writeRequest2 } from './receivers-bodies.ts';
 import { type Fixture, projectId, running, tenantId } from './receivers-fixture.ts';
 
 const post = async ({ http, secret }: Fixture, body: Uint8Array | string, headers: Record<string, string> = {}) => {
@@ -16,6 +25,22 @@ const post = async ({ http, secret }: Fixture, body: Uint8Array | string, header
   });
   await answer.arrayBuffer();
   return answer.status;
+};
+
+/** The status of a call that carries these bytes, which no client would send. */
+const rawGrpc = async ({ grpc, secret }: Fixture, bytes: Uint8Array): Promise<unknown> => {
+  const session = connect(`http://${grpc}`);
+  const stream = session.request({
+    ...{ ':method': 'POST', ':path': '/opentelemetry.proto.collector.logs.v1.LogsService/Export' },
+    ...{ 'content-type': 'application/grpc', te: 'trailers', 'x-license-key': secret },
+  });
+  const status = new Promise<unknown>((resolve, reject) => {
+    stream.once('response', (headers) => 'grpc-status' in headers && resolve(headers['grpc-status']));
+    stream.once('trailers', (headers) => resolve(headers['grpc-status']));
+    stream.once('error', reject);
+  });
+  stream.end(bytes);
+  return status.finally(() => session.close());
 };
 
 /** Rows of the reports that were published, without what all of them have. */
@@ -79,15 +104,151 @@ test('a quota that is set, raised and taken away is heard of while requests come
   t.true(reported(fixture).every((row) => row.startsWith('logs quota ')));
 });
 
-test('a quota counts the bytes that are carried: JSON as the protobuf that it becomes', async (t) => {
+test('a quota counts the bytes that were sent: JSON as JSON', async (t) => {
   await using fixture = await running();
-  t.is(await post(fixture, jsonRequest('logs'), { 'content-type': 'application/json' }), 200);
-  const carried = fixture.bus.members()[0]?.bytes.length ?? 0;
-  t.true(carried > 0 && carried < jsonRequest('logs').length);
+  const json = jsonRequest('logs');
   const stored = fixture.documents.of(tenantId).collection(quotas);
-  await stored.insert({ id: quotaId, ...Quota.parse({ day: { total: { rejectBytes: carried } } }) });
-  const large = request('traces', 1, 'z'.repeat(carried));
+  await stored.insert({ id: quotaId, ...Quota.parse({ day: { total: { rejectBytes: json.length } } }) });
+  const large = request('traces', 1, 'z'.repeat(json.length));
   await until(429, () => post(fixture, large, { path: '/v1/traces' }));
-  t.is(await post(fixture, jsonRequest('logs'), { 'content-type': 'application/json' }), 200, 'exactly the quota');
-  t.is(await post(fixture, jsonRequest('logs'), { 'content-type': 'application/json' }), 429);
+  t.is(await post(fixture, json, { 'content-type': 'application/json' }), 200, 'exactly the quota');
+  t.is(await post(fixture, json, { 'content-type': 'application/json' }), 429);
+});
+
+const json = { 'content-type': 'application/json' };
+const gzip = { 'content-encoding': 'gzip' };
+const zstd = { 'content-encoding': 'zstd' };
+const write = { path: '/api/v1/prom/write', 'content-encoding': 'snappy' };
+const tall = randomBytes(60).toString('hex');
+/** Larger than a message of the bus, and as three services. */
+const wide = (text: string): Buffer =>
+  Buffer.concat(Array.from({ length: 3 }, (_, index) => request('logs', 4_000, `${text} ${index} ${tall}`)));
+const metadata = Buffer.from([0x1a, 6, 8, 1, 0x12, 2, 0x75, 0x70]);
+
+interface Way {
+  readonly bodies: readonly Uint8Array[];
+  /** Bytes that the sender encoded. */
+  readonly bytes: number;
+  readonly signal?: Signal;
+  send(fixture: Fixture, body: Uint8Array): Promise<unknown>;
+}
+const way = (
+  sent: readonly Uint8Array[],
+  headers: Record<string, string> = {},
+  compress: (body: Uint8Array) => Uint8Array = (body) => body,
+): Way => ({
+  bodies: sent.map(compress),
+  bytes: sent.reduce((sum, { length }) => sum + length, 0),
+  signal: 'path' in headers ? 'metrics' : 'logs',
+  send: async (fixture, body) => {
+    const main = createServer((incoming, response) => void fixture.receivers.handler(incoming, response));
+    await once(main.listen(0, '127.0.0.1'), 'listening');
+    const http = 'path' in headers ? `http://127.0.0.1:${(main.address() as AddressInfo).port}` : fixture.http;
+    const status = await post({ ...fixture, http }, body, headers);
+    main.close();
+    if (status !== 200 && status !== 202) throw new Error(`answered ${status}`);
+  },
+});
+const overGrpc = (sent: readonly Uint8Array[], options: object = {}): Way => ({
+  ...way(sent),
+  async send({ grpc, secret }, body) {
+    const client = new Client(grpc, credentials.createInsecure(), options);
+    const withKey = new Metadata();
+    withKey.set('x-license-key', secret);
+    const same = (value: Buffer): Buffer => value;
+    await new Promise<void>((resolve, reject) =>
+      client.makeUnaryRequest(
+        '/opentelemetry.proto.collector.logs.v1.LogsService/Export',
+        ...([same, same, Buffer.from(body), withKey] as const),
+        (error) => (error === null ? resolve() : reject(error)),
+      ),
+    ).finally(() => client.close());
+  },
+});
+const many = Array.from({ length: 40 }, (_, index) => request('logs', 1 + (index % 3), `joined ${index}`));
+
+const ways: Readonly<Record<string, Way>> = {
+  protobuf: way([request('logs', 3)]),
+  JSON: way([Buffer.from(jsonRequest('logs', 3, 'äöü'))], json),
+  'JSON that is split': way([Buffer.from(jsonRequest('logs', 9_000, tall))], json),
+  'gzip of JSON': way([Buffer.from(jsonRequest('logs', 3))], { ...json, ...gzip }, gzipSync),
+  gzip: way([request('logs', 3)], gzip, gzipSync),
+  zstd: way([request('logs', 3)], zstd, zstdCompressSync),
+  deflate: way([request('logs', 3)], { 'content-encoding': 'deflate' }, deflateSync),
+  'a request that is split': way([wide('split')]),
+  'gzip of a request that is split': way([wide('split')], gzip, gzipSync),
+  'requests that are joined': way(many),
+  'JSON requests that are joined': way(
+    many.map((_, index) => Buffer.from(jsonRequest('logs', 1 + (index % 3)))),
+    json,
+  ),
+  'fields that are not known': way([Buffer.concat([request('logs'), Buffer.from([0x7a, 3, 1, 2, 3])])]),
+  gRPC: overGrpc([request('logs', 3)]),
+  'gRPC with gzip': overGrpc([request('logs', 300)], { 'grpc.default_compression_algorithm': 2 }),
+  'remote-write': way([Buffer.concat([writeRequest(5), metadata])], write, compressSnappy),
+  'remote-write of metadata alone': way([metadata], write, compressSnappy),
+  'remote-write 2.0': way(
+    [writeRequest2()],
+    { ...write, 'content-type': 'application/x-protobuf;proto=io.prometheus.write.v2.Request' },
+    compressSnappy,
+  ),
+  'a request without a record': { ...way([request('logs', 0)]), bytes: 0 },
+};
+
+/** The ledger once everything on the bus has landed. */
+const landed = async ({ bus }: Fixture): Promise<{ accepted: number; landed: number; missing: number }> => {
+  const tables = await openTables();
+  try {
+    for (const [index, { topic, headers, value }] of bus.messages.entries()) {
+      const sink = topic === topics.logs.name ? 'logs' : 'metrics';
+      const { rejected } = await tables.land([{ offset: index, headers, value }], { sink });
+      if (rejected.length > 0) throw new Error(rejected[0]?.message);
+    }
+    const [row] = await tables.read<Record<'accepted' | 'landed' | 'missing', string>>(
+      'SELECT sum(bytes) AS accepted, sum(landed_bytes) AS landed, sum(records) - sum(landed_records) AS missing FROM usage FINAL',
+    );
+    return { accepted: Number(row?.accepted), landed: Number(row?.landed), missing: Number(row?.missing) };
+  } finally {
+    await tables.close();
+  }
+};
+
+for (const [name, { bodies, bytes, signal = 'logs', send }] of Object.entries(ways)) {
+  test.serial(`bytes are those that the sender encoded, to the byte, where they are counted: ${name}`, async (t) => {
+    await using fixture = await running();
+    await fixture.documents
+      .of(tenantId)
+      .collection(quotas)
+      .insert({ id: quotaId, ...Quota.parse({ day: { [signal]: { rejectBytes: 1e9 } } }) });
+    await Promise.all(bodies.map((body) => send(fixture, body)));
+    await fixture.receivers.stop();
+    t.deepEqual(await landed(fixture), { accepted: bytes, landed: bytes, missing: 0 });
+    t.is(fixture.counted('accepted'), bytes, 'the receiver booked as much');
+  });
+}
+
+test('refused bodies count as decompressed; where the compression is broken or the cap is passed, as received', async (t) => {
+  await using fixture = await running();
+  const damaged = Buffer.concat([request('logs', 500), Buffer.from('garbage')]);
+  const whole = gzipSync(damaged);
+  const cut = whole.subarray(0, whole.length >> 1);
+  const bomb = gzipSync(Buffer.alloc(51 * 1024 * 1024));
+  const wrong = Buffer.from('{"resourceLogs":[{"scopeLogs":3}]}');
+  const large = Buffer.concat([request('logs', 1, 'x'.repeat(5_000_000)), Buffer.from('garbage')]);
+  t.is(await post(fixture, damaged), 400);
+  t.is(await post(fixture, whole, gzip), 400);
+  t.is(await post(fixture, cut, gzip), 400);
+  t.is(await post(fixture, bomb, gzip), 413);
+  t.is(await post(fixture, gzipSync(wrong), { ...json, ...gzip }), 400);
+  t.is(await post(fixture, gzipSync(large), gzip), 400);
+  const announced = Buffer.from([0, 0xff, 0xff, 0xff, 0xff, 1, 2]);
+  t.is(await rawGrpc(fixture, announced), '8');
+  await fixture.receivers.stop();
+  const counted = fixture.bus.deadLetters().map(({ headers }) => headers.bytes);
+  const expected = [damaged.length, damaged.length, cut.length, bomb.length, wrong.length, large.length, 2];
+  t.deepEqual(counted, expected);
+  t.is(
+    fixture.counted('malformed') + fixture.counted('too-large'),
+    expected.reduce((sum, bytes) => sum + bytes, 0),
+  );
 });

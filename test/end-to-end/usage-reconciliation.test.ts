@@ -3,11 +3,13 @@
  * All figures of the ledger agree with what was answered and with what is stored.
  */
 import { join } from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import test from 'ava';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { topics } from '../../schemas/topics.ts';
 import { tracesRequest } from '../cases/sink-tables.ts';
+import { jsonRequest } from '../contract/receivers-bodies.ts';
 import { freePorts } from '../services/ports.ts';
 import { type OiqProcess, type Ports, read, signIn, startOiq } from './oiq-process.ts';
 import { logsRequest, Oracle } from './oracle.ts';
@@ -78,10 +80,15 @@ test.serial('what was sent, answered, counted and stored agrees, also after kill
     await oracle.close();
   });
 
-  const post = (signal: string, body: Uint8Array, key = licenseKey): Promise<number> =>
+  const post = (
+    signal: string,
+    body: Uint8Array,
+    key = licenseKey,
+    headers: Record<string, string> = {},
+  ): Promise<number> =>
     fetch(`${oiq.otlp}/v1/${signal}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/x-protobuf', 'x-license-key': key },
+      headers: { 'content-type': 'application/x-protobuf', 'x-license-key': key, ...headers },
       body: Buffer.from(body),
     }).then(async (answer) => {
       await answer.arrayBuffer();
@@ -104,6 +111,15 @@ test.serial('what was sent, answered, counted and stored agrees, also after kill
   await oracle.stop();
 
   for (let index = 0; index < 7; index++) t.is(await post('logs', garbage), 400);
+  t.is(await post('logs', gzipSync(garbage), licenseKey, { 'content-encoding': 'gzip' }), 400);
+
+  // One that is split, one that is carried as it came, one that is translated alone.
+  const json = [9_000, 3, 5].map((records) => Buffer.from(jsonRequest('metrics', records, 'äöü'.repeat(9))));
+  const [long = garbage, short = garbage, plain = garbage] = json;
+  const type = { 'content-type': 'application/json' };
+  t.is(await post('metrics', gzipSync(long), licenseKey, { ...type, 'content-encoding': 'gzip' }), 200);
+  t.is(await post('metrics', zstdCompressSync(short), licenseKey, { ...type, 'content-encoding': 'zstd' }), 200);
+  t.is(await post('metrics', plain, licenseKey, type), 200);
 
   const token = await signIn(oiq.http);
   const limit = 100_000;
@@ -142,7 +158,7 @@ test.serial('what was sent, answered, counted and stored agrees, also after kill
   const landed = await readBackEmbedded(dataDirectory, oracle.service);
   judge(t, oracle, landed);
 
-  const { logs, traces } = signals;
+  const { logs, metrics, traces } = signals;
   const sent = oracle.counts();
   const ofOracle = logs.accepted.records - goodMessages * 2 - 2 * poisonRecords;
   t.true(ofOracle >= sent.acknowledged && ofOracle <= sent.acknowledged + sent.unknown, `${ofOracle}`);
@@ -153,7 +169,12 @@ test.serial('what was sent, answered, counted and stored agrees, also after kill
   );
   t.is(logs.landed.records, ofOracle + goodMessages * 2);
   t.deepEqual(logs.deadLettered, { requests: 2, records: 2 * poisonRecords, bytes: 2 * garbage.length });
-  t.deepEqual(logs.refused, { requests: 7, records: 0, bytes: 7 * garbage.length });
+  t.deepEqual(logs.refused, { requests: 8, records: 0, bytes: 8 * garbage.length });
+  const sentJson = json.reduce((sum, { length }) => sum + length, 0);
+  t.deepEqual(metrics.accepted, { requests: metrics.accepted.requests, records: 9_008, bytes: sentJson });
+  t.deepEqual(metrics.landed, { records: 9_008, bytes: sentJson });
+  for (const { accepted, landed, deadLettered } of Object.values(signals))
+    t.is(accepted.bytes, landed.bytes + deadLettered.bytes, 'to the byte');
   t.deepEqual(traces.accepted, { requests: taken, records: taken * 10, bytes: taken * body.length });
   t.true(traces.accepted.bytes <= limit && traces.accepted.bytes > limit - 3 * body.length, `${traces.accepted.bytes}`);
   t.deepEqual(traces.rejectedBy, [
