@@ -30,6 +30,9 @@ export interface Origin {
   readonly receivedAtMs: number;
 }
 
+/** A request that was checked, and cut where it had to be. */
+type Request = Pick<Prepared, 'size' | 'pieces'>;
+
 /** Above this, waiting bodies are refused: memory must stay bounded while the bus is slow. */
 const maxWaitingBytes = 256 * 1024 * 1024;
 /** A full message need not wait for the delay; this many publishes may be under way. */
@@ -43,22 +46,19 @@ const sampleEvery = 8;
 const topicOf = (signal: Signal, format: Format): string =>
   format === 'otlp' ? topics[signal].name : topics.remoteWrite.name;
 
-/** A piece with its share of the bytes that its request is counted with. */
-interface Part extends Piece {
-  readonly sentBytes: number;
-}
-
-const partsOf = ({ size, pieces }: Pick<Prepared, 'size' | 'pieces'>): Part[] => {
-  const shares = sharesOf(
-    size,
-    pieces.map((piece) => piece.size),
-  );
-  return pieces.map((piece, index) => ({ ...piece, sentBytes: shares[index] ?? 0 }));
-};
+/** The bytes that a request is counted with, divided among its pieces. */
+const sharesOfPieces = ({ size, pieces }: Request): readonly number[] =>
+  pieces.length === 1
+    ? [size]
+    : sharesOf(
+        size,
+        pieces.map((piece) => piece.size),
+      );
 
 const memberOf = (
-  { bytes, size, records, sentBytes }: Part,
+  { bytes, size, records }: Piece,
   { receivedAtMs, source, traceparent }: Origin,
+  sentBytes = size,
 ): Member => ({
   length: bytes.length,
   size,
@@ -74,10 +74,12 @@ const keyOf = (tenantId: string, shards: number, turn: number): string =>
   shards > 1 ? `${tenantId}/${turn % shards}` : tenantId;
 
 /** One message of one member each, for what is published outside of a receiver. */
-export const messagesOf = (origin: Origin, prepared: Pick<Prepared, 'size' | 'pieces'>): Message[] =>
-  partsOf(prepared).map((part, index) =>
-    messageOf(origin, part.encoding, [memberOf(part, origin)], [part.bytes], index),
+export const messagesOf = (origin: Origin, request: Request): Message[] => {
+  const shares = sharesOfPieces(request);
+  return request.pieces.map((piece, index) =>
+    messageOf(origin, piece.encoding, [memberOf(piece, origin, shares[index])], [piece.bytes], index),
   );
+};
 
 const messageOf = (
   { caller, signal, format }: Pick<Origin, 'caller' | 'signal' | 'format'>,
@@ -154,16 +156,17 @@ export class Publisher {
   }
 
   /** Resolves when all pieces are durable; rejects with `UnavailableError` when the bus cannot say so. */
-  publish(origin: Origin, prepared: Pick<Prepared, 'size' | 'pieces'>): Promise<void> {
+  publish(origin: Origin, request: Request): Promise<void> {
     let bytes = 0;
-    for (const piece of prepared.pieces) bytes += piece.bytes.length;
+    for (const piece of request.pieces) bytes += piece.bytes.length;
     if (this.#waitingBytes + bytes > maxWaitingBytes)
       return Promise.reject(new UnavailableError('too many bytes wait for the bus', { retryAfterSeconds: 1 }));
     this.#waitingBytes += bytes;
     const flush = this.#pending;
     flush.bytes += bytes;
     flush.requests++;
-    for (const part of partsOf(prepared)) this.#put(flush, origin, part);
+    const shares = sharesOfPieces(request);
+    for (const [index, piece] of request.pieces.entries()) this.#put(flush, origin, piece, shares[index]);
     this.#schedule();
     return flush.durable;
   }
@@ -190,7 +193,7 @@ export class Publisher {
     }
   }
 
-  #put(flush: Flush, origin: Origin, piece: Part): void {
+  #put(flush: Flush, origin: Origin, piece: Piece, sentBytes: number | undefined): void {
     const lane = laneOf(origin, piece);
     const draft = flush.drafts.get(lane);
     if (draft !== undefined) {
@@ -201,7 +204,7 @@ export class Publisher {
         // Members are told in headers, which count as well.
         draft.members.length < maxMembers
       ) {
-        draft.members.push(memberOf(piece, origin));
+        draft.members.push(memberOf(piece, origin, sentBytes));
         draft.bodies.push(piece.bytes);
         draft.bytes += piece.bytes.length;
         draft.size += piece.size;
@@ -212,7 +215,7 @@ export class Publisher {
     flush.drafts.set(lane, {
       origin,
       encoding: piece.encoding,
-      members: [memberOf(piece, origin)],
+      members: [memberOf(piece, origin, sentBytes)],
       bodies: [piece.bytes],
       bytes: piece.bytes.length,
       size: piece.size,

@@ -3,7 +3,7 @@ import { defineCollection, platformTenant } from '../ports/documents.ts';
 
 const money = z.number().nonnegative();
 
-/** What a plan costs. A gigabyte is 10^9 decompressed bytes. */
+/** What a plan costs. A gigabyte is 10^9 bytes as senders encoded them, decompressed. */
 export const Price = z.strictObject({
   currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency of three letters, such as EUR'),
   perMonth: money,

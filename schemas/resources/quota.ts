@@ -4,7 +4,7 @@ import type { Plan } from './plan.ts';
 
 const bytes = z.int().positive().nullable().default(null);
 
-/** Decompressed bytes in a window; null is without threshold. */
+/** Bytes in a window, as senders encoded them, decompressed; null is without threshold. */
 const Threshold = z.strictObject({
   warnBytes: bytes.describe('From here on the quota is flagged'),
   rejectBytes: bytes.describe('What would pass this is answered 429'),
