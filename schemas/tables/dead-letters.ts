@@ -5,6 +5,7 @@ import { defineTable } from './table.ts';
 export const deadLettersTable = defineTable({
   name: 'dead_letters',
   summary: 'Dead letters',
+  retention: 'longest',
   engine: 'ReplacingMergeTree',
   columns: {
     tenant_id: 'LowCardinality(String)',
@@ -33,6 +34,9 @@ export const deadLettersTable = defineTable({
 export const deadLetterMarksTable = defineTable({
   name: 'dead_letter_marks',
   summary: 'Dead letters that were replayed or discarded',
+  retention: 'longest',
+  /** Marks are younger than what they mark: they outlive it, and nothing that is still listed loses its mark. */
+  ageColumn: 'marked_at',
   engine: 'ReplacingMergeTree',
   columns: {
     tenant_id: 'LowCardinality(String)',

@@ -43,6 +43,8 @@ const entityKinds = [
 export const entitiesTable = defineTable({
   name: 'entities',
   summary: 'Services, hosts, pods, containers … seen in resources, with first and last time',
+  retention: 'longest',
+  identity: 'id',
   engine: 'AggregatingMergeTree',
   columns: {
     tenant_id: 'LowCardinality(String)',

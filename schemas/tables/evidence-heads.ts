@@ -7,6 +7,7 @@ import { defineTable } from './table.ts';
 export const evidenceHeadsTable = defineTable({
   name: 'evidence_heads',
   summary: 'Signed tree heads of the audit chains',
+  retention: 'never',
   engine: 'ReplacingMergeTree',
   columns: {
     tenant_id: 'LowCardinality(String)',

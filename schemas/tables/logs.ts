@@ -9,6 +9,7 @@ const inOrder = ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'reso
 export const logsTable = defineTable({
   name: 'logs',
   summary: 'Log records',
+  retention: 'logs',
   columns: {
     ...tenancy,
     ...origin,

@@ -21,6 +21,8 @@ const seriesKey = { metric: 'LowCardinality(String)', series_id: 'UInt64' } as c
 export const seriesTable = defineTable({
   name: 'series',
   summary: 'Time series seen, with labels, first and last time',
+  retention: 'metrics',
+  identity: 'series_id',
   engine: 'AggregatingMergeTree',
   columns: {
     ...tenancy,
@@ -65,6 +67,7 @@ const pointOrder = ['tenant_id', 'metric', 'series_id', 'timestamp'] as const;
 export const samplesTable = defineTable({
   name: 'samples',
   summary: 'Number data points and remote-write samples',
+  retention: 'metrics',
   columns: {
     ...pointColumns,
     value: 'Float64 CODEC(Gorilla, ZSTD(1))',
@@ -80,6 +83,7 @@ export const samplesTable = defineTable({
 export const histogramsTable = defineTable({
   name: 'histograms',
   summary: 'Histogram data points, explicit and exponential',
+  retention: 'metrics',
   columns: {
     ...pointColumns,
     count: 'UInt64',
@@ -104,6 +108,7 @@ export const histogramsTable = defineTable({
 export const summariesTable = defineTable({
   name: 'summaries',
   summary: 'Summary data points',
+  retention: 'metrics',
   columns: {
     ...pointColumns,
     count: 'UInt64',
@@ -119,6 +124,7 @@ export const summariesTable = defineTable({
 export const exemplarsTable = defineTable({
   name: 'exemplars',
   summary: 'Exemplars of data points',
+  retention: 'metrics',
   columns: {
     ...tenancy,
     ...origin,

@@ -8,6 +8,8 @@ import { defineTable } from './table.ts';
 export const resourcesTable = defineTable({
   name: 'resources',
   summary: 'Resources seen, with first and last time',
+  retention: 'longest',
+  identity: 'resource_id',
   engine: 'AggregatingMergeTree',
   columns: {
     tenant_id: 'LowCardinality(String)',

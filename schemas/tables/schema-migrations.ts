@@ -4,6 +4,7 @@ import { defineTable } from './table.ts';
 export const schemaMigrationsTable = defineTable({
   name: 'schema_migrations',
   summary: 'Migrations that were applied',
+  retention: 'never',
   engine: 'ReplacingMergeTree',
   columns: { id: 'UInt32', name: 'String', applied_at: "DateTime64(3, 'UTC')" },
   orderBy: ['id'],

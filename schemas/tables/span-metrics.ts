@@ -11,6 +11,8 @@ const bucketsPerDoubling = 8;
 export const spanMetricsTable = defineTable({
   name: 'span_metrics',
   summary: 'Requests, errors and durations by minute, service and endpoint',
+  retention: 'traces',
+  ageColumn: 'day',
   engine: 'AggregatingMergeTree',
   columns: {
     ...tenancy,

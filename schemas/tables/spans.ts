@@ -9,6 +9,7 @@ const inOrder = ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'name
 export const spansTable = defineTable({
   name: 'spans',
   summary: 'Spans with events and links',
+  retention: 'traces',
   columns: {
     ...tenancy,
     ...origin,

@@ -1,8 +1,16 @@
 /** How a ClickHouse table is declared: columns once; DDL, insert order and reads follow. */
 
+/** How long a tenant's rows are kept: as long as it keeps a signal, as the signal that it keeps longest, or for ever. */
+export type Retention = 'logs' | 'metrics' | 'traces' | 'longest' | 'never';
+
 export interface Table {
   readonly name: string;
   readonly summary: string;
+  readonly retention: Retention;
+  /** The column by whose day rows become too old, where it is not `received_at`. */
+  readonly ageColumn?: string;
+  /** For tables of what was seen: the column that identifies it. Rows become too old by `last_seen`, and stay when a newer one says the same. */
+  readonly identity?: string;
   /** Column → ClickHouse type, codecs and defaults included after the type. Insert blocks carry columns in this order. */
   readonly columns: Readonly<Record<string, string>>;
   /** Default `MergeTree`. */
@@ -27,7 +35,30 @@ export interface MaterializedView {
   readonly select: string;
 }
 
-export const defineTable = <const Definition extends Table>(table: Definition): Definition => table;
+/** Declares a table. Throws when rows could never be found too old. */
+export const defineTable = <const Definition extends Table>(table: Definition): Definition => {
+  if (table.retention === 'never') return table;
+  const age = ageColumnOf(table);
+  for (const column of ['tenant_id', age])
+    if (!(column in table.columns))
+      throw new Error(
+        `table ${table.name} has a retention of ${table.retention} and no column ${column} to find its old rows by: add it, or name another as ageColumn`,
+      );
+  return table;
+};
+
+/** The column that tells how old a row is. */
+export const ageColumnOf = ({ identity, ageColumn = identity === undefined ? 'received_at' : 'last_seen' }: Table) =>
+  ageColumn;
+
+/** Whether its partitions are days of that column. */
+export const isDaily = (table: Table): boolean => {
+  const age = ageColumnOf(table);
+  return table.partitionBy === age || table.partitionBy === `toYYYYMMDD(${age})`;
+};
+
+/** Whether rows of one key merge into one: landing them twice changes nothing. */
+export const isMerging = ({ engine = 'MergeTree' }: Pick<Table, 'engine'>): boolean => engine !== 'MergeTree';
 
 /** How many tokens every table and every view's target remembers; shared by all partitions of the table. */
 const deduplicationWindow = 10_000;

@@ -23,6 +23,7 @@ export type UsageOutcome = (typeof usageOutcomes)[number];
 export const usageTable = defineTable({
   name: 'usage',
   summary: 'Accepted, landed, dead-lettered, refused and rejected records by hour, project, key, signal and service',
+  retention: 'never',
   engine: 'ReplacingMergeTree',
   columns: {
     tenant_id: 'LowCardinality(String)',

@@ -4,15 +4,15 @@
  */
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
+import { allTables } from '../../schemas/tables/index.ts';
 import { quote } from '../../schemas/tables/literal.ts';
+import { ageColumnOf, isDaily, type Retention, type Table } from '../../schemas/tables/table.ts';
 
 /** Whole days that a tenant keeps, besides today, by signal. */
 export interface RetentionPolicy {
   readonly tenantId: string;
   readonly days: { readonly logs: number; readonly metrics: number; readonly traces: number };
 }
-type Days = (policy: RetentionPolicy) => number;
-
 /** What a run removed. */
 export interface RetentionResult {
   /** Whole days, of all tenants. */
@@ -21,30 +21,15 @@ export interface RetentionResult {
   readonly deletes: number;
 }
 
-const logs: Days = ({ days }) => days.logs;
-const metrics: Days = ({ days }) => days.metrics;
-const traces: Days = ({ days }) => days.traces;
-const longest: Days = ({ days }) => Math.max(days.logs, days.metrics, days.traces);
+type Days = (policy: RetentionPolicy) => number;
+type Kept = Exclude<Retention, 'never'>;
 
-/** Tables partitioned by day, with the column that tells the day: their partition ids are `YYYYMMDD`. */
-const daily: readonly (readonly [table: string, at: string, Days])[] = [
-  ['logs', 'received_at', logs],
-  ['spans', 'received_at', traces],
-  ['span_metrics', 'day', traces],
-  ['samples', 'received_at', metrics],
-  ['histograms', 'received_at', metrics],
-  ['summaries', 'received_at', metrics],
-  ['exemplars', 'received_at', metrics],
-  ['dead_letters', 'received_at', longest],
-];
-/** Marks are younger than what they mark: they outlive it, and nothing that is still listed loses its mark. */
-const marks = ['dead_letter_marks', 'marked_at', longest] as const;
-/** Tables of what was seen, with the column that identifies it. */
-const seen: readonly (readonly [table: string, id: string, Days])[] = [
-  ['series', 'series_id', metrics],
-  ['resources', 'resource_id', longest],
-  ['entities', 'id', longest],
-];
+const daysOf: Readonly<Record<Kept, Days>> = {
+  logs: ({ days }) => days.logs,
+  metrics: ({ days }) => days.metrics,
+  traces: ({ days }) => days.traces,
+  longest: ({ days }) => Math.max(days.logs, days.metrics, days.traces),
+};
 
 const dayMs = 24 * 3600 * 1000;
 /** First day that is kept, as `YYYY-MM-DD`. */
@@ -84,6 +69,11 @@ const unseenSince = (table: string, id: string, day: string, tenants: string): s
   `${tenants} AND last_seen < ${quote(`${day} 00:00:00`)}
 AND (tenant_id, ${id}) NOT IN (SELECT tenant_id, ${id} FROM ${table} WHERE ${tenants} AND last_seen >= ${quote(`${day} 00:00:00`)})`;
 
+const tooOld = (table: Table, day: string, tenants: string): string =>
+  table.identity === undefined
+    ? `${tenants} AND ${ageColumnOf(table)} < ${quote(day)}`
+    : unseenSince(table.name, table.identity, day, tenants);
+
 /**
  * Removes what no policy keeps: whole days where no tenant keeps them, else the rows of the tenants that do not. A tenant
  * keeps its days by reception (UTC) and today. Rows of a tenant without a policy last as long as the longest policy; without
@@ -93,6 +83,7 @@ export const applyRetention = async (
   columns: Columns,
   policies: AsyncIterable<RetentionPolicy>,
   clock: Clock,
+  tables: readonly Table[] = allTables,
 ): Promise<RetentionResult> => {
   const all: RetentionPolicy[] = [];
   for await (const policy of policies) all.push(policy);
@@ -100,17 +91,15 @@ export const applyRetention = async (
   const nowMs = clock.now();
   let partitionsDropped = 0;
   let deletes = 0;
-  for (const [table, , days] of daily)
-    partitionsDropped += await dropPartitions(columns, table, firstDay(nowMs, Math.max(...all.map(days))));
-  for (const [table, at, days] of [...daily, marks]) {
+  const aging = tables.flatMap((table) =>
+    table.retention === 'never' ? [] : [{ table, days: daysOf[table.retention] }],
+  );
+  for (const { table, days } of aging.filter(({ table }) => isDaily(table)))
+    partitionsDropped += await dropPartitions(columns, table.name, firstDay(nowMs, Math.max(...all.map(days))));
+  for (const { table, days } of aging) {
     const groups = tenantsByFirstDay(all, days, nowMs);
-    const conditions = groups.map(([day, tenants]) => `${tenants} AND ${at} < ${quote(day)}`);
-    deletes += await deleteWhere(columns, table, conditions);
-  }
-  for (const [table, id, days] of seen) {
-    const groups = tenantsByFirstDay(all, days, nowMs);
-    const conditions = groups.map(([day, tenants]) => unseenSince(table, id, day, tenants));
-    deletes += await deleteWhere(columns, table, conditions);
+    const conditions = groups.map(([day, tenants]) => tooOld(table, day, tenants));
+    deletes += await deleteWhere(columns, table.name, conditions);
   }
   return { partitionsDropped, deletes };
 };
