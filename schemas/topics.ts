@@ -24,14 +24,16 @@ export interface Topic {
 const gibibyte = 1024 ** 3;
 
 /** Fills in what most topics share. */
-export const defineTopic = (topic: Pick<Topic, 'name' | 'summary' | 'key'> & Partial<Topic>): Topic => ({
-  value: undefined,
+export const defineTopic = <Value extends z.ZodType | undefined = undefined>(
+  topic: Pick<Topic, 'name' | 'summary' | 'key'> & Partial<Omit<Topic, 'value'>> & { readonly value?: Value },
+): Topic & { readonly value: Value } => ({
   partitions: 12,
   embeddedPartitions: 1,
   retentionHours: 72,
   retentionBytes: 16 * gibibyte,
   maxMessageBytes: 1024 * 1024,
   ...topic,
+  value: topic.value as Value,
 });
 
 /** What became of a dead letter. Written by replay and discard, in the same transaction as what they publish. */

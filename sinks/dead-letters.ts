@@ -7,4 +7,5 @@ export const deadLetters = defineSink({
   summary: 'Lands dead letters for listing, and the marks of replayed and discarded ones.',
   inputs: [topics.deadLetter, topics.deadLetterMarks],
   unprocessable: 'drop',
+  scanner: async () => (await import('./scan/dead-letter-scanner.ts')).deadLetterScanner(),
 });

@@ -1,10 +1,20 @@
+import { evidenceHeadsTable } from '../schemas/tables/evidence-heads.ts';
 import { topics } from '../schemas/topics.ts';
-import { defineSink } from './engine/sink.ts';
+import { landValues } from './engine/land-values.ts';
 
 /** Signed heads of the audit chains, out of reach of whoever holds the documents. */
-export const evidenceHeads = defineSink({
-  name: 'evidence-heads',
-  summary: 'Lands signed heads of the audit chains.',
-  inputs: [topics.evidenceHeads],
+export const evidenceHeads = landValues({
+  topic: topics.evidenceHeads,
+  table: evidenceHeadsTable,
   unprocessable: 'drop',
+  row: ({ tenantId, size, root, keyId, lastHash, subtrees, signedAt, signature }) => ({
+    tenant_id: tenantId,
+    size,
+    root,
+    key_id: keyId,
+    last_hash: lastHash,
+    subtrees: subtrees.join(''),
+    signed_at: signedAt,
+    signature,
+  }),
 });

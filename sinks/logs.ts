@@ -6,4 +6,5 @@ export const logs = defineSink({
   name: 'logs',
   summary: 'Lands log records, and the resources that sent them.',
   inputs: [topics.logs],
+  scanner: async () => (await import('./scan/log-scanner.ts')).logScanner(),
 });

@@ -7,4 +7,5 @@ export const metrics = defineSink({
   name: 'metrics',
   summary: 'Lands data points, remote-write samples, exemplars, and the series and resources they belong to.',
   inputs: [topics.metrics, { topic: topics.remoteWrite, partitionOffset: remoteWritePartitions }],
+  scanner: async () => (await import('./scan/metric-scanner.ts')).metricScanner(),
 });

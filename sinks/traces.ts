@@ -6,4 +6,5 @@ export const traces = defineSink({
   name: 'traces',
   summary: 'Lands spans, and the resources that sent them.',
   inputs: [topics.traces],
+  scanner: async () => (await import('./scan/span-scanner.ts')).spanScanner(),
 });

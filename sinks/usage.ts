@@ -6,4 +6,5 @@ export const usage = defineSink({
   name: 'usage',
   summary: 'Lands what receivers did not take, for the ledger.',
   inputs: [topics.usage],
+  scanner: async () => (await import('./scan/usage-report-scanner.ts')).usageReportScanner(),
 });

@@ -1,26 +1,20 @@
 import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { allTables } from '../../schemas/tables/index.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import type { Table } from '../../schemas/tables/table.ts';
 import { decodeHeaders } from '../../schemas/telemetry-message.ts';
 
 /** Rows that a table holds of each offset of a range. */
 export type LandedRows = ReadonlyMap<number, number>;
 
-/** Tables whose rows merge by key: landing one twice changes nothing, so neither tokens nor counts guard them. */
-const merging = new Set(
-  allTables.filter(({ engine }) => engine !== undefined && engine !== 'MergeTree').map(({ name }) => name),
-);
-
-export const isMerging = (table: string): boolean => merging.has(table);
-
 const dayMs = 86_400_000;
 
-/** First and last reception of a range, by its headers. */
+/** First and last reception of a range: of telemetry as its members say, of values as the bus does. */
 const receptionOf = (records: readonly BusRecord[]): { readonly from: number; readonly to: number } => {
   let from = Number.POSITIVE_INFINITY;
   let to = Number.NEGATIVE_INFINITY;
-  for (const { headers } of records) {
-    for (const receivedAtMs of receptions(headers)) {
+  for (const record of records) {
+    for (const receivedAtMs of receptions(record)) {
       from = Math.min(from, receivedAtMs);
       to = Math.max(to, receivedAtMs);
     }
@@ -28,7 +22,8 @@ const receptionOf = (records: readonly BusRecord[]): { readonly from: number; re
   return { from, to };
 };
 
-const receptions = (headers: BusRecord['headers']): number[] => {
+const receptions = ({ headers, timestampMs }: BusRecord): number[] => {
+  if (headers['members'] === undefined) return [timestampMs];
   try {
     return decodeHeaders(headers).members.map(({ receivedAtMs }) => receivedAtMs);
   } catch {
@@ -43,19 +38,27 @@ export const spansDays = (records: readonly BusRecord[]): boolean => {
   return Math.floor(from / dayMs) !== Math.floor(to / dayMs);
 };
 
-/** Counts what has landed of a range. One query; only the days in which the range was received are read. */
+const instant = (milliseconds: number): string => `fromUnixTimestamp64Milli(toInt64(${milliseconds}), 'UTC')`;
+
+/**
+ * Counts what has landed of a range, by the columns that the table declares. One query; where rows bear the time of
+ * reception, only the days in which the range was received are read.
+ */
 export const landedRows = async (
   columns: Columns,
-  table: string,
+  { name, columns: declared }: Table,
   partition: number,
-  { first, last, records }: Pick<Batch, 'first' | 'last' | 'records'>,
+  { topic, first, last, records }: Pick<Batch, 'topic' | 'first' | 'last' | 'records'>,
 ): Promise<LandedRows> => {
   const { from, to } = receptionOf(records);
   if (from > to) return new Map();
+  const conditions = [`partition = ${partition}`, `offset BETWEEN ${first} AND ${last}`];
+  if ('topic' in declared) conditions.push(`topic = ${quote(topic)}`);
+  if ('received_at' in declared)
+    conditions.push(`received_at BETWEEN ${instant(Math.floor(from))} AND ${instant(Math.ceil(to))}`);
   const rows = await columns.query<{ at: string; count: string }>(
-    `SELECT toString(offset) AS at, toString(count()) AS count FROM ${table}
-WHERE partition = ${partition} AND offset BETWEEN ${first} AND ${last}
-AND received_at BETWEEN fromUnixTimestamp64Milli(toInt64(${Math.floor(from)}), 'UTC') AND fromUnixTimestamp64Milli(toInt64(${Math.ceil(to)}), 'UTC')
+    `SELECT toString(offset) AS at, toString(count()) AS count FROM ${name}
+WHERE ${conditions.join(' AND ')}
 GROUP BY offset`,
     {},
     { maxResultRows: 1_000_000, maxExecutionSeconds: 120 },

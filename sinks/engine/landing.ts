@@ -3,8 +3,9 @@ import { PermanentError } from '../../schemas/errors.ts';
 import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { isMerging } from '../../schemas/tables/table.ts';
 import type { EncodedBlock } from '../native/rows.ts';
-import { isMerging, type LandedRows, landedRows, spansDays } from './landed.ts';
+import { type LandedRows, landedRows, spansDays } from './landed.ts';
 import type { Scanned, ScanPool } from './scan-pool.ts';
 
 /** A message that cannot land, and why. */
@@ -83,7 +84,7 @@ export class Landing {
       if (taken.has(block.table)) continue;
       const refusal = await this.#insertMissing(block, records, bounds);
       if (refusal !== undefined) return refusal;
-      if (!isMerging(block.table)) taken.add(block.table);
+      if (!isMerging(block.declared)) taken.add(block.table);
     }
     return undefined;
   }
@@ -110,23 +111,23 @@ export class Landing {
 
   async #insert(block: EncodedBlock, { first, last }: Pick<Batch, 'first' | 'last'>): Promise<void> {
     const { topic, columns, metrics } = this.#options;
-    const { table, rows, bytes } = block;
+    const { table, declared, rows, bytes } = block;
     const range = `${topic}:${this.#batch.partition}:${first}-${last}`;
     const start = performance.now();
     // Rows that merge are written by what this process remembers, so that the same range may carry others the next time.
-    const token = isMerging(table) ? `${range}:${randomUUID()}` : range;
+    const token = isMerging(declared) ? `${range}:${randomUUID()}` : range;
     await columns.insert({ table, columns: block.columns, rows, chunks: [bytes] }, token);
     metrics.observe('oiq_insert_duration_seconds', (performance.now() - start) / 1_000, { table });
     metrics.add('oiq_landed_rows_total', rows, { table });
   }
 
   /** Rows of these records that the table has already. */
-  async #rowsBefore({ table }: EncodedBlock, records: Range): Promise<number> {
+  async #rowsBefore({ table, declared }: EncodedBlock, records: Range): Promise<number> {
     const { inDoubt, columns, partition } = this.#options;
-    if (!inDoubt || isMerging(table)) return 0;
+    if (!inDoubt || isMerging(declared)) return 0;
     let counts = this.#landed.get(table);
     if (counts === undefined) {
-      counts = await landedRows(columns, table, partition, this.#batch);
+      counts = await landedRows(columns, declared, partition, this.#batch);
       this.#landed.set(table, counts);
     }
     let rows = 0;

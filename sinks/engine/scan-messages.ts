@@ -9,6 +9,7 @@ export interface ScanRequest {
   /** As stored. */
   readonly partition: number;
   readonly offsets: readonly number[];
+  readonly timestamps: readonly number[];
   readonly lengths: readonly number[];
   readonly headers: readonly Readonly<Record<string, string>>[];
   readonly values: ArrayBufferLike;

@@ -35,11 +35,17 @@ const resourceLimits = { maxYoungGenerationSizeMb: 12 } as const;
  */
 export class ScanPool {
   readonly #threads: (Thread | undefined)[];
+  readonly #definitions: string;
   readonly #memory = new Memory();
   #lastId = 0;
   #closed = false;
 
-  constructor(size = Math.max(1, Math.min(mostThreads, availableParallelism() - 1))) {
+  /** `definitions` is the module whose `sinks` the threads load. */
+  constructor(
+    size = Math.max(1, Math.min(mostThreads, availableParallelism() - 1)),
+    definitions = new URL('../index.ts', import.meta.url),
+  ) {
+    this.#definitions = definitions.href;
     this.#threads = Array.from({ length: size }, () => undefined);
   }
 
@@ -62,6 +68,7 @@ export class ScanPool {
       sink,
       partition,
       offsets: records.map(({ offset }) => offset),
+      timestamps: records.map(({ timestampMs }) => timestampMs),
       lengths: records.map(({ value }) => value.length),
       headers: records.map(({ headers }) => headers),
       values,
@@ -92,6 +99,7 @@ export class ScanPool {
   #start(slot: number): Thread {
     const worker = new Worker(new URL('./scan-worker.ts', import.meta.url), {
       name: `scan-${slot}`,
+      workerData: this.#definitions,
       resourceLimits,
     });
     const thread: Thread = { worker, waiting: new Map() };

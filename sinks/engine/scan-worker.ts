@@ -1,10 +1,10 @@
 /** A worker thread that turns messages into Native blocks. It loads no driver and never the engine. */
-import { parentPort } from 'node:worker_threads';
-import { scanners } from '../scan/index.ts';
+import { parentPort, workerData } from 'node:worker_threads';
 import type { ScanMessage, Scanner } from '../scan/scanner.ts';
 import { scanBatch } from './batch-scan.ts';
 import { Memory, movable } from './memory.ts';
 import type { ScanReply, ScanRequest, ScanSettled } from './scan-messages.ts';
+import type { Sink } from './sink.ts';
 
 /** By sink. A promise each: scans of one sink share the scanner that the first of them loads. */
 const loaded = new Map<string, Promise<Scanner>>();
@@ -16,16 +16,23 @@ const scannerOf = (sink: string): Promise<Scanner> => {
   return scanner;
 };
 
-const load = async (sink: string): Promise<Scanner> => {
-  if (!Object.hasOwn(scanners, sink)) throw new Error(`no sink is called ${sink}`);
-  return scanners[sink as keyof typeof scanners]();
+const load = async (name: string): Promise<Scanner> => {
+  const { sinks } = (await import(workerData as string)) as { readonly sinks: readonly Sink[] };
+  const sink = sinks.find((each) => each.name === name);
+  if (sink === undefined) throw new Error(`no sink is called ${name}`);
+  return sink.scanner();
 };
 
-const messagesOf = function* ({ offsets, lengths, headers, values }: ScanRequest): Generator<ScanMessage> {
+const messagesOf = function* ({ offsets, timestamps, lengths, headers, values }: ScanRequest): Generator<ScanMessage> {
   let at = 0;
   for (const [index, offset] of offsets.entries()) {
     const length = lengths[index] ?? 0;
-    yield { offset, headers: headers[index] ?? {}, value: Buffer.from(values, at, length) };
+    yield {
+      offset,
+      timestampMs: timestamps[index] ?? 0,
+      headers: headers[index] ?? {},
+      value: Buffer.from(values, at, length),
+    };
     at += length;
   }
 };

@@ -1,14 +1,16 @@
 import type { Topic } from '../../schemas/topics.ts';
-import type { ScannerName } from '../scan/index.ts';
+import type { Scanner } from '../scan/scanner.ts';
 
 /** What a sink is: one consumer group that lands messages of some topics as rows. */
 export interface Sink {
-  /** Also the consumer group. The scanner of that name turns its messages into rows, in the scan threads. */
-  readonly name: ScannerName;
+  /** Also the consumer group. */
+  readonly name: string;
   readonly summary: string;
   readonly inputs: readonly SinkInput[];
   /** What becomes of messages that can never be processed; `drop` (and say so) only where the input is the dead letter itself, or written by the platform alone. */
   readonly unprocessable: 'dead-letter' | 'drop';
+  /** Makes what turns its messages into rows. Called in the scan threads, which load no scanner but those they use. */
+  scanner(): Promise<Scanner>;
 }
 
 export interface SinkInput {
@@ -19,16 +21,14 @@ export interface SinkInput {
 
 /** Declares a sink: its inputs in the order in which their partitions are numbered. */
 export const defineSink = ({
-  name,
-  summary,
   inputs,
   unprocessable = 'dead-letter',
-}: Pick<Sink, 'name' | 'summary'> &
+  ...definition
+}: Pick<Sink, 'name' | 'summary' | 'scanner'> &
   Partial<Pick<Sink, 'unprocessable'>> & {
     readonly inputs: readonly (Topic | SinkInput)[];
   }): Sink => ({
-  name,
-  summary,
+  ...definition,
   unprocessable,
   inputs: inputs.map((input) => ('topic' in input ? input : { topic: input, partitionOffset: 0 })),
 });

@@ -8,8 +8,8 @@ export class ArrayColumn<Element extends Column> implements Column {
   readonly elements: Element;
   readonly #ends = new WordsColumn('UInt64');
 
-  constructor(elements: Element) {
-    this.type = `Array(${elements.type})`;
+  constructor(elements: Element, type = `Array(${elements.type})`) {
+    this.type = type;
     this.elements = elements;
   }
 
@@ -55,10 +55,18 @@ export class ArrayColumn<Element extends Column> implements Column {
 }
 
 /** A key and its value, side by side; only ever inside an array, where the two are a map. */
-class EntryColumn implements Column {
-  readonly type = 'Tuple(LowCardinality(String), String)';
-  readonly keys = new DictionaryColumn();
-  readonly values = new StringColumn();
+export class EntryColumn<Keys extends Column, Values extends Column> implements Column {
+  readonly type: string;
+  readonly prefixSize: number;
+  readonly keys: Keys;
+  readonly values: Values;
+
+  constructor(keys: Keys, values: Values) {
+    this.type = `Tuple(${keys.type}, ${values.type})`;
+    this.prefixSize = keys.prefixSize + values.prefixSize;
+    this.keys = keys;
+    this.values = values;
+  }
 
   get rows(): number {
     return this.values.rows;
@@ -79,10 +87,8 @@ class EntryColumn implements Column {
     this.values.reset();
   }
 
-  readonly prefixSize = 8;
-
   writePrefix(target: Uint8Array, at: number): number {
-    return this.keys.writePrefix(target, at);
+    return this.values.writePrefix(target, this.keys.writePrefix(target, at));
   }
 
   size(): number {
@@ -95,57 +101,46 @@ class EntryColumn implements Column {
 }
 
 /** Map(LowCardinality(String), String). Append keys and values, then `close` the row. */
-export class MapColumn extends ArrayColumn<EntryColumn> {
-  override readonly type = 'Map(LowCardinality(String), String)';
+export class MapColumn extends ArrayColumn<EntryColumn<DictionaryColumn, StringColumn>> {
   readonly keys: DictionaryColumn;
   readonly values: StringColumn;
 
   constructor() {
-    super(new EntryColumn());
+    super(new EntryColumn(new DictionaryColumn(), new StringColumn()), 'Map(LowCardinality(String), String)');
     this.keys = this.elements.keys;
     this.values = this.elements.values;
   }
 }
 
-/** Nullable(T) over 64-bit values: a byte a row that tells which are null, and the values. */
-export class NullableColumn implements Column {
+/** Nullable(T): a byte a row that tells which are null, and the values. Append to both. */
+export class NullableColumn<Values extends Column> implements Column {
   readonly type: string;
   readonly prefixSize = 0;
-  readonly #nulls = new NumberColumn('UInt8');
-  readonly #values: WordsColumn;
+  readonly nulls = new NumberColumn('UInt8');
+  readonly values: Values;
 
-  constructor(type: 'Float64' | 'UInt64') {
-    this.type = `Nullable(${type})`;
-    this.#values = new WordsColumn(type);
+  constructor(values: Values) {
+    this.type = `Nullable(${values.type})`;
+    this.values = values;
   }
 
   get rows(): number {
-    return this.#nulls.rows;
-  }
-
-  push(low: number, high: number): void {
-    this.#nulls.push(0);
-    this.#values.push(low, high);
-  }
-
-  pushNull(): void {
-    this.#nulls.push(1);
-    this.#values.push(0, 0);
+    return this.nulls.rows;
   }
 
   mark(): void {
-    this.#nulls.mark();
-    this.#values.mark();
+    this.nulls.mark();
+    this.values.mark();
   }
 
   rollback(): void {
-    this.#nulls.rollback();
-    this.#values.rollback();
+    this.nulls.rollback();
+    this.values.rollback();
   }
 
   reset(): void {
-    this.#nulls.reset();
-    this.#values.reset();
+    this.nulls.reset();
+    this.values.reset();
   }
 
   writePrefix(_target: Uint8Array, at: number): number {
@@ -153,10 +148,27 @@ export class NullableColumn implements Column {
   }
 
   size(): number {
-    return this.#nulls.size() + this.#values.size();
+    return this.nulls.size() + this.values.size();
   }
 
   write(target: Uint8Array, at: number): number {
-    return this.#values.write(target, this.#nulls.write(target, at));
+    return this.values.write(target, this.nulls.write(target, at));
+  }
+}
+
+/** Nullable(Float64) from the two words of a value. */
+export class NullableDoubles extends NullableColumn<WordsColumn> {
+  constructor() {
+    super(new WordsColumn('Float64'));
+  }
+
+  push(low: number, high: number): void {
+    this.nulls.push(0);
+    this.values.push(low, high);
+  }
+
+  pushNull(): void {
+    this.nulls.push(1);
+    this.values.push(0, 0);
   }
 }

@@ -5,6 +5,7 @@ import { varintSize, writeVarint } from './strings.ts';
 /** One table's part of a batch, as a Native block in one piece. */
 export interface EncodedBlock {
   readonly table: string;
+  readonly declared: Table;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly rows: number;
   readonly bytes: Uint8Array;
@@ -17,7 +18,7 @@ export interface Rows {
 }
 
 /** Columns that the engine computes itself. */
-const isComputed = (type: string): boolean => /\b(?:MATERIALIZED|ALIAS|DEFAULT|EPHEMERAL)\b/.test(type);
+export const isComputed = (type: string): boolean => /\b(?:MATERIALIZED|ALIAS|DEFAULT|EPHEMERAL)\b/.test(type);
 
 /** Puts writers in the table's order. Throws when they and the table's declaration have come apart. */
 export const rowsOf = (table: Table, writers: Readonly<Record<string, Column>>): Rows => {
@@ -72,6 +73,7 @@ export const encodeBlock = (rows: Rows, allocate: (bytes: number) => Uint8Array)
   }
   return {
     table: rows.table.name,
+    declared: rows.table,
     columns: [...rows.columns].map(([name, { type }]) => ({ name, type })),
     rows: count,
     bytes: memory.subarray(0, at),

@@ -10,9 +10,9 @@ const sinks = new Set<string>(signals);
 
 const ofLetter = (letter: DeadLetterHeaders): UsageRow => ({
   ...emptyUsageRow,
-  tenantId: letter.tenantId,
-  projectId: letter.projectId,
-  keyId: letter.keyId,
+  tenant_id: letter.tenantId,
+  project_id: letter.projectId,
+  key_id: letter.keyId,
   signal: letter.signal,
   hour: hourOf(letter.receivedAtMs),
   requests: 1,

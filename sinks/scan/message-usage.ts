@@ -50,7 +50,7 @@ const rowOf = (
   { partition, offset }: Pick<UsageRow, 'partition' | 'offset'>,
 ): UsageRow => ({
   ...emptyUsageRow,
-  ...{ tenantId, projectId, keyId, signal, partition, offset },
+  ...{ tenant_id: tenantId, project_id: projectId, key_id: keyId, signal, partition, offset },
   outcome: onlyGroup === undefined ? 'accepted' : 'replayed',
 });
 
@@ -121,8 +121,8 @@ export class MessageUsage {
     const row = rowOf(this.#headers, { partition, offset });
     for (const { hour, requests, records, bytes, landed } of this.#hours.values()) {
       let accepted = { requests, records, bytes };
-      for (const { service, records: landedRecords, bytes: landedBytes } of landed.values()) {
-        this.#columns.push({ ...row, hour, ...accepted, service, landedRecords, landedBytes });
+      for (const { service, records: landed_records, bytes: landed_bytes } of landed.values()) {
+        this.#columns.push({ ...row, hour, ...accepted, service, landed_records, landed_bytes });
         accepted = { requests: 0, records: 0, bytes: 0 };
       }
     }

@@ -1,6 +1,6 @@
 import { exemplarsTable, histogramsTable, samplesTable, summariesTable } from '../../schemas/tables/metrics.ts';
 import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
-import { ArrayColumn, MapColumn, NullableColumn } from '../native/nested.ts';
+import { ArrayColumn, MapColumn, NullableDoubles } from '../native/nested.ts';
 import { type Rows, rowsOf } from '../native/rows.ts';
 import { DictionaryColumn } from '../native/strings.ts';
 import { AttributeWriter, attributeColumns } from './attributes.ts';
@@ -76,9 +76,9 @@ class SampleColumns extends PointColumns {
 export class HistogramColumns extends PointColumns {
   readonly own = {
     count: new WordsColumn('UInt64'),
-    sum: new NullableColumn('Float64'),
-    min: new NullableColumn('Float64'),
-    max: new NullableColumn('Float64'),
+    sum: new NullableDoubles(),
+    min: new NullableDoubles(),
+    max: new NullableDoubles(),
     bounds: new ArrayColumn(new WordsColumn('Float64')),
     counts: new ArrayColumn(new WordsColumn('UInt64')),
     scale: new NumberColumn('Int32'),

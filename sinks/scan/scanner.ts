@@ -9,6 +9,8 @@ import type { RowSource } from './source.ts';
 /** A message of the bus, as it reaches a worker. */
 export interface ScanMessage {
   readonly offset: number;
+  /** When the bus took it. */
+  readonly timestampMs: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly value: Uint8Array;
 }

@@ -10,7 +10,8 @@ export const usageReportScanner = (): Scanner => {
     seen: [],
     scan({ value }): void {
       const { id, rows } = UsageReport.parse(JSON.parse(Buffer.from(value).toString('utf8')));
-      for (const row of rows) usage.push({ ...emptyUsageRow, ...row, outcome: 'rejected', id });
+      for (const { tenantId: tenant_id, projectId: project_id, keyId: key_id, ...row } of rows)
+        usage.push({ ...emptyUsageRow, ...row, tenant_id, project_id, key_id, outcome: 'rejected', id });
     },
     abandon() {},
   };

@@ -8,7 +8,6 @@ import { type Encoding, encodeHeaders, type Format } from '../../schemas/telemet
 import type { Signal } from '../../schemas/topics.ts';
 import { sinks } from '../../sinks/index.ts';
 import { encodeBlock } from '../../sinks/native/rows.ts';
-import { scanners } from '../../sinks/scan/index.ts';
 
 const [name = 'logs', pattern = 'payloads/logs/*.pb', rounds = '20'] = process.argv.slice(2);
 const definition = sinks.find((sink) => sink.name === name);
@@ -32,7 +31,7 @@ const messages = globSync(pattern)
     });
     return { offset, headers, value };
   });
-const scanner = await scanners[definition.name]();
+const scanner = await definition.scanner();
 let memory = Buffer.allocUnsafeSlow(1 << 20);
 const allocate = (bytes: number): Uint8Array => {
   if (memory.length < bytes) memory = Buffer.allocUnsafeSlow(bytes * 2);
@@ -44,7 +43,7 @@ let bytes = 0;
 const run = (serial: number): void => {
   for (const seen of scanner.seen) seen.begin(serial);
   for (const { columns } of scanner.tables) for (const column of columns.values()) column.reset();
-  for (const message of messages) scanner.scan(message, 0);
+  for (const message of messages) scanner.scan({ ...message, timestampMs: 0 }, 0);
   for (const seen of scanner.seen) {
     seen.end();
     seen.settle(serial, true);

@@ -8,20 +8,23 @@ import { silent } from '../../schemas/ports/log.ts';
 import { encodeHeaders, type TelemetryHeaders } from '../../schemas/telemetry-message.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import type { Rejected } from '../../sinks/engine/scan-messages.ts';
+import { sinks } from '../../sinks/index.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
-import { type ScannerName, scanners } from '../../sinks/scan/index.ts';
 import type { ScanMessage, Scanner } from '../../sinks/scan/scanner.ts';
 import { requestTypes, writeRequestTypes } from './proto/load.ts';
 
 export const receivedAtMs = Date.UTC(2026, 2, 1, 10, 0, 0, 123);
 export const received = '2026-03-01 10:00:00.123';
 
+/** A message; when the bus took it matters to few. */
+export type TestMessage = Omit<ScanMessage, 'timestampMs'> & Partial<ScanMessage>;
+
 export interface Tables {
   readonly columns: Columns;
   /** Scans with a scanner of its own, as a new process would, and inserts each block. */
   land(
-    messages: readonly ScanMessage[],
-    options?: { sink?: ScannerName; scanner?: Scanner; serial?: number },
+    messages: readonly TestMessage[],
+    options?: { sink?: string; scanner?: Scanner; serial?: number },
   ): Promise<{
     readonly rejected: readonly Rejected[];
     readonly rows: Readonly<Record<string, number>>;
@@ -30,7 +33,13 @@ export interface Tables {
   close(): Promise<void>;
 }
 
-export const scannerOf = (name: ScannerName): Promise<Scanner> => scanners[name]();
+export const scannerOf = async (name: string): Promise<Scanner> => {
+  const sink = sinks.find((each) => each.name === name);
+  if (sink === undefined) throw new Error(`no sink is called ${name}`);
+  return sink.scanner();
+};
+
+const taken = (message: TestMessage): ScanMessage => ({ timestampMs: receivedAtMs, ...message });
 
 export const openTables = async (): Promise<Tables> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-sink-'));
@@ -41,7 +50,7 @@ export const openTables = async (): Promise<Tables> => {
     columns,
     async land(messages, { sink = 'logs', scanner: given, serial = 1 } = {}) {
       const scanner = given ?? (await scannerOf(sink));
-      const { blocks, rejected } = scanBatch(scanner, messages, 0, serial, (bytes) => new Uint8Array(bytes));
+      const { blocks, rejected } = scanBatch(scanner, messages.map(taken), 0, serial, (bytes) => new Uint8Array(bytes));
       const rows: Record<string, number> = {};
       for (const block of blocks) {
         rows[block.table] = block.rows;
@@ -64,6 +73,7 @@ export const messageOf = (
   { offset = 0, ...headers }: Partial<TelemetryHeaders> & { offset?: number } = {},
 ): ScanMessage => ({
   offset,
+  timestampMs: receivedAtMs,
   value: Buffer.concat(bodies),
   headers: encodeHeaders({
     tenantId: 'acme',

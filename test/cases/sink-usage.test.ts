@@ -4,7 +4,7 @@ import { compressSnappy } from '../../schemas/compression.ts';
 import { type DeadLetterHeaders, encodeDeadLetter, unprocessable } from '../../schemas/dead-letter.ts';
 import type { TelemetryHeaders } from '../../schemas/telemetry-message.ts';
 import { topics, type UsageReport } from '../../schemas/topics.ts';
-import type { ScanMessage } from '../../sinks/scan/scanner.ts';
+
 import {
   logsRequest,
   messageOf,
@@ -12,6 +12,7 @@ import {
   openTables,
   receivedAtMs,
   type Tables,
+  type TestMessage,
   text,
   tracesRequest,
   writeRequest,
@@ -131,9 +132,9 @@ test('spans, points of every kind, and samples by the label job', async (t) => {
 
 const garbage = Uint8Array.of(0x0a, 99, 1);
 const dead = (
-  { headers, value, offset }: ScanMessage,
+  { headers, value, offset }: TestMessage,
   { group = 'logs', at = 0 }: { group?: string; at?: number } = {},
-): ScanMessage => {
+): TestMessage => {
   const [letter] = unprocessable({
     ...{ group, topic: topics.logs.name, partition: 0, reason: 'malformed', message: 'm', receivedAtMs: 1 },
     record: { offset, timestampMs: 1, key: 'k', value: Buffer.from(value), headers },
@@ -201,7 +202,7 @@ test('a report of a receiver counts once', async (t) => {
       { ...row, hour: Math.floor(row.hour), signal: 'logs', reason: 'rate', requests: 5, records: 0, bytes: 0 },
     ],
   };
-  const message = (id: string, offset: number): ScanMessage => ({
+  const message = (id: string, offset: number): TestMessage => ({
     ...{ offset, headers: {}, value: Buffer.from(JSON.stringify({ ...report, id })) },
   });
   await tables.land([message('report-1', 1), message('report-1', 2), message('report-2', 3)], { sink: 'usage' });
@@ -212,7 +213,7 @@ test('a report of a receiver counts once', async (t) => {
 });
 
 test('the order of arrival and repetition change nothing', async (t) => {
-  const message = (tenantId: string, offset: number): ScanMessage => {
+  const message = (tenantId: string, offset: number): TestMessage => {
     const body = logsOf([[`s${offset % 3}`, (offset % 5) + 1]]);
     const members: TelemetryHeaders['members'] = [
       memberOf(body, (offset % 5) + 1, receivedAtMs + (offset % 2) * hourMs),

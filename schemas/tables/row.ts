@@ -1,0 +1,46 @@
+/** What a row of a declared table looks like in TypeScript: the columns' types are written once, as ClickHouse has them. */
+import type { Table } from './table.ts';
+
+/** A type without its codec. */
+type Plain<Type extends string> = Type extends `${infer Inner} CODEC(${string}` ? Inner : Type;
+
+/** Columns that the engine computes when a row leaves them out. */
+type IsComputed<Type extends string> =
+  Type extends `${string} ${'MATERIALIZED' | 'ALIAS' | 'DEFAULT' | 'EPHEMERAL'}${string}` ? true : false;
+
+interface Scalars {
+  readonly String: string;
+  readonly Bool: boolean;
+  readonly UInt8: number;
+  readonly UInt16: number;
+  readonly UInt32: number;
+  readonly Int32: number;
+  readonly UInt64: number | bigint;
+  readonly Int64: number | bigint;
+  readonly Float64: number;
+}
+
+/** Milliseconds since the epoch, or ISO-8601 with up to as many digits as the column has. */
+type Instant = number | string;
+
+/** The value of a column; `never` for a type that cannot be written from values. */
+export type ValueOf<Type extends string> = Type extends keyof Scalars
+  ? Scalars[Type]
+  : Type extends `LowCardinality(${infer Inner})`
+    ? ValueOf<Inner>
+    : Type extends `Nullable(${infer Inner})`
+      ? ValueOf<Inner> | null
+      : Type extends `Array(${infer Inner})`
+        ? readonly ValueOf<Inner>[]
+        : Type extends `Map(${string}, ${infer Value})`
+          ? Readonly<Record<string, ValueOf<Value>>>
+          : Type extends `DateTime${string}` | 'Date'
+            ? Instant
+            : never;
+
+/** Every column that is not computed, with the type of its value. */
+export type RowOf<Declared extends Pick<Table, 'columns'>> = {
+  readonly [Name in keyof Declared['columns'] & string as IsComputed<Declared['columns'][Name]> extends true
+    ? never
+    : Name]: ValueOf<Plain<Declared['columns'][Name]>>;
+};

@@ -1,0 +1,182 @@
+/** Column writers that take values of JSON, by the column's type. For what comes in few messages: an object is made for each row. */
+import { PermanentError } from '../../schemas/errors.ts';
+import type { Column } from './column.ts';
+import { NumberColumn, WordsColumn } from './fixed.ts';
+import { ArrayColumn, EntryColumn, NullableColumn } from './nested.ts';
+import { DictionaryColumn, StringColumn } from './strings.ts';
+
+/** A column and how a value is appended to it. Throws a `PermanentError` for a value that the column cannot hold, never changes it. */
+export interface ValueColumn {
+  readonly column: Column;
+  push(value: unknown): void;
+}
+
+const refuse = (type: string, value: unknown): never => {
+  throw new PermanentError('bad-value', `${JSON.stringify(value) ?? String(value)} is no ${type}`);
+};
+
+const texts = (type: string, column: StringColumn | DictionaryColumn): ValueColumn => ({
+  column,
+  push: (value) => column.pushText(typeof value === 'string' ? value : refuse(type, value)),
+});
+
+/** Smallest and largest value of the integers that one number holds. */
+const integers = {
+  UInt8: [0, 255],
+  UInt16: [0, 65_535],
+  UInt32: [0, 4_294_967_295],
+  Int32: [-2_147_483_648, 2_147_483_647],
+} as const;
+type Integer = keyof typeof integers;
+
+const integerIn = (type: string, value: unknown, [least, most]: readonly [number, number]): number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most ? value : refuse(type, value);
+
+const smallIntegers = (type: Integer): ValueColumn => {
+  const column = new NumberColumn(type);
+  return { column, push: (value) => column.push(integerIn(type, value, integers[type])) };
+};
+
+const largeIntegers = (type: 'UInt64' | 'Int64'): ValueColumn => {
+  const column = new WordsColumn(type);
+  const [least, most] = type === 'UInt64' ? [0n, 2n ** 64n - 1n] : [-(2n ** 63n), 2n ** 63n - 1n];
+  return {
+    column,
+    push(value) {
+      const integer =
+        typeof value === 'bigint' || Number.isSafeInteger(value) ? BigInt(value as number) : refuse(type, value);
+      if (integer < least || integer > most) refuse(type, value);
+      pushWords(column, integer);
+    },
+  };
+};
+
+const pushWords = (column: WordsColumn, integer: bigint): void =>
+  column.push(Number(BigInt.asUintN(32, integer)), Number(BigInt.asUintN(32, integer >> 32n)));
+
+const isoForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
+
+/** An instant as a number of ticks of 10^-digits seconds. */
+const ticksOf = (type: string, value: unknown, digits: number): bigint => {
+  if (typeof value === 'number' && Number.isInteger(value)) return scaled(BigInt(value), digits - 3);
+  const [, seconds, fraction = '', zone] = (typeof value === 'string' && isoForm.exec(value)) || refuse(type, value);
+  const atMs = Date.parse(`${seconds}${zone}`);
+  if (Number.isNaN(atMs)) refuse(type, value);
+  const nanoseconds = BigInt(atMs) * 1_000_000n + BigInt(fraction.padEnd(9, '0'));
+  return scaled(nanoseconds, digits - 9);
+};
+
+const scaled = (ticks: bigint, digits: number): bigint =>
+  digits >= 0 ? ticks * 10n ** BigInt(digits) : ticks / 10n ** BigInt(-digits);
+
+/** What sorting keys and partitions can hold: they round to 32 bits of seconds. */
+const lastSecond = 4_294_967_295n;
+
+const instants = (type: string, digits: number): ValueColumn => {
+  const column = new WordsColumn(type);
+  const most = (lastSecond + 1n) * 10n ** BigInt(digits) - 1n;
+  return {
+    column,
+    push(value) {
+      const ticks = ticksOf(type, value, digits);
+      if (ticks < 0n || ticks > most) refuse(type, value);
+      pushWords(column, ticks);
+    },
+  };
+};
+
+/** DateTime and Date: the engine casts from the integers that they are. */
+const seconds = (type: string, integer: 'UInt32' | 'UInt16', secondsEach: bigint): ValueColumn => {
+  const column = new NumberColumn(integer);
+  return {
+    column,
+    push: (value) => column.push(integerIn(type, Number(ticksOf(type, value, 0) / secondsEach), integers[integer])),
+  };
+};
+
+const arrays = (type: string, elements: ValueColumn): ValueColumn => {
+  const column = new ArrayColumn(elements.column);
+  return {
+    column,
+    push(value) {
+      for (const each of Array.isArray(value) ? value : refuse(type, value)) elements.push(each);
+      column.close();
+    },
+  };
+};
+
+const maps = (type: string, keys: ValueColumn, values: ValueColumn): ValueColumn => {
+  const column = new ArrayColumn(
+    new EntryColumn(keys.column, values.column),
+    `Map(${keys.column.type}, ${values.column.type})`,
+  );
+  return {
+    column,
+    push(value) {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(type, value);
+      for (const [key, each] of Object.entries(value as object)) {
+        keys.push(key);
+        values.push(each);
+      }
+      column.close();
+    },
+  };
+};
+
+const nullables = (inner: ValueColumn, empty: unknown): ValueColumn => {
+  const column = new NullableColumn(inner.column);
+  return {
+    column,
+    push(value) {
+      inner.push(value ?? empty);
+      column.nulls.push(value === null || value === undefined ? 1 : 0);
+    },
+  };
+};
+
+/** What lies between the parentheses of `Name(…)`, cut at its first comma outside of others. */
+const argumentsOf = (type: string): [string, string] => {
+  const inner = type.slice(type.indexOf('(') + 1, type.lastIndexOf(')'));
+  let depth = 0;
+  for (const [at, character] of [...inner].entries()) {
+    if (character === '(') depth++;
+    else if (character === ')') depth--;
+    else if (character === ',' && depth === 0) return [inner.slice(0, at), inner.slice(at + 1).trim()];
+  }
+  return [inner, ''];
+};
+
+const emptyOf = (type: string): unknown => (type === 'String' ? '' : type === 'Bool' ? false : 0);
+
+const makers: Readonly<Record<string, (type: string, first: string, second: string) => ValueColumn>> = {
+  String: (type) => texts(type, new StringColumn()),
+  Bool: (type) => {
+    const column = new NumberColumn('Bool');
+    return { column, push: (value) => column.push(typeof value === 'boolean' ? Number(value) : refuse(type, value)) };
+  },
+  UInt8: () => smallIntegers('UInt8'),
+  UInt16: () => smallIntegers('UInt16'),
+  UInt32: () => smallIntegers('UInt32'),
+  Int32: () => smallIntegers('Int32'),
+  UInt64: () => largeIntegers('UInt64'),
+  Int64: () => largeIntegers('Int64'),
+  Float64: (type) => {
+    const column = new WordsColumn('Float64');
+    return { column, push: (value) => column.pushDouble(typeof value === 'number' ? value : refuse(type, value)) };
+  },
+  DateTime64: (type, digits) => instants(type, Number(digits)),
+  DateTime: (type) => seconds(type, 'UInt32', 1n),
+  Date: (type) => seconds(type, 'UInt16', 86_400n),
+  LowCardinality: (type) => texts(type, new DictionaryColumn()),
+  Nullable: (_type, inner) => nullables(valueColumn(inner), emptyOf(inner)),
+  Array: (type, inner) => arrays(type, valueColumn(inner)),
+  Map: (type, key, value) => maps(type, valueColumn(key), valueColumn(value)),
+};
+
+/** A writer for a column of this type, codec left out. Throws for a type that there is none for. */
+export const valueColumn = (declared: string): ValueColumn => {
+  const type = declared.replace(/ CODEC\(.*$/, '');
+  const maker = makers[type.replace(/\(.*$/, '')];
+  if (maker === undefined) throw new Error(`there is no writer of values for columns of type ${type}`);
+  return maker(type, ...argumentsOf(type));
+};
