@@ -12,6 +12,8 @@ export const origin = {
   partition: 'UInt16',
   offset: 'UInt64 CODEC(Delta, ZSTD(1))',
 } as const;
+/** The same for values of derived topics, several of which may land in one table. */
+export const landed = { topic: 'LowCardinality(String)', ...origin } as const;
 /** OTLP and remote-write land in the same tables from two topics: remote-write's partitions are stored with this added. */
 export const remoteWritePartitions = 32_768;
 export const ordinal = { ordinal: 'UInt32 CODEC(Delta, ZSTD(1))' } as const;

@@ -13,8 +13,13 @@ type Origin = 'topic' | 'partition' | 'offset' | 'received_at';
 /** A table whose rows of a range can be counted (`schemas/tables/parts.ts`, `landed`), or whose rows merge. */
 type Landable = Table & ({ readonly engine: string } | { readonly columns: Readonly<Record<Origin, string>> });
 
-/** No names but those of columns. */
-type Exactly<Row, Declared> = Row & { readonly [Name in Exclude<keyof Row, keyof Declared>]: never };
+/** The columns that a sink of values writes itself. */
+type Written<Declared extends Table> = Omit<RowOf<Declared>, Origin>;
+
+/** `never` under each name that is no column: what an object has too much is no error otherwise. */
+type NoOther<Row, Declared extends Table> = Row extends readonly (infer Each)[]
+  ? readonly NoOther<Each, Declared>[]
+  : { readonly [Name in Exclude<keyof Row, keyof Written<Declared>>]: never };
 
 /** A derived topic: JSON values with a schema. */
 interface ValueTopic<Value extends z.ZodType> extends Topic {
@@ -28,7 +33,7 @@ interface ValueTopic<Value extends z.ZodType> extends Topic {
 export const landValues = <
   Value extends z.ZodType,
   const Declared extends Landable,
-  Row extends Omit<RowOf<Declared>, Origin>,
+  Row extends Written<Declared> | readonly Written<Declared>[],
 >({
   topic,
   table,
@@ -37,9 +42,7 @@ export const landValues = <
 }: {
   readonly topic: ValueTopic<Value>;
   readonly table: Declared;
-  row(
-    value: z.output<Value>,
-  ): Exactly<Row, Omit<RowOf<Declared>, Origin>> | readonly Exactly<Row, Omit<RowOf<Declared>, Origin>>[];
+  readonly row: (value: z.output<Value>) => Row & NoOther<NoInfer<Row>, Declared>;
 } & Partial<Pick<Sink, 'name' | 'summary' | 'unprocessable'>>): Sink =>
   defineSink({
     name: topic.name,

@@ -20,9 +20,8 @@ export interface SinkRuntime {
 
 /** What is known of a partition's past in this process. */
 interface Progress {
-  last: number;
-  atMs: number;
-  failed: boolean;
+  readonly last: number;
+  readonly atMs: number;
 }
 
 /** After this long without a batch somebody else may have had the partition, and tokens may have been forgotten. */
@@ -40,7 +39,7 @@ export const batchHandler = (sink: Sink, runtime: SinkRuntime): ((batch: Batch) 
   return async (batch) => {
     const key = `${batch.topic}:${batch.partition}`;
     const inDoubt = isInDoubt(progress.get(key), batch, clock);
-    progress.set(key, { last: batch.last, atMs: clock.now(), failed: true });
+    progress.set(key, { last: batch.last, atMs: clock.now() });
     try {
       await landBatch(sink, runtime, fuse, batch, inDoubt);
     } catch (error) {
@@ -58,13 +57,12 @@ export const batchHandler = (sink: Sink, runtime: SinkRuntime): ((batch: Batch) 
       );
       throw error;
     }
-    progress.set(key, { last: batch.last, atMs: clock.now(), failed: false });
     metrics.add('oiq_consumer_batches_total', 1, { group: sink.name, outcome: 'committed' });
   };
 };
 
 const isInDoubt = (known: Progress | undefined, { first }: Batch, clock: Clock): boolean =>
-  known === undefined || known.failed || first <= known.last || clock.now() - known.atMs > idleMs;
+  known === undefined || first <= known.last || clock.now() - known.atMs > idleMs;
 
 const landBatch = async (
   sink: Sink,

@@ -1,8 +1,9 @@
 /** Brings the tables to the form that this program knows. */
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
+import { allTables } from '../../schemas/tables/index.ts';
 import { schemaMigrationsTable } from '../../schemas/tables/schema-migrations.ts';
-import { createTable } from '../../schemas/tables/table.ts';
+import { createTable, type Table } from '../../schemas/tables/table.ts';
 import { createTables } from './001-create-tables.ts';
 import { addSearchIndexes } from './002-add-search-indexes.ts';
 import { createViews } from './003-create-views.ts';
@@ -11,6 +12,7 @@ import { createEvidenceHeads } from './005-create-evidence-heads.ts';
 import { cheaperMerges } from './006-cheaper-merges.ts';
 import { keepWhatSendersSay } from './007-keep-what-senders-say.ts';
 import { cheaperInserts } from './008-cheaper-inserts.ts';
+import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -30,13 +32,15 @@ const appliedIds = async (columns: Columns): Promise<ReadonlySet<number>> => {
 };
 
 /**
- * Applies the migrations that are missing, in order, and gives their number. Repeatable, and safe when several processes do
- * it at once. Refuses tables that a newer program has changed, before it touches anything.
+ * Applies the migrations that are missing, in order, and gives their number; then makes the declared tables that none of them
+ * makes. Repeatable, and safe when several processes do it at once. Refuses tables that a newer program has changed, before it
+ * touches anything.
  */
 export const migrate = async (
   columns: Columns,
   log: Log,
   known: readonly Migration[] = migrations,
+  tables: readonly Table[] = allTables,
 ): Promise<number> => {
   await columns.execute(createTable(schemaMigrationsTable));
   const applied = await appliedIds(columns);
@@ -57,5 +61,6 @@ export const migrate = async (
     log.info({ id: migration.id, name: migration.name }, 'migration applied');
     count++;
   }
+  await migrateDeclared(columns, log, tables);
   return count;
 };

@@ -12,7 +12,8 @@ export interface ValueColumn {
 }
 
 const refuse = (type: string, value: unknown): never => {
-  throw new PermanentError('bad-value', `${JSON.stringify(value) ?? String(value)} is no ${type}`);
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  throw new PermanentError('bad-value', `${text.slice(0, 100)} is no ${type}`);
 };
 
 const texts = (type: string, column: StringColumn | DictionaryColumn): ValueColumn => ({

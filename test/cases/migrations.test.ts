@@ -8,8 +8,11 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { allTables, allViews } from '../../schemas/tables/index.ts';
 import { attributeEquals, bodyHasAllWords } from '../../schemas/tables/search.ts';
-import { createTable, createView } from '../../schemas/tables/table.ts';
+import { createTable, createView, defineTable, type Table } from '../../schemas/tables/table.ts';
+import { cheaperInserts } from '../../sinks/migrations/008-cheaper-inserts.ts';
+import { changeShape } from '../../sinks/migrations/declared.ts';
 import { migrate, migrations } from '../../sinks/migrations/index.ts';
+import type { Migration } from '../../sinks/migrations/migration.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-migrations-'));
 let columns: Columns;
@@ -36,7 +39,7 @@ const described = async (): Promise<unknown[]> => {
     'SELECT name, create_table_query AS sql FROM system.tables WHERE database = currentDatabase() ORDER BY name',
   );
   return rows.map(({ name, sql }) => {
-    const [definition, settings = ''] = sql.split(' SETTINGS ');
+    const [definition, settings = ''] = sql.replace(/ COMMENT 'declared: .*'$/, '').split(' SETTINGS ');
     return { name, definition, settings: settings.split(', ').toSorted() };
   });
 };
@@ -87,13 +90,14 @@ test.serial('rows of the first form stay, can be searched and are in the invento
 
 test.serial('parts of an older form are read and merged with those of the newest', async (t) => {
   await reset();
-  await migrate(columns, silent, migrations.slice(0, -1));
+  const older = migrations.filter(({ id }) => id < cheaperInserts.id);
+  await migrate(columns, silent, older);
   const insert = (word: string) =>
     columns.execute(
       `INSERT INTO logs (tenant_id, received_at, timestamp, body) SELECT 'a', toDateTime64('2026-03-01 10:00:00', 3), now64(9), concat('${word} ', toString(number), repeat(' x', 4000)) FROM numbers(2000)`,
     );
   await insert('older');
-  t.is(await migrate(columns, silent), 1);
+  t.is(await migrate(columns, silent), migrations.length - older.length);
   await insert('newer');
   const parts = () =>
     columns.query("SELECT part_type FROM system.parts WHERE active AND table = 'logs' ORDER BY min_block_number");
@@ -125,6 +129,76 @@ test.serial('tables of a newer program are refused before anything changes', asy
   const error = await t.throwsAsync(migrate(columns, silent, migrations.slice(0, 1)));
   t.true(error?.message.includes(`at version ${migrations.length} and this program knows version 1`), error?.message);
   t.deepEqual(await described(), before);
+});
+
+const madeUp = {
+  name: 'made_up',
+  summary: 'A table that no migration makes',
+  retention: 'never',
+  columns: { id: 'String', count: 'UInt32' },
+  orderBy: ['id'],
+} as const satisfies Table;
+const withDay = defineTable({ ...madeUp, columns: { id: 'String', day: "Date COMMENT 'a quote'", count: 'UInt32' } });
+const madeUpColumns = async (): Promise<string[]> => {
+  const rows = await columns.query<{ name: string; type: string }>(
+    "SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = 'made_up' ORDER BY position",
+  );
+  return rows.map(({ name, type }) => `${name} ${type}`);
+};
+const migrateTo = (table: Table, known = migrations): Promise<number> => migrate(columns, silent, known, [table]);
+
+test.serial(
+  'a declared table that no migration makes is made, and gets the columns that its declaration adds',
+  async (t) => {
+    await reset();
+    await migrateTo(madeUp);
+    t.deepEqual(await madeUpColumns(), ['id String', 'count UInt32']);
+    await columns.execute("INSERT INTO made_up (id, count) SELECT 'a', 1");
+    await Promise.all([migrateTo(withDay), migrateTo(withDay), migrateTo(withDay)]);
+    await migrateTo(withDay);
+    t.deepEqual(await madeUpColumns(), ['id String', 'day Date', 'count UInt32']);
+    t.deepEqual(await columns.query('SELECT id, toString(day) AS day, count FROM made_up'), [
+      { id: 'a', day: '1970-01-01', count: 1 },
+    ]);
+  },
+);
+
+const changes: Readonly<Record<string, readonly [Table, string]>> = {
+  'another type': [{ ...madeUp, columns: { id: 'String', count: 'UInt64' } }, 'its column count is UInt32'],
+  'a column that is no longer declared': [{ ...madeUp, columns: { id: 'String' } }, 'its column count is not declared'],
+  'another order': [{ ...madeUp, orderBy: ['id', 'count'] }, 'its orderBy is'],
+  'another engine': [{ ...madeUp, engine: 'ReplacingMergeTree' }, 'its engine is not set'],
+  partitions: [{ ...madeUp, partitionBy: 'count' }, 'its partitionBy is not set'],
+  'an index': [{ ...madeUp, indexes: { words: 'id TYPE bloom_filter GRANULARITY 1' } }, 'its indexes is not set'],
+};
+for (const [what, [changed, message]] of Object.entries(changes)) {
+  test.serial(`a declared table is refused with what to do, and left as it is: ${what}`, async (t) => {
+    await reset();
+    await migrateTo(madeUp);
+    const before = await described();
+    const error = await t.throwsAsync(migrateTo(changed));
+    t.true(error?.message.startsWith(`table made_up cannot be brought to its declaration: ${message}`), error?.message);
+    t.true(error?.message.includes('write a migration'));
+    t.deepEqual(await described(), before);
+    await migrateTo(madeUp);
+  });
+}
+
+test.serial('a written migration changes what the declaration cannot, and later columns are still added', async (t) => {
+  await reset();
+  await migrateTo(madeUp);
+  const widen: Migration = {
+    id: migrations.length + 1,
+    name: 'widen',
+    async up() {
+      await columns.execute('ALTER TABLE made_up MODIFY COLUMN count UInt64');
+      await changeShape(columns, 'made_up', (shape) => ({ ...shape, columns: { ...shape.columns, count: 'UInt64' } }));
+    },
+  };
+  const wide = defineTable({ ...madeUp, columns: { id: 'String', count: 'UInt64', last: 'String' } });
+  await t.throwsAsync(migrateTo(wide));
+  t.is(await migrateTo(wide, [...migrations, widen]), 1);
+  t.deepEqual(await madeUpColumns(), ['id String', 'count UInt64', 'last String']);
 });
 
 test('ids count from 1 without gaps', (t) => {

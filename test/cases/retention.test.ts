@@ -7,7 +7,8 @@ import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { applyRetention, type RetentionPolicy } from '../../sinks/engine/retention.ts';
-import { migrate } from '../../sinks/migrations/index.ts';
+import { migrate, migrations } from '../../sinks/migrations/index.ts';
+import { errorCountsTable } from '../contract/made-up-sink.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-retention-'));
 const now = Date.parse('2026-03-20T15:30:00Z');
@@ -114,4 +115,19 @@ test.serial('without a policy nothing is removed', async (t) => {
   await fill(['one']);
   t.deepEqual(await applyRetention(columns, policiesOf(), clock), { partitionsDropped: 0, deletes: 0 });
   t.deepEqual(await rowsOf('logs'), { one: 8 });
+});
+
+test.serial('a table is kept as long as its declaration says, with nothing else to remember', async (t) => {
+  await migrate(columns, silent, migrations, [errorCountsTable]);
+  await columns.execute(
+    "INSERT INTO error_counts (tenant_id, received_at) SELECT 'a', toDateTime64('2026-03-20 12:00:00', 3, 'UTC') - toIntervalDay(number) FROM numbers(8)",
+  );
+  const policies = () => policiesOf({ tenantId: 'a', days: days(2, 7, 7) });
+  t.deepEqual(await applyRetention(columns, policies(), clock, [{ ...errorCountsTable, retention: 'never' }]), {
+    ...{ partitionsDropped: 0, deletes: 0 },
+  });
+  t.deepEqual(await applyRetention(columns, policies(), clock, [errorCountsTable]), {
+    ...{ partitionsDropped: 5, deletes: 0 },
+  });
+  t.deepEqual(await rowsOf('error_counts'), { a: 3 });
 });

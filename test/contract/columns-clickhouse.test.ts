@@ -13,6 +13,7 @@ import { freePorts } from '../services/ports.ts';
 import { startService, startServices } from '../services/services.ts';
 import { columnsContract } from './columns.ts';
 import { blockOf, countOf, quoted, someTenant, tableNamed } from './columns-harness.ts';
+import { landValuesContract } from './land-values.ts';
 
 const database = `columns_${randomUUID().slice(0, 8)}`;
 let server: string;
@@ -38,6 +39,7 @@ test.after.always(async () => {
 });
 
 columnsContract({ name: 'ClickHouse', under: () => ({ columns, native }) });
+landValuesContract({ name: 'ClickHouse', under: () => ({ columns }) });
 
 test('ClickHouse: while the server is gone all is unavailable, and the same insert lands once when it is back', async (t) => {
   t.timeout(120_000);

@@ -23,12 +23,12 @@ import {
   messageOf,
   metricsRequest,
   openTables,
-  scannerOf,
   type Tables,
   text,
   tracesRequest,
   writeRequest,
 } from '../cases/sink-tables.ts';
+import { errorCountsSink } from './made-up-sink.ts';
 
 let tables: Tables;
 let pool: ScanPool;
@@ -106,9 +106,9 @@ let tokens = 0;
 /** Tokens forgotten: as after more inserts than the table remembers. */
 const forgetful: Parameters<typeof handlerOf>[0] = (block, token, next) => next(block, `${token}:${++tokens}`);
 
-for (const sink of sinks) {
+for (const sink of [...sinks, errorCountsSink]) {
   test(`${sink.name}: every column of its tables is written`, async (t) => {
-    await t.notThrowsAsync(scannerOf(sink.name));
+    await t.notThrowsAsync(sink.scanner());
   });
 
   test(`${sink.name}: a message that is none is refused and leaves nothing behind`, async (t) => {
@@ -118,7 +118,7 @@ for (const sink of sinks) {
         messageOf([Buffer.from([0xff, 0xff, 0xff, 0xff])], { tenantId: 'garbage', offset: 1 }),
         { ...messageOf([logOf('short')], { tenantId: 'garbage', offset: 2 }), value: Buffer.alloc(0) },
       ],
-      { sink: sink.name },
+      { scanner: await sink.scanner() },
     );
     t.deepEqual(
       rejected.map(({ index }) => index),

@@ -1,0 +1,93 @@
+/** Tables that no written migration makes: made from their declarations, which their comments remember. */
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import { createTable, type Table } from '../../schemas/tables/table.ts';
+
+/** What of a declaration makes the table. */
+export type Shape = Pick<
+  Table,
+  'columns' | 'engine' | 'partitionBy' | 'orderBy' | 'primaryKey' | 'indexes' | 'settings'
+>;
+
+const shapeOf = ({ columns, engine, partitionBy, orderBy, primaryKey, indexes, settings }: Shape): Shape => ({
+  columns,
+  ...(engine === undefined ? {} : { engine }),
+  ...(partitionBy === undefined ? {} : { partitionBy }),
+  orderBy,
+  ...(primaryKey === undefined ? {} : { primaryKey }),
+  ...(indexes === undefined ? {} : { indexes }),
+  ...(settings === undefined ? {} : { settings }),
+});
+
+const commentOf = (shape: Shape): string => `declared: ${JSON.stringify(shapeOf(shape))}`;
+const shapeIn = (comment: string): Shape | undefined =>
+  comment.startsWith('declared: ') ? (JSON.parse(comment.slice('declared: '.length)) as Shape) : undefined;
+
+const remember = (columns: Columns, table: string, shape: Shape): Promise<void> =>
+  columns.execute(`ALTER TABLE ${table} MODIFY COMMENT ${quote(commentOf(shape))}`);
+
+/** Tables that are there, with the shape in which they were declared; undefined for those of written migrations. */
+const shapesOf = async (columns: Columns): Promise<ReadonlyMap<string, Shape | undefined>> => {
+  const rows = await columns.query<{ name: string; comment: string }>(
+    'SELECT name, comment FROM system.tables WHERE database = currentDatabase()',
+  );
+  return new Map(rows.map(({ name, comment }) => [name, shapeIn(comment)]));
+};
+
+/** Columns that are declared and were not; throws when anything else is different. */
+const addedColumns = (table: Table, known: Shape): string[] => {
+  const refuse = (what: string): never => {
+    throw new Error(
+      `table ${table.name} cannot be brought to its declaration: ${what}. Columns are added by themselves; for anything else write a migration (sinks/migrations/README.md). If a newer program made this change, run that one`,
+    );
+  };
+  for (const [name, type] of Object.entries(known.columns)) {
+    const declared = table.columns[name];
+    if (declared === undefined) refuse(`its column ${name} is not declared`);
+    if (declared !== type) refuse(`its column ${name} is ${type} and is declared as ${declared}`);
+  }
+  const { columns: _declared, ...declared } = shapeOf(table);
+  const { columns: _known, ...made } = shapeOf(known);
+  for (const part of Object.keys({ ...declared, ...made }) as (keyof typeof declared)[]) {
+    const [is, ought] = [JSON.stringify(made[part]), JSON.stringify(declared[part])];
+    if (is !== ought) refuse(`its ${part} is ${is ?? 'not set'} and is declared as ${ought ?? 'not set'}`);
+  }
+  return Object.keys(table.columns).filter((name) => !(name in known.columns));
+};
+
+/**
+ * Makes the declared tables that are not there and adds the columns that they lack. Throws, before it touches anything,
+ * when a table was declared differently otherwise. Repeatable, and safe beside another run of itself.
+ */
+export const migrateDeclared = async (columns: Columns, log: Log, tables: readonly Table[]): Promise<void> => {
+  const shapes = await shapesOf(columns);
+  const steps = tables.map((table) => {
+    const known = shapes.get(table.name);
+    return { table, isThere: shapes.has(table.name), added: known === undefined ? [] : addedColumns(table, known) };
+  });
+  for (const { table, isThere, added } of steps) {
+    if (!isThere) {
+      await columns.execute(`${createTable(table)}\nCOMMENT ${quote(commentOf(table))}`);
+      log.info({ table: table.name }, 'table made from its declaration');
+    }
+    if (added.length === 0) continue;
+    const names = Object.keys(table.columns);
+    for (const name of added) {
+      const before = names[names.indexOf(name) - 1];
+      const place = before === undefined ? 'FIRST' : `AFTER \`${before}\``;
+      await columns.execute(
+        `ALTER TABLE ${table.name} ADD COLUMN IF NOT EXISTS \`${name}\` ${table.columns[name]} ${place}`,
+      );
+    }
+    await remember(columns, table.name, table);
+    log.info({ table: table.name, columns: added }, 'columns added to a table');
+  }
+};
+
+/** For a written migration that has changed a declared table: `change` makes the new shape of the one that was remembered. */
+export const changeShape = async (columns: Columns, table: string, change: (shape: Shape) => Shape): Promise<void> => {
+  const shape = (await shapesOf(columns)).get(table);
+  if (shape === undefined) throw new Error(`there is no table ${table} that was made from its declaration`);
+  await remember(columns, table, change(shape));
+};

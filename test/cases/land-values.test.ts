@@ -1,0 +1,101 @@
+/** What a declaration of a table and of a sink of values may say, and what each type of column takes. */
+import test from 'ava';
+import { PermanentError } from '../../schemas/errors.ts';
+import { defineTable } from '../../schemas/tables/table.ts';
+import { landValues } from '../../sinks/engine/land-values.ts';
+import { valueColumn } from '../../sinks/native/values.ts';
+import { errorCounts, errorCountsTable } from '../contract/made-up-sink.ts';
+
+const nothing = {
+  ...{ tenant_id: '', minute: 0, service: null, errors: 0, rate: 0, examples: [], labels: {}, is_new: false },
+};
+const declared = { topic: errorCounts, table: errorCountsTable } as const;
+
+test('a row with a column too few, too many or of another type does not compile, nor does a table that does not say how long it is kept', (t) => {
+  landValues({ ...declared, row: () => nothing });
+  landValues({ ...declared, row: ({ errors }) => [{ ...nothing, errors }, nothing] });
+  // @ts-expect-error errors is missing
+  landValues({ ...declared, row: () => ({ ...nothing, errors: undefined }) });
+  const { errors: _, ...fewer } = nothing;
+  // @ts-expect-error errors is missing
+  landValues({ ...declared, row: () => fewer });
+  // @ts-expect-error errors is a number
+  landValues({ ...declared, row: ({ tenantId }) => ({ ...nothing, errors: tenantId }) });
+  // @ts-expect-error there is no column error
+  landValues({ ...declared, row: () => ({ ...nothing, error: 1 }) });
+  // @ts-expect-error the topic's values have no such field
+  landValues({ ...declared, row: ({ count }) => ({ ...nothing, errors: count }) });
+  const table = { ...errorCountsTable, columns: { errors: 'UInt64' } } as const;
+  landValues({ topic: errorCounts, table: { ...table, engine: 'ReplacingMergeTree' }, row: () => ({ errors: 1 }) });
+  // @ts-expect-error where the rows came from is not stored, and they do not merge
+  landValues({ topic: errorCounts, table, row: () => ({}) });
+  // @ts-expect-error how long its rows are kept is not said
+  t.throws(() => defineTable({ name: 'a', summary: 'a', columns: {}, orderBy: [] }));
+});
+
+test('a table whose old rows could not be found is refused', (t) => {
+  const table = {
+    name: 'made_up',
+    summary: '',
+    retention: 'logs',
+    columns: { tenant_id: 'String' },
+    orderBy: [],
+  } as const;
+  t.throws(() => defineTable(table), { message: /no column received_at to find its old rows by/ });
+  t.throws(() => defineTable({ ...table, ageColumn: 'day', columns: { day: 'Date' } }), {
+    message: /no column tenant_id/,
+  });
+  t.notThrows(() => defineTable({ ...table, ageColumn: 'tenant_id' }));
+});
+
+/** Types with values that they take, as the bytes of the column, and values that they refuse. */
+const types: Readonly<
+  Record<string, readonly [taken: readonly unknown[], bytes: string, refused: readonly unknown[]]>
+> = {
+  String: [['a', 'ä'], '0161 02c3a4', [1, null, undefined, ['a']]],
+  Bool: [[true, false], '01 00', [1, 'true', null]],
+  UInt8: [[0, 255], '00 ff', [-1, 256, 1.5, Number.NaN, '1']],
+  UInt16: [[65_535], 'ffff', [65_536, -1]],
+  UInt32: [[4_294_967_295], 'ffffffff', [4_294_967_296]],
+  Int32: [[-2_147_483_648, 7], '00000080 07000000', [2_147_483_648]],
+  UInt64: [[1, 2n ** 64n - 1n], '0100000000000000 ffffffffffffffff', [-1, 2 ** 53, 2n ** 64n, 0.5, '1']],
+  Int64: [[-1, -(2n ** 63n)], 'ffffffffffffffff 0000000000000080', [2n ** 63n]],
+  Float64: [[1.5, Number.POSITIVE_INFINITY], '000000000000f83f 000000000000f07f', ['1', null]],
+  "DateTime64(3, 'UTC')": [
+    [1, '1970-01-01T00:00:00.002999Z', '1970-01-01T01:00Z'],
+    '0100000000000000 0200000000000000 80ee360000000000',
+    ['yesterday', -1, '2107-01-01T00:00:00Z', '1969-12-31T23:59:59Z', '2026-02-30T00:00:00', 1.5],
+  ],
+  "DateTime64(9, 'UTC')": [
+    [1, '1970-01-01T00:00:00.000000002Z', '1970-01-01T01:00:00+01:00'],
+    '40420f0000000000 0200000000000000 0000000000000000',
+    ['2200-01-01T00:00:00Z'],
+  ],
+  "DateTime('UTC')": [[60_000, '1970-01-01T00:00:01Z'], '3c000000 01000000', ['2107-01-01T00:00:00Z']],
+  Date: [['1970-01-03T23:00:00Z'], '0200', ['2200-01-01T00:00:00Z']],
+  'Nullable(String)': [['a', null], '0001 0161 00', [1]],
+  'Nullable(UInt64)': [[null, 1], '0100 0000000000000000 0100000000000000', [-1]],
+  'Array(UInt8)': [[[1, 2], []], '0200000000000000 0200000000000000 0102', [1, [256], { a: 1 }]],
+  'Array(Array(String))': [[[['a'], []]], '0200000000000000 0100000000000000 0100000000000000 0161', [['a']]],
+  'Map(String, UInt8)': [[{ a: 1, b: 2 }], '0200000000000000 0161 0162 0102', [{ a: 256 }, [], null, 'a']],
+};
+
+for (const [type, [taken, bytes, refused]] of Object.entries(types)) {
+  test(`a column of ${type} holds what it is given, and refuses what it cannot hold`, (t) => {
+    const { column, push } = valueColumn(`${type} CODEC(ZSTD(1))`);
+    for (const value of taken) push(value);
+    column.mark();
+    for (const value of refused) {
+      t.throws(() => push(value), { instanceOf: PermanentError }, String(value));
+      column.rollback();
+    }
+    const target = Buffer.alloc(column.size());
+    column.write(target, 0);
+    t.is(target.toString('hex'), bytes.replaceAll(' ', ''));
+    t.is(column.rows, taken.length);
+  });
+}
+
+test('a type that values cannot be written to is named', (t) => {
+  t.throws(() => valueColumn('IPv6'), { message: 'there is no writer of values for columns of type IPv6' });
+});

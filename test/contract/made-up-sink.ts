@@ -1,0 +1,50 @@
+/** A derived topic and its table as a developer adds them; nothing else knows of it. The scan threads of a test load this module. */
+import { z } from 'zod';
+import { byDayReceived, landed } from '../../schemas/tables/parts.ts';
+import { defineTable } from '../../schemas/tables/table.ts';
+import { defineTopic } from '../../schemas/topics.ts';
+import { landValues } from '../../sinks/engine/land-values.ts';
+import { sinks as real } from '../../sinks/index.ts';
+
+export const errorCounts = defineTopic({
+  name: 'error-counts',
+  summary: 'Errors of each service by minute',
+  key: 'tenant',
+  value: z.strictObject({
+    tenantId: z.string(),
+    minute: z.iso.datetime(),
+    service: z.string().nullable(),
+    errors: z.int(),
+    rate: z.number(),
+    examples: z.array(z.string()).default([]),
+    labels: z.record(z.string(), z.string()).default({}),
+    isNew: z.boolean(),
+  }),
+});
+
+export const errorCountsTable = defineTable({
+  name: 'error_counts',
+  summary: 'Errors of each service by minute',
+  retention: 'logs',
+  columns: {
+    tenant_id: 'LowCardinality(String)',
+    minute: "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))",
+    service: 'Nullable(String)',
+    errors: 'UInt64',
+    rate: 'Float64',
+    examples: 'Array(String)',
+    labels: 'Map(LowCardinality(String), String)',
+    is_new: 'Bool',
+    ...landed,
+  },
+  partitionBy: byDayReceived,
+  orderBy: ['tenant_id', 'minute'],
+});
+
+export const errorCountsSink = landValues({
+  topic: errorCounts,
+  table: errorCountsTable,
+  row: ({ tenantId, isNew, ...value }) => ({ ...value, tenant_id: tenantId, is_new: isNew }),
+});
+
+export const sinks = [...real, errorCountsSink];
