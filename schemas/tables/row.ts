@@ -24,7 +24,7 @@ interface Scalars {
 type Instant = number | string;
 
 /** The value of a column; `never` for a type that cannot be written from values. */
-export type ValueOf<Type extends string> = Type extends keyof Scalars
+type ValueOf<Type extends string> = Type extends keyof Scalars
   ? Scalars[Type]
   : Type extends `LowCardinality(${infer Inner})`
     ? ValueOf<Inner>
