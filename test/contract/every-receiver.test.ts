@@ -97,7 +97,8 @@ const recordsIn = (messages: readonly Pick<Message, 'headers' | 'value'>[]): num
 const rowsOf = (messages: readonly Message[]): number => {
   const scanner = deadLetterScanner();
   const letters = messages.filter(({ topic }) => topic === topics.deadLetter.name);
-  for (const [offset, { headers = {}, value }] of letters.entries()) scanner.scan({ headers, value, offset }, 0);
+  for (const [offset, { headers = {}, value }] of letters.entries())
+    scanner.scan({ headers, value, offset, timestampMs: 0 }, 0);
   const [rows] = scanner.tables;
   return rows === undefined ? 0 : rowCount(rows);
 };
