@@ -5,7 +5,7 @@ import { type Organization, organizationsTenant } from '../../schemas/resources/
 import { type Plan, plansTenant } from '../../schemas/resources/plan.ts';
 import { apiTokens } from '../../schemas/resources/service-account.ts';
 import { sessionsTenant } from '../../schemas/resources/session.ts';
-import { type Role, type User, usersTenant } from '../../schemas/resources/user.ts';
+import { type Membership, type Role, type User, usersTenant } from '../../schemas/resources/user.ts';
 import type { Who } from '../kernel/changes.ts';
 import { ApiError } from '../kernel/errors.ts';
 import { type DirectoryMemory, loadDirectory } from './directory-memory.ts';
@@ -50,6 +50,12 @@ export const personOf = (caller: Caller): PersonCaller => {
   throw new ApiError('FORBIDDEN', 'this needs somebody who signed in; an API token cannot do it');
 };
 
+/** A user, and their place in an organization. */
+export interface Member {
+  readonly user: User & Stored;
+  readonly membership: Membership & Stored;
+}
+
 /**
  * Users, memberships, organizations, plans, sessions and API tokens in memory, kept current by the documents' change feed.
  * A feed that fell behind refuses (`UnavailableError`) rather than going by rights that may be gone.
@@ -66,6 +72,8 @@ export interface Directory {
   userByEmail(email: string): (User & Stored) | undefined;
   /** Organizations to which a user belongs, where neither they nor the membership is disabled, oldest first. */
   organizationsOf(userId: string): readonly (Organization & Stored)[];
+  /** Everybody who belongs to an organization, in no order; also those who are disabled. */
+  membersOf(tenantId: string): readonly Member[];
   /** What was just written here counts here at once; elsewhere it does within a second. */
   learn<Fields extends object>(
     collection: CollectionDefinition<Fields>,
@@ -152,6 +160,15 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
         if (organization !== undefined && !organization.disabled) found.push(organization);
       }
       return found.sort((left, right) => left.createdAt.localeCompare(right.createdAt));
+    },
+    membersOf(tenantId) {
+      const found: Member[] = [];
+      for (const userId of held.usersByTenant.get(tenantId) ?? []) {
+        const user = held.users.get(usersTenant, userId);
+        const membership = held.memberships.get(tenantId, userId);
+        if (user !== undefined && membership !== undefined) found.push({ user, membership });
+      }
+      return found;
     },
     learn: (collection, tenantId, document) => held.of(collection).learn(tenantId, document),
     forget(collection, tenantId, ...ids) {
