@@ -8,6 +8,9 @@ import type { Change } from './changes.ts';
 import { ApiError, type Detail } from './errors.ts';
 import type { Ports } from './ports.ts';
 
+/** With the 15 seconds that a body may take, the answer is there before the usual proxies give up, after 60. One query of telemetry takes 30 at most. */
+const usualBudgetMs = 45_000;
+
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof methods)[number];
 
@@ -33,6 +36,8 @@ export interface Input<Params, Query, Body> {
   readonly query: Query;
   readonly body: Body;
   readonly request: RequestFacts;
+  /** Aborts when the client leaves or the operation's time is over. Reads of `documents` and `columns` heed it by themselves. */
+  readonly signal: AbortSignal;
   /** Changes documents and records it; the only way in which operations write configuration. */
   readonly change: Change;
 }
@@ -82,6 +87,8 @@ export interface Definition<
   /** Further fields of the body that the server owns: ignored, as `id` and `version` are. */
   readonly serverOwned?: readonly string[];
   readonly maxBodyBytes?: number | undefined;
+  /** How long it may take, where that is not 45 seconds; after that the answer is `UNAVAILABLE`. */
+  readonly budgetMs?: number;
   readonly response: Response;
   /**
    * Content type of the answer; anything but JSON is sent as the handler returned it (text, bytes or a stream). Where
@@ -111,6 +118,7 @@ export interface RawInput {
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: unknown;
   readonly request: RequestFacts;
+  readonly signal: AbortSignal;
   readonly change: Change;
 }
 
@@ -134,6 +142,7 @@ export interface Operation {
   readonly query: z.ZodType | undefined;
   readonly body: z.ZodType | undefined;
   readonly maxBodyBytes: number;
+  readonly budgetMs: number;
   readonly response: z.ZodType;
   readonly contentType: string;
   /** All that an answer may have, `contentType` the first. */
@@ -177,6 +186,7 @@ export const defineOperation = <
     query,
     body,
     maxBodyBytes: definition.maxBodyBytes ?? 1024 * 1024,
+    budgetMs: definition.budgetMs ?? usualBudgetMs,
     response: definition.response,
     contentType: contentTypes[0] ?? '',
     contentTypes,
@@ -190,6 +200,7 @@ export const defineOperation = <
         query: parsed(query, raw.query, problems),
         body: parsed(body, without(raw.body, ignored), problems),
         request: raw.request,
+        signal: raw.signal,
         change: raw.change,
       } as Input<z.output<Params>, z.output<Query>, z.output<Body>>;
       if (problems.length > 0) throw refusal(problems);

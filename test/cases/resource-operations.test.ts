@@ -91,7 +91,15 @@ const asked = (tenantId: string, plan = 'Large') => {
     const ports = { documents, clock, secretBox: box } as unknown as Ports;
     const change = changesOf(ports, { caller: caller as Caller, actions: operation.audit, request });
     const params = id === undefined ? {} : { id };
-    const raw = { caller: caller as Caller, params, query: {}, body, request, change };
+    const raw = {
+      caller: caller as Caller,
+      params,
+      query: {},
+      body,
+      request,
+      signal: new AbortController().signal,
+      change,
+    };
     // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
     const answer = (await operation.run(raw, ports)) as any;
     operation.response.parse(answer);
