@@ -57,6 +57,8 @@ export interface Definition<
   readonly group: string;
   /** Lowest role that may call. There is no default: an operation without one does not compile. */
   readonly role: Access;
+  /** Only somebody who signed in may: no API token has a scope for it. */
+  readonly people?: true;
   /** What the plan must include. */
   readonly entitlement?: string | undefined;
   /**
@@ -130,6 +132,7 @@ export interface Operation {
   readonly summary: string;
   readonly group: string;
   readonly role: Access;
+  readonly people: boolean;
   readonly entitlement: string | undefined;
   /** What an API token needs; without one, no API token may. */
   readonly scope: ScopeName | undefined;
@@ -175,6 +178,7 @@ export const defineOperation = <
     summary: definition.summary,
     group: definition.group,
     role: definition.role,
+    people: definition.people ?? false,
     entitlement: definition.entitlement,
     scope: scopeOf(definition),
     limit: definition.limit,

@@ -43,7 +43,7 @@ const run = async (documents: Documents, operation: Operation, tenantId: string,
     await operation.run(
       { caller, params: { id }, query: {}, body, request, change, signal: new AbortController().signal },
       {
-        ...{ documents, clock, directory },
+        ...{ documents, clock, directory, scopes: [] },
       } as unknown as Ports,
     );
     return 200;

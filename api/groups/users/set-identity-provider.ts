@@ -26,6 +26,7 @@ export const setIdentityProvider = defineOperation({
   summary: 'Set it; roles reach Admin. Domains are looked up in DNS each time it is saved',
   group: 'users',
   role: 'admin',
+  people: true,
   audit: 'identity-provider.update',
   body: ProviderBody,
   response: ProviderView,
