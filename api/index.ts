@@ -41,6 +41,7 @@ import { openPasswords } from './identity/password.ts';
 import { scopesOf } from './identity/scopes.ts';
 import { makeSecretBox, secretKeyOf } from './identity/secret-box.ts';
 import { sweepSessions } from './identity/sessions.ts';
+import { openSignInFailures } from './identity/sign-in-failures.ts';
 import { openTokenUses, sweepApiTokens } from './identity/token-uses.ts';
 import { openTokens } from './identity/tokens.ts';
 import { type Outbound, openOutbound } from './kernel/outbound.ts';
@@ -118,6 +119,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
   const jobs = openReplayJobs({ deadLetters, documents, clock, log });
   const erasing = scheduleErasing({ ...options, collections });
   const tokenUses = openTokenUses({ documents, clock, log });
+  const signInFailures = openSignInFailures(options);
   const server = makeApiServer({
     operations,
     ports: {
@@ -129,6 +131,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
       outbound: options.outbound ?? openOutbound({ allowedNetworks: settings.OUTBOUND_NETWORKS }),
       scopes: scopesOf(operations),
       tokenUses,
+      signInFailures,
       mail,
       evidence,
       auditActions: [...new Set(operations.flatMap(({ audit }) => audit))],
@@ -161,6 +164,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
       clearInterval(upkeep);
       await Promise.all([jobs.stop(), erasing.stop()]);
       while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
+      await signInFailures.close();
       // Nothing is recorded any more: what is, gets signed.
       await evidence.close();
       await Promise.all([directory.close(), tokenUses.close(), tokens.close(), delivery.stop()]);

@@ -27,10 +27,7 @@ export const queryOf = (text: string): Record<string, unknown> => {
 
 export const factsOf = (context: Context, addressOf: SourceOf): RequestFacts => ({
   requestId: context.state['requestId'] as string,
-  get address() {
-    const forwardedFor = context.req.headers['x-forwarded-for'];
-    return addressOf(context.req.socket.remoteAddress, forwardedFor === undefined ? undefined : String(forwardedFor));
-  },
+  address: sourceOf(context.req, addressOf),
   userAgent: context.get('user-agent'),
   host: context.req.headers.host ?? '',
   header: (name) => context.get(name),
@@ -39,6 +36,12 @@ export const factsOf = (context: Context, addressOf: SourceOf): RequestFacts => 
     context.state['location'] = location;
   },
 });
+
+/** Read at once: a socket that was closed knows no address, and what is recorded after the answer names it. */
+const sourceOf = ({ headers, socket }: IncomingMessage, addressOf: SourceOf): string => {
+  const forwardedFor = headers['x-forwarded-for'];
+  return addressOf(socket.remoteAddress, forwardedFor === undefined ? undefined : String(forwardedFor));
+};
 
 /** A segment of a path without its percent-encoding. */
 export const decoded = (segment: string): string => {

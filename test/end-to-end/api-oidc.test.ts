@@ -210,7 +210,7 @@ test.serial('the mapping gives roles at each sign-in, up to Admin, and leaves Ow
       .of('a')
       .collection(auditRecords)
       .count({ action: 'session.refuse', 'resource.id': people.items[0]?.id });
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 30_000;
   while ((await refusals()) < 1 && Date.now() < deadline) await sleep(20);
   t.true((await refusals()) >= 1, 'the refusal of a known user is recorded');
 });
