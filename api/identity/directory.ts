@@ -28,6 +28,8 @@ export interface PersonCaller extends AnyCaller {
   /** When the session ends unless it is refreshed. */
   readonly sessionExpiresAt: string;
   readonly user: User & Stored;
+  /** The organization whose identity provider opened the session: it reaches nothing of the user's other ones. */
+  readonly provedBy: string | undefined;
   /** A person's rights are those of the role. */
   readonly scopes?: undefined;
 }
@@ -113,7 +115,7 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
     const { expiresAt: sessionExpiresAt } = session;
     return {
       ...{ kind: 'person', tenantId, actor, role: membership.role, ...place },
-      ...{ userId, sessionId, sessionExpiresAt, user },
+      ...{ userId, sessionId, sessionExpiresAt, user, provedBy: session.provedBy },
     };
   };
 
