@@ -20,8 +20,10 @@ export interface RequestFacts {
   /** Source address, after trusted proxies. */
   readonly address: string;
   readonly userAgent: string;
-  /** Host as the client names it; decides whether cookies are `Secure`. */
+  /** Host as the client, or the last proxy, names it. */
   readonly host: string;
+  /** Whether cookies go over TLS alone. */
+  readonly secure: boolean;
   header(name: string): string;
   /** Adds a header to the answer; `Set-Cookie` may be added several times. */
   reply(name: string, value: string): void;

@@ -74,7 +74,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     { tenantId, ...params }: Record<string, string>,
   ): Promise<void> => {
     const query = queryOf(context.request.querystring);
-    const request = factsOf(context, addressOf);
+    const request = factsOf(context, addressOf, ports.settings.PUBLIC_URL);
     const caller = await callerOf(context.req, operation, request.address, { ports, limits });
     if (caller !== undefined) {
       refuseOtherTenant(caller.tenantId, tenantId);
