@@ -81,7 +81,7 @@ const asked = (tenantId: string, plan = 'Large') => {
     if (operation === undefined) throw new Error(`there is no ${method}`);
     const headers: Record<string, string> = {};
     const request = {
-      ...{ requestId: 'r1', address: '192.0.2.1', userAgent: '', host: '' },
+      ...{ requestId: 'r1', address: '192.0.2.1', userAgent: '', host: '', secure: true },
       header: (name: string) => (name === 'if-match' ? ifMatch : ''),
       reply(name: string, value: string) {
         headers[name] = value;
