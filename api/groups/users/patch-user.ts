@@ -33,7 +33,12 @@ export const patchUser = defineOperation({
       requireVersion(membership, preconditionOf(request), { noun: 'user', insists: false });
       refuseGrant(caller, membership.role, body.role);
       const { role = membership.role, disabled = membership.disabled ?? false } = body;
-      const isLetIn = membership.disabled && !disabled;
+      const was = membership.disabled ?? false;
+      if (role === membership.role && disabled === was) {
+        scope.unchanged();
+        return { user, after: membership, ended: [] };
+      }
+      const isLetIn = was && !disabled;
       if (role !== membership.role || isLetIn) refuseGiving(role, caller, scopes);
       const after = await scope.of(tenantId).collection(memberships).update(user.id, { role, disabled });
       const ended = disabled ? await removeSessions(scope, user.id, { tenantId }) : [];
