@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Bucket } from '../../schemas/ports/counters.ts';
 import type { Caller } from '../identity/directory.ts';
 import type { Access } from '../identity/rights.ts';
@@ -84,7 +84,7 @@ export interface Definition<
   readonly versions?: 'shown' | 'read' | 'write' | 'insist' | undefined;
   /** How often one caller (one address, without a session) may call it, instead of what the settings say for all operations. */
   readonly limit?: Bucket;
-  /** Strict objects; a key that they do not name is refused. */
+  /** Strict objects; a key that they do not name is refused. Without `query`, every parameter is. */
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
@@ -158,6 +158,9 @@ export interface Operation {
   run(input: RawInput, ports: Ports): Promise<unknown>;
 }
 
+/** Of operations that declare no query. */
+const noParameters = z.strictObject({});
+
 /** Fields that the server owns: what was read can be edited and sent back with them. */
 const alwaysServerOwned = ['id', 'version', 'createdAt', 'updatedAt', 'tenantId'];
 
@@ -169,7 +172,7 @@ export const defineOperation = <
 >(
   definition: Definition<Params, Query, Body, Response>,
 ): Operation => {
-  const { params, query, body, contentType = 'application/json; charset=utf-8' } = definition;
+  const { params, query, body, contentType = 'application/json; charset=utf-8', built = true } = definition;
   const contentTypes = [contentType].flat();
   const serverOwned = [...alwaysServerOwned, ...(definition.serverOwned ?? [])];
   const ignored = body === undefined ? [] : serverOwned.filter((name) => !declares(body, name));
@@ -197,13 +200,13 @@ export const defineOperation = <
     contentType: contentTypes[0] ?? '',
     contentTypes,
     hidden: definition.hidden ?? false,
-    built: definition.built ?? true,
+    built,
     async run(raw, ports) {
       const problems: Detail[] = [];
       const input = {
         caller: raw.caller,
         params: parsed(params, raw.params, problems),
-        query: parsed(query, raw.query, problems),
+        query: parsed(query ?? (built ? noParameters : undefined), raw.query, problems),
         body: parsed(body, without(raw.body, ignored), problems),
         request: raw.request,
         signal: raw.signal,
