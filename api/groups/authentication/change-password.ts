@@ -28,7 +28,7 @@ export const changePassword = defineOperation({
       throw invalid('currentPassword', 'is not your password');
     await attempt.succeeded();
     if (body.newPassword === body.currentPassword) throw invalid('newPassword', 'must not be the one you have');
-    refuseGuessable(body.newPassword, user.email, 'newPassword');
+    await refuseGuessable(body.newPassword, user.email, 'newPassword');
     const passwordHash = await passwords.hash(body.newPassword);
     const { after, ended } = await change(async ({ of, record }) => {
       const stored = of(usersTenant).collection(users);
