@@ -23,6 +23,7 @@ import { openPasswords } from './identity/password.ts';
 import { scopesOf } from './identity/scopes.ts';
 import { makeSecretBox, secretKeyOf } from './identity/secret-box.ts';
 import { sweepSessions } from './identity/sessions.ts';
+import { openSignInFailures } from './identity/sign-in-failures.ts';
 import { openTokenUses, sweepApiTokens } from './identity/token-uses.ts';
 import { openTokens, type Tokens } from './identity/tokens.ts';
 import { type Outbound, openOutbound } from './kernel/outbound.ts';
@@ -88,6 +89,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
   const evidence = await openEvidence({ ...options, box });
   const replays = openReplayJobs({ deadLetters, documents, clock, log });
   const tokenUses = openTokenUses({ documents, clock, log });
+  const signInFailures = openSignInFailures(options);
   const server = makeApiServer({
     ...{ operations, groups },
     ports: {
@@ -99,6 +101,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
       outbound: options.outbound ?? openOutbound({ allowedNetworks: settings.OUTBOUND_NETWORKS }),
       scopes: scopesOf(operations),
       tokenUses,
+      signInFailures,
       mail,
       evidence,
       auditActions: [...new Set(operations.flatMap(({ audit }) => audit))],
@@ -121,6 +124,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
       server.drain();
       await Promise.all([jobs.stop(), replays.stop()]);
       while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
+      await signInFailures.close();
       // Nothing is recorded any more: what is, gets signed.
       await evidence.close();
       await Promise.all([directory.close(), tokenUses.close(), tokens.close(), delivery.close()]);

@@ -4,7 +4,10 @@ import { invalid } from './errors.ts';
 /** Query parameters that state the project scope. */
 export const scopeParameters = {
   projectId: z.string().min(1).max(128).optional().describe('This project only'),
-  scope: z.enum(['account']).optional().describe('The whole organization'),
+  scope: z
+    .enum(['account'])
+    .optional()
+    .describe('The whole organization; it counts where a projectId is given beside it'),
 };
 
 interface Scope {

@@ -30,6 +30,8 @@ export interface PersonCaller extends AnyCaller {
   /** When the session ends unless it is refreshed. */
   readonly sessionExpiresAt: string;
   readonly user: User & Stored;
+  /** The organization whose identity provider opened the session: it reaches nothing of the user's other ones. */
+  readonly provedBy: string | undefined;
   /** A person's rights are those of the role. */
   readonly scopes?: undefined;
 }

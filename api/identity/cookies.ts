@@ -21,20 +21,31 @@ export interface Kept {
 
 /**
  * `Set-Cookie` of a session's two tokens. The refresh token goes to `/auth` only, and never along with what another site
- * asks. `Secure` everywhere but on loopback, where there is no TLS.
+ * asks.
  */
-export const sessionCookies = (token: Kept, refresh: Kept, host: string): readonly string[] => {
-  const secure = isLoopback(host) ? '' : '; Secure';
+export const sessionCookies = (
+  token: Kept,
+  refresh: Kept,
+  { secure }: { readonly secure: boolean },
+): readonly string[] => {
+  const overTls = secure ? '; Secure' : '';
   return [
-    `${tokenCookie}=${token.value}; Path=/; HttpOnly; SameSite=Lax; Expires=${token.until.toUTCString()}${secure}`,
-    `${refreshCookie}=${refresh.value}; Path=/auth; HttpOnly; SameSite=Strict; Expires=${refresh.until.toUTCString()}${secure}`,
+    `${tokenCookie}=${token.value}; Path=/; HttpOnly; SameSite=Lax; Expires=${token.until.toUTCString()}${overTls}`,
+    `${refreshCookie}=${refresh.value}; Path=/auth; HttpOnly; SameSite=Strict; Expires=${refresh.until.toUTCString()}${overTls}`,
   ];
 };
 
+/**
+ * Whether cookies go over TLS alone. The public address says; without one, everywhere but on loopback, where there is
+ * no TLS. A proxy may name itself as the host, so the host decides only then.
+ */
+export const isSecure = (publicUrl: string | undefined, host: string): boolean =>
+  publicUrl === undefined ? !isLoopback(host) : new URL(publicUrl).protocol === 'https:';
+
 /** `Set-Cookie` that removes both. */
-export const endedCookies = (host: string): readonly string[] => {
+export const endedCookies = (request: { readonly secure: boolean }): readonly string[] => {
   const gone = { value: '', until: new Date(0) };
-  return sessionCookies(gone, gone, host);
+  return sessionCookies(gone, gone, request);
 };
 
 /** Whether a host, as a client names it, is this machine: there is no TLS, and need be none. */
@@ -63,6 +74,7 @@ export const refuseForeignPage = ({ site, origin, host }: Page, publicUrl: strin
 
 const isOurs = (origin: string | undefined, host: string | undefined, publicUrl: string | undefined): boolean => {
   if (origin === undefined || !URL.canParse(origin)) return false;
-  if (publicUrl !== undefined && new URL(publicUrl).origin === origin) return true;
-  return host !== undefined && new URL(origin).host === host.toLowerCase();
+  if (publicUrl !== undefined) return new URL(publicUrl).origin === origin;
+  const { protocol, host: theirs } = new URL(origin);
+  return (protocol === 'https:' || protocol === 'http:') && theirs === host?.toLowerCase();
 };

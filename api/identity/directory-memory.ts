@@ -20,15 +20,18 @@ const index = (sets: Map<string, Set<string>>, key: string, id: string, present:
 const loadCollections = async (documents: Documents) => {
   const idsByEmail = new Map<string, string>();
   const tenantsByUser = new Map<string, Set<string>>();
+  const usersByTenant = new Map<string, Set<string>>();
   const tokensByHash = new Map<string, { readonly tenantId: string; readonly id: string }>();
   return {
     users: await followed(documents, users, (_, before, after) => {
       if (before !== undefined && idsByEmail.get(before.email) === before.id) idsByEmail.delete(before.email);
       if (after !== undefined) idsByEmail.set(after.email, after.id);
     }),
-    memberships: await followed(documents, memberships, (tenantId, before, after) =>
-      index(tenantsByUser, (after ?? before)?.id ?? '', tenantId, after !== undefined),
-    ),
+    memberships: await followed(documents, memberships, (tenantId, before, after) => {
+      const userId = (after ?? before)?.id ?? '';
+      index(tenantsByUser, userId, tenantId, after !== undefined);
+      index(usersByTenant, tenantId, userId, after !== undefined);
+    }),
     organizations: await followed(documents, organizations),
     plans: await followed(documents, plans),
     sessions: await followed(documents, sessions),
@@ -39,6 +42,7 @@ const loadCollections = async (documents: Documents) => {
     }),
     idsByEmail,
     tenantsByUser,
+    usersByTenant,
     tokensByHash,
   };
 };

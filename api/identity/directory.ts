@@ -5,9 +5,15 @@ import { type Organization, organizationsTenant } from '../../schemas/resources/
 import { plansTenant } from '../../schemas/resources/plan.ts';
 import { apiTokens } from '../../schemas/resources/service-account.ts';
 import { sessionsTenant } from '../../schemas/resources/session.ts';
-import { type User, usersTenant } from '../../schemas/resources/user.ts';
+import { type Membership, type User, usersTenant } from '../../schemas/resources/user.ts';
 import type { Caller, PersonCaller, ServiceAccountCaller, Who } from './caller.ts';
 import { type DirectoryMemory, loadDirectory } from './directory-memory.ts';
+
+/** A user, and their place in an organization. */
+export interface Member {
+  readonly user: User & Stored;
+  readonly membership: Membership & Stored;
+}
 
 /**
  * Users, memberships, organizations, plans, sessions and API tokens in memory, kept current by the documents' change feed.
@@ -25,6 +31,8 @@ export interface Directory {
   userByEmail(email: string): (User & Stored) | undefined;
   /** Organizations to which a user belongs, where neither they nor the membership is disabled, oldest first. */
   organizationsOf(userId: string): readonly (Organization & Stored)[];
+  /** Everybody who belongs to an organization, in no order; also those who are disabled. */
+  membersOf(tenantId: string): readonly Member[];
   /** What was just written here counts here at once; elsewhere it does within a second. */
   learn<Fields extends object>(
     collection: CollectionDefinition<Fields>,
@@ -64,7 +72,7 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
     const { expiresAt: sessionExpiresAt } = session;
     return {
       ...{ kind: 'person', tenantId, actor, role: membership.role, ...place },
-      ...{ userId, sessionId, sessionExpiresAt, user },
+      ...{ userId, sessionId, sessionExpiresAt, user, provedBy: session.provedBy },
     };
   };
 
@@ -111,6 +119,15 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
         if (organization !== undefined && !organization.disabled) found.push(organization);
       }
       return found.sort((left, right) => left.createdAt.localeCompare(right.createdAt));
+    },
+    membersOf(tenantId) {
+      const found: Member[] = [];
+      for (const userId of held.usersByTenant.get(tenantId) ?? []) {
+        const user = held.users.get(usersTenant, userId);
+        const membership = held.memberships.get(tenantId, userId);
+        if (user !== undefined && membership !== undefined) found.push({ user, membership });
+      }
+      return found;
     },
     learn: (collection, tenantId, document) => held.of(collection).learn(tenantId, document),
     forget(collection, tenantId, ...ids) {

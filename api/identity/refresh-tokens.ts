@@ -27,8 +27,9 @@ export const nextRefreshToken = (box: SecretBox, sessionId: string, token: strin
 export const sessionOfRefreshToken = (box: SecretBox, token: string): string | undefined => {
   const [, sessionId, secret, given] = form.exec(token) ?? [];
   if (sessionId === undefined || secret === undefined || given === undefined) return undefined;
-  const right = box.derive(proof, `oiq_rt_${sessionId}.${secret}`);
-  return timingSafeEqual(right, Buffer.from(given, 'base64url')) ? sessionId : undefined;
+  // As text: several texts decode to the same bytes, and one of them alone is the token that we made.
+  const right = box.derive(proof, `oiq_rt_${sessionId}.${secret}`).toString('base64url');
+  return timingSafeEqual(Buffer.from(right), Buffer.from(given)) ? sessionId : undefined;
 };
 
 export const refreshHash = (token: string): string => createHash('sha256').update(token).digest('hex');

@@ -1,6 +1,7 @@
+import { type Role, roles } from '../../schemas/resources/user.ts';
 import { ApiError } from '../kernel/errors.ts';
 import type { Caller } from './caller.ts';
-import type { Access } from './rights.ts';
+import { type Access, mayCall } from './rights.ts';
 
 /** `<group>:read` or `<group>:write`. */
 export type ScopeName = string;
@@ -13,9 +14,10 @@ export const scopeOf = (operation: {
   readonly group: string;
   readonly method: string;
   readonly role: Access;
+  readonly people?: boolean;
 }): ScopeName | undefined => {
-  const { group, method, role } = operation;
-  if (role === 'none' || role === 'session') return undefined;
+  const { group, method, role, people } = operation;
+  if (people || role === 'none' || role === 'session') return undefined;
   const reads = method === 'GET' || (method === 'POST' && (role === 'viewer' || role === 'auditor'));
   return `${group}:${reads ? 'read' : 'write'}`;
 };
@@ -43,6 +45,8 @@ export interface ScopeEntry {
   readonly scope: ScopeName;
   /** `GET /api/logs`; within the role of the account. */
   readonly operations: readonly string[];
+  /** Roles that may call one of them. */
+  readonly roles: readonly Role[];
 }
 
 /** What scopes are told of an operation. */
@@ -50,16 +54,30 @@ interface Scoped {
   readonly scope: ScopeName | undefined;
   readonly method: string;
   readonly path: string;
+  readonly role: Access;
 }
 
 /** Every scope that a token can have. */
 export const scopesOf = (operations: readonly Scoped[]): readonly ScopeEntry[] => {
-  const found = new Map<ScopeName, string[]>();
-  for (const { scope, method, path } of operations) {
-    if (scope === undefined) continue;
-    found.set(scope, [...(found.get(scope) ?? []), `${method} ${path}`]);
-  }
-  return [...found]
-    .map(([scope, opened]) => ({ scope, operations: opened }))
+  const byScope = Map.groupBy(operations, ({ scope }) => scope ?? '');
+  byScope.delete('');
+  return [...byScope]
+    .map(([scope, opened]) => ({
+      scope,
+      operations: opened.map(({ method, path }) => `${method} ${path}`),
+      roles: roles.filter((role) => opened.some((operation) => mayCall(role, operation.role))),
+    }))
     .sort((l, r) => (l.scope < r.scope ? -1 : 1));
+};
+
+/** What a role may do and a caller may not: the scopes that an API token lacks for it. Nothing for a person. */
+export const lackingFor = (role: Role, { scopes }: Pick<Caller, 'scopes'>, known: readonly ScopeEntry[]): ScopeName[] =>
+  known.flatMap(({ scope, roles: may }) => (may.includes(role) && !coversScope(scopes, scope) ? [scope] : []));
+
+/** 403 for an API token that would have somebody do what it may not do itself. */
+export const refuseGiving = (role: Role, caller: Pick<Caller, 'scopes'>, known: readonly ScopeEntry[]): void => {
+  const [first, ...more] = lackingFor(role, caller, known);
+  if (first === undefined) return;
+  const lacks = more.length === 0 ? `the scope ${first}` : `the scopes ${first} and ${more.length} more`;
+  throw new ApiError('FORBIDDEN', `the role ${role} may do more than this API token, which lacks ${lacks}`);
 };

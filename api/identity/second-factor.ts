@@ -1,7 +1,7 @@
 import { ConflictError, type Stored } from '../../schemas/ports/documents.ts';
 import { type MultiFactor, multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
 import type { User } from '../../schemas/resources/user.ts';
-import { ApiError, rateLimited } from '../kernel/errors.ts';
+import { ApiError, invalid, rateLimited } from '../kernel/errors.ts';
 import type { RequestFacts } from '../kernel/operation.ts';
 import type { Ports } from '../kernel/ports.ts';
 import { type Accepted, accept } from './multi-factor-codes.ts';
@@ -26,14 +26,29 @@ export const checkSecondFactor = async (
   { user, code, request }: FirstFactorPassed,
   ports: CodePorts,
 ): Promise<Accepted['by'] | undefined> => {
-  const enrolment = await enrolmentOf(user.id, ports);
-  if (enrolment === undefined || enrolment.confirmedAt === null) return undefined;
-  if (code === undefined)
-    throw new ApiError('MFA_REQUIRED', 'give a code of the authenticator, or a recovery code, as "code"');
+  if (!(await isOn(user.id, ports))) return undefined;
+  if (code === undefined) throw codeMissing();
   const by = await useCode(user.id, code, request, ports);
   if (by === undefined) throw unauthenticated('the e-mail address or the password is wrong');
   return by;
 };
+
+/** For somebody who is signed in: throws `MFA_REQUIRED` where multi-factor is on and no code is given, and 400 for a wrong one. */
+export const requireCode = async (
+  userId: string,
+  { code, request }: Pick<FirstFactorPassed, 'code' | 'request'>,
+  ports: CodePorts,
+): Promise<void> => {
+  if (!(await isOn(userId, ports))) return;
+  if (code === undefined) throw codeMissing();
+  if ((await useCode(userId, code, request, ports)) === undefined) throw invalid('code', 'is wrong');
+};
+
+const isOn = async (userId: string, ports: CodePorts): Promise<boolean> =>
+  ((await enrolmentOf(userId, ports))?.confirmedAt ?? null) !== null;
+
+const codeMissing = (): ApiError =>
+  new ApiError('MFA_REQUIRED', 'give a code of the authenticator, or a recovery code, as "code"');
 
 export const enrolmentOf = (
   userId: string,

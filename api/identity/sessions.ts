@@ -100,7 +100,7 @@ export const giveTokens = async (
   const { userId, tenantId, id: sessionId } = session;
   const { token, expiresAt } = await tokens.issue({ userId, tenantId, sessionId });
   const refresh = { value: refreshToken, until: new Date(session.expiresAt) };
-  for (const cookie of sessionCookies({ value: token, until: expiresAt }, refresh, request.host))
+  for (const cookie of sessionCookies({ value: token, until: expiresAt }, refresh, request))
     request.reply('Set-Cookie', cookie);
   // Scripts of a page never see the refresh token: a browser says which page asks, a program does not.
   const isBrowser = request.header('sec-fetch-site') !== '' || request.header('origin') !== '';

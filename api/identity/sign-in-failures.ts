@@ -1,27 +1,72 @@
+import { hash, randomInt } from 'node:crypto';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { User } from '../../schemas/resources/user.ts';
 import type { Change } from '../kernel/changes.ts';
 import type { Ports } from '../kernel/ports.ts';
+import { putToken, voidTokens } from './accounts/one-time-tokens.ts';
 
-/** Of one user in an hour: enough to see an attack, too few to fill the chain with it. */
+/** Of one address in an hour: enough to see an attack, too few to fill the chain with it. */
 const recorded = { limit: 20, windowMs: 3_600_000 };
 
+/** How long after the answer the record is made, at random: what else is asked meanwhile tells nothing by its time. */
+const delayMs = { least: 1_000, most: 6_000 };
+
+/** Somebody who was not let in, as far as they are known. */
+export interface Refused {
+  readonly email: string;
+  readonly user: (User & Stored) | undefined;
+  /** The organization to which they would have signed in. */
+  readonly tenantId: string | undefined;
+  readonly change: Change;
+}
+
 /**
- * Records, as `session.refuse`, that a known user was not let in. After the answer, so that this tells by its time nothing
- * of whether there is such a user.
+ * Records sign-ins that were refused, as `session.refuse` of the organization. Seconds after the answer, and with as much
+ * written for an address that nobody has, so that neither tells whether there is such a user.
  */
-export const recordFailure = (
-  user: User & Stored,
-  tenantId: string,
-  change: Change,
-  { counters, log }: Pick<Ports, 'counters' | 'log'>,
-): void => {
-  const record = async (): Promise<void> => {
-    const { granted } = await counters.spend(`sign-in-failures/${user.id}`, recorded.limit, recorded.windowMs, 1);
+export interface SignInFailures {
+  /** Answers at once. */
+  refused(refused: Refused): void;
+  /** Makes what is still to be recorded, at once. */
+  close(): Promise<void>;
+}
+
+export const openSignInFailures = ({
+  counters,
+  documents,
+  clock,
+  log,
+}: Pick<Ports, 'counters' | 'documents' | 'clock' | 'log'>): SignInFailures => {
+  const waiting = new Map<NodeJS.Timeout, () => Promise<void>>();
+
+  const write = async ({ email, user, tenantId, change }: Refused): Promise<void> => {
+    const key = `sign-in-failures/${hash('sha256', email)}`;
+    const { granted } = await counters.spend(key, recorded.limit, recorded.windowMs, 1);
     if (granted < 1) return;
-    await change(async (scope) => scope.record({ action: 'session.refuse', id: user.id, name: user.email, tenantId }));
+    if (user !== undefined && tenantId !== undefined)
+      return change(async ({ record }) =>
+        record({ action: 'session.refuse', id: user.id, name: user.email, tenantId }),
+      );
+    // A link for nobody, which takes the place of the one before.
+    await documents.transaction(async (scope) => {
+      await voidTokens(scope, { userId: '' });
+      await putToken(scope, { purpose: 'reset-password', userId: '', expiresAt: new Date(clock.now()).toISOString() });
+    });
   };
-  setImmediate(() => {
-    record().catch((error: unknown) => log.warn({ error }, 'a failed sign-in could not be recorded'));
-  });
+
+  return {
+    refused(refused) {
+      const work = (): Promise<void> => {
+        waiting.delete(timer);
+        clearTimeout(timer);
+        return write(refused).catch((error: unknown) => log.warn({ error }, 'a refused sign-in could not be recorded'));
+      };
+      const timer = setTimeout(() => void work(), randomInt(delayMs.least, delayMs.most));
+      timer.unref();
+      waiting.set(timer, work);
+    },
+    async close() {
+      await Promise.all([...waiting.values()].map((work) => work()));
+    },
+  };
 };

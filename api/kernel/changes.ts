@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Difference } from '../../schemas/resources/audit-record.ts';
@@ -27,12 +28,20 @@ export interface Recorded {
 
 export interface ChangeScope extends Pick<Documents, 'of'> {
   record(what: Recorded): void;
+  /** Says that there was nothing to change: the one change that records nothing. */
+  unchanged(): void;
 }
+
+/** Whether a document has all of these fields already. */
+export const hasAlready = (document: object | undefined, fields: object): boolean =>
+  Object.entries(fields).every(([name, value]) =>
+    isDeepStrictEqual((document as Record<string, unknown> | undefined)?.[name], value),
+  );
 
 /**
  * Runs `work` in one transaction of the documents and appends what it recorded to the audit chain in the same one: the
  * change and its record are both there, or neither. `work` may run again after a write conflict. A change that
- * recorded nothing is a mistake of its operation, and is refused.
+ * recorded nothing, and did not say so by `unchanged`, is a mistake of its operation, and is refused.
  */
 export type Change = <Result>(work: (scope: ChangeScope) => Promise<Result>) => Promise<Result>;
 
@@ -87,6 +96,7 @@ export const changesOf = (
   const transact = <Result>(work: (scope: ChangeScope) => Promise<Result>): Promise<Result> =>
     documents.transaction(async (transaction) => {
       const chains = new Map<string, Unchained[]>();
+      let nothing = false;
       const result = await work({
         of: (tenantId) => transaction.of(tenantId),
         record(what) {
@@ -94,8 +104,11 @@ export const changesOf = (
           if (tenantId === undefined) throw new Error('a record without a session must name its organization');
           chains.set(tenantId, [...(chains.get(tenantId) ?? []), unchained(what)]);
         },
+        unchanged() {
+          nothing = true;
+        },
       });
-      if (chains.size === 0) throw new Error('a change must record what it did');
+      if (chains.size === 0 && !nothing) throw new Error('a change must record what it did');
       for (const [tenantId, entries] of chains) await appendRecords(transaction, tenantId, entries);
       return result;
     });

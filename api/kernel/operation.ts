@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Bucket } from '../../schemas/ports/counters.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Access } from '../identity/rights.ts';
@@ -7,6 +7,9 @@ import type { ScopeName } from '../identity/scopes.ts';
 import type { Change } from './changes.ts';
 import { ApiError, type Detail } from './errors.ts';
 import type { Ports } from './ports.ts';
+
+/** With the 15 seconds that a body may take, the answer is there before the usual proxies give up, after 60. One query of telemetry takes 30 at most. */
+const usualBudgetMs = 45_000;
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof methods)[number];
@@ -17,8 +20,10 @@ export interface RequestFacts {
   /** Source address, after trusted proxies. */
   readonly address: string;
   readonly userAgent: string;
-  /** Host as the client names it; decides whether cookies are `Secure`. */
+  /** Host as the client, or the last proxy, names it. */
   readonly host: string;
+  /** Whether cookies go over TLS alone. */
+  readonly secure: boolean;
   header(name: string): string;
   /** Adds a header to the answer; `Set-Cookie` may be added several times. */
   reply(name: string, value: string): void;
@@ -33,6 +38,8 @@ export interface Input<Params, Query, Body> {
   readonly query: Query;
   readonly body: Body;
   readonly request: RequestFacts;
+  /** Aborts when the client leaves or the operation's time is over. Reads of `documents` and `columns` heed it by themselves. */
+  readonly signal: AbortSignal;
   /** Changes documents and records it; the only way in which operations write configuration. */
   readonly change: Change;
 }
@@ -51,6 +58,8 @@ export interface Definition<
   readonly summary: string;
   /** Lowest role that may call. There is no default: an operation without one does not compile. */
   readonly role: Access;
+  /** Only somebody who signed in may: no API token has a scope for it. */
+  readonly people?: true;
   /** What the plan must include, where its group does not say so for all. */
   readonly entitlement?: string | undefined;
   /**
@@ -74,13 +83,15 @@ export interface Definition<
   readonly versions?: 'shown' | 'read' | 'write' | 'insist' | undefined;
   /** How often one caller (one address, without a session) may call it, instead of what the settings say for all operations. */
   readonly limit?: Bucket;
-  /** Strict objects; a key that they do not name is refused. */
+  /** Strict objects; a key that they do not name is refused. Without `query`, every parameter is. */
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
   /** Further fields of the body that the server owns: ignored, as `id` and `version` are. */
   readonly serverOwned?: readonly string[];
   readonly maxBodyBytes?: number | undefined;
+  /** How long it may take, where that is not 45 seconds; after that the answer is `UNAVAILABLE`. */
+  readonly budgetMs?: number;
   readonly response: Response;
   /**
    * Content type of the answer; anything but JSON is sent as the handler returned it (text, bytes or a stream). Where
@@ -110,6 +121,7 @@ export interface RawInput {
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: unknown;
   readonly request: RequestFacts;
+  readonly signal: AbortSignal;
   readonly change: Change;
 }
 
@@ -120,6 +132,7 @@ export interface DeclaredOperation {
   readonly operationId: string;
   readonly summary: string;
   readonly role: Access;
+  readonly people: boolean;
   readonly entitlement: string | undefined;
   readonly limit: Bucket | undefined;
   readonly audit: readonly string[];
@@ -130,6 +143,7 @@ export interface DeclaredOperation {
   readonly query: z.ZodType | undefined;
   readonly body: z.ZodType | undefined;
   readonly maxBodyBytes: number;
+  readonly budgetMs: number;
   readonly response: z.ZodType;
   readonly contentType: string;
   /** All that an answer may have, `contentType` the first. */
@@ -147,6 +161,9 @@ export interface Operation extends DeclaredOperation {
   readonly scope: ScopeName | undefined;
 }
 
+/** Of operations that declare no query. */
+const noParameters = z.strictObject({});
+
 /** Fields that the server owns: what was read can be edited and sent back with them. */
 const alwaysServerOwned = ['id', 'version', 'createdAt', 'updatedAt', 'tenantId'];
 
@@ -158,7 +175,7 @@ export const defineOperation = <
 >(
   definition: Definition<Params, Query, Body, Response>,
 ): DeclaredOperation => {
-  const { params, query, body, contentType = 'application/json; charset=utf-8' } = definition;
+  const { params, query, body, contentType = 'application/json; charset=utf-8', built = true } = definition;
   const contentTypes = [contentType].flat();
   const serverOwned = [...alwaysServerOwned, ...(definition.serverOwned ?? [])];
   const ignored = body === undefined ? [] : serverOwned.filter((name) => !declares(body, name));
@@ -168,6 +185,7 @@ export const defineOperation = <
     operationId: definition.operationId,
     summary: definition.summary,
     role: definition.role,
+    people: definition.people ?? false,
     entitlement: definition.entitlement,
     limit: definition.limit,
     audit: definition.audit === undefined ? [] : [definition.audit].flat(),
@@ -178,19 +196,21 @@ export const defineOperation = <
     query,
     body,
     maxBodyBytes: definition.maxBodyBytes ?? 1024 * 1024,
+    budgetMs: definition.budgetMs ?? usualBudgetMs,
     response: definition.response,
     contentType: contentTypes[0] ?? '',
     contentTypes,
     hidden: definition.hidden ?? false,
-    built: definition.built ?? true,
+    built,
     async run(raw, ports) {
       const problems: Detail[] = [];
       const input = {
         caller: raw.caller,
         params: parsed(params, raw.params, problems),
-        query: parsed(query, raw.query, problems),
+        query: parsed(query ?? (built ? noParameters : undefined), raw.query, problems),
         body: parsed(body, without(raw.body, ignored), problems),
         request: raw.request,
+        signal: raw.signal,
         change: raw.change,
       } as Input<z.output<Params>, z.output<Query>, z.output<Body>>;
       if (problems.length > 0) throw refusal(problems);

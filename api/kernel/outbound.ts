@@ -78,11 +78,24 @@ export const openOutbound = ({
   };
 };
 
-const mayReach = (address: string, allowed: Networks): boolean =>
-  ipaddr.process(address).range() === 'unicast' || allowed.contains(address);
+/** What is given out of the IPv6 space for the world; the rest is private, old or not given yet. */
+const worldwide = ipaddr.parseCIDR('2000::/3');
+
+const isPublic = (address: string): boolean => {
+  const parsed = ipaddr.process(address);
+  return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || parsed.match(worldwide));
+};
+
+const mayReach = (address: string, allowed: Networks): boolean => isPublic(address) || allowed.contains(address);
 
 const refused = (host: string): OutboundError =>
   new OutboundError(`${host} lies in a private network, which OIQ_OUTBOUND_NETWORKS does not allow`);
+
+/** The same for a name that is not known, so that nobody learns here which names a private network has. */
+const refusedName = (host: string): OutboundError =>
+  new OutboundError(
+    `${host} is not known, or lies in a private network, which OIQ_OUTBOUND_NETWORKS does not allow: look at the name and at its DNS record`,
+  );
 
 const targetOf = (url: string, allowed: Networks): URL => {
   const target = new URL(url);
@@ -100,10 +113,9 @@ const checkedLookup =
   (allowed: Networks, resolve: typeof lookUp): LookupFunction =>
   (hostname, options, done) => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
-      const [first] = addresses ?? [];
-      if (error !== null) return done(error, []);
+      const [first] = error === null ? addresses : [];
       if (first === undefined || !addresses.every(({ address }) => mayReach(address, allowed)))
-        return done(refused(hostname), []);
+        return done(refusedName(hostname), []);
       if (options.all) return done(null, addresses);
       done(null, first.address, first.family);
     });

@@ -13,6 +13,7 @@ import type { Directory } from '../identity/directory.ts';
 import type { Passwords } from '../identity/password.ts';
 import type { ScopeEntry } from '../identity/scopes.ts';
 import type { SecretBox } from '../identity/secret-box.ts';
+import type { SignInFailures } from '../identity/sign-in-failures.ts';
 import type { TokenUses } from '../identity/token-uses.ts';
 import type { Tokens } from '../identity/tokens.ts';
 import type { MailQueue } from '../mail/queue.ts';
@@ -35,6 +36,7 @@ export interface Ports {
   /** What API tokens can be allowed. */
   readonly scopes: readonly ScopeEntry[];
   readonly tokenUses: TokenUses;
+  readonly signInFailures: SignInFailures;
   readonly mail: MailQueue;
   readonly evidence: Evidence;
   /** Actions that operations declare. */

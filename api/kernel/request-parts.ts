@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import type { Context } from 'koa';
 import type { SourceOf } from '../../schemas/source-address.ts';
+import { isSecure } from '../identity/cookies.ts';
 import { hasBody, readJson, saysJson } from './json-body.ts';
 import type { Operation, RequestFacts } from './operation.ts';
 
@@ -24,17 +25,21 @@ export const queryOf = (text: string): Record<string, unknown> => {
   return query;
 };
 
-export const factsOf = (context: Context, addressOf: SourceOf): RequestFacts => ({
+export const factsOf = (context: Context, addressOf: SourceOf, publicUrl: string | undefined): RequestFacts => ({
   requestId: context.state['requestId'] as string,
-  get address() {
-    const forwardedFor = context.req.headers['x-forwarded-for'];
-    return addressOf(context.req.socket.remoteAddress, forwardedFor === undefined ? undefined : String(forwardedFor));
-  },
+  address: sourceOf(context.req, addressOf),
   userAgent: context.get('user-agent'),
   host: context.req.headers.host ?? '',
+  secure: isSecure(publicUrl, context.req.headers.host ?? ''),
   header: (name) => context.get(name),
   reply: (name, value) => context.append(name, value),
   redirect(location) {
     context.state['location'] = location;
   },
 });
+
+/** Read at once: a socket that was closed knows no address, and what is recorded after the answer names it. */
+const sourceOf = ({ headers, socket }: IncomingMessage, addressOf: SourceOf): string => {
+  const forwardedFor = headers['x-forwarded-for'];
+  return addressOf(socket.remoteAddress, forwardedFor === undefined ? undefined : String(forwardedFor));
+};

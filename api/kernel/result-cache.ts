@@ -3,6 +3,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import { canonicalJson } from '../audit/canonical-json.ts';
 import type { Caller } from '../identity/caller.ts';
+import { ClientLeftError } from './time-budget.ts';
 
 /** What makes two questions the same one. */
 export interface Question {
@@ -57,8 +58,10 @@ export const makeResultCache = (counters: Counters, clock: Clock): ResultCache =
         const ageMs = clock.now() - Number(known.slice(0, end));
         return { text: known.slice(end + 1), state: 'hit', ageSeconds: Math.max(0, Math.floor(ageMs / 1000)) };
       }
-      const other = refresh ? undefined : running.get(key);
-      if (other !== undefined) return { text: await other, state: 'shared', ageSeconds: 0 };
+      for (let other = running.get(key); other !== undefined && !refresh; other = running.get(key)) {
+        const text = await unlessLeft(other);
+        if (text !== undefined) return { text, state: 'shared', ageSeconds: 0 };
+      }
       const mine = anew(key, ttlMs, run).finally(() => {
         if (running.get(key) === mine) running.delete(key);
       });
@@ -66,6 +69,16 @@ export const makeResultCache = (counters: Counters, clock: Clock): ResultCache =
       return { text: await mine, state: 'miss', ageSeconds: 0 };
     },
   };
+};
+
+/** `undefined` when the client whose request it was left: those who waited with it ask anew. */
+const unlessLeft = async (running: Promise<string>): Promise<string | undefined> => {
+  try {
+    return await running;
+  } catch (error) {
+    if (error instanceof ClientLeftError) return undefined;
+    throw error;
+  }
 };
 
 /** Who somebody is does not matter, all else of the caller does: a right that is added later keeps answers apart by itself. */

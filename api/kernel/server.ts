@@ -19,6 +19,7 @@ import { bodyOf, factsOf, queryOf } from './request-parts.ts';
 import { makeResultCache, type ResultCache } from './result-cache.ts';
 import { makeRouter, type Router } from './router.ts';
 import { refuseOtherTenant, tenantNamedIn } from './tenant-rule.ts';
+import { ClientLeftError, withinBudget } from './time-budget.ts';
 
 export interface ApiServerOptions {
   readonly operations: readonly Operation[];
@@ -36,6 +37,9 @@ export interface ApiServer {
   /** From now on connections are closed after their answer. */
   drain(): void;
 }
+
+/** The status of requests whose client left before the answer, as other servers count them. */
+const clientLeft = '499';
 
 /** Paths that belong to the API or to somebody else; all others are the dashboard's. */
 const reserved = new Set(['api', 'auth', 'otlp', 'ws', 'healthz', 'readyz', 'metrics']);
@@ -71,7 +75,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     { tenantId, ...params }: Record<string, string>,
   ): Promise<void> => {
     const query = queryOf(context.request.querystring);
-    const request = factsOf(context, addressOf);
+    const request = factsOf(context, addressOf, ports.settings.PUBLIC_URL);
     const caller = await callerOf(context.req, operation, request.address, { ports, limits });
     if (caller !== undefined) {
       refuseOtherTenant(caller.tenantId, tenantId);
@@ -83,9 +87,13 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     if (caller !== undefined) refuseOtherTenant(caller.tenantId, tenantNamedIn(body));
     const change = changesOf(ports, { caller, actions: operation.audit, request });
     // Operations without a session declare so, and their handlers read no caller.
-    const raw: RawInput = { caller: caller as Caller, params, query, body, request, change };
-    const run = (): Promise<unknown> => runToText(operation, raw, options);
-    const sent = operation.cache === undefined ? await run() : await remembered(context, results, operation, raw, run);
+    const asked = { caller: caller as Caller, params, query, body, request, change };
+    const run = (): Promise<unknown> =>
+      withinBudget({ response: context.res, operation, ports }, (signal, bounded) =>
+        runToText(operation, { ...asked, signal }, { ...options, ports: bounded }),
+      );
+    const sent =
+      operation.cache === undefined ? await run() : await remembered(context, results, operation, asked, run);
     sendAnswer(context, operation, sent, ports);
     const location = context.state['location'] as string | undefined;
     if (location !== undefined) sendElsewhere(context, location);
@@ -96,21 +104,18 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
   const app = new Koa();
   app.use(async (context) => {
     const started = performance.now();
-    const requestId = randomUUID();
-    context.state['requestId'] = requestId;
-    context.set('X-Request-Id', requestId);
-    context.set('X-Content-Type-Options', 'nosniff');
-    context.set('Cache-Control', 'no-store');
+    const requestId = named(context);
     if (draining) context.set('Connection', 'close');
     inFlight++;
     context.res.once('close', () => inFlight--);
-    try {
-      await answer(context);
-    } catch (error) {
-      refuse(context, apiErrorOf(error), requestId, ports);
-    }
+    let left = false;
+    await answer(context).catch((error: unknown) => {
+      left = error instanceof ClientLeftError;
+      if (!left) refuse(context, apiErrorOf(error), requestId, ports);
+    });
     const operation = (context.state['operation'] as string | undefined) ?? 'none';
-    metrics.add('oiq_api_requests_total', 1, { operation, status: String(context.status) });
+    const status = left ? clientLeft : String(context.status);
+    metrics.add('oiq_api_requests_total', 1, { operation, status });
     metrics.observe('oiq_api_duration_seconds', (performance.now() - started) / 1000, { operation });
   });
   // A client that goes away is not news, and everything else was answered above.
@@ -124,6 +129,16 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
       draining = true;
     },
   };
+};
+
+/** Gives a request its id, and its answer what all answers have. */
+const named = (context: Koa.Context): string => {
+  const requestId = randomUUID();
+  context.state['requestId'] = requestId;
+  context.set('X-Request-Id', requestId);
+  context.set('X-Content-Type-Options', 'nosniff');
+  context.set('Cache-Control', 'no-store');
+  return requestId;
 };
 
 const routerOf = (operations: readonly Operation[]): Router<Operation> => {
@@ -148,7 +163,7 @@ const remembered = async (
   context: Koa.Context,
   results: ResultCache,
   { operationId, cache }: Operation,
-  { caller, params, query, body }: RawInput,
+  { caller, params, query, body }: Omit<RawInput, 'signal'>,
   run: () => Promise<unknown>,
 ): Promise<string> => {
   const options = { ttlMs: cache?.ttlMs ?? 0, refresh: /\bno-cache\b/i.test(context.get('cache-control')) };

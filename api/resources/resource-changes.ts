@@ -20,17 +20,6 @@ interface Outcome<Document> {
   readonly changed: boolean;
 }
 
-/** Ends a transaction in which nothing was to be written: there is nothing to record either. */
-class Unchanged<Document> extends Error {
-  readonly outcome: Outcome<Document>;
-
-  constructor(outcome: Outcome<Document>) {
-    super('nothing changed');
-    this.name = 'Unchanged';
-    this.outcome = outcome;
-  }
-}
-
 /** Runs a write in its transaction, and what follows from it after the commit. */
 const write = async <Document extends object>(
   form: Form<Document>,
@@ -38,17 +27,12 @@ const write = async <Document extends object>(
   ports: Ports,
   work: (writer: ResourceWriter<Document>, scope: ChangeScope) => Promise<Outcome<Document & Stored>>,
 ): Promise<Outcome<Document & Stored>> => {
-  let outcome: Outcome<Document & Stored>;
-  try {
-    outcome = await change(async (scope) => {
-      const done = await work(writerOf(form.written, scope, caller), scope);
-      if (!done.changed) throw new Unchanged(done);
-      return done;
-    });
-  } catch (error) {
-    if (error instanceof Unchanged) return error.outcome as Outcome<Document & Stored>;
-    throw error;
-  }
+  const outcome = await change(async (scope) => {
+    const done = await work(writerOf(form.written, scope, caller), scope);
+    if (!done.changed) scope.unchanged();
+    return done;
+  });
+  if (!outcome.changed) return outcome;
   await form.after(outcome, { caller, ports });
   return outcome;
 };

@@ -15,6 +15,7 @@ export type Identity = z.output<typeof Identity>;
 export const identities = defineCollection<Identity>({
   name: 'identities',
   uniqueEverywhere: [['issuer', 'subject']],
-  indexes: [['userId']],
+  // Of one issuer there may be everybody's.
+  indexes: [['subject'], ['userId']],
 });
 export const identitiesTenant = platformTenant;

@@ -22,5 +22,8 @@ export const Session = z.strictObject({
 });
 export type Session = z.output<typeof Session>;
 
-export const sessions = defineCollection<Session>({ name: 'sessions', indexes: [['userId'], ['expiresAt']] });
+export const sessions = defineCollection<Session>({
+  name: 'sessions',
+  indexes: [['userId'], ['expiresAt'], ['tenantId']],
+});
 export const sessionsTenant = platformTenant;

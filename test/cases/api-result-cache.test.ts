@@ -3,6 +3,7 @@ import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import type { Caller } from '../../api/identity/caller.ts';
 import { makeResultCache, type Question } from '../../api/kernel/result-cache.ts';
+import { ClientLeftError } from '../../api/kernel/time-budget.ts';
 
 const caller = {
   tenantId: 'a',
@@ -95,6 +96,22 @@ test('a failure is not remembered', async (t) => {
   const failing = () => cache.answer(question, ttl, () => Promise.reject(new Error('away')));
   await t.throwsAsync(failing, { message: 'away' });
   t.is((await ask(question)).state, 'miss');
+});
+
+test('who asks the same as somebody who leaves is answered all the same, by one execution', async (t) => {
+  const { cache, ask, runs } = setUp();
+  const begun = Promise.withResolvers<string>();
+  const first = cache.answer(question, ttl, () => begun.promise);
+  await new Promise(setImmediate);
+  const others = [ask(question), ask(question), ask(question)];
+  await new Promise(setImmediate);
+  begun.reject(new ClientLeftError());
+  await t.throwsAsync(first, { instanceOf: ClientLeftError });
+  t.deepEqual(
+    (await Promise.all(others)).map(({ text }) => text),
+    ['answer 1', 'answer 1', 'answer 1'],
+  );
+  t.is(runs(), 1);
 });
 
 test('an answer that is very long is not kept', async (t) => {

@@ -63,6 +63,13 @@ test('addresses in private networks are refused, however they are written', asyn
     '[fe80::1]',
     '[64:ff9b::7f00:1]',
     '[2002:7f00:1::]',
+    '[::127.0.0.1]',
+    '[::808:808]',
+    '[100::1]',
+    '[3fff::1]',
+    '[4000::1]',
+    '[fec0::1]',
+    '[2001:db8::1]',
     'localhost',
   ]; // prettier-ignore
   for (const host of hosts)
@@ -86,6 +93,18 @@ test('a name is refused when any of its addresses is private', async (t) => {
       { instanceOf: OutboundError, message: /private network/ },
       String(addresses),
     );
+});
+
+test('a name that is not known is refused as one that lies in a private network', async (t) => {
+  const failing = (code: string): typeof lookup =>
+    ((_name: string, _options: object, done: (error: Error) => void) =>
+      setImmediate(() => done(Object.assign(new Error(`getaddrinfo ${code}`), { code })))) as unknown as typeof lookup;
+  const messageOf = async (resolve: typeof lookup): Promise<string> =>
+    (await t.throwsAsync(openOutbound({ resolve }).fetch('http://name.example/'))).message;
+  const ofPrivate = await messageOf(names(['10.0.0.1']));
+  for (const resolve of [names([]), names(['fd00::1']), failing('ENOTFOUND'), failing('EAI_AGAIN')])
+    t.is(await messageOf(resolve), ofPrivate);
+  t.is(await messageOf(names(['2001:db8::1'])), ofPrivate);
 });
 
 test('what was resolved and checked is what is connected to', async (t) => {

@@ -80,7 +80,7 @@ const asked = (tenantId: string, plan = 'Large') => {
     if (operation === undefined) throw new Error(`there is no ${method}`);
     const headers: Record<string, string> = {};
     const request = {
-      ...{ requestId: 'r1', address: '192.0.2.1', userAgent: '', host: '' },
+      ...{ requestId: 'r1', address: '192.0.2.1', userAgent: '', host: '', secure: true },
       header: (name: string) => (name === 'if-match' ? ifMatch : ''),
       reply(name: string, value: string) {
         headers[name] = value;
@@ -90,7 +90,15 @@ const asked = (tenantId: string, plan = 'Large') => {
     const ports = { documents, clock, secretBox: box } as unknown as Ports;
     const change = changesOf(ports, { caller: caller as Caller, actions: operation.audit, request });
     const params = id === undefined ? {} : { id };
-    const raw = { caller: caller as Caller, params, query: {}, body, request, change };
+    const raw = {
+      caller: caller as Caller,
+      params,
+      query: {},
+      body,
+      request,
+      signal: new AbortController().signal,
+      change,
+    };
     // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
     const answer = (await operation.run(raw, ports)) as any;
     operation.response.parse(answer);

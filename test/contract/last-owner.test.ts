@@ -33,6 +33,7 @@ const run = async (documents: Documents, operation: DeclaredOperation, tenantId:
     address: '',
     userAgent: '',
     host: '',
+    secure: true,
     header: () => '',
     reply: () => {},
     redirect: () => {},
@@ -40,9 +41,12 @@ const run = async (documents: Documents, operation: DeclaredOperation, tenantId:
   const change = changesOf({ documents, clock }, { caller, actions: operation.audit, request });
   const directory = { learn: () => {}, forget: () => {} };
   try {
-    await operation.run({ caller, params: { id }, query: {}, body, request, change }, {
-      ...{ documents, clock, directory },
-    } as unknown as Ports);
+    await operation.run(
+      { caller, params: { id }, query: {}, body, request, change, signal: new AbortController().signal },
+      {
+        ...{ documents, clock, directory, scopes: [] },
+      } as unknown as Ports,
+    );
     return 200;
   } catch (error) {
     if (error instanceof ApiError) return error.status;

@@ -74,3 +74,17 @@ test('every parameter of every query', async (t) => {
   t.log(`${asked} queries`);
   t.deepEqual(failures, []);
 });
+
+test('a parameter that an operation does not declare is refused, also where it declares none', async (t) => {
+  const failures: string[] = [];
+  for (const operation of built.filter(({ query }) => query === undefined || isStrict(query)))
+    for (const [path, text] of [
+      ['unheard-of', 'unheard-of=1'],
+      ['tenantId[]', 'tenantId[]=b'],
+      ['__proto__', '__proto__=x'],
+    ] as const) {
+      const answer = await harness.ask(operation.method, `${pathOf(operation, {})}?${text}`);
+      if (!names(answer, path)) failures.push(told(operation, text, answer));
+    }
+  t.deepEqual(failures, []);
+});

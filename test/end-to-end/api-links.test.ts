@@ -66,10 +66,8 @@ test.serial(
     const token = tokenIn(mail);
     for (const [word, problem] of [
       ['short', /12/],
-      ['editor@b.example', /e-mail/],
-      ['aaaaaaaaaaaaaaaa', /repeat/],
-      ['password12345', /commonest/],
-      ['oiq-oiq-oiq-2026', /product/],
+      ['editor@b.example', /guessed soon/],
+      ['password12345', /guessed soon/],
     ] as const) {
       const weak = await post('/auth/reset-password', { token, password: word });
       t.is(weak.status, 400, word);

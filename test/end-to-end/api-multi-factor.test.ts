@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { generateSync } from 'otplib';
+import { hashPassword } from '../../api/identity/password.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
+import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
 import { type Answer, type Harness, password, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -28,6 +30,14 @@ const login = (email: string, code?: string, secretWord = password): Promise<Ans
 
 const post = (token: string, path: string, body?: unknown, method = 'POST'): Promise<Answer> =>
   harness.ask(method, `/auth/mfa${path}`, { as: `token ${token}`, body });
+
+/** What was written to somebody. */
+const toldTo = (address: string): string[] => {
+  const path = join(harness.directory, 'outbox.jsonl');
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
+  const mails = lines.map((line) => JSON.parse(line) as { to: string; text: string });
+  return mails.filter(({ to }) => to === address).map(({ text }) => text);
+};
 
 interface Enrolled {
   readonly token: string;
@@ -145,15 +155,9 @@ test.serial(
     const { recoveryCodes, secret, token } = await enroll(t, 'editor@b.example');
     t.is((await login('editor@b.example', recoveryCodes[0])).status, 200);
     t.is((await post(token, '', { password, code: codeAt(secret) }, 'DELETE')).status, 200);
-    const told = (): string[] => {
-      const path = join(harness.directory, 'outbox.jsonl');
-      const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
-      const mails = lines.map((line) => JSON.parse(line) as { to: string; text: string });
-      return mails.filter(({ to }) => to === 'editor@b.example').map(({ text }) => text);
-    };
     const deadline = Date.now() + 100_000;
-    while (told().length < 3 && Date.now() < deadline) await sleep(20);
-    const texts = told().join('\n');
+    while (toldTo('editor@b.example').length < 3 && Date.now() < deadline) await sleep(20);
+    const texts = toldTo('editor@b.example').join('\n');
     for (const happened of [/was set up/, /recovery code/, /turned off/]) t.regex(texts, happened);
   },
 );
@@ -211,4 +215,30 @@ test.serial('another user’s sealed secret opens nothing', async (t) => {
   const copied = { secret: theirs?.secret ?? '', confirmedAt: new Date(nowMs).toISOString(), lastTimeStep: 0 };
   await enrolments.insert({ id: mine, ...copied, recoveryCodes: [] });
   t.is((await login('auditor@b.example', codeAt(secret))).status, 401);
+});
+
+test.serial('changing the password asks for a code where multi-factor is on, and tells the user by mail', async (t) => {
+  const email = 'changing@a.example';
+  const somebody = { email, name: '', passwordHash: await hashPassword(password), disabled: false };
+  const { id } = await harness.documents.of(usersTenant).collection(users).insert(somebody);
+  await harness.documents.of('a').collection(memberships).insert({ id, role: 'viewer' });
+  const { secret, token } = await enroll(t, email);
+  const newPassword = 'nineteen red lanterns';
+  const change = (more: object): Promise<Answer> =>
+    harness.ask('POST', '/auth/change-password', {
+      as: `token ${token}`,
+      body: { currentPassword: password, newPassword, ...more },
+    });
+  const without = await change({});
+  t.deepEqual([without.status, without.body.error], [401, 'MFA_REQUIRED']);
+  const wrong = await change({ code: codeAt(secret, 9) });
+  t.deepEqual([wrong.status, wrong.body.details?.[0].path], [400, 'code']);
+  t.is((await change({ currentPassword: 'wrong', code: codeAt(secret) })).body.details?.[0].path, 'currentPassword');
+  t.is((await login(email, undefined, newPassword)).status, 401);
+  t.is((await change({ code: codeAt(secret) })).status, 200);
+  nowMs += 4 * stepMs;
+  t.is((await login(email, codeAt(secret), newPassword)).status, 200);
+  const deadline = Date.now() + 100_000;
+  while (toldTo(email).length < 2 && Date.now() < deadline) await sleep(20);
+  t.regex(toldTo(email).join('\n'), /password was changed/);
 });

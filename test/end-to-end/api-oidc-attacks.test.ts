@@ -101,7 +101,7 @@ test.serial(
     const exchanged = hostile.exchanges();
     for (const discovery of descriptions) t.is((await attempt({ discovery })).status, 503, JSON.stringify(discovery));
     t.is(hostile.exchanges(), exchanged);
-    for (const discovery of [{ token_endpoint: 'http://10.0.0.1/token' }, { jwks_uri: 'http://169.254.169.254/' }]) {
+    for (const discovery of [{ token_endpoint: 'https://10.0.0.1/token' }, { jwks_uri: 'https://169.254.169.254/' }]) {
       const page = await attempt({ discovery });
       t.is(page.status, 503, JSON.stringify(discovery));
       t.regex(page.body.message, /private network/);
@@ -114,6 +114,37 @@ const begun = async (browser: Browser): Promise<string> => {
   hostile.bend({});
   return (await browser.visit(start(), { stop: isCallback })).url;
 };
+
+const badEndpoints: readonly unknown[] = [
+  ...['javascript:alert(1)', 'data:text/html,x', 'ftp://idp.example/x', '/authorize', '', 'https://', 5, null, {}],
+  ...[
+    'http://idp.example/x',
+    'https://user@idp.example/x',
+    'https://idp.example/x#y',
+    `https://idp.example/${'x'.repeat(5000)}`,
+  ],
+];
+
+test.serial(
+  'a description with an endpoint that is no address of the web is refused when saved and when read',
+  async (t) => {
+    const { set, harness } = oidc;
+    for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'])
+      for (const value of badEndpoints) {
+        if (name === 'userinfo_endpoint' && value === null) continue;
+        const what = `${name} ${JSON.stringify(value).slice(0, 60)}`;
+        hostile.bend({});
+        t.is((await set('a', { issuer: hostile.issuer, domains })).status, 200);
+        hostile.bend({ discovery: { [name]: value } });
+        const read = await harness.ask('GET', '/auth/sso/oidc/start?organization=a', { as: 'nobody' });
+        t.deepEqual([read.status, read.body.error], [503, 'UNAVAILABLE'], what);
+        t.true(read.body.message.includes(name), read.body.message);
+        const saved = await set('a', { issuer: hostile.issuer, domains });
+        t.deepEqual([saved.status, saved.body.details?.[0].path], [400, 'issuer'], what);
+      }
+    hostile.bend({});
+  },
+);
 
 test.serial('an answer counts for ten minutes', async (t) => {
   t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);

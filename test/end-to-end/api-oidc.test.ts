@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
+import { identities, identitiesTenant } from '../../schemas/resources/identity.ts';
+import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
 import { type Answer, password } from './api-harness.ts';
 import { openBrowser } from './browser.ts';
@@ -232,6 +234,68 @@ test.serial(
     t.is(answer.status, 403, JSON.stringify(answer.body));
     t.is((await oidc.harness.ask('POST', '/auth/mfa/enroll', { as })).status, 403);
     t.is((await oidc.harness.ask('POST', '/auth/switch-tenant', { as, body: { organizationId: 'a' } })).status, 200);
+  },
+);
+
+test.serial(
+  'a session that a provider vouched for sees and ends nothing of other organizations, and makes none',
+  async (t) => {
+    await oidc.set('a');
+    const { harness } = oidc;
+    // Somebody whose own organization is b, and who linked the provider of a.
+    const email = 'viewer@b.example';
+    const { items } = await harness.documents.of(usersTenant).collection(users).list({ filter: { email } });
+    const userId = items[0]?.id ?? '';
+    const inB = `token ${await harness.signIn(email)}` as const;
+    await harness.documents.of('a').collection(memberships).insert({ id: userId, role: 'admin' });
+    const linked = { issuer: oidc.provider.issuer, subject: 'vic', userId };
+    await harness.documents.of(identitiesTenant).collection(identities).insert(linked);
+    const sessionInB = (await harness.ask('GET', '/auth/session', { as: inB })).body.sessionId;
+    const browser = openBrowser();
+    await oidc.provider.accounts({ vic: verified('vic@corp.example') });
+    await oidc.signIn('vic', 'organization=a', browser);
+    const as = `token ${browser.cookie(harness.url, 'oiq_token')}` as const;
+    const tenantsOf = async (asking: typeof as): Promise<string[]> => {
+      const { body } = await harness.ask('GET', '/auth/sessions', { as: asking });
+      return [...new Set<string>(body.items.map(({ tenant }: { tenant: { id: string } }) => tenant.id))].sort();
+    };
+    t.deepEqual(await tenantsOf(as), ['a']);
+    t.deepEqual(await tenantsOf(inB), ['a', 'b'], 'who signed in with the password sees all of theirs');
+    t.is((await harness.ask('DELETE', `/auth/sessions/${sessionInB}`, { as })).status, 404);
+    t.is((await harness.ask('GET', '/auth/session', { as: inB })).status, 200);
+    const places = await harness.ask('GET', '/api/organizations', { as });
+    t.deepEqual(
+      places.body.items.map(({ id }: { id: string }) => id),
+      ['a'],
+    );
+    const made = await harness.ask('POST', '/api/organizations', { as, body: { name: 'Mine' } });
+    t.is(made.status, 403);
+    t.regex(made.body.message, /identity provider/);
+  },
+);
+
+test.serial(
+  'an administrator whom a provider vouched for removes no second factor that guards another organization',
+  async (t) => {
+    const { harness } = oidc;
+    const browser = openBrowser();
+    await oidc.signIn('vic', 'organization=a', browser);
+    const as = `token ${browser.cookie(harness.url, 'oiq_token')}` as const;
+    const people = harness.documents.of(usersTenant).collection(users);
+    const [vic] = (await people.list({ filter: { email: 'viewer@b.example' } })).items;
+    await harness.documents
+      .of('b')
+      .collection(memberships)
+      .update(vic?.id ?? '', { role: 'admin' });
+    const { id } = await people.insert({ email: 'both@b.example', name: '', passwordHash: null, disabled: false });
+    for (const tenant of ['a', 'b'])
+      await harness.documents.of(tenant).collection(memberships).insert({ id, role: 'viewer' });
+    const factor = { secret: 'x', confirmedAt: '2030-01-01T00:00:00.000Z', lastTimeStep: 0, recoveryCodes: [] };
+    await harness.documents
+      .of(multiFactorsTenant)
+      .collection(multiFactors)
+      .insert({ id, ...factor });
+    t.is((await harness.ask('DELETE', `/api/users/${id}/mfa`, { as })).status, 403);
   },
 );
 

@@ -1,11 +1,15 @@
 /** Sessions over the real server: what counts as one, what ends it, and what a browser may not be tricked into. */
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import test from 'ava';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
+import { refuseForeignPage } from '../../api/identity/cookies.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
 import { type Harness, password, startHarness } from './api-harness.ts';
 
+const asJson = { 'content-type': 'application/json' };
 let harness: Harness;
 const lines: unknown[] = [];
 test.before(async () => {
@@ -108,6 +112,56 @@ test('a write with the cookie needs a page of ours', async (t) => {
   t.is(await write({ 'sec-fetch-site': 'same-site' }), 403);
   t.is(await write({ origin: harness.url }), 501);
   t.is(await write({ 'sec-fetch-site': 'same-origin' }), 501);
+});
+
+/** What a test answers to a browser that names a host. */
+const cookiesFor = async (publicUrl: string | undefined, host: string): Promise<readonly string[]> => {
+  const environment: Record<string, string> = publicUrl === undefined ? {} : { OIQ_PUBLIC_URL: publicUrl };
+  const other = await startHarness({ sharing: harness, environment });
+  try {
+    const { hostname, port } = new URL(other.url);
+    const asked = request({ hostname, port, path: '/auth/login', method: 'POST', headers: { host, ...asJson } });
+    asked.end(JSON.stringify({ email: 'viewer@a.example', password }));
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    answer.resume();
+    return answer.headers['set-cookie'] ?? [];
+  } finally {
+    await other.close();
+  }
+};
+
+test('cookies are for TLS alone wherever the public address is https, whatever host a proxy names', async (t) => {
+  const cases: readonly (readonly [publicUrl: string | undefined, host: string, secure: boolean])[] = [
+    ['https://oiq.example.com', '127.0.0.1:8080', true],
+    ['https://oiq.example.com', 'oiq.example.com', true],
+    ['http://oiq.example.com', 'oiq.example.com', false],
+    [undefined, '127.0.0.1:8080', false],
+    [undefined, 'localhost:8080', false],
+    [undefined, 'oiq.example.com', true],
+  ];
+  for (const [publicUrl, host, secure] of cases) {
+    const cookies = await cookiesFor(publicUrl, host);
+    t.is(cookies.length, 2);
+    for (const cookie of cookies) t.is(/; Secure/.test(cookie), secure, `${publicUrl} ${host}: ${cookie}`);
+  }
+});
+
+test('an origin is ours with its scheme, where the public address is known', (t) => {
+  const isRefused = (origin: string, publicUrl?: string): boolean => {
+    try {
+      refuseForeignPage({ site: undefined, origin, host: 'oiq.example.com' }, publicUrl);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  const publicUrl = 'https://oiq.example.com/';
+  t.false(isRefused('https://oiq.example.com', publicUrl));
+  for (const origin of ['http://oiq.example.com', 'ftp://oiq.example.com', 'https://oiq.example.com:444', 'null'])
+    t.true(isRefused(origin, publicUrl), origin);
+  t.false(isRefused('https://oiq.example.com'));
+  t.false(isRefused('http://oiq.example.com'));
+  for (const origin of ['ftp://oiq.example.com', 'https://evil.example', 'null']) t.true(isRefused(origin), origin);
 });
 
 test('forged tokens are refused', async (t) => {

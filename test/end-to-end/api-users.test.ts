@@ -5,6 +5,7 @@ import { hashPassword } from '../../api/identity/password.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
 import { projects } from '../../schemas/resources/project.ts';
+import { noQuota } from '../../schemas/resources/quota.ts';
 import { sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import { memberships, type Role, roles, users, usersTenant } from '../../schemas/resources/user.ts';
 import { retentionPolicies } from '../../sinks/retention.ts';
@@ -83,7 +84,11 @@ test('users are found by address or name, of this organization only', async (t) 
   }
   t.true(seen.includes('editor@a.example') && !seen.includes('editor@b.example'));
   t.is(new Set(seen).size, seen.length);
-  t.is((await harness.ask('GET', '/api/users?search=a&sort=role')).status, 400);
+  t.deepEqual((await found('search=r@a.example&sort=-role&limit=1')).emails, ['viewer@a.example']);
+  t.is(
+    (await harness.ask('GET', `/api/users?cursor=${Buffer.from('users role|x|y').toString('base64url')}`)).status,
+    400,
+  );
 });
 
 test('what was read of a user can be edited and sent back, and never holds the password', async (t) => {
@@ -279,6 +284,44 @@ test('preferences are one’s own, in each organization, with defaults', async (
     t.is(refused.status, 400);
     t.is(refused.body.details[0].path, path);
   }
+});
+
+test.serial('a write that changes nothing makes no version and no record', async (t) => {
+  const { id } = await person({ a: 'viewer' });
+  const quota = { day: noQuota.day, month: noQuota.month };
+  const writes: readonly (readonly [method: string, path: string, same: object, other: object])[] = [
+    ['PATCH', '/api/account', {}, { timeZone: 'Europe/Zurich' }],
+    ['PUT', '/api/account/retention', { days: {} }, { days: { logs: 3 } }],
+    ['PUT', '/api/preferences', {}, { theme: 'dark' }],
+    ['PATCH', `/api/users/${id}`, {}, { role: 'editor', disabled: false }],
+    ['PUT', '/api/usage/quotas', quota, { ...quota, day: { ...quota.day, total: { warnBytes: 1, rejectBytes: 2 } } }],
+  ];
+  const chain = async (): Promise<number> => harness.documents.of('a').collection(auditRecords).count();
+  for (const [method, path, same, other] of writes) {
+    const write = (body: object): Promise<Answer> => harness.ask(method, path, { body });
+    // The first may set what was never set; the same again is nothing.
+    for (const body of [same, other]) {
+      const first = await write(body);
+      t.is(first.status, 200, path);
+      const records = await chain();
+      const again = await write(body);
+      t.is(again.status, 200, path);
+      t.is(again.headers.get('etag'), first.headers.get('etag'), path);
+      t.is(await chain(), records, `${method} ${path} ${JSON.stringify(body)}`);
+    }
+  }
+  await harness.ask('PATCH', '/api/account', { body: { timeZone: 'UTC' } });
+  await harness.ask('PUT', '/api/account/retention', { body: { days: {} } });
+});
+
+test('preferences are set a few times a second, not as often as all else', async (t) => {
+  const { email } = await person({ a: 'viewer' });
+  const as = `token ${await harness.signIn(email)}` as const;
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, () => harness.ask('PUT', '/api/preferences', { as, body: { theme: 'dark' } })),
+  );
+  t.deepEqual([...new Set(answers.map(({ status }) => status))].sort(), [200, 429]);
+  t.is((await harness.ask('GET', '/api/preferences', { as })).status, 200);
 });
 
 test('a new organization has its maker as Owner, a project, and the plan of the setting', async (t) => {

@@ -1,8 +1,10 @@
 /** What API tokens may do, asked of every operation: its own scope opens it, and nothing else does. */
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
+import { mayCall } from '../../api/identity/rights.ts';
 import { scopesOf } from '../../api/identity/scopes.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
+import { memberships, type Role, users, usersTenant } from '../../schemas/resources/user.ts';
 import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
 
 let harness: Harness;
@@ -32,7 +34,7 @@ const probe = ({ method, path }: Operation, as: `token ${string}`): Promise<Answ
 test('every operation that needs more than a session has one scope, and what only people do has none', (t) => {
   for (const operation of withSession) {
     const { scope, role, group, method } = operation;
-    if (role === 'session') t.is(scope, undefined, named(operation));
+    if (role === 'session' || operation.people) t.is(scope, undefined, named(operation));
     else t.true(scope === `${group}:read` || scope === `${group}:write`, named(operation));
     if (method === 'GET' && scope !== undefined) t.true(scope.endsWith(':read'), named(operation));
     if (operation.audit.length > 0 && method !== 'GET' && scope !== undefined)
@@ -58,7 +60,7 @@ test('a token with every scope but an operation’s own is refused by it', async
 test('a token with an operation’s scope alone is let in, where the role of its account is enough', async (t) => {
   const failures: string[] = [];
   const tokens = new Map<string, `token ${string}`>();
-  for (const operation of withSession.filter(({ role }) => role !== 'session' && role !== 'owner')) {
+  for (const operation of withSession.filter(({ scope, role }) => scope !== undefined && role !== 'owner')) {
     const scope = operation.scope ?? '';
     const as = tokens.get(scope) ?? (await tokenWith([scope]));
     tokens.set(scope, as);
@@ -67,4 +69,61 @@ test('a token with an operation’s scope alone is let in, where the role of its
       failures.push(`${named(operation)} ${status} ${body.message}`);
   }
   t.deepEqual(failures, []);
+});
+
+/** Somebody new in the organization. */
+const member = async (role: Role, disabled = false): Promise<string> => {
+  const email = `${crypto.randomUUID()}@people.example`;
+  const people = harness.documents.of(usersTenant).collection(users);
+  const { id } = await people.insert({ email, name: 'Somebody', passwordHash: null, disabled: false });
+  await harness.documents.of('a').collection(memberships).insert({ id, role, disabled });
+  return id;
+};
+const invite = (as: `token ${string}`, role: Role): Promise<Answer> =>
+  harness.ask('POST', '/api/users/invitations', { as, body: { email: `${crypto.randomUUID()}@a.example`, role } });
+
+test('no API token sets the identity provider, whatever its scopes', async (t) => {
+  const body = { enabled: false, issuer: 'https://idp.example', clientId: 'x', defaultRole: 'admin' };
+  const asked = { as: await tokenWith(everyScope), body };
+  const { status, body: answer } = await harness.ask('PUT', '/api/account/identity-provider', asked);
+  t.is(status, 403);
+  t.regex(answer.message, /somebody who signed in/);
+  t.is((await harness.ask('PUT', '/api/account/identity-provider', { body })).status, 200);
+});
+
+test('an API token makes nobody an Editor or Auditor whose rights go beyond its scopes', async (t) => {
+  const as = await tokenWith(['users:write']);
+  for (const role of ['viewer', 'editor', 'auditor'] as const) {
+    const { status, body } = await invite(as, role);
+    t.is(status, 403, role);
+    t.regex(body.message, new RegExp(`the role ${role} may do more than this API token, which lacks the scopes? `));
+  }
+  const auditor = operations.filter((operation) => mayCall('auditor', operation.role));
+  const covering = [...new Set(auditor.flatMap(({ scope }) => scope ?? [])), 'users:write'];
+  t.is((await invite(await tokenWith(covering), 'auditor')).status, 200);
+  t.is((await invite(await tokenWith(covering), 'viewer')).status, 200);
+  t.is((await invite(await tokenWith(covering), 'editor')).status, 403);
+  t.is((await invite(await tokenWith(everyScope), 'editor')).status, 200);
+  t.is((await invite(await tokenWith(everyScope), 'admin')).status, 403, 'a token makes nobody an Admin');
+});
+
+test('an API token changes nobody’s role to one beyond its scopes, and lets nobody in again, but keeps people out', async (t) => {
+  const as = await tokenWith(['users:write']);
+  const patch = async (id: string, body: object): Promise<number> =>
+    (await harness.ask('PATCH', `/api/users/${id}`, { as, body })).status;
+  const editor = await member('editor');
+  t.is(await patch(editor, { role: 'viewer' }), 403);
+  t.is(await patch(editor, { role: 'auditor' }), 403);
+  t.is(await patch(editor, { disabled: true }), 200);
+  t.is(await patch(editor, { disabled: false }), 403);
+  t.is((await harness.ask('DELETE', `/api/users/${editor}`, { as })).status, 200);
+});
+
+test('roles say which of them an API token may give', async (t) => {
+  const grantable = async (scopes: readonly string[]): Promise<string[]> => {
+    const { body } = await harness.ask('GET', '/api/roles', { as: await tokenWith(scopes) });
+    return body.items.flatMap(({ id, grantable }: { id: string; grantable: boolean }) => (grantable ? [id] : []));
+  };
+  t.deepEqual(await grantable(['users:write']), []);
+  t.deepEqual(await grantable(everyScope), ['viewer', 'editor', 'auditor']);
 });

@@ -69,7 +69,7 @@ const newUser = async (email: string, { name, password }: Given, { passwords }: 
   if (name === undefined) throw invalid('name', 'say your name');
   const chosen = NewPassword.safeParse(password);
   if (!chosen.success) throw invalid('password', chosen.error.issues[0]?.message ?? 'choose a password');
-  refuseGuessable(chosen.data, email);
+  await refuseGuessable(chosen.data, email);
   return { email, name, passwordHash: await passwords.hash(chosen.data), disabled: false };
 };
 

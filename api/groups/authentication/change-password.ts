@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { users, usersTenant } from '../../../schemas/resources/user.ts';
+import { signInChangedLetter } from '../../identity/accounts/letters.ts';
 import { personOf } from '../../identity/caller.ts';
 import { NewPassword } from '../../identity/password.ts';
 import { refuseGuessable } from '../../identity/password-rules.ts';
+import { requireCode } from '../../identity/second-factor.ts';
 import { removeSessions } from '../../identity/sessions.ts';
 import { countAttempt } from '../../identity/sign-in-attempts.ts';
 import { ApiError, invalid } from '../../kernel/errors.ts';
@@ -13,28 +15,36 @@ export const changePassword = defineOperation({
   method: 'POST',
   path: '/auth/change-password',
   operationId: 'changePassword',
-  summary: 'Current and new password; ends my other sessions',
+  summary: 'Current and new password (and code where multi-factor is on); ends my other sessions, and tells me by mail',
   role: 'session',
   audit: 'user.change-password',
-  body: z.strictObject({ currentPassword: z.string().min(1).max(1024), newPassword: NewPassword }),
+  body: z.strictObject({
+    currentPassword: z.string().min(1).max(1024),
+    newPassword: NewPassword,
+    code: z.string().max(32).optional().describe('Of the authenticator, or a recovery code, where multi-factor is on'),
+  }),
   maxBodyBytes: 16 * 1024,
   response: z.strictObject({ endedSessions: z.int() }),
   async handler({ caller, body, request, change }, ports) {
-    const { directory, passwords } = ports;
+    const { directory, mail, passwords, settings } = ports;
     const { user, userId, sessionId } = personOf(caller);
     const attempt = await countAttempt(ports, request.address, user.email);
     if (!(await passwords.verify(user.passwordHash, body.currentPassword)))
       throw invalid('currentPassword', 'is not your password');
     await attempt.succeeded();
     if (body.newPassword === body.currentPassword) throw invalid('newPassword', 'must not be the one you have');
-    refuseGuessable(body.newPassword, user.email, 'newPassword');
+    await refuseGuessable(body.newPassword, user.email, 'newPassword');
+    await requireCode(user.id, { code: body.code, request }, ports);
     const passwordHash = await passwords.hash(body.newPassword);
-    const { after, ended } = await change(async ({ of, record }) => {
+    const { after, ended } = await change(async (scope) => {
+      const { of, record } = scope;
       const stored = of(usersTenant).collection(users);
       const before = await stored.find(userId);
       if (before?.passwordHash !== user.passwordHash)
         throw new ApiError('CONFLICT', 'the password was changed elsewhere at this moment; sign in again');
       const changed = await stored.update(userId, { passwordHash });
+      const happened = 'Your password was changed, and your other sessions were ended.';
+      await mail.put(scope, signInChangedLetter(settings, user.email, happened));
       record({ id: userId, name: user.email, before, after: changed });
       return { after: changed, ended: await removeSessions({ of }, userId, { except: sessionId }) };
     });

@@ -14,9 +14,9 @@ export const endSession = defineOperation({
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   response: z.strictObject({}),
   async handler({ caller, params: { id }, change }, { documents, directory }) {
-    const { userId, user } = personOf(caller);
+    const { userId, user, provedBy } = personOf(caller);
     const session = await documents.of(sessionsTenant).collection(sessions).find(id);
-    if (session?.userId !== userId) throw notFound('session');
+    if (session?.userId !== userId || (provedBy ?? session.tenantId) !== session.tenantId) throw notFound('session');
     await change(async ({ of, record }) => {
       await of(sessionsTenant).collection(sessions).delete(id);
       record({ id, name: user.email, tenantId: session.tenantId });

@@ -21,7 +21,8 @@ export const listSessions = defineOperation({
   method: 'GET',
   path: '/auth/sessions',
   operationId: 'listSessions',
-  summary: 'My live sessions, the last used first',
+  summary:
+    'My live sessions, the last used first; one that an organization’s identity provider opened shows that organization’s only',
   role: 'session',
   query: z.strictObject({
     limit: z.coerce.number().int().min(1).max(1000).default(100),
@@ -29,8 +30,9 @@ export const listSessions = defineOperation({
   }),
   response: z.strictObject({ items: z.array(SessionView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, { documents, directory, clock }) {
-    const { userId, sessionId } = personOf(caller);
-    const filter = { userId, expiresAt: { $gt: new Date(clock.now()).toISOString() } };
+    const { userId, sessionId, provedBy } = personOf(caller);
+    const where = provedBy === undefined ? { userId } : { userId, tenantId: provedBy };
+    const filter = { ...where, expiresAt: { $gt: new Date(clock.now()).toISOString() } };
     const page = await documents
       .of(sessionsTenant)
       .collection(sessions)

@@ -6,7 +6,6 @@ import { checkSecondFactor } from '../../identity/second-factor.ts';
 import { unauthenticated } from '../../identity/session.ts';
 import { beginSession } from '../../identity/sessions.ts';
 import { countAttempt } from '../../identity/sign-in-attempts.ts';
-import { recordFailure } from '../../identity/sign-in-failures.ts';
 import type { Change } from '../../kernel/changes.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -28,14 +27,14 @@ export const login = defineOperation({
   maxBodyBytes: 16 * 1024,
   response: SignedIn,
   async handler({ body, request, change }, ports) {
-    const { directory, passwords } = ports;
+    const { directory, passwords, signInFailures } = ports;
     const email = body.email.trim().toLowerCase();
     const attempt = await countAttempt(ports, request.address, email);
     const user = directory.userByEmail(email);
     const right = await passwords.verify(user?.passwordHash, body.password);
     const [organization] = user === undefined ? [] : directory.organizationsOf(user.id);
     if (!right || user === undefined || user.disabled) {
-      if (user !== undefined && organization !== undefined) recordFailure(user, organization.id, change, ports);
+      signInFailures.refused({ email, user, tenantId: organization?.id, change });
       throw unauthenticated('the e-mail address or the password is wrong');
     }
     if (organization === undefined) throw new ApiError('FORBIDDEN', 'this user belongs to no organization');
@@ -43,7 +42,7 @@ export const login = defineOperation({
     try {
       shownBy = await checkSecondFactor({ user, code: body.code, request }, ports);
     } catch (error) {
-      if (body.code !== undefined) recordFailure(user, organization.id, change, ports);
+      if (body.code !== undefined) signInFailures.refused({ email, user, tenantId: organization.id, change });
       throw error;
     }
     await attempt.succeeded();

@@ -19,7 +19,7 @@ export const logout = defineOperation({
       record({ id: sessionId, name: user.email });
     });
     directory.forget(sessions, sessionsTenant, sessionId);
-    for (const cookie of endedCookies(request.host)) request.reply('Set-Cookie', cookie);
+    for (const cookie of endedCookies(request)) request.reply('Set-Cookie', cookie);
     return {};
   },
 });

@@ -23,7 +23,7 @@ export const confirmMultiFactor = defineOperation({
   }),
   response: RecoveryCodes,
   async handler({ caller, body, request, change }, ports) {
-    const { user, sessionId } = personOf(caller);
+    const { user, sessionId, provedBy } = personOf(caller);
     const enrolment = await enrolmentOf(user.id, ports);
     if (enrolment === undefined)
       throw new ApiError('CONFLICT', 'nothing is enrolled; call POST /auth/mfa/enroll first');
@@ -42,7 +42,8 @@ export const confirmMultiFactor = defineOperation({
       const happened = 'A second factor was set up: signing in needs a code from now on.';
       await ports.mail.put(scope, signInChangedLetter(ports.settings, user.email, happened));
       scope.record({ id: user.id, name: user.email, before: { on: false }, after: { on: true } });
-      return body.endOtherSessions ? removeSessions(scope, user.id, { except: sessionId }) : [];
+      const where = provedBy === undefined ? {} : { tenantId: provedBy };
+      return body.endOtherSessions ? removeSessions(scope, user.id, { except: sessionId, ...where }) : [];
     });
     ports.directory.forget(sessions, sessionsTenant, ...ended);
     return { recoveryCodes: [...codes.shown] };

@@ -2,7 +2,6 @@ import { generateSecret, generateURI } from 'otplib';
 import { renderSVG } from 'uqr';
 import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
-import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { personOf } from '../../identity/caller.ts';
 import { sealedFor } from '../../identity/multi-factor-codes.ts';
 import { ApiError } from '../../kernel/errors.ts';
@@ -20,11 +19,10 @@ export const enrollMultiFactor = defineOperation({
     uri: z.string().describe('otpauth://'),
     qrCode: z.string().describe('The URI as an SVG picture, as a data: URI'),
   }),
-  async handler({ caller, change }, { secretBox, documents }) {
-    const { user, sessionId } = personOf(caller);
-    const session = await documents.of(sessionsTenant).collection(sessions).find(sessionId);
+  async handler({ caller, change }, { secretBox }) {
+    const { user, provedBy } = personOf(caller);
     // One organization's provider must not decide how the user signs in to the others.
-    if (session?.provedBy !== undefined)
+    if (provedBy !== undefined)
       throw new ApiError(
         'FORBIDDEN',
         'this session began at an identity provider, whose second factor counts; sign in with the password to set one up here',

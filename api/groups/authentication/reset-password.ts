@@ -34,7 +34,7 @@ export const resetPassword = defineOperation({
     const token = await findToken(documents, body.token, ['reset-password'], clock.now());
     const stored = documents.of(usersTenant).collection(users);
     const { email } = active(await stored.find(token.userId));
-    refuseGuessable(body.password, email);
+    await refuseGuessable(body.password, email);
     const passwordHash = await passwords.hash(body.password);
     const { user, ended } = await change(async ({ of, record }) => {
       await useToken({ of }, token);

@@ -4,6 +4,7 @@ import { QuotaState, quotaStates, readUsed } from '../../../queries/ledger/quota
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { noQuota, Quota, quotaId, quotaScopes, quotas, quotaWindows } from '../../../schemas/resources/quota.ts';
 import type { Caller } from '../../identity/caller.ts';
+import { hasAlready } from '../../kernel/changes.ts';
 import { ApiError, type Detail } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
@@ -29,11 +30,13 @@ const viewOf = async (
   return { day, month, asOf: iso(nowMs), states: quotaStates(quota, plan.limits, used, nowMs) };
 };
 
+/** Not given again from a cache, as other answers on usage are for five minutes: who looks at a quota that rejects changed it a moment ago. */
 export const getQuotas = defineOperation({
   method: 'GET',
   path: '/api/usage/quotas',
   operationId: 'getQuotas',
-  summary: 'Quotas of bytes a day and a month, with what is used of them and which of them warn or reject',
+  summary:
+    'Quotas of bytes a day and a month, with what is used of them now and which of them warn or reject; never cached',
   role: 'viewer',
   versions: 'shown',
   response: QuotaView,
@@ -57,10 +60,14 @@ export const setQuotas = defineOperation({
   response: QuotaView,
   async handler({ caller, body, request, change }, ports) {
     refuseUnreachable(body);
-    const after = await change(async ({ of, record }) => {
+    const after = await change(async ({ of, record, unchanged }) => {
       const collection = of(caller.tenantId).collection(quotas);
       const before = await collection.find(quotaId);
       requireVersion(before ?? unset, preconditionOf(request), { noun: 'quota', insists: false });
+      if (hasAlready(before ?? unset, body)) {
+        unchanged();
+        return before ?? unset;
+      }
       const written =
         before === undefined
           ? await collection.insert({ id: quotaId, ...body })

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
 import { OrganizationName } from '../../identity/accounts/names.ts';
+import { hasAlready } from '../../kernel/changes.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
@@ -34,12 +35,16 @@ export const patchAccount = defineOperation({
   response: Account,
   async handler({ caller, body, request, change }, ports) {
     const { tenantId, plan } = caller;
-    const organization = await change(async ({ of, record }) => {
+    const organization = await change(async ({ of, record, unchanged }) => {
       const stored = of(organizationsTenant).collection(organizations);
       const before = await stored.find(tenantId);
       if (before === undefined) throw notFound('organization');
       requireVersion(before, preconditionOf(request), { noun: 'organization', insists: false });
       const { name = before.name, timeZone = before.timeZone } = body;
+      if (hasAlready(before, { name, timeZone })) {
+        unchanged();
+        return before;
+      }
       const after = await stored.update(tenantId, { name, timeZone });
       record({ id: tenantId, name: after.name, before, after });
       return after;

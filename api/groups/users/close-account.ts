@@ -14,12 +14,12 @@ export const closeAccount = defineOperation({
   summary:
     'Close the organization (Owner only, confirmed by its name): access ends at once; for 30 days its operator can open it again, then everything in it is erased',
   role: 'admin',
+  people: true,
   audit: 'organization.close',
   body: z.strictObject({ name: z.string().max(256).describe('The organization’s name, to confirm') }),
   response: z.strictObject({ closedAt: z.iso.datetime(), eraseAt: z.iso.datetime() }),
   async handler({ caller, body, change }, { clock, directory, mail, settings }) {
-    if (caller.kind !== 'person' || caller.role !== 'owner')
-      throw new ApiError('FORBIDDEN', 'only an Owner, signed in, can close the organization');
+    if (caller.role !== 'owner') throw new ApiError('FORBIDDEN', 'only an Owner can close the organization');
     const { organization, ended } = await change(async (scope) => {
       const before = await scope.of(organizationsTenant).collection(organizations).find(caller.tenantId);
       if (before === undefined || before.disabled) throw notFound('organization');

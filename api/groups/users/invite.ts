@@ -6,6 +6,7 @@ import { invitationLetter } from '../../identity/accounts/letters.ts';
 import { EmailAddress } from '../../identity/accounts/names.ts';
 import { putToken } from '../../identity/accounts/one-time-tokens.ts';
 import { refuseGrant } from '../../identity/rights.ts';
+import { refuseGiving } from '../../identity/scopes.ts';
 import type { ChangeScope } from '../../kernel/changes.ts';
 import { ApiError, rateLimited } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -29,6 +30,7 @@ export const invite = defineOperation({
     const { clock, counters, mail, settings } = ports;
     const { tenantId, actor, organization } = caller;
     refuseGrant(caller, role);
+    refuseGiving(role, caller, ports.scopes);
     const { granted, retryAfterMs } = await counters.take(`invitations/${tenantId}`, ofTenant, 1);
     if (granted < 1) throw rateLimited('too many invitations at once; wait a moment', retryAfterMs);
     const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();

@@ -1,89 +1,78 @@
 import { z } from 'zod';
-import type { Documents } from '../../../schemas/ports/documents.ts';
-import { memberships, roles, users, usersTenant } from '../../../schemas/resources/user.ts';
-import { invalid } from '../../kernel/errors.ts';
+import { decodeCursor, encodeCursor } from '../../../queries/cursor.ts';
+import { memberships, roles } from '../../../schemas/resources/user.ts';
+import type { Member as Place } from '../../identity/directory.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { equals, type ListParameters, listParameters, readPage } from '../../resources/resource-list.ts';
-import { Member, memberOf, type Place } from './member.ts';
+import { equals, listParameters } from '../../resources/resource-list.ts';
+import { Member, memberOf } from './member.ts';
 
-const byMembership = {
-  filters: { role: equals('role', z.enum(roles)) },
-  searched: [],
-  sorts: ['createdAt', 'role'],
-} as const;
-/** Names and addresses are the users', in a collection of their own. */
-const byUser = { searched: ['email', 'name'], sorts: ['email'] } as const;
-
-interface Found {
-  readonly places: readonly Place[];
-  readonly nextCursor: string | null;
-}
-
-interface Asked {
-  readonly tenantId: string;
-  readonly query: ListParameters;
-  readonly now: string;
-}
-
-const placesByMembership = async (documents: Documents, { tenantId, query, now }: Asked): Promise<Found> => {
-  const members = documents.of(tenantId).collection(memberships);
-  const { items, nextCursor } = await readPage(members, byMembership, { query, now });
-  const people = documents.of(usersTenant).collection(users);
-  const places = await Promise.all(
-    items.map(async (membership) => {
-      const user = await people.find(membership.id);
-      return user === undefined ? [] : [{ membership, user }];
-    }),
-  );
-  return { places: places.flat(), nextCursor };
+/** What a list can be sorted by, and where that stands. */
+const sortedBy: Readonly<Record<string, (place: Place) => string>> = {
+  createdAt: ({ membership }) => membership.createdAt,
+  role: ({ membership }) => membership.role,
+  email: ({ user }) => user.email,
 };
 
-/** Members among the users who match. Most who match are members, where an installation has one organization. */
-const placesByUser = async (documents: Documents, { tenantId, query, now }: Asked): Promise<Found> => {
-  if (query.sort !== undefined) throw invalid('sort', 'found users are sorted by address: leave it out with search');
-  const people = documents.of(usersTenant).collection(users);
-  const members = documents.of(tenantId).collection(memberships);
-  const places: Place[] = [];
-  let { cursor } = query;
-  for (;;) {
-    // No more than what is missing, so that the cursor of the store is that of the answer.
-    const asked = { ...query, cursor, limit: query.limit - places.length };
-    const page = await readPage(people, byUser, { query: asked, now });
-    const found = await Promise.all(
-      page.items.map(async (user) => {
-        const membership = await members.find(user.id);
-        const wanted = query['role'] === undefined || membership?.role === query['role'];
-        return membership === undefined || !wanted ? [] : [{ membership, user }];
-      }),
-    );
-    places.push(...found.flat());
-    cursor = page.nextCursor ?? undefined;
-    if (cursor === undefined || places.length >= query.limit) return { places, nextCursor: page.nextCursor };
-  }
+interface Asked {
+  readonly role?: unknown;
+  readonly search?: unknown;
+  readonly sort?: unknown;
+  readonly limit: number;
+  readonly cursor?: unknown;
+}
+
+const matches = ({ user, membership }: Place, { role, search }: Asked): boolean => {
+  if (role !== undefined && membership.role !== role) return false;
+  if (typeof search !== 'string') return true;
+  const text = search.toLowerCase();
+  return user.email.includes(text) || user.name.toLowerCase().includes(text);
+};
+
+const compare = (left: string, right: string): number => (left === right ? 0 : left < right ? -1 : 1);
+
+/** One page of those who match, and its place for the next one. */
+const pageOf = (places: readonly Place[], asked: Asked): { page: readonly Place[]; nextCursor: string | null } => {
+  const sort = String(asked.sort ?? (asked.search === undefined ? 'createdAt' : 'email'));
+  const direction = sort.startsWith('-') ? -1 : 1;
+  const keyOf = sortedBy[sort.replace(/^-/, '')] ?? (() => '');
+  const kind = `users ${sort}`;
+  const after = asked.cursor === undefined ? undefined : decodeCursor(kind, String(asked.cursor), [/^.+$/, /^.+$/]);
+  const beyond = places.flatMap((place) => {
+    const [value, id] = [keyOf(place), place.user.id];
+    const order = after === undefined ? 1 : compare(value, after[0] ?? '') * direction || compare(id, after[1] ?? '');
+    return order > 0 && matches(place, asked) ? [{ place, value, id }] : [];
+  });
+  beyond.sort((left, right) => compare(left.value, right.value) * direction || compare(left.id, right.id));
+  const found = beyond.slice(0, asked.limit);
+  const last = beyond.length > found.length ? found.at(-1) : undefined;
+  return {
+    page: found.map(({ place }) => place),
+    nextCursor: last === undefined ? null : encodeCursor(kind, [last.value, last.id]),
+  };
 };
 
 export const listUsers = defineOperation({
   method: 'GET',
   path: '/api/users',
   operationId: 'listUsers',
-  summary: 'Users of the organization',
+  summary: 'Users of the organization; those who are found by search are sorted by address, unless told otherwise',
   role: 'admin',
-  query: listParameters(byMembership).extend({
-    search: z
-      .string()
-      .min(1)
-      .max(256)
-      .optional()
-      .describe('Text that occurs in address or name, in either case; found users are sorted by address'),
+  query: listParameters({
+    filters: { role: equals('role', z.enum(roles)) },
+    searched: ['email', 'name'],
+    sorts: Object.keys(sortedBy),
   }),
   response: z.strictObject({ items: z.array(Member), nextCursor: z.string().nullable() }),
-  async handler({ caller, query }, { documents, clock }) {
-    const parameters: ListParameters = { ...query, limit: Number(query.limit) };
-    const asked = { tenantId: caller.tenantId, query: parameters, now: new Date(clock.now()).toISOString() };
-    const { places, nextCursor } = await (query.search === undefined ? placesByMembership : placesByUser)(
-      documents,
-      asked,
+  async handler({ caller: { tenantId }, query }, { directory, documents }) {
+    const { page, nextCursor } = pageOf(directory.membersOf(tenantId), { ...query, limit: Number(query.limit) });
+    const members = documents.of(tenantId).collection(memberships);
+    // Memory says who they are; the store, which of them were changed or removed a moment ago.
+    const items = await Promise.all(
+      page.map(async ({ user }) => {
+        const membership = await members.find(user.id);
+        return membership === undefined ? [] : [await memberOf(documents, { user, membership })];
+      }),
     );
-    return { items: await Promise.all(places.map((place) => memberOf(documents, place))), nextCursor };
+    return { items: items.flat(), nextCursor };
   },
 });

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
 import { type Membership, memberships, roles, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
+import type { Member as Place } from '../../identity/directory.ts';
 import { notFound } from '../../kernel/errors.ts';
 
 /** A user in an organization. */
@@ -28,12 +29,6 @@ export const recordedMember = (user: User, { role, disabled = false }: Membershi
   role,
   disabled,
 });
-
-/** A place in an organization, and whose it is. */
-export interface Place {
-  readonly membership: Membership & Stored;
-  readonly user: User & Stored;
-}
 
 export const memberOf = async (documents: Pick<Documents, 'of'>, { membership, user }: Place): Promise<Member> => {
   const enrolment = await documents.of(multiFactorsTenant).collection(multiFactors).find(user.id);

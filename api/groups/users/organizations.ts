@@ -19,13 +19,15 @@ export const listOrganizations = defineOperation({
   method: 'GET',
   path: '/api/organizations',
   operationId: 'listOrganizations',
-  summary: 'Organizations that I belong to',
+  summary:
+    'Organizations that I belong to; to a session that an identity provider opened, the organization of that provider only',
   role: 'session',
   response: z.strictObject({ items: z.array(Place), nextCursor: z.null() }),
   async handler({ caller }, { directory, documents }) {
-    const { userId, tenantId } = personOf(caller);
+    const { userId, tenantId, provedBy } = personOf(caller);
     const items: z.output<typeof Place>[] = [];
     for (const { id, name, createdAt } of directory.organizationsOf(userId)) {
+      if (provedBy !== undefined && provedBy !== id) continue;
       const membership = await documents.of(id).collection(memberships).find(userId);
       if (membership !== undefined)
         items.push({ id, name, role: membership.role, current: id === tenantId, createdAt });
@@ -46,7 +48,12 @@ export const createOrganization = defineOperation({
   body: z.strictObject({ name: OrganizationName }),
   response: Place,
   async handler({ caller, body, change }, { counters, directory, settings }) {
-    const { userId, user } = personOf(caller);
+    const { userId, user, provedBy } = personOf(caller);
+    if (provedBy !== undefined)
+      throw new ApiError(
+        'FORBIDDEN',
+        'this session began at an organization’s identity provider; sign in with the password to create another organization',
+      );
     if (!settings.MORE_ORGANIZATIONS)
       throw new ApiError('FORBIDDEN', 'this installation does not let people create organizations');
     const { granted, retryAfterMs } = await counters.take(`organizations/${userId}`, ofUser, 1);

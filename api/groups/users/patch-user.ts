@@ -3,6 +3,7 @@ import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts'
 import { memberships, roles } from '../../../schemas/resources/user.ts';
 import { requireOwner } from '../../identity/accounts/owners.ts';
 import { refuseGrant } from '../../identity/rights.ts';
+import { refuseGiving } from '../../identity/scopes.ts';
 import { removeSessions } from '../../identity/sessions.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { preconditionOf, requireVersion } from '../../resources/preconditions.ts';
@@ -24,13 +25,20 @@ export const patchUser = defineOperation({
   }),
   serverOwned: serverOwnedOfMember,
   response: Member,
-  async handler({ caller, params, body, request, change }, { documents, directory }) {
+  async handler({ caller, params, body, request, change }, { documents, directory, scopes }) {
     const { tenantId } = caller;
     const { user, after, ended } = await change(async (scope) => {
       const { membership, user } = await findMember(scope, tenantId, params.id);
       requireVersion(membership, preconditionOf(request), { noun: 'user', insists: false });
       refuseGrant(caller, membership.role, body.role);
       const { role = membership.role, disabled = membership.disabled ?? false } = body;
+      const was = membership.disabled ?? false;
+      if (role === membership.role && disabled === was) {
+        scope.unchanged();
+        return { user, after: membership, ended: [] };
+      }
+      const isLetIn = was && !disabled;
+      if (role !== membership.role || isLetIn) refuseGiving(role, caller, scopes);
       const after = await scope.of(tenantId).collection(memberships).update(user.id, { role, disabled });
       const ended = disabled ? await removeSessions(scope, user.id, { tenantId }) : [];
       await requireOwner(scope, tenantId);

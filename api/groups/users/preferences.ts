@@ -1,6 +1,7 @@
 import { Preferences, preferences } from '../../../schemas/resources/preferences.ts';
 import { projects } from '../../../schemas/resources/project.ts';
 import { personOf } from '../../identity/caller.ts';
+import { hasAlready } from '../../kernel/changes.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
@@ -24,16 +25,22 @@ export const putPreferences = defineOperation({
   summary: 'Set how I want to see this organization; what is left out is as at first',
   role: 'session',
   audit: 'preferences.update',
+  // Everybody may, Viewers too, and each change is a record for ever.
+  limit: { rate: 1, burst: 20 },
   body: Preferences,
   response: Preferences,
   async handler({ caller, body, change }) {
     const { userId, user, tenantId } = personOf(caller);
-    return change(async ({ of, record }) => {
+    return change(async ({ of, record, unchanged }) => {
       const project = body.defaultProjectId;
       if (project !== null && (await of(tenantId).collection(projects).find(project)) === undefined)
         throw invalid('defaultProjectId', 'there is no such project in this organization');
       const stored = of(tenantId).collection(preferences);
       const before = await stored.find(userId);
+      if (hasAlready(chosenIn(before), body)) {
+        unchanged();
+        return body;
+      }
       const after = before ? await stored.replace(userId, body) : await stored.insert({ id: userId, ...body });
       record({ id: userId, name: user.email, before, after });
       return chosenIn(after);

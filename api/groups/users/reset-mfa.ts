@@ -48,7 +48,9 @@ const refuseElsewhere = async (
     if (id === caller.tenantId) continue;
     const members = of(id).collection(memberships);
     const theirs = await members.find(userId);
-    const own = caller.kind === 'person' ? await members.find(caller.userId) : undefined;
+    // Who was vouched for by one organization's provider is nobody in another.
+    const knownThere = caller.kind === 'person' && caller.provedBy === undefined;
+    const own = knownThere ? await members.find(caller.userId) : undefined;
     const isAbove = own !== undefined && !own.disabled && ['admin', 'owner'].includes(own.role);
     if (theirs === undefined || (isAbove && mayGrant({ role: own.role, kind: 'person' }, theirs.role))) continue;
     throw new ApiError(

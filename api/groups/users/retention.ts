@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import type { Plan } from '../../../schemas/resources/plan.ts';
+import { hasAlready } from '../../kernel/changes.ts';
 import { ApiError, type Detail, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
@@ -65,12 +66,17 @@ export const putRetention = defineOperation({
       const value = body.days[signal];
       return value === undefined || value === null ? [] : [[signal, value] as const];
     });
-    const organization = await change(async ({ of, record }) => {
+    const organization = await change(async ({ of, record, unchanged }) => {
       const stored = of(organizationsTenant).collection(organizations);
       const before = await stored.find(tenantId);
       if (before === undefined) throw notFound('organization');
       requireVersion(before, preconditionOf(request), { noun: 'organization', insists: false });
-      const after = await stored.update(tenantId, { retentionDays: Object.fromEntries(set) });
+      const retentionDays = Object.fromEntries(set);
+      if (hasAlready(before, { retentionDays })) {
+        unchanged();
+        return before;
+      }
+      const after = await stored.update(tenantId, { retentionDays });
       record({ id: tenantId, name: after.name, before, after });
       return after;
     });

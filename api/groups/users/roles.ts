@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Role, roles } from '../../../schemas/resources/user.ts';
 import { mayCall, mayGrant } from '../../identity/rights.ts';
+import { lackingFor } from '../../identity/scopes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 const summaries: Readonly<Record<Role, string>> = {
@@ -28,12 +29,12 @@ export const listRoles = defineOperation({
     ),
     nextCursor: z.null(),
   }),
-  handler: ({ caller }) => ({
+  handler: ({ caller }, { scopes }) => ({
     items: roles.map((id) => ({
       id,
       summary: summaries[id],
       includes: roles.filter((other) => mayCall(id, other)),
-      grantable: mayCall(caller.role, 'admin') && mayGrant(caller, id),
+      grantable: mayCall(caller.role, 'admin') && mayGrant(caller, id) && lackingFor(id, caller, scopes).length === 0,
     })),
     nextCursor: null,
   }),

@@ -25,6 +25,7 @@ export const setIdentityProvider = defineOperation({
   operationId: 'setIdentityProvider',
   summary: 'Set it; roles reach Admin. Domains are looked up in DNS each time it is saved',
   role: 'admin',
+  people: true,
   audit: 'identity-provider.update',
   body: ProviderBody,
   response: ProviderView,

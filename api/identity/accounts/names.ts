@@ -19,5 +19,6 @@ export const EmailAddress = z
   .string()
   .trim()
   .max(320)
+  .regex(/^[^@]{0,64}(?:@|$)/, 'has more than 64 characters before the @')
   .transform((text) => text.toLowerCase())
   .pipe(z.email('must be an e-mail address'));

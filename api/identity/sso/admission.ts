@@ -8,7 +8,6 @@ import { ApiError } from '../../kernel/errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { signInChangedLetter } from '../accounts/letters.ts';
 import { EmailAddress } from '../accounts/names.ts';
-import { recordFailure } from '../sign-in-failures.ts';
 import { domainOfEmail } from './domains.ts';
 import type { Claims } from './provider.ts';
 
@@ -52,7 +51,8 @@ export const admit = async (admitting: Admitting, ports: Ports): Promise<User & 
   const { tenantId, provider, claims, change } = admitting;
   const before = await find(admitting, ports.documents);
   const refused = (message: string): ApiError => {
-    if (before.user !== undefined) recordFailure(before.user, tenantId, change, ports);
+    const { user } = before;
+    if (user !== undefined) ports.signInFailures.refused({ email: user.email, user, tenantId, change });
     return forbidden(message);
   };
   if (before.identity !== undefined && (before.user === undefined || before.user.disabled))

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Counters } from '../../../schemas/ports/counters.ts';
 import type { RequestFacts } from '../../kernel/operation.ts';
-import { cookieIn, isLoopback } from '../cookies.ts';
+import { cookieIn } from '../cookies.ts';
 import type { SecretBox } from '../secret-box.ts';
 import { unauthenticated } from '../session.ts';
 
@@ -29,7 +29,7 @@ const setCookie = (request: RequestFacts, value: string, until: Date): void =>
   // Lax: the provider sends the browser back from another site.
   request.reply(
     'Set-Cookie',
-    `${cookie}=${value}; Path=/auth/sso; HttpOnly; SameSite=Lax; Expires=${until.toUTCString()}${isLoopback(request.host) ? '' : '; Secure'}`,
+    `${cookie}=${value}; Path=/auth/sso; HttpOnly; SameSite=Lax; Expires=${until.toUTCString()}${request.secure ? '; Secure' : ''}`,
   );
 
 /** Binds a flow to the browser. A second flow takes the place of the first. */

@@ -49,15 +49,42 @@ const secretOf = (secret: string): ClientAuth => {
   };
 };
 
+const longestAddress = 2048;
+const neededEndpoints = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
+
+/** Every endpoint is an address of the web, as the issuer's own is: browsers are sent to one of them. */
+const refuseBadEndpoints = (configuration: Configuration): void => {
+  const server = configuration.serverMetadata();
+  const asks = server.userinfo_endpoint === undefined ? neededEndpoints : [...neededEndpoints, 'userinfo_endpoint'];
+  for (const name of asks) {
+    const value: unknown = server[name];
+    const isText = typeof value === 'string' && value.length <= longestAddress;
+    // A query may be part of an endpoint.
+    const problem = isText ? issuerProblem(value.replace(/\?[^#]*/, '')) : 'is no address';
+    if (problem !== undefined) throw new Error(`its ${name} ${problem}`);
+  }
+};
+
 /** Reads the provider's description, which must be of this very issuer. Rejects with whatever is wrong with it. */
-export const discover = ({ issuer, clientId, clientSecret }: Client, outbound: Outbound): Promise<Configuration> => {
+export const discover = async (
+  { issuer, clientId, clientSecret }: Client,
+  outbound: Outbound,
+): Promise<Configuration> => {
   const plain = new URL(issuer).protocol === 'http:';
-  return discovery(new URL(issuer), clientId, {}, clientSecret === undefined ? None() : secretOf(clientSecret), {
-    [customFetch]: (url, { method, headers, body }) =>
-      outbound.fetch(url, { method, headers, body: bodyOf(body) } satisfies OutboundRequest),
-    // Signatures are verified although the token came from the provider itself, and "none" is thereby refused.
-    execute: [enableNonRepudiationChecks, ...(plain ? [allowInsecureRequests] : [])],
-  });
+  const configuration = await discovery(
+    new URL(issuer),
+    clientId,
+    {},
+    clientSecret === undefined ? None() : secretOf(clientSecret),
+    {
+      [customFetch]: (url, { method, headers, body }) =>
+        outbound.fetch(url, { method, headers, body: bodyOf(body) } satisfies OutboundRequest),
+      // Signatures are verified although the token came from the provider itself, and "none" is thereby refused.
+      execute: [enableNonRepudiationChecks, ...(plain ? [allowInsecureRequests] : [])],
+    },
+  );
+  refuseBadEndpoints(configuration);
+  return configuration;
 };
 
 const bodyOf = (body: unknown): string | null => {

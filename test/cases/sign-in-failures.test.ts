@@ -1,0 +1,68 @@
+/** A refused sign-in costs the store the same for somebody who is known and for nobody, and not at the moment of the answer. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openSignInFailures, type Refused } from '../../api/identity/sign-in-failures.ts';
+import { changesOf } from '../../api/kernel/changes.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { auditRecords } from '../../schemas/resources/audit-record.ts';
+import { oneTimeTokens, oneTimeTokensTenant } from '../../schemas/resources/one-time-token.ts';
+
+const setUp = async (t: { teardown(work: () => unknown): void }) => {
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-sign-in-failures-'));
+  const stored = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  t.teardown(async () => {
+    await stored.close();
+    rmSync(directory, { recursive: true });
+  });
+  let commits = 0;
+  const documents = {
+    of: (tenantId: string) => stored.of(tenantId),
+    transaction: async <Result>(work: Parameters<typeof stored.transaction<Result>>[0]) => {
+      commits += 1;
+      return stored.transaction(work);
+    },
+  } as typeof stored;
+  const clock = { now: () => Date.now() };
+  const failures = openSignInFailures({ documents, clock, log: silent, counters: memoryCounters({ clock }) });
+  const request = { requestId: 'r', address: '192.0.2.1' };
+  const change = changesOf({ documents, clock }, { caller: undefined, actions: ['session.refuse'], request });
+  return { stored, failures, change, commits: () => commits };
+};
+
+const user = { id: 'u', email: 'ann@a.example', name: '', passwordHash: null, disabled: false } as Refused['user'];
+const cases: Readonly<Record<string, Omit<Refused, 'change'>>> = {
+  'a known user': { email: 'ann@a.example', user, tenantId: 'a' },
+  'a user of no organization': { email: 'ann@a.example', user, tenantId: undefined },
+  'an unknown address': { email: 'nobody@a.example', user: undefined, tenantId: undefined },
+};
+
+for (const [who, refused] of Object.entries(cases))
+  test(`${who} costs nothing with the answer, one commit later on, and twenty an hour`, async (t) => {
+    const { failures, change, commits } = await setUp(t);
+    failures.refused({ ...refused, change });
+    await new Promise(setImmediate);
+    t.is(commits(), 0);
+    await failures.close();
+    t.is(commits(), 1);
+    for (let again = 0; again < 30; again++) failures.refused({ ...refused, change });
+    await failures.close();
+    t.is(commits(), 20);
+  });
+
+test('what is written for nobody is no record, and does not pile up', async (t) => {
+  const { stored, failures, change } = await setUp(t);
+  for (let each = 0; each < 5; each++)
+    failures.refused({ email: `nobody-${each}@a.example`, user: undefined, tenantId: undefined, change });
+  failures.refused({ email: 'ann@a.example', user, tenantId: 'a', change });
+  await failures.close();
+  t.is(await stored.of(oneTimeTokensTenant).collection(oneTimeTokens).count(), 1);
+  const { items } = await stored.of('a').collection(auditRecords).list();
+  t.deepEqual(
+    items.map(({ action, details }) => [action, details?.address]),
+    [['session.refuse', '192.0.2.1']],
+  );
+});

@@ -1,0 +1,197 @@
+/** Requests end when their client leaves or their time is over, and one that reads on and on lets others have their turn. */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, get } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { z } from 'zod';
+import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { defineGroup, type Group } from '../../api/groups/define-group.ts';
+import { defineOperation, type Sent } from '../../api/kernel/operation.ts';
+import type { Ports } from '../../api/kernel/ports.ts';
+import { makeApiServer } from '../../api/kernel/server.ts';
+import type { Columns, QueryLimits } from '../../schemas/ports/columns.ts';
+import { defineCollection } from '../../schemas/ports/documents.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+
+const things = defineCollection<{ name: string }>({ name: 'things' });
+const common = { role: 'none', summary: 'Of this test', response: z.strictObject({}) } as const;
+const brief = 1_500;
+
+interface Seen {
+  readonly limits: QueryLimits[];
+  readonly ended: string[];
+  readonly failures: unknown[];
+  readonly statuses: string[];
+}
+
+/** Asks the store until the store, or the signal, refuses. */
+const readOn = async (ports: Ports, ended: string[], name: string): Promise<Record<string, never>> => {
+  try {
+    for (;;) await ports.documents.of('a').collection(things).list();
+  } catch (error) {
+    ended.push(`${name}: ${(error as Error).name}`);
+    throw error;
+  }
+};
+
+const groupOf = ({ ended }: Seen): Group =>
+  defineGroup({
+    name: 'tests',
+    summary: 'Of this test.',
+    operations: [
+      defineOperation({
+        ...{ ...common, method: 'GET', path: '/api/slow', operationId: 'slow', budgetMs: brief },
+        handler: (_, ports) => readOn(ports, ended, 'slow'),
+      }),
+      defineOperation({
+        ...{ ...common, method: 'POST', path: '/api/slow', operationId: 'write', budgetMs: brief, unaudited: 'a test' },
+        handler: () => new Promise<Record<string, never>>(() => {}),
+      }),
+      defineOperation({
+        ...{ ...common, method: 'GET', path: '/api/patient', operationId: 'patient' },
+        handler: (_, ports) => readOn(ports, ended, 'patient'),
+      }),
+      defineOperation({
+        ...{ ...common, method: 'GET', path: '/api/quick', operationId: 'quick' },
+        handler: () => ({}),
+      }),
+      defineOperation({
+        ...{ ...common, method: 'GET', path: '/api/query', operationId: 'query' },
+        handler: async ({ signal }, { columns }) => {
+          await columns.of('a').query('SELECT 1');
+          await once(signal, 'abort');
+          return {};
+        },
+      }),
+      defineOperation({
+        ...{ ...common, method: 'GET', path: '/api/everybody', operationId: 'everybody' },
+        handler: async (_, { documents }) => {
+          for await (const _ of documents.everywhere(things));
+          return {};
+        },
+      }),
+      defineOperation({
+        ...{ ...common, method: 'GET', path: '/api/stream', operationId: 'stream', budgetMs: brief },
+        ...{ contentType: ['text/plain', 'text/csv'], response: z.custom<Sent>() },
+        handler: (_, ports): Sent => ({
+          contentType: 'text/plain',
+          content: Readable.from(piecesOf(ports, ended)),
+        }),
+      }),
+    ],
+  });
+
+/** Goes on for longer than the budget, reading before each piece. */
+async function* piecesOf({ documents }: Ports, ended: string[]): AsyncGenerator<string> {
+  try {
+    for (let piece = 0; piece < 10; piece++) {
+      await sleep(brief / 5);
+      await documents.of('a').collection(things).list();
+      yield `${piece}\n`;
+    }
+  } finally {
+    ended.push('stream');
+  }
+}
+
+const started = async (t: { teardown(work: () => unknown): void }) => {
+  const seen: Seen = { limits: [], ended: [], failures: [], statuses: [] };
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-time-budget-'));
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const clock = { now: () => Date.now() };
+  const columns = {
+    of: () => ({
+      query: async (_sql: string, _parameters: unknown, limits: QueryLimits) => void seen.limits.push(limits),
+    }),
+  } as unknown as Columns;
+  const counters = memoryCounters({ clock });
+  const log = { error: (...line: unknown[]) => seen.failures.push(line) };
+  const group = groupOf(seen);
+  const server = makeApiServer({
+    operations: group.operations,
+    groups: [group],
+    ports: { documents, columns, counters, clock, log, settings: settingsOf({}) } as unknown as Ports,
+    metrics: {
+      ...noMetrics,
+      add: (_name, _value, labels) => void seen.statuses.push(String((labels as { status?: string }).status)),
+    },
+  });
+  const http = createServer(server.callback);
+  await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening));
+  t.teardown(async () => {
+    http.closeAllConnections();
+    http.close();
+    await documents.close();
+    await counters.close();
+    rmSync(directory, { recursive: true });
+  });
+  return { seen, url: `http://127.0.0.1:${(http.address() as AddressInfo).port}` };
+};
+
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await sleep(5);
+};
+
+test('a request that reads on and on is refused when its time is over, and others are answered meanwhile', async (t) => {
+  const { seen, url } = await started(t);
+  const slow = fetch(`${url}/api/slow`);
+  for (let each = 0; each < 5; each++) t.is((await fetch(`${url}/api/quick`)).status, 200);
+  t.deepEqual(seen.ended, [], 'the slow one is still running');
+  const answer = await slow;
+  const body = (await answer.json()) as { error: string; message: string };
+  t.deepEqual([answer.status, body.error], [503, 'UNAVAILABLE']);
+  t.is(body.message, 'this took longer than 1.5 seconds: ask for less, or again later');
+  await until(() => seen.ended.length > 0);
+  t.deepEqual(seen.ended, ['slow: ApiError']);
+});
+
+test('a change whose time is over says that it may have taken effect', async (t) => {
+  const { url } = await started(t);
+  const answer = await fetch(`${url}/api/slow`, { method: 'POST' });
+  t.is(answer.status, 503);
+  t.regex(((await answer.json()) as { message: string }).message, /look whether it took effect before you try again/);
+});
+
+test('what a client asked ends when it leaves, is counted as 499 and is no failure', async (t) => {
+  const { seen, url } = await started(t);
+  const request = get(`${url}/api/patient`).on('error', () => {});
+  await sleep(50);
+  t.deepEqual(seen.ended, []);
+  request.destroy();
+  await until(() => seen.ended.length > 0 && seen.statuses.length > 0);
+  t.deepEqual(seen.ended, ['patient: ClientLeftError']);
+  t.deepEqual(seen.statuses, ['499']);
+  t.deepEqual(seen.failures, []);
+});
+
+test('queries of telemetry get the signal', async (t) => {
+  const { seen, url } = await started(t);
+  const request = get(`${url}/api/query`).on('error', () => {});
+  await until(() => seen.limits.length > 0);
+  t.false(seen.limits[0]?.signal?.aborted);
+  request.destroy();
+  await until(() => seen.limits[0]?.signal?.aborted === true);
+  t.pass();
+});
+
+test('no handler reaches the documents of everybody', async (t) => {
+  const { seen, url } = await started(t);
+  t.is((await fetch(`${url}/api/everybody`)).status, 500);
+  t.regex(JSON.stringify(seen.failures), /reaches one organization/);
+});
+
+test('a stream lasts longer than the time of an answer, and ends when its client leaves', async (t) => {
+  const { seen, url } = await started(t);
+  t.is(await (await fetch(`${url}/api/stream`)).text(), '0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n');
+  t.deepEqual(seen.ended.splice(0), ['stream']);
+  const left = get(`${url}/api/stream`, (answer) => answer.once('data', () => left.destroy())).on('error', () => {});
+  await until(() => seen.ended.length > 0);
+  t.deepEqual(seen.ended, ['stream']);
+});

@@ -1,0 +1,54 @@
+import test from 'ava';
+import { type Db, MongoClient } from 'mongodb';
+import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
+import { type MongoRecord, recordOf } from '../../adapters/documents-mongodb/form.ts';
+import { startServices, unavailable } from '../services/services.ts';
+import { at, foreignDocuments, readsAreBounded } from './reads-bounded.ts';
+
+/** The profiler's own collection, large enough for all that one operation asks. */
+const profile = 'system.profile';
+const profileBytes = 64 * 1024 * 1024;
+
+const fill = async (database: Db): Promise<void> => {
+  for (const { definition, tenantId, documents } of foreignDocuments()) {
+    const records = documents.map(({ id, fields }) =>
+      recordOf(tenantId, { id, version: 1, createdAt: at, updatedAt: at }, { fields: { ...fields }, text: '' }),
+    );
+    await database.collection<MongoRecord>(definition.name).insertMany(records);
+  }
+};
+
+const reason = unavailable('mongodb');
+if (reason !== undefined) test.skip(`mongodb: ${reason}`, () => undefined);
+else {
+  const name = `oiq-reads-${process.pid}-${Date.now()}`;
+  const services = startServices(['mongodb']);
+  let client: MongoClient;
+  test.after.always(async () => {
+    await client?.db(name).dropDatabase();
+    await client?.close();
+  });
+  readsAreBounded('mongodb', async () => {
+    const url = (await services).url('mongodb');
+    client = await new MongoClient(url).connect();
+    const database = client.db(name);
+    await database.createCollection(profile, { capped: true, size: profileBytes });
+    // Before the API starts: its feed would be busy with it for seconds.
+    await fill(database);
+    let last = new Date(0);
+    return {
+      options: { openDocuments: async () => mongoDocuments({ url: url.replace('/?', `/${name}?`) }) },
+      async filled() {
+        await database.command({ profile: 2 });
+      },
+      async read() {
+        const asked = await database
+          .collection(profile)
+          .find({ ts: { $gt: last }, ns: { $ne: `${name}.${profile}` } })
+          .toArray();
+        for (const { ts } of asked) if (ts > last) last = ts;
+        return asked.reduce((sum, { docsExamined = 0 }) => sum + docsExamined, 0);
+      },
+    };
+  });
+}

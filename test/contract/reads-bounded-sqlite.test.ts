@@ -1,0 +1,46 @@
+import { StatementSync } from 'node:sqlite';
+import type { World } from './example.ts';
+import { foreignDocuments, readsAreBounded } from './reads-bounded.ts';
+
+let rows = 0;
+const { get, all, iterate } = StatementSync.prototype;
+// Rows as the driver gives them: what a filter passes over counts too.
+const counted = {
+  get(this: StatementSync, ...given: unknown[]) {
+    rows += 1;
+    return Reflect.apply(get, this, given);
+  },
+  all(this: StatementSync, ...given: unknown[]) {
+    const found: unknown[] = Reflect.apply(all, this, given);
+    rows += found.length;
+    return found;
+  },
+  *iterate(this: StatementSync, ...given: unknown[]) {
+    for (const row of Reflect.apply(iterate, this, given)) {
+      rows += 1;
+      yield row;
+    }
+  },
+};
+Object.assign(StatementSync.prototype, counted);
+
+const perTransaction = 1_000;
+const fill = async ({ harness }: World): Promise<void> => {
+  for (const { definition, tenantId, documents } of foreignDocuments())
+    for (let first = 0; first < documents.length; first += perTransaction)
+      await harness.documents.transaction(async ({ of }) => {
+        const stored = of(tenantId).collection(definition);
+        for (const { id, fields } of documents.slice(first, first + perTransaction))
+          await stored.insert({ ...fields, id });
+      });
+};
+
+readsAreBounded('sqlite', async () => ({
+  options: {},
+  filled: fill,
+  async read() {
+    const count = rows;
+    rows = 0;
+    return count;
+  },
+}));

@@ -1,0 +1,91 @@
+/** No operation reads what belongs to other organizations: each is asked beside one with 20,000 users, and what the store reads is counted. */
+import test from 'ava';
+import { operations } from '../../api/groups/index.ts';
+import type { Operation } from '../../api/kernel/operation.ts';
+import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
+import { sessions, sessionsTenant } from '../../schemas/resources/session.ts';
+import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
+import type { Asked, World } from './example.ts';
+import { unshown } from './examples.ts';
+import { schemaOf } from './schema-values.ts';
+import { startWorlds } from './world.ts';
+
+const foreignUsers = 20_000;
+/** What the organization of the tests has itself, many times over. */
+const most = 2_000;
+
+/** When everything there was made. */
+export const at = '2030-01-01T00:00:00.000Z';
+
+interface Foreign {
+  readonly definition: CollectionDefinition<object>;
+  readonly tenantId: string;
+  readonly documents: readonly { readonly id: string; readonly fields: Readonly<Record<string, unknown>> }[];
+}
+
+/** What the other organization has: users, memberships and sessions. */
+export const foreignDocuments = (): readonly Foreign[] => {
+  const ids = Array.from({ length: foreignUsers }, (_, index) => `other-${index}`);
+  const each = (fieldsOf: (id: string) => Record<string, unknown>) => ids.map((id) => ({ id, fields: fieldsOf(id) }));
+  const session = { tenantId: 'other', signedInAt: at, expiresAt: at, refreshedAt: at, address: '', userAgent: '' };
+  return [
+    {
+      ...{ definition: users, tenantId: usersTenant },
+      documents: each((id) => ({
+        email: `${id}@other.example`,
+        name: 'Somebody',
+        passwordHash: null,
+        disabled: false,
+      })),
+    },
+    { definition: memberships, tenantId: 'other', documents: each(() => ({ role: 'viewer' })) },
+    {
+      ...{ definition: sessions, tenantId: sessionsTenant },
+      documents: each((id) => ({ ...session, userId: id, refreshHash: id, previousRefreshHash: null })),
+    },
+  ];
+};
+
+/** Stores that say how many documents they read. */
+export interface CountedStore {
+  readonly options: Parameters<typeof startWorlds>[0];
+  /** Called once the API runs; after it, the store holds `foreignDocuments`. */
+  filled(world: World): Promise<void>;
+  /** Documents that were read since the last time this was asked. */
+  read(): Promise<number>;
+}
+
+const built = operations.filter(({ built, operationId }) => built && !(operationId in unshown));
+
+/** The example, and where it can be searched: what many users elsewhere hold, one at a time, and what nobody holds. */
+const asksOf = async (a: World, operation: Operation): Promise<readonly Asked[]> => {
+  const example = await a.example(operation);
+  const { properties = {} } = operation.query === undefined ? {} : schemaOf(operation.query);
+  if (!('search' in properties && 'limit' in properties)) return [example];
+  const searches = [{ search: 'e', limit: '1' }, { search: 'zzzz' }];
+  return [example, ...searches.map((query) => ({ ...example, query: { ...example.query, ...query } }))];
+};
+
+/** The suite over stores that `open` opens. */
+export const readsAreBounded = (store: string, open: () => Promise<CountedStore>): void => {
+  test(`${store}: every built operation reads what is its organization’s, beside ${foreignUsers} users of another`, async (t) => {
+    t.timeout(600_000);
+    const { options, filled, read } = await open();
+    const { a, close } = await startWorlds(options);
+    try {
+      await filled(a);
+      const failures: string[] = [];
+      for (const operation of built)
+        for (const asked of await asksOf(a, operation)) {
+          await read();
+          const { status } = await a.ask(operation, asked);
+          const count = await read();
+          if (status !== 200 || count > most)
+            failures.push(`${operation.operationId} ${JSON.stringify(asked.query ?? {})} ${status}: ${count} read`);
+        }
+      t.deepEqual(failures, []);
+    } finally {
+      await close();
+    }
+  });
+};
