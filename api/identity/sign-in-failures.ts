@@ -1,8 +1,10 @@
 import { hash, randomInt } from 'node:crypto';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Counters } from '../../schemas/ports/counters.ts';
+import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
 import type { User } from '../../schemas/resources/user.ts';
 import type { Change } from '../kernel/changes.ts';
-import type { Ports } from '../kernel/ports.ts';
 import { putToken, voidTokens } from './accounts/one-time-tokens.ts';
 
 /** Of one address in an hour: enough to see an attack, too few to fill the chain with it. */
@@ -36,7 +38,12 @@ export const openSignInFailures = ({
   documents,
   clock,
   log,
-}: Pick<Ports, 'counters' | 'documents' | 'clock' | 'log'>): SignInFailures => {
+}: {
+  readonly counters: Counters;
+  readonly documents: Documents;
+  readonly clock: Clock;
+  readonly log: Log;
+}): SignInFailures => {
   const waiting = new Map<NodeJS.Timeout, () => Promise<void>>();
 
   const write = async ({ email, user, tenantId, change }: Refused): Promise<void> => {
