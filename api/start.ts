@@ -1,5 +1,6 @@
 /** Starts the management API as a role. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answering } from '../runtime/answering.ts';
 import { defineJob, type Job, openJobs } from '../runtime/jobs.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
@@ -118,7 +119,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
     name: 'api',
     callback: server.callback,
     async ready() {
-      await Promise.all([documents.check(), options.columns.check()]);
+      await answering({ 'the documents store': () => documents.check(), columns: () => options.columns.check() });
     },
     async stop() {
       server.drain();

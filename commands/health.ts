@@ -4,7 +4,8 @@ import { within } from '../runtime/within.ts';
 import type { MetricsProvider } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
 
-const readyTimeoutMs = 5_000;
+/** More than a role takes to say which store does not answer. */
+const readyTimeoutMs = 2_500;
 
 const answer = (response: ServerResponse, status: number, type: string, body: string): void => {
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
@@ -12,7 +13,8 @@ const answer = (response: ServerResponse, status: number, type: string, body: st
 
 /**
  * Answers the health paths and says so; `false` leaves the request alone. `/healthz` is 200 while the process runs,
- * `/readyz` 503 with the reason of each role that cannot work now, also once `draining` says that it is stopping.
+ * `/readyz` 503 within three seconds with the reason of each role that cannot work now, also once `draining` says that it is
+ * stopping. What a role does without while it works is under `degraded`.
  */
 export const healthHandler =
   (roles: readonly Role[], metrics: MetricsProvider, draining: () => boolean) =>
@@ -49,5 +51,10 @@ const readiness = async (roles: readonly Role[], draining: boolean) => {
       }
     }),
   );
-  return Object.keys(reasons).length === 0 ? { status: 'ready' } : { status: 'not ready', reasons };
+  if (Object.keys(reasons).length > 0) return { status: 'not ready', reasons };
+  const degraded = roles.flatMap((role) => {
+    const text = role.degraded?.();
+    return text === undefined ? [] : [[role.name, text]];
+  });
+  return { status: 'ready', ...(degraded.length > 0 && { degraded: Object.fromEntries(degraded) }) };
 };

@@ -1,5 +1,6 @@
 /** The processors: one line each. Consumer group, metrics' labels and contract tests follow from the definitions. */
 
+import { answering } from '../runtime/answering.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
@@ -35,7 +36,7 @@ export const startProcessors = async ({ bus, metrics, clock, only = [] }: Proces
   const stopped = Promise.withResolvers<void>();
   return {
     name: 'processors',
-    ready: () => bus.check(),
+    ready: () => answering({ 'the bus': () => bus.check() }),
     async stop() {
       await Promise.all(consumers.map(({ consumer }) => consumer.stop()));
       await producer.close();

@@ -104,6 +104,14 @@ export const settingDefinitions = {
     .default(false)
     .describe('Whether administrators may change the plan of their organization'),
   KEY_REQUESTS_PER_SECOND: count(1000).describe('Global limit of ingest requests a second for each license key'),
+  KEY_GRACE_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(900)
+    .describe(
+      'How long receivers go on admitting by the license keys, plans and limits in memory while the documents store cannot be reached; at least 5',
+    ),
   API_REQUESTS_PER_SECOND: count(200).describe(
     'Management requests a second of one user or service account; five times as many at once',
   ),

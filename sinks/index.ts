@@ -1,4 +1,5 @@
 /** The sinks: one line each. Consumer group, metrics' labels and contract tests follow from the definitions. */
+import { answering } from '../runtime/answering.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
@@ -71,7 +72,7 @@ export const startSinks = async (options: SinksOptions): Promise<Role> => {
   return {
     name: 'sinks',
     async ready() {
-      await Promise.all([bus.check(), columns.check()]);
+      await answering({ 'the bus': () => bus.check(), columns: () => columns.check() });
     },
     async stop() {
       await Promise.all(running.map(({ consumer }) => consumer.stop()));

@@ -49,7 +49,7 @@ export class MongoFeed implements Feed {
   }
 
   staleMs(): number {
-    return performance.now() - this.#completeAt;
+    return this.#broken ? Number.POSITIVE_INFINITY : performance.now() - this.#completeAt;
   }
 
   async close(): Promise<void> {
@@ -184,7 +184,7 @@ export class MongoFeed implements Feed {
     try {
       this.#onChange(change);
     } catch (error) {
-      // A follower that could not take a change is stale from here on.
+      // A follower that could not take a change never knows all of them again.
       this.#broken = true;
       throw error;
     }

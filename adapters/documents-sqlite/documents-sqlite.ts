@@ -223,12 +223,12 @@ class SqliteDocuments implements Documents {
     const follower: Follower = {
       collection: checkedName(definition.name),
       tell: (change) => {
-        // One that cannot follow has missed a change: it is stale from here on, and nobody else's write fails.
+        // One that cannot follow has missed a change: it never knows all of them again, and nobody else's write fails.
         if (staleSince !== undefined) return;
         try {
           onChange(change as Change<Of>);
         } catch {
-          staleSince = performance.now();
+          staleSince = Number.NEGATIVE_INFINITY;
         }
       },
     };

@@ -1,5 +1,6 @@
 /** Who may send what, from where and how much: everything that is decided before a body is read. */
 import type { Signal } from '../../schemas/topics.ts';
+import type { Freshness } from './freshness.ts';
 import type { RefusalReason } from './key-uses.ts';
 import type { Caller, Keyring } from './keyring.ts';
 import type { Limits } from './limits.ts';
@@ -62,10 +63,15 @@ const refusalFor = (reason: RefusalReason, signal: Signal): Refusal => {
 };
 
 /**
- * Answers at once unless the shared counters must be asked. Throws `UnavailableError` while keys cannot be checked. What a known key is
+ * Answers at once unless the shared counters must be asked. Throws `UnavailableError` when what is known of keys is too old. What a known key is
  * refused is counted in `rejections`.
  */
-export const admission = (keyring: Keyring, limits: Limits, rejections: Pick<Rejections, 'count'>): Admit => {
+export const admission = (
+  keyring: Keyring,
+  freshness: Pick<Freshness, 'check'>,
+  limits: Limits,
+  rejections: Pick<Rejections, 'count'>,
+): Admit => {
   const reject = (caller: Caller, signal: Signal, refused: Refusal): Refusal => {
     rejections.count(caller, signal, refused);
     return refused;
@@ -81,6 +87,7 @@ export const admission = (keyring: Keyring, limits: Limits, rejections: Pick<Rej
     const inHeader = Boolean(licenseKey);
     const secret = licenseKey || secretIn(authorization);
     if (secret === undefined) return fail(source, missing);
+    freshness.check();
     const caller = keyring.lookup(secret, source);
     if (caller === undefined) return fail(source, unknown);
     const denied = forbidden(caller, source, signal);

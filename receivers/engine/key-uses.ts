@@ -126,7 +126,7 @@ export class KeyUses {
     return use;
   }
 
-  /** Writes everything that is not written yet. */
+  /** Writes everything that is not written yet, unless the store does not take it. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#writing;
@@ -162,6 +162,8 @@ export class KeyUses {
           { error: error instanceof Error ? error.message : String(error) },
           'the use of license keys could not be written',
         );
+        // What is left is due all the same. Each try would wait as long as this one did.
+        return;
       }
     }
   }

@@ -1,4 +1,5 @@
 /** Runs receivers as a role: the keyring first, then the listeners; and back in that order when it stops. */
+import { answering } from '../../runtime/answering.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -11,6 +12,7 @@ import type { Role } from '../../schemas/ports/role.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import { sourceAddresses } from '../../schemas/source-address.ts';
 import { admission } from './admission.ts';
+import { Freshness } from './freshness.ts';
 import { InFlight } from './in-flight.ts';
 import { Ingestion } from './ingestion.ts';
 import { KeyUses } from './key-uses.ts';
@@ -61,6 +63,8 @@ export const start = async (
   const sourceOf = sourceAddresses(settings.TRUSTED_PROXIES);
   const uses = new KeyUses(documents, clock, log);
   const [keyring, producer] = await Promise.all([Keyring.load(documents, clock, uses), bus.producer()]);
+  const graceMs = settings.KEY_GRACE_SECONDS * 1000;
+  const freshness = new Freshness({ staleMs: () => keyring.staleMs(), graceMs, metrics, log });
   const limits = new Limits(counters, clock, settings.KEY_REQUESTS_PER_SECOND);
   const quotas = new Quotas({ counters, clock, log, used: columns && usedBytesIn(columns) });
   const rejections = new Rejections(producer, clock, log);
@@ -69,7 +73,7 @@ export const start = async (
   const offload = new Offload();
   const ingestion = new Ingestion({ offload, quotas, rejections, publisher, metrics, log });
   const inFlight = new InFlight();
-  const admit = admission(keyring, limits, rejections);
+  const admit = admission(keyring, freshness, limits, rejections);
   const opened = receivers.map((receiver) =>
     receiver.open({
       admit,
@@ -91,6 +95,7 @@ export const start = async (
   const release = async (): Promise<void> => {
     await publisher.drain();
     tallies.close();
+    freshness.close();
     await rejections.close();
     await Promise.all([offload.close(), keyring.close(), uses.close(), producer.close()]);
   };
@@ -124,9 +129,10 @@ export const start = async (
     addresses: Object.fromEntries(listeners.map(({ setting, address }) => [setting, address])),
     async ready() {
       if (inFlight.draining) throw new UnavailableError('the receivers are stopping');
-      keyring.check();
-      await bus.check();
+      freshness.check();
+      await answering({ 'the bus': () => bus.check() });
     },
+    degraded: () => freshness.degraded(),
     stop: () => {
       stopping ??= stop();
       return stopping;

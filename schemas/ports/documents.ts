@@ -100,7 +100,7 @@ export interface Change<Fields extends object = Record<string, unknown>> {
   readonly document: (Fields & Stored) | undefined;
 }
 
-/** A running feed. `staleMs` is how long ago the feed was last known to be complete; readers of cached rights refuse above their bound. */
+/** A running feed. `staleMs` is how long ago the feed was last known to be complete, Infinity once its follower failed; readers of cached rights refuse above their bound. */
 export interface Feed {
   staleMs(): number;
   close(): Promise<void>;

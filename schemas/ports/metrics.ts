@@ -121,6 +121,13 @@ export const metricDefinitions = {
     labels: ['job'],
     summary: 'When timed work last succeeded in this process, in seconds since the epoch',
   },
+  oiq_license_keys_stale_seconds: {
+    type: 'gauge',
+    unit: 's',
+    labels: [],
+    summary:
+      'How long ago a receiver knew all license keys, plans and limits; above 5 while the documents store cannot be reached',
+  },
   oiq_counters_degraded: {
     type: 'gauge',
     unit: '1',

@@ -3,6 +3,8 @@ export interface Role {
   readonly name: string;
   /** Rejects with what is missing while the role cannot do its work. */
   ready(): Promise<void>;
+  /** What is missing while the role works all the same. */
+  degraded?(): string | undefined;
   /** Finishes what is in hand (requests answered, batches landed, offsets committed), then resolves. */
   stop(): Promise<void>;
   /** Rejects when the role cannot go on and the process should exit; else stays pending until `stop`. */

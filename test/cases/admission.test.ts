@@ -3,6 +3,7 @@ import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { admission } from '../../receivers/engine/admission.ts';
 import { Allowance } from '../../receivers/engine/allowance.ts';
+import { Freshness } from '../../receivers/engine/freshness.ts';
 import { KeyUse } from '../../receivers/engine/key-uses.ts';
 import { Keyring } from '../../receivers/engine/keyring.ts';
 import { Limits } from '../../receivers/engine/limits.ts';
@@ -11,6 +12,7 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import { isWellFormed, makeLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Documents, Feed } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
 import type { LicenseKey } from '../../schemas/resources/license-key.ts';
 import type { Organization } from '../../schemas/resources/organization.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
@@ -72,7 +74,15 @@ const setUp = async ({ key: changes = {}, organization = {}, plan = {} }: Setup 
   });
   const counters = memoryCounters({ clock });
   const rejected: string[] = [];
-  const admit = admission(keyring, new Limits(counters, clock, 1_000), {
+  const logged: string[] = [];
+  const log = (level: string) => (_: object, message: string) => void logged.push(`${level}: ${message}`);
+  const freshness = new Freshness({
+    staleMs: () => keyring.staleMs(),
+    graceMs: 60_000,
+    metrics: noMetrics,
+    log: { info: log('info'), warn: log('warn'), error: log('error') },
+  });
+  const admit = admission(keyring, freshness, new Limits(counters, clock, 1_000), {
     count: ({ keyId }, signal, { refused }) => void rejected.push(`${keyId} ${signal} ${refused}`),
   });
   const quotas = new Quotas({ counters, clock, log: silent, used: undefined });
@@ -84,7 +94,7 @@ const setUp = async ({ key: changes = {}, organization = {}, plan = {} }: Setup 
     if (!('refused' in answer)) return 'admitted';
     return answer.retryAfterSeconds === undefined ? answer.refused : `${answer.refused} ${answer.retryAfterSeconds}`;
   };
-  return { clock, feeds, keyring, quotas, admit, outcome, rejected };
+  return { clock, feeds, keyring, freshness, logged, quotas, admit, outcome, rejected };
 };
 
 const bearer = { licenseKey: undefined, authorization: `Bearer ${secret}` };
@@ -233,12 +243,36 @@ test('the daily quota counts bytes exactly and begins anew at midnight UTC', asy
   t.is(await spend(10_000), undefined);
 });
 
-test('a feed more than 5 seconds behind opens no door', async (t) => {
-  const { outcome, feeds } = await setUp();
-  feeds.staleMs = 5_001;
-  await t.throwsAsync(outcome(), { instanceOf: UnavailableError });
-  feeds.staleMs = 100;
+test('while the feed is behind, keys in memory admit until the grace is over, and each change is logged once', async (t) => {
+  const { outcome, feeds, freshness, logged } = await setUp();
+  const at = (staleMs: number): void => {
+    feeds.staleMs = staleMs;
+    for (let times = 0; times < 3; times++) freshness.report();
+  };
+  at(5_000);
+  t.is(freshness.degraded(), undefined);
+  t.deepEqual(logged, []);
+  at(5_001);
   t.is(await outcome(), 'admitted');
+  t.regex(freshness.degraded() ?? '', /count for 55 more seconds$/);
+  at(60_000);
+  t.is(await outcome(), 'admitted');
+  at(60_001);
+  await t.throwsAsync(async () => outcome(), { instanceOf: UnavailableError });
+  t.throws(() => freshness.check(), { instanceOf: UnavailableError });
+  at(100);
+  t.is(await outcome(), 'admitted');
+  t.is(freshness.degraded(), undefined);
+  t.deepEqual(
+    logged.map((line) => line.split(':')[0]),
+    ['warn', 'error', 'info'],
+  );
+});
+
+test('a feed that failed for good admits nobody, whatever the grace is', async (t) => {
+  const { outcome, feeds } = await setUp();
+  feeds.staleMs = Number.POSITIVE_INFINITY;
+  await t.throwsAsync(async () => outcome(), { instanceOf: UnavailableError });
 });
 
 test('revoking, deleting and replacing a key count at once', async (t) => {

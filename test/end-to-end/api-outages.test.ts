@@ -111,6 +111,20 @@ serial(
   },
 );
 
+serial('while MongoDB hangs /readyz is answered and names it', async (t) => {
+  t.timeout(120_000);
+  await mongodb.hang();
+  try {
+    const answer = await fetch(`${oiq.http}/readyz`, { signal: AbortSignal.timeout(patienceMs) });
+    t.is(answer.status, 503);
+    const { reasons } = (await answer.json()) as { reasons: Record<string, string> };
+    t.deepEqual(reasons, { api: 'the documents store does not answer' });
+  } finally {
+    mongodb.resume();
+  }
+  await untilStatus(200, 'GET', '/readyz');
+});
+
 serial('without Redis sign-ins are limited all the same, and nothing else stops', async (t) => {
   t.timeout(300_000);
   // 503 on the way is the store, which was away a moment ago; nothing else may be answered.

@@ -1,0 +1,78 @@
+/** How current the license keys, plans and limits in memory are, and whether requests may still be admitted by them. */
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
+
+/** A revocation counts within this time, for as long as the configuration store can be reached. */
+const currentMs = 5_000;
+const reportEveryMs = 1_000;
+
+type State = 'current' | 'grace' | 'expired';
+
+export interface FreshnessOptions {
+  /** How long ago all changes were known. Infinite where that can never be known again. */
+  readonly staleMs: () => number;
+  /** How long what is in memory counts while the store cannot be reached. */
+  readonly graceMs: number;
+  readonly metrics: Pick<Metrics, 'set'>;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+}
+
+/** Reports once a second: a metric, and one line in the log for each change of state. */
+export class Freshness {
+  readonly #options: FreshnessOptions;
+  readonly #timer: NodeJS.Timeout;
+  #reported: State = 'current';
+
+  constructor(options: FreshnessOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.report(), reportEveryMs);
+    this.#timer.unref();
+    this.report();
+  }
+
+  /** Throws `UnavailableError` once the grace is over. */
+  check(): void {
+    if (this.#state() === 'expired')
+      throw new UnavailableError('license keys cannot be checked now: the configuration store does not answer');
+  }
+
+  /** What is wrong while requests are admitted all the same. */
+  degraded(): string | undefined {
+    if (this.#state() !== 'grace') return undefined;
+    const { staleMs, graceMs } = this.#options;
+    const left = Math.max(0, Math.ceil((graceMs - staleMs()) / 1000));
+    return `the configuration store does not answer; license keys, plans and limits in memory count for ${left} more seconds`;
+  }
+
+  report(): void {
+    const { staleMs, graceMs, metrics, log } = this.#options;
+    const stale = staleMs();
+    if (Number.isFinite(stale)) metrics.set('oiq_license_keys_stale_seconds', stale / 1000, {});
+    const state = this.#state();
+    if (state === this.#reported) return;
+    this.#reported = state;
+    if (state === 'current')
+      log.info({}, 'the configuration store answers again: license keys, plans and limits are current');
+    else if (state === 'grace')
+      log.warn(
+        { graceSeconds: graceMs / 1000 },
+        'the configuration store does not answer: requests are admitted by the license keys, plans and limits in memory',
+      );
+    else
+      log.error(
+        { graceSeconds: graceMs / 1000 },
+        'the configuration store does not answer: all ingest requests are answered 503',
+      );
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #state(): State {
+    const stale = this.#options.staleMs();
+    if (stale <= currentMs) return 'current';
+    return stale <= this.#options.graceMs ? 'grace' : 'expired';
+  }
+}

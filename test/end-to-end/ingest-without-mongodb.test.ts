@@ -1,0 +1,154 @@
+/** Receivers while MongoDB hangs or is gone: what they know of keys, plans and limits goes on counting. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
+import { licenseKeys } from '../../schemas/resources/license-key.ts';
+import { freePorts } from '../services/ports.ts';
+import { type Instance, startService, unavailable } from '../services/services.ts';
+import { mongoDeployment, withoutLimits } from './deployment.ts';
+import { type OiqProcess, runOiq, startOiq } from './oiq-process.ts';
+
+const missing = unavailable('mongodb');
+const serial = missing === undefined ? test.serial : test.serial.skip;
+/** How long MongoDB is away each time. More than a feed may be behind. */
+const outageMs = Number(process.env['TEST_OUTAGE_SECONDS'] ?? 8) * 1000;
+
+const directory = mkdtempSync(join(tmpdir(), 'oiq-no-mongodb-'));
+const dataDirectory = join(directory, 'data');
+let mongodb: Instance;
+let licenseKey: string;
+
+test.before(async (t) => {
+  if (missing !== undefined) return;
+  t.timeout(180_000);
+  const [port = 0] = await freePorts(1);
+  mongodb = await startService('mongodb', { port, directory: join(directory, 'mongodb') });
+  licenseKey = await mongoDeployment(mongodb.url);
+  const migrated = await runOiq(['migrate'], { OIQ_MONGODB_URL: mongodb.url, OIQ_DATA_DIR: dataDirectory });
+  if (migrated.code !== 0) throw new Error(migrated.errors);
+});
+test.after.always(async () => {
+  await mongodb?.kill();
+  rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
+
+const startReceivers = async (t: ExecutionContext, environment: Record<string, string> = {}): Promise<OiqProcess> => {
+  const oiq = await startOiq({
+    args: ['receivers'],
+    dataDirectory,
+    environment: { OIQ_MONGODB_URL: mongodb.url, ...withoutLimits, ...environment },
+  });
+  t.teardown(() => oiq.kill());
+  return oiq;
+};
+
+const send = async ({ otlp }: OiqProcess): Promise<number> => {
+  const answer = await fetch(`${otlp}/v1/logs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-license-key': licenseKey },
+    body: JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: { stringValue: 'hello' } }] }] }] }),
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+};
+
+/** Sends without a pause on several connections until it is stopped; gives how often each status was answered. */
+const startLoad = (oiq: OiqProcess): (() => Promise<Record<number, number>>) => {
+  const statuses: Record<number, number> = {};
+  let stopped = false;
+  const running = Array.from({ length: 4 }, async () => {
+    while (!stopped) {
+      const status = await send(oiq);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      await delay(5);
+    }
+  });
+  return async () => {
+    stopped = true;
+    await Promise.all(running);
+    return statuses;
+  };
+};
+
+const readiness = async ({ http }: OiqProcess): Promise<{ status: number; body: Record<string, unknown> }> => {
+  const answer = await fetch(`${http}/readyz`);
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+};
+
+const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
+  const deadline = Date.now() + 60_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`never: ${what}`);
+    await delay(50);
+  }
+};
+
+const isDegraded = async (oiq: OiqProcess): Promise<boolean> => 'degraded' in (await readiness(oiq)).body;
+const occurrences = (text: string, part: string): number => text.split(part).length - 1;
+const staleSeconds = async ({ http }: OiqProcess): Promise<number> => {
+  const text = await (await fetch(`${http}/metrics`)).text();
+  return Number(/^oiq_license_keys_stale_seconds(?:\{[^}]*\})? (\S+)/m.exec(text)?.[1]);
+};
+
+for (const how of ['hang', 'kill'] as const)
+  serial(`MongoDB is away (${how}) under load: no request is refused, and the state is told`, async (t) => {
+    t.timeout(180_000 + 2 * outageMs);
+    const oiq = await startReceivers(t);
+    const load = startLoad(oiq);
+    await (how === 'hang' ? mongodb.hang() : mongodb.kill());
+    await until('the receivers say so', () => isDegraded(oiq));
+    const { status, body } = await readiness(oiq);
+    t.is(status, 200);
+    t.is(body['status'], 'ready');
+    t.regex(JSON.stringify(body['degraded']), /the configuration store does not answer/);
+    await until('the metric says so', async () => (await staleSeconds(oiq)) > 5);
+    await delay(outageMs);
+    await (how === 'hang' ? mongodb.resume() : mongodb.start());
+    await until('the receivers are well again', async () => !(await isDegraded(oiq)));
+    t.deepEqual(Object.keys(await load()), ['200']);
+    await until('the end is logged', async () => occurrences(oiq.output(), 'answers again') === 1);
+    t.is(occurrences(oiq.output(), 'requests are admitted by the license keys'), 1, oiq.output());
+    t.is(await oiq.stop(), 0);
+  });
+
+serial('after the grace requests are refused with 503, and taken again once MongoDB answers', async (t) => {
+  t.timeout(180_000);
+  const oiq = await startReceivers(t, { OIQ_KEY_GRACE_SECONDS: '6' });
+  t.is(await send(oiq), 200);
+  await mongodb.hang();
+  await until('refused', async () => (await send(oiq)) === 503);
+  const { status, body } = await readiness(oiq);
+  t.is(status, 503);
+  t.regex(JSON.stringify(body['reasons']), /license keys cannot be checked/);
+  await mongodb.resume();
+  await until('taken again', async () => (await send(oiq)) === 200);
+});
+
+serial(
+  'a key that is revoked as soon as MongoDB is back is refused, and so is one that is revoked with no outage',
+  async (t) => {
+    t.timeout(180_000);
+    const oiq = await startReceivers(t);
+    await mongodb.kill();
+    await until('degraded', () => isDegraded(oiq));
+    t.is(await send(oiq), 200);
+    await mongodb.start();
+    const documents = await mongoDocuments({ url: mongodb.url });
+    t.teardown(() => documents.close());
+    const keys = documents.of('default').collection(licenseKeys);
+    const [key] = (await keys.list()).items;
+    if (key === undefined) throw new Error('there is a license key');
+    const revoke = (revokedAt: string | null): Promise<unknown> => keys.update(key.id, { revokedAt });
+    await revoke(new Date().toISOString());
+    await until('refused', async () => (await send(oiq)) === 401);
+    await revoke(null);
+    await until('the feeds are well again', async () => !(await isDegraded(oiq)));
+    await until('admitted', async () => (await send(oiq)) === 200);
+    await revoke(new Date().toISOString());
+    await until('refused', async () => (await send(oiq)) === 401);
+    t.false(await isDegraded(oiq), 'the feed was alive');
+  },
+);
