@@ -1,5 +1,6 @@
 /** What `oiq forget-group` asks for, as it travels to a running instance, and how it is answered. */
 import { processorGroups } from '../processors/index.ts';
+import { formerGroup } from '../runtime/consumer-groups.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import { sinkGroups } from '../sinks/index.ts';
 
@@ -13,8 +14,11 @@ export const runForgetGroup = async (
   { group }: ForgetGroupRequest,
   print: (line: string) => void,
 ): Promise<void> => {
-  if ([...sinkGroups, ...processorGroups].some((own) => own.group === group))
-    throw new Error(`${group} is a group of this program: it would start from the earliest record again`);
+  const own = [...sinkGroups, ...processorGroups].find(
+    (each) => each.group === group || formerGroup(each.group) === group,
+  );
+  if (own !== undefined)
+    throw new Error(`${own.group} is a group of this program: it would start from the earliest record again`);
   await bus.forget(group);
   print(`group ${group} is forgotten; what only it held up goes when retention is applied next, within a minute`);
 };

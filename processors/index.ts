@@ -1,6 +1,7 @@
 /** The processors: one line each. Consumer group, metrics' labels and contract tests follow from the definitions. */
 
 import { answering } from '../runtime/answering.ts';
+import { consumerGroup } from '../runtime/consumer-groups.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
@@ -11,7 +12,10 @@ import { runProcessor } from './engine/run.ts';
 export const processors: readonly Processor[] = [];
 
 /** Consumer groups of the registered processors, for lag. */
-export const processorGroups = processors.map(({ name, input }) => ({ group: name, topics: [input.name] }));
+export const processorGroups = processors.map(({ name, input }) => ({
+  group: consumerGroup('processors', name),
+  topics: [input.name],
+}));
 
 export interface ProcessorsOptions {
   readonly bus: Bus;
@@ -30,7 +34,7 @@ export const startProcessors = async ({ bus, metrics, clock, only = [] }: Proces
   const chosen = processors.filter(({ name }) => only.length === 0 || only.includes(name));
   const producer = await bus.producer();
   const consumers = chosen.map((processor) => {
-    const consumer = bus.consumer({ group: processor.name });
+    const consumer = bus.consumer({ group: consumerGroup('processors', processor.name) });
     return { consumer, done: runProcessor(processor, { config: {}, clock, consumer, producer, metrics }) };
   });
   const stopped = Promise.withResolvers<void>();

@@ -84,6 +84,7 @@ export const deadLetterMessages = (
 /** The dead letter of a message that a consumer group can never process. Its id is a function of where the message lies, so that a redelivery writes the same one. */
 export const unprocessable = ({
   group,
+  identity = group,
   topic,
   partition,
   record,
@@ -92,6 +93,8 @@ export const unprocessable = ({
   receivedAtMs,
 }: {
   readonly group: string;
+  /** Stands for the group in the id, where that must stay as it was under another name. */
+  readonly identity?: string | undefined;
   readonly topic: string;
   readonly partition: number;
   readonly record: BusRecord;
@@ -101,7 +104,10 @@ export const unprocessable = ({
 }): Message[] =>
   deadLetterMessages(
     {
-      id: createHash('sha256').update(`${group}\n${topic}\n${partition}\n${record.offset}`).digest('hex').slice(0, 32),
+      id: createHash('sha256')
+        .update(`${identity}\n${topic}\n${partition}\n${record.offset}`)
+        .digest('hex')
+        .slice(0, 32),
       tenantId: record.headers['tenant'] ?? platformTenant,
       projectId: record.headers['project'] ?? '',
       keyId: record.headers['key'] ?? '',

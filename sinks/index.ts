@@ -1,5 +1,6 @@
 /** The sinks: one line each. Consumer group, metrics' labels and contract tests follow from the definitions. */
 import { answering } from '../runtime/answering.ts';
+import { consumerGroup } from '../runtime/consumer-groups.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
@@ -29,7 +30,7 @@ const batchLimits = (embedded: boolean) => ({ maxRecords: 100_000, maxBytes: (em
 const topicsOf = ({ inputs }: Sink): string[] => inputs.map(({ topic }) => topic.name);
 
 /** Consumer groups of the sinks, for lag. */
-export const sinkGroups = sinks.map((sink) => ({ group: sink.name, topics: topicsOf(sink) }));
+export const sinkGroups = sinks.map((sink) => ({ group: consumerGroup('sinks', sink.name), topics: topicsOf(sink) }));
 
 export interface SinksOptions {
   readonly bus: Bus;
@@ -66,7 +67,7 @@ export const startSinks = async (options: SinksOptions): Promise<Role> => {
   const producer = await bus.producer();
   const pool = new ScanPool(options.threads);
   const running = chosen.map((sink) => {
-    const consumer = bus.consumer({ group: sink.name, ...batchLimits(options.embedded) });
+    const consumer = bus.consumer({ group: consumerGroup('sinks', sink.name), ...batchLimits(options.embedded) });
     return { consumer, done: consumer.run(topicsOf(sink), batchHandler(sink, { ...options, producer, pool })) };
   });
   return {

@@ -1,11 +1,13 @@
 /** Topics, offsets and lag, through the driver's admin client. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
+import { formerGroup } from '../../runtime/consumer-groups.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { Lag } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Topic } from '../../schemas/topics.ts';
 import { MissingTopicError, reasonOf } from './failures.ts';
+import type { Position } from './membership.ts';
 import { headerAllowance } from './wire.ts';
 
 const { ConfigResourceTypes } = kafkajs;
@@ -49,6 +51,16 @@ const creation = (topic: Topic, copies: number) => ({
 
 const copiesByBrokers = async (admin: Admin): Promise<number> =>
   Math.min(mostCopies, (await admin.describeCluster()).brokers.length);
+
+const placeOf = (topic: string, partition: number): string => `${topic}/${partition}`;
+
+/** The last of each place; positions nowhere are left out. */
+export const positionsByPlace = (positions: readonly Position[]): Map<string, Position> =>
+  new Map(
+    positions
+      .filter(({ offset }) => offset !== undefined)
+      .map((position) => [placeOf(position.topic, position.partition), position]),
+  );
 
 export interface AdministrationOptions {
   /** Copies of topics that are created; by default 3, or as many as there are brokers. */
@@ -178,18 +190,35 @@ export class Administration {
       .sort((a, b) => a.partition - b.partition);
   }
 
-  async lag(group: string, topics: readonly string[]): Promise<Lag[]> {
+  /** Where a group that perhaps no longer runs stands, as committed. */
+  async positions(group: string, topics: readonly string[]): Promise<Position[]> {
     const committed = await this.#ask((admin) => admin.fetchOffsets({ groupId: group, topics: [...topics] }));
+    return committed.flatMap(({ topic, partitions }) =>
+      partitions.map(({ partition, offset, metadata }) => ({
+        topic,
+        partition,
+        offset: Number(offset) < 0 ? undefined : Number(offset),
+        metadata: metadata ?? '',
+      })),
+    );
+  }
+
+  async hasMembers(group: string): Promise<boolean> {
+    const { groups } = await this.#ask((admin) => admin.describeGroups([group]));
+    return groups.some(({ members }) => members.length > 0);
+  }
+
+  /** Of a group that stands nowhere yet, and is to go on where another one stood, what that one lags. */
+  async lag(group: string, topics: readonly string[]): Promise<Lag[]> {
+    const own = await this.positions(group, topics);
+    const former = own.some(({ offset }) => offset === undefined) ? formerGroup(group) : undefined;
+    const next = positionsByPlace([...(former === undefined ? [] : await this.positions(former, topics)), ...own]);
     const lags: Lag[] = [];
-    for (const topic of topics) {
-      const partitions = committed.find((entry) => entry.topic === topic)?.partitions ?? [];
-      const next = new Map(partitions.map(({ partition, offset }) => [partition, Number(offset)]));
+    for (const topic of topics)
       for (const { partition, earliest, end } of await this.offsets(topic)) {
-        const at = next.get(partition) ?? -1;
-        const position = at < 0 ? earliest : at;
-        lags.push({ topic, partition, committed: position, end, lag: Math.max(0, end - position) });
+        const committed = next.get(placeOf(topic, partition))?.offset ?? earliest;
+        lags.push({ topic, partition, committed, end, lag: Math.max(0, end - committed) });
       }
-    }
     return lags;
   }
 

@@ -1,6 +1,7 @@
 /** The bus on Kafka 3.9 or later. See `bus-kafka/README.md`. */
 import './lazy-validators.ts';
 import kafkajs, { Kafka, type SASLOptions } from 'kafkajs';
+import { formerGroup } from '../../runtime/consumer-groups.ts';
 import { within } from '../../runtime/within.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus, BusRecord, ConsumerOptions } from '../../schemas/ports/bus.ts';
@@ -12,6 +13,7 @@ import { reasonOf } from './failures.ts';
 import { Fetcher, gapError } from './fetcher.ts';
 import './idle-connections.ts';
 import { KafkaProducer } from './producer.ts';
+import { Takeover } from './takeover.ts';
 import { runTransaction } from './transaction.ts';
 import { incoming } from './wire.ts';
 
@@ -55,12 +57,14 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
   const consumers = new Set<KafkaConsumer>();
 
   const consumer = ({ group, maxRecords = 20_000, maxBytes = 8 * 1024 * 1024, maxWaitMs = 1000 }: ConsumerOptions) => {
+    const former = formerGroup(group);
     const made = new KafkaConsumer({
       driver,
       group,
       limits: { maxRecords, maxBytes, maxWaitMs },
       timing: { sessionTimeoutMs, rebalanceTimeoutMs },
       log,
+      takeover: former === undefined ? undefined : new Takeover({ group, former, administration, log }),
       earliest: async (topic) => (await administration.offsets(topic)).map(({ earliest }) => earliest),
     });
     consumers.add(made);

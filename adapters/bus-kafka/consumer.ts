@@ -9,6 +9,7 @@ import { isProtocolError, MissingTopicError, reasonOf } from './failures.ts';
 import { Fetcher } from './fetcher.ts';
 import { type Assignment, type GroupTiming, Membership } from './membership.ts';
 import { type BatchLimits, claimedIn, PartitionLoop } from './partition-loop.ts';
+import type { Takeover } from './takeover.ts';
 import { FatalBusError } from './wire.ts';
 
 export interface KafkaConsumerOptions {
@@ -17,6 +18,8 @@ export interface KafkaConsumerOptions {
   readonly limits: BatchLimits;
   readonly timing: GroupTiming;
   readonly log: Log;
+  /** From a group of another name that this one replaces. */
+  readonly takeover: Takeover | undefined;
   /** First kept offsets of a topic, by partition. */
   earliest(topic: string): Promise<readonly number[]>;
 }
@@ -44,6 +47,7 @@ export class KafkaConsumer implements Consumer {
   readonly #stopping = new AbortController();
   readonly #abandoning = new AbortController();
   #running: Promise<void> | undefined;
+  #joined = false;
 
   constructor(options: KafkaConsumerOptions) {
     const { driver, group, timing } = options;
@@ -136,8 +140,11 @@ export class KafkaConsumer implements Consumer {
   async #join(topics: readonly string[]): Promise<Assignment> {
     // Names a topic that is missing, before others have to rebalance for it.
     await this.#fetching.metadata(topics);
+    if (!this.#joined) await this.#options.takeover?.wait(this.#stopping.signal);
     try {
-      return await this.#membership.join(topics);
+      const assignment = await this.#membership.join(topics, this.#stopping.signal);
+      this.#joined = true;
+      return assignment;
     } catch (error) {
       if (isLost(error)) this.#membership.forget();
       throw error;
@@ -150,9 +157,13 @@ export class KafkaConsumer implements Consumer {
     ending: AbortController,
     onBatch: OnBatch,
   ): Promise<PartitionLoop[]> {
-    const { limits, log } = this.#options;
+    const { limits, log, takeover } = this.#options;
     const loops: PartitionLoop[] = [];
-    for (const { topic, partition, offset, metadata } of await this.#membership.positions(assignment)) {
+    const own = await this.#membership.positions(assignment);
+    const positions = await takeover?.fill(own, ({ topic, partition, offset, metadata }) =>
+      this.#membership.commit(topic, partition, offset, metadata),
+    );
+    for (const { topic, partition, offset, metadata } of positions ?? own) {
       const start = offset ?? (await this.#options.earliest(topic))[partition] ?? 0;
       const commit = (to: number, claim: string) => this.#commit(topic, partition, to, claim, ending);
       loops.push(

@@ -14,7 +14,7 @@ import kafkajs from 'kafkajs';
 import { within } from '../../runtime/within.ts';
 import type { Cluster, Node } from './cluster.ts';
 import { isProtocolError } from './failures.ts';
-import { unlessMoved } from './patience.ts';
+import { unlessAborted, unlessMoved } from './patience.ts';
 
 const { MemberMetadata, MemberAssignment } = kafkajs.AssignerProtocol;
 
@@ -79,9 +79,12 @@ export class Membership {
     this.#timing = timing;
   }
 
-  /** Joins, or joins again, and gets this member's partitions. Waits for the other members to join too. */
-  async join(topics: readonly string[]): Promise<Assignment> {
-    const joined = await this.#joinGroup(topics);
+  /**
+   * Joins, or joins again, and gets this member's partitions. Waits for the other members to join too, which takes as long
+   * as their batches in hand; `stopping` ends that, and rejects.
+   */
+  async join(topics: readonly string[], stopping: AbortSignal): Promise<Assignment> {
+    const joined = await this.#joinGroup(topics, stopping);
     this.#memberId = joined.memberId;
     this.#generation = joined.generationId;
     const leads = joined.leader === joined.memberId;
@@ -99,11 +102,12 @@ export class Membership {
           assignments,
         ),
       this.#timing.rebalanceTimeoutMs + answerPatienceMs,
+      stopping,
     );
     return MemberAssignment.decode(assignment)?.assignment ?? {};
   }
 
-  async #joinGroup(topics: readonly string[]) {
+  async #joinGroup(topics: readonly string[], stopping: AbortSignal) {
     const { sessionTimeoutMs, rebalanceTimeoutMs } = this.#timing;
     const protocols = [{ name: protocolName, metadata: MemberMetadata.encode(subscription(topics)) }];
     const attempt = () =>
@@ -120,6 +124,7 @@ export class Membership {
             protocols,
           ),
         rebalanceTimeoutMs + answerPatienceMs,
+        stopping,
       );
     try {
       return await attempt();
@@ -208,6 +213,7 @@ export class Membership {
   async #ask<Answer>(
     request: (connection: Connection) => Promise<Answer>,
     patienceMs = answerPatienceMs,
+    stopping?: AbortSignal,
   ): Promise<Answer> {
     let connection: Connection | undefined;
     try {
@@ -215,10 +221,11 @@ export class Membership {
       const coordinator = this.#coordinator;
       connection = await this.#cluster.connectionTo(coordinator);
       const answer = within(patienceMs, request(connection));
-      return await unlessMoved(answer, lookMs, async () => {
+      const settled = unlessMoved(answer, lookMs, async () => {
         const { host, port } = await this.#findCoordinator();
         return host !== coordinator.host || port !== coordinator.port;
       });
+      return await (stopping === undefined ? settled : unlessAborted(settled, stopping));
     } catch (error) {
       const answered = isProtocolError(
         error,

@@ -28,6 +28,20 @@ export const unlessMoved = async <Value>(
   }
 };
 
+/** Rejects as soon as the signal is aborted, with the promise still on its way. */
+export const unlessAborted = async <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> => {
+  promise.catch(() => undefined);
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(new Error('told to stop'));
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+};
+
 /**
  * Calls `look` each time that what began has not ended for so long. Its timer is left as it is when something ends and
  * set anew only when it fires, since one for each of many small requests shows in what they cost.

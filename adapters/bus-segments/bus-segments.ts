@@ -1,6 +1,7 @@
 /** The embedded bus: a durable log of append-only segment files. See the README in `bus-segments/`. */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { formerGroup } from '../../runtime/consumer-groups.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Bus, BusRecord, ConsumerOptions, Lag, Message, Producer } from '../../schemas/ports/bus.ts';
@@ -155,6 +156,8 @@ class EmbeddedBus implements SegmentsBus {
 
   consumer(options: ConsumerOptions) {
     const { group: name } = options;
+    const former = formerGroup(name);
+    if (former !== undefined) this.#store.rename(former, name);
     const group = this.#groups.get(name) ?? new Group((topic) => this.#lanesOf(name, topic));
     this.#groups.set(name, group);
     return segmentsConsumer(options, group);
@@ -186,9 +189,18 @@ class EmbeddedBus implements SegmentsBus {
   async lag(group: string, topics: readonly string[]): Promise<readonly Lag[]> {
     return topics.flatMap((topic) =>
       this.#topic(topic).partitions.map(({ earliest, end }, partition) => {
-        const committed = this.#store.position(group, topic, partition)?.committed ?? earliest;
+        const committed = this.#position(group, topic, partition)?.committed ?? earliest;
         return { topic, partition, committed, end, lag: end - committed };
       }),
+    );
+  }
+
+  /** Where a group stands, or what it was called. */
+  #position(group: string, topic: string, partition: number) {
+    const former = formerGroup(group);
+    return (
+      this.#store.position(group, topic, partition) ??
+      (former === undefined ? undefined : this.#store.position(former, topic, partition))
     );
   }
 

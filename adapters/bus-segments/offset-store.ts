@@ -121,6 +121,22 @@ export class OffsetStore {
     return keys.length > 0;
   }
 
+  /** Gives a group another name, atomically. Where that one stands somewhere already, it stays there. */
+  rename(from: string, to: string): void {
+    if (this.#closed) throw new Error('the bus is closed');
+    const moved = [...this.#positions.values()].filter(({ group }) => group === from);
+    if (moved.length === 0) return;
+    this.#database.exec('BEGIN IMMEDIATE');
+    this.#database.prepare('UPDATE OR IGNORE positions SET consumer_group = ? WHERE consumer_group = ?').run(to, from);
+    this.#database.prepare('DELETE FROM positions WHERE consumer_group = ?').run(from);
+    this.#database.exec('COMMIT');
+    for (const position of moved) {
+      const key = keyOf(to, position.topic, position.partition);
+      this.#positions.delete(keyOf(from, position.topic, position.partition));
+      if (!this.#positions.has(key)) this.#positions.set(key, { ...position, group: to });
+    }
+  }
+
   save(position: Position): void {
     // After a close nothing is acknowledged any more: the next opening delivers it again.
     if (this.#closed) throw new Error('the bus is closed');

@@ -18,7 +18,7 @@ export const drop = (reason: string): Outcome => ({ kind: 'dropped', reason });
 export const dead = (reason: string, message: string): Outcome => ({ kind: 'dead', reason, message });
 
 export interface Definition<Config extends z.ZodType> {
-  /** What it produces, plural: also the consumer group and the deployment. */
+  /** What it produces, plural: also the deployment; the consumer group is `processors.<name>`. */
   readonly name: string;
   readonly summary: string;
   readonly input: Topic;

@@ -1,3 +1,4 @@
+import { consumerGroup, isForAnother } from '../../runtime/consumer-groups.ts';
 import { Fuse } from '../../runtime/fuse.ts';
 import { unprocessable } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -23,19 +24,20 @@ export const runProcessor = (
   { config, clock, consumer, producer, metrics }: Runtime,
 ): Promise<void> => {
   const process = processor.create(config, clock);
-  const fuse = new Fuse(processor.name);
+  const group = consumerGroup('processors', processor.name);
+  const fuse = new Fuse(group);
   return consumer.run([processor.input.name], async (batch) => {
     const messages: Message[] = [];
     let deadLetters = 0;
     for (const record of batch.records) {
-      if (isForAnother(record, processor.name)) continue;
+      if (isForAnother(record.headers, group)) continue;
       const outcome = await settled(process, record);
       if (outcome.kind === 'ok') messages.push(...outcome.messages);
       if (outcome.kind !== 'dead') continue;
       deadLetters++;
-      metrics.add('oiq_dead_letters_total', 1, { origin: processor.name, reason: outcome.reason });
+      metrics.add('oiq_dead_letters_total', 1, { origin: group, reason: outcome.reason });
       messages.push(
-        ...unprocessable({ ...letterOrigin(processor, batch), record, ...outcome, receivedAtMs: record.timestampMs }),
+        ...unprocessable({ ...letterOrigin(group, batch), record, ...outcome, receivedAtMs: record.timestampMs }),
       );
     }
     fuse.check(batch.records.length, deadLetters);
@@ -43,11 +45,7 @@ export const runProcessor = (
   });
 };
 
-/** Replays of a consumer's dead letter name the only group that takes them again. */
-const isForAnother = (record: BusRecord, group: string): boolean =>
-  record.headers['only-group'] !== undefined && record.headers['only-group'] !== group;
-
-const letterOrigin = ({ name }: Processor, { topic, partition }: Batch) => ({ group: name, topic, partition });
+const letterOrigin = (group: string, { topic, partition }: Batch) => ({ group, topic, partition });
 
 const settled = async (process: (record: BusRecord) => Promise<Outcome>, record: BusRecord): Promise<Outcome> => {
   try {

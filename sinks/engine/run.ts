@@ -1,6 +1,7 @@
+import { consumerGroup, formerGroup, isForAnother } from '../../runtime/consumer-groups.ts';
 import { Fuse } from '../../runtime/fuse.ts';
 import { unprocessable } from '../../schemas/dead-letter.ts';
-import type { Batch, BusRecord, Message, Producer } from '../../schemas/ports/bus.ts';
+import type { Batch, Message, Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -33,7 +34,8 @@ const idleMs = 600_000;
  */
 export const batchHandler = (sink: Sink, runtime: SinkRuntime): ((batch: Batch) => Promise<void>) => {
   const { metrics, log, clock } = runtime;
-  const fuse = new Fuse(sink.name);
+  const group = consumerGroup('sinks', sink.name);
+  const fuse = new Fuse(group);
   const progress = new Map<string, Progress>();
 
   return async (batch) => {
@@ -43,7 +45,7 @@ export const batchHandler = (sink: Sink, runtime: SinkRuntime): ((batch: Batch) 
     try {
       await landBatch(sink, runtime, fuse, batch, inDoubt);
     } catch (error) {
-      metrics.add('oiq_consumer_batches_total', 1, { group: sink.name, outcome: 'rejected' });
+      metrics.add('oiq_consumer_batches_total', 1, { group, outcome: 'rejected' });
       log.warn(
         {
           sink: sink.name,
@@ -57,7 +59,7 @@ export const batchHandler = (sink: Sink, runtime: SinkRuntime): ((batch: Batch) 
       );
       throw error;
     }
-    metrics.add('oiq_consumer_batches_total', 1, { group: sink.name, outcome: 'committed' });
+    metrics.add('oiq_consumer_batches_total', 1, { group, outcome: 'committed' });
   };
 };
 
@@ -74,7 +76,8 @@ const landBatch = async (
   const { producer, columns, pool, metrics } = runtime;
   const input = sink.inputs.find(({ topic }) => topic.name === batch.topic);
   if (input === undefined) throw new Error(`sink ${sink.name} does not read topic ${batch.topic}`);
-  const records = batch.records.filter((record) => !isForAnother(record, sink.name));
+  const group = consumerGroup('sinks', sink.name);
+  const records = batch.records.filter(({ headers }) => !isForAnother(headers, group));
   const landing = new Landing(batch, {
     sink: sink.name,
     topic: batch.topic,
@@ -86,13 +89,9 @@ const landBatch = async (
   });
   const poison = await landing.land(records);
   fuse.check(records.length, poison.length);
-  for (const { reason } of poison) metrics.add('oiq_dead_letters_total', 1, { origin: sink.name, reason });
+  for (const { reason } of poison) metrics.add('oiq_dead_letters_total', 1, { origin: group, reason });
   if (poison.length > 0) await dispose(sink, batch, poison, producer, runtime.log);
 };
-
-/** Replays of a consumer's dead letter name the only group that takes them again. */
-const isForAnother = ({ headers }: BusRecord, group: string): boolean =>
-  headers['only-group'] !== undefined && headers['only-group'] !== group;
 
 const dispose = async (
   sink: Sink,
@@ -107,8 +106,11 @@ const dispose = async (
     }
     return;
   }
+  const group = consumerGroup('sinks', sink.name);
+  // A range of which the former version wrote the dead letters may come again to this one.
+  const origin = { group, identity: formerGroup(group), topic, partition };
   const messages: Message[] = poison.flatMap(({ record, reason, message }) =>
-    unprocessable({ group: sink.name, topic, partition, record, reason, message, receivedAtMs: record.timestampMs }),
+    unprocessable({ ...origin, record, reason, message, receivedAtMs: record.timestampMs }),
   );
   await producer.publish(messages);
 };

@@ -3,7 +3,7 @@ import type { Scanner } from '../scan/scanner.ts';
 
 /** What a sink is: one consumer group that lands messages of some topics as rows. */
 export interface Sink {
-  /** Also the consumer group. */
+  /** The consumer group is `sinks.<name>`. */
   readonly name: string;
   readonly summary: string;
   readonly inputs: readonly SinkInput[];

@@ -1,3 +1,4 @@
+import { consumerGroup, formerGroup } from '../../runtime/consumer-groups.ts';
 import type { DeadLetterHeaders } from '../../schemas/dead-letter.ts';
 import { remoteWritePartitions } from '../../schemas/tables/parts.ts';
 import { signals, topics } from '../../schemas/topics.ts';
@@ -6,7 +7,8 @@ import { hourOf } from './source.ts';
 import { emptyUsageRow, type UsageRow } from './usage-columns.ts';
 
 /** Sinks of telemetry are named after what they land. What another consumer could not process has landed all the same. */
-const sinks = new Set<string>(signals);
+const groups = signals.map((signal) => consumerGroup('sinks', signal));
+const sinks = new Set(groups.flatMap((group) => [group, formerGroup(group)]));
 
 const ofLetter = (letter: DeadLetterHeaders): UsageRow => ({
   ...emptyUsageRow,

@@ -24,7 +24,7 @@ const rate = Number(process.env['BENCH_STANDALONE_RATE'] ?? 110_000);
 const lagOf = async (http: string): Promise<number> => {
   const text = await (await fetch(`${http}/metrics`)).text();
   let lag = 0;
-  for (const [, value] of text.matchAll(/^oiq_consumer_lag_messages\{[^}]*group="logs"[^}]*\} (\S+)/gm))
+  for (const [, value] of text.matchAll(/^oiq_consumer_lag_messages\{[^}]*group="sinks\.logs"[^}]*\} (\S+)/gm))
     lag += Number(value);
   return lag;
 };

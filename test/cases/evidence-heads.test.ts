@@ -53,7 +53,7 @@ test('heads are read in order of size, landed or not, each once and each as it w
       threads: 1,
     });
     for (const deadline = Date.now() + 20_000; ; ) {
-      const lags = await bus.lag('evidence-heads', [topics.evidenceHeads.name]);
+      const lags = await bus.lag('sinks.evidence-heads', [topics.evidenceHeads.name]);
       if (lags.every(({ lag }) => lag === 0)) break;
       if (Date.now() > deadline) throw new Error('the heads did not land within 20 seconds');
       await new Promise((resolve) => setTimeout(resolve, 50));

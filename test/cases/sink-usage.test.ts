@@ -133,7 +133,7 @@ test('spans, points of every kind, and samples by the label job', async (t) => {
 const garbage = Uint8Array.of(0x0a, 99, 1);
 const dead = (
   { headers, value, offset }: TestMessage,
-  { group = 'logs', at = 0 }: { group?: string; at?: number } = {},
+  { group = 'sinks.logs', at = 0 }: { group?: string; at?: number } = {},
 ): TestMessage => {
   const [letter] = unprocessable({
     ...{ group, topic: topics.logs.name, partition: 0, reason: 'malformed', message: 'm', receivedAtMs: 1 },
@@ -149,7 +149,17 @@ test('a message that no sink can land was accepted and is dead-lettered, once ho
   t.deepEqual(await ledger('poison'), {}, 'its sink leaves it to the dead letter');
   await tables.land([dead(poison, { at: 1 }), dead(poison, { at: 2 })], deadLetters);
   await tables.land([dead(poison, { at: 2 }), dead(poison, { group: 'log-patterns', at: 3 })], deadLetters);
+  await tables.land([dead(poison, { group: 'processors.logs', at: 4 })], deadLetters);
   t.deepEqual(await ledger('poison'), {
+    [`${thisHour} logs accepted`]: [1, 6, 3, 0, 0],
+    [`${thisHour} logs dead-lettered/malformed`]: [1, 6, 3, 0, 0],
+  });
+});
+
+test('a dead letter of a sink under its former name counts as one of the sink', async (t) => {
+  const poison = messageOf([garbage], { tenantId: 'former', offset: 17, members: [memberOf(garbage, 6)] });
+  await tables.land([dead(poison, { group: 'logs', at: 11 })], deadLetters);
+  t.deepEqual(await ledger('former'), {
     [`${thisHour} logs accepted`]: [1, 6, 3, 0, 0],
     [`${thisHour} logs dead-lettered/malformed`]: [1, 6, 3, 0, 0],
   });

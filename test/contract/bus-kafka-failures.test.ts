@@ -101,6 +101,64 @@ test('a member that joins gets no partition before the batch in hand of it is fi
   t.deepEqual(right.batches, []);
 });
 
+const isRebalancing = async (t: ExecutionContext, group: string): Promise<boolean> => {
+  const admin = driver().admin();
+  t.teardown(() => admin.disconnect());
+  const { groups } = await admin.describeGroups([group]);
+  return groups[0]?.state === 'PreparingRebalance' && groups[0].members.length === 2;
+};
+
+test('a member that is told to stop while it joins leaves at once, and the others go on', async (t) => {
+  t.timeout(60_000);
+  const bus = await open(t);
+  const topic = someTopic({ partitions: 2 });
+  const group = someGroup();
+  await bus.ensureTopics([topic]);
+  const producer = await bus.producer();
+  await producer.publish([messageTo(topic, 'held')]);
+  const held = pending();
+  const working = consume(bus, [topic], { group }, () => held.promise);
+  await eventually('a batch in hand', patienceMs, () => working.batches.length === 1);
+  // The join waits for the batch in hand.
+  const joining = consume(bus, [topic], { group });
+  await eventually('the join waits', patienceMs, () => isRebalancing(t, group));
+  await joining.stop();
+  held.resolve();
+  await eventually('the batch', patienceMs, () => working.texts.length === 1);
+  await producer.publish(keysOf(2, partitionOf).map((key) => messageTo(topic, key, { key })));
+  await eventually('both partitions', patienceMs, () => working.texts.length === 3);
+  await working.stop();
+  t.deepEqual(joining.batches, []);
+  t.is(working.batches.length, new Set(working.ranges).size);
+});
+
+test('a group under a new name waits until the members of the former one are gone', async (t) => {
+  const bus = await open(t);
+  const topic = someTopic({ partitions: 2 });
+  const former = someGroup();
+  const group = `sinks.${former}`;
+  await bus.ensureTopics([topic]);
+  const producer = await bus.producer();
+  const keys = keysOf(2, partitionOf);
+  const send = (text: string) => producer.publish(keys.map((key) => messageTo(topic, `${text} ${key}`, { key })));
+  await send('1');
+  const old = consume(bus, [topic], { group: former });
+  await eventually('what the former one consumes', patienceMs, () => old.texts.length === 2);
+  const members = [consume(bus, [topic], { group }), consume(bus, [topic], { group })];
+  await sleep(2000);
+  await send('2');
+  await eventually('what the former one consumes', patienceMs, () => old.texts.length === 4);
+  t.deepEqual(
+    members.flatMap(({ batches }) => batches),
+    [],
+  );
+  await old.stop();
+  await send('3');
+  await eventually('the rest', patienceMs, () => members.flatMap(({ texts }) => texts).length >= 2);
+  await Promise.all(members.map((member) => member.stop()));
+  t.deepEqual(members.flatMap(({ texts }) => texts).toSorted(), keys.map((key) => `3 ${key}`).toSorted());
+});
+
 test('while the broker is away publishing rejects soon, and both sides go on by themselves when it is back', async (t) => {
   t.timeout(120_000);
   const directory = await mkdtemp(join(tmpdir(), 'bus-kafka-'));

@@ -3,10 +3,12 @@ import { consumingContract } from './bus-consuming.ts';
 import type { BusContract } from './bus-harness.ts';
 import { publishingContract } from './bus-publishing.ts';
 import { redeliveryContract } from './bus-redelivery.ts';
+import { takeoverContract } from './bus-takeover.ts';
 
 /** Declares the tests of the contract for one adapter. */
 export const busContract = (contract: BusContract): void => {
   publishingContract(contract);
   consumingContract(contract);
   redeliveryContract(contract);
+  takeoverContract(contract);
 };

@@ -8,6 +8,7 @@ import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { dead, defineProcessor, drop, ok, type Processor } from '../../processors/engine/processor.ts';
 import { runProcessor } from '../../processors/engine/run.ts';
 import { processors, startProcessors } from '../../processors/index.ts';
+import { consumerGroup } from '../../runtime/consumer-groups.ts';
 import { decodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { Bus, BusRecord, Producer } from '../../schemas/ports/bus.ts';
@@ -64,10 +65,10 @@ const processed = async (
 ): Promise<{ published: string[]; letters: BusRecord[] }> => {
   const producer = await bus.producer();
   await producer.publish(words.map((word) => ({ topic: input.name, key: 'k', value: Buffer.from(word), headers })));
-  const consumer = bus.consumer({ group: processor.name, maxWaitMs: 20 });
+  const consumer = bus.consumer({ group: consumerGroup('processors', processor.name), maxWaitMs: 20 });
   const done = runProcessor(processor, { config: {}, clock: systemClock, consumer, producer, metrics: noMetrics });
   const lag = async (): Promise<number> =>
-    (await bus.lag(processor.name, [input.name])).reduce((sum, each) => sum + each.lag, 0);
+    (await bus.lag(consumerGroup('processors', processor.name), [input.name])).reduce((sum, each) => sum + each.lag, 0);
   while ((await lag()) > 0) await Promise.race([done, new Promise((resolve) => setTimeout(resolve, 20))]);
   await consumer.stop();
   await done;
@@ -114,7 +115,13 @@ for (const [how, treat] of [
     t.is(published.length, 18);
     t.is(letters.length, 1);
     const letter = decodeDeadLetter(letters[0]?.headers ?? {});
-    t.like(letter, { origin: 'shouts', kind: 'unprocessable', reason: 'bad-word', topic: 'words', offset: 7 });
+    t.like(letter, {
+      origin: 'processors.shouts',
+      kind: 'unprocessable',
+      reason: 'bad-word',
+      topic: 'words',
+      offset: 7,
+    });
     t.is(letters[0]?.value.toString(), 'w7');
   });
 }
@@ -174,13 +181,13 @@ test('too many dead letters stop the processor instead of emptying the topic int
   const processor = shouts(() => dead('bad-word', 'not a word'));
   const producer = await bus.producer();
   await producer.publish(words.map((word) => ({ topic: input.name, key: 'k', value: Buffer.from(word), headers: {} })));
-  const consumer = bus.consumer({ group: processor.name, maxWaitMs: 20 });
+  const consumer = bus.consumer({ group: consumerGroup('processors', processor.name), maxWaitMs: 20 });
   const done = runProcessor(processor, { config: {}, clock: systemClock, consumer, producer, metrics: noMetrics });
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   await consumer.stop();
   await done;
   t.is((await all(bus, topics.deadLetter.name)).length, 0);
-  t.is((await bus.lag(processor.name, [input.name]))[0]?.lag, 40);
+  t.is((await bus.lag(consumerGroup('processors', processor.name), [input.name]))[0]?.lag, 40);
 });
 
 test('a replayed dead letter of another group is passed by', async (t) => {

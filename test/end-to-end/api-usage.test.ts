@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { applyPlans, readPlans } from '../../commands/plans.ts';
-import { ledgerGroups } from '../../schemas/ledger-groups.ts';
+import { ledgerGroups } from '../../runtime/ledger-groups.ts';
 import { licenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { projects } from '../../schemas/resources/project.ts';
@@ -324,5 +324,11 @@ test('the ledger waits for the consumers that write it, and no others', (t) => {
     ledgerGroups.map(({ group, topics }) => ({ group, topics: [...topics] })),
     all.filter(({ group }) => ledgerGroups.some((ours) => ours.group === group)),
   );
-  t.deepEqual(ledgerGroups.map(({ group }) => group).sort(), ['dead-letters', 'logs', 'metrics', 'traces', 'usage']);
+  t.deepEqual(ledgerGroups.map(({ group }) => group).sort(), [
+    'sinks.dead-letters',
+    'sinks.logs',
+    'sinks.metrics',
+    'sinks.traces',
+    'sinks.usage',
+  ]);
 });

@@ -86,7 +86,7 @@ test.serial('health, readiness and metrics are answered, and what was sent can b
   t.regex(metrics, /^oiq_ingest_records_total\{[^}]*outcome="accepted"[^}]*\} 2$/m);
   t.regex(metrics, /^oiq_landed_rows_total\{table="logs"\} 2$/m);
   t.regex(metrics, /^oiq_bus_published_messages_total\{topic="otlp.logs"\} 1$/m);
-  t.regex(metrics, /^oiq_consumer_lag_messages\{group="logs"/m);
+  t.regex(metrics, /^oiq_consumer_lag_messages\{group="sinks\.logs"/m);
   t.is(await running.stop(), 0);
 });
 

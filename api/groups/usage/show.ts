@@ -3,7 +3,7 @@ import { readVolumes, totalOf } from '../../../queries/ledger/ledger.ts';
 import { iso, monthParameter, periodOf, project } from '../../../queries/ledger/period.ts';
 import { Known, known, unknown } from '../../../queries/ledger/unknown.ts';
 import { Volume } from '../../../queries/ledger/volume.ts';
-import { ledgerGroups } from '../../../schemas/ledger-groups.ts';
+import { ledgerGroups } from '../../../runtime/ledger-groups.ts';
 import type { Bus } from '../../../schemas/ports/bus.ts';
 import { quotaWindowAt } from '../../../schemas/resources/quota.ts';
 import { defineOperation } from '../../kernel/operation.ts';
