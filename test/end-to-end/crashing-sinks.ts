@@ -62,7 +62,7 @@ const sinks = await startSinks({
   ...{ embedded: false, only: ['logs'] },
 });
 do await delay(200);
-while ((await lagOf(bus, 'logs')) > 0);
+while ((await lagOf(bus, 'sinks.logs')) > 0);
 await sinks.stop();
 await columns.close();
 await bus.close();
