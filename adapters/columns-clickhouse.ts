@@ -8,7 +8,7 @@ import {
   type ClickHouseSettings,
   createClient,
 } from '@clickhouse/client';
-import { UnavailableError } from '../schemas/errors.ts';
+import { PermanentError, UnavailableError } from '../schemas/errors.ts';
 import type { Columns, NativeBlock, QueryLimits, QueryParameters, TenantColumns } from '../schemas/ports/columns.ts';
 import { type Log, silent } from '../schemas/ports/log.ts';
 import { insertError, queryError } from './columns-sql/engine-errors.ts';
@@ -26,6 +26,8 @@ export interface ClickhouseColumnsOptions {
 const requestTimeoutMs = 60_000;
 /** Kept sockets end before the server's `keep_alive_timeout` (10 s, 3 s before 23.11). */
 const idleSocketMs = 2500;
+/** After every so many requests that failed, connections are made anew. */
+const failuresBeforeFresh = 3;
 const unknownDatabase = 81;
 /** Long lists of ids are part of the statement. */
 const maxQueryBytes = 64 * 1024 ** 2;
@@ -54,13 +56,18 @@ const onceMore = async <Result>(work: () => Promise<Result>): Promise<Result> =>
 };
 
 class ClickhouseColumns implements Columns {
-  readonly #client: ClickHouseClient;
   readonly #url: URL;
+  #client: ClickHouseClient;
+  #failures = 0;
 
   constructor(url: string) {
     this.#url = new URL(url);
-    this.#client = createClient({
-      url,
+    this.#client = this.#connect();
+  }
+
+  #connect(): ClickHouseClient {
+    return createClient({
+      url: this.#url,
       request_timeout: requestTimeoutMs,
       max_open_connections: 16,
       keep_alive: { enabled: true, idle_socket_ttl: idleSocketMs },
@@ -68,6 +75,17 @@ class ClickhouseColumns implements Columns {
       compression: { request: false, response: !loopback.test(this.#url.hostname) },
       log: { level: ClickHouseLogLevel.OFF },
     });
+  }
+
+  /**
+   * A load balancer may go on answering 5xx on a connection after the server is back, so that failures are followed by fresh
+   * ones. Requests on the earlier ones end by themselves, and idle sockets soon.
+   */
+  #failed(failure: Error): Error {
+    if (failure instanceof PermanentError) return failure;
+    this.#failures++;
+    if (this.#failures % failuresBeforeFresh === 0) this.#client = this.#connect();
+    return failure;
   }
 
   async insert({ table, columns, rows, chunks }: NativeBlock, token: string): Promise<void> {
@@ -84,7 +102,9 @@ class ClickhouseColumns implements Columns {
     try {
       await onceMore(insert);
     } catch (error) {
-      throw codeOf(error) === undefined ? unreachable(error) : insertError(table, codeOf(error), asError(error));
+      throw this.#failed(
+        codeOf(error) === undefined ? unreachable(error) : insertError(table, codeOf(error), asError(error)),
+      );
     }
   }
 
@@ -120,7 +140,7 @@ class ClickhouseColumns implements Columns {
       return rowsOf<Row>(await onceMore(read));
     } catch (error) {
       signal?.throwIfAborted();
-      throw codeOf(error) === undefined ? unreachable(error) : queryError(codeOf(error), asError(error));
+      throw this.#failed(codeOf(error) === undefined ? unreachable(error) : queryError(codeOf(error), asError(error)));
     }
   }
 

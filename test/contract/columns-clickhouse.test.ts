@@ -1,9 +1,11 @@
 /** The columns contract on a ClickHouse server, and what only that has. */
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -40,6 +42,64 @@ test.after.always(async () => {
 
 columnsContract({ name: 'ClickHouse', under: () => ({ columns, native }) });
 landValuesContract({ name: 'ClickHouse', under: () => ({ columns }) });
+
+/** A load balancer: connections that are open when `turn` is called answer 500 from then on, new ones reach the server. */
+const balancer = async (t: ExecutionContext): Promise<{ url: string; turn(): void; connections(): number }> => {
+  const target = new URL(server);
+  const open = new Set<Socket>();
+  const broken = new Set<Socket>();
+  let made = 0;
+  const refusal = 'Code: 999. DB::Exception: the balancer says so.\n';
+  const proxy = createServer((socket) => {
+    made++;
+    open.add(socket);
+    const upstream = connect(Number(target.port), target.hostname);
+    for (const each of [socket, upstream])
+      each.on('error', () => undefined).on('close', () => [socket, upstream].map((both) => both.destroy()));
+    upstream.on('data', (part) => broken.has(socket) || socket.write(part));
+    socket.on('close', () => open.delete(socket));
+    // Requests of the test fit one piece.
+    socket.on('data', (part) => {
+      if (!broken.has(socket)) upstream.write(part);
+      else socket.write(`HTTP/1.1 500 Internal Server Error\r\nContent-Length: ${refusal.length}\r\n\r\n${refusal}`);
+    });
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  t.teardown(() => {
+    for (const socket of open) socket.destroy();
+    proxy.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/${database}`,
+    turn: () => {
+      for (const socket of open) broken.add(socket);
+    },
+    connections: () => made,
+  };
+};
+
+test('ClickHouse: a connection that goes on answering 500 is left after a few refusals', async (t) => {
+  const { url, turn, connections } = await balancer(t);
+  const own = await clickhouseColumns({ url });
+  t.teardown(() => own.close());
+  await own.check();
+  await own.check();
+  t.is(connections(), 1, 'a connection is kept while it is well');
+  turn();
+  // Without a pause, so that the connection is never idle.
+  let refused = 0;
+  while (
+    refused < 20 &&
+    (await own.check().then(
+      () => false,
+      () => true,
+    ))
+  )
+    refused++;
+  t.true(refused > 0);
+  t.true(refused <= 3, `${refused} requests were refused`);
+});
 
 test('ClickHouse: while the server is gone all is unavailable, and the same insert lands once when it is back', async (t) => {
   t.timeout(120_000);

@@ -86,7 +86,7 @@ serial('ClickHouse is gone for a minute and comes back: the lag drains, nothing 
   await until('a sink that lands', async () => (await landedRows(sinks.http)) > 0);
   await cluster.clickhouse.kill();
   await delay(60_000);
-  t.true((await lagOf(cluster.bus, 'logs')) > 0);
+  t.true((await lagOf(cluster.bus, 'sinks.logs')) > 0);
   t.is(await readiness(sinks), 503);
   t.is(await readiness(receivers), 200);
   await cluster.clickhouse.start();
