@@ -112,7 +112,10 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     server?.closeIdleConnections();
     await jobs.stop();
     // Who takes in stops first, who lands what was taken in last.
-    for (const role of [...roles].reverse()) await role.stop();
+    for (const role of [...roles].reverse()) {
+      await role.stop();
+      log.info({ role: role.name }, 'role stopped');
+    }
     server?.closeAllConnections();
     await closed;
     lag?.stop();

@@ -90,6 +90,15 @@ test.serial('health, readiness and metrics are answered, and what was sent can b
   t.is(await running.stop(), 0);
 });
 
+test.serial('roles that take in stop before those that land what was taken in', async (t) => {
+  const running = await started(t, { dataDirectory: join(directoryOf(t), 'data') });
+  t.is(await running.stop(), 0);
+  const stopped = [...running.output().matchAll(/^\{.*"role stopped".*\}$/gm)].map(
+    ([line]) => (JSON.parse(line) as { role: string }).role,
+  );
+  t.deepEqual(stopped, ['api', 'receivers', 'processors', 'sinks']);
+});
+
 test.serial('a second process on the same data directory is refused with what to do', async (t) => {
   const dataDirectory = join(directoryOf(t), 'data');
   await started(t, { dataDirectory });

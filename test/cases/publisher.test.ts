@@ -1,0 +1,97 @@
+/** What shares a bus message and what does not. */
+import test from 'ava';
+import type { Piece } from '../../receivers/engine/prepare.ts';
+import { type Origin, Publisher } from '../../receivers/engine/publisher.ts';
+import type { Message, Producer } from '../../schemas/ports/bus.ts';
+import { decodeHeaders, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
+
+const caller = { tenantId: 'acme', projectId: 'shop', keyId: 'k1', shards: 1 };
+const origin: Origin = {
+  caller,
+  signal: 'logs',
+  format: 'otlp',
+  source: '192.0.2.7',
+  traceparent: '',
+  receivedAtMs: 1,
+};
+const piece: Piece = { bytes: Buffer.from('body'), size: 4, records: 1, encoding: 'identity' };
+
+/** Publishes all of them at once and gives the messages. */
+const published = async (requests: readonly (readonly [Origin, Piece])[]): Promise<Message[]> => {
+  const messages: Message[] = [];
+  const producer: Pick<Producer, 'publish'> = {
+    publish: async (given) => void messages.push(...given),
+  };
+  const publisher = new Publisher(producer as Producer, { published() {} } as never, 5);
+  await Promise.all(requests.map(([from, body]) => publisher.publish(from, [body])));
+  return messages;
+};
+
+const membersOf = (messages: readonly Message[]) => messages.map(({ headers }) => decodeHeaders(headers).members);
+
+test('requests that are alike in all that a message says once share one', async (t) => {
+  const elsewhere = { ...origin, source: '192.0.2.8', traceparent: 'x', receivedAtMs: 2 };
+  const [members, ...others] = membersOf(
+    await published([
+      [origin, piece],
+      [elsewhere, piece],
+    ]),
+  );
+  t.deepEqual(others, []);
+  t.deepEqual(
+    members?.map(({ source, receivedAtMs }) => [source, receivedAtMs]),
+    [
+      ['192.0.2.7', 1],
+      ['192.0.2.8', 2],
+    ],
+  );
+});
+
+const different: [string, Origin, Piece][] = [
+  ['key', { ...origin, caller: { ...caller, keyId: 'k2' } }, piece],
+  ['project', { ...origin, caller: { ...caller, projectId: 'other' } }, piece],
+  ['organization', { ...origin, caller: { ...caller, tenantId: 'other' } }, piece],
+  ['signal', { ...origin, signal: 'traces' }, piece],
+  ['format', { ...origin, signal: 'metrics', format: 'remote-write-1' }, piece],
+  ['encoding', origin, { ...piece, encoding: 'gzip' }],
+];
+
+for (const [what, other, body] of different)
+  test(`requests of another ${what} never share a message`, async (t) => {
+    const messages = await published([
+      [origin, piece],
+      [other, body],
+      [origin, piece],
+      [other, body],
+    ]);
+    t.deepEqual(
+      membersOf(messages).map(({ length }) => length),
+      [2, 2],
+    );
+    const said = messages.map(({ headers }) => {
+      const { tenantId, projectId, keyId, signal, format, encoding } = decodeHeaders(headers);
+      return [tenantId, projectId, keyId, signal, format, encoding];
+    });
+    const expected = [
+      [origin, piece],
+      [other, body],
+    ].map(([from, given]) => {
+      const { caller: of, signal, format } = from as Origin;
+      return [of.tenantId, of.projectId, of.keyId, signal, format, (given as Piece).encoding];
+    });
+    t.deepEqual(said, expected);
+  });
+
+test('a message of several requests is never larger, decompressed, than consumers take', async (t) => {
+  // A few bytes each, as of a body that compresses well.
+  const third = { ...piece, size: Math.floor(maxMessageDecompressedBytes / 3) + 1 };
+  const messages = await published(Array.from({ length: 7 }, () => [origin, third] as const));
+  const members = membersOf(messages);
+  t.is(members.flat().length, 7, 'nothing is left out');
+  for (const each of members)
+    t.true(each.reduce((sum, { size }) => sum + size, 0) <= maxMessageDecompressedBytes, `${each.length} members`);
+  t.true(
+    members.some(({ length }) => length > 1),
+    'they are joined as far as they fit',
+  );
+});
