@@ -42,6 +42,14 @@ export const reopenOrganization = async (
 ): Promise<{ readonly id: string; readonly name: string }> =>
   (await import('./identity/accounts/closing.ts')).reopenOrganization(ports, id);
 
+/** Spreads the telemetry of an organization over so many partitions; throws where that is not possible. */
+export const setShards = async (
+  ports: { readonly documents: Documents; readonly clock: Clock },
+  id: string,
+  shards: number,
+): Promise<{ readonly before: number; readonly after: { readonly id: string; readonly name: string } }> =>
+  (await import('./identity/accounts/shards.ts')).setShards(ports, id, shards);
+
 /** Checks an exported audit chain; `unreadable` says why a file is none. */
 export const verifyEvidenceFile = async (path: string): Promise<FileFindings | { readonly unreadable: string }> => {
   const { EvidenceFileError, verifyEvidenceFile: verify } = await import('./audit/evidence-file-check.ts');

@@ -24,7 +24,7 @@ const usage = `oiq, an open observability platform
   oiq sinks [NAME …]
   oiq migrate                   create or upgrade topics, tables and indexes
   oiq dead-letter list | show ID | replay | discard | replays   (oiq dead-letter --help)
-  oiq organization list | reopen ID   (oiq organization --help)
+  oiq organization list | reopen ID | shards ID N   (oiq organization --help)
   oiq evidence verify FILE | key | sign ORGANIZATION  check an exported audit chain, without any store   (oiq evidence --help)
   oiq forget-group NAME         give up a consumer group that no longer runs
   oiq operations [--missing]    operations of the management API

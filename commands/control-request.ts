@@ -29,6 +29,7 @@ export const runControlRequest = async (
       return print(await demoKey(platform));
     case 'list-organizations':
     case 'reopen-organization':
+    case 'shard-organization':
       return runOrganizationRequest(platform, request, print);
     case 'sign-chain':
       return runSignChain(platform, request, print);

@@ -15,8 +15,14 @@ interface Reporting {
 
 type Group = { readonly group: string; readonly topics: readonly string[] };
 
+/** The part of a topic's lag that lies in the partition that lags most. 0 where nothing lags, or there is nothing to spread over. */
+export const largestShare = (lags: readonly Lag[]): number => {
+  const sum = lags.reduce((total, { lag }) => total + lag, 0);
+  return lags.length < 2 || sum === 0 ? 0 : Math.max(...lags.map(({ lag }) => lag)) / sum;
+};
+
 /**
- * Makes a function that brings `oiq_consumer_lag_messages` of these groups up to date. A group's lag that cannot be known
+ * Makes a function that brings `oiq_consumer_lag_messages` and its largest share of these groups up to date. A group's lag that cannot be known
  * is NaN: what it was before would look like the truth.
  */
 export const lagReport = ({ bus, metrics, log }: Reporting, groups: readonly Group[]): (() => Promise<void>) => {
@@ -24,6 +30,8 @@ export const lagReport = ({ bus, metrics, log }: Reporting, groups: readonly Gro
   const tell = (group: string, lags: readonly Lag[]): void => {
     for (const { topic, partition, lag } of lags)
       metrics.set('oiq_consumer_lag_messages', lag, { group, topic, partition: String(partition) });
+    for (const [topic, ofTopic] of Map.groupBy(lags, (lag) => lag.topic))
+      metrics.set('oiq_consumer_lag_largest_share', largestShare(ofTopic), { group, topic });
   };
   return async () => {
     for (const { group, topics } of groups) {

@@ -5,14 +5,17 @@ import { type OrganizationRequest, runOrganizationRequest } from './organization
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
-const help = `oiq organization list         organizations, and which of them are closed
+const help = `oiq organization list         organizations: plan, whether one is closed, shards, name
 oiq organization reopen ID    open a closed one again, within 30 days
+oiq organization shards ID N  spread its telemetry over N partitions of each topic (1 to 64)
 `;
 
 const requestOf = ([action, id, ...rest]: readonly string[]): OrganizationRequest | undefined => {
   if (action === undefined || action === '--help' || action === '-h') return undefined;
   if (action === 'list' && id === undefined) return { action: 'list-organizations' };
   if (action === 'reopen' && id !== undefined && rest.length === 0) return { action: 'reopen-organization', id };
+  if (action === 'shards' && id !== undefined && rest.length === 1 && /^\d+$/.test(rest[0] ?? ''))
+    return { action: 'shard-organization', id, shards: Number(rest[0]) };
   throw new UsageError(`no such action\n\n${help}`);
 };
 

@@ -64,6 +64,13 @@ export const metricDefinitions = {
     labels: ['group', 'topic', 'partition'],
     summary: 'Messages that a group has not committed; NaN while that is not known',
   },
+  oiq_consumer_lag_largest_share: {
+    type: 'gauge',
+    unit: '1',
+    labels: ['group', 'topic'],
+    summary:
+      "Part of a group's lag on a topic that lies in one partition, 0 to 1; near 1 while the lag grows, one partition is the bottleneck",
+  },
   oiq_consumer_batches_total: {
     type: 'counter',
     unit: '{batch}',

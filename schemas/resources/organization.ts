@@ -11,7 +11,7 @@ export const Organization = z.strictObject({
     .strictObject({ logs: z.int().positive(), metrics: z.int().positive(), traces: z.int().positive() })
     .partial()
     .default({}),
-  /** Partitions over which the tenant's telemetry is spread. */
+  /** Over how many partitions of a topic the tenant's telemetry is spread. The operator sets it (`oiq organization shards`). */
   shards: z.int().min(1).max(64).default(1),
   disabled: z.boolean().default(false),
   timeZone: TimeZone.optional().describe('Of reports and mail; UTC where it is absent'),

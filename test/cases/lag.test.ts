@@ -1,5 +1,5 @@
 import test from 'ava';
-import { lagReport } from '../../commands/lag.ts';
+import { lagReport, largestShare } from '../../commands/lag.ts';
 import type { Lag } from '../../schemas/ports/bus.ts';
 import { silent } from '../../schemas/ports/log.ts';
 
@@ -19,7 +19,9 @@ test('Lag that is not known any more is NaN, not what it was, and of the one gro
     {
       bus: { lag: lagOf },
       metrics: {
-        set: (_name, value, labels) => void reported.set('group' in labels ? String(labels.group) : '', value),
+        set: (name, value, labels) => {
+          if (name === 'oiq_consumer_lag_messages' && 'group' in labels) reported.set(String(labels.group), value);
+        },
       },
       log: silent,
     },
@@ -36,4 +38,14 @@ test('Lag that is not known any more is NaN, not what it was, and of the one gro
     { known: 7, lost: Number.NaN },
     { known: 7, lost: 7 },
   ]);
+});
+
+test('The share of the partition that lags most says whether the others wait for it', (t) => {
+  const lagging = (...lags: number[]): Lag[] =>
+    lags.map((lag, partition) => ({ topic: 'a', partition, committed: 0, end: lag, lag }));
+  t.is(largestShare(lagging(0, 0, 0)), 0);
+  t.is(largestShare(lagging(5, 5, 5, 5)), 0.25);
+  t.is(largestShare(lagging(0, 90, 10)), 0.9);
+  t.is(largestShare(lagging(7)), 0, 'there is nothing to spread over');
+  t.is(largestShare(lagging(Number.NaN, Number.NaN)), Number.NaN, 'unknown stays unknown');
 });

@@ -23,7 +23,7 @@ const published = async (requests: readonly (readonly [Origin, Piece])[]): Promi
     publish: async (given) => void messages.push(...given),
   };
   const publisher = new Publisher(producer as Producer, { published() {} } as never, 5);
-  await Promise.all(requests.map(([from, body]) => publisher.publish(from, [body])));
+  await Promise.all(requests.map(([from, body]) => publisher.publish(from, { size: body.size, pieces: [body] })));
   return messages;
 };
 
@@ -93,5 +93,15 @@ test('a message of several requests is never larger, decompressed, than consumer
   t.true(
     members.some(({ length }) => length > 1),
     'they are joined as far as they fit',
+  );
+});
+
+test('messages of an organization go round its shards', async (t) => {
+  const spread = { ...origin, caller: { ...caller, shards: 3 } };
+  const large = { ...piece, bytes: Buffer.alloc(200_000), size: 200_000 };
+  const messages = await published(Array.from({ length: 6 }, () => [spread, large] as const));
+  t.deepEqual(
+    messages.map(({ key }) => key),
+    ['acme/0', 'acme/1', 'acme/2', 'acme/0', 'acme/1', 'acme/2'],
   );
 });

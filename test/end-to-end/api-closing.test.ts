@@ -90,6 +90,20 @@ test.serial('the operator opens it again, and everything is as it was but the se
   t.deepEqual(actions.sort(), ['organization.close', 'organization.reopen']);
 });
 
+test.serial('the operator spreads an organization over more partitions, and the audit log has it', async (t) => {
+  t.deepEqual(await command({ action: 'shard-organization', id: 'a', shards: 4 }), [
+    'a (Organization a): 1 → 4 shards; receivers follow within seconds',
+  ]);
+  t.regex((await command({ action: 'list-organizations' })).join('\n'), /^a +\w+ +open +shards 4 +Organization a$/m);
+  for (const shards of [0, 65, 1.5])
+    await t.throwsAsync(command({ action: 'shard-organization', id: 'a', shards }), { message: /from 1 to 64/ });
+  await t.throwsAsync(command({ action: 'shard-organization', id: 'x', shards: 2 }), { message: /no organization x/ });
+  const actions: string[] = [];
+  for await (const { tenantId, action } of harness.documents.everywhere(auditRecords))
+    if (tenantId === 'a') actions.push(action);
+  t.true(actions.includes('organization.shards'));
+});
+
 test.serial(
   'after its time everything of it is erased but the audit records, and of other organizations nothing',
   async (t) => {

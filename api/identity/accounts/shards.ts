@@ -1,0 +1,26 @@
+/** How many partitions the telemetry of an organization is spread over. */
+import type { Clock } from '../../../schemas/ports/clock.ts';
+import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
+import { Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { systemChange, theSystem } from './closing.ts';
+
+/** Receivers go by it within seconds. Throws, with the reason, where that is not possible. */
+export const setShards = async (
+  ports: { readonly documents: Documents; readonly clock: Clock },
+  id: string,
+  shards: number,
+): Promise<{ readonly before: number; readonly after: Organization & Stored }> => {
+  if (!Organization.shape.shards.safeParse(shards).success)
+    throw new Error('the number of shards must be a whole number from 1 to 64');
+  return systemChange(
+    ports,
+    'organization.shards',
+  )(async ({ of, record }) => {
+    const stored = of(organizationsTenant).collection(organizations);
+    const before = await stored.find(id);
+    if (before === undefined) throw new Error(`there is no organization ${id}`);
+    const after = await stored.update(id, { shards });
+    record({ id, name: before.name, before, after, tenantId: id, actor: theSystem('command line') });
+    return { before: before.shards, after };
+  });
+};
