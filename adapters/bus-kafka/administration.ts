@@ -1,4 +1,4 @@
-/** Topics, offsets and lag, through the driver's admin client. */
+/** Topics, groups, offsets and lag. What is asked once in a while goes through the admin client of `kafkajs`, what is asked all the time does not. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
 import { formerGroup } from '../../runtime/consumer-groups.ts';
@@ -6,24 +6,21 @@ import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { Lag } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Topic } from '../../schemas/topics.ts';
+import type { Bounds, Cluster } from './cluster.ts';
+import { Coordinator, type Position } from './coordinator.ts';
 import { MissingTopicError, reasonOf } from './failures.ts';
-import type { Position } from './membership.ts';
 import { headerAllowance } from './wire.ts';
 
 const { ConfigResourceTypes } = kafkajs;
-
-/** First kept and next offset of one partition. */
-export interface Bounds {
-  readonly partition: number;
-  readonly earliest: number;
-  readonly end: number;
-}
 
 /** Without a setting a topic has so many copies; with so many, a write wants two of them. */
 const mostCopies = 3;
 const hourMs = 3_600_000;
 const mebibyte = 1024 * 1024;
 const patienceMs = 10_000;
+/** So long the admin client stays connected: an idle connection of `kafkajs` wakes the process each millisecond. */
+const idleMs = 1000;
+const askPatienceMs = 5000;
 const retryMs = 200;
 
 /** Small enough that retention, which drops whole segments, keeps close to what is declared. */
@@ -71,15 +68,33 @@ export interface AdministrationOptions {
 export class Administration {
   readonly #admin: Admin;
   readonly #options: AdministrationOptions;
+  readonly #cluster: Cluster;
+  readonly #coordinators = new Map<string, Coordinator>();
   #connecting: Promise<void> | undefined;
+  #closing: Promise<void> = Promise.resolve();
+  #asking = 0;
+  #idle: NodeJS.Timeout | undefined;
 
-  constructor(kafka: Kafka, options: AdministrationOptions) {
+  constructor(kafka: Kafka, cluster: Cluster, options: AdministrationOptions) {
     this.#admin = kafka.admin();
+    this.#cluster = cluster;
     this.#options = options;
   }
 
   /** Tries again while Kafka says that it cannot answer yet: a leader is elected, a coordinator loads. */
   async #ask<Answer>(request: (admin: Admin) => Promise<Answer>): Promise<Answer> {
+    clearTimeout(this.#idle);
+    this.#asking++;
+    try {
+      return await this.#answer(request);
+    } finally {
+      this.#asking--;
+      clearTimeout(this.#idle);
+      if (this.#asking === 0) this.#idle = setTimeout(() => void this.close(), idleMs).unref();
+    }
+  }
+
+  async #answer<Answer>(request: (admin: Admin) => Promise<Answer>): Promise<Answer> {
     for (const deadline = Date.now() + patienceMs; ; ) {
       try {
         return await request(await this.#connected());
@@ -96,10 +111,12 @@ export class Administration {
   }
 
   async #connected(): Promise<Admin> {
-    this.#connecting ??= this.#admin.connect().catch((error: unknown) => {
-      this.#connecting = undefined;
-      throw error;
-    });
+    this.#connecting ??= this.#closing
+      .then(() => this.#admin.connect())
+      .catch((error: unknown) => {
+        this.#connecting = undefined;
+        throw error;
+      });
     await this.#connecting;
     return this.#admin;
   }
@@ -185,22 +202,32 @@ export class Administration {
   }
 
   async offsets(topic: string): Promise<Bounds[]> {
-    return (await this.#ask((admin) => admin.fetchTopicOffsets(topic)))
-      .map(({ partition, low, high }) => ({ partition, earliest: Number(low), end: Number(high) }))
-      .sort((a, b) => a.partition - b.partition);
+    return this.#persistently(() => this.#cluster.bounds(topic));
   }
 
   /** Where a group that perhaps no longer runs stands, as committed. */
   async positions(group: string, topics: readonly string[]): Promise<Position[]> {
-    const committed = await this.#ask((admin) => admin.fetchOffsets({ groupId: group, topics: [...topics] }));
-    return committed.flatMap(({ topic, partitions }) =>
-      partitions.map(({ partition, offset, metadata }) => ({
-        topic,
-        partition,
-        offset: Number(offset) < 0 ? undefined : Number(offset),
-        metadata: metadata ?? '',
-      })),
-    );
+    const coordinator = this.#coordinators.get(group) ?? new Coordinator(this.#cluster, this.#cluster, group);
+    this.#coordinators.set(group, coordinator);
+    return this.#persistently(async () => {
+      const metadata = await this.#cluster.metadata(topics);
+      const partitions = topics.map((topic) => [topic, [...(metadata.topics.get(topic)?.leaders.keys() ?? [])]]);
+      return coordinator.positions(Object.fromEntries(partitions));
+    });
+  }
+
+  /** Tries again for a while: a leader is elected, a coordinator moves. */
+  async #persistently<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    for (const deadline = performance.now() + askPatienceMs; ; ) {
+      try {
+        return await ask();
+      } catch (cause) {
+        if (cause instanceof MissingTopicError) throw cause;
+        if (performance.now() > deadline)
+          throw new UnavailableError(`Kafka did not do as asked: ${reasonOf(cause)}`, { cause });
+      }
+      await sleep(retryMs);
+    }
   }
 
   async hasMembers(group: string): Promise<boolean> {
@@ -230,8 +257,13 @@ export class Administration {
     }
   }
 
+  /** Connects again when it is asked again. */
   async close(): Promise<void> {
-    await this.#admin.disconnect();
+    clearTimeout(this.#idle);
+    if (this.#connecting === undefined) return;
+    this.#connecting = undefined;
+    this.#closing = this.#admin.disconnect().catch(() => undefined);
+    await this.#closing;
   }
 }
 

@@ -1,5 +1,4 @@
 /** The bus on Kafka 3.9 or later. See `bus-kafka/README.md`. */
-import './lazy-validators.ts';
 import kafkajs, { Kafka, type SASLOptions } from 'kafkajs';
 import { formerGroup } from '../../runtime/consumer-groups.ts';
 import { within } from '../../runtime/within.ts';
@@ -11,7 +10,6 @@ import { Cluster, driverOptions, type KafkaSecurity } from './cluster.ts';
 import { KafkaConsumer } from './consumer.ts';
 import { reasonOf } from './failures.ts';
 import { Fetcher, gapError } from './fetcher.ts';
-import './idle-connections.ts';
 import { KafkaProducer } from './producer.ts';
 import { Takeover } from './takeover.ts';
 import { runTransaction } from './transaction.ts';
@@ -51,8 +49,8 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
     requestTimeout: 10_000,
     retry: { retries: 4, initialRetryTime: 200, maxRetryTime: 2000 },
   });
-  const administration = new Administration(kafka, { replication, log });
   const cluster = new Cluster(driver);
+  const administration = new Administration(kafka, cluster, { replication, log });
   const producers = new Set<KafkaProducer>();
   const consumers = new Set<KafkaConsumer>();
 

@@ -62,6 +62,13 @@ interface TopicMetadata {
   readonly leaders: readonly number[];
 }
 
+/** First kept and next offset of one partition. */
+export interface Bounds {
+  readonly partition: number;
+  readonly earliest: number;
+  readonly end: number;
+}
+
 type MetadataAnswer = Awaited<ReturnType<typeof metadataV12.api.async>>;
 
 /** How long one broker may take to say what any broker knows, before another one is asked. */
@@ -158,6 +165,27 @@ export class Cluster {
     return this.#direct.get(brokerOf(metadata, node));
   }
 
+  /** First kept and next offset of each partition, in order. */
+  async bounds(topic: string): Promise<Bounds[]> {
+    const metadata = await this.metadata([topic], true);
+    const leaders = metadata.topics.get(topic)?.leaders ?? [];
+    const byLeader = Map.groupBy(leaders.keys(), (partition) => leaders[partition] ?? -1);
+    const found = await Promise.all(
+      [...byLeader].map(async ([leader, partitions]) => {
+        const connection = await this.connection(metadata, leader);
+        const [earliest, end] = await Promise.all(
+          [-2n, -1n].map((timestamp) => offsetsAt(connection, topic, partitions, timestamp)),
+        );
+        return partitions.map((partition) => ({
+          partition,
+          earliest: earliest?.get(partition) ?? 0,
+          end: end?.get(partition) ?? 0,
+        }));
+      }),
+    );
+    return found.flat().sort((a, b) => a.partition - b.partition);
+  }
+
   /** First offset that is kept. */
   earliest(topic: string, partition: number): Promise<number> {
     return this.#offset(topic, partition, -2n);
@@ -173,10 +201,7 @@ export class Cluster {
       try {
         const metadata = await this.metadata([topic], attempt > 1);
         const connection = await this.connection(metadata, metadata.topics.get(topic)?.leaders[partition] ?? -1);
-        const { topics } = await listOffsetsV7.api.async(connection, -1, FetchIsolationLevels.READ_COMMITTED, [
-          { name: topic, partitions: [{ partitionIndex: partition, currentLeaderEpoch: -1, timestamp }] },
-        ]);
-        return Number(topics[0]?.partitions[0]?.offset ?? 0n);
+        return (await offsetsAt(connection, topic, [partition], timestamp)).get(partition) ?? 0;
       } catch (error) {
         // Another broker may lead the partition since it was last looked.
         if (attempt === 2) throw error;
@@ -194,6 +219,22 @@ export class Cluster {
     await this.#pool.close();
   }
 }
+
+/** Offsets of a time, or of -1 for the next and -2 for the first one, of partitions that one broker leads. */
+const offsetsAt = async (
+  connection: Connection,
+  topic: string,
+  partitions: readonly number[],
+  timestamp: bigint,
+): Promise<Map<number, number>> => {
+  const { topics } = await listOffsetsV7.api.async(connection, -1, FetchIsolationLevels.READ_COMMITTED, [
+    {
+      name: topic,
+      partitions: partitions.map((partitionIndex) => ({ partitionIndex, currentLeaderEpoch: -1, timestamp })),
+    },
+  ]);
+  return new Map(topics[0]?.partitions.map(({ partitionIndex, offset }) => [partitionIndex, Number(offset)]));
+};
 
 const brokerOf = (metadata: Metadata, node: number): Node => {
   const broker = metadata.brokers.get(node);

@@ -1,34 +1,18 @@
 /** One member of a consumer group: joins, shares out partitions when it leads, heartbeats, commits, leaves. */
 import {
-  type Connection,
-  findCoordinatorV4,
   heartbeatV4,
   joinGroupV9,
   leaveGroupV5,
   offsetCommitV8,
-  offsetFetchV8,
-  ResponseError,
+  type ResponseError,
   syncGroupV5,
 } from '@platformatic/kafka';
 import kafkajs from 'kafkajs';
-import { within } from '../../runtime/within.ts';
-import type { Cluster, Node } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
+import { type Assignment, answerPatienceMs, Coordinator, type Position } from './coordinator.ts';
 import { isProtocolError } from './failures.ts';
-import { unlessAborted, unlessMoved } from './patience.ts';
 
 const { MemberMetadata, MemberAssignment } = kafkajs.AssignerProtocol;
-
-/** Partitions by topic. */
-export type Assignment = Readonly<Record<string, number[]>>;
-
-/** Where the group stands in a partition, as committed. */
-export interface Position {
-  readonly topic: string;
-  readonly partition: number;
-  /** Next offset to consume; `undefined` when the group has never been here. */
-  readonly offset: number | undefined;
-  readonly metadata: string;
-}
 
 export interface GroupTiming {
   /** After so long without a heartbeat a member counts as dead. */
@@ -39,10 +23,6 @@ export interface GroupTiming {
 
 const protocolType = 'consumer';
 const protocolName = 'oiq-round-robin';
-const groupKey = 0;
-const answerPatienceMs = 10_000;
-/** While a request waits: how often it is looked whether the group has another coordinator by now. */
-const lookMs = 3000;
 
 /** Deals the partitions of all topics to the members who want them, one by one, in the order of members' ids. */
 export const dealPartitions = (
@@ -63,17 +43,16 @@ export const dealPartitions = (
 };
 
 export class Membership {
-  readonly #cluster: Cluster;
+  readonly #coordinator: Coordinator;
   readonly #directory: Cluster;
   readonly #group: string;
   readonly #timing: GroupTiming;
   #memberId = '';
   #generation = -1;
-  #coordinator: Node | undefined;
 
   /** Requests of the group, which may wait long, go through `cluster`, questions that any broker answers through `directory`. */
   constructor(cluster: Cluster, directory: Cluster, group: string, timing: GroupTiming) {
-    this.#cluster = cluster;
+    this.#coordinator = new Coordinator(cluster, directory, group);
     this.#directory = directory;
     this.#group = group;
     this.#timing = timing;
@@ -89,7 +68,7 @@ export class Membership {
     this.#generation = joined.generationId;
     const leads = joined.leader === joined.memberId;
     const assignments = leads ? await this.#assignments(joined.members) : [];
-    const { assignment } = await this.#ask(
+    const { assignment } = await this.#coordinator.ask(
       (connection) =>
         syncGroupV5.api.async(
           connection,
@@ -111,7 +90,7 @@ export class Membership {
     const { sessionTimeoutMs, rebalanceTimeoutMs } = this.#timing;
     const protocols = [{ name: protocolName, metadata: MemberMetadata.encode(subscription(topics)) }];
     const attempt = () =>
-      this.#ask(
+      this.#coordinator.ask(
         (connection) =>
           joinGroupV9.api.async(
             connection,
@@ -154,32 +133,18 @@ export class Membership {
 
   /** Rejects with the protocol's REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION when that is so. */
   async heartbeat(): Promise<void> {
-    await this.#ask((connection) =>
+    await this.#coordinator.ask((connection) =>
       heartbeatV4.api.async(connection, this.#group, this.#generation, this.#memberId, null),
     );
   }
 
   /** Where the group stands in each assigned partition. */
-  async positions(assignment: Assignment): Promise<Position[]> {
-    const topics = Object.entries(assignment).map(([name, partitionIndexes]) => ({ name, partitionIndexes }));
-    if (topics.length === 0) return [];
-    const { groups } = await this.#ask((connection) =>
-      offsetFetchV8.api.async(connection, [{ groupId: this.#group, memberId: null, memberEpoch: -1, topics }], true),
-    );
-    return groups.flatMap((group) =>
-      group.topics.flatMap(({ name, partitions }) =>
-        partitions.map(({ partitionIndex, committedOffset, metadata }) => ({
-          topic: name,
-          partition: partitionIndex,
-          offset: committedOffset < 0n ? undefined : Number(committedOffset),
-          metadata: metadata ?? '',
-        })),
-      ),
-    );
+  positions(assignment: Assignment): Promise<Position[]> {
+    return this.#coordinator.positions(assignment);
   }
 
   async commit(topic: string, partition: number, offset: number, metadata: string): Promise<void> {
-    await this.#ask((connection) =>
+    await this.#coordinator.ask((connection) =>
       offsetCommitV8.api.async(connection, this.#group, this.#generation, this.#memberId, null, [
         {
           name: topic,
@@ -205,55 +170,10 @@ export class Membership {
   async leave(): Promise<void> {
     if (this.#memberId === '') return;
     const members = [{ memberId: this.#memberId, groupInstanceId: null, reason: 'stopped' }];
-    await this.#ask((connection) => leaveGroupV5.api.async(connection, this.#group, members));
+    await this.#coordinator.ask((connection) => leaveGroupV5.api.async(connection, this.#group, members));
     this.forget();
   }
-
-  /** Sends a request to the group's coordinator, which is looked for anew after any failure that may mean it moved. */
-  async #ask<Answer>(
-    request: (connection: Connection) => Promise<Answer>,
-    patienceMs = answerPatienceMs,
-    stopping?: AbortSignal,
-  ): Promise<Answer> {
-    let connection: Connection | undefined;
-    try {
-      this.#coordinator ??= await this.#findCoordinator();
-      const coordinator = this.#coordinator;
-      connection = await this.#cluster.connectionTo(coordinator);
-      const answer = within(patienceMs, request(connection));
-      const settled = unlessMoved(answer, lookMs, async () => {
-        const { host, port } = await this.#findCoordinator();
-        return host !== coordinator.host || port !== coordinator.port;
-      });
-      return await (stopping === undefined ? settled : unlessAborted(settled, stopping));
-    } catch (error) {
-      const answered = isProtocolError(
-        error,
-        'REBALANCE_IN_PROGRESS',
-        'UNKNOWN_MEMBER_ID',
-        'ILLEGAL_GENERATION',
-        'MEMBER_ID_REQUIRED',
-      );
-      if (!answered) {
-        this.#coordinator = undefined;
-        // A broker that hangs would hold up every later request on this connection.
-        if (connection !== undefined && !isFromBroker(error)) connection.socket.destroy();
-      }
-      throw error;
-    }
-  }
-
-  async #findCoordinator(): Promise<Node> {
-    const { coordinators } = await this.#directory.askAny((connection) =>
-      findCoordinatorV4.api.async(connection, groupKey, [this.#group]),
-    );
-    const [coordinator] = coordinators;
-    if (coordinator === undefined) throw new Error(`Kafka names no coordinator of group ${this.#group}`);
-    return coordinator;
-  }
 }
-
-const isFromBroker = (error: unknown): boolean => error instanceof ResponseError;
 
 const subscription = (topics: readonly string[]) => ({
   version: 0,

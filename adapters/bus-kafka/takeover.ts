@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Administration } from './administration.ts';
-import type { Position } from './membership.ts';
+import type { Position } from './coordinator.ts';
 
 const lookMs = 1000;
 

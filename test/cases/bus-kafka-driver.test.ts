@@ -1,59 +1,45 @@
+/** The drivers are used as they are. */
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import test from 'ava';
-import '../../adapters/bus-kafka/idle-connections.ts';
-import '../../adapters/bus-kafka/lazy-validators.ts';
+import { eventually, someGroup, someTopic } from '../contract/bus-harness.ts';
+import { startServices } from '../services/services.ts';
 
-interface Queue {
-  pending: unknown[];
-  throttledUntil: number;
-  throttleCheckTimeoutId: NodeJS.Timeout | null;
-  checkPendingRequests(): void;
-  destroy(): void;
-}
+const require = createRequire(import.meta.url);
+const ofDriver = createRequire(import.meta.resolve('@platformatic/kafka'));
 
-const RequestQueue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue') as new (
-  options: object,
-) => Queue;
-const logger = { namespace: () => logger, debug() {} };
-const queueOf = (): Queue =>
-  new RequestQueue({
-    maxInFlightRequests: null,
-    requestTimeout: 1_000,
-    enforceRequestTimeout: false,
-    clientId: 'test',
-    broker: 'nowhere:9092',
-    logger,
-    isConnected: () => true,
-  });
-
-test('A connection of the Kafka driver on which nothing waits sets no timer', (t) => {
-  const queue = queueOf();
-  queue.checkPendingRequests();
-  t.is(queue.throttleCheckTimeoutId, null);
+test('The bus changes nothing of its drivers, nor of what they share with others', async (t) => {
+  const { prototype: queue } = require('kafkajs/src/network/requestQueue') as { prototype: object };
+  const { default: ajv } = ofDriver('ajv/dist/core') as { default: { prototype: object } };
+  const before = [queue, ajv.prototype].map((prototype) => Object.getOwnPropertyDescriptors(prototype));
+  await import('../../adapters/bus-kafka/bus-kafka.ts');
+  t.deepEqual(
+    [queue, ajv.prototype].map((prototype) => Object.getOwnPropertyDescriptors(prototype)),
+    before,
+  );
 });
 
-test('One that the broker throttles looks again for what waits', (t) => {
-  const queue = queueOf();
-  queue.pending = [{}];
-  queue.throttledUntil = Date.now() + 60_000;
-  queue.checkPendingRequests();
-  t.not(queue.throttleCheckTimeoutId, null);
-  queue.destroy();
+test('The client that wakes the process each millisecond while it is idle is not kept connected', async (t) => {
+  t.timeout(180_000);
+  const brokers = (await startServices(['kafka'])).url('kafka').split(',');
+  const { kafkaBus } = await import('../../adapters/bus-kafka/bus-kafka.ts');
+  const bus = await kafkaBus({ brokers });
+  t.teardown(() => bus.close());
+  const connections = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+  const topic = someTopic();
+  await bus.ensureTopics([topic]);
+  t.true(connections() > 0);
+  await eventually('no connection', 30_000, () => connections() === 0);
+  await bus.lag(someGroup(), [topic.name]);
+  const own = connections();
+  await bus.ensureTopics([topic]);
+  t.true(connections() > own, 'it is connected again when it is asked');
+  await eventually('no connection but those of the other client', 30_000, () => connections() <= own);
 });
 
-test('A validator of the other driver is compiled when it is first used, and says then what is wrong', (t) => {
-  interface Validate {
-    (value: unknown): boolean;
-    readonly errors?: readonly { readonly keyword: string }[] | null;
-  }
-  const ofDriver = createRequire(import.meta.resolve('@platformatic/kafka'));
-  const { Ajv2020 } = ofDriver('ajv/dist/2020.js') as { Ajv2020: new () => { compile(schema: object): Validate } };
-  const wrong = new Ajv2020().compile({ type: 'nonsense' });
-  t.throws(() => wrong(1), { message: /nonsense|schema is invalid/ });
-  const validate = new Ajv2020().compile({ type: 'object', required: ['a'] });
-  t.is(validate.errors, undefined);
-  t.false(validate({}));
-  t.is(validate.errors?.[0]?.keyword, 'required');
-  t.true(validate({ a: 1 }));
-  t.is(validate.errors, null);
+test('The versions of the drivers are exact: what is promised of them was looked at in these', (t) => {
+  const { dependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  for (const driver of ['kafkajs', '@platformatic/kafka']) t.regex(dependencies[driver] ?? '', /^\d+\.\d+\.\d+$/);
 });

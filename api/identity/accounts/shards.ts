@@ -2,7 +2,7 @@
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { systemChange, theSystem } from './closing.ts';
+import { systemActor, systemChange } from './closing.ts';
 
 /** Receivers go by it within seconds. Throws, with the reason, where that is not possible. */
 export const setShards = async (
@@ -20,7 +20,7 @@ export const setShards = async (
     const before = await stored.find(id);
     if (before === undefined) throw new Error(`there is no organization ${id}`);
     const after = await stored.update(id, { shards });
-    record({ id, name: before.name, before, after, tenantId: id, actor: theSystem('command line') });
+    record({ id, name: before.name, before, after, tenantId: id, actor: systemActor('command line') });
     return { before: before.shards, after };
   });
 };

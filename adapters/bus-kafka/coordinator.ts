@@ -1,0 +1,99 @@
+/** The broker that coordinates a group: which one it is, requests to it, and where the group stands. */
+import { type Connection, findCoordinatorV4, offsetFetchV8, ResponseError } from '@platformatic/kafka';
+import { within } from '../../runtime/within.ts';
+import type { Cluster, Node } from './cluster.ts';
+import { isProtocolError } from './failures.ts';
+import { unlessAborted, unlessMoved } from './patience.ts';
+
+/** Partitions by topic. */
+export type Assignment = Readonly<Record<string, number[]>>;
+
+/** Where the group stands in a partition, as committed. */
+export interface Position {
+  readonly topic: string;
+  readonly partition: number;
+  /** Next offset to consume; `undefined` when the group has never been here. */
+  readonly offset: number | undefined;
+  readonly metadata: string;
+}
+
+const groupKey = 0;
+export const answerPatienceMs = 10_000;
+/** While a request waits: how often it is looked whether the group has another coordinator by now. */
+const lookMs = 3000;
+
+export class Coordinator {
+  readonly #cluster: Cluster;
+  readonly #directory: Cluster;
+  readonly #group: string;
+  #node: Node | undefined;
+
+  /** Requests of the group, which may wait long, go through `cluster`, questions that any broker answers through `directory`. */
+  constructor(cluster: Cluster, directory: Cluster, group: string) {
+    this.#cluster = cluster;
+    this.#directory = directory;
+    this.#group = group;
+  }
+
+  /** Sends a request to the coordinator, which is looked for anew after any failure that may mean it moved. */
+  async ask<Answer>(
+    request: (connection: Connection) => Promise<Answer>,
+    patienceMs = answerPatienceMs,
+    stopping?: AbortSignal,
+  ): Promise<Answer> {
+    let connection: Connection | undefined;
+    try {
+      this.#node ??= await this.#find();
+      const node = this.#node;
+      connection = await this.#cluster.connectionTo(node);
+      const answer = within(patienceMs, request(connection));
+      const settled = unlessMoved(answer, lookMs, async () => {
+        const { host, port } = await this.#find();
+        return host !== node.host || port !== node.port;
+      });
+      return await (stopping === undefined ? settled : unlessAborted(settled, stopping));
+    } catch (error) {
+      const answered = isProtocolError(
+        error,
+        'REBALANCE_IN_PROGRESS',
+        'UNKNOWN_MEMBER_ID',
+        'ILLEGAL_GENERATION',
+        'MEMBER_ID_REQUIRED',
+      );
+      if (!answered) {
+        this.#node = undefined;
+        // A broker that hangs would hold up every later request on this connection.
+        if (connection !== undefined && !(error instanceof ResponseError)) connection.socket.destroy();
+      }
+      throw error;
+    }
+  }
+
+  /** Where the group stands in each of these partitions. */
+  async positions(partitions: Assignment): Promise<Position[]> {
+    const topics = Object.entries(partitions).map(([name, partitionIndexes]) => ({ name, partitionIndexes }));
+    if (topics.length === 0) return [];
+    const { groups } = await this.ask((connection) =>
+      offsetFetchV8.api.async(connection, [{ groupId: this.#group, memberId: null, memberEpoch: -1, topics }], true),
+    );
+    return groups.flatMap((group) =>
+      group.topics.flatMap(({ name, partitions: found }) =>
+        found.map(({ partitionIndex, committedOffset, metadata }) => ({
+          topic: name,
+          partition: partitionIndex,
+          offset: committedOffset < 0n ? undefined : Number(committedOffset),
+          metadata: metadata ?? '',
+        })),
+      ),
+    );
+  }
+
+  async #find(): Promise<Node> {
+    const { coordinators } = await this.#directory.askAny((connection) =>
+      findCoordinatorV4.api.async(connection, groupKey, [this.#group]),
+    );
+    const [coordinator] = coordinators;
+    if (coordinator === undefined) throw new Error(`Kafka names no coordinator of group ${this.#group}`);
+    return coordinator;
+  }
+}
