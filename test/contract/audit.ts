@@ -13,7 +13,7 @@ import { type EvidenceKey, evidenceKeyOf } from '../../api/audit/evidence-key.ts
 import { recordsInOrder, type StoredRecord } from '../../api/audit/record-pages.ts';
 import { newestRecords } from '../../api/audit/record-search.ts';
 import { type HeadSigner, openHeadSigner } from '../../api/audit/tree-head-signer.ts';
-import { openHeadStore } from '../../api/audit/tree-head-store.ts';
+import { type HeadStore, openHeadStore } from '../../api/audit/tree-head-store.ts';
 import { type EvidenceStores, verifyChain } from '../../api/audit/verify-chain.ts';
 import { makeSecretBox } from '../../api/identity/secret-box.ts';
 import type { Change } from '../../api/kernel/changes.ts';
@@ -410,6 +410,25 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     await erasing;
     t.is(await brokenBy('erasing'), undefined);
     t.not((await recordsOf('erasing')).at(-1)?.details, null);
+  });
+
+  test(`${name}: details that go while a chain is verified are no break`, async (t) => {
+    for (let n = 0; n < 3; n++) await changesFor(one, 'going')(async ({ record }) => record({ id: 'x' }));
+    const erase = () =>
+      eraseDetails(
+        { documents: one, clock: systemClock, key: stores.key },
+        { tenantId: 'going', actor: { type: 'system', id: '' }, requestId: 'r2' },
+      );
+    const heads: HeadStore = {
+      ...stores.heads,
+      // Asked for once it is known how far the chain reaches.
+      async *inOrder(...span) {
+        await erase();
+        yield* stores.heads.inOrder(...span);
+      },
+    };
+    const found = await verifyChain({ ...stores, heads }, 'going');
+    t.like(found, { firstBreak: undefined, records: 3, erasedDetails: 3 });
   });
 
   test(`${name}: a person's details go, everything else stays and verifies; then everybody's`, async (t) => {
