@@ -20,6 +20,7 @@ import { systemChange } from '../../api/identity/accounts/closing.ts';
 import { makeSecretBox, secretKeyOf } from '../../api/identity/secret-box.ts';
 import { evidenceReport } from '../../commands/evidence.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { type AuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { settingsOf } from '../../schemas/settings.ts';
@@ -267,6 +268,16 @@ test.serial(
     t.false(unsigned.verified);
     t.regex(unsigned.text, /erased +nothing, since it is unsigned/);
     t.regex(unsigned.text, /NOT VERIFIED: the details of record 1 are gone by the unsigned erasure of record \d+/);
+    // The same in the store: both verifiers say the same of it.
+    const records = harness.documents.of('b').collection(auditRecords);
+    const [{ id, signature: _, ...erasure }] = (await records.list({ filter: { action: erasureAction } })).items as [
+      AuditRecord & Stored,
+    ];
+    await records.replace(id, erasure);
+    const { body: found } = await harness.ask('GET', '/api/evidence/verify', { as });
+    t.like(found, { valid: false, firstBreak: { kind: 'erasure-unsigned', sequence: 1 }, erasedDetails: 0 });
+    const { body: exported } = await harness.ask('GET', '/api/audit/export?format=evidence', { as });
+    t.regex((await evidenceReport(fileOf(exported))).text, new RegExp(`NOT VERIFIED: ${found.firstBreak.message}`));
   },
 );
 
