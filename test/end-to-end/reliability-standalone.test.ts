@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
-import { OffsetStore } from '../../adapters/bus-segments/offset-store.ts';
+import { openOffsetStore } from '../../adapters/bus-segments/offset-store.ts';
 import { sinkGroups } from '../../sinks/index.ts';
 import { freePorts } from '../services/ports.ts';
 import { embeddedDeployment, withoutLimits } from './deployment.ts';
@@ -111,7 +111,7 @@ test.serial(
       const statuses = await Promise.all(finishes.map((finish) => finish()));
       t.deepEqual([...new Set(statuses)], [200]);
       t.is(await code, 0, oiq.output());
-      const store = new OffsetStore(join(dataDirectory, 'bus'));
+      const store = openOffsetStore(join(dataDirectory, 'bus'));
       const claims = sinkGroups.flatMap(({ group, topics }) => topics.map((topic) => store.position(group, topic, 0)));
       store.close();
       t.deepEqual(
