@@ -1,6 +1,6 @@
 /** Which installation the settings mean. */
 import { resolve } from 'node:path';
-import { PermanentError } from '../schemas/errors.ts';
+import { PermanentError, UnavailableError } from '../schemas/errors.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
 import { platformTenant } from '../schemas/ports/documents.ts';
@@ -37,10 +37,15 @@ const dataIn = async (bus: Bus, columns: Columns): Promise<string[]> => {
     });
     if (partitions.some(({ end }) => end > 0)) found.push(`topic ${name}`);
   }
-  const rows = await columns.query<{ name: string }>(
-    'SELECT name FROM system.tables WHERE database = currentDatabase() AND total_rows > 0 AND has({tables:Array(String)}, name)',
-    { tables },
-  );
+  const rows = await columns
+    .query<{ name: string }>(
+      'SELECT name FROM system.tables WHERE database = currentDatabase() AND total_rows > 0 AND has({tables:Array(String)}, name)',
+      { tables },
+    )
+    .catch((error: Error) => {
+      if (error instanceof UnavailableError) throw error;
+      throw new Error(`${error.message} (has oiq migrate been run?)`, { cause: error });
+    });
   return [...found, ...rows.map(({ name }) => `table ${name}`)];
 };
 
