@@ -1,5 +1,5 @@
 /** How each scalar of OTLP/JSON is written as protobuf. Deviations from protobuf's JSON mapping are OTLP's own. */
-import { largestEnum, type ScalarType } from '../protobuf/messages.ts';
+import { largestEnum, lastTime, type ScalarType } from '../protobuf/messages.ts';
 import type { WireWriter } from '../protobuf/writer.ts';
 import type { JsonReader } from './json-reader.ts';
 
@@ -70,6 +70,19 @@ const large =
     if (value < low || value > high) throw reader.fault(`the integer is not between ${low} and ${high}`, at);
     write(writer, value);
   };
+
+/** The first nanosecond that cannot be stored. */
+const beyondNanoseconds = 10n ** 9n * 2n ** 32n;
+
+const nanoseconds: ScalarCopy = (reader, writer) => {
+  reader.peek();
+  const at = reader.position;
+  const value = BigInt(integerToken(reader));
+  if (value < 0n) throw reader.fault('the time is before 1970', at);
+  if (value >= beyondNanoseconds)
+    throw reader.fault(`the time is after ${lastTime}, which cannot be stored`, at, 'bad-time');
+  writer.fixed64(value);
+};
 
 const signedVarint = (writer: WireWriter, value: number): void => {
   if (value < 0) writer.varint64(BigInt(value));
@@ -198,6 +211,8 @@ const id =
 export const scalarCopies: Readonly<Record<ScalarType, ScalarCopy>> = {
   double,
   fixed64: large(...uint64, (writer, value) => writer.fixed64(value)),
+  nanoseconds,
+  milliseconds: int64Value,
   sfixed64: large(...int64, (writer, value) => writer.fixed64(value)),
   fixed32: small(0, 0xffffffff, (writer, value) => writer.fixed32(value)),
   int32: small(...int32, signedVarint),

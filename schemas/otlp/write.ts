@@ -12,7 +12,7 @@ type Scalar<Type extends ScalarType> = Type extends 'string'
     ? boolean
     : Type extends 'bytes' | 'traceId' | 'spanId'
       ? Uint8Array
-      : Type extends 'fixed64' | 'sfixed64' | 'int64' | 'uint64' | 'sint64'
+      : Type extends 'fixed64' | 'sfixed64' | 'nanoseconds' | 'milliseconds' | 'int64' | 'uint64' | 'sint64'
         ? bigint
         : number;
 
@@ -42,6 +42,8 @@ const zigzag = (writer: WireWriter, value: never): void => {
 const scalars: { readonly [Type in ScalarType]: (writer: WireWriter, value: never) => void } = {
   double: (writer, value: number) => writer.double(value),
   fixed64: (writer, value: bigint) => writer.fixed64(value),
+  nanoseconds: (writer, value: bigint) => writer.fixed64(value),
+  milliseconds: varint,
   sfixed64: (writer, value: bigint) => writer.fixed64(value),
   fixed32: (writer, value: number) => writer.fixed32(value),
   int32: varint,

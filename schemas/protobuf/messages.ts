@@ -3,10 +3,15 @@
  * mapping are both made. Names are those of the JSON mapping (lowerCamelCase).
  */
 
-/** `traceId` and `spanId` are `bytes` that must be empty or exactly 16 or 8 long, and are hexadecimal in OTLP/JSON. */
+/**
+ * `traceId` and `spanId` are `bytes` that must be empty or exactly 16 or 8 long, and are hexadecimal in OTLP/JSON. `nanoseconds` is
+ * a `fixed64` and `milliseconds` an `int64`, times since 1970.
+ */
 export type ScalarType =
   | 'double'
   | 'fixed64'
+  | 'nanoseconds'
+  | 'milliseconds'
   | 'sfixed64'
   | 'fixed32'
   | 'int32'
@@ -34,18 +39,31 @@ export const action = {
   varint: 1,
   fixed64: 2,
   enum: 3,
-  fixed32: 4,
-  string: 5,
-  bytes: 6,
-  traceId: 7,
-  spanId: 8,
-  packedFixed64: 9,
-  packedVarint: 10,
+  nanoseconds: 4,
+  milliseconds: 5,
+  fixed32: 6,
+  string: 7,
+  bytes: 8,
+  traceId: 9,
+  spanId: 10,
+  packedFixed64: 11,
+  packedVarint: 12,
 } as const;
 export const messageAction = 16;
 
 /** Enums land in one byte: what does not fit is refused at admission instead of landing as another value. */
 export const largestEnum = 255;
+
+/**
+ * Tables round times to seconds of 32 bits, and hold nothing before 1900. What cannot be stored as it was sent is refused at
+ * admission instead of landing as another time.
+ */
+export const lastTime = '2106-02-07T06:28:15.999999999Z';
+/** The upper half of that in nanoseconds; every lower half goes with it. */
+export const lastNanosecondsHigh = 999_999_999;
+/** 1900, a day later for what numbers round, as the unsigned integer that a varint is. */
+export const firstMilliseconds = 2 ** 64 + Date.UTC(1900, 0, 2);
+export const lastMilliseconds = 2 ** 32 * 1000 - 1;
 
 /** Flags of a message type. */
 export const counted = 1;
@@ -65,6 +83,8 @@ export interface WireSchema {
 const wireTypes: Readonly<Record<ScalarType, readonly [wireType: number, action: number]>> = {
   double: [1, action.fixed64],
   fixed64: [1, action.fixed64],
+  nanoseconds: [1, action.nanoseconds],
+  milliseconds: [0, action.milliseconds],
   sfixed64: [1, action.fixed64],
   fixed32: [5, action.fixed32],
   int32: [0, action.varint],

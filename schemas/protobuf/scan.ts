@@ -1,6 +1,17 @@
 /** One pass over a message's wire bytes against its schema: nothing is decoded, no object is made. */
 import { PermanentError } from '../errors.ts';
-import { action, counted, largestEnum, messageAction, nesting, type WireSchema } from './messages.ts';
+import {
+  action,
+  counted,
+  firstMilliseconds,
+  largestEnum,
+  lastMilliseconds,
+  lastNanosecondsHigh,
+  lastTime,
+  messageAction,
+  nesting,
+  type WireSchema,
+} from './messages.ts';
 import { malformed, WireReader } from './reader.ts';
 import { isUtf8Range, utf8Fault } from './utf8.ts';
 
@@ -60,13 +71,17 @@ export class WireScanner {
         else if (!isUtf8Range(bytes, this.#view, position, next)) throw this.#notUtf8(message, tag, position, next);
         position = next;
       } else if (
-        (step === action.varint || step === action.enum) &&
+        (step === action.varint || step === action.enum || step === action.milliseconds) &&
         position < end &&
         (bytes[position] as number) < 128
       )
         position++;
       else if (step === action.fixed64 && end - position >= 8) position += 8;
-      else position = this.#stepOver(message, step, tag, position, end);
+      else if (step === action.nanoseconds && end - position >= 8) {
+        if (this.#view.getUint32(position + 4, true) > lastNanosecondsHigh)
+          throw this.#unstorable(message, tag, position);
+        position += 8;
+      } else position = this.#stepOver(message, step, tag, position, end);
     }
   }
 
@@ -94,8 +109,17 @@ export class WireScanner {
     if (step === action.enum && this.#reader.varint(end) > largestEnum)
       throw malformed(`${this.#fieldName(message, tag)} is not between 0 and ${largestEnum}`, position);
     this.#reader.position = position;
-    this.#reader.skip(tag, end);
+    if (step === action.milliseconds) {
+      // Below 0 it is 2⁶⁴ more, less the last digits.
+      const value = this.#reader.varint(end);
+      if (value > lastMilliseconds && value < firstMilliseconds) throw this.#unstorable(message, tag, position);
+    } else this.#reader.skip(tag, end);
     return this.#reader.position;
+  }
+
+  #unstorable(message: number, tag: number, position: number): PermanentError {
+    const fault = `${this.#fieldName(message, tag)} is a time before 1900 or after ${lastTime}, which cannot be stored`;
+    return new PermanentError('bad-time', fault, { position });
   }
 
   #notUtf8(message: number, tag: number, start: number, end: number): PermanentError {

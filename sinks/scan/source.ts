@@ -25,7 +25,8 @@ const maxRoundedHigh = 999_999_999;
 
 /**
  * Appends a time in nanoseconds as OTLP has it. Sort keys round times to DateTime, which begins again at 1970 after its
- * end: rows beyond would not be found where they say they are. What lies there becomes the last instant before.
+ * end: rows beyond would not be found where they say they are, so admission refuses them. Those that older versions took become
+ * the last instant before.
  */
 export const pushTime = (column: WordsColumn, low: number, high: number): void => {
   if (high > maxRoundedHigh) column.push(0xffffffff, maxRoundedHigh);

@@ -75,6 +75,28 @@ test('an enum lands as it was sent or is refused: it has one byte in the tables'
   t.regex(fault('logs', minusOne)?.message ?? '', /severityNumber is not between 0 and 255/);
 });
 
+test('a time is stored as it was sent or refused with its position: tables end in 2106', (t) => {
+  const last = 2n ** 32n * 10n ** 9n - 1n;
+  const times: Readonly<Record<string, (time: Buffer) => Buffer>> = {
+    'LogRecord.timeUnixNano': (time) => logRecord(Buffer.from([0x09]), time),
+    'LogRecord.observedTimeUnixNano': (time) => logRecord(Buffer.from([0x59]), time),
+  };
+  for (const [name, of] of Object.entries(times)) {
+    const at = (time: bigint): Buffer => {
+      const bytes = Buffer.alloc(8);
+      bytes.writeBigUInt64LE(time);
+      return of(bytes);
+    };
+    for (const time of [0n, 1n, last]) t.is(fault('logs', at(time)), undefined, `${time}`);
+    for (const time of [last + 1n, 2n ** 63n, 2n ** 64n - 1n])
+      t.like(fault('logs', at(time)), {
+        reason: 'bad-time',
+        position: at(time).length - 8,
+        message: `${name} is a time before 1900 or after 2106-02-07T06:28:15.999999999Z, which cannot be stored`,
+      });
+  }
+});
+
 test('our schema has exactly the fields of the published one, with their types', (t) => {
   const ours: Record<string, Record<string, readonly [number, string, string?]>> = otlpMessages;
   const names: Record<string, string> = {

@@ -85,6 +85,25 @@ const smallSplit = (version: 1 | 2, body: Uint8Array) => {
   }
 };
 
+test('a time is stored as it was sent or refused with its position: tables begin in 1900 and end in 2106', (t) => {
+  const last = 4_294_967_295_999n;
+  const body = (timestamp: bigint): Uint8Array =>
+    encode(1, {
+      timeseries: [
+        { labels: [{ name: '__name__', value: 'up' }], samples: [{ value: 1, timestamp: String(timestamp) }] },
+      ],
+    });
+  for (const time of [0n, 1n, last, -1n, -2_000_000_000_000n])
+    t.notThrows(() => scanWriteRequest(1, body(time)), `${time}`);
+  for (const time of [last + 1n, 2n ** 63n - 1n, -3_000_000_000_000n, -(2n ** 63n)]) {
+    const error = t.throws(() => scanWriteRequest(1, body(time)), {
+      message: /^Sample\.timestamp is a time before 1900/,
+    });
+    t.like(error, { reason: 'bad-time' }, `${time}`);
+    t.is(varint(BigInt.asUintN(64, time)).compare(body(time).subarray((error as PermanentError).position)), 0);
+  }
+});
+
 for (const version of versions) {
   const type = writeRequestTypes[version];
 

@@ -39,6 +39,8 @@ export const declarationsOf = (type: protobuf.Type, ids: ReadonlySet<string> = n
   const kindOf = ({ name, type: scalar, resolvedType }: protobuf.Field): string => {
     if (resolvedType instanceof protobuf.Enum) return 'enum';
     if (resolvedType instanceof protobuf.Type) return resolvedType.name;
+    if (/[tT]imeUnixNano$/.test(name)) return 'nanoseconds';
+    if (/[tT]imestamp$/.test(name)) return 'milliseconds';
     if (!ids.has(name)) return scalar;
     return name === 'traceId' ? 'traceId' : 'spanId';
   };
@@ -93,6 +95,7 @@ const scalars: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 const arbitraryOf = (field: protobuf.Field, depth: number): fc.Arbitrary<unknown> => {
   if (field.resolvedType instanceof protobuf.Enum) return fc.constantFrom(...Object.values(field.resolvedType.values));
   if (field.resolvedType !== null) return messageOf(field.resolvedType as protobuf.Type, depth - 1);
+  if (/[tT]imestamp$/.test(field.name)) return fc.integer({ min: -2_000_000_000_000, max: 4_294_967_295_999 });
   return field.type === 'bytes' ? bytesOf(field.name) : (scalars[field.type] ?? fc.constant(undefined));
 };
 
