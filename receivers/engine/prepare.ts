@@ -59,6 +59,15 @@ const check = ({ signal, format: { carriedAs } }: Shape, plain: Buffer): Checked
   return { records: written.samples + written.histograms, written };
 };
 
+/** A position in what was translated is none in what was sent. */
+const checkTranslated = (shape: Shape, plain: Buffer): Checked => {
+  try {
+    return check(shape, plain);
+  } catch (cause) {
+    throw cause instanceof PermanentError ? new PermanentError(cause.reason, cause.message, { cause }) : cause;
+  }
+};
+
 /** Undefined when the piece is above the message size even compressed. */
 const squeezed = ({ bytes, records }: { bytes: Buffer; records: number }): Piece | undefined => {
   const size = bytes.length;
@@ -116,7 +125,7 @@ const prepareDecompressed = (shape: Shape, body: Buffer, decompressed: Buffer): 
   const size = decompressed.length;
   if (size === 0 && format.translate === undefined) return none;
   const plain = format.translate?.(decompressed, signal) ?? decompressed;
-  const { records, written } = check(shape, plain);
+  const { records, written } = format.translate === undefined ? check(shape, plain) : checkTranslated(shape, plain);
   if (format.carriedAs === 'otlp' && records === 0) return none;
   if (rides(shape) && body.length <= maxValueBytes && size <= maxMessageDecompressedBytes) {
     const encoding = shape.encoding as Encoding;

@@ -259,3 +259,13 @@ test('refused bodies count as decompressed; where the compression is broken or t
     expected.reduce((sum, bytes) => sum + bytes, 0),
   );
 });
+
+test('a fault that is found in what a body was translated to has no position in the body', async (t) => {
+  await using fixture = await running();
+  const body = JSON.stringify({ streams: [{ stream: { app: 'a' }, values: [['9000000000000000000', 'x']] }] });
+  t.is(await post({ ...fixture, http: fixture.main }, body, loki), 400);
+  await fixture.receivers.stop();
+  const { reason, message, position, bytes } = fixture.bus.deadLetters()[0]?.headers ?? {};
+  t.deepEqual({ reason, position, bytes }, { reason: 'bad-time', position: undefined, bytes: body.length });
+  t.regex(message ?? '', /LogRecord.timeUnixNano is a time .* after 2106/);
+});
