@@ -2,7 +2,7 @@ import { UsageReport } from '../../schemas/topics.ts';
 import type { Scanner } from './scanner.ts';
 import { emptyUsageRow, UsageColumns } from './usage-columns.ts';
 
-/** The scanner of the usage sink. Few messages: plain objects do. */
+/** The scanner of the usage sink. Not by `landValues`: a report may be published twice, so that its rows must not say where it lay. */
 export const usageReportScanner = (): Scanner => {
   const usage = new UsageColumns();
   return {

@@ -65,7 +65,7 @@ test.serial('a second run does nothing, and runs at the same time do no harm', a
 
 test.serial('rows of the first form stay, can be searched and are in the inventory', async (t) => {
   await reset();
-  await migrate(columns, silent, migrations.slice(0, 1));
+  await migrate(columns, silent, migrations.slice(0, 1), []);
   await columns.execute(
     "INSERT INTO logs (tenant_id, received_at, timestamp, body, attributes) VALUES ('a', now64(3), now64(9), 'Payment FAILED', map('user', '7'))",
   );
@@ -91,7 +91,7 @@ test.serial('rows of the first form stay, can be searched and are in the invento
 test.serial('parts of an older form are read and merged with those of the newest', async (t) => {
   await reset();
   const older = migrations.filter(({ id }) => id < cheaperInserts.id);
-  await migrate(columns, silent, older);
+  await migrate(columns, silent, older, []);
   const insert = (word: string) =>
     columns.execute(
       `INSERT INTO logs (tenant_id, received_at, timestamp, body) SELECT 'a', toDateTime64('2026-03-01 10:00:00', 3), now64(9), concat('${word} ', toString(number), repeat(' x', 4000)) FROM numbers(2000)`,

@@ -73,6 +73,21 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
   const offsets = (first: number, count: number): string[] =>
     Array.from({ length: count }, (_, index) => String(first + index));
 
+  test(`${name}: columns that a declaration adds are added to rows that are there`, async (t) => {
+    const { columns } = under();
+    const table = { ...errorCountsTable, name: 'error_counts_before' } as const;
+    const wider = { ...table, columns: { ...table.columns, region: 'LowCardinality(String)' } } as const;
+    await migrate(columns, silent, migrations, [table]);
+    await columns.execute(`INSERT INTO ${table.name} (tenant_id, errors, received_at) SELECT 'a', 7, now64(3)`);
+    await Promise.all([wider, wider].map((each) => migrate(columns, silent, migrations, [each])));
+    t.deepEqual(await columns.query(`SELECT toString(errors) AS errors, region FROM ${table.name}`), [
+      { errors: '7', region: '' },
+    ]);
+    await t.throwsAsync(migrate(columns, silent, migrations, [table]), {
+      message: /its column region is not declared/,
+    });
+  });
+
   test(`${name}: a value reads back as it was sent, with where it came from`, async (t) => {
     const tenant = someTenant();
     await handlerOf()(batchOf(tenant, 0, 3));
