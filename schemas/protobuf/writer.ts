@@ -19,13 +19,7 @@ export class WireWriter {
   /** A non-negative number below 2⁵³. */
   varint(value: number): void {
     this.#reserve(10);
-    const bytes = this.#bytes;
-    let rest = value;
-    let length = this.#length;
-    for (; rest > 0x7fffffff; rest = Math.floor(rest / 128)) bytes[length++] = (rest % 128) | 128;
-    for (; rest > 127; rest >>>= 7) bytes[length++] = (rest & 127) | 128;
-    bytes[length++] = rest;
-    this.#length = length;
+    this.#length = this.#putVarint(value, this.#length);
   }
 
   /** Any 64-bit number, negative ones as two's complement. */
@@ -86,15 +80,25 @@ export class WireWriter {
       this.#reserve(extra);
       this.#bytes.copyWithin(mark + extra, mark, this.#length);
     }
-    const length = this.#length + extra;
-    this.#length = mark - 1;
-    this.varint(count);
-    this.#length = length;
+    // In room that is there: growing the buffer now would leave out what lies behind the length.
+    this.#putVarint(count, mark - 1);
+    this.#length += extra;
   }
 
   /** What has been written; not a copy. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** Where it ends. There is room for it. */
+  #putVarint(value: number, at: number): number {
+    const bytes = this.#bytes;
+    let rest = value;
+    let position = at;
+    for (; rest > 0x7fffffff; rest = Math.floor(rest / 128)) bytes[position++] = (rest % 128) | 128;
+    for (; rest > 127; rest >>>= 7) bytes[position++] = (rest & 127) | 128;
+    bytes[position++] = rest;
+    return position;
   }
 
   #reserve(count: number): void {
