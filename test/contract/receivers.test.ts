@@ -479,6 +479,23 @@ for (const [name, { body, originalHeaders, ...said }] of Object.entries(before))
   });
 }
 
+test('a large body is translated in the worker, which knows every format', async (t) => {
+  await using fixture = await running();
+  const line = 'x'.repeat(300);
+  const lines = Array.from({ length: 2_000 }, (_, index) => [`170000000000000${1_000 + index}`, line]);
+  const push = JSON.stringify({ streams: [{ stream: { job: 'shop' }, values: lines }] });
+  t.is((await post(fixture, push, { path: '/loki/api/v1/push', 'content-type': 'application/json' })).status, 204);
+  const spans = lines.map((_, index) => ({ traceId: 'a', id: (index + 1).toString(16), name: line }));
+  const sent = { path: '/api/v2/spans', 'content-type': 'application/json' };
+  t.is((await post(fixture, JSON.stringify(spans), sent)).status, 202);
+  const refused = await post(fixture, `${push} x`, { path: '/loki/api/v1/push', 'content-type': 'application/json' });
+  t.is(refused.status, 400);
+  t.is(fixture.bus.deadLetters()[0]?.headers.position, push.length + 1);
+  const taken = { logs: 0, traces: 0, metrics: 0 };
+  for (const { headers, records } of fixture.bus.members()) taken[headers.signal] += records;
+  t.deepEqual(taken, { logs: 2_000, traces: 2_000, metrics: 0 });
+});
+
 test('browsers of allowed origins may send', async (t) => {
   await using fixture = await running({ environment: { OIQ_CORS_ORIGINS: 'https://shop.example' } });
   const preflight = (origin: string) =>
