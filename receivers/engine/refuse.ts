@@ -72,7 +72,7 @@ const encodings = new Map<string, Shape['encoding']>([
   ['snappy', 'snappy'],
 ]);
 
-/** The coding that a header names, undefined when it is none of ours. Snappy belongs to remote-write alone. */
+/** The coding that a header names, undefined when it is none of ours. Snappy is for remote-write and Loki's protobuf. */
 export const encodingOf = (name: string): Encoding | 'deflate' | undefined => {
   const known = encodings.get(name);
   return known ?? encodings.get(name.trim().toLowerCase());

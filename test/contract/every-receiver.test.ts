@@ -3,7 +3,7 @@ import test from 'ava';
 import type { Listens } from '../../receivers/engine/receiver.ts';
 import { refusalKinds } from '../../receivers/engine/refusal.ts';
 import { republishRefused } from '../../receivers/index.ts';
-import { receivers } from '../../receivers/registry.ts';
+import { formatNamed, receivers } from '../../receivers/registry.ts';
 import { decompress } from '../../schemas/compression.ts';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
@@ -115,6 +115,7 @@ for (const receiver of receivers) {
     t.true(receiver.summary.length > 10);
     t.true(signals.length > 0);
     for (const { paths } of listens) t.deepEqual(Object.keys(paths).sort(), [...signals].sort());
+    for (const format of formats) t.is(formatNamed(format.name), format, 'another format has this name');
     t.deepEqual(Object.keys(example?.formats ?? {}).sort(), formats.map((format) => format.name).sort());
   });
 
