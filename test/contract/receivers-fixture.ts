@@ -180,7 +180,8 @@ export const running = async ({
       ...environment,
     }),
   });
-  const server = createServer((request, response) => {
+  // Kept as long as on the other addresses: with five seconds, a slow machine closes what a client is about to use.
+  const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
     if (!receivers.handler(request, response)) response.writeHead(418).end();
   });
   const main = await bind(server, 'OIQ_HTTP_ADDRESS', '127.0.0.1:0');
