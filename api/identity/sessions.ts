@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import type { Organization } from '../../schemas/resources/organization.ts';
 import { type Session, sessions, sessionsTenant } from '../../schemas/resources/session.ts';
-import type { User } from '../../schemas/resources/user.ts';
+import { type User, users, usersTenant } from '../../schemas/resources/user.ts';
 import type { Change } from '../kernel/changes.ts';
 import type { RequestFacts } from '../kernel/operation.ts';
 import type { Ports } from '../kernel/ports.ts';
@@ -69,7 +69,7 @@ export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): P
     refreshedAt: new Date(now).toISOString(),
     ...(provedBy === undefined ? {} : { provedBy }),
   };
-  const { session, removed } = await change(async ({ of, record }) => {
+  const { session, removed, moved } = await change(async ({ of, record }) => {
     const stored = of(sessionsTenant).collection(sessions);
     const mine = await stored.list({ filter: { userId: user.id }, sort: { refreshedAt: -1 } });
     const surplus = mine.items.slice(mostSessions - 1).map((each) => each.id);
@@ -78,8 +78,12 @@ export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): P
     const made = await stored.insert({ id, ...fields });
     const actor = { type: 'user', id: user.id, name: user.email } as const;
     record({ action: 'session.begin', id, name: user.email, tenantId: organization.id, actor });
-    return { session: made, removed: gone };
+    const isMoving = provedBy === undefined && user.lastTenantId !== organization.id;
+    const people = of(usersTenant).collection(users);
+    const moved = isMoving ? await people.update(user.id, { lastTenantId: organization.id }) : undefined;
+    return { session: made, removed: gone, moved };
   });
+  if (moved !== undefined) directory.learn(users, usersTenant, moved);
   directory.learn(sessions, sessionsTenant, session);
   directory.forget(sessions, sessionsTenant, ...removed);
   const answer = await giveTokens(session, refreshToken, request, ports);

@@ -11,6 +11,8 @@ export const User = z.strictObject({
   /** PHC string of argon2id, parameters included. */
   passwordHash: z.string().nullable(),
   disabled: z.boolean().default(false),
+  /** The organization in which a session of theirs was last begun, other than by an identity provider. */
+  lastTenantId: z.string().optional(),
 });
 export type User = z.output<typeof User>;
 export const users = defineCollection<User>({ name: 'users', uniqueEverywhere: [['email']] });

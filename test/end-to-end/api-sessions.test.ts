@@ -5,7 +5,7 @@ import { decodeJwt } from 'jose';
 import { sweepSessions } from '../../api/identity/sessions.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { sessions, sessionsTenant } from '../../schemas/resources/session.ts';
-import { memberships } from '../../schemas/resources/user.ts';
+import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
 import { type Answer, type Harness, password, startHarness } from './api-harness.ts';
 
 const minuteMs = 60_000;
@@ -282,4 +282,30 @@ test.serial('a user has 200 sessions at most; the one unused for longest gives w
   t.is((await login('admin@b.example')).status, 200);
   t.false(await isLive(body.token));
   t.is(await stored.count({ userId: body.user.id }), 200);
+});
+
+test.serial('I sign in to the organization where I was last, and to my oldest where that one is gone', async (t) => {
+  const email = 'places@people.example';
+  const [known] = (
+    await harness.documents
+      .of(usersTenant)
+      .collection(users)
+      .list({ filter: { email: 'viewer@a.example' } })
+  ).items;
+  const somebody = { email, name: '', passwordHash: known?.passwordHash ?? null, disabled: false };
+  const { id } = await harness.documents.of(usersTenant).collection(users).insert(somebody);
+  const placeIn = (tenant: string) => harness.documents.of(tenant).collection(memberships);
+  await placeIn('b').insert({ id, role: 'viewer' });
+  const first = (await login(email)).body;
+  t.is(first.tenant.id, 'b');
+  await placeIn('a').insert({ id, role: 'viewer' });
+  t.is((await login(email)).body.tenant.id, 'b', 'an invitation to an older one leads nobody there');
+  const there = await harness.ask('POST', '/auth/switch-tenant', {
+    as: `token ${first.token}`,
+    body: { organizationId: 'a' },
+  });
+  t.is((await harness.ask('POST', '/auth/logout', { as: `token ${there.body.token}` })).status, 200);
+  t.is((await login(email)).body.tenant.id, 'a');
+  await placeIn('a').update(id, { disabled: true });
+  t.is((await login(email)).body.tenant.id, 'b');
 });

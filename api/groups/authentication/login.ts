@@ -16,7 +16,7 @@ export const login = defineOperation({
   method: 'POST',
   path: '/auth/login',
   operationId: 'login',
-  summary: 'Sign in with e-mail and password (and code where multi-factor is on)',
+  summary: 'Sign in with e-mail and password (and code where multi-factor is on), to the organization where I was last',
   role: 'none',
   audit: ['session.begin', 'session.refuse', 'multi-factor.use-recovery-code'],
   body: z.strictObject({
@@ -32,7 +32,8 @@ export const login = defineOperation({
     const attempt = await countAttempt(ports, request.address, email);
     const user = directory.userByEmail(email);
     const right = await passwords.verify(user?.passwordHash, body.password);
-    const [organization] = user === undefined ? [] : directory.organizationsOf(user.id);
+    const places = user === undefined ? [] : directory.organizationsOf(user.id);
+    const organization = places.find(({ id }) => id === user?.lastTenantId) ?? places[0];
     if (!right || user === undefined || user.disabled) {
       signInFailures.refused({ email, user, tenantId: organization?.id, change });
       throw unauthenticated('the e-mail address or the password is wrong');
