@@ -16,9 +16,16 @@ const ofAddress = (requestsPerSecond: number): Bucket => ({
   burst: requestsPerSecond * 3,
 });
 
+/**
+ * Attempts at one account from all the addresses from which it never signed in, together: somebody with very many addresses
+ * tries 9,000 passwords a day. Who signs in from an address of theirs again does not notice.
+ */
+const ofStrangers: Bucket = { rate: 1 / 10, burst: 100 };
+const rememberedMs = 90 * 86_400_000;
+
 /** One try of a password. */
 export interface Attempt {
-  /** It was right, and so does not count. */
+  /** It was right: it does not count, and the address is one of the account's from now on. */
   succeeded(): Promise<void>;
 }
 
@@ -47,12 +54,23 @@ export const countAttempt = async (
     );
   };
   const refused = spent.filter(({ granted }) => granted < 1);
-  if (refused.length > 0) {
+  const waits = refused.map(({ resetMs }) => resetMs);
+  const known = `signed-in/${pair}`;
+  if (waits.length === 0 && (await counters.cached(known)) === undefined) {
+    const account = createHash('sha256').update(email).digest('base64url');
+    const { granted, retryAfterMs } = await counters.take(`sign-in-strangers/${account}`, ofStrangers, 1);
+    if (granted < 1) waits.push(retryAfterMs);
+  }
+  if (waits.length > 0) {
     // What was not tried does not count; else waiting would never end.
     await giveBack();
-    throw tooMany(Math.max(...refused.map(({ resetMs }) => resetMs)));
+    throw tooMany(Math.max(...waits));
   }
-  return { succeeded: giveBack };
+  return {
+    async succeeded() {
+      await Promise.all([giveBack(), counters.cache(known, '1', rememberedMs)]);
+    },
+  };
 };
 
 const tooMany = (retryAfterMs: number): Error =>

@@ -82,6 +82,26 @@ test.serial(
   },
 );
 
+test.serial(
+  'guesses at one account from many addresses are slowed, and those are let in who signed in from theirs before',
+  async (t) => {
+    const email = 'auditor@a.example';
+    t.is((await login(email, password, from('203.0.113.77'))).status, 200);
+    const guessFrom = (subscriber: number): Promise<Answer> =>
+      login(email, 'wrong', from(`2001:db8:77:${subscriber.toString(16)}::1`));
+    let tried = 0;
+    while (tried < 200 && (await guessFrom(tried)).status === 401) tried++;
+    t.true(tried >= 90 && tried <= 110, `${tried} were tried`);
+    const stranger = await login(email, password, from('203.0.113.78'));
+    t.is(stranger.status, 429);
+    t.true(Number(stranger.headers.get('retry-after')) <= 10);
+    t.is((await login(email, password, from('203.0.113.77'))).status, 200, 'a known address is not slowed');
+    t.is((await login('viewer@a.example', password, from('203.0.113.78'))).status, 200, 'nor is another account');
+    nowMs += 11_000;
+    t.is((await login(email, password, from('203.0.113.78'))).status, 200, 'strangers get in, slowly');
+  },
+);
+
 test.serial('right passwords do not count as guesses', async (t) => {
   for (let times = 0; times < 15; times++)
     t.is((await login('editor@b.example', password, from('203.0.113.5'))).status, 200);
