@@ -25,6 +25,7 @@ import { scopesOf } from './identity/scopes.ts';
 import { makeSecretBox, secretKeyOf } from './identity/secret-box.ts';
 import { sweepSessions } from './identity/sessions.ts';
 import { openSignInFailures } from './identity/sign-in-failures.ts';
+import { checkDomains, type DomainPorts } from './identity/sso/domains.ts';
 import { openTokenUses, sweepApiTokens } from './identity/token-uses.ts';
 import { openTokens, type Tokens } from './identity/tokens.ts';
 import { type Outbound, openOutbound } from './kernel/outbound.ts';
@@ -54,7 +55,7 @@ export interface ApiRole extends Role {
   callback(request: IncomingMessage, response: ServerResponse): void;
 }
 
-type UpkeepPorts = ErasingPorts & { readonly tokens: Tokens };
+type UpkeepPorts = ErasingPorts & DomainPorts & { readonly tokens: Tokens };
 
 const hourly = (name: string, summary: string, run: (ports: UpkeepPorts) => Promise<void>): Job<UpkeepPorts> =>
   defineJob({ name, summary, everyMs: 3_600_000, scope: 'installation', run });
@@ -70,6 +71,7 @@ const upkeep: readonly Job<UpkeepPorts>[] = [
   hourly('mailed-links', 'Deletes mailed links that are over', ({ documents, clock }) =>
     sweepTokens(documents, clock.now()),
   ),
+  hourly('proved-domains', 'Looks at the DNS records of proved domains again', checkDomains),
 ];
 
 const drainStepMs = 20;
@@ -91,6 +93,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
   const replays = openReplayJobs({ deadLetters, documents, clock, log });
   const tokenUses = openTokenUses({ documents, clock, log });
   const signInFailures = openSignInFailures(options);
+  const outbound = options.outbound ?? openOutbound({ allowedNetworks: settings.OUTBOUND_NETWORKS });
   const server = makeApiServer({
     ...{ operations, groups },
     ports: {
@@ -99,7 +102,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
       tokens,
       passwords,
       secretBox: box,
-      outbound: options.outbound ?? openOutbound({ allowedNetworks: settings.OUTBOUND_NETWORKS }),
+      outbound,
       scopes: scopesOf(operations),
       tokenUses,
       signInFailures,
@@ -112,7 +115,8 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
     metrics: options.metrics,
     checkResponses: options.checkResponses ?? false,
   });
-  for (const job of upkeep) jobs.start(job, { ...options, tokens, collections, evidenceKey: evidence.key });
+  const forUpkeep = { ...options, tokens, collections, outbound, box, evidenceKey: evidence.key };
+  for (const job of upkeep) jobs.start(job, forUpkeep);
   const stopped = Promise.withResolvers<void>();
 
   return {

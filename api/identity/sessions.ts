@@ -128,6 +128,21 @@ export const removeSessions = async (
   return ended;
 };
 
+/** As `removeSessions`, for all that an organization's identity provider opened, whose ever they are. */
+export const removeProvedSessions = async (
+  { of }: Pick<Documents, 'of'>,
+  tenantId: string,
+): Promise<readonly string[]> => {
+  const stored = of(sessionsTenant).collection(sessions);
+  const ended: string[] = [];
+  for (;;) {
+    const { items } = await stored.list({ filter: { tenantId, provedBy: tenantId } });
+    if (items.length === 0) return ended;
+    for (const { id } of items) await stored.delete(id);
+    ended.push(...items.map(({ id }) => id));
+  }
+};
+
 /** Deletes the sessions that are over. */
 export const sweepSessions = async (documents: Documents, now: number): Promise<void> => {
   const over = { expiresAt: { $lt: new Date(now).toISOString() } };

@@ -1,6 +1,8 @@
 /** Signing in through a real OpenID Connect provider: who is taken in, as what, and who is not. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { makeSecretBox } from '../../api/identity/secret-box.ts';
+import { checkDomains } from '../../api/identity/sso/domains.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { identities, identitiesTenant } from '../../schemas/resources/identity.ts';
 import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
@@ -298,6 +300,51 @@ test.serial(
     t.is((await harness.ask('DELETE', `/api/users/${id}/mfa`, { as })).status, 403);
   },
 );
+
+test.serial('nobody is taken in once the record of the domain is gone, and a check takes the proof away', async (t) => {
+  const { harness, records } = oidc;
+  await oidc.prove('a', 'moved.example');
+  await oidc.provider.accounts({ mo: verified('mo@moved.example'), may: verified('may@moved.example') });
+  const first = openBrowser();
+  await oidc.signIn('mo', 'organization=a', first);
+  t.is((await oidc.session(first)).status, 200);
+  records.set('moved.example', ['v=spf1 -all']);
+  const refused = await oidc.signIn('may', 'organization=a');
+  t.is(refused.status, 403, JSON.stringify(refused.body));
+  const again = openBrowser();
+  await oidc.signIn('mo', 'organization=a', again);
+  t.is((await oidc.session(again)).status, 200, 'who was taken in before stays');
+  const provedAt = async (): Promise<unknown> => (await get()).body.domains[0].provedAt;
+  t.is(typeof (await provedAt()), 'string');
+  const check = (txt: () => Promise<readonly string[] | undefined>): Promise<void> =>
+    checkDomains({
+      ...{ documents: harness.documents, clock: { now: () => Date.now() } },
+      ...{ outbound: { fetch: () => Promise.reject(new Error('not asked')), txt }, box: makeSecretBox('x'.repeat(32)) },
+    });
+  await check(async () => undefined);
+  t.is(typeof (await provedAt()), 'string', 'where the name service cannot tell, all stays');
+  await check(async () => []);
+  t.is(await provedAt(), null);
+  const start = await harness.ask('GET', '/auth/sso/oidc/start?email=mo@moved.example', { as: 'nobody' });
+  t.is(start.status, 404, 'the address leads there no longer');
+});
+
+test.serial('sessions of a provider end when it is disabled or replaced, and no other', async (t) => {
+  const { harness } = oidc;
+  const live = async (browser: ReturnType<typeof openBrowser>): Promise<number> => (await oidc.session(browser)).status;
+  const byPassword = `token ${await harness.signIn('viewer@a.example')}` as const;
+  for (const changes of [{ enabled: false }, { clientId: 'another', clientSecret: 'another secret' }]) {
+    await oidc.set('a');
+    const browser = openBrowser();
+    await oidc.signIn('ann', 'organization=a', browser);
+    t.is((await oidc.set('a', { scopes: ['openid', 'email'] })).status, 200);
+    t.is(await live(browser), 200, 'another change ends nothing');
+    t.is((await oidc.set('a', changes)).status, 200);
+    t.is(await live(browser), 401, JSON.stringify(changes));
+  }
+  t.is((await harness.ask('GET', '/auth/session', { as: byPassword })).status, 200);
+  await oidc.set('a');
+});
 
 test.serial('an organization without a provider is answered as one that there is not', async (t) => {
   await oidc.set('b', { enabled: false });

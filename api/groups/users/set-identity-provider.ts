@@ -1,14 +1,13 @@
 import type { z } from 'zod';
-import type { Documents } from '../../../schemas/ports/documents.ts';
 import {
   type IdentityProvider,
   identityProviderId,
   identityProviders,
-  provedDomains,
-  provedDomainsTenant,
 } from '../../../schemas/resources/identity-provider.ts';
+import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
+import { removeProvedSessions } from '../../identity/sessions.ts';
 import { clientSecretPurpose } from '../../identity/sso/client-secret.ts';
-import { domainOf, isProved } from '../../identity/sso/domains.ts';
+import { domainOf, isProved, leadFromDomains } from '../../identity/sso/domains.ts';
 import { redirectUriOf } from '../../identity/sso/oidc-client.ts';
 import { discover, issuerProblem, reasonOf } from '../../identity/sso/provider.ts';
 import { noProvider, ProviderBody, ProviderView, secretFields, viewOf } from '../../identity/sso/view.ts';
@@ -23,7 +22,8 @@ export const setIdentityProvider = defineOperation({
   method: 'PUT',
   path: '/api/account/identity-provider',
   operationId: 'setIdentityProvider',
-  summary: 'Set it; roles reach Admin. Domains are looked up in DNS each time it is saved',
+  summary:
+    'Set it; roles reach Admin. Domains are looked up in DNS each time it is saved. Disabling it, or another issuer or client, ends the sessions that it opened',
   role: 'admin',
   people: true,
   audit: 'identity-provider.update',
@@ -38,22 +38,28 @@ export const setIdentityProvider = defineOperation({
       { before, box: secretBox, purpose: clientSecretPurpose },
     );
     if (provider.enabled) await refuseUnlessItAnswers(provider, ports);
-    await change(async ({ of, record }) => {
+    const ended = await change(async ({ of, record }) => {
       const own = of(tenantId).collection(identityProviders);
       if (before === undefined) await own.insert({ id: identityProviderId, ...provider });
       else await own.replace(identityProviderId, provider, before.version);
-      await lead(of, tenantId, provider);
+      await leadFromDomains(of, tenantId, provider);
       record({
         ...{ id: identityProviderId, name: provider.issuer ?? '' },
         ...(before === undefined ? {} : { before: tellSecrets(before, secretFields) }),
         after: tellSecrets(provider, secretFields, before),
       });
+      return before !== undefined && isReplaced(before, provider) ? removeProvedSessions({ of }, tenantId) : [];
     });
+    ports.directory.forget(sessions, sessionsTenant, ...ended);
     return viewOf(provider, { tenantId, box: secretBox, redirectUri: redirectUriOf(settings, request.host) });
   },
 });
 
 const withoutIgnored = ({ redirectUri: _, ...fields }: Body): Omit<Body, 'redirectUri'> => fields;
+
+/** Whether whom it vouched for is vouched for no longer. */
+const isReplaced = (before: IdentityProvider, { enabled, issuer, clientId }: IdentityProvider): boolean =>
+  before.enabled && (!enabled || issuer !== before.issuer || clientId !== before.clientId);
 
 /** The domains with their proof as DNS has it now. Where it cannot tell, what was proved stays so. */
 const lookedUp = (
@@ -92,14 +98,4 @@ const refuseUnlessItAnswers = async (
   } catch (error) {
     throw invalid('issuer', `does not answer as an OpenID Connect provider of this name: ${reasonOf(error)}`);
   }
-};
-
-/** Addresses of proved domains lead to the organization. */
-const lead = async (of: Documents['of'], tenantId: string, { domains }: IdentityProvider): Promise<void> => {
-  const leads = of(provedDomainsTenant).collection(provedDomains);
-  const { items } = await leads.list({ filter: { tenantId } });
-  const proved = domains.filter(({ provedAt }) => provedAt !== null).map(({ name }) => name);
-  for (const { id, domain } of items) if (!proved.includes(domain)) await leads.delete(id);
-  for (const domain of proved)
-    if (!items.some((item) => item.domain === domain)) await leads.insert({ domain, tenantId });
 };

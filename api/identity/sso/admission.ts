@@ -8,7 +8,7 @@ import { ApiError } from '../../kernel/errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { signInChangedLetter } from '../accounts/letters.ts';
 import { EmailAddress } from '../accounts/names.ts';
-import { domainOfEmail } from './domains.ts';
+import { domainOfEmail, isProved } from './domains.ts';
 import type { Claims } from './provider.ts';
 
 /** Actions that an admission may record; its operation declares them. */
@@ -63,6 +63,7 @@ export const admit = async (admitting: Admitting, ports: Ports): Promise<User & 
     throw refused('none of the groups at the identity provider has a role in this organization');
   if (before.user !== undefined && before.membership !== undefined && !differs(before.membership, role))
     return before.user;
+  if (before.membership === undefined) await refuseLostDomain(admitting, ports);
   const joined = await change(async (scope) => settle(scope, admitting, role));
   ports.directory.learn(users, usersTenant, joined.user);
   ports.directory.learn(memberships, tenantId, joined.membership);
@@ -133,6 +134,15 @@ const admittedEmail = ({ provider, claims }: Admitting): string => {
   if (!provider.domains.some(({ name, provedAt }) => provedAt !== null && name === domain))
     throw forbidden(`the organization has not proved that ${domain ?? email} is its domain`);
   return email;
+};
+
+/** Whoever is new is taken in by a proof that holds now: domains change hands. */
+const refuseLostDomain = async (admitting: Admitting, { outbound, secretBox }: Ports): Promise<void> => {
+  const domain = domainOfEmail(admittedEmail(admitting)) ?? '';
+  const proved = await isProved({ outbound, box: secretBox }, admitting.tenantId, domain);
+  if (proved === undefined)
+    throw new ApiError('UNAVAILABLE', `the DNS record that proves ${domain} cannot be looked up now; try again later`);
+  if (!proved) throw forbidden(`the DNS record that proved that ${domain} is the organization’s is gone`);
 };
 
 const makeUser = async (scope: ChangeScope, { claims }: Admitting, email: string): Promise<User & Stored> => {

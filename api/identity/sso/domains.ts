@@ -1,5 +1,15 @@
 import { domainToASCII } from 'node:url';
+import type { Clock } from '../../../schemas/ports/clock.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
+import {
+  type IdentityProvider,
+  identityProviderId,
+  identityProviders,
+  provedDomains,
+  provedDomainsTenant,
+} from '../../../schemas/resources/identity-provider.ts';
 import type { Outbound } from '../../kernel/outbound.ts';
+import { systemActor, systemChange } from '../accounts/closing.ts';
 import type { SecretBox } from '../secret-box.ts';
 
 const prefix = 'oiq-verification=';
@@ -28,3 +38,56 @@ export const isProved = async (
   const records = await outbound.txt(domain);
   return records?.some((record) => record.trim() === proofOf(box, tenantId, domain));
 };
+
+/** Addresses of proved domains lead to the organization. */
+export const leadFromDomains = async (
+  of: Documents['of'],
+  tenantId: string,
+  { domains }: Pick<IdentityProvider, 'domains'>,
+): Promise<void> => {
+  const leads = of(provedDomainsTenant).collection(provedDomains);
+  const { items } = await leads.list({ filter: { tenantId } });
+  const proved = domains.filter(({ provedAt }) => provedAt !== null).map(({ name }) => name);
+  for (const { id, domain } of items) if (!proved.includes(domain)) await leads.delete(id);
+  for (const domain of proved)
+    if (!items.some((item) => item.domain === domain)) await leads.insert({ domain, tenantId });
+};
+
+export interface DomainPorts {
+  readonly documents: Documents;
+  readonly clock: Clock;
+  readonly outbound: Outbound;
+  readonly box: SecretBox;
+}
+
+/**
+ * Looks at the record of every proved domain again: one whose record is gone is proved no longer. Where the name service
+ * cannot tell, all stays; people are taken in only by a record that is there at that moment.
+ */
+export const checkDomains = async (checking: DomainPorts): Promise<void> => {
+  for await (const { tenantId, domains } of checking.documents.everywhere(identityProviders)) {
+    const lost: string[] = [];
+    for (const { name, provedAt } of domains)
+      if (provedAt !== null && (await isProved(checking, tenantId, name)) === false) lost.push(name);
+    if (lost.length > 0) await unprove(checking, tenantId, lost);
+  }
+};
+
+const unprove = (checking: DomainPorts, tenantId: string, lost: readonly string[]): Promise<void> =>
+  systemChange(
+    checking,
+    'identity-provider.update',
+  )(async ({ of, record, unchanged }) => {
+    const own = of(tenantId).collection(identityProviders);
+    const before = await own.find(identityProviderId);
+    const isLost = ({ name, provedAt }: IdentityProvider['domains'][number]): boolean =>
+      provedAt !== null && lost.includes(name);
+    if (!before?.domains.some(isLost)) return unchanged();
+    const domains = before.domains.map((domain) => (isLost(domain) ? { ...domain, provedAt: null } : domain));
+    await own.update(identityProviderId, { domains }, before.version);
+    await leadFromDomains(of, tenantId, { domains });
+    record({
+      ...{ id: identityProviderId, name: before.issuer ?? '', tenantId, actor: systemActor('check of domains') },
+      ...{ before: { domains: before.domains }, after: { domains } },
+    });
+  });
