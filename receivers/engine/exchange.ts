@@ -162,7 +162,7 @@ export class Exchange {
       receiver,
       contentType: this.#transport.header('content-type') ?? '',
       capBytes: maxBodyBytes,
-      tally: this.#engine.tallies[this.#signal],
+      requestMetrics: this.#engine.requestMetrics[this.#signal],
     };
   }
 
@@ -182,10 +182,10 @@ export class Exchange {
 
   /** Answers without having taken the body. */
   #refuse(refused: Refusal): void {
-    const { tallies, rejections } = this.#engine;
+    const { requestMetrics, rejections } = this.#engine;
     this.#drop();
     this.#state = 'over';
-    tallies[this.#signal].count(refused.refused, 0, 0);
+    requestMetrics[this.#signal].count(refused.refused, 0, 0);
     if (this.#caller !== undefined) rejections.count(this.#caller, this.#signal, refused);
     this.#transport.refused(refused);
   }

@@ -4,7 +4,7 @@ import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { isRefusal } from './admission.ts';
 import type { Caller } from './keyring.ts';
-import type { Offload, Outcome } from './offload.ts';
+import type { Offload, Offloaded } from './offload.ts';
 import type { Prepared, Written } from './prepare.ts';
 import type { Publisher } from './publisher.ts';
 import type { Quotas } from './quotas.ts';
@@ -12,7 +12,7 @@ import { type Refusal, refusal, refusalOf } from './refusal.ts';
 import { deadLetterOf, type Received } from './refuse.ts';
 import type { Rejections } from './rejections.ts';
 import { bytesOf } from './request-body.ts';
-import type { Tally } from './tally.ts';
+import type { RequestMetrics } from './request-metrics.ts';
 
 const quietMs = 10_000;
 
@@ -20,7 +20,7 @@ const quietMs = 10_000;
 export interface IngestRequest extends Received {
   readonly caller: Caller;
   readonly capBytes: number;
-  readonly tally: Tally;
+  readonly requestMetrics: RequestMetrics;
 }
 
 /** The request is durable. */
@@ -72,7 +72,7 @@ export class Ingestion {
     let answer: Accepted | Refusal;
     try {
       const pending = this.#offload.prepare(request.shape, parts, request.capBytes);
-      const outcome: Outcome = pending instanceof Promise ? await pending : pending;
+      const outcome: Offloaded = pending instanceof Promise ? await pending : pending;
       if ('prepared' in outcome) {
         bytes = outcome.prepared.size;
         records = outcome.prepared.records;
@@ -85,7 +85,7 @@ export class Ingestion {
       answer = this.#failed(error);
     }
     this.#count(request, answer, records, bytes);
-    request.tally.took(performance.now() - startedAt);
+    request.requestMetrics.took(performance.now() - startedAt);
     return answer;
   }
 
@@ -101,8 +101,13 @@ export class Ingestion {
     return answer;
   }
 
-  #count({ caller, signal, tally }: IngestRequest, answer: Accepted | Refusal, records: number, bytes: number): void {
-    tally.count(isRefusal(answer) ? answer.refused : 'accepted', records, bytes);
+  #count(
+    { caller, signal, requestMetrics }: IngestRequest,
+    answer: Accepted | Refusal,
+    records: number,
+    bytes: number,
+  ): void {
+    requestMetrics.count(isRefusal(answer) ? answer.refused : 'accepted', records, bytes);
     // The ledger counts what was kept as a dead letter from there.
     if (isRefusal(answer) && answer.refused !== 'malformed' && answer.refused !== 'too-large')
       this.#rejections.count(caller, signal, answer, records, bytes);

@@ -2,9 +2,9 @@
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Bucket, Counters } from '../../schemas/ports/counters.ts';
 import type { Plan } from '../../schemas/resources/plan.ts';
-import { Allowance, type Grant } from './allowance.ts';
 import type { Caller } from './keyring.ts';
 import { type Refusal, refusal } from './refusal.ts';
+import { type Grant, TokenLease } from './token-lease.ts';
 
 const minuteMs = 60_000;
 /**
@@ -17,8 +17,8 @@ const failedAuthentication: Bucket = { rate: 50, burst: 200 };
 
 interface Bucketed {
   readonly limits: Plan['limits'];
-  readonly second: Allowance;
-  readonly minute: Allowance;
+  readonly second: TokenLease;
+  readonly minute: TokenLease;
 }
 
 const accountRate = refusal('rate-limited', 'too many requests a second for this account', 1);
@@ -34,8 +34,8 @@ export class Limits {
   readonly #clock: Clock;
   readonly #keyRequestsPerSecond: number;
   readonly #buckets = new Map<string, Bucketed>();
-  readonly #keys = new Map<string, { readonly rate: number; readonly allowance: Allowance }>();
-  readonly #failures = new Map<string, Allowance>();
+  readonly #keys = new Map<string, { readonly rate: number; readonly tokens: TokenLease }>();
+  readonly #failures = new Map<string, TokenLease>();
 
   constructor(counters: Counters, clock: Clock, keyRequestsPerSecond: number) {
     this.#counters = counters;
@@ -45,7 +45,7 @@ export class Limits {
 
   /** Counts one request of the bucket (a license key or an address) and of the key. Undefined when it is within all limits. */
   request(bucket: string, caller: Caller): Refusal | undefined | Promise<Refusal | undefined> {
-    const key = this.#keyAllowance(caller).take();
+    const key = this.#keyLease(caller).take();
     const { second, minute } = this.#bucket(bucket, caller.limits);
     const inSecond = second.take();
     const inMinute = minute.take();
@@ -55,13 +55,13 @@ export class Limits {
 
   /** Counts a failed authentication of an address. */
   failure(source: string): Refusal | undefined | Promise<Refusal | undefined> {
-    let allowance = this.#failures.get(source);
-    if (allowance === undefined) {
+    let tokens = this.#failures.get(source);
+    if (tokens === undefined) {
       this.#forgetIdle(this.#failures, (each) => each);
-      allowance = new Allowance(this.#take(`ingest/failures/${source}`, failedAuthentication), this.#clock, 1);
-      this.#failures.set(source, allowance);
+      tokens = new TokenLease(this.#take(`ingest/failures/${source}`, failedAuthentication), this.#clock, 1);
+      this.#failures.set(source, tokens);
     }
-    const taken = allowance.take();
+    const taken = tokens.take();
     if (typeof taken === 'boolean') return taken ? undefined : failures;
     return taken.then((within) => (within ? undefined : failures));
   }
@@ -75,7 +75,7 @@ export class Limits {
     if (inKey && inSecond && inMinute) return undefined;
     // A refused request must not use up the limits that would have let it pass.
     const { second, minute } = this.#bucket(bucket, caller.limits);
-    if (inKey) this.#keyAllowance(caller).giveBack();
+    if (inKey) this.#keyLease(caller).giveBack();
     if (inSecond) second.giveBack();
     if (inMinute) minute.giveBack();
     if (!inMinute) return accountMinute;
@@ -90,8 +90,8 @@ export class Limits {
     const rate = { rate: limits.requestsPerSecond, burst: limits.requestsBurst };
     const made: Bucketed = {
       limits,
-      second: new Allowance(this.#take(`ingest/second/${bucket}`, rate), this.#clock, leaseOf(rate.rate)),
-      minute: new Allowance(
+      second: new TokenLease(this.#take(`ingest/second/${bucket}`, rate), this.#clock, leaseOf(rate.rate)),
+      minute: new TokenLease(
         this.#spend(`ingest/minute/${bucket}`, limits.requestsPerMinute, minuteMs),
         this.#clock,
         Math.max(1, Math.floor(limits.requestsPerMinute / 100)),
@@ -101,15 +101,15 @@ export class Limits {
     return made;
   }
 
-  #keyAllowance({ keyId, requestsPerSecond }: Caller): Allowance {
+  #keyLease({ keyId, requestsPerSecond }: Caller): TokenLease {
     const rate = requestsPerSecond ?? this.#keyRequestsPerSecond;
     const known = this.#keys.get(keyId);
-    if (known !== undefined && known.rate === rate) return known.allowance;
-    this.#forgetIdle(this.#keys, (each) => each.allowance);
+    if (known !== undefined && known.rate === rate) return known.tokens;
+    this.#forgetIdle(this.#keys, (each) => each.tokens);
     const grant = this.#take(`ingest/key/${keyId}`, { rate, burst: rate });
-    const allowance = new Allowance(grant, this.#clock, leaseOf(rate));
-    this.#keys.set(keyId, { rate, allowance });
-    return allowance;
+    const tokens = new TokenLease(grant, this.#clock, leaseOf(rate));
+    this.#keys.set(keyId, { rate, tokens });
+    return tokens;
   }
 
   #take(key: string, bucket: Bucket): Grant {
@@ -126,10 +126,10 @@ export class Limits {
     };
   }
 
-  #forgetIdle<Held>(map: Map<string, Held>, allowanceOf: (held: Held) => Allowance): void {
+  #forgetIdle<Held>(map: Map<string, Held>, leaseIn: (held: Held) => TokenLease): void {
     if (map.size < rememberedBuckets) return;
     const before = this.#clock.now() - minuteMs;
-    for (const [key, held] of map) if (allowanceOf(held).usedAt < before) map.delete(key);
+    for (const [key, held] of map) if (leaseIn(held).usedAt < before) map.delete(key);
     if (map.size >= rememberedBuckets) map.clear();
   }
 }

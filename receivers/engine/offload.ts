@@ -49,13 +49,13 @@ export type Failure =
   | { readonly kind: 'other'; readonly message: string };
 
 /** The body comes with the answer, since a worker had its memory meanwhile. */
-export type Outcome =
+export type Offloaded =
   | { readonly prepared: Prepared; readonly body: Buffer }
   | { readonly error: unknown; readonly body: Buffer };
 
 interface Queued {
   readonly job: Job;
-  readonly resolve: (outcome: Outcome) => void;
+  readonly resolve: (outcome: Offloaded) => void;
 }
 
 const nothing = Buffer.alloc(0);
@@ -69,7 +69,7 @@ export class Offload {
   #closed = false;
 
   /** Answers at once for small bodies. The parts given must not be used any more: the outcome has the body in one. */
-  prepare(shape: Shape, parts: readonly Buffer[], capBytes: number): Outcome | Promise<Outcome> {
+  prepare(shape: Shape, parts: readonly Buffer[], capBytes: number): Offloaded | Promise<Offloaded> {
     const bytes = bytesOf(parts);
     if (this.#isLarge(shape, bytes)) return this.#enqueue(shape, parts, capBytes);
     const body = joined(parts);
@@ -93,7 +93,7 @@ export class Offload {
     return bytes > (format.costly ? largeCostlyBytes : largeBytes);
   }
 
-  #enqueue(shape: Shape, parts: readonly Buffer[], capBytes: number): Outcome | Promise<Outcome> {
+  #enqueue(shape: Shape, parts: readonly Buffer[], capBytes: number): Offloaded | Promise<Offloaded> {
     if (this.#closed || this.#queue.length >= longestQueue) {
       const error = new UnavailableError('too many large bodies are waiting', { retryAfterSeconds: 1 });
       return { error, body: nothing };
@@ -147,7 +147,7 @@ export class Offload {
     this.#finish({ error: new UnavailableError('the body could not be checked now'), body: nothing });
   }
 
-  #finish(outcome: Outcome): void {
+  #finish(outcome: Offloaded): void {
     const finished = this.#current;
     this.#current = undefined;
     finished?.resolve(outcome);

@@ -18,7 +18,7 @@ import {
 import { type Signal, topics } from '../../schemas/topics.ts';
 import type { Caller } from './keyring.ts';
 import { maxValueBytes, type Piece, type Prepared } from './prepare.ts';
-import type { BusTally } from './tally.ts';
+import type { PublishMetrics } from './request-metrics.ts';
 
 /** What of a request its members say. */
 export interface Origin {
@@ -135,7 +135,7 @@ const emptyFlush = (): Flush => {
 
 export class Publisher {
   readonly #producer: Producer;
-  readonly #tally: BusTally;
+  readonly #publishMetrics: PublishMetrics;
   readonly #delayMs: number;
   #pending = emptyFlush();
   #waitingBytes = 0;
@@ -149,9 +149,9 @@ export class Publisher {
   #turn = 0;
   #idle: (() => void)[] = [];
 
-  constructor(producer: Producer, tally: BusTally, delayMs: number) {
+  constructor(producer: Producer, publishMetrics: PublishMetrics, delayMs: number) {
     this.#producer = producer;
-    this.#tally = tally;
+    this.#publishMetrics = publishMetrics;
     this.#delayMs = delayMs;
   }
 
@@ -278,7 +278,7 @@ export class Publisher {
     const startedAt = performance.now();
     try {
       await this.#producer.publish(messages);
-      this.#tally.published(messages, performance.now() - startedAt);
+      this.#publishMetrics.published(messages, performance.now() - startedAt);
     } catch (cause) {
       if (cause instanceof UnavailableError) throw cause;
       throw new UnavailableError('the bus did not take the request', { cause });

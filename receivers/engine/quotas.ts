@@ -10,9 +10,9 @@ import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { type QuotaWindow, quotaWindowAt, type RejectThreshold } from '../../schemas/resources/quota.ts';
 import type { Signal } from '../../schemas/topics.ts';
-import { Allowance, type Grant } from './allowance.ts';
 import type { Caller } from './keyring.ts';
 import { type Refusal, refusal } from './refusal.ts';
+import { type Grant, TokenLease } from './token-lease.ts';
 import type { UsedBytes } from './used-bytes.ts';
 
 const dayMs = 86_400_000;
@@ -27,7 +27,7 @@ const seedWaitMs = 2_000;
 interface Held {
   readonly limit: number;
   readonly endMs: number;
-  readonly allowance: Allowance;
+  readonly tokens: TokenLease;
 }
 
 /** Where a window is counted. The counters' windows are aligned to the epoch: one as long as the epoch is at the month's end ends with it. */
@@ -65,7 +65,7 @@ export class Quotas {
     if (thresholds.length === 0) return undefined;
     const now = this.#options.clock.now();
     const held = thresholds.map((threshold) => this.#heldOf(caller.tenantId, threshold, now));
-    const taken = held.map(({ allowance }) => allowance.take(bytes));
+    const taken = held.map(({ tokens }) => tokens.take(bytes));
     if (taken.every((granted) => granted === true)) return undefined;
     return this.#settle(taken, thresholds, held, bytes);
   }
@@ -81,7 +81,7 @@ export class Quotas {
     const refused = taken.indexOf(false);
     const [threshold, by] = [thresholds[refused], held[refused]];
     if (threshold === undefined || by === undefined) return undefined;
-    for (const [index, { allowance }] of held.entries()) if (taken[index]) allowance.giveBack(bytes);
+    for (const [index, { tokens }] of held.entries()) if (taken[index]) tokens.giveBack(bytes);
     return spent(threshold, by.endMs, this.#options.clock.now());
   }
 
@@ -94,7 +94,7 @@ export class Quotas {
     const { fromMs, endMs } = quotaWindowAt(window, now);
     const lease = Math.max(1, Math.min(largestLease, Math.floor(limit / 100)));
     const grant = this.#grant(tenantId, threshold, fromMs, windowMsOf(window, endMs));
-    const held: Held = { limit, endMs, allowance: new Allowance(grant, this.#options.clock, lease) };
+    const held: Held = { limit, endMs, tokens: new TokenLease(grant, this.#options.clock, lease) };
     this.#held.set(name, held);
     return held;
   }
@@ -134,7 +134,7 @@ export class Quotas {
 
   #forgetIdle(now: number): void {
     if (this.#held.size < remembered) return;
-    for (const [name, { allowance }] of this.#held) if (allowance.usedAt < now - idleMs) this.#held.delete(name);
+    for (const [name, { tokens }] of this.#held) if (tokens.usedAt < now - idleMs) this.#held.delete(name);
     if (this.#held.size >= remembered) this.#held.clear();
   }
 }

@@ -10,7 +10,7 @@ import type { BodyFormat } from './body-format.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Ingestion } from './ingestion.ts';
 import type { Rejections } from './rejections.ts';
-import type { Tally } from './tally.ts';
+import type { RequestMetrics } from './request-metrics.ts';
 
 /** What a protocol is given to work with. */
 export interface Engine {
@@ -20,7 +20,7 @@ export interface Engine {
   readonly rejections: Pick<Rejections, 'count'>;
   readonly inFlight: InFlight;
   readonly sourceOf: SourceOf;
-  readonly tallies: Readonly<Record<Signal, Tally>>;
+  readonly requestMetrics: Readonly<Record<Signal, RequestMetrics>>;
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: Settings;

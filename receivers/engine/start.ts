@@ -23,7 +23,7 @@ import { Publisher } from './publisher.ts';
 import { Quotas } from './quotas.ts';
 import type { AddressSetting, HttpHandler, Listener, Opened, Receiver } from './receiver.ts';
 import { Rejections } from './rejections.ts';
-import { Tallies } from './tally.ts';
+import { ReceiverMetrics } from './request-metrics.ts';
 import { usedBytesIn } from './used-bytes.ts';
 
 export interface ReceiversOptions {
@@ -68,8 +68,8 @@ export const start = async (
   const limits = new Limits(counters, clock, settings.KEY_REQUESTS_PER_SECOND);
   const quotas = new Quotas({ counters, clock, log, used: columns && usedBytesIn(columns) });
   const rejections = new Rejections(producer, clock, log);
-  const tallies = new Tallies(metrics);
-  const publisher = new Publisher(producer, tallies.bus, settings.BUS_PUBLISH_DELAY_MS);
+  const receiverMetrics = new ReceiverMetrics(metrics);
+  const publisher = new Publisher(producer, receiverMetrics.bus, settings.BUS_PUBLISH_DELAY_MS);
   const offload = new Offload();
   const ingestion = new Ingestion({ offload, quotas, rejections, publisher, metrics, log });
   const inFlight = new InFlight();
@@ -84,18 +84,18 @@ export const start = async (
       clock,
       log,
       settings,
-      tallies: {
-        logs: tallies.of(receiver.name, 'logs'),
-        metrics: tallies.of(receiver.name, 'metrics'),
-        traces: tallies.of(receiver.name, 'traces'),
+      requestMetrics: {
+        logs: receiverMetrics.of(receiver.name, 'logs'),
+        metrics: receiverMetrics.of(receiver.name, 'metrics'),
+        traces: receiverMetrics.of(receiver.name, 'traces'),
       },
     }),
   );
   const listeners: Listener[] = [];
   const release = async (): Promise<void> => {
     await publisher.drain();
-    tallies.close();
     freshness.close();
+    receiverMetrics.close();
     await rejections.close();
     await Promise.all([offload.close(), keyring.close(), uses.close(), producer.close()]);
   };

@@ -1,7 +1,7 @@
 /** One peer's connection: frames in, RFC 9113's rules kept, requests given to who serves them. */
 import type { Socket } from 'node:net';
-import { FreeFrames } from './allowance.ts';
 import { ConnectionError, errorCode, flowControlError, frameSizeError, protocolError } from './errors.ts';
+import { FreeFrames } from './frame-budget.ts';
 import { FrameReader, type FrameSink, unpadded } from './frame-reader.ts';
 import { defaultWindowBytes, flag, frameType, largestWindow } from './frames.ts';
 import { type HeaderBlock, HeaderBlocks } from './header-blocks.ts';

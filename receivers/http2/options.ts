@@ -1,4 +1,4 @@
-import type { FrameAllowance } from './allowance.ts';
+import type { FrameBudget } from './frame-budget.ts';
 
 /** What peers may ask of a server. */
 export interface Http2Options {
@@ -11,7 +11,7 @@ export interface Http2Options {
   /** A header block as sent, compressed: above these the connection ends. */
   readonly maxBlockBytes: number;
   readonly maxBlockFrames: number;
-  readonly freeFrames: FrameAllowance;
+  readonly freeFrames: FrameBudget;
   /** For the preface with the first SETTINGS, and for a frame or header block that has begun. */
   readonly handshakeMs: number;
 }

@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { admission } from '../../receivers/engine/admission.ts';
-import { Allowance } from '../../receivers/engine/allowance.ts';
 import { Freshness } from '../../receivers/engine/freshness.ts';
 import { KeyUse } from '../../receivers/engine/key-uses.ts';
 import { Keyring } from '../../receivers/engine/keyring.ts';
 import { Limits } from '../../receivers/engine/limits.ts';
 import { Quotas } from '../../receivers/engine/quotas.ts';
+import { TokenLease } from '../../receivers/engine/token-lease.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { isWellFormed, makeLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Documents, Feed } from '../../schemas/ports/documents.ts';
@@ -298,7 +298,7 @@ test('several instances never grant more than the shared counter has', async (t)
   const instances = Array.from(
     { length: 4 },
     () =>
-      new Allowance(
+      new TokenLease(
         async (wanted) => {
           const { granted, resetMs } = await counters.spend('shared', 1_000, 60_000, wanted);
           return { granted, retryAfterMs: resetMs, validMs: resetMs };

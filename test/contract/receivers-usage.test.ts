@@ -248,6 +248,7 @@ test('refused bodies count as decompressed; where the compression is broken or t
   t.is(await post(fixture, bomb, gzip), 413);
   t.is(await post(fixture, gzipSync(wrong), { ...json, ...gzip }), 400);
   t.is(await post(fixture, gzipSync(large), gzip), 400);
+  // Refused for what it announces: neither kept nor counted.
   const announced = Buffer.from([0, 0xff, 0xff, 0xff, 0xff, 1, 2]);
   t.is(await rawGrpc(fixture, announced), '8');
   await fixture.receivers.stop();

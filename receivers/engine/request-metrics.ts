@@ -14,7 +14,7 @@ interface Sums {
 }
 
 /** Counts of one receiver and signal. */
-export class Tally {
+export class RequestMetrics {
   readonly #labels: { readonly receiver: string; readonly signal: Signal };
   readonly #metrics: Metrics;
   readonly #outcomes = new Map<string, Sums>();
@@ -59,7 +59,7 @@ export class Tally {
 }
 
 /** Counts of what the bus took, by topic. */
-export class BusTally {
+export class PublishMetrics {
   readonly #metrics: Metrics;
   readonly #topics = new Map<string, { messages: number; bytes: number }>();
   #timed = 0;
@@ -96,28 +96,28 @@ export class BusTally {
   }
 }
 
-/** All tallies of the receivers. */
-export class Tallies {
-  readonly bus: BusTally;
+/** All metrics of requests and publishes of the role. */
+export class ReceiverMetrics {
+  readonly bus: PublishMetrics;
   readonly #metrics: Metrics;
-  readonly #tallies: Tally[] = [];
+  readonly #requestMetrics: RequestMetrics[] = [];
   readonly #timer: NodeJS.Timeout;
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
-    this.bus = new BusTally(metrics);
+    this.bus = new PublishMetrics(metrics);
     this.#timer = setInterval(() => this.flush(), 1_000);
     this.#timer.unref();
   }
 
-  of(receiver: string, signal: Signal): Tally {
-    const tally = new Tally(this.#metrics, receiver, signal);
-    this.#tallies.push(tally);
-    return tally;
+  of(receiver: string, signal: Signal): RequestMetrics {
+    const requestMetrics = new RequestMetrics(this.#metrics, receiver, signal);
+    this.#requestMetrics.push(requestMetrics);
+    return requestMetrics;
   }
 
   flush(): void {
-    for (const tally of this.#tallies) tally.flush();
+    for (const requestMetrics of this.#requestMetrics) requestMetrics.flush();
     this.bus.flush();
   }
 

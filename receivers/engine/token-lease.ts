@@ -8,7 +8,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 /** Asks the shared counters for tokens. A lease ends `validMs` after it was granted. */
 export type Grant = (wanted: number) => Promise<{ granted: number; retryAfterMs: number; validMs: number }>;
 
-export class Allowance {
+export class TokenLease {
   readonly #grant: Grant;
   readonly #clock: Clock;
   readonly #largestLease: number;
