@@ -1,5 +1,5 @@
 /** Composition: reads the environment, picks adapters, runs a command. The only file that knows the adapters. */
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -107,15 +107,19 @@ const openMailer = async ({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Settings, path: s
   return smtpMailer({ url: SMTP_URL, from: MAIL_FROM ?? `OIQ <noreply@${host}>` });
 };
 
-/** Telemetry and secrets lie in the directory: nobody else has business in it. */
+const ours = /^(?:bus|columns|documents\.sqlite.*|lock\..*|secret-key.*|outbox\.jsonl|control\.sock|lost\+found)$/;
+
+/** Telemetry and secrets lie in the directory: others have no business in it, unless they keep something there too. */
 const keepPrivate = (directory: string, log: Log): void => {
-  const mode = statSync(directory).mode & 0o777;
-  if ((mode & 0o077) === 0) return;
+  const mode = (statSync(directory).mode & 0o777).toString(8);
+  if (mode.endsWith('00')) return;
   try {
+    const other = readdirSync(directory).find((name) => !ours.test(name));
+    if (other !== undefined) throw new Error(`it holds ${other}, which is not ours`);
     chmodSync(directory, 0o700);
-    log.warn({ directory, mode: mode.toString(8) }, 'others could read the data directory: it is closed to them now');
+    log.warn({ directory, mode }, 'others could read the data directory: it is closed to them now');
   } catch (error) {
-    log.warn({ directory, mode: mode.toString(8), error }, 'others can read the data directory: chmod 700 it');
+    log.warn({ directory, mode, error }, 'others can read the data directory: give oiq one of its own, with mode 700');
   }
 };
 

@@ -103,6 +103,15 @@ test.serial('a data directory that others can read is closed to them', async (t)
   t.regex(oiq.output(), /others could read the data directory: it is closed to them now/);
 });
 
+test.serial('a data directory that holds what is not ours is left open, with a warning', async (t) => {
+  const dataDirectory = copy();
+  chmodSync(dataDirectory, 0o755);
+  writeFileSync(join(dataDirectory, 'notes.txt'), '');
+  const oiq = await started(t, { dataDirectory });
+  t.is(statSync(dataDirectory).mode & 0o777, 0o755);
+  t.regex(oiq.output(), /it holds notes\.txt, which is not ours[\s\S]*others can read the data directory/);
+});
+
 const withoutDocuments = (): string => {
   const directory = copy();
   for (const suffix of ['', '-wal', '-shm']) rmSync(join(directory, `documents.sqlite${suffix}`), { force: true });
