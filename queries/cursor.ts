@@ -1,4 +1,13 @@
+import { z } from 'zod';
 import { invalid } from './errors.ts';
+
+/** The parameter by which the next page of a list is asked for. */
+export const cursorParameter = z
+  .string()
+  .max(4096)
+  .regex(/^[\w-]+$/, 'is not a cursor of this list')
+  .optional()
+  .describe('nextCursor of the page before, with everything else the same');
 
 /** An opaque cursor: what the next page needs, as integers and short texts. `kind` keeps cursors of one list from another. */
 export const encodeCursor = (kind: string, parts: readonly (string | bigint | number)[]): string =>

@@ -1,17 +1,16 @@
 import { z } from 'zod';
 import type { Signal } from '../schemas/topics.ts';
+import { cursorParameter } from './cursor.ts';
 import { type Reader, requireEntitlement } from './entitlement.ts';
 import { invalid, QueryError } from './errors.ts';
-import { formatTime, parseTime } from './time.ts';
-
-const time = z.string().min(1).max(64);
+import { formatTime, parseTime, timeParameter } from './time.ts';
 
 /** Query parameters that every read of telemetry takes. */
 export const rangeParameters = {
-  from: time.optional().describe('ISO-8601, now-15m or epoch milliseconds; default now-1h'),
-  to: time.optional().describe('… up to and including; default now'),
+  from: timeParameter.optional().describe('ISO-8601, now-15m or epoch milliseconds; default now-1h'),
+  to: timeParameter.optional().describe('As from, up to and including; default now'),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
-  cursor: z.string().max(2048).optional().describe('nextCursor of the page before'),
+  cursor: cursorParameter,
 };
 
 /** The parameter by which records of one service are asked for. */

@@ -1,4 +1,8 @@
 /** Points in time as requests spell them, in nanoseconds since the epoch; and back. */
+import { z } from 'zod';
+
+/** A parameter that holds one. */
+export const timeParameter = z.string().min(1).max(64).describe('ISO-8601, now-15m or epoch milliseconds');
 
 const unitNanoseconds: Readonly<Record<string, bigint>> = {
   ns: 1n,

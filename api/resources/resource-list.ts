@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursorParameter } from '../../queries/cursor.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Collection, Filter, Page, Stored } from '../../schemas/ports/documents.ts';
 import { invalid } from '../kernel/errors.ts';
@@ -43,12 +44,7 @@ export const listParameters = ({ filters = {}, searched = ['name'], sorts = usua
       .optional()
       .describe(`With - in front the other way around; ${sorts[0]} unless told otherwise`),
     limit: z.coerce.number().int().min(1).max(1000).default(100),
-    cursor: z
-      .string()
-      .min(1)
-      .max(4096)
-      .optional()
-      .describe('nextCursor of the page before, with everything else the same'),
+    cursor: cursorParameter,
   });
 
 export type ListParameters = Readonly<Record<string, unknown>> & {

@@ -16,7 +16,7 @@ export const TimeZone = z
   .min(1)
   .max(64)
   .refine(isTimeZone, 'must be an IANA time zone, for example Europe/Zurich')
-  .describe('IANA name');
+  .describe('IANA name, for example Europe/Zurich; others are refused');
 
 /** How somebody wants to see an organization. Stored under its tenant; the document id is the user's id. */
 export const Preferences = z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, natural } from '../../../queries/cursor.ts';
+import { cursorParameter, decodeCursor, encodeCursor, natural } from '../../../queries/cursor.ts';
 import { newestRecords } from '../../audit/record-search.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { AuditRecordSummary, filterFields, recordFilterOf, summaryOf } from './views.ts';
@@ -15,7 +15,7 @@ export const listAuditRecords = defineOperation({
   query: z.strictObject({
     ...filterFields,
     limit: z.coerce.number().int().min(1).max(1000).default(100),
-    cursor: z.string().max(2048).optional(),
+    cursor: cursorParameter,
   }),
   response: z.strictObject({ items: z.array(AuditRecordSummary), nextCursor: z.string().nullable() }),
   async handler({ caller: { tenantId }, query: { limit, cursor, ...filter } }, { documents, clock }) {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { millisecondsOf } from '../../../queries/range.ts';
+import { timeParameter } from '../../../queries/time.ts';
 import type { EvidenceHead } from '../../../schemas/evidence.ts';
 import { Actor, type AuditRecord, Difference } from '../../../schemas/resources/audit-record.ts';
 import type { RecordFilter } from '../../audit/record-search.ts';
@@ -71,8 +72,8 @@ export const filterFields = {
   resourceType: z.string().min(1).max(128).optional(),
   resourceId: z.string().min(1).max(512).optional(),
   requestId: z.string().min(1).max(128).optional(),
-  from: z.string().min(1).max(64).optional().describe('ISO-8601, now-30d, or epoch milliseconds'),
-  to: z.string().min(1).max(64).optional(),
+  from: timeParameter.optional(),
+  to: timeParameter.optional(),
 };
 
 export const recordFilterOf = (

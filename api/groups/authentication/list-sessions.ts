@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursorParameter } from '../../../queries/cursor.ts';
 import { PermanentError } from '../../../schemas/errors.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { personOf } from '../../identity/caller.ts';
@@ -26,7 +27,7 @@ export const listSessions = defineOperation({
   role: 'session',
   query: z.strictObject({
     limit: z.coerce.number().int().min(1).max(1000).default(100),
-    cursor: z.string().max(1024).optional(),
+    cursor: cursorParameter,
   }),
   response: z.strictObject({ items: z.array(SessionView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, { documents, directory, clock }) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursorParameter } from '../../../queries/cursor.ts';
 import { millisecondsOf } from '../../../queries/range.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { DeadLetterView, filterFields, viewOf } from './views.ts';
@@ -13,7 +14,7 @@ export const listDeadLetters = defineOperation({
     ...filterFields,
     state: z.enum(['open', 'replayed', 'discarded']).optional(),
     limit: z.coerce.number().int().min(1).max(1000).default(100),
-    cursor: z.string().max(2048).optional(),
+    cursor: cursorParameter,
   }),
   response: z.strictObject({ items: z.array(DeadLetterView), nextCursor: z.string().nullable() }),
   async handler({ caller: { tenantId }, query: { from, to, limit, cursor, ...filter } }, { deadLetters, clock }) {

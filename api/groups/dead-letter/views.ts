@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timeParameter } from '../../../queries/time.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { signals } from '../../../schemas/topics.ts';
 import type { ReplayJob } from '../../dead-letters/replay-jobs.ts';
@@ -31,8 +32,8 @@ export const filterFields = {
   signal: z.enum(signals).optional(),
   reason: z.string().min(1).max(128).optional(),
   kind: z.enum(['refused', 'unprocessable']).optional(),
-  from: z.string().min(1).max(64).optional(),
-  to: z.string().min(1).max(64).optional(),
+  from: timeParameter.optional(),
+  to: timeParameter.optional(),
 };
 
 /** A replay with its progress and a result per payload. */
