@@ -26,7 +26,8 @@ export const openApiDocument = (operations: readonly Operation[], groups: readon
       version: '1.0.0',
       description:
         'Everything in the product. Each path under `/api/` also answers under `/api/tenants/{tenantId}/`. ' +
-        'The session decides the organization; naming another one is refused.',
+        'The session decides the organization; naming another one is refused. ' +
+        'A query parameter without a value (`?limit=`) counts as not given.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
