@@ -190,7 +190,7 @@ test.serial('somebody new accepts an invitation, chooses a password and is signe
   t.is(invited.body.invitedBy, 'admin@a.example');
   t.false('tokenHash' in invited.body);
   const mail = await mailTo(email, /invited to Organization a/);
-  t.regex(mail.text, /admin@a\.example invites you/);
+  t.regex(mail.text, /admin@a\.example invited you/);
   const token = tokenIn(mail);
   for (const [body, path] of [
     [{ token, password: chosen }, 'name'],

@@ -53,14 +53,14 @@ export const login = defineOperation({
   },
 });
 
-/** Recovery codes are few, and used where an authenticator was lost, or by a thief: their owner hears of it. */
+/** A recovery code is used after an authenticator was lost, or by a thief: its owner gets a mail. */
 const recordRecovery = (
   user: User & Stored,
   tenantId: string,
   { change, ports }: { readonly change: Change; readonly ports: Ports },
 ): Promise<void> =>
   change(async (scope) => {
-    const happened = 'Somebody, you we hope, signed in with a recovery code in place of the authenticator.';
+    const happened = 'Someone, hopefully you, signed in with a recovery code instead of the authenticator.';
     await ports.mail.put(scope, signInChangedLetter(ports.settings, user.email, happened));
     const actor = { type: 'user', id: user.id, name: user.email } as const;
     scope.record({ action: 'multi-factor.use-recovery-code', id: user.id, name: user.email, tenantId, actor });
@@ -73,7 +73,7 @@ const rehash = async (user: User & Stored, password: string, { documents, passwo
   try {
     await documents.of(usersTenant).collection(users).update(user.id, { passwordHash }, user.version);
   } catch (error) {
-    // Somebody changed the user meanwhile, perhaps the password: the next sign-in tries again.
+    // The user was changed meanwhile, perhaps the password. The next sign-in tries again.
     if (!(error instanceof ConflictError)) throw error;
   }
 };

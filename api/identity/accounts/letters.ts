@@ -1,4 +1,4 @@
-/** What the platform writes to people about their place in it. */
+/** The mails about accounts: invitations, passwords, sign-in, closed organizations. */
 import type { Settings } from '../../../schemas/settings.ts';
 import { type Letter, plainName } from '../../mail/letter.ts';
 import { linkTo } from '../../mail/links.ts';
@@ -21,8 +21,8 @@ export const invitationLetter = (
     to: told.to,
     subject: `You are invited to ${organization} on OIQ`,
     paragraphs: [
-      `${plainName(told.invitedBy)} invites you to the organization “${organization}” on OIQ, as ${told.role}.`,
-      `The link can be used once, within ${told.days} days. If you expected no invitation, ignore this message.`,
+      `${plainName(told.invitedBy)} invited you to the organization “${organization}” on OIQ, as ${told.role}.`,
+      `The link works once, for ${told.days} days. If you did not expect an invitation, ignore this message.`,
     ],
     link: { text: 'Accept the invitation', url: linkTo(settings, 'accept-invite', told.token) },
   };
@@ -32,19 +32,19 @@ export const resetLetter = (settings: Addresses, to: string, token: string): Let
   to,
   subject: 'Choose a new password for OIQ',
   paragraphs: [
-    'Somebody, you we hope, asked for a new password for this address on OIQ.',
-    'The link can be used once, within an hour. If it was not you, ignore this message: nothing changes.',
+    'Someone, hopefully you, asked to reset the OIQ password of this address.',
+    'The link works once, for an hour. If it was not you, ignore this message: your password stays as it is.',
   ],
   link: { text: 'Choose a new password', url: linkTo(settings, 'reset-password', token) },
 });
 
-/** To those whose identity another system proves. */
+/** For users who sign in through an identity provider. */
 export const noPasswordLetter = (settings: Addresses, to: string): Letter => ({
   to,
   subject: 'Signing in to OIQ',
   paragraphs: [
-    'Somebody, you we hope, asked for a new password for this address on OIQ.',
-    'You have none here: you sign in through your organization’s identity provider.',
+    'Someone, hopefully you, asked to reset the OIQ password of this address.',
+    'This account has no password: sign in through your organization’s identity provider.',
   ],
   link: { text: 'Sign in', url: linkTo(settings, 'login') },
 });
@@ -53,8 +53,8 @@ export const changedPasswordLetter = (settings: Addresses, to: string): Letter =
   to,
   subject: 'Your password for OIQ was changed',
   paragraphs: [
-    'The password for this address on OIQ was changed, and every session was ended.',
-    'If it was not you, ask for a new password at once and tell an Owner of your organization.',
+    'The OIQ password of this address was changed, and all its sessions were ended.',
+    'If it was not you, reset the password at once and tell an Owner of your organization.',
   ],
   link: { text: 'Sign in', url: linkTo(settings, 'login') },
 });
@@ -63,8 +63,8 @@ export const registrationLetter = (settings: Addresses, to: string, organization
   to,
   subject: 'Confirm your address for OIQ',
   paragraphs: [
-    `Somebody, you we hope, wants to have the organization “${plainName(organization)}” on OIQ with this address.`,
-    'The link can be used once, within a day. If it was not you, ignore this message: nothing is made.',
+    `Someone, hopefully you, used this address to register the organization “${plainName(organization)}” on OIQ.`,
+    'The link works once, for a day. If it was not you, ignore this message: no account is created.',
   ],
   link: { text: 'Confirm and choose a password', url: linkTo(settings, 'accept-invite', token) },
 });
@@ -73,19 +73,19 @@ export const knownAddressLetter = (settings: Addresses, to: string): Letter => (
   to,
   subject: 'You have an account on OIQ',
   paragraphs: [
-    'Somebody, you we hope, wanted to register this address on OIQ. It is registered already.',
-    'Sign in, or ask for a new password there if you forgot it.',
+    'Someone, hopefully you, tried to register this address on OIQ. It is registered already.',
+    'Sign in. If you forgot the password, you can reset it there.',
   ],
   link: { text: 'Sign in', url: linkTo(settings, 'login') },
 });
 
-/** What happened to how somebody signs in, as a sentence: if it was not them, they must hear of it. */
+/** `happened` says in a sentence what changed about the user's sign-in, so that a user who did not do it finds out. */
 export const signInChangedLetter = (settings: Addresses, to: string, happened: string): Letter => ({
   to,
-  subject: 'How you sign in to OIQ was changed',
+  subject: 'Your sign-in settings on OIQ were changed',
   paragraphs: [
     happened,
-    'If it was not you, change your password at once, look at your sessions, and tell an Owner of your organization.',
+    'If it was not you, change your password at once, check your sessions, and tell an Owner of your organization.',
   ],
   link: { text: 'Sign in', url: linkTo(settings, 'login') },
 });
@@ -97,8 +97,8 @@ export const resetFactorLetter = (
   to,
   subject: 'Your second factor for OIQ was removed',
   paragraphs: [
-    `${plainName(by)}, of the organization “${plainName(organization)}”, removed your second factor for OIQ. The password alone lets you in now.`,
-    'Set a second factor up again after you signed in. If you did not ask for this, tell an Owner of your organization.',
+    `${plainName(by)}, of the organization “${plainName(organization)}”, removed your second factor for OIQ. You can now sign in with the password alone.`,
+    'After you sign in, set up a second factor again. If you did not ask for this, tell an Owner of your organization.',
   ],
   link: { text: 'Sign in', url: linkTo(settings, 'login') },
 });
@@ -116,8 +116,8 @@ export const closedLetter = (
   to: told.to,
   subject: `The organization ${plainName(told.organization)} on OIQ was closed`,
   paragraphs: [
-    `${plainName(told.by)} closed the organization “${plainName(told.organization)}” (${told.organizationId}). Nobody can reach it any more.`,
-    `Its data is erased after ${told.eraseAt.slice(0, 10)}. Until then whoever operates the installation can open it again: oiq organization reopen ${told.organizationId}`,
+    `${plainName(told.by)} closed the organization “${plainName(told.organization)}” (${told.organizationId}). No one can access it any more.`,
+    `Its data will be erased after ${told.eraseAt.slice(0, 10)}. Until then an operator of this installation can reopen it: oiq organization reopen ${told.organizationId}`,
   ],
   link: { text: 'OIQ', url: linkTo(settings, '') },
 });
