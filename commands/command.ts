@@ -20,16 +20,16 @@ const usage = `oiq, an open observability platform
 
   oiq start                     everything in one process
   oiq receivers | api           one role, for a cluster
-  oiq processors [NAME …]       … or some of its components
+  oiq processors [NAME …]       one role, or only the named components of it
   oiq sinks [NAME …]
   oiq migrate                   create or upgrade topics, tables and indexes
   oiq dead-letter list | show ID | replay | discard | replays   (oiq dead-letter --help)
   oiq organization list | reopen ID | shards ID N   (oiq organization --help)
   oiq evidence verify FILE | key | sign ORGANIZATION  check an exported audit chain, without any store   (oiq evidence --help)
-  oiq forget-group NAME         give up a consumer group that no longer runs
+  oiq forget-group NAME         delete a consumer group that no longer runs
   oiq operations [--missing]    operations of the management API
   oiq settings [--markdown]     settings with their defaults
-  oiq demo                      send a small shop's telemetry for a while (oiq demo --help)
+  oiq demo                      send telemetry of a small shop for a few minutes (oiq demo --help)
 `;
 
 const print = (text: string): void => {
@@ -39,7 +39,7 @@ const print = (text: string): void => {
 /** Runs one command and sets the exit status: 0 done, 1 failed, 2 called wrongly. */
 export const runCommand = async (context: CommandContext): Promise<void> => {
   const [name = 'help', ...rest] = context.args;
-  // Whoever reads what is printed may stop reading, as `head` does.
+  // The reader of a pipe may close it early, as `head` does.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   try {
     await dispatch(name, { ...context, args: rest });
@@ -47,7 +47,7 @@ export const runCommand = async (context: CommandContext): Promise<void> => {
     const wrongUse = error instanceof UsageError || error instanceof SettingsError;
     process.stderr.write(`oiq ${name}: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = wrongUse ? 2 : 1;
-    // Whatever a failed start left open must not keep the process.
+    // Handles that a failed start left open must not keep the process running.
     setTimeout(() => process.exit(), 2_000).unref();
   }
 };
@@ -104,7 +104,7 @@ const migrateCommand = async ({ environment, open }: CommandContext): Promise<vo
   } finally {
     await platform.close();
   }
-  print('topics, tables and indexes are as declared');
+  print('topics, tables and indexes are up to date');
 };
 
 const serve = async (
@@ -115,7 +115,7 @@ const serve = async (
   const settings = settingsOf(environment);
   const asked = Promise.withResolvers<string>();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => asked.resolve(signal));
-  // The launcher is gone without a word: stop as if asked to.
+  // The launcher died: stop as after a signal.
   process.on('disconnect', () => asked.resolve('disconnect'));
   const plans = await readPlans(settings);
   const platform = await open(settings);
@@ -127,7 +127,7 @@ const serve = async (
   const running = await start(platform, { names, components, plans, onFirstStart });
   announce(settings, running, licenseKey);
   const why = await Promise.race([asked.promise, running.failed.then(() => 'stopped')]).catch((error: unknown) => {
-    platform.log.error({ error }, 'a role cannot go on');
+    platform.log.error({ error }, 'a role failed');
     process.exitCode = 1;
     return 'failure';
   });
@@ -153,8 +153,8 @@ const announce = (settings: Settings, { addresses }: Running, licenseKey: string
 };
 
 const announceFirstStart = ({ email, password, licenseKey }: FirstStart): void => {
-  const secret = (value: string | undefined): string => value ?? '(as set in the environment)';
+  const secret = (value: string | undefined): string => value ?? '(set in the environment)';
   print(
-    `\nThis is the first start. These are shown only now:\n  owner        ${email}\n  password     ${secret(password)}\n  license key  ${secret(licenseKey)}\n`,
+    `\nThis is the first start. These credentials are shown only once:\n  owner        ${email}\n  password     ${secret(password)}\n  license key  ${secret(licenseKey)}\n`,
   );
 };

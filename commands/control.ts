@@ -77,5 +77,5 @@ export const askControl = async (
     if (line.error !== undefined) throw new Error(line.error);
     return true;
   }
-  throw new Error('the running instance went away before it was done');
+  throw new Error('the running instance stopped before the command finished');
 };

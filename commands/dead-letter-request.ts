@@ -58,7 +58,7 @@ export const runDeadLetterRequest = async (
 const instant = (text: string, clock: Clock): number => {
   const nanoseconds = parseTime(text, clock.now());
   if (nanoseconds === undefined)
-    throw new UsageError(`${text} is not a time: give ISO-8601, now-15m, or epoch milliseconds`);
+    throw new UsageError(`${text} is not a time: use ISO-8601, now-15m, or epoch milliseconds`);
   return Number(nanoseconds / 1_000_000n);
 };
 
@@ -66,7 +66,7 @@ const states: readonly string[] = ['open', 'replayed', 'discarded'] satisfies De
 
 const known = (what: string, value: string | undefined, values: readonly string[]): void => {
   if (value === undefined || values.includes(value)) return;
-  throw new UsageError(`${value} is no ${what}; there are: ${values.join(', ')}`);
+  throw new UsageError(`${value} is not a ${what}; use one of: ${values.join(', ')}`);
 };
 
 /** `UsageError` for what no dead letter can match. */
@@ -120,7 +120,7 @@ const list = async (
     shown += page.items.length;
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined && shown < limit);
-  print(`${shown} shown${cursor === undefined ? '' : '; there are more (--limit)'}`);
+  print(`${shown} shown${cursor === undefined ? '' : '; more exist (--limit)'}`);
 };
 
 const show = async (
@@ -133,7 +133,7 @@ const show = async (
   if (found === undefined) throw new Error(`there is no dead letter ${id}`);
   const { place: _, ...letter } = found.letter;
   print(JSON.stringify(letter, undefined, 2));
-  if (found.payload === undefined) print('its bytes are no longer kept');
+  if (found.payload === undefined) print('its payload is no longer stored');
   else
     print(
       `payload (base64, ${found.payload.bytes.length} bytes):\n${Buffer.from(found.payload.bytes).toString('base64')}`,

@@ -80,7 +80,7 @@ const parse = (args: readonly string[]): DeadLetterRequest | ReplaysRequest | un
 
 const limitOf = (text: string | undefined): number => {
   const limit = text === undefined ? 100 : Number(text);
-  if (!Number.isSafeInteger(limit) || limit < 1) throw new UsageError('--limit takes a number from 1');
+  if (!Number.isSafeInteger(limit) || limit < 1) throw new UsageError('--limit must be at least 1');
   return limit;
 };
 

@@ -10,8 +10,8 @@ import { UsageError } from './usage-error.ts';
 
 const help = `oiq demo [--minutes 5] [--visits 5] [--endpoint URL] [--key LICENSE_KEY]
 
-Sends a small shop's telemetry: so many visits a second, for so many minutes. Without a key, the instance that runs on
-this data directory makes one that expires in a day.
+Sends telemetry of a small shop: --visits visits per second for --minutes minutes. Without --key, the running instance of
+this data directory creates a license key that expires after a day.
 `;
 
 const options = {
@@ -36,7 +36,7 @@ export const demoCommand = async ({ args, environment }: CommandContext): Promis
   }
   const minutes = Number(values.minutes);
   const visits = Number(values.visits);
-  if (!(minutes > 0) || !(visits > 0)) throw new UsageError(`--minutes and --visits take numbers above 0\n\n${help}`);
+  if (!(minutes > 0) || !(visits > 0)) throw new UsageError(`--minutes and --visits must be above 0\n\n${help}`);
   const settings = settingsOf(environment);
   const endpoint = values.endpoint ?? `http://${settings.OTLP_HTTP_ADDRESS}`;
   const key = values.key ?? (await demoKey(settings.DATA_DIR));
@@ -51,7 +51,7 @@ const demoKey = async (dataDirectory: string): Promise<string> => {
   });
   if (!answered)
     throw new UsageError(
-      'no instance runs on this data directory: start one (npm start), or give --endpoint and --key',
+      'no instance is running on this data directory: start one (npm start), or pass --endpoint and --key',
     );
   return key;
 };
@@ -82,7 +82,7 @@ const send = async (url: string, key: string, body: string): Promise<void> => {
     headers: { 'content-type': 'application/json', 'x-license-key': key },
     body,
   }).catch((cause: unknown) => {
-    throw new Error(`${url} cannot be reached: is an instance running?`, { cause });
+    throw new Error(`${url} is unreachable: is an instance running?`, { cause });
   });
   if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
   await response.arrayBuffer();

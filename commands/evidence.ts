@@ -9,12 +9,12 @@ import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
 const help = `oiq evidence verify FILE [--key ID]   check an export of GET /api/audit/export?format=evidence
-oiq evidence key                      the id and the public key with which this installation signs
+oiq evidence key                      id and public key of the signing key of this installation
 oiq evidence sign ORGANIZATION        sign the audit chain of an organization as it is now, after all its signed tree
                                       heads were lost (GET /api/evidence/verify says heads-missing)
 
-Exit status: 0 when nothing was changed, 1 when something was, or the file is none. Without --key anybody's signature
-counts: compare the id that is printed with that of \`oiq evidence key\` or GET /api/evidence/head.
+Exit status: 0 if the chain is intact, 1 if it was changed or the file is not an export. Without --key a signature by any
+key is accepted: compare the printed key id with \`oiq evidence key\` or GET /api/evidence/head.
 `;
 
 export const evidenceCommand = async (context: CommandContext): Promise<void> => {
@@ -23,7 +23,7 @@ export const evidenceCommand = async (context: CommandContext): Promise<void> =>
   if (action === 'help') return print(help);
   if (action === 'key') {
     const settings = settingsOf(environment);
-    // A key made now would be nobody's.
+    // Do not create a key here: no installation would use it.
     if (settings.SECRET_KEY === undefined && !existsSync(settings.DATA_DIR))
       throw new Error(`there is no installation in ${settings.DATA_DIR}: set OIQ_DATA_DIR or OIQ_SECRET_KEY`);
     const { id, publicKey } = await evidencePublicKey(settings);

@@ -18,7 +18,9 @@ export const runForgetGroup = async (
     (each) => each.group === group || formerGroup(each.group) === group,
   );
   if (own !== undefined)
-    throw new Error(`${own.group} is a group of this program: it would start from the earliest record again`);
+    throw new Error(
+      `${own.group} is used by this version of OIQ: without offsets it would start again at the earliest record`,
+    );
   await bus.forget(group);
-  print(`group ${group} is forgotten; what only it held up goes when retention is applied next, within a minute`);
+  print(`group ${group} is deleted; data that was kept only for it is removed within a minute`);
 };

@@ -5,8 +5,8 @@ import { onInstance } from './instance.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
-const help = `oiq forget-group NAME   forget where a consumer group stands that no longer runs, so that the bus
-                        does not keep for it what is past its retention
+const help = `oiq forget-group NAME   delete the offsets of a consumer group that no longer runs, so that the bus
+                        does not keep expired data for it
 `;
 
 export const forgetGroupCommand = async (context: CommandContext): Promise<void> => {
@@ -15,7 +15,7 @@ export const forgetGroupCommand = async (context: CommandContext): Promise<void>
     process.stdout.write(help);
     return;
   }
-  if (rest.length > 0) throw new UsageError(`one group at a time\n\n${help}`);
+  if (rest.length > 0) throw new UsageError(`forget-group takes one group\n\n${help}`);
   await onInstance(context, { action: 'forget-group', group }, (platform, print) =>
     runForgetGroup(platform, { action: 'forget-group', group }, print),
   );

@@ -23,7 +23,7 @@ export const healthHandler =
     if (path !== '/healthz' && path !== '/readyz' && path !== '/metrics') return false;
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD');
-      answer(response, 405, 'text/plain', 'only GET and HEAD are answered here\n');
+      answer(response, 405, 'text/plain', 'only GET and HEAD are allowed here\n');
     } else if (path === '/healthz') {
       answer(response, 200, 'application/json', '{"status":"ok"}\n');
     } else if (path === '/metrics') {

@@ -34,7 +34,7 @@ export const onInstance = async (
   } catch (error) {
     if (!(error instanceof DirectoryLockedError)) throw error;
     throw new Error(
-      'an instance holds the data directory but does not answer on its control socket: is it starting or stopping?',
+      'another instance uses the data directory but does not answer on its control socket: is it starting or stopping?',
       { cause: error },
     );
   }

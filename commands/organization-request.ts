@@ -16,7 +16,7 @@ export const runOrganizationRequest = async (
 ): Promise<void> => {
   if (request.action === 'reopen-organization') {
     const { id, name } = await reopenOrganization({ documents, clock }, request.id);
-    return print(`${id} (${name}) is open again`);
+    return print(`${id} (${name}) is reopened`);
   }
   if (request.action === 'shard-organization') {
     const { before, after } = await setShards({ documents, clock }, request.id, request.shards);

@@ -5,9 +5,9 @@ import { type OrganizationRequest, runOrganizationRequest } from './organization
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
-const help = `oiq organization list         organizations: plan, whether one is closed, shards, name
-oiq organization reopen ID    open a closed one again, within 30 days
-oiq organization shards ID N  spread its telemetry over N partitions of each topic (1 to 64)
+const help = `oiq organization list         list organizations: plan, state, shards, name
+oiq organization reopen ID    reopen a closed organization, within 30 days
+oiq organization shards ID N  spread the organization over N partitions of each topic (1 to 64)
 `;
 
 const requestOf = ([action, id, ...rest]: readonly string[]): OrganizationRequest | undefined => {

@@ -1,4 +1,4 @@
-/** Plans from a file: whoever runs the installation says there what they allow and cost. */
+/** Plans from a file, in which the operator of the installation sets limits and prices. */
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import type { Documents } from '../schemas/ports/documents.ts';
 import { Plan, plans, plansTenant } from '../schemas/resources/plan.ts';
 import { type Settings, SettingsError } from '../schemas/settings.ts';
 
-const PlansFile = z.record(z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'ids are of a-z, 0-9 and -'), Plan);
+const PlansFile = z.record(z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'plan ids consist of a-z, 0-9 and -'), Plan);
 
 export type Plans = z.output<typeof PlansFile>;
 
@@ -26,7 +26,7 @@ export const readPlans = async ({ PLANS_FILE: path }: Settings): Promise<Plans> 
   const result = PlansFile.safeParse(json);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  return refuse(`holds no plans: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
+  return refuse(`is not a file of plans: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
 };
 
 /** Writes plans where they differ from what is stored. Plans that are not named stay: organizations may have them. */

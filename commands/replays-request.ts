@@ -21,5 +21,5 @@ export const runReplaysRequest = async (
     print([id, startedAt, tenantId, state, progress, actor, ...(error === null ? [] : [error])].join('  '));
   }
   const shown = Math.min(limit, replays.length);
-  print(`${shown} shown${shown < replays.length ? '; there are more (--limit)' : ''}`);
+  print(`${shown} shown${shown < replays.length ? '; more exist (--limit)' : ''}`);
 };

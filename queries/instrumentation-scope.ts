@@ -6,7 +6,7 @@ export const InstrumentationScope = z.strictObject({
   name: z.string(),
   version: z.string(),
   attributes: Attributes,
-  droppedAttributes: z.int().describe('Attributes that the sender left out'),
+  droppedAttributes: z.int().describe('Number of attributes that the sender dropped'),
   schemaUrl: z.string(),
 });
 type InstrumentationScope = z.output<typeof InstrumentationScope>;

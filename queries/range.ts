@@ -7,8 +7,8 @@ import { formatTime, parseTime, timeParameter } from './time.ts';
 
 /** Query parameters that every read of telemetry takes. */
 export const rangeParameters = {
-  from: timeParameter.optional().describe('ISO-8601, now-15m or epoch milliseconds; default now-1h'),
-  to: timeParameter.optional().describe('As from, up to and including; default now'),
+  from: timeParameter.optional().describe('ISO-8601, now-15m or epoch milliseconds; default: now-1h'),
+  to: timeParameter.optional().describe('As `from`, inclusive; default: now'),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
   cursor: cursorParameter,
 };
@@ -33,7 +33,7 @@ export const rangeOf = (
 ): Range => {
   const end = to === undefined ? BigInt(Math.trunc(nowMs)) * 1_000_000n : pointOf('to', to, nowMs);
   const start = from === undefined ? end - hour : pointOf('from', from, nowMs);
-  if (start > end) throw invalid('from', 'lies after to');
+  if (start > end) throw invalid('from', 'is after to');
   const range = { from: start, to: end };
   refuseBeyondRetention(range, { caller, signal, nowMs });
   return range;

@@ -22,7 +22,7 @@ export interface Resource {
 /** Fields of a resource in the answers that carry one. */
 export const resourceFields = {
   resource: Attributes,
-  resourceDroppedAttributes: z.int().describe('Attributes of the resource that the sender left out'),
+  resourceDroppedAttributes: z.int().describe('Number of resource attributes that the sender dropped'),
   resourceSchemaUrl: z.string(),
 } as const;
 

@@ -3,7 +3,7 @@ import { invalid } from './errors.ts';
 
 /** Query parameters that state the project scope. */
 export const scopeParameters = {
-  projectId: z.string().min(1).max(128).optional().describe('This project only'),
+  projectId: z.string().min(1).max(128).optional().describe('Only this project'),
   scope: z
     .enum(['account'])
     .optional()
@@ -18,7 +18,7 @@ interface Scope {
 /** Refuses a request that states no scope, where one is needed. */
 export const requireScope = ({ projectId, scope }: Scope): void => {
   if (projectId === undefined && scope === undefined)
-    throw invalid('projectId', 'is missing: state projectId=<id> for one project or scope=account for all');
+    throw invalid('projectId', 'is required: projectId=<id> for one project, or scope=account for all');
 };
 
 /** SQL of the scope: with ` AND` before it, or nothing. */

@@ -11,7 +11,7 @@ export const bind = async (server: Server, setting: string, address: string): Pr
     const fail = (cause: NodeJS.ErrnoException): void => {
       const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
       reject(
-        new UnavailableError(`cannot listen on ${address}: ${why}; OIQ_${setting} sets another address`, { cause }),
+        new UnavailableError(`cannot listen on ${address}: ${why}; set another address with OIQ_${setting}`, { cause }),
       );
     };
     server.once('error', fail);

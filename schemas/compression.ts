@@ -116,7 +116,7 @@ const inflateFault = (encoding: BodyEncoding, capBytes: number, cause: unknown):
   if (code === 'ERR_BUFFER_TOO_LARGE') return new TooLargeError(capBytes);
   // Out of memory is no fault of the body: it may pass when it is tried again.
   if (code === 'Z_MEM_ERROR' || code === 'ZSTD_error_memory_allocation') return cause as Error;
-  return new PermanentError('bad-encoding', `the body is not a whole ${encoding} stream`, { cause });
+  return new PermanentError('bad-encoding', `the body is not a complete ${encoding} stream`, { cause });
 };
 
 /** No snappy element makes more than 64 bytes of 3, so a claim above that ratio is false: not worth allocating for. */

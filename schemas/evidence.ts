@@ -10,7 +10,7 @@ export const EvidenceHead = z.strictObject({
   size: z.int().positive(),
   /** Root of the Merkle tree (RFC 9162) whose leaves are the records' hashes, as bytes. */
   root: Sha256.describe('Root of the Merkle tree (RFC 9162) whose leaves are the hashes of the records'),
-  lastHash: Sha256.describe('Hash of the last record covered'),
+  lastHash: Sha256.describe('Hash of the last record that the tree head covers'),
   signedAt: z.iso.datetime(),
   keyId: z.string().describe('Fingerprint of the public key: the first 16 digits of its SHA-256'),
   signature: z

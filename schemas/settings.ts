@@ -29,60 +29,64 @@ const networks = list.refine(
 /** Name without `OIQ_` → schema; the description is what people read. */
 export const settingDefinitions = {
   DATA_DIR: z.string().default('.oiq').describe('Directory of the embedded stores and of generated secrets'),
-  HTTP_ADDRESS: address.default('127.0.0.1:8080').describe('Management API, dashboard and ingest under /otlp'),
-  OTLP_GRPC_ADDRESS: address.default('127.0.0.1:4317').describe('OTLP over gRPC'),
+  HTTP_ADDRESS: address
+    .default('127.0.0.1:8080')
+    .describe('Address of the management API, the dashboard and ingest under /otlp'),
+  OTLP_GRPC_ADDRESS: address.default('127.0.0.1:4317').describe('Address of OTLP over gRPC'),
   GRPC_SERVER: z
     .enum(['own', 'node'])
     .default('own')
     .describe('HTTP/2 server below gRPC: OIQ’s own, or Node’s, which takes more CPU a request'),
-  OTLP_HTTP_ADDRESS: address.default('127.0.0.1:4318').describe('OTLP over HTTP with bare paths (/v1/logs)'),
-  PUBLIC_URL: optional(url).describe('Address under which people reach the installation; links in mail begin with it'),
+  OTLP_HTTP_ADDRESS: address
+    .default('127.0.0.1:4318')
+    .describe('Address of OTLP over HTTP, with the default paths (/v1/logs)'),
+  PUBLIC_URL: optional(url).describe('Public URL of the installation; links in mail start with it'),
   KAFKA_BROKERS: list.describe(
-    'Kafka bootstrap servers, comma-separated; without them the bus is segment files in the data directory',
+    'Kafka bootstrap servers, comma-separated; if empty, the bus is segment files in the data directory',
   ),
   KAFKA_REPLICATION: optional(z.coerce.number().int().positive()).describe(
-    'Replication factor of created topics; by default 3, or as many as there are brokers',
+    'Replication factor of topics that OIQ creates; by default 3, or the number of brokers if there are fewer',
   ),
   KAFKA_SSL: z
     .stringbool()
     .default(false)
-    .describe('true speaks TLS with Kafka; NODE_EXTRA_CA_CERTS names the file of an authority of your own'),
+    .describe(
+      'Whether to connect to Kafka over TLS; NODE_EXTRA_CA_CERTS names a file with your own certificate authority',
+    ),
   KAFKA_SASL_MECHANISM: optional(z.enum(['plain', 'scram-sha-256', 'scram-sha-512'])).describe(
-    'How to authenticate to Kafka, with the next two; not at all by default',
+    'SASL mechanism for Kafka, with the user name and password below; no authentication by default',
   ),
-  KAFKA_SASL_USERNAME: z.string().default('').describe('User at Kafka'),
-  KAFKA_SASL_PASSWORD: z.string().default('').describe('… and the password'),
+  KAFKA_SASL_USERNAME: z.string().default('').describe('SASL user name for Kafka'),
+  KAFKA_SASL_PASSWORD: z.string().default('').describe('SASL password for Kafka'),
   SCHEMA_REGISTRY_URL: optional(url).describe('Schema registry (Confluent API) for derived topics'),
   CLICKHOUSE_URL: optional(url).describe(
-    'ClickHouse over HTTP, for example http://user:password@host:8123/oiq; without it chDB in the data directory',
+    'ClickHouse over HTTP, for example http://user:password@host:8123/oiq; if empty, chDB in the data directory',
   ),
   MONGODB_URL: optional(z.string().startsWith('mongodb')).describe(
-    'MongoDB replica set; without it SQLite in the data directory',
+    'MongoDB replica set; if empty, SQLite in the data directory',
   ),
   REDIS_URL: optional(z.string().startsWith('redis')).describe(
-    'Redis for limits and caches; without it they are in memory',
+    'Redis for rate limits and caches; if empty, they are kept in memory',
   ),
   SMTP_URL: optional(z.string().regex(/^smtps?:\/\//, 'must be an smtp:// or smtps:// address')).describe(
-    'Outgoing mail, for example smtp://user:password@host:587; without it messages go to outbox.jsonl in the data directory',
+    'SMTP server for outgoing mail, for example smtp://user:password@host:587; if empty, mail is written to outbox.jsonl in the data directory',
   ),
   MAIL_FROM: optional(z.string().regex(/^[^\p{Cc}]+$/u, 'must be one line')).describe(
-    'Sender of mail, for example OIQ <oiq@example.com>; by default noreply at the host of OIQ_PUBLIC_URL',
+    'Sender of mail, for example OIQ <oiq@example.com>; by default noreply@ the host of OIQ_PUBLIC_URL',
   ),
-  SELF_SIGNUP: z
-    .stringbool()
-    .default(false)
-    .describe('true lets anybody register and get an organization of their own'),
-  MORE_ORGANIZATIONS: z
-    .stringbool()
-    .default(false)
-    .describe('true lets those who are signed in create further organizations'),
-  NEW_ORGANIZATION_PLAN: z.string().default('free').describe('Plan of organizations that people make themselves'),
-  TRUSTED_PROXIES: networks.describe('Networks (CIDR) whose X-Forwarded-For is believed, comma-separated'),
+  SELF_SIGNUP: z.stringbool().default(false).describe('Whether anyone may register and create an organization'),
+  MORE_ORGANIZATIONS: z.stringbool().default(false).describe('Whether signed-in users may create more organizations'),
+  NEW_ORGANIZATION_PLAN: z.string().default('free').describe('Plan of organizations that users create themselves'),
+  TRUSTED_PROXIES: networks.describe('Networks (CIDR) of proxies whose X-Forwarded-For is trusted, comma-separated'),
   OUTBOUND_NETWORKS: networks.describe(
-    'Private networks (CIDR) that requests to addresses chosen by users may reach (identity providers), comma-separated; none by default',
+    'Private networks (CIDR) that requests to user-supplied addresses (identity providers) may reach, comma-separated; none by default',
   ),
-  BOOTSTRAP_EMAIL: optional(z.email()).describe('Owner of the first organization, at the first start'),
-  BOOTSTRAP_PASSWORD: optional(z.string().min(12)).describe('… and the password, else a random one is printed once'),
+  BOOTSTRAP_EMAIL: optional(z.email()).describe(
+    'E-mail address of the first organization’s owner, used at the first start',
+  ),
+  BOOTSTRAP_PASSWORD: optional(z.string().min(12)).describe(
+    'Password of that owner; by default a random one is printed once',
+  ),
   BOOTSTRAP_LICENSE_KEY: optional(
     z
       .string()
@@ -90,20 +94,22 @@ export const settingDefinitions = {
         isWellFormed,
         'not a license key (oiq_lk_, 30 or more base62 characters and a checksum); leave it out to have one made',
       ),
-  ).describe('… and the license key, else a random one is printed once'),
+  ).describe('License key of the first organization; by default a random one is printed once'),
   NEW_INSTALLATION: z
     .stringbool()
     .default(false)
     .describe('true makes a new installation although the bus or the tables hold data of an earlier one'),
   SECRET_KEY: optional(z.string().min(32)).describe(
-    'Encrypts stored secrets; made and kept in the data directory by default',
+    'Key that encrypts stored secrets; by default generated and kept in the data directory',
   ),
-  PLANS_FILE: optional(z.string()).describe('JSON file of plans by id, with their prices, read at each start'),
+  PLANS_FILE: optional(z.string()).describe('JSON file of plans by id, with prices; read at each start'),
   SELF_SERVICE_PLANS: z
     .stringbool()
     .default(false)
-    .describe('Whether administrators may change the plan of their organization'),
-  KEY_REQUESTS_PER_SECOND: count(1000).describe('Global limit of ingest requests a second for each license key'),
+    .describe('Whether administrators may change their organization’s plan'),
+  KEY_REQUESTS_PER_SECOND: count(1000).describe(
+    'Ingest requests per second for each license key, across all receivers',
+  ),
   KEY_GRACE_SECONDS: z.coerce
     .number()
     .int()
@@ -113,31 +119,31 @@ export const settingDefinitions = {
       'How long receivers go on admitting by the license keys, plans and limits in memory while the documents store cannot be reached; at least 5',
     ),
   API_REQUESTS_PER_SECOND: count(200).describe(
-    'Management requests a second of one user or service account; five times as many at once',
+    'Management API requests per second for each user or service account; bursts of five times as many are allowed',
   ),
   API_ANONYMOUS_REQUESTS_PER_SECOND: count(20).describe(
-    'The same of one address without a session: sign-ins, resets, refused requests',
+    'Management API requests per second for each address without a session: sign-ins, password resets, refused requests',
   ),
-  API_TOKEN_MAX_DAYS: count(366).describe('How far ahead a new API token may expire; those there are stay as they are'),
-  SHUTDOWN_SECONDS: count(25).describe('How long SIGTERM lets requests, batches and commits finish'),
+  API_TOKEN_MAX_DAYS: count(366).describe('Longest lifetime of a new API token, in days; existing tokens keep theirs'),
+  SHUTDOWN_SECONDS: count(25).describe('Seconds after SIGTERM for requests, batches and commits to finish'),
   BUS_PUBLISH_DELAY_MS: z.coerce
     .number()
     .min(0)
     .max(1000)
     .default(5)
-    .describe('How long small requests wait for others to share a message'),
+    .describe('Milliseconds that small requests wait to share a message with others'),
   SEGMENT_RETENTION_BYTES: optional(z.coerce.number().int().positive()).describe(
-    'Bytes the embedded log keeps for each partition, instead of each topic’s own',
+    'Bytes that the embedded log keeps per partition, instead of each topic’s default',
   ),
-  CORS_ORIGINS: list.describe('Origins of browsers that may send OTLP, comma-separated; * allows all'),
+  CORS_ORIGINS: list.describe('Browser origins that may send OTLP (CORS), comma-separated; * allows all'),
   LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
-    .describe('Least severe structured log line that is written'),
-  OTLP_EXPORT_ENDPOINT: optional(url).describe('Where the platform sends its own telemetry, OTLP over gRPC'),
+    .describe('Lowest severity of log lines that are written'),
+  OTLP_EXPORT_ENDPOINT: optional(url).describe('Endpoint for the platform’s own telemetry (OTLP over gRPC)'),
   OTLP_EXPORT_HEADERS: list
     .refine((items) => items.every((item) => /^[\w.-]+=/.test(item)), 'must be name=value, comma-separated')
-    .describe('Headers of that, as name=value, comma-separated'),
+    .describe('Headers for that endpoint, as name=value, comma-separated'),
 } as const satisfies Record<string, z.ZodType>;
 
 type Definitions = typeof settingDefinitions;

@@ -42,7 +42,7 @@ export const DeadLetterMark = z.strictObject({
   id: z.string().describe('Id of the dead letter'),
   outcome: z.enum(['replayed', 'discarded']),
   markedAt: z.iso.datetime(),
-  actor: z.string().describe('Who asked for it: a user, a service account or the command line'),
+  actor: z.string().describe('Who requested it: a user, a service account or the command line'),
 });
 export type DeadLetterMark = z.output<typeof DeadLetterMark>;
 
@@ -55,10 +55,10 @@ export const UsageReport = z.strictObject({
       projectId: z.string(),
       keyId: z.string(),
       signal: z.string(),
-      reason: z.string().describe('Kind of the refusal'),
-      hour: z.int().describe('Of reception, hours since the epoch'),
+      reason: z.string().describe('Reason of the refusal'),
+      hour: z.int().describe('Hour of reception, in hours since the epoch'),
       requests: z.int(),
-      records: z.int().describe('0 where the body was not read'),
+      records: z.int().describe('0 if the body was not read'),
       bytes: z.int().describe('Once decompressed, else as received; 0 where the body was not read'),
     }),
   ),
@@ -82,7 +82,7 @@ export const topics = {
   }),
   deadLetter: defineTopic({
     name: 'dead-letter',
-    summary: 'What was refused as malformed or could not be processed, byte for byte, with the reason',
+    summary: 'Payloads that were refused as malformed or could not be processed, byte for byte, with the reason',
     key: 'tenant',
     partitions: 3,
     retentionHours: 30 * 24,
@@ -97,7 +97,7 @@ export const topics = {
   }),
   usage: defineTopic({
     name: 'usage',
-    summary: 'What receivers did not take, by tenant, project, key, signal and reason',
+    summary: 'Requests that receivers rejected, by tenant, project, key, signal and reason',
     key: 'report',
     value: UsageReport,
     partitions: 3,

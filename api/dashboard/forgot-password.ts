@@ -9,7 +9,7 @@ ${field({
   attributes: 'type="email" autocomplete="username" maxlength="320" required autofocus',
 })}
 ${problem}<button>Mail me a link</button></form>
-${said('Its link can be used once, within an hour. Nothing came? Look among unwanted mail, and whether the address is right.')}</section>
+${said('The link works once, for an hour. No mail? Check the spam folder and the address.')}</section>
 <p><a href="/login">Sign in</a></p>`;
 
 const script = `

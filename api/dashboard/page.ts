@@ -5,10 +5,10 @@ import { loginPage } from './login.ts';
 import { resetPasswordPage } from './reset-password.ts';
 import { problem, smallPage } from './shell.ts';
 
-const markup = `<h1>OIQ is running</h1><p>Logs, metrics and traces come in over OpenTelemetry and Prometheus remote-write, and are read through the management API.</p>
+const markup = `<h1>OIQ is running</h1><p>It receives logs, metrics and traces over OpenTelemetry and Prometheus remote-write. Read them through the management API.</p>
 <section class="card" id="signed-in" hidden>
 <dl><dt>Signed in as</dt><dd id="person"></dd><dt>Organization</dt><dd id="organization"></dd><dt>Role</dt><dd id="role"></dd></dl>
-<form id="switch" hidden><div><label for="place">Another organization of yours</label><select id="place" name="organizationId"></select></div>${problem}<button class="plain">Go there</button></form>
+<form id="switch" hidden><div><label for="place">Your other organizations</label><select id="place" name="organizationId"></select></div>${problem}<button class="plain">Go there</button></form>
 <form id="sign-out">${problem}<button class="plain">Sign out</button></form></section>
 <p id="signed-out" hidden><a id="sign-in" href="/login">Sign in</a></p>
 <p id="unknown" class="problem" role="alert" hidden></p>
@@ -74,5 +74,5 @@ export const pageAt = (path: string): Page => pages.get(path.endsWith('/') ? pat
 export const notFoundPage = smallPage({
   title: 'Not found · OIQ',
   markup:
-    '<h1>Nothing here takes that</h1><p>The management API is under <code>/api/</code>, ingest under <code>/otlp/</code>. See <a href="/api/docs">the reference</a>.</p>',
+    '<h1>Page not found</h1><p>The management API is under <code>/api/</code>, ingest under <code>/otlp/</code>. See <a href="/api/docs">the reference</a>.</p>',
 });

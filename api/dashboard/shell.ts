@@ -50,4 +50,4 @@ export const said = (next: string): string =>
 
 /** What a page for a mailed link shows when it is opened without one. */
 export const withoutToken = (advice: string): string =>
-  `<p id="no-token" hidden>This page needs the whole link of the message. Open it from there again: once loaded, it is not in the address any more. ${advice}</p>`;
+  `<p id="no-token" hidden>This page needs the full link from the mail. Open it from there again: the page removes the token from the address. ${advice}</p>`;

@@ -43,7 +43,7 @@ const planned = ([route, role, summary]: PlannedOperation): DeclaredOperation =>
     ...{ method, path, role, summary, operationId: operationIdOf(method, path), built: false },
     response: z.looseObject({}),
     handler: (): Promise<Record<string, never>> =>
-      Promise.reject(new ApiError('NOT_IMPLEMENTED', `${route} is declared and not built yet`)),
+      Promise.reject(new ApiError('NOT_IMPLEMENTED', `${route} is not implemented yet`)),
   });
 };
 

@@ -85,10 +85,10 @@ export const apiErrorOf = (error: unknown): ApiError => {
     });
   if (error instanceof ConflictError) {
     if (error.kind === 'version')
-      return new ApiError('PRECONDITION_FAILED', 'it was changed or removed meanwhile; read it again', {
+      return new ApiError('PRECONDITION_FAILED', 'the resource was changed or removed meanwhile; read it again', {
         cause: error,
       });
-    return new ApiError('CONFLICT', `there is already one with the same ${error.fields.join(' and ')}`, {
+    return new ApiError('CONFLICT', `a resource with the same ${error.fields.join(' and ')} already exists`, {
       cause: error,
     });
   }
@@ -97,5 +97,5 @@ export const apiErrorOf = (error: unknown): ApiError => {
       details: [{ path: '', message: error.message }],
       cause: error,
     });
-  return new ApiError('INTERNAL', 'something went wrong here; the request id leads to the log line', { cause: error });
+  return new ApiError('INTERNAL', 'internal error; the log has details under the request id', { cause: error });
 };

@@ -108,5 +108,5 @@ const refuseExcess = (root: unknown): void => {
 
 /** Half a surrogate pair is no character: RFC 8785 has no form for it, so no audit record could hold it. */
 const refuseIllFormed = (text: string): void => {
-  if (!text.isWellFormed()) throw invalid('', 'a text in the body holds half of a surrogate pair');
+  if (!text.isWellFormed()) throw invalid('', 'a string in the body has a lone surrogate');
 };

@@ -40,12 +40,12 @@ export const openApiDocument = (operations: readonly Operation[], groups: readon
       ),
       securitySchemes: {
         cookie: { type: 'apiKey', in: 'cookie', name: 'oiq_token', description: 'Set by POST /auth/login' },
-        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token of POST /auth/login' },
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token from POST /auth/login' },
         token: {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'oiq_sa_…',
-          description: 'An API token of a service account, with the scope that the operation names',
+          description: 'An API token of a service account, with the scope of the operation',
         },
       },
     },
@@ -56,9 +56,9 @@ const errorSchema = {
   type: 'object',
   required: ['error', 'message', 'requestId'],
   properties: {
-    error: { type: 'string', enum: Object.keys(errorStatuses), description: 'Stable; clients branch on it' },
-    message: { type: 'string', description: 'For people' },
-    requestId: { type: 'string', description: 'Leads to the log line' },
+    error: { type: 'string', enum: Object.keys(errorStatuses), description: 'Stable error code for programs' },
+    message: { type: 'string', description: 'Error message for people' },
+    requestId: { type: 'string', description: 'Id of the request in the logs' },
     details: {
       type: 'array',
       description: 'Present for VALIDATION_FAILED',
@@ -128,7 +128,9 @@ const responsesOf = (operation: Operation): Json => {
       ...(operation.versions === undefined ? {} : { headers: { ETag: etagHeader } }),
       content: Object.fromEntries(types.map((type) => [type, { schema }])),
     },
-    ...(operation.versions === 'read' ? { 304: { description: 'It is still at the version of If-None-Match' } } : {}),
+    ...(operation.versions === 'read'
+      ? { 304: { description: 'Not modified since the version of If-None-Match' } }
+      : {}),
     ...Object.fromEntries([...statuses].map((status) => [status, { $ref: `#/components/responses/Error${status}` }])),
   };
 };
@@ -140,10 +142,10 @@ const versionParameters = ({ versions }: Operation): Json[] => {
   const schema = { type: 'string' };
   if (versions === 'read')
     return [
-      { name: 'If-None-Match', in: 'header', required: false, description: 'An ETag: 304 while it holds', schema },
+      { name: 'If-None-Match', in: 'header', required: false, description: 'An ETag; 304 if it still matches', schema },
     ];
   const description = 'An ETag: nothing is done, and the answer is 412, once it holds no longer';
-  return [{ name: 'If-Match', in: 'header', required: versions === 'insist', description, schema }];
+  return [{ name: 'If-Match', in: 'header', required: versions === 'require', description, schema }];
 };
 
 const namesIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
@@ -182,7 +184,7 @@ const tenantParameter = {
   name: 'tenantId',
   in: 'query',
   required: false,
-  description: 'The session’s own organization; any other is refused',
+  description: 'Must be the organization of the session',
   schema: { type: 'string', maxLength: 64, pattern: '^(?:[A-Za-z0-9][A-Za-z0-9_-]*)?$' },
 };
 

@@ -80,7 +80,7 @@ export interface Definition<
    * Answers carry an `ETag`. `read` also answers 304 to `If-None-Match`; `write` also heeds `If-Match`, and `insist`
    * does nothing without one. Published from here; the handler does it.
    */
-  readonly versions?: 'shown' | 'read' | 'write' | 'insist' | undefined;
+  readonly versions?: 'shown' | 'read' | 'write' | 'require' | undefined;
   /** How often one caller (one address, without a session) may call it, instead of what the settings say for all operations. */
   readonly limit?: Bucket;
   /** Strict objects; a key that they do not name is refused. Without `query`, every parameter is. */

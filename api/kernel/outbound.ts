@@ -89,19 +89,20 @@ const isPublic = (address: string): boolean => {
 const mayReach = (address: string, allowed: Networks): boolean => isPublic(address) || allowed.contains(address);
 
 const refused = (host: string): OutboundError =>
-  new OutboundError(`${host} lies in a private network, which OIQ_OUTBOUND_NETWORKS does not allow`);
+  new OutboundError(`${host} is in a private network that OIQ_OUTBOUND_NETWORKS does not allow`);
 
 /** The same for a name that is not known, so that nobody learns here which names a private network has. */
 const refusedName = (host: string): OutboundError =>
   new OutboundError(
-    `${host} is not known, or lies in a private network, which OIQ_OUTBOUND_NETWORKS does not allow: look at the name and at its DNS record`,
+    `${host} is not known, or is in a private network that OIQ_OUTBOUND_NETWORKS does not allow: look at the name and at its DNS record`,
   );
 
 const targetOf = (url: string, allowed: Networks): URL => {
   const target = new URL(url);
   if (target.protocol !== 'https:' && target.protocol !== 'http:')
-    throw new OutboundError(`${target.protocol} addresses are not asked`);
-  if (target.username !== '' || target.password !== '') throw new OutboundError('the address holds a user name');
+    throw new OutboundError(`${target.protocol} addresses are not allowed`);
+  if (target.username !== '' || target.password !== '')
+    throw new OutboundError('the address must not contain a user name');
   // Names are checked when they are resolved; an address is connected to without that.
   const host = target.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !mayReach(host, allowed)) throw refused(host);

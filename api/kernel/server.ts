@@ -201,12 +201,12 @@ const refuseLowRights = (caller: Caller, operation: Operation): void => {
   const { role, entitlement } = operation;
   refuseWithoutScope(caller, operation);
   if (!mayCall(caller.role, role))
-    throw new ApiError('FORBIDDEN', `this needs the role ${role}; yours is ${caller.role}`);
+    throw new ApiError('FORBIDDEN', `this operation requires the role ${role}; yours is ${caller.role}`);
   if (entitlement !== undefined && !caller.plan.entitlements.includes(entitlement))
     throw new ApiError('UPGRADE_REQUIRED', `the plan ${caller.plan.name} does not include ${entitlement}`);
 };
 
 const methodNotAllowed = (method: string, allowed: readonly string[]): ApiError =>
-  new ApiError('METHOD_NOT_ALLOWED', `${method} is not possible here; ${allowed.join(', ')} is`, {
+  new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allowed.join(', ')}`, {
     headers: { Allow: allowed.join(', ') },
   });

@@ -10,7 +10,7 @@ export const refuseOtherTenant = (tenantId: string, named: unknown): void => {
     for (const one of named) refuseOtherTenant(tenantId, one);
     return;
   }
-  throw new ApiError('TENANT_MISMATCH', 'the request names another organization than the session’s');
+  throw new ApiError('TENANT_MISMATCH', 'the request names a different organization than the session’s');
 };
 
 /** The `tenantId` at the top level of a JSON body. */

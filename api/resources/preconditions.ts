@@ -17,8 +17,7 @@ export const preconditionOf = (request: Pick<RequestFacts, 'header'>): Precondit
   if (header === '*') return 'any';
   return header.split(',').map((tag) => {
     const found = /^\s*(?:W\/)?"([^"]*)"\s*$/.exec(tag);
-    if (found === null)
-      throw invalid('If-Match', 'must be an ETag as it was answered, with its quotes, for example "3"');
+    if (found === null) throw invalid('If-Match', 'must be an ETag from a response, with its quotes, for example "3"');
     return /^\d{1,15}$/.test(found[1] ?? '') ? Number(found[1]) : -1;
   });
 };
@@ -27,11 +26,11 @@ export const preconditionOf = (request: Pick<RequestFacts, 'header'>): Precondit
 export const requireVersion = (
   document: Pick<Stored, 'version'>,
   precondition: Precondition | undefined,
-  { noun, insists }: { readonly noun: string; readonly insists: boolean },
+  { noun, requiresIfMatch }: { readonly noun: string; readonly requiresIfMatch: boolean },
 ): void => {
   const headers = { ETag: etagOf(document) };
   if (precondition === undefined) {
-    if (!insists) return;
+    if (!requiresIfMatch) return;
     const message = `say in If-Match which version of the ${noun} is changed: the ETag of the answer that was edited`;
     throw new ApiError('PRECONDITION_REQUIRED', message, { headers });
   }

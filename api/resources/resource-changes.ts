@@ -4,7 +4,7 @@ import type { Change, ChangeScope } from '../kernel/changes.ts';
 import type { RequestFacts } from '../kernel/operation.ts';
 import type { Ports } from '../kernel/ports.ts';
 import { etagOf, preconditionOf } from './preconditions.ts';
-import type { Form } from './resource-form.ts';
+import type { ResourceSpec } from './resource-spec.ts';
 import { type ResourceWriter, writerOf } from './resource-writer.ts';
 
 /** The parts of an operation's input that writes need. */
@@ -22,45 +22,45 @@ interface Outcome<Document> {
 
 /** Runs a write in its transaction, and what follows from it after the commit. */
 const write = async <Document extends object>(
-  form: Form<Document>,
+  spec: ResourceSpec<Document>,
   { caller, change }: WriteInput,
   ports: Ports,
   work: (writer: ResourceWriter<Document>, scope: ChangeScope) => Promise<Outcome<Document & Stored>>,
 ): Promise<Outcome<Document & Stored>> => {
   const outcome = await change(async (scope) => {
-    const done = await work(writerOf(form.written, scope, caller), scope);
+    const done = await work(writerOf(spec.writing, scope, caller), scope);
     if (!done.changed) scope.unchanged();
     return done;
   });
   if (!outcome.changed) return outcome;
-  await form.after(outcome, { caller, ports });
+  await spec.after(outcome, { caller, ports });
   return outcome;
 };
 
 /** Answers with one document, its version in the `ETag`. */
 export const answerOne = async <Document extends object>(
-  form: Form<Document>,
+  spec: ResourceSpec<Document>,
   document: Document & Stored,
   { caller, request }: Pick<WriteInput, 'caller' | 'request'>,
   ports: Ports,
 ): Promise<Record<string, unknown>> => {
-  const [view = {}] = await form.show([document], { caller, ports });
+  const [view = {}] = await spec.show([document], { caller, ports });
   request.reply('ETag', etagOf(document));
   return view;
 };
 
 export const createOne = async <Document extends object>(
-  form: Form<Document>,
+  spec: ResourceSpec<Document>,
   given: object,
   input: WriteInput,
   ports: Ports,
 ): Promise<Record<string, unknown>> => {
   const { caller } = input;
-  const { after } = await write(form, input, ports, async (writer, { of }) => {
-    const document = await form.prepared(given, undefined, { caller, ports, of });
+  const { after } = await write(spec, input, ports, async (writer, { of }) => {
+    const document = await spec.prepared(given, undefined, { caller, ports, of });
     return { before: undefined, after: await writer.create(document), changed: true };
   });
-  return answerOne(form, after as Document & Stored, input, ports);
+  return answerOne(spec, after as Document & Stored, input, ports);
 };
 
 /**
@@ -68,14 +68,14 @@ export const createOne = async <Document extends object>(
  * version, no record.
  */
 export const changeOne = async <Document extends object>(
-  form: Form<Document>,
+  spec: ResourceSpec<Document>,
   id: string,
   next: (before: Document & Stored, scope: ChangeScope) => Promise<Document>,
   input: WriteInput,
   ports: Ports,
 ): Promise<Document & Stored> => {
   const precondition = preconditionOf(input.request);
-  const { after } = await write(form, input, ports, async (writer, scope) => {
+  const { after } = await write(spec, input, ports, async (writer, scope) => {
     let before: (Document & Stored) | undefined;
     const done = await writer.change(
       id,
@@ -91,13 +91,13 @@ export const changeOne = async <Document extends object>(
 };
 
 export const removeOne = async <Document extends object>(
-  form: Form<Document>,
+  spec: ResourceSpec<Document>,
   id: string,
   input: WriteInput,
   ports: Ports,
 ): Promise<void> => {
   const precondition = preconditionOf(input.request);
-  await write(form, input, ports, async (writer) => {
+  await write(spec, input, ports, async (writer) => {
     const before = await writer.remove(id, { precondition });
     return { before, after: undefined, changed: true };
   });

@@ -37,12 +37,12 @@ export const listParameters = ({ filters = {}, searched = ['name'], sorts = usua
             .min(1)
             .max(256)
             .optional()
-            .describe(`Text that occurs in ${searched.join(' or ')}, in either case`),
+            .describe(`Text in ${searched.join(' or ')}, case-insensitive`),
         }),
     sort: z
       .enum(sorts.flatMap((field) => [field, `-${field}`]))
       .optional()
-      .describe(`With - in front the other way around; ${sorts[0]} unless told otherwise`),
+      .describe(`A leading - reverses the order; default ${sorts[0]}`),
     limit: z.coerce.number().int().min(1).max(1000).default(100),
     cursor: cursorParameter,
   });

@@ -3,138 +3,138 @@ import { notFound } from '../kernel/errors.ts';
 import { type DeclaredOperation, defineOperation, type Method, validated } from '../kernel/operation.ts';
 import { mergePatch, patchOf } from './merge-patch.ts';
 import { answerOne, changeOne, createOne, removeOne } from './resource-changes.ts';
-import type { Form, Verb } from './resource-form.ts';
 import { type ListParameters, listParameters, readPage } from './resource-list.ts';
+import type { ResourceSpec, Verb } from './resource-spec.ts';
 
 export const idParameter = z.strictObject({ id: z.string().min(1).max(128) });
 
 /** `license key` → `LicenseKey`. */
 const titled = (noun: string): string => noun.replaceAll(/(?:^| )(\w)/g, (_, first: string) => first.toUpperCase());
 
-const create = <Document extends object>(form: Form<Document>): DeclaredOperation =>
+const create = <Document extends object>(spec: ResourceSpec<Document>): DeclaredOperation =>
   defineOperation({
-    ...form.declared,
+    ...spec.declared,
     method: 'POST',
-    path: form.path,
-    operationId: `create${titled(form.noun)}`,
-    summary: `Create a ${form.noun}`,
-    role: form.roles.write,
-    audit: `${form.written.type}.create`,
+    path: spec.path,
+    operationId: `create${titled(spec.noun)}`,
+    summary: `Create a ${spec.noun}`,
+    role: spec.roles.write,
+    audit: `${spec.writing.type}.create`,
     versions: 'shown',
-    body: form.fields.meta({ ...form.fields.meta(), examples: [form.example] }),
-    response: form.view,
-    handler: (input, ports) => createOne(form, input.body, input, ports),
+    body: spec.fields.meta({ ...spec.fields.meta(), examples: [spec.example] }),
+    response: spec.view,
+    handler: (input, ports) => createOne(spec, input.body, input, ports),
   });
 
-const list = <Document extends object>(form: Form<Document>): DeclaredOperation =>
+const list = <Document extends object>(spec: ResourceSpec<Document>): DeclaredOperation =>
   defineOperation({
-    ...form.declared,
+    ...spec.declared,
     method: 'GET',
-    path: form.path,
-    operationId: `list${titled(form.plural)}`,
-    summary: `The organization’s ${form.plural}`,
-    role: form.roles.read,
-    query: listParameters(form.listing),
-    response: z.strictObject({ items: z.array(form.view), nextCursor: z.string().nullable() }),
+    path: spec.path,
+    operationId: `list${titled(spec.plural)}`,
+    summary: `List ${spec.plural}`,
+    role: spec.roles.read,
+    query: listParameters(spec.listing),
+    response: z.strictObject({ items: z.array(spec.view), nextCursor: z.string().nullable() }),
     async handler({ caller, query }, ports) {
-      const stored = ports.documents.of(caller.tenantId).collection(form.written.collection);
+      const stored = ports.documents.of(caller.tenantId).collection(spec.writing.collection);
       const now = new Date(ports.clock.now()).toISOString();
-      const page = await readPage(stored, form.listing, { query: query as ListParameters, now });
-      return { items: [...(await form.show(page.items, { caller, ports }))], nextCursor: page.nextCursor };
+      const page = await readPage(stored, spec.listing, { query: query as ListParameters, now });
+      return { items: [...(await spec.show(page.items, { caller, ports }))], nextCursor: page.nextCursor };
     },
   });
 
-const read = <Document extends object>(form: Form<Document>): DeclaredOperation =>
+const read = <Document extends object>(spec: ResourceSpec<Document>): DeclaredOperation =>
   defineOperation({
-    ...form.declared,
+    ...spec.declared,
     method: 'GET',
-    path: `${form.path}/{id}`,
-    operationId: `get${titled(form.noun)}`,
-    summary: `One ${form.noun}`,
-    role: form.roles.read,
-    versions: form.live ? 'shown' : 'read',
+    path: `${spec.path}/{id}`,
+    operationId: `get${titled(spec.noun)}`,
+    summary: `Get a ${spec.noun}`,
+    role: spec.roles.read,
+    versions: spec.live ? 'shown' : 'read',
     params: idParameter,
-    response: form.view,
+    response: spec.view,
     async handler(input, ports) {
-      const stored = ports.documents.of(input.caller.tenantId).collection(form.written.collection);
+      const stored = ports.documents.of(input.caller.tenantId).collection(spec.writing.collection);
       const document = await stored.find(input.params.id);
-      if (document === undefined) throw notFound(form.noun);
-      return answerOne(form, document, input, ports);
+      if (document === undefined) throw notFound(spec.noun);
+      return answerOne(spec, document, input, ports);
     },
   });
 
 const changing = <Document extends object>(
-  form: Form<Document>,
+  spec: ResourceSpec<Document>,
   how: { readonly method: Method; readonly name: string; readonly summary: string; readonly whole: boolean },
 ): DeclaredOperation =>
   defineOperation({
-    ...form.declared,
+    ...spec.declared,
     method: how.method,
-    path: `${form.path}/{id}`,
-    operationId: `${how.name}${titled(form.noun)}`,
+    path: `${spec.path}/{id}`,
+    operationId: `${how.name}${titled(spec.noun)}`,
     summary: how.summary,
-    role: form.roles.write,
-    audit: `${form.written.type}.update`,
-    versions: form.written.insists ? 'insist' : 'write',
+    role: spec.roles.write,
+    audit: `${spec.writing.type}.update`,
+    versions: spec.writing.requiresIfMatch ? 'require' : 'write',
     params: idParameter,
-    body: how.whole ? form.fields.meta({ ...form.fields.meta(), examples: [form.example] }) : patchOf(form.fields),
-    response: form.view,
+    body: how.whole ? spec.fields.meta({ ...spec.fields.meta(), examples: [spec.example] }) : patchOf(spec.fields),
+    response: spec.view,
     async handler(input, ports) {
       const { caller, params, body } = input;
       const after = await changeOne(
-        form,
+        spec,
         params.id,
         (before, { of }) => {
-          const given = how.whole ? body : validated(form.fields, mergePatch(form.editable(before), body));
-          return form.prepared(given, before, { caller, ports, of });
+          const given = how.whole ? body : validated(spec.fields, mergePatch(spec.editable(before), body));
+          return spec.prepared(given, before, { caller, ports, of });
         },
         input,
         ports,
       );
-      return answerOne(form, after, input, ports);
+      return answerOne(spec, after, input, ports);
     },
   });
 
-const remove = <Document extends object>(form: Form<Document>): DeclaredOperation =>
+const remove = <Document extends object>(spec: ResourceSpec<Document>): DeclaredOperation =>
   defineOperation({
-    ...form.declared,
+    ...spec.declared,
     method: 'DELETE',
-    path: `${form.path}/{id}`,
-    operationId: `delete${titled(form.noun)}`,
-    summary: `Delete a ${form.noun}`,
-    role: form.roles.delete,
-    audit: `${form.written.type}.delete`,
-    versions: form.written.insists ? 'insist' : 'write',
+    path: `${spec.path}/{id}`,
+    operationId: `delete${titled(spec.noun)}`,
+    summary: `Delete a ${spec.noun}`,
+    role: spec.roles.delete,
+    audit: `${spec.writing.type}.delete`,
+    versions: spec.writing.requiresIfMatch ? 'require' : 'write',
     params: idParameter,
     response: z.strictObject({}),
     async handler(input, ports) {
-      await removeOne(form, input.params.id, input, ports);
+      await removeOne(spec, input.params.id, input, ports);
       return {};
     },
   });
 
-const makers: Readonly<Record<Verb, <Document extends object>(form: Form<Document>) => DeclaredOperation>> = {
+const makers: Readonly<Record<Verb, <Document extends object>(spec: ResourceSpec<Document>) => DeclaredOperation>> = {
   create,
   list,
   read,
-  replace: (form) => changing(form, { method: 'PUT', name: 'replace', summary: `Replace a ${form.noun}`, whole: true }),
-  update: (form) =>
-    changing(form, {
+  replace: (spec) => changing(spec, { method: 'PUT', name: 'replace', summary: `Replace a ${spec.noun}`, whole: true }),
+  update: (spec) =>
+    changing(spec, {
       method: 'PUT',
       name: 'update',
-      summary: `Change a ${form.noun}; only fields present are written`,
+      summary: `Change fields of a ${spec.noun}; omitted fields stay as they are`,
       whole: false,
     }),
-  patch: (form) =>
-    changing(form, {
+  patch: (spec) =>
+    changing(spec, {
       method: 'PATCH',
       name: 'update',
-      summary: `Change fields of a ${form.noun} (JSON merge patch)`,
+      summary: `Change fields of a ${spec.noun} (JSON merge patch)`,
       whole: false,
     }),
   delete: remove,
 };
 
 /** The operation of a verb. */
-export const operationOf = <Document extends object>(form: Form<Document>, verb: Verb): DeclaredOperation =>
-  makers[verb](form);
+export const operationOf = <Document extends object>(spec: ResourceSpec<Document>, verb: Verb): DeclaredOperation =>
+  makers[verb](spec);

@@ -46,7 +46,7 @@ export const refuseDangling = async (
     const known = new Set(idsAt(before, reference));
     for (const id of new Set(idsAt(after, reference)))
       if (!known.has(id) && (await documents.collection(reference.to).find(id)) === undefined)
-        throw invalid(reference.path, `${reference.path}: there is no ${id} in ${reference.to.name}`);
+        throw invalid(reference.path, `${reference.path}: ${id} does not exist in ${reference.to.name}`);
   }
 };
 

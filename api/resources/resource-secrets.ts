@@ -45,11 +45,10 @@ export const sealSecrets = <Fields extends object>(
   replaced(fields, secrets, (given, { path, destination }) => {
     if (given !== secretMask) return box.seal(purpose, given);
     const stored = before && valueAt(before, path);
-    if (typeof stored !== 'string')
-      throw invalid(path, 'is masked, and there is no stored secret that it could stand for');
+    if (typeof stored !== 'string') throw invalid(path, 'is masked, but no secret is stored for it');
     const moved = destination.find((where) => !isDeepStrictEqual(valueAt(before, where), valueAt(fields, where)));
     if (moved !== undefined)
-      throw invalid(path, `must be given again, because ${moved} changed: the stored secret belongs to the old one`);
+      throw invalid(path, `must be given again because ${moved} changed: the stored secret belongs to the old one`);
     return stored;
   });
 

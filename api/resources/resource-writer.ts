@@ -9,13 +9,14 @@ import { refuseDangling, refuseWhileUsed } from './resource-references.ts';
 import { type SecretField, tellSecrets } from './resource-secrets.ts';
 
 /** What the writer must know of a resource. */
-export interface Written<Document extends object> {
+export interface WriteSpec<Document extends object> {
   readonly noun: string;
+  readonly plural: string;
   readonly type: string;
   readonly collection: CollectionDefinition<Document>;
   readonly secrets: readonly SecretField[];
   /** Changes and deletions need `If-Match`. */
-  readonly insists: boolean;
+  readonly requiresIfMatch: boolean;
   /** What people call one of them. */
   nameOf(document: Document): string;
   /** How many an organization may have; absent where nothing limits it. */
@@ -49,11 +50,11 @@ export interface ResourceWriter<Document extends object> {
 }
 
 export const writerOf = <Document extends object>(
-  resource: Written<Document>,
+  spec: WriteSpec<Document>,
   { of, record }: ChangeScope,
   caller: Caller,
 ): ResourceWriter<Document> => {
-  const { noun, type, collection, secrets, insists, nameOf } = resource;
+  const { noun, type, collection, secrets, requiresIfMatch, nameOf, plural } = spec;
   const documents = of(caller.tenantId);
   const stored = documents.collection(collection);
   const actor = { type: caller.actor.type, id: caller.actor.id };
@@ -82,9 +83,9 @@ export const writerOf = <Document extends object>(
   return {
     find,
     async create(document, options = {}) {
-      const limit = resource.limit?.(caller) ?? null;
+      const limit = spec.limit?.(caller) ?? null;
       if (limit !== null && (await stored.count()) >= limit)
-        throw new ApiError('UPGRADE_REQUIRED', `the plan ${caller.plan.name} allows ${limit} of these (${noun})`);
+        throw new ApiError('UPGRADE_REQUIRED', `the plan ${caller.plan.name} allows at most ${limit} ${plural}`);
       await refuseDangling(documents, collection, { before: undefined, after: document });
       const after = await unique(noun, document, () => stored.insert(document));
       await keepVersion(documents, type, { after, actor });
@@ -93,7 +94,7 @@ export const writerOf = <Document extends object>(
     },
     async change(id, next, { precondition, ...options } = {}) {
       const before = await find(id);
-      requireVersion(before, precondition, { noun, insists });
+      requireVersion(before, precondition, { noun, requiresIfMatch });
       const changed = await next(before);
       if (isDeepStrictEqual(JSON.parse(JSON.stringify(changed)), fieldsOf(before)))
         return { document: before, changed: false };
@@ -105,7 +106,7 @@ export const writerOf = <Document extends object>(
     },
     async remove(id, { precondition, ...options } = {}) {
       const before = await find(id);
-      requireVersion(before, precondition, { noun, insists });
+      requireVersion(before, precondition, { noun, requiresIfMatch });
       await refuseWhileUsed(documents, { collection, noun, id });
       await stored.delete(id, before.version);
       await forgetVersions(documents, type, id);
@@ -124,7 +125,7 @@ const unique = async <Result>(noun: string, document: object, write: () => Promi
     const taken = error.fields.map(
       (field) => `${field} ${JSON.stringify((document as Record<string, unknown>)[field])}`,
     );
-    throw new ApiError('CONFLICT', `there is already a ${noun} with the ${taken.join(' and ')}: choose another`, {
+    throw new ApiError('CONFLICT', `a ${noun} with the ${taken.join(' and ')} already exists: choose another`, {
       cause: error,
     });
   }

@@ -5,8 +5,8 @@ import type { ChangeScope } from '../kernel/changes.ts';
 import type { DeclaredOperation } from '../kernel/operation.ts';
 import type { Ports } from '../kernel/ports.ts';
 import { answerOne, changeOne, type WriteInput } from './resource-changes.ts';
-import { formOf, type ResourceContext, type ResourceDefinition, type Verb } from './resource-form.ts';
 import { operationOf } from './resource-operations.ts';
+import { type ResourceContext, type ResourceDefinition, specOf, type Verb } from './resource-spec.ts';
 import { type ResourceWriter, writerOf } from './resource-writer.ts';
 
 /** A resource as registries and tests see it. */
@@ -17,7 +17,7 @@ export interface RegisteredResource {
   readonly path: string;
   readonly collection: CollectionDefinition<object>;
   readonly verbs: readonly Verb[];
-  readonly insists: boolean;
+  readonly requiresIfMatch: boolean;
   readonly fields: z.ZodObject;
   readonly example: object;
   readonly operations: readonly DeclaredOperation[];
@@ -52,17 +52,17 @@ export const defineResource = <
 >(
   definition: ResourceDefinition<Fields, Document, View>,
 ): Resource<Document, z.input<View>> => {
-  const form = formOf(definition);
-  const { noun, path, fields, example } = form;
-  const { type, insists } = form.written;
+  const spec = specOf(definition);
+  const { noun, path, fields, example } = spec;
+  const { type, requiresIfMatch } = spec.writing;
   return {
-    ...{ noun, type, path, fields, example, insists },
+    ...{ noun, type, path, fields, example, requiresIfMatch },
     collection: definition.collection,
     verbs: definition.verbs,
-    operations: definition.verbs.map((verb) => operationOf(form, verb)),
-    writer: (scope, caller) => writerOf(form.written, scope, caller),
-    change: (id, next, input, ports) => changeOne(form, id, next, input, ports),
-    shown: async (document, context) => (await form.show([document], context))[0] as z.input<View>,
-    answer: async (document, input, ports) => (await answerOne(form, document, input, ports)) as z.input<View>,
+    operations: definition.verbs.map((verb) => operationOf(spec, verb)),
+    writer: (scope, caller) => writerOf(spec.writing, scope, caller),
+    change: (id, next, input, ports) => changeOne(spec, id, next, input, ports),
+    shown: async (document, context) => (await spec.show([document], context))[0] as z.input<View>,
+    answer: async (document, input, ports) => (await answerOne(spec, document, input, ports)) as z.input<View>,
   };
 };

@@ -13,7 +13,7 @@ export const monthParameter = {
     .string()
     .regex(/^20\d{2}-(?:0[1-9]|1[0-2])$/, 'must be a month such as 2026-03')
     .optional()
-    .describe('Month (UTC) of the period; default the present one'),
+    .describe('Month (UTC) of the period; default: the current one'),
 };
 
 export interface MonthPeriod {

@@ -16,9 +16,12 @@ import { iso } from './period.ts';
 export const QuotaState = z.strictObject({
   window: z.enum(quotaWindows),
   scope: z.enum(quotaScopes),
-  usedBytes: z.int().describe('Accepted in this window, as far as it is counted'),
+  usedBytes: z.int().describe('Bytes accepted in this window that are counted so far'),
   warnBytes: z.int().nullable(),
-  rejectBytes: z.int().nullable().describe('What counts: the quota, or the plan’s bytes a day where those are fewer'),
+  rejectBytes: z
+    .int()
+    .nullable()
+    .describe('Effective threshold: the quota, or the bytes per day of the plan if these are fewer'),
   setBy: z.enum(['quota', 'plan']).nullable(),
   state: z.enum(['ok', 'warning', 'rejecting']),
   resetsAt: z.string(),

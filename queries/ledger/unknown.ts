@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** A number, or why it is not known. */
 export const Known = z.strictObject({
   value: z.number().nullable(),
-  reason: z.string().nullable().describe('Why there is no value; null where there is one'),
+  reason: z.string().nullable().describe('Why there is no value; null if there is one'),
 });
 export type Known = z.output<typeof Known>;
 

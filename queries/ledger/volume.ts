@@ -9,14 +9,14 @@ export const Volume = z.strictObject({
   accepted: Amount.describe(
     'Durable when it was answered; bytes are those of the requests as they were encoded, decompressed',
   ),
-  landed: Landed.describe('Of it, what can be read'),
-  deadLettered: Amount.describe('Of it, what could not be landed and is kept as a dead letter'),
-  replayed: Amount.describe('Dead letters of accepted records that were sent through again'),
+  landed: Landed.describe('The part of accepted that is stored and can be read'),
+  deadLettered: Amount.describe('The part of accepted that could not be stored and is kept as dead letters'),
+  replayed: Amount.describe('Dead letters of accepted records that were replayed'),
   refused: Amount.describe(
     'Malformed, kept as a dead letter; its records are not known, bytes are decompressed where the compression was whole, else as received',
   ),
-  dropped: Amount.describe('Of refused and deadLettered, what was discarded'),
-  rejected: Amount.describe('Not taken and not kept; records and bytes are 0 where the body was not read'),
+  dropped: Amount.describe('The part of refused and deadLettered that was discarded'),
+  rejected: Amount.describe('Not accepted and not kept; records and bytes are 0 if the body was not read'),
   rejectedBy: z.array(z.strictObject({ reason: z.string(), ...Amount.shape })),
 });
 export type Volume = z.output<typeof Volume>;

@@ -22,7 +22,7 @@ const address = /^[^\s@,;:<>()[\]"\\]+@[^\s@,;:<>()[\]"\\]+$/u;
 
 /** The message, or `PermanentError` where a header of it would be more than one line or its receiver more than one address. */
 export const checkedMail = (mail: Mail): Mail => {
-  if (!address.test(mail.to)) throw new PermanentError('mail', 'the receiver of a message is not one e-mail address');
-  if (control.test(mail.subject)) throw new PermanentError('mail', 'the subject of a message is more than one line');
+  if (!address.test(mail.to)) throw new PermanentError('mail', 'the recipient of a mail is not one e-mail address');
+  if (control.test(mail.subject)) throw new PermanentError('mail', 'the subject of a mail is longer than one line');
   return mail;
 };

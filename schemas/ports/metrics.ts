@@ -62,7 +62,7 @@ export const metricDefinitions = {
     type: 'gauge',
     unit: '{message}',
     labels: ['group', 'topic', 'partition'],
-    summary: 'Messages that a group has not committed; NaN while that is not known',
+    summary: 'Messages that a consumer group has not committed; NaN while unknown',
   },
   oiq_consumer_lag_largest_share: {
     type: 'gauge',
@@ -113,20 +113,20 @@ export const metricDefinitions = {
     type: 'counter',
     unit: '{run}',
     labels: ['job', 'outcome'],
-    summary: 'Runs of timed work by outcome: success, failure',
+    summary: 'Runs of scheduled jobs by outcome: success, failure',
   },
   oiq_job_duration_seconds: {
     type: 'histogram',
     unit: 's',
     labels: ['job'],
     buckets: seconds,
-    summary: 'One run of timed work',
+    summary: 'Duration of one run of a scheduled job',
   },
   oiq_job_last_success_timestamp_seconds: {
     type: 'gauge',
     unit: 's',
     labels: ['job'],
-    summary: 'When timed work last succeeded in this process, in seconds since the epoch',
+    summary: 'When a scheduled job last succeeded in this process, in seconds since the epoch',
   },
   oiq_license_keys_stale_seconds: {
     type: 'gauge',
@@ -139,7 +139,7 @@ export const metricDefinitions = {
     type: 'gauge',
     unit: '1',
     labels: [],
-    summary: '1 while the shared counters cannot be reached and limits count per instance',
+    summary: '1 while the shared counters are unreachable and limits count per instance',
   },
 } as const satisfies Record<string, Definition>;
 

@@ -10,7 +10,7 @@ export type Actor = z.output<typeof Actor>;
 
 /** One place in a document that a change touched. `before` is absent for what was added, `after` for what was removed. */
 export const Difference = z.strictObject({
-  path: z.string().describe('Dotted; empty for the whole'),
+  path: z.string().describe('Dotted path; empty for the whole resource'),
   before: z.unknown().optional(),
   after: z.unknown().optional(),
 });

@@ -8,7 +8,7 @@ export type MappedRole = z.output<typeof MappedRole>;
 
 /** Which values of a claim make which role; the first that is there decides. */
 export const RoleMapping = z.strictObject({
-  claim: z.string().min(1).max(256).describe('Claim of the ID token or of userinfo: a text or a list of texts'),
+  claim: z.string().min(1).max(256).describe('Claim of the ID token or of userinfo; a string or a list of strings'),
   roles: z.array(z.strictObject({ value: z.string().min(1).max(256), role: MappedRole })).max(100),
 });
 export type RoleMapping = z.output<typeof RoleMapping>;

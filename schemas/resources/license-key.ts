@@ -26,7 +26,7 @@ export const LicenseKeyFields = z.strictObject({
     .array(z.string().max(64).refine(isNetwork, 'must be an address or a network such as 10.0.0.0/8'))
     .max(100)
     .default([])
-    .describe('Source networks that may use it; empty allows all'),
+    .describe('Source networks that may use the key; empty allows all'),
   expiresAt: z.iso.datetime().nullable().default(null),
   requestsPerSecond: z
     .int()
@@ -34,7 +34,7 @@ export const LicenseKeyFields = z.strictObject({
     .max(1_000_000)
     .nullable()
     .default(null)
-    .describe('For this key alone; null takes the installation’s setting'),
+    .describe('Limit of this key; null uses the setting of the installation'),
 });
 
 /** A secret that was rotated out. It works until `validUntil`. */

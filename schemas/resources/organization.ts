@@ -14,7 +14,7 @@ export const Organization = z.strictObject({
   /** Over how many partitions of a topic the tenant's telemetry is spread. The operator sets it (`oiq organization shards`). */
   shards: z.int().min(1).max(64).default(1),
   disabled: z.boolean().default(false),
-  timeZone: TimeZone.optional().describe('Of reports and mail; UTC where it is absent'),
+  timeZone: TimeZone.optional().describe('Time zone of reports and mail; UTC if absent'),
   /** Set while it is closed: then it is disabled, and everything in it is erased after `eraseAt`. */
   closed: z
     .strictObject({ at: z.iso.datetime(), eraseAt: z.iso.datetime(), erased: z.boolean() })

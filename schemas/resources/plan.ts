@@ -30,7 +30,7 @@ export const Plan = z.strictObject({
     bytesPerDay: z.int().positive().nullable(),
   }),
   price: Price.nullable().optional().describe('null: no price is configured'),
-  selfService: z.boolean().optional().describe('Whether organizations may choose it themselves; by default they may'),
+  selfService: z.boolean().optional().describe('Whether organizations may choose the plan themselves; default: true'),
 });
 export type Plan = z.output<typeof Plan>;
 

@@ -25,7 +25,7 @@ export const Preferences = z.strictObject({
   timeFormat: z.enum(['24h', '12h']).default('24h'),
   dateFormat: z.enum(['iso', 'day-month-year', 'month-day-year']).default('iso'),
   numberFormat: z.enum(['1,234.5', '1.234,5', '1 234,5', "1'234.5"]).default('1,234.5'),
-  defaultProjectId: z.string().min(1).max(128).nullable().default(null).describe('Project that is shown first'),
+  defaultProjectId: z.string().min(1).max(128).nullable().default(null).describe('Project that is selected by default'),
 });
 export type Preferences = z.output<typeof Preferences>;
 

@@ -23,8 +23,8 @@ const MailAddress = z
 
 /** Whom a project's events are mailed to. */
 export const ProjectNotifications = z.strictObject({
-  enabled: z.boolean().default(true).describe('False mails nothing for this project'),
-  recipients: z.array(MailAddress).max(50).default([]).describe('Without any, nothing is mailed'),
+  enabled: z.boolean().default(true).describe('false sends no mail for this project'),
+  recipients: z.array(MailAddress).max(50).default([]).describe('If empty, no mail is sent'),
   events: z
     .array(z.enum(projectEvents))
     .max(projectEvents.length)

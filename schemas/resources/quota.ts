@@ -6,8 +6,8 @@ const bytes = z.int().positive().nullable().default(null);
 
 /** Bytes in a window, as senders encoded them, decompressed; null is without threshold. */
 const Threshold = z.strictObject({
-  warnBytes: bytes.describe('From here on the quota is flagged'),
-  rejectBytes: bytes.describe('What would pass this is answered 429'),
+  warnBytes: bytes.describe('Threshold from which the quota warns'),
+  rejectBytes: bytes.describe('Threshold beyond which requests are answered with 429'),
 });
 export type Threshold = z.output<typeof Threshold>;
 

@@ -3,7 +3,7 @@ import { defineTable } from './table.ts';
 /** Which migrations have been applied. */
 export const schemaMigrationsTable = defineTable({
   name: 'schema_migrations',
-  summary: 'Migrations that were applied',
+  summary: 'Applied migrations',
   retention: 'never',
   engine: 'ReplacingMergeTree',
   columns: { id: 'UInt32', name: 'String', applied_at: "DateTime64(3, 'UTC')" },

@@ -52,7 +52,7 @@ const resource = defineResource<typeof Fields, Hook, typeof View>({
       token: token === null ? null : secretMask,
     })),
   secrets: [{ path: 'token', destination: ['url'] }],
-  insists: true,
+  requiresIfMatch: true,
   limit: ({ plan }) => (plan.name === 'Small' ? 1 : null),
 });
 
@@ -129,8 +129,8 @@ test('operations are named after the noun and the verb', (t) => {
   );
 });
 
-test('what insists on If-Match does nothing without it', async (t) => {
-  const ask = asked('insists');
+test('what requires If-Match does nothing without it', async (t) => {
+  const ask = asked('requires');
   const { id, etag, ...view } = await ask('POST', { body: { name: 'One' } });
   t.is(etag, '"1"');
   t.is(await codeOf(ask('PUT', { id, body: { ...view, name: 'Two' } })), 'PRECONDITION_REQUIRED');

@@ -59,7 +59,9 @@ export const resourcesContract = (store: string, open?: () => Promise<Documents>
     const method = writeVerb(resource);
     const current = await read(resource, id);
     const body = method === undefined ? { ...current.body, [field]: text } : { [field]: text };
-    const guard: Record<string, string> = resource.insists ? { 'if-match': current.headers.get('etag') ?? '' } : {};
+    const guard: Record<string, string> = resource.requiresIfMatch
+      ? { 'if-match': current.headers.get('etag') ?? '' }
+      : {};
     return harness.ask(method ?? 'PUT', pathOf(resource, id), { body, headers: { ...guard, ...headers } });
   };
 
@@ -185,7 +187,7 @@ export const resourcesContract = (store: string, open?: () => Promise<Documents>
         ['left', 'right', 'middle'].map((text) => change(resource, id, `${text} ${id}`, { 'if-match': '"6"' })),
       );
       t.deepEqual(both.map(({ status }) => status).sort(), [200, 412, 412]);
-      if (!resource.insists) return;
+      if (!resource.requiresIfMatch) return;
       const body = { ...(await read(resource, id)).body };
       const without = await harness.ask(writeVerb(resource) ?? 'PUT', pathOf(resource, id), { body });
       refused(t, without, 428, 'PRECONDITION_REQUIRED', /If-Match/);

@@ -64,7 +64,7 @@ export const worldOf = async (harness: Harness, tenant: string): Promise<World> 
     return {
       ...(id === undefined ? {} : { params: { [name]: id } }),
       ...(operation.body === undefined ? {} : { body: await bodyOf(operation, operation.body) }),
-      ...(operation.versions === 'insist' ? { headers: { 'if-match': '*' } } : {}),
+      ...(operation.versions === 'require' ? { headers: { 'if-match': '*' } } : {}),
     };
   };
 

@@ -134,7 +134,7 @@ test.serial(
     t.is(code, 1);
     t.regex(
       output,
-      /cannot listen on 127\.0\.0\.1:\d+: another program listens there; OIQ_HTTP_ADDRESS sets another address/,
+      /cannot listen on 127\.0\.0\.1:\d+: another program listens there; set another address with OIQ_HTTP_ADDRESS/,
     );
   },
 );
@@ -159,9 +159,9 @@ for (const [what, args, environment, expected] of [
     'a signal that does not exist',
     ['dead-letter', 'discard', '--signal', 'lgos'],
     {},
-    /lgos is no signal; there are: logs/,
+    /lgos is not a signal; use one of: logs/,
   ],
-  ['a limit that is no number', ['dead-letter', 'list', '--limit', 'all'], {}, /--limit takes a number from 1/],
+  ['a limit that is no number', ['dead-letter', 'list', '--limit', 'all'], {}, /--limit must be at least 1/],
   ['a time that is none', ['dead-letter', 'list', '--from', 'yesterday'], {}, /yesterday is not a time/],
   [
     'a list of dead letters where nothing was ever installed',

@@ -11,7 +11,7 @@ const ask = async (method, path, fields) => {
     });
     return { ok: answer.ok, body: await answer.json() };
   } catch {
-    return { ok: false, body: { error: 'UNREACHABLE', message: 'no answer came from the server; look at the connection and try again' } };
+    return { ok: false, body: { error: 'UNREACHABLE', message: 'the server did not answer; check the connection and try again' } };
   }
 };
 

@@ -19,7 +19,7 @@ export const exportAuditRecords = defineOperation({
   method: 'GET',
   path: '/api/audit/export',
   operationId: 'exportAuditRecords',
-  summary: 'Audit records as a stream, oldest first; with format=evidence the whole chain for `oiq evidence verify`',
+  summary: 'Export audit records, oldest first; format=evidence exports the whole chain for `oiq evidence verify`',
   role: 'auditor',
   audit: 'audit-log.export',
   contentType: [jsonLines, csv],
@@ -38,7 +38,10 @@ export const exportAuditRecords = defineOperation({
 const refuseFilter = (given: object): void => {
   const details = Object.entries(given)
     .filter(([, value]) => value !== undefined)
-    .map(([path]) => ({ path, message: 'does not go with format=evidence: a part of a chain proves nothing' }));
+    .map(([path]) => ({
+      path,
+      message: 'cannot be combined with format=evidence: only the whole chain can be verified',
+    }));
   const [first] = details;
   if (first !== undefined) throw new ApiError('VALIDATION_FAILED', `${first.path} ${first.message}`, { details });
 };

@@ -9,7 +9,7 @@ import { verifyEvidence } from './verify.ts';
 
 export const auditGroup = defineGroup({
   name: 'audit',
-  summary: 'The audit log: who changed what, and the proof that no record was altered.',
+  summary: 'The audit log: who changed what, with proof that no record was altered.',
   operations: [
     listAuditRecords,
     getAuditRecord,

@@ -20,16 +20,16 @@ export const getEvidenceHead = defineOperation({
       .min(1)
       .max(999_999_999_999)
       .optional()
-      .describe('Size of an older head: the answer proves that it is the beginning of the newest'),
+      .describe('Size of an older tree head; the response proves that the newest one extends it'),
   }),
   response: z.strictObject({
     head: HeadView.nullable().describe('Null while nothing is recorded, and where all heads were lost'),
     publicKey: z.string().describe('Ed25519, PEM'),
-    records: z.int().describe('Records in the chain now'),
+    records: z.int().describe('Number of records in the chain'),
     consistency: z
       .strictObject({
         since: z.int(),
-        proof: z.array(z.string()).describe('Nodes of the consistency proof of RFC 9162, in order'),
+        proof: z.array(z.string()).describe('Nodes of the consistency proof (RFC 9162), in order'),
       })
       .nullable(),
   }),
@@ -38,7 +38,7 @@ export const getEvidenceHead = defineOperation({
     const head = newest ?? (await evidence.signer.sign(tenantId));
     const { sequence } = await notedEnd(documents, tenantId);
     if (since !== undefined && since > (head?.size ?? 0))
-      throw invalid('since', `is more than the ${head?.size ?? 0} records that the newest head covers`);
+      throw invalid('since', `is larger than the newest tree head, which covers ${head?.size ?? 0} records`);
     const proof =
       since === undefined || head === undefined
         ? undefined

@@ -10,7 +10,7 @@ export const listAuditRecords = defineOperation({
   method: 'GET',
   path: '/api/audit',
   operationId: 'listAuditRecords',
-  summary: 'Who did what, newest first',
+  summary: 'List audit records, newest first',
   role: 'auditor',
   query: z.strictObject({
     ...filterFields,

@@ -26,7 +26,7 @@ export const listAuditActions = defineOperation({
   method: 'GET',
   path: '/api/audit/actions',
   operationId: 'listAuditActions',
-  summary: 'Actions that records can have, to choose from',
+  summary: 'List the actions that audit records can have',
   role: 'auditor',
   response: Names,
   handler: async ({ caller }, ports) => ({ items: await actionsOf(ports, caller.tenantId), nextCursor: null }),
@@ -36,7 +36,7 @@ export const listAuditResourceTypes = defineOperation({
   method: 'GET',
   path: '/api/audit/resource-types',
   operationId: 'listAuditResourceTypes',
-  summary: 'Types of resources that records can be about, to choose from',
+  summary: 'List the resource types that audit records can be about',
   role: 'auditor',
   response: Names,
   handler: async ({ caller }, ports) => {

@@ -17,9 +17,9 @@ export const proveAuditRecord = defineOperation({
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   response: z.strictObject({
     recordId: z.string(),
-    hash: z.string().describe('Of the record; its bytes are the leaf'),
-    index: z.int().describe('Of the leaf, from 0'),
-    proof: z.array(z.string()).describe('Nodes of the inclusion proof of RFC 9162, from the leaf upwards'),
+    hash: z.string().describe('Hash of the record; its bytes are the leaf'),
+    index: z.int().describe('Index of the leaf, from 0'),
+    proof: z.array(z.string()).describe('Nodes of the inclusion proof (RFC 9162), from the leaf upwards'),
     head: HeadView,
     publicKey: z.string().describe('Ed25519, PEM'),
   }),

@@ -8,7 +8,7 @@ export const getAuditRecord = defineOperation({
   method: 'GET',
   path: '/api/audit/{id}',
   operationId: 'getAuditRecord',
-  summary: 'One audit record with the difference that it made',
+  summary: 'Get an audit record with the changes that it recorded',
   role: 'auditor',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   response: AuditRecordView,

@@ -17,11 +17,11 @@ export const verifyEvidence = defineOperation({
     firstBreak: z
       .strictObject({
         kind: z.enum(breakKinds),
-        sequence: z.int().describe('The first record concerned'),
+        sequence: z.int().describe('Sequence number of the first affected record'),
         message: z.string(),
       })
       .nullable(),
-    records: z.int().describe('Records found good, up to the first break'),
+    records: z.int().describe('Records verified, up to the first break'),
     erasedDetails: z.int().describe('Records whose details were erased, each by a signed erasure'),
     erasures: z
       .array(

@@ -10,14 +10,14 @@ const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** A record as lists show it. Names and the address are null once they were erased. */
 export const AuditRecordSummary = z.strictObject({
   id: z.string(),
-  sequence: z.int().describe('Its place in the chain, from 1 without gaps'),
+  sequence: z.int().describe('Position in the chain, from 1 without gaps'),
   at: z.iso.datetime(),
   action: z.string().describe('<resource type>.<verb>'),
   actor: Actor.extend({ name: z.string().nullable() }),
   resource: z.strictObject({ type: z.string(), id: z.string(), name: z.string().nullable() }),
   requestId: z.string(),
   address: z.string().nullable(),
-  erased: z.boolean().describe('Whether names, address and differences were erased'),
+  erased: z.boolean().describe('Whether names, address and changes were erased'),
 });
 
 /** A record with the difference that it made, and all that its hashes are made of. */
@@ -52,7 +52,7 @@ export const viewOf = (record: AuditRecord & { readonly id: string }): z.output<
 
 /** A signed tree head as answers carry it. */
 export const HeadView = z.strictObject({
-  size: z.int().describe('Records that it covers'),
+  size: z.int().describe('Number of records that the tree head covers'),
   root: Sha256.describe('Root of the Merkle tree (RFC 9162) whose leaves are the hashes of the records'),
   lastHash: Sha256,
   signedAt: z.iso.datetime(),
@@ -67,7 +67,7 @@ export const headViewOf = (head: EvidenceHead): z.output<typeof HeadView> => {
 
 /** Restrictions that the list and the export share. */
 export const filterFields = {
-  actor: z.string().min(1).max(320).optional().describe('Id, or the address by which a person signs in'),
+  actor: z.string().min(1).max(320).optional().describe('Id, or the e-mail address of a user'),
   action: z.string().min(1).max(128).optional(),
   resourceType: z.string().min(1).max(128).optional(),
   resourceId: z.string().min(1).max(512).optional(),

@@ -16,14 +16,14 @@ import type { Ports } from '../../kernel/ports.ts';
 import { Person, Tenant, Tokens } from './views.ts';
 
 const Body = z.strictObject({
-  token: z.string().min(1).max(256).describe('Of the link in the invitation, or in the confirmation of a registration'),
-  name: PersonName.optional().describe('Needed of somebody new'),
+  token: z.string().min(1).max(256).describe('Token from the link of the invitation or of the registration mail'),
+  name: PersonName.optional().describe('Required for new users'),
   password: z
     .string()
     .min(1)
     .max(1024)
     .optional()
-    .describe('Somebody new chooses one; who has an account gives theirs, which stays as it is'),
+    .describe('New users choose a password; users with an account give their current one, which does not change'),
 });
 type Given = z.output<typeof Body>;
 
@@ -31,7 +31,7 @@ export const acceptInvite = defineOperation({
   method: 'POST',
   path: '/auth/accept-invite',
   operationId: 'acceptInvitation',
-  summary: 'Join by the link of an invitation. Somebody new is signed in; who has an account keeps it and signs in',
+  summary: 'Accept an invitation. New users are signed in; users with an account keep it and sign in afterwards',
   role: 'none',
   audit: ['user.join', 'organization.create', 'session.begin'],
   body: Body,
@@ -66,7 +66,7 @@ export const acceptInvite = defineOperation({
 });
 
 const newUser = async (email: string, { name, password }: Given, { passwords }: Ports): Promise<User> => {
-  if (name === undefined) throw invalid('name', 'say your name');
+  if (name === undefined) throw invalid('name', 'is required');
   const chosen = NewPassword.safeParse(password);
   if (!chosen.success) throw invalid('password', chosen.error.issues[0]?.message ?? 'choose a password');
   await refuseGuessable(chosen.data, email);
@@ -83,7 +83,7 @@ const proved = async (
   address: string,
   { counters, passwords, settings }: Ports,
 ): Promise<User & Stored> => {
-  const refused = new ApiError('UNAUTHENTICATED', 'this address has an account: give its password to join with it');
+  const refused = new ApiError('UNAUTHENTICATED', 'this address has an account: enter its password to join');
   if (user.disabled) throw refused;
   if (user.passwordHash === null) return user;
   if (password === undefined) throw refused;

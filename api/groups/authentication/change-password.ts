@@ -32,7 +32,8 @@ export const changePassword = defineOperation({
     if (!(await passwords.verify(user.passwordHash, body.currentPassword)))
       throw invalid('currentPassword', 'is not your password');
     await attempt.succeeded();
-    if (body.newPassword === body.currentPassword) throw invalid('newPassword', 'must not be the one you have');
+    if (body.newPassword === body.currentPassword)
+      throw invalid('newPassword', 'must differ from the current password');
     await refuseGuessable(body.newPassword, user.email, 'newPassword');
     await requireCode(user.id, { code: body.code, request }, ports);
     const passwordHash = await passwords.hash(body.newPassword);
@@ -41,7 +42,7 @@ export const changePassword = defineOperation({
       const stored = of(usersTenant).collection(users);
       const before = await stored.find(userId);
       if (before?.passwordHash !== user.passwordHash)
-        throw new ApiError('CONFLICT', 'the password was changed elsewhere at this moment; sign in again');
+        throw new ApiError('CONFLICT', 'the password was changed elsewhere meanwhile; sign in again');
       const changed = await stored.update(userId, { passwordHash });
       const happened = 'Your password was changed, and your other sessions were ended.';
       await mail.put(scope, signInChangedLetter(settings, user.email, happened));

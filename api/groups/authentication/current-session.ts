@@ -8,7 +8,7 @@ export const currentSession = defineOperation({
   method: 'GET',
   path: '/auth/session',
   operationId: 'getSession',
-  summary: 'Who I am here: user, organization, role, entitlements, expiry',
+  summary: 'Get the current session: user, organization, role, entitlements, expiry',
   role: 'session',
   response: z.strictObject({
     user: Person,
@@ -16,7 +16,7 @@ export const currentSession = defineOperation({
     role: z.enum(roles),
     entitlements: z.array(z.string()),
     sessionId: z.string(),
-    expiresAt: z.iso.datetime().describe('Of the session, unless it is refreshed'),
+    expiresAt: z.iso.datetime().describe('When the session expires unless it is refreshed'),
   }),
   handler({ caller }) {
     const { user, organization, role, plan, sessionId, sessionExpiresAt } = personOf(caller);

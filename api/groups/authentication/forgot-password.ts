@@ -11,7 +11,7 @@ export const forgotPassword = defineOperation({
   method: 'POST',
   path: '/auth/forgot-password',
   operationId: 'forgotPassword',
-  summary: 'Mail a link to choose a new password; the answer does not tell whether the address is known',
+  summary: 'Mail a link to reset the password; the response does not reveal whether the address has an account',
   role: 'none',
   unaudited: 'it changes nothing; choosing the password is recorded',
   body: z.strictObject({ email: EmailAddress }),

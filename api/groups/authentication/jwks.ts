@@ -5,7 +5,7 @@ export const jwks = defineOperation({
   method: 'GET',
   path: '/auth/jwks.json',
   operationId: 'getPublicKeys',
-  summary: 'Public keys of session tokens (JWK set)',
+  summary: 'Get the public keys of session tokens (JWK set)',
   role: 'none',
   response: z.strictObject({ keys: z.array(z.looseObject({ kid: z.string(), kty: z.string() })) }),
   handler: (_, { tokens }) => ({

@@ -9,12 +9,12 @@ import { Tenant } from './views.ts';
 
 const SessionView = z.strictObject({
   id: z.string(),
-  current: z.boolean().describe('The one that asks'),
+  current: z.boolean().describe('Whether this is the session of the request'),
   tenant: Tenant,
   createdAt: z.iso.datetime(),
-  lastUsedAt: z.iso.datetime().describe('When it was last refreshed'),
+  lastUsedAt: z.iso.datetime().describe('When the session was last refreshed'),
   expiresAt: z.iso.datetime(),
-  address: z.string().describe('Where it was begun'),
+  address: z.string().describe('Address from which the session was started'),
   userAgent: z.string(),
 });
 

@@ -16,13 +16,14 @@ export const login = defineOperation({
   method: 'POST',
   path: '/auth/login',
   operationId: 'login',
-  summary: 'Sign in with e-mail and password (and code where multi-factor is on), to the organization where I was last',
+  summary:
+    'Sign in with e-mail address and password (and a code if multi-factor is on), to the organization that I used last',
   role: 'none',
   audit: ['session.begin', 'session.refuse', 'multi-factor.use-recovery-code'],
   body: z.strictObject({
     email: z.string().min(1).max(320),
     password: z.string().min(1).max(1024),
-    code: z.string().max(32).optional().describe('Of the authenticator, where multi-factor is on'),
+    code: z.string().max(32).optional().describe('Code of the authenticator, if multi-factor is on'),
   }),
   maxBodyBytes: 16 * 1024,
   response: SignedIn,
@@ -38,7 +39,7 @@ export const login = defineOperation({
       signInFailures.refused({ email, user, tenantId: organization?.id, change });
       throw unauthenticated('the e-mail address or the password is wrong');
     }
-    if (organization === undefined) throw new ApiError('FORBIDDEN', 'this user belongs to no organization');
+    if (organization === undefined) throw new ApiError('FORBIDDEN', 'this user is not a member of any organization');
     let shownBy: Awaited<ReturnType<typeof checkSecondFactor>>;
     try {
       shownBy = await checkSecondFactor({ user, code: body.code, request }, ports);

@@ -14,22 +14,22 @@ export const confirmMultiFactor = defineOperation({
   method: 'POST',
   path: '/auth/mfa/confirm',
   operationId: 'confirmMultiFactor',
-  summary: 'The first code of the enrolled authenticator: turns multi-factor on and gives recovery codes, once',
+  summary: 'Confirm the enrolled authenticator with a code: turns multi-factor on and returns recovery codes, once',
   role: 'session',
   audit: 'multi-factor.confirm',
   body: z.strictObject({
     code: z.string().min(6).max(32),
-    endOtherSessions: z.boolean().default(false).describe('Ends the sessions that began without a code'),
+    endOtherSessions: z.boolean().default(false).describe('Ends my other sessions, which were started without a code'),
   }),
   response: RecoveryCodes,
   async handler({ caller, body, request, change }, ports) {
     const { user, sessionId, provedBy } = personOf(caller);
     const enrolment = await enrolmentOf(user.id, ports);
     if (enrolment === undefined)
-      throw new ApiError('CONFLICT', 'nothing is enrolled; call POST /auth/mfa/enroll first');
+      throw new ApiError('CONFLICT', 'no authenticator is enrolled; call POST /auth/mfa/enroll first');
     if (enrolment.confirmedAt !== null) throw new ApiError('CONFLICT', 'multi-factor is on already');
     if ((await useCode(user.id, body.code, request, ports)) === undefined)
-      throw invalid('code', 'is not the authenticator’s code of this moment; check its clock');
+      throw invalid('code', 'is not the authenticator’s current code; check its clock');
     const codes = makeRecoveryCodes(ports.secretBox, user.id);
     const ended = await change(async (scope) => {
       const enrolments = scope.of(multiFactorsTenant).collection(multiFactors);
@@ -39,7 +39,7 @@ export const confirmMultiFactor = defineOperation({
         throw new ApiError('CONFLICT', 'another authenticator was enrolled meanwhile');
       const confirmedAt = new Date(ports.clock.now()).toISOString();
       await enrolments.update(user.id, { confirmedAt, recoveryCodes: [...codes.kept] }, current.version);
-      const happened = 'A second factor was set up: signing in needs a code from now on.';
+      const happened = 'A second factor was set up. Signing in now requires a code.';
       await ports.mail.put(scope, signInChangedLetter(ports.settings, user.email, happened));
       scope.record({ id: user.id, name: user.email, before: { on: false }, after: { on: true } });
       const where = provedBy === undefined ? {} : { tenantId: provedBy };

@@ -11,13 +11,13 @@ export const enrollMultiFactor = defineOperation({
   method: 'POST',
   path: '/auth/mfa/enroll',
   operationId: 'enrollMultiFactor',
-  summary: 'A new TOTP secret, with its otpauth URI and QR picture; it counts once its first code is confirmed',
+  summary: 'Create a TOTP secret, with its otpauth URI and QR code; it takes effect when its first code is confirmed',
   role: 'session',
   audit: 'multi-factor.enroll',
   response: z.strictObject({
-    secret: z.string().describe('Base32, for typing it in; shown this once'),
+    secret: z.string().describe('Base32, to type in; shown only once'),
     uri: z.string().describe('otpauth://'),
-    qrCode: z.string().describe('The URI as an SVG picture, as a data: URI'),
+    qrCode: z.string().describe('QR code of the URI: an SVG image as a data: URI'),
   }),
   async handler({ caller, change }, { secretBox }) {
     const { user, provedBy } = personOf(caller);
@@ -32,7 +32,7 @@ export const enrollMultiFactor = defineOperation({
       const enrolments = of(multiFactorsTenant).collection(multiFactors);
       const before = await enrolments.find(user.id);
       if (before?.confirmedAt)
-        throw new ApiError('CONFLICT', 'multi-factor is on; turn it off before another authenticator is enrolled');
+        throw new ApiError('CONFLICT', 'multi-factor is on; turn it off before you enroll another authenticator');
       const pending = {
         secret: secretBox.seal(sealedFor(user.id), secret),
         ...{ confirmedAt: null, lastTimeStep: 0, recoveryCodes: [] },

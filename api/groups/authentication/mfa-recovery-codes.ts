@@ -8,17 +8,17 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { refuseUnlessOn } from './mfa-on.ts';
 
 export const RecoveryCodes = z.strictObject({
-  recoveryCodes: z.array(z.string()).describe('Each is good for one sign-in in place of a code; shown this once'),
+  recoveryCodes: z.array(z.string()).describe('Each replaces a code for one sign-in; shown only once'),
 });
 
 export const renewRecoveryCodes = defineOperation({
   method: 'POST',
   path: '/auth/mfa/recovery-codes',
   operationId: 'renewRecoveryCodes',
-  summary: 'New recovery codes; the old ones are void',
+  summary: 'Create new recovery codes; the old ones become invalid',
   role: 'session',
   audit: 'multi-factor.renew-recovery-codes',
-  body: z.strictObject({ code: z.string().min(6).max(32).describe('Of the authenticator, or a recovery code') }),
+  body: z.strictObject({ code: z.string().min(6).max(32).describe('Code of the authenticator, or a recovery code') }),
   response: RecoveryCodes,
   async handler({ caller, body, request, change }, ports) {
     const { user } = personOf(caller);

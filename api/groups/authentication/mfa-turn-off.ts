@@ -12,12 +12,12 @@ export const turnMultiFactorOff = defineOperation({
   method: 'DELETE',
   path: '/auth/mfa',
   operationId: 'turnMultiFactorOff',
-  summary: 'Turn multi-factor off (password and code)',
+  summary: 'Turn multi-factor off (requires password and code)',
   role: 'session',
   audit: 'multi-factor.turn-off',
   body: z.strictObject({
-    password: z.string().max(1024).default('').describe('Left out by those who have none and sign in elsewhere'),
-    code: z.string().min(6).max(32).describe('Of the authenticator, or a recovery code'),
+    password: z.string().max(1024).default('').describe('Omit it if the account has no password (single sign-on)'),
+    code: z.string().min(6).max(32).describe('Code of the authenticator, or a recovery code'),
   }),
   response: z.strictObject({}),
   async handler({ caller, body, request, change }, ports) {
@@ -31,7 +31,7 @@ export const turnMultiFactorOff = defineOperation({
     if ((await useCode(user.id, body.code, request, ports)) === undefined) throw invalid('code', 'is wrong');
     await change(async (scope) => {
       await scope.of(multiFactorsTenant).collection(multiFactors).delete(user.id);
-      const happened = 'Your second factor was turned off. The password alone lets you in now.';
+      const happened = 'Your second factor was turned off. You can now sign in with the password alone.';
       await ports.mail.put(scope, signInChangedLetter(ports.settings, user.email, happened));
       scope.record({ id: user.id, name: user.email, before: { on: true }, after: { on: false } });
     });

@@ -15,7 +15,8 @@ export const finishOidc = defineOperation({
   method: 'GET',
   path: '/auth/sso/oidc/callback',
   operationId: 'finishOidc',
-  summary: 'The provider sends the browser back: signs in, takes in by proved domain, or links the identity',
+  summary:
+    'Callback of the identity provider: signs the user in, admits them by verified domain, or links the identity',
   role: 'none',
   hidden: true,
   limit: { rate: 5, burst: 100 },
@@ -29,7 +30,7 @@ export const finishOidc = defineOperation({
     const flow = await takeFlow(request, query.state, { box: secretBox, counters, nowMs: clock.now() });
     const known = await providerOf(flow.tenantId, ports);
     if (known === undefined || known.client.issuer !== flow.issuer || known.client.clientId !== flow.clientId)
-      throw unauthenticated('the identity provider was changed meanwhile; begin again');
+      throw unauthenticated('the identity provider was changed meanwhile; start again');
     const { provider, client } = known;
     const { roleMapping } = provider;
     const claims = await claimsOf(await discoverNow(client, outbound), flow, {
@@ -65,6 +66,6 @@ const linkingUser = (
   { directory }: Ports,
 ): User & Stored => {
   const caller = directory.caller(sessionId, userId, tenantId);
-  if (caller === undefined) throw unauthenticated('sign in first, and link the identity then');
+  if (caller === undefined) throw unauthenticated('sign in before you link an identity');
   return caller.user;
 };

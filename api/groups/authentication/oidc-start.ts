@@ -15,20 +15,25 @@ export const startOidc = defineOperation({
   method: 'GET',
   path: '/auth/sso/oidc/start',
   operationId: 'startOidc',
-  summary: 'Sends the browser to the organization’s OpenID Connect provider (authorization code, PKCE)',
+  summary: 'Redirect the browser to the organization’s OpenID Connect provider (authorization code, PKCE)',
   role: 'none',
   hidden: true,
   limit: { rate: 5, burst: 100 },
   query: z.strictObject({
     organization: z.string().min(1).max(64).optional().describe('Id of the organization'),
-    email: z.string().min(3).max(320).optional().describe('Leads to the organization that proved its domain'),
+    email: z
+      .string()
+      .min(3)
+      .max(320)
+      .optional()
+      .describe('E-mail address, to find the organization that verified its domain'),
     returnTo: z
       .string()
       .max(1024)
       .refine(isLocalPath, 'must be a path of this site')
       .default('/')
-      .describe('Where to go afterwards'),
-    link: z.literal('true').optional().describe('Gives the identity to the user who is signed in'),
+      .describe('Path to return to after sign-in'),
+    link: z.literal('true').optional().describe('Link the identity to the signed-in user'),
   }),
   response: z.strictObject({}),
   async handler({ query, request }, ports) {
@@ -39,7 +44,7 @@ export const startOidc = defineOperation({
     const known = tenantId === undefined ? undefined : await providerOf(tenantId, ports);
     // The same for an organization that there is not: nobody learns here which there are.
     if (tenantId === undefined || known === undefined)
-      throw new ApiError('NOT_FOUND', 'there is no single sign-on for this organization or address');
+      throw new ApiError('NOT_FOUND', 'this organization or address has no single sign-on');
     const { client, provider } = known;
     const secrets = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
     const configuration = await discoverNow(client, outbound);
@@ -57,9 +62,9 @@ export const startOidc = defineOperation({
 
 /** The organization that proved an address's domain, and has single sign-on; the one that proved it first, of several. */
 const tenantOf = async (email: string | undefined, ports: Ports): Promise<string | undefined> => {
-  if (email === undefined) throw invalid('organization', 'name the organization, or an e-mail address');
+  if (email === undefined) throw invalid('organization', 'is required, unless an e-mail address is given');
   const domain = domainOfEmail(email);
-  if (domain === undefined) throw invalid('email', 'is no e-mail address');
+  if (domain === undefined) throw invalid('email', 'is not an e-mail address');
   const { items } = await ports.documents
     .of(provedDomainsTenant)
     .collection(provedDomains)

@@ -11,11 +11,11 @@ export const refresh = defineOperation({
   path: '/auth/refresh',
   operationId: 'refreshSession',
   summary:
-    'A new session token for the refresh token, which is replaced; the one before gives the same successor for 30 s, anything older ends the session',
+    'Exchange the refresh token for a new session token. The refresh token is replaced; the previous one returns the same successor for 30 s, any older one ends the session',
   role: 'none',
   audit: 'session.revoke',
   body: z
-    .strictObject({ refreshToken: z.string().min(1).max(512).describe('Of programs; browsers send the cookie') })
+    .strictObject({ refreshToken: z.string().min(1).max(512).describe('For programs; browsers send the cookie') })
     .optional(),
   maxBodyBytes: 16 * 1024,
   response: Tokens,
@@ -28,7 +28,7 @@ export const refresh = defineOperation({
 
 const tokenOfPage = (request: RequestFacts, publicUrl: string | undefined): string => {
   const token = cookieIn(request.header('cookie'), refreshCookie);
-  if (token === undefined) throw unauthenticated('there is no refresh token with this request; sign in');
+  if (token === undefined) throw unauthenticated('the request has no refresh token; sign in');
   const site = request.header('sec-fetch-site') || undefined;
   refuseForeignPage({ site, origin: request.header('origin') || undefined, host: request.host }, publicUrl);
   return token;

@@ -13,7 +13,7 @@ export const register = defineOperation({
   path: '/auth/register',
   operationId: 'register',
   summary:
-    'Ask for an organization of one’s own: the token of the link that is mailed makes it, with POST /auth/accept-invite; 403 where self sign-up is off',
+    'Register a new organization. The mailed token creates it through POST /auth/accept-invite; 403 if self sign-up is off',
   role: 'none',
   unaudited: 'nothing is made before the address is confirmed; making the organization is recorded',
   body: z.strictObject({ email: EmailAddress, organization: OrganizationName }),
@@ -21,7 +21,10 @@ export const register = defineOperation({
   response: z.strictObject({}),
   async handler({ body: { email, organization }, request }, { counters, directory, documents, mail, settings, clock }) {
     if (!settings.SELF_SIGNUP)
-      throw new ApiError('FORBIDDEN', 'nobody can register here; an organization’s administrator can invite you');
+      throw new ApiError(
+        'FORBIDDEN',
+        'registration is off on this installation; ask an organization’s administrator to invite you',
+      );
     const mayWrite = await mayWriteTo(counters, request.address, email);
     const known = directory.userByEmail(email) !== undefined;
     const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();

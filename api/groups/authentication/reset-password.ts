@@ -13,18 +13,18 @@ import { defineOperation } from '../../kernel/operation.ts';
 
 const active = (user: (User & Stored) | undefined): User & Stored => {
   if (user !== undefined && !user.disabled && user.passwordHash !== null) return user;
-  throw new ApiError('TOKEN_INVALID', 'the account of this link cannot have a new password');
+  throw new ApiError('TOKEN_INVALID', 'the password of this account cannot be reset');
 };
 
 export const resetPassword = defineOperation({
   method: 'POST',
   path: '/auth/reset-password',
   operationId: 'resetPassword',
-  summary: 'Choose a new password with the token of the mailed link; ends every session of the user',
+  summary: 'Choose a new password with the mailed token; ends every session of the user',
   role: 'none',
   audit: 'user.reset-password',
   body: z.strictObject({
-    token: z.string().min(1).max(256).describe('Of the link, used once'),
+    token: z.string().min(1).max(256).describe('Token from the mailed link; valid once'),
     password: NewPassword,
   }),
   maxBodyBytes: 16 * 1024,

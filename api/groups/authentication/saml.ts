@@ -5,12 +5,14 @@ import { type DeclaredOperation, defineOperation, type Method } from '../../kern
 
 const notServed = (method: Method, path: string, operationId: string): DeclaredOperation =>
   defineOperation({
-    ...{ method, path, operationId, summary: 'SAML is not served: answers 501' },
+    ...{ method, path, operationId, summary: 'SAML is not supported: answers 501' },
     ...{ role: 'none', hidden: true, built: false },
     unaudited: 'it changes nothing',
     response: z.strictObject({}),
     handler: (): Promise<Record<string, never>> =>
-      Promise.reject(new ApiError('NOT_IMPLEMENTED', 'SAML is not served; sign in with OpenID Connect or a password')),
+      Promise.reject(
+        new ApiError('NOT_IMPLEMENTED', 'SAML is not supported; sign in with OpenID Connect or a password'),
+      ),
   });
 
 export const samlOperations: readonly DeclaredOperation[] = [

@@ -11,7 +11,7 @@ export const switchTenant = defineOperation({
   method: 'POST',
   path: '/auth/switch-tenant',
   operationId: 'switchTenant',
-  summary: 'A session for another organization that I belong to, in place of this one',
+  summary: 'Switch this session to another of my organizations',
   role: 'session',
   audit: 'session.begin',
   body: z.strictObject({ organizationId: z.string().min(1).max(64) }),
@@ -20,13 +20,16 @@ export const switchTenant = defineOperation({
     const { user, sessionId } = personOf(caller);
     const mine = ports.directory.organizationsOf(user.id);
     const organization = mine.find(({ id }) => id === body.organizationId);
-    if (organization === undefined) throw new ApiError('NOT_FOUND', 'you belong to no such organization');
+    if (organization === undefined) throw new ApiError('NOT_FOUND', 'you are not a member of such an organization');
     const session = await ports.documents.of(sessionsTenant).collection(sessions).find(sessionId);
     if (session === undefined) throw unauthenticated('the session has ended; sign in again');
     const { provedBy } = session;
     // An identity provider speaks for its own organization: another one need not believe it.
     if (provedBy !== undefined && provedBy !== organization.id)
-      throw new ApiError('FORBIDDEN', 'this session began at another organization’s identity provider; sign in there');
+      throw new ApiError(
+        'FORBIDDEN',
+        'this session was started through another organization’s identity provider; sign in there',
+      );
     return beginSession({ user, organization, request, change, insteadOf: session }, ports);
   },
 });

@@ -8,12 +8,12 @@ export const Tenant = z.strictObject({ id: z.string(), name: z.string() });
 const refreshToken = z
   .string()
   .optional()
-  .describe('For POST /auth/refresh, given to programs; browsers have it as a cookie that no script reads');
+  .describe('For POST /auth/refresh; returned to programs only: browsers get it as an HttpOnly cookie');
 
 /** The tokens of a session. */
 export const Tokens = z.strictObject({
-  token: z.string().describe('For programs: Authorization: Bearer'),
-  expiresAt: z.iso.datetime().describe('Of the token; refresh the session before'),
+  token: z.string().describe('For programs, as Authorization: Bearer'),
+  expiresAt: z.iso.datetime().describe('When the token expires; refresh the session before'),
   refreshToken,
 });
 

@@ -6,7 +6,7 @@ export const discardDeadLetter = defineOperation({
   method: 'DELETE',
   path: '/api/dead-letter/{id}',
   operationId: 'discardDeadLetter',
-  summary: 'Discard one dead letter: it is never replayed',
+  summary: 'Discard a dead letter, so that it is never replayed',
   role: 'admin',
   audit: 'dead-letter.discard',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
@@ -19,7 +19,7 @@ export const discardDeadLetter = defineOperation({
     if (state === 'open')
       await change(async ({ record }) => record({ id, before: { state }, after: { state: 'discarded' } }));
     const { done } = await deadLetters.discard({ tenantId, ids: [id] }, { actor: `${actor.type} ${actor.name}` });
-    if (done === 0) throw new ApiError('CONFLICT', 'this dead letter was replayed or discarded before');
+    if (done === 0) throw new ApiError('CONFLICT', 'this dead letter was already replayed or discarded');
     return {};
   },
 });

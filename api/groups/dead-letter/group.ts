@@ -7,6 +7,6 @@ import { showReplay } from './show-replay.ts';
 
 export const deadLetterGroup = defineGroup({
   name: 'dead-letter',
-  summary: 'Records that could not be processed: read, replay, discard.',
+  summary: 'Payloads that were refused or could not be processed: read, replay, discard.',
   operations: [listDeadLetters, showDeadLetter, replayDeadLetters, showReplay, discardDeadLetter],
 });

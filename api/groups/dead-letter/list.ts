@@ -8,7 +8,7 @@ export const listDeadLetters = defineOperation({
   method: 'GET',
   path: '/api/dead-letter',
   operationId: 'listDeadLetters',
-  summary: 'Payloads that were refused or could not be processed, newest first',
+  summary: 'List dead letters, newest first',
   role: 'admin',
   query: z.strictObject({
     ...filterFields,

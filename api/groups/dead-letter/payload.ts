@@ -20,7 +20,7 @@ async function* recordsFrom(bus: Bus, { partition, offset, chunks }: DeadLetter[
 /** Puts the chunks of a dead letter together again. `PermanentError` (`gone`) when the topic no longer keeps them. */
 export const readPayload = async (bus: Bus, { id, place }: DeadLetter): Promise<Payload> => {
   const gone = (): PermanentError =>
-    new PermanentError('gone', `the bytes of dead letter ${id} are no longer kept on the dead-letter topic`);
+    new PermanentError('gone', `the payload of dead letter ${id} is no longer on the dead-letter topic`);
   const kept = (await bus.offsets(topics.deadLetter.name)).find(({ partition }) => partition === place.partition);
   if (kept === undefined || kept.earliest > place.offset || kept.end <= place.offset) throw gone();
   const chunks: Buffer[] = [];

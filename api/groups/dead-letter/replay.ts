@@ -8,20 +8,20 @@ export const replayDeadLetters = defineOperation({
   method: 'POST',
   path: '/api/dead-letter/replay',
   operationId: 'replayDeadLetters',
-  summary: 'Send open dead letters through again, by ids or filter',
+  summary: 'Replay open dead letters, by ids or filter',
   role: 'admin',
   audit: 'dead-letter-replay.start',
   body: z.strictObject({
     ...filterFields,
     ids: z.array(z.string().min(1).max(128)).min(1).max(1000).optional(),
-    all: z.boolean().default(false).describe('Needed to replay everything that is open'),
+    all: z.boolean().default(false).describe('Required to replay all open dead letters'),
     dryRun: z.boolean().default(false),
   }),
   response: ReplayView,
   async handler({ caller, body, change }, { replayJobs, clock }) {
     const { dryRun, all, from, to, ...filter } = body;
     const restricted = [from, to, ...Object.values(filter)].some((value) => value !== undefined);
-    if (!restricted && !all) throw invalid('ids', 'name ids or a filter, or all: true for everything that is open');
+    if (!restricted && !all) throw invalid('ids', 'is required, unless a filter or all: true is given');
     const now = clock.now();
     const range = { fromMs: millisecondsOf('from', from, now), toMs: millisecondsOf('to', to, now) };
     const job = await replayJobs.start(

@@ -7,7 +7,7 @@ export const showReplay = defineOperation({
   method: 'GET',
   path: '/api/dead-letter/replays/{id}',
   operationId: 'getDeadLetterReplay',
-  summary: 'A replay’s progress and result',
+  summary: 'Get the progress and result of a replay',
   role: 'admin',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   response: ReplayView,

@@ -9,16 +9,20 @@ export const showDeadLetter = defineOperation({
   method: 'GET',
   path: '/api/dead-letter/{id}',
   operationId: 'getDeadLetter',
-  summary: 'One dead letter, with its bytes and what is wrong where',
+  summary: 'Get a dead letter, with its payload and the error',
   role: 'admin',
   audit: 'dead-letter.read',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   response: DeadLetterView.extend({
     contentType: z.string(),
     contentEncoding: z.string(),
-    format: z.string().describe('How a replay reads the bytes, for example loki-json; empty where a consumer gave up'),
-    payload: z.string().nullable().describe('Base64 of the bytes as received; null when they are no longer kept'),
-    truncated: z.boolean().describe(`The payload is larger than the ${maxShownBytes} bytes shown`),
+    format: z
+      .string()
+      .describe(
+        'Format in which a replay reads the payload, for example loki-json; empty if a consumer could not process it',
+      ),
+    payload: z.string().nullable().describe('Base64 of the payload as received; null if it is no longer stored'),
+    truncated: z.boolean().describe(`Whether the payload is larger than the ${maxShownBytes} bytes shown`),
   }),
   async handler({ caller, params }, { deadLetters }) {
     const found = await deadLetters.show(params.id, caller.tenantId);

@@ -7,7 +7,7 @@ import { revokeLicenseKey } from './revoke.ts';
 
 export const licenseKeysGroup = defineGroup({
   name: 'license-keys',
-  summary: 'The keys with which telemetry is sent.',
+  summary: 'The license keys with which telemetry is sent.',
   resources: [licenseKeyResource],
   operations: [mintLicenseKey, rotateLicenseKey, revokeLicenseKey],
   collections: [licenseKeyUses],

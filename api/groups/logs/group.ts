@@ -4,7 +4,7 @@ import { showLog } from './show.ts';
 
 export const logsGroup = defineGroup({
   name: 'logs',
-  summary: 'Log records: search, figures, fields and patterns.',
+  summary: 'Log records: search, statistics, fields and patterns.',
   operations: [listLogs, showLog],
   planned: [
     ['GET /api/logs/histogram', 'viewer', 'counts per interval, split by severity or any field'],

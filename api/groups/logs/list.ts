@@ -14,7 +14,7 @@ export const listLogs = defineOperation({
   method: 'GET',
   path: '/api/logs',
   operationId: 'listLogs',
-  summary: 'Log records of a time range, newest first',
+  summary: 'List log records of a time range, newest first',
   role: 'viewer',
   entitlement: 'logs',
   cache: briefly,
@@ -22,7 +22,7 @@ export const listLogs = defineOperation({
     ...rangeParameters,
     ...serviceParameter,
     ...scopeParameters,
-    search: z.string().max(1024).optional().describe('Words that must all occur in the body, whatever their case'),
+    search: z.string().max(1024).optional().describe('Words that must all occur in the body, case-insensitive'),
   }),
   response: z.strictObject({ items: z.array(LogRecord), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, { columns, clock }) {

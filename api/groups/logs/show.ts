@@ -7,7 +7,7 @@ export const showLog = defineOperation({
   method: 'GET',
   path: '/api/logs/{id}',
   operationId: 'getLog',
-  summary: 'One log record',
+  summary: 'Get a log record',
   role: 'viewer',
   entitlement: 'logs',
   params: z.strictObject({ id: z.string().min(1).max(128) }),

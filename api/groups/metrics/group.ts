@@ -3,7 +3,7 @@ import { listMetrics } from './list.ts';
 
 export const metricsGroup = defineGroup({
   name: 'metrics',
-  summary: 'Metrics: what there is, their series and labels.',
+  summary: 'Metrics: their names, series and labels.',
   entitlement: 'metrics',
   operations: [listMetrics],
   planned: [

@@ -13,7 +13,9 @@ const hourNs = 3_600_000_000_000n;
 /** A metric as the catalogue shows it. */
 const Metric = z.strictObject({
   name: z.string(),
-  type: z.string().describe('gauge, sum, histogram, exponential_histogram, summary, or what Prometheus’ metadata says'),
+  type: z
+    .string()
+    .describe('gauge, sum, histogram, exponential_histogram, summary, or the type in Prometheus metadata'),
   unit: z.string(),
   description: z.string(),
   temporality: z.enum(['unspecified', 'delta', 'cumulative']),
@@ -23,7 +25,7 @@ const Metric = z.strictObject({
   seriesCount: z.int(),
   firstSeen: z.string(),
   lastSeen: z.string(),
-  series: z.array(Series).optional().describe('With `name`: series with their points in the range'),
+  series: z.array(Series).optional().describe('With `name`: its series with their points in the range'),
 });
 
 const Query = z.strictObject({
@@ -31,14 +33,14 @@ const Query = z.strictObject({
   ...serviceParameter,
   ...scopeParameters,
   search: z.string().max(1024).optional().describe('Words that must all occur in the name or the description'),
-  name: z.string().max(512).optional().describe('One metric by its name, with its series and their points'),
+  name: z.string().max(512).optional().describe('Name of one metric, to get its series and points'),
 });
 
 export const listMetrics = defineOperation({
   method: 'GET',
   path: '/api/metrics',
   operationId: 'listMetrics',
-  summary: 'Metrics seen in a time range, by name; the points of one with `name`',
+  summary: 'List metrics of a time range by name; with `name`, the points of one metric',
   role: 'viewer',
   cache: briefly,
   query: Query,

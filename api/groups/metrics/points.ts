@@ -13,10 +13,10 @@ const Buckets = z.strictObject({ offset: z.int(), bucketCounts: z.array(Count) }
 /** A data point as answers carry it. */
 export const Point = z.strictObject({
   timestamp: z.string(),
-  startTimestamp: z.string().nullable().describe('Since when it counts, where the sender said so'),
-  flags: z.int().describe('As OTLP has them; 1: there is no recorded value'),
-  value: Value.optional().describe('Of a gauge, sum or sample; an integer beyond 2^53 is a string'),
-  count: Count.optional().describe('Of a histogram or summary'),
+  startTimestamp: z.string().nullable().describe('Start of the counting period, if the sender gave one'),
+  flags: z.int().describe('OTLP flags; 1: no recorded value'),
+  value: Value.optional().describe('For a gauge, sum or sample; an integer beyond 2^53 is a string'),
+  count: Count.optional().describe('For a histogram or summary'),
   sum: Value.nullable().optional(),
   min: Value.nullable().optional(),
   max: Value.nullable().optional(),
@@ -31,7 +31,7 @@ export const Point = z.strictObject({
       negative: Buckets,
     })
     .optional()
-    .describe('Buckets of an exponential histogram, as OTLP has them'),
+    .describe('Buckets of an exponential histogram, as in OTLP'),
   quantiles: z.array(z.strictObject({ quantile: Value, value: Value })).optional(),
 });
 export type Point = z.output<typeof Point>;

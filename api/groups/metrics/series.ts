@@ -15,15 +15,15 @@ import { Exemplar, Point, pointOf, readExemplars, readPoints } from './points.ts
 /** One time series with its newest points in the range. */
 export const Series = z.strictObject({
   id: z.string(),
-  type: z.string().describe('Of this series: senders may differ'),
+  type: z.string().describe('Type of this series; senders may differ'),
   unit: z.string(),
   service: z.string(),
   labels: Attributes,
-  metadata: Attributes.describe('What the sender says of the metric besides; no part of its identity'),
+  metadata: Attributes.describe('Metadata of the metric; not part of its identity'),
   ...resourceFields,
   scope: InstrumentationScope,
   points: z.array(Point),
-  truncated: z.boolean().describe('There are more points in the range'),
+  truncated: z.boolean().describe('Whether there are more points in the range'),
   exemplars: z.array(Exemplar).describe('The newest 100 in the range, oldest first'),
 });
 type Series = z.output<typeof Series>;

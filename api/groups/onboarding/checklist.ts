@@ -11,16 +11,19 @@ const Step = z.strictObject({
   id: z.enum(onboardingSteps),
   title: z.string(),
   done: z.boolean(),
-  doneAt: z.iso.datetime().nullable().describe('When it first was; null when it is not, or when nobody knows'),
+  doneAt: z.iso
+    .datetime()
+    .nullable()
+    .describe('When the step was first done; null if it is not done or the time is unknown'),
   dismissed: z.boolean(),
-  next: z.string().describe('What to do, for people'),
-  operation: z.string().nullable().describe('The operation that does it, as method and path'),
+  next: z.string().describe('What to do next, as text'),
+  operation: z.string().nullable().describe('The operation that does the step, as method and path'),
 });
 
 export const Checklist = z.strictObject({
   steps: z.array(Step),
   dismissed: z.array(z.enum(onboardingSteps)),
-  complete: z.boolean().describe('Every step is done or dismissed'),
+  complete: z.boolean().describe('Whether every step is done or dismissed'),
 });
 
 interface StepText {
@@ -32,12 +35,12 @@ interface StepText {
 const texts: Readonly<Record<OnboardingStep, StepText>> = {
   'create-key': {
     title: 'Create a license key',
-    next: 'Mint a key; it is shown once. Senders present it as X-License-Key.',
+    next: 'Create a license key; it is shown once. Senders send it as X-License-Key.',
     operation: 'POST /api/license-keys',
   },
   'send-logs': {
     title: 'Send the first log',
-    next: 'Take a snippet for your language or collector; when nothing arrives, ask the doctor why.',
+    next: 'Copy a snippet for your language or collector; if no data arrives, run the doctor to find out why.',
     operation: 'GET /api/onboarding/snippets',
   },
   'send-metrics': {
@@ -47,22 +50,22 @@ const texts: Readonly<Record<OnboardingStep, StepText>> = {
   },
   'send-traces': {
     title: 'Send the first trace',
-    next: 'Auto-instrumentation of your language sends traces without a change to your code.',
+    next: 'Auto-instrumentation for your language sends traces without code changes.',
     operation: 'GET /api/onboarding/snippets',
   },
   'create-dashboard': {
-    title: 'Make a dashboard',
-    next: 'Begin with a template, or with the queries that you ask most.',
+    title: 'Create a dashboard',
+    next: 'Start with a template, or with the queries that you use most.',
     operation: 'POST /api/dashboards',
   },
   'create-alert': {
-    title: 'Make an alert rule',
-    next: 'Choose what must wake somebody up, and whom.',
+    title: 'Create an alert rule',
+    next: 'Choose what triggers an alert and who gets it.',
     operation: 'POST /api/alerts/rules',
   },
   'invite-teammate': {
     title: 'Invite a teammate',
-    next: 'Invite by e-mail, with the role that they need.',
+    next: 'Invite users by e-mail, with the role that they need.',
     operation: 'POST /api/users/invitations',
   },
 };

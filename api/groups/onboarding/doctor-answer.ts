@@ -6,28 +6,28 @@ type Said = readonly [code: FindingCode, message: string, action: string];
 
 const otherKey: Said = [
   'other-key-sent',
-  'this key is good, so a sender that is answered “unauthenticated” presents another key, or none',
-  'check the header: X-License-Key (gRPC: x-license-key in lower case), and that nothing on the way removes it; X-License-Key wins over Authorization',
+  'this key is valid, so a sender that gets “unauthenticated” sends a different key, or none',
+  'check the header X-License-Key (gRPC: x-license-key in lower case), and that no proxy removes it; X-License-Key takes precedence over Authorization',
 ];
 const limited: Said = [
   'rate-limited',
-  'the sender went over a limit of requests or of the day’s volume',
-  'let it batch and wait as Retry-After says; the limits are the key’s and the plan’s',
+  'the sender exceeded a limit of requests or of the daily volume',
+  'let the sender batch, and wait as long as Retry-After says; the limits are those of the key and of the plan',
 ];
 const nothingThere: Said = [
   'wrong-endpoint',
-  'there is nothing at the address that the sender used',
+  'no receiver serves the URL that the sender used',
   'compare the endpoint with GET /api/onboarding/snippets',
 ];
 const refused: Said = [
   'refused-payload',
-  'the body was refused as malformed; it is kept as a dead letter, with the reason',
+  'the body was refused as malformed; it is stored as a dead letter, with the reason',
   'read the reason below, or under GET /api/dead-letter',
 ];
 const away: Said = [
   'unavailable',
-  'the receiver could not take the request at that moment; nothing was lost that was not acknowledged',
-  'let the sender try again; when it lasts, see /readyz',
+  'the receiver was temporarily unable to accept the request; acknowledged data is not lost',
+  'let the sender retry; if it persists, check /readyz',
 ];
 
 const httpStatuses: Readonly<Record<number, Said>> = {
@@ -37,16 +37,16 @@ const httpStatuses: Readonly<Record<number, Said>> = {
   405: [
     'wrong-protocol',
     'telemetry is sent with POST',
-    'check which program asked; opening the address in a browser cannot work',
+    'check which program sent the request; opening the URL in a browser does not work',
   ],
   413: [
     'too-large',
-    'the body was larger than the cap: 50 MB for OTLP, 20 MB for remote-write',
+    'the body was too large; the maximum is 50 MB for OTLP and 20 MB for remote-write',
     'send smaller batches',
   ],
   415: [
     'wrong-content-type',
-    'Content-Type or Content-Encoding is none that is taken here',
+    'Content-Type or Content-Encoding is not supported',
     'OTLP: application/x-protobuf or application/json with gzip, deflate, zstd or no encoding; remote-write: snappy',
   ],
   429: limited,
@@ -66,8 +66,8 @@ const messages: readonly (readonly [RegExp, Said])[] = [
     /wrong version number|SSL routines|tls: first record|packet length too long|EPROTO/i,
     [
       'wrong-endpoint',
-      'one side speaks TLS and the other does not',
-      'check http:// against https://, and “insecure” of the gRPC exporter',
+      'one side uses TLS and the other does not',
+      'check http:// or https:// in the endpoint, and “insecure” of the gRPC exporter',
     ],
   ],
   [
@@ -75,34 +75,34 @@ const messages: readonly (readonly [RegExp, Said])[] = [
     [
       'unreachable',
       'the sender does not trust the certificate',
-      'give the sender the authority’s certificate, or a certificate that it trusts',
+      'configure the sender with the certificate of the authority, or use a certificate that it trusts',
     ],
   ],
   [
     /HTTP\/1\.x|malformed HTTP response|http2|frame (?:too large|header)|preface|Parse Error|HTTP\/0\.9|expected HTTP/i,
     [
       'wrong-protocol',
-      'one side speaks gRPC and the other HTTP',
+      'one side uses gRPC and the other HTTP',
       'OTLP over gRPC and over HTTP have different ports: see GET /api/onboarding/snippets',
     ],
   ],
   [
     /ENOTFOUND|EAI_AGAIN|no such host|name resolution|getaddrinfo/i,
-    ['unreachable', 'the sender cannot resolve the host’s name', 'check the name, and the DNS of the sender’s network'],
+    ['unreachable', 'the sender cannot resolve the host name', 'check the name and the DNS of the sender’s network'],
   ],
   [
     /ECONNREFUSED|connection refused/i,
     [
       'unreachable',
-      'nothing listens at this address, as seen from the sender',
-      'by default all ports are bound to loopback: set OIQ_HTTP_ADDRESS, OIQ_OTLP_GRPC_ADDRESS, OIQ_OTLP_HTTP_ADDRESS; within a container localhost is the container',
+      'the sender’s connection was refused: nothing listens at this address',
+      'by default all ports listen on loopback only: set OIQ_HTTP_ADDRESS, OIQ_OTLP_GRPC_ADDRESS, OIQ_OTLP_HTTP_ADDRESS; inside a container, localhost is the container itself',
     ],
   ],
   [
     /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|timed? ?out|deadline exceeded|no route/i,
     [
       'unreachable',
-      'the sender’s packets get no answer',
+      'the sender’s packets get no response',
       'check firewalls, security groups and proxies between the sender and here',
     ],
   ],

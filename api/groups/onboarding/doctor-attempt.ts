@@ -39,27 +39,27 @@ const mixed = (message: string, action: string): Finding => problem('wrong-proto
 export const endpointFinding = ({ endpoint, protocol, signal }: Attempt, ours: Endpoints): Finding | undefined => {
   if (endpoint === undefined) return undefined;
   const place = placeOf(endpoint);
-  if (place === undefined) return wrong(`${endpoint} is no address`, `use ${ours.otlpHttp}`);
+  if (place === undefined) return wrong(`${endpoint} is not a URL`, `use ${ours.otlpHttp}`);
   const main = new URL(ours.otlpHttp);
   if (place.url.protocol === 'https:' && main.protocol === 'http:')
-    return wrong('this installation answers without TLS at this address', `use http:// instead: ${ours.otlpHttp}`);
+    return wrong('this installation does not use TLS at this address', `use http:// instead: ${ours.otlpHttp}`);
   const grpcPort = portOf(new URL(ours.otlpGrpc));
   const remoteWritePath = new URL(ours.remoteWrite).pathname;
   const spoken = protocol ?? protocolAt(place, grpcPort, remoteWritePath);
   if (spoken === 'otlp-grpc') return grpcFinding(place, grpcPort, ours);
   if (place.port === grpcPort)
     return mixed(
-      `port ${grpcPort} speaks gRPC, and this sender HTTP`,
+      `port ${grpcPort} expects gRPC, but the sender uses HTTP`,
       spoken === 'otlp-http'
         ? `use ${ours.otlpHttp}, or set OTEL_EXPORTER_OTLP_PROTOCOL=grpc`
         : `use ${ours.remoteWrite}`,
     );
   if (spoken === 'remote-write') {
     if (place.path === remoteWritePath) return undefined;
-    return wrong(`remote-write is not taken at ${place.path || '/'}`, `use ${ours.remoteWrite}`);
+    return wrong(`${place.path || '/'} does not accept remote-write`, `use ${ours.remoteWrite}`);
   }
   if (place.path === remoteWritePath)
-    return mixed('this path takes Prometheus’ remote-write, and not OTLP', `use ${ours.otlpHttp}`);
+    return mixed('this path accepts Prometheus remote-write, not OTLP', `use ${ours.otlpHttp}`);
   return httpFinding(place, signal, ours);
 };
 
@@ -71,30 +71,29 @@ const protocolAt = ({ port, path }: Place, grpcPort: string, remoteWritePath: st
 const grpcFinding = ({ port, path }: Place, grpcPort: string, ours: Endpoints): Finding | undefined => {
   if (port !== grpcPort)
     return mixed(
-      `port ${port} speaks HTTP, and this sender gRPC`,
+      `port ${port} expects HTTP, but the sender uses gRPC`,
       `use ${ours.otlpGrpc}, or set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf`,
     );
-  if (path !== '') return wrong('gRPC takes an address without a path', `use ${ours.otlpGrpc}`);
+  if (path !== '') return wrong('a gRPC endpoint has no path', `use ${ours.otlpGrpc}`);
   return undefined;
 };
 
 const httpFinding = ({ port, path }: Place, signal: Signal | undefined, ours: Endpoints): Finding | undefined => {
   if (/\/v1\/\w+\/v1\/\w+$/.test(path))
     return wrong(
-      'the signal’s path is there twice: the sender appends /v1/logs, /v1/metrics and /v1/traces itself',
-      `give it ${ours.otlpHttp} without the signal’s path`,
+      'the path of the signal appears twice: the sender appends /v1/logs, /v1/metrics or /v1/traces itself',
+      `configure ${ours.otlpHttp} without the path of the signal`,
     );
   const isBare = port === portOf(new URL(ours.otlpHttpBare)) && ours.otlpHttpBare !== new URL(ours.otlpHttp).origin;
   const root = isBare ? '' : new URL(ours.otlpHttp).pathname;
   const use = isBare ? ours.otlpHttpBare : ours.otlpHttp;
   if (!isBare && path !== root && !path.startsWith(`${root}/`))
     return wrong('the path lacks /otlp: without it the request reaches the dashboard', `use ${use}`);
-  if (isBare && path.startsWith('/otlp')) return wrong(`port ${port} takes OTLP without /otlp`, `use ${use}`);
+  if (isBare && path.startsWith('/otlp')) return wrong(`port ${port} accepts OTLP without /otlp`, `use ${use}`);
   const rest = path.slice(root.length);
   if (rest === '') return undefined;
   const named = /^\/v1\/(logs|metrics|traces)$/.exec(rest)?.[1];
-  if (named === undefined)
-    return wrong(`there is no OTLP path ${path}`, `use ${use}/v1/logs, /v1/metrics or /v1/traces`);
+  if (named === undefined) return wrong(`${path} is not an OTLP path`, `use ${use}/v1/logs, /v1/metrics or /v1/traces`);
   if (signal !== undefined && named !== signal)
     return wrong(`${signal} were sent to the path of ${named}`, `use ${use}/v1/${signal}`);
   return undefined;

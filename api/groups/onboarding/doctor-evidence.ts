@@ -19,12 +19,12 @@ export const evidenceFindings = (
 const refusals: Readonly<Record<string, readonly [FindingCode, string, string]>> = {
   address: [
     'blocked-address',
-    'because the key may not be used from there',
+    'because the key may not be used from that address',
     'add the sender’s network to the key’s allowed networks; behind a proxy, check OIQ_TRUSTED_PROXIES',
   ],
   signal: [
     'signal-not-on-key',
-    'because the key or the plan does not allow the signal that it sent',
+    'because the key or the plan does not allow the signal',
     'add the signal to the key, change the plan, or send other signals',
   ],
 };
@@ -46,7 +46,7 @@ const quotaFindings = ({ quotas }: Evidence, signal: Signal | undefined): Findin
     .map(({ window, scope, rejectBytes, setBy, resetsAt }) =>
       problem(
         'over-quota',
-        `the ${setBy}’s ${rejectBytes} bytes a ${window}${scope === 'total' ? '' : ` of ${scope}`} are used up`,
+        `the limit of the ${setBy}, ${rejectBytes} bytes per ${window}${scope === 'total' ? '' : ` of ${scope}`}, is used up`,
         `wait until ${resetsAt}, send less, or raise the ${setBy}`,
       ),
     );
@@ -54,19 +54,19 @@ const quotaFindings = ({ quotas }: Evidence, signal: Signal | undefined): Findin
 const rejections: Readonly<Record<string, readonly [FindingCode, string]>> = {
   'rate-limited': [
     'rate-limited',
-    'let the sender batch, and wait as Retry-After says; the limits are the key’s and the plan’s',
+    'let the sender batch, and wait as long as Retry-After says; the limits are those of the key and of the plan',
   ],
   quota: ['over-quota', 'send less, or raise the quota; see GET /api/usage/quotas'],
-  'too-large': ['too-large', 'send smaller batches: 50 MB for OTLP and 20 MB for remote-write are the most'],
+  'too-large': ['too-large', 'send smaller batches: the maximum is 50 MB for OTLP and 20 MB for remote-write'],
   'unsupported-encoding': [
     'wrong-content-type',
-    'OTLP takes gzip, deflate, zstd or no encoding; remote-write takes snappy',
+    'OTLP accepts gzip, deflate, zstd or no encoding; remote-write accepts snappy',
   ],
   'unsupported-type': [
     'wrong-content-type',
     'Content-Type must be application/x-protobuf, or application/json for OTLP',
   ],
-  unavailable: ['unavailable', 'let the sender try again; when it lasts, see /readyz'],
+  unavailable: ['unavailable', 'let the sender retry; if it persists, check /readyz'],
 };
 
 /** What the ledger counts as not taken, of this hour and the one before. */
@@ -76,7 +76,7 @@ const rejectedFindings = ({ rejected }: Evidence): Finding[] =>
     if (code === undefined || action === undefined) return [];
     return problem(
       code,
-      `${requests} requests with this key were not taken within the last two hours: ${reason}`,
+      `${requests} requests with this key were rejected within the last two hours: ${reason}`,
       action,
     );
   });
@@ -90,23 +90,23 @@ const refusedFinding = (letters: readonly DeadLetter[], landed: Landed): Finding
   const where = newest.position === null ? '' : ` at byte ${newest.position}`;
   return say(
     'refused-payload',
-    `a body of ${newest.signal} was refused at ${newest.receivedAt}: ${newest.message}${where} (${newest.reason})`,
+    `a body with ${newest.signal} was refused at ${newest.receivedAt}: ${newest.message}${where} (${newest.reason})`,
     actionOf(newest.reason),
   );
 };
 
 const actions: Readonly<Record<string, string>> = {
   'too-large': 'send smaller batches',
-  'record-too-large': 'one record is larger than a message may be: shorten its body or attributes',
-  'too-deep': 'nest attribute values less deeply',
-  'bad-encoding': 'Content-Encoding must name how the body is compressed, and the whole of it must be compressed so',
-  'bad-id': 'trace ids have 16 bytes and span ids 8',
-  'bad-labels': 'label names must be valid, sorted and there once',
+  'record-too-large': 'one record is larger than the maximum message size: shorten its body or attributes',
+  'too-deep': 'reduce the nesting of attribute values',
+  'bad-encoding': 'Content-Encoding must name the compression of the body, and the whole body must use it',
+  'bad-id': 'trace ids must have 16 bytes and span ids 8',
+  'bad-labels': 'label names must be valid, sorted and unique',
 };
 
 const actionOf = (reason: string): string =>
   actions[reason] ??
-  'check that Content-Type says what the body is (protobuf or JSON of OTLP), and that nothing on the way changes it';
+  'check that Content-Type matches the body (OTLP protobuf or JSON), and that no proxy changes the body';
 
 /** How long what was taken may need until it can be read. */
 const landingMs = 60_000;
@@ -125,33 +125,36 @@ const arrivalFinding = (
 ): Finding => {
   const taken = newestOf(use?.lastSeen ?? {}, signal);
   const newest = newestOf(landed, signal);
-  const what = signal === undefined ? 'something' : `something of ${signal}`;
+  const what = signal ?? 'data';
   if (taken === '')
     return hint(
       'nothing-arrived',
       newest === ''
-        ? `nothing${signal === undefined ? '' : ` of ${signal}`} was taken with this key, as far as is known a minute later`
-        : `nothing${signal === undefined ? '' : ` of ${signal}`} was taken with this key; what its project has came with another one`,
-      'say what was tried (endpoint, protocol, status, the error that the sender logs), and the doctor can tell more',
+        ? `no ${signal ?? 'data'} arrived with this key, as of a minute ago`
+        : `no ${signal ?? 'data'} arrived with this key; the data of its project came with another key`,
+      'pass what was tried (endpoint, protocol, status, the error that the sender logs) for a more precise diagnosis',
     );
   if (newest !== '' && Date.parse(newest) >= Date.parse(taken) - landingMs)
-    return good('working', `${what} was taken with this key at ${taken}, and what arrived until ${newest} can be read`);
+    return good(
+      'working',
+      `${what} arrived with this key at ${taken}; everything received until ${newest} can be read`,
+    );
   if (nowMs - Date.parse(taken) < landingMs)
     return hint(
       'not-indexed-yet',
-      `${what} was taken with this key at ${taken} and cannot be read yet`,
-      'wait: what was taken can be read within seconds',
+      `${what} arrived with this key at ${taken} and cannot be read yet`,
+      'wait: data can be read within seconds of its arrival',
     );
   if (nowMs - Date.parse(taken) > dayMs)
     return hint(
       'nothing-arrived',
-      `${what} was taken with this key at ${taken}, and nothing since`,
-      'see whether the sender still runs',
+      `${what} arrived with this key at ${taken}, and none since`,
+      'check whether the sender is still running',
     );
   return problem(
     'not-indexed-yet',
-    `${what} was taken with this key at ${taken} and has not landed`,
-    'it is safe on the bus: see oiq_consumer_lag of the sinks under /metrics, and their log',
+    `${what} arrived with this key at ${taken} and is not stored in ClickHouse yet`,
+    'it is safe on the bus: check oiq_consumer_lag_messages of the sinks under /metrics, and their logs',
   );
 };
 

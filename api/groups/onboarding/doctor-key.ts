@@ -12,14 +12,14 @@ export const textFinding = (text: string): Finding | undefined => {
   if (text.startsWith('oiq_sa_'))
     return problem(
       'wrong-credential',
-      'this is an API token of a service account: it reads and changes configuration, and sends no telemetry',
-      'mint a license key and give the sender that one',
+      'this is an API token of a service account: it is for the management API, not for sending telemetry',
+      'create a license key and configure the sender with it',
     );
   if (/^eyJ[\w-]*\.[\w-]+\.[\w-]*$/.test(text))
     return problem(
       'wrong-credential',
-      'this is a session token: it belongs to a person who signed in, and sends no telemetry',
-      'mint a license key and give the sender that one',
+      'this is a session token of a signed-in user: it is for the management API, not for sending telemetry',
+      'create a license key and configure the sender with it',
     );
   if (isWellFormed(text)) return undefined;
   const bare = text
@@ -29,26 +29,26 @@ export const textFinding = (text: string): Finding | undefined => {
   if (bare !== text && isWellFormed(bare))
     return problem(
       'malformed-key',
-      'there is something around the key: blanks, quotes, or the header’s name',
-      `send exactly the ${bare.length} characters that begin with ${prefix}`,
+      'there are extra characters around the key: blanks, quotes, or the name of the header',
+      `send exactly the ${bare.length} characters that start with ${prefix}`,
     );
   if (!bare.startsWith(prefix))
     return problem(
       'malformed-key',
-      `license keys begin with ${prefix}`,
-      'paste the key as it was shown when it was made',
+      `license keys start with ${prefix}`,
+      'paste the key as it was shown when it was created',
     );
   return problem(
     'malformed-key',
-    `its checksum does not match: a character is missing, added or mistaken (${bare.length} of 43 characters)`,
-    'copy the whole key again from where it was kept; when it is lost, mint or rotate one',
+    `the key’s checksum does not match: a character is missing, added or wrong (${bare.length} of 43 characters)`,
+    'copy the whole key again from where you stored it; if it is lost, create or rotate one',
   );
 };
 
 export const unknownKey = problem(
   'unknown-key',
-  'it is spelled like a license key, but this organization has no such key',
-  'check that it is a key of this organization and this installation; when in doubt, mint a new one',
+  'it has the format of a license key, but this organization has no such key',
+  'check that it is a key of this organization and this installation; if in doubt, create a new one',
 );
 
 /** What the key itself, and the plan behind it, keep out. `hash` is of the secret that was pasted. */
@@ -60,11 +60,15 @@ export const keyFindings = (
   const findings: Finding[] = [];
   if (key.revokedAt)
     findings.push(
-      problem('revoked-key', `this key was revoked at ${key.revokedAt}`, 'give the sender another key of the project'),
+      problem(
+        'revoked-key',
+        `this key was revoked at ${key.revokedAt}`,
+        'configure the sender with another key of the project',
+      ),
     );
   if (key.expiresAt && Date.parse(key.expiresAt) <= nowMs)
     findings.push(
-      problem('expired-key', `this key expired at ${key.expiresAt}`, 'rotate it, or mint one that expires later'),
+      problem('expired-key', `this key expired at ${key.expiresAt}`, 'rotate it, or create one that expires later'),
     );
   const rotated = key.previous?.find((one) => one.hash === hash);
   if (rotated !== undefined) findings.push(rotatedFinding(rotated, nowMs));
@@ -91,7 +95,7 @@ const rotatedFinding = (
   { rotatedAt, validUntil }: { readonly rotatedAt: string; readonly validUntil: string },
   nowMs: number,
 ): Finding => {
-  const action = 'give the sender the new one that was shown when it was rotated';
+  const action = 'configure the sender with the new key that was shown when it was rotated';
   return Date.parse(validUntil) <= nowMs
     ? problem('rotated-key', `this key was rotated at ${rotatedAt} and worked until ${validUntil}`, action)
     : hint('rotated-key', `this key was rotated at ${rotatedAt} and works until ${validUntil}`, action);
@@ -104,15 +108,15 @@ const addressFindings = (allowed: readonly string[], source: string | undefined)
     return [
       hint(
         'address-restricted',
-        `this key is taken from ${networks} only`,
-        'say as “source” from which address the sender reaches us, as seen from here (behind NAT it is the gateway’s)',
+        `this key is accepted from ${networks} only`,
+        'set “source” to the IP address of the sender as OIQ sees it (behind NAT, the address of the gateway)',
       ),
     ];
   if (networksOf(allowed).contains(source)) return [];
   return [
     problem(
       'blocked-address',
-      `this key is taken from ${networks} only, and ${source} is not among them`,
+      `this key is accepted from ${networks} only, which does not include ${source}`,
       'add the sender’s network to the key’s allowed networks; behind a proxy, check OIQ_TRUSTED_PROXIES',
     ),
   ];

@@ -16,13 +16,13 @@ export const askDoctor = defineOperation({
   method: 'POST',
   path: '/api/onboarding/doctor',
   operationId: 'askOnboardingDoctor',
-  summary: 'Why nothing arrives: what became of what a license key sent, and what to do',
+  summary: 'Diagnose why no data arrives: what happened to the data sent with a license key, and what to do',
   role: 'admin',
-  unaudited: 'it changes nothing, and the key that is pasted must be kept nowhere',
+  unaudited: 'it changes nothing, and the pasted key must not be stored',
   maxBodyBytes: 16 * 1024,
   body: z.strictObject({
-    key: z.string().min(1).max(512).describe('The license key that the sender has; it is kept nowhere'),
-    endpoint: z.string().min(1).max(2048).optional().describe('As it was given to the sender'),
+    key: z.string().min(1).max(512).describe('License key of the sender; it is not stored'),
+    endpoint: z.string().min(1).max(2048).optional().describe('Endpoint as configured in the sender'),
     protocol: z.enum(protocols).optional(),
     signal: z.enum(signals).optional(),
     status: z
@@ -30,9 +30,9 @@ export const askDoctor = defineOperation({
       .min(0)
       .max(599)
       .optional()
-      .describe('What the sender was answered: HTTP status or gRPC code (0–16)'),
-    error: z.string().max(2048).optional().describe('What the sender logged'),
-    source: z.union([z.ipv4(), z.ipv6()]).optional().describe('Address from which the sender reaches us'),
+      .describe('Response that the sender got: HTTP status or gRPC code (0–16)'),
+    error: z.string().max(2048).optional().describe('Error message that the sender logged'),
+    source: z.union([z.ipv4(), z.ipv6()]).optional().describe('IP address of the sender'),
   }),
   response: z.strictObject({
     verdict: z.enum(findingCodes),
@@ -44,15 +44,17 @@ export const askDoctor = defineOperation({
         prefix: z.string(),
         projectId: z.string(),
         signals: z.array(z.enum(signals)),
-        lastUsedAt: Time.describe('At most a minute behind'),
-        lastRefusal: LicenseKeyUse.shape.lastRefusal.describe('The last request with it that was refused unread'),
+        lastUsedAt: Time.describe('At most a minute old'),
+        lastRefusal: LicenseKeyUse.shape.lastRefusal.describe(
+          'The last request with the key that was refused before its body was read',
+        ),
       })
       .nullable()
-      .describe('Null where it is none of this organization’s keys'),
+      .describe('Null if it is not a key of this organization'),
     landed: z
       .strictObject({ logs: Time, metrics: Time, traces: Time })
       .nullable()
-      .describe('When records of the key’s project last landed, within a day'),
+      .describe('When records of the key’s project were last stored, within the last day'),
     refused: z.array(
       z.strictObject({
         id: z.string(),

@@ -32,9 +32,9 @@ export const Finding = z.strictObject({
   code: z.enum(findingCodes),
   level: z
     .enum(['problem', 'hint', 'good'])
-    .describe('A problem keeps telemetry out; a hint may; good says that it works'),
+    .describe('problem: telemetry is not received; hint: a possible problem; good: it works'),
   message: z.string(),
-  action: z.string().describe('What to do; empty where there is nothing to do'),
+  action: z.string().describe('What to do; empty if there is nothing to do'),
 });
 export type Finding = z.output<typeof Finding>;
 

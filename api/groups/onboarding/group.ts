@@ -7,7 +7,7 @@ import { listSnippets } from './snippets.ts';
 
 export const onboardingGroup = defineGroup({
   name: 'onboarding',
-  summary: 'The checklist of a new organization, ready-made configuration, and why telemetry does not arrive.',
+  summary: 'Checklist for new organizations, ready-made configuration, and diagnosis of missing telemetry.',
   operations: [showOnboarding, dismissOnboardingSteps, askDoctor, listSnippets],
   collections: [onboardingStates],
 });

@@ -5,7 +5,7 @@ export const showOnboarding = defineOperation({
   method: 'GET',
   path: '/api/onboarding',
   operationId: 'getOnboarding',
-  summary: 'Get Started checklist: each step’s state, derived from what really happened',
+  summary: 'Get the Get Started checklist; the state of each step is derived from what happened',
   role: 'viewer',
   response: Checklist,
   handler: ({ caller }, ports) => checklistOf(caller, ports),

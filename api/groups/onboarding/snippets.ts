@@ -12,11 +12,11 @@ export const listSnippets = defineOperation({
   method: 'GET',
   path: '/api/onboarding/snippets',
   operationId: 'listOnboardingSnippets',
-  summary: 'Instrumentation to paste, per language and collector, with this installation’s endpoints',
+  summary: 'Get configuration snippets per language and collector, with this installation’s endpoints',
   role: 'viewer',
   query: z.strictObject({
-    id: z.string().max(64).optional().describe('Only this one, for example node'),
-    signal: z.enum(signals).optional().describe('Only those that send it'),
+    id: z.string().max(64).optional().describe('Id of one snippet, for example node'),
+    signal: z.enum(signals).optional().describe('Only snippets that send this signal'),
   }),
   response: z.strictObject({
     items: z.array(
@@ -35,7 +35,7 @@ export const listSnippets = defineOperation({
       otlpHttpBare: z.string(),
       remoteWrite: z.string(),
     }),
-    keyPlaceholder: z.string().describe('Stands where a license key belongs'),
+    keyPlaceholder: z.string().describe('Placeholder for the license key in the snippets'),
   }),
   handler({ query, request }, { settings }) {
     const endpoints = endpointsOf(settings, request.host);

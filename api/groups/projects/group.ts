@@ -5,7 +5,7 @@ import { rotateProjectKey } from './rotate-key.ts';
 
 export const projectsGroup = defineGroup({
   name: 'projects',
-  summary: 'Projects, which divide an organization’s telemetry and license keys.',
+  summary: 'Projects: parts of an organization, with their own telemetry and license keys.',
   resources: [projectResource],
   operations: [showNotifications, setNotifications, rotateProjectKey],
 });

@@ -8,7 +8,7 @@ import { projectResource } from './resource.ts';
 
 const path = '/api/projects/{id}/notifications';
 const response = ProjectNotifications.meta({
-  description: 'The ETag is the project’s',
+  description: 'The ETag is that of the project',
 });
 
 const notificationsOf = ({ notifications }: Partial<Project>): ProjectNotifications =>
@@ -18,7 +18,7 @@ export const showNotifications = defineOperation({
   method: 'GET',
   path,
   operationId: 'getProjectNotifications',
-  summary: 'Whom a project’s events are mailed to',
+  summary: 'Get who receives mail about a project’s events',
   role: 'viewer',
   versions: 'read',
   params: idParameter,
@@ -35,7 +35,7 @@ export const setNotifications = defineOperation({
   method: 'PUT',
   path,
   operationId: 'setProjectNotifications',
-  summary: 'Set whom a project’s events are mailed to; what is left out takes its default',
+  summary: 'Set who receives mail about a project’s events; omitted fields take their default',
   role: 'editor',
   audit: 'project.set-notifications',
   versions: 'write',

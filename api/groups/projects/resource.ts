@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { type Project, ProjectFields, projects } from '../../../schemas/resources/project.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { storedView } from '../../resources/resource-form.ts';
+import { storedView } from '../../resources/resource-spec.ts';
 
 const View = z.strictObject({
   ...ProjectFields.shape,
-  ingestKeyId: z.string().nullable().describe('The license key that rotate-key rotates'),
+  ingestKeyId: z.string().nullable().describe('Id of the license key that rotate-key rotates'),
   ...storedView,
 });
 
@@ -16,7 +16,7 @@ export const projectResource = defineResource<typeof ProjectFields, Project, typ
   verbs: ['list', 'create', 'read', 'patch', 'delete'],
   roles: { read: 'viewer', write: 'editor', delete: 'admin' },
   fields: ProjectFields,
-  example: { name: 'Shop', description: 'The web shop and what it calls' },
+  example: { name: 'Shop', description: 'The web shop and its backends' },
   view: View,
   show: (documents) =>
     documents.map(({ name, description = '', ingestKeyId = null, id, version, createdAt, updatedAt }) => ({

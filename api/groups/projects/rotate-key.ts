@@ -23,7 +23,7 @@ export const rotateProjectKey = defineOperation({
   method: 'POST',
   path: '/api/projects/{id}/rotate-key',
   operationId: 'rotateProjectKey',
-  summary: 'Rotate the project’s ingest key, or mint it when there is none; the old one works on for a grace period',
+  summary: 'Rotate the project’s ingest key, or create one if there is none; the old key works for a grace period',
   role: 'admin',
   audit: ['project.rotate-key', 'license-key.rotate', 'license-key.create'],
   params: idParameter,

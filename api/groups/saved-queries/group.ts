@@ -2,7 +2,7 @@ import { defineGroup } from '../define-group.ts';
 
 export const savedQueriesGroup = defineGroup({
   name: 'saved-queries',
-  summary: 'Queries that are kept under a name.',
+  summary: 'Queries saved under a name.',
   planned: [
     ['GET /api/saved-queries', 'viewer', 'list'],
     ['POST /api/saved-queries', 'editor', 'create'],

@@ -16,25 +16,25 @@ export const createToken = defineOperation({
   method: 'POST',
   path: '/api/service-accounts/{id}/tokens',
   operationId: 'createApiToken',
-  summary: 'A new API token of a service account; it is shown this once',
+  summary: 'Create an API token for a service account; it is shown only once',
   role: 'admin',
   audit: 'api-token.create',
   params: idParameter,
   body: z.strictObject({
-    name: z.string().trim().min(1).max(256).describe('What it is for'),
+    name: z.string().trim().min(1).max(256).describe('Purpose of the token'),
     scopes: z
       .array(z.string().min(1).max(128))
       .min(1)
       .max(200)
-      .describe('What it may do of what the account’s role may; GET /api/scopes lists them'),
+      .describe('Scopes of the token, within the account’s role; GET /api/scopes lists them'),
     expiresAt: z.iso
       .datetime({ offset: true })
       .optional()
-      .describe(`In ${usualDays} days unless told otherwise, and no later than the installation allows`),
+      .describe(`When the token expires; by default in ${usualDays} days, at most as late as the installation allows`),
   }),
   response: z.strictObject({
     ...TokenView.shape,
-    token: z.string().describe('Authorization: Bearer; not shown again'),
+    token: z.string().describe('For Authorization: Bearer; not shown again'),
   }),
   async handler({ caller, params: { id }, body, change }, { clock, directory, scopes, settings }) {
     const secret = apiTokenFormat.make();
@@ -48,7 +48,7 @@ export const createToken = defineOperation({
       const expiresAt = expiryOf(body.expiresAt, clock.now(), settings.API_TOKEN_MAX_DAYS);
       const stored = documents.collection(apiTokens);
       if ((await stored.count({ serviceAccountId: id })) >= mostTokens)
-        throw new ApiError('CONFLICT', `the account has ${mostTokens} tokens: revoke those that are not used`);
+        throw new ApiError('CONFLICT', `the account has ${mostTokens} tokens, the maximum: revoke unused ones`);
       const { type, id: creatorId, name } = caller.actor;
       const after = await stored.insert({
         ...{ serviceAccountId: id, name: body.name, scopes: wanted, expiresAt },
@@ -67,7 +67,7 @@ export const createToken = defineOperation({
 const knownScopes = (wanted: readonly string[], known: readonly ScopeEntry[]): string[] => {
   const names = new Set(known.map(({ scope }) => scope));
   wanted.forEach((scope, index) => {
-    if (!names.has(scope)) throw invalid(`scopes.${index}`, `is no scope; GET /api/scopes lists them`);
+    if (!names.has(scope)) throw invalid(`scopes.${index}`, `is not a scope; GET /api/scopes lists them`);
   });
   return [...new Set(wanted)].sort();
 };
@@ -75,7 +75,8 @@ const knownScopes = (wanted: readonly string[], known: readonly ScopeEntry[]): s
 const expiryOf = (given: string | undefined, now: number, maxDays: number): string => {
   const latest = now + maxDays * dayMs;
   const at = given === undefined ? Math.min(latest, now + usualDays * dayMs) : Date.parse(given);
-  if (at <= now) throw invalid('expiresAt', 'is over already');
-  if (at > latest) throw invalid('expiresAt', `is more than ${maxDays} days ahead, the longest that is allowed here`);
+  if (at <= now) throw invalid('expiresAt', 'is in the past');
+  if (at > latest)
+    throw invalid('expiresAt', `is more than ${maxDays} days ahead, the most that this installation allows`);
   return new Date(at).toISOString();
 };

@@ -9,7 +9,7 @@ import { revokeToken } from './revoke-token.ts';
 
 export const serviceAccountsGroup = defineGroup({
   name: 'service-accounts',
-  summary: 'Accounts for programs, their API tokens and the scopes of these.',
+  summary: 'Service accounts for programs, their API tokens and scopes.',
   resources: [serviceAccountResource],
   operations: [removeAccount, listTokens, createToken, revokeToken, listScopes],
   collections: [apiTokens, apiTokenUses],

@@ -5,7 +5,7 @@ export const listScopes = defineOperation({
   method: 'GET',
   path: '/api/scopes',
   operationId: 'listScopes',
-  summary: 'The scopes that an API token can have, and the operations that each opens; write includes read',
+  summary: 'List the scopes that an API token can have, and the operations that each allows; write includes read',
   role: 'admin',
   query: z.strictObject({}),
   response: z.strictObject({

@@ -14,7 +14,7 @@ export const listTokens = defineOperation({
   method: 'GET',
   path: '/api/service-accounts/{id}/tokens',
   operationId: 'listApiTokens',
-  summary: 'API tokens of a service account, with their last use',
+  summary: 'List the API tokens of a service account, with their last use',
   role: 'admin',
   params: idParameter,
   query: listParameters(listing),

@@ -11,7 +11,7 @@ export const removeAccount = defineOperation({
   method: 'DELETE',
   path: '/api/service-accounts/{id}',
   operationId: 'deleteServiceAccount',
-  summary: 'Delete a service account with its tokens, which end at once',
+  summary: 'Delete a service account and its tokens, which stop working at once',
   role: 'admin',
   audit: 'service-account.delete',
   versions: 'write',

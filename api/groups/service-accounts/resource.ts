@@ -13,7 +13,7 @@ export const serviceAccountResource = defineResource({
   verbs: ['list', 'create', 'read', 'patch'],
   roles: { read: 'admin', write: 'admin' },
   fields: ServiceAccount,
-  example: { name: 'Deployments', description: 'Marks deployments from the pipeline', role: 'editor' },
+  example: { name: 'Deployments', description: 'Reports deployments from the pipeline', role: 'editor' },
   list: { filters: { role: equals('role', z.enum(serviceAccountRoles)) }, searched: ['name', 'description'] },
   async prepare(after, { caller, before, of }) {
     refuseRoleAbove(caller, before?.role, after.role);

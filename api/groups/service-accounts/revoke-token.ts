@@ -7,7 +7,7 @@ export const revokeToken = defineOperation({
   method: 'DELETE',
   path: '/api/service-accounts/{id}/tokens/{tokenId}',
   operationId: 'revokeApiToken',
-  summary: 'Revoke an API token: it ends here at once, everywhere within a second',
+  summary: 'Revoke an API token; it stops working within a second',
   role: 'admin',
   audit: 'api-token.revoke',
   params: z.strictObject({ id: z.string().min(1).max(128), tokenId: z.string().min(1).max(128) }),

@@ -7,13 +7,13 @@ export const TokenView = z.strictObject({
   id: z.string(),
   serviceAccountId: z.string(),
   name: z.string(),
-  prefix: z.string().describe('How it begins'),
+  prefix: z.string().describe('First characters of the token'),
   scopes: z.array(z.string()),
   expiresAt: z.iso.datetime(),
   createdAt: z.iso.datetime(),
   createdBy: z.strictObject({ type: z.string(), id: z.string(), name: z.string() }),
-  lastUsedAt: z.iso.datetime().nullable().describe('To the minute; null when it never was'),
-  lastUsedFrom: z.string().nullable().describe('Address of that use'),
+  lastUsedAt: z.iso.datetime().nullable().describe('To the minute; null if it was never used'),
+  lastUsedFrom: z.string().nullable().describe('Address of the last use'),
 });
 
 export const tokenView = (token: ApiToken & Stored, use: ApiTokenUse | undefined): z.input<typeof TokenView> => {

@@ -11,7 +11,7 @@ export const mostTokens = 100;
 export const refuseWiderScopes = ({ scopes }: Caller, wanted: readonly string[]): void => {
   const beyond = wanted.filter((scope) => !coversScope(scopes, scope));
   if (beyond.length > 0)
-    throw new ApiError('FORBIDDEN', `this API token lacks ${beyond.join(', ')} itself, and so cannot give it`);
+    throw new ApiError('FORBIDDEN', `this API token lacks ${beyond.join(', ')} and cannot grant what it lacks`);
 };
 
 /** 403 for an API token that would make stronger an account whose tokens may do more than it may. */

@@ -5,7 +5,7 @@ import { showTrace } from './show.ts';
 
 export const tracesGroup = defineGroup({
   name: 'traces',
-  summary: 'Traces and spans: search, and everything of one trace.',
+  summary: 'Traces and spans: search, and all spans and logs of one trace.',
   entitlement: 'traces',
   operations: [listTraces, showTrace, traceLogs],
   planned: [

@@ -26,14 +26,14 @@ const Query = z.strictObject({
   status: z
     .enum(['error', 'ok', 'unset'])
     .optional()
-    .describe('error: a span failed; ok: none did; unset: no span says either'),
+    .describe('error: a span failed; ok: no span failed; unset: no span has a status'),
 });
 
 export const listTraces = defineOperation({
   method: 'GET',
   path: '/api/traces',
   operationId: 'listTraces',
-  summary: 'Traces of a time range, newest first',
+  summary: 'List traces of a time range, newest first',
   role: 'viewer',
   cache: briefly,
   query: Query,

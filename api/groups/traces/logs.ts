@@ -9,7 +9,7 @@ export const traceLogs = defineOperation({
   method: 'GET',
   path: '/api/traces/{id}/logs',
   operationId: 'listTraceLogs',
-  summary: 'Log records that carry the id of one trace, newest first',
+  summary: 'List log records of a trace, newest first',
   role: 'viewer',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   query: z.strictObject({ limit: z.coerce.number().int().min(1).max(1000).default(100) }),

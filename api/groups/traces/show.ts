@@ -12,14 +12,14 @@ export const showTrace = defineOperation({
   method: 'GET',
   path: '/api/traces/{id}',
   operationId: 'getTrace',
-  summary: 'Every span of one trace, in order of start',
+  summary: 'Get all spans of a trace, by start time',
   role: 'viewer',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   query: z.strictObject(scopeParameters),
   response: z.strictObject({
     traceId: z.string(),
     spans: z.array(Span),
-    truncated: z.boolean().describe(`There are more than ${maxSpans} spans`),
+    truncated: z.boolean().describe(`Whether there are more than ${maxSpans} spans`),
   }),
   async handler({ caller, params, query }, { columns }) {
     const traceId = params.id.toLowerCase();

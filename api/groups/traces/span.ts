@@ -19,15 +19,15 @@ export const Span = z.strictObject({
   kind: z.enum(['unspecified', 'internal', 'server', 'client', 'producer', 'consumer']),
   service: z.string(),
   startTime: z.string(),
-  durationNs: z.union([z.int(), z.string()]).describe('A decimal string beyond 2^53'),
+  durationNs: z.union([z.int(), z.string()]).describe('A decimal string if beyond 2^53'),
   status: z.enum(['unset', 'ok', 'error']),
   statusMessage: z.string(),
   traceState: z.string(),
-  flags: z.int().describe('Trace flags, as W3C and OTLP have them'),
+  flags: z.int().describe('Trace flags (W3C, OTLP)'),
   attributes: Attributes,
   dropped: z
     .strictObject({ attributes: z.int(), events: z.int(), links: z.int() })
-    .describe('How many of each the sender left out'),
+    .describe('Number of each that the sender dropped'),
   ...resourceFields,
   scope: InstrumentationScope,
   events: z.array(
@@ -38,7 +38,7 @@ export const Span = z.strictObject({
       traceId: z.string(),
       spanId: z.string(),
       traceState: z.string(),
-      flags: z.int().describe('Trace flags, as W3C and OTLP have them'),
+      flags: z.int().describe('Trace flags (W3C, OTLP)'),
       attributes: Attributes,
       droppedAttributes: z.int(),
     }),

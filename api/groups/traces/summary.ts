@@ -8,7 +8,7 @@ export const TraceSummary = z.strictObject({
   rootService: z.string(),
   rootName: z.string(),
   startTime: z.string(),
-  durationNs: z.union([z.int(), z.string()]).describe('A decimal string beyond 2^53'),
+  durationNs: z.union([z.int(), z.string()]).describe('A decimal string if beyond 2^53'),
   spanCount: z.int(),
   errorCount: z.int(),
   services: z.array(z.string()),

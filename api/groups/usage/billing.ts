@@ -10,14 +10,14 @@ import { Period, PlanRef, usageCache } from './views.ts';
 
 const CostView = z.strictObject({
   signals: z.strictObject({ logs: KnownSchema, metrics: KnownSchema, traces: KnownSchema }),
-  total: KnownSchema.describe('With the price of the month'),
+  total: KnownSchema.describe('Including the monthly price'),
 });
 
 export const getBilling = defineOperation({
   method: 'GET',
   path: '/api/billing',
   operationId: 'getBilling',
-  summary: 'Plan, period, and the cost of accepted volume so far and when the period ends, by the present plan',
+  summary: 'Get the cost of the accepted volume, so far and projected to the end of the period, under the current plan',
   role: 'admin',
   cache: usageCache,
   query: z.strictObject(monthParameter),
@@ -27,8 +27,8 @@ export const getBilling = defineOperation({
     period: Period,
     currency: z.string().nullable(),
     acceptedBytes: z.strictObject({ logs: z.int(), metrics: z.int(), traces: z.int() }),
-    cost: CostView.describe('So far'),
-    projected: CostView.describe('When the period ends'),
+    cost: CostView.describe('Cost so far'),
+    projected: CostView.describe('Projected cost at the end of the period'),
     selfService: z.boolean().describe('Administrators may change the plan'),
   }),
   async handler({ caller, query }, { columns, clock, settings }) {

@@ -16,13 +16,13 @@ export const changePlan = defineOperation({
   method: 'PUT',
   path: '/api/billing/plan',
   operationId: 'changePlan',
-  summary: 'Change the plan, at once. What would be lost is named (409) until it is accepted',
+  summary: 'Change the plan, with immediate effect. 409 lists what would be lost, until acceptLosses is set',
   role: 'admin',
   audit: 'organization.change-plan',
   versions: 'write',
   body: z.strictObject({
     planId: z.string().min(1).max(128),
-    acceptLosses: z.boolean().default(false).describe('Go on although something is lost'),
+    acceptLosses: z.boolean().default(false).describe('Change the plan even if something is lost'),
   }),
   response: z.strictObject({ plan: PlanRef, previousPlan: PlanRef, losses: z.array(Loss) }),
   async handler({ caller, body, request, change }, { documents, columns, clock, settings, directory }) {
@@ -32,9 +32,12 @@ export const changePlan = defineOperation({
         'plans are not changed here: whoever runs the installation does that, or sets OIQ_SELF_SERVICE_PLANS',
       );
     const plan = await documents.of(plansTenant).collection(plans).find(body.planId);
-    if (plan === undefined) throw invalid('planId', 'is no plan: GET /api/plans lists them');
+    if (plan === undefined) throw invalid('planId', 'is not a plan: GET /api/plans lists them');
     if (!isAvailable(plan, settings))
-      throw new ApiError('FORBIDDEN', `the plan ${plan.name} is not for choosing: ask whoever runs the installation`);
+      throw new ApiError(
+        'FORBIDDEN',
+        `the plan ${plan.name} cannot be chosen here: ask the operator of the installation`,
+      );
     const { tenantId } = caller;
     const today = quotaWindowAt('day', clock.now());
     const volumes = await readVolumes(columns.of(tenantId), {}, { fromMs: today.fromMs, toMs: today.endMs });
@@ -45,10 +48,10 @@ export const changePlan = defineOperation({
       const before = await stored.find(tenantId);
       const previous = before && (await of(plansTenant).collection(plans).find(before.planId));
       if (before === undefined || previous === undefined) throw notFound('organization');
-      requireVersion(before, preconditionOf(request), { noun: 'organization', insists: false });
+      requireVersion(before, preconditionOf(request), { noun: 'organization', requiresIfMatch: false });
       const losses = lossesOf(before, previous, plan, bytesToday);
       if (losses.length > 0 && !body.acceptLosses)
-        throw new ApiError('CONFLICT', 'something would be lost: look at the details, and send acceptLosses to go on', {
+        throw new ApiError('CONFLICT', 'the change would lose what the details list; send acceptLosses to go on', {
           details: losses,
         });
       const retentionDays = retentionWithin(before.retentionDays, plan);

@@ -10,7 +10,7 @@ export const getEntitlements = defineOperation({
   method: 'GET',
   path: '/api/entitlements',
   operationId: 'getEntitlements',
-  summary: 'What the plan allows, and which plans allow what it does not',
+  summary: 'List what the plan includes, and which plans include what it lacks',
   role: 'viewer',
   response: z.strictObject({
     plan: PlanRef,

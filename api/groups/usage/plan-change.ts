@@ -26,25 +26,25 @@ export const lossesOf = (
     const kept = Math.min(own[signal] ?? from.retentionDays[signal], from.retentionDays[signal]);
     const most = to.retentionDays[signal];
     if (kept <= most) continue;
-    const whose = own[signal] === undefined ? '' : ' as the organization’s own retention says';
+    const whose = own[signal] === undefined ? '' : ' (the organization’s retention)';
     losses.push({
       path: `retentionDays.${signal}`,
-      message: `${signal} are kept for ${kept} days${whose}; the plan keeps ${most}, and what is older is removed for good`,
+      message: `${signal} are kept for ${kept} days${whose}; the plan keeps ${most} days, and older data is permanently deleted`,
     });
   }
   const lost = from.entitlements.filter((name) => !to.entitlements.includes(name));
   for (const name of lost) {
-    const refused = (signals as readonly string[]).includes(name) ? ', and new ones are refused' : '';
+    const refused = (signals as readonly string[]).includes(name) ? ', and new data is refused' : '';
     losses.push({
       path: `entitlements.${name}`,
-      message: `the plan does not include ${name}: they cannot be read${refused}`,
+      message: `the plan does not include ${name}: this data can no longer be read${refused}`,
     });
   }
   const { bytesPerDay } = to.limits;
   if (bytesPerDay !== null && bytesToday >= bytesPerDay)
     losses.push({
       path: 'limits.bytesPerDay',
-      message: `${bytesToday} bytes were accepted today; the plan allows ${bytesPerDay} a day, so ingest stops until 00:00 UTC`,
+      message: `${bytesToday} bytes were accepted today; the plan allows ${bytesPerDay} per day, so ingest stops until 00:00 UTC`,
     });
   return losses;
 };

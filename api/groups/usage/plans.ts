@@ -18,9 +18,9 @@ const PlanView = z.strictObject({
   retentionDays,
   entitlements,
   limits,
-  price: Price.nullable().describe('null: none is configured'),
-  current: z.boolean().describe('It is the organization’s'),
-  available: z.boolean().describe('An administrator of the organization may choose it'),
+  price: Price.nullable().describe('null: no price is configured'),
+  current: z.boolean().describe('Whether it is the plan of the organization'),
+  available: z.boolean().describe('Whether an administrator of the organization may choose it'),
 });
 
 /** Whether organizations may choose a plan themselves. */
@@ -31,7 +31,7 @@ export const listPlans = defineOperation({
   method: 'GET',
   path: '/api/plans',
   operationId: 'listPlans',
-  summary: 'Plans with their retention, limits, entitlements and prices',
+  summary: 'List plans with their retention, limits, entitlements and prices',
   role: 'viewer',
   response: z.strictObject({ items: z.array(PlanView), nextCursor: z.null() }),
   async handler({ caller }, { documents, settings }) {

@@ -13,7 +13,7 @@ import { etagOf, preconditionOf, requireVersion } from '../../resources/precondi
 const QuotaView = z.strictObject({
   ...Quota.shape,
   asOf: z.string(),
-  states: z.array(QuotaState).describe('Of every threshold there is, the plan’s among them'),
+  states: z.array(QuotaState).describe('One for each threshold, including that of the plan'),
 });
 
 /** Nothing was ever set: as good as a document without thresholds, at version 0. */
@@ -51,7 +51,7 @@ export const setQuotas = defineOperation({
   method: 'PUT',
   path: '/api/usage/quotas',
   operationId: 'setQuotas',
-  summary: 'Set quotas: what would pass a reject threshold is answered 429, within a second of this',
+  summary: 'Set quotas. Within a second, requests beyond a reject threshold are answered with 429',
   role: 'admin',
   audit: 'quota.set',
   versions: 'write',
@@ -63,7 +63,7 @@ export const setQuotas = defineOperation({
     const after = await change(async ({ of, record, unchanged }) => {
       const collection = of(caller.tenantId).collection(quotas);
       const before = await collection.find(quotaId);
-      requireVersion(before ?? unset, preconditionOf(request), { noun: 'quota', insists: false });
+      requireVersion(before ?? unset, preconditionOf(request), { noun: 'quota', requiresIfMatch: false });
       if (hasAlready(before ?? unset, body)) {
         unchanged();
         return before ?? unset;
@@ -86,7 +86,7 @@ const refuseUnreachable = (quota: Quota): void => {
     quotaScopes.flatMap((scope): Detail[] => {
       const { warnBytes, rejectBytes } = quota[window][scope];
       if (warnBytes === null || rejectBytes === null || warnBytes <= rejectBytes) return [];
-      return [{ path: `${window}.${scope}.warnBytes`, message: 'lies above rejectBytes, so that it would never warn' }];
+      return [{ path: `${window}.${scope}.warnBytes`, message: 'is above rejectBytes, so it would never warn' }];
     }),
   );
   if (details.length > 0) throw new ApiError('VALIDATION_FAILED', details[0]?.message ?? '', { details });

@@ -14,24 +14,24 @@ const Projected = z.strictObject({
   forecast: z
     .strictObject({ records: Known, bytes: Known })
     .describe(
-      'Accepted, when the period ends: the mean of the last complete days, a week of them at most, for each day left',
+      'Accepted volume at the end of the period: the mean of the last complete days (at most a week) for each remaining day',
     ),
 });
 
 const Usage = z.strictObject({
-  asOf: z.string().describe('The answer is at most 5 minutes old; `Cache-Control: no-cache` asks anew'),
+  asOf: z.string().describe('Time of the figures, at most 5 minutes ago; `Cache-Control: no-cache` computes them anew'),
   period: Period,
   plan: PlanRef,
   today: z.strictObject({
     bytes: z.int().describe('Accepted since 00:00 UTC'),
-    limitBytes: z.int().nullable().describe('The plan’s bytes a day; null is without limit'),
-    share: Known.describe('Of the limit, 1 is all of it'),
+    limitBytes: z.int().nullable().describe('Bytes per day that the plan allows; null: no limit'),
+    share: Known.describe('Share of the limit; 1 is all of it'),
   }),
   signals: z.strictObject({ logs: Projected, metrics: Projected, traces: Projected }),
   total: Projected,
   pending: z
     .strictObject({ messages: Known })
-    .describe('Messages of the whole installation that are durable and not counted here yet'),
+    .describe('Messages of the whole installation that are durable but not counted here yet'),
 });
 
 /** Messages that the ledger's consumers have yet to read. */
@@ -48,12 +48,18 @@ export const getUsage = defineOperation({
   method: 'GET',
   path: '/api/usage',
   operationId: 'getUsage',
-  summary: 'What was accepted, landed, refused and rejected in a month, by signal, against the plan, with a forecast',
+  summary:
+    'Get what was accepted, stored, refused and rejected in a month, by signal, compared with the plan, with a forecast',
   role: 'viewer',
   cache: usageCache,
   query: z.strictObject({
     ...monthParameter,
-    projectId: z.string().min(1).max(128).optional().describe('This project only; the plan’s day counts all of them'),
+    projectId: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe('Only this project; the daily limit of the plan counts all projects'),
   }),
   response: Usage,
   async handler({ caller, query }, { columns, bus, clock }) {

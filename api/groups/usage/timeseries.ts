@@ -32,23 +32,29 @@ const Query = z.strictObject({
     .min(1)
     .max(64)
     .optional()
-    .describe('ISO-8601, now-7d or epoch milliseconds; default 24 hours or 30 days ago'),
-  to: z.string().min(1).max(64).optional().describe('default now'),
-  step: z.enum(['hour', 'day']).default('day').describe('Steps begin at full hours, or at 00:00 UTC'),
+    .describe('ISO-8601, now-7d or epoch milliseconds; default: 24 hours ago for hours, 30 days ago for days'),
+  to: z.string().min(1).max(64).optional().describe('Default: now'),
+  step: z.enum(['hour', 'day']).default('day').describe('Steps start at full hours, or at 00:00 UTC'),
   by: z.enum(['none', 'signal', 'project', 'key', 'service']).default('none'),
   signal: SignalName.optional(),
   projectId: id,
   keyId: id,
   service: z.string().max(512).optional(),
-  limit: z.coerce.number().int().min(1).max(100).default(20).describe('Groups with the most accepted bytes'),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(20)
+    .describe('Number of groups, those with the most accepted bytes'),
 });
 type Query = z.output<typeof Query>;
 
 const Point = z.strictObject({
-  at: z.string().describe('Begin of the step'),
+  at: z.string().describe('Start of the step'),
   landed: Landed,
   accepted: Amount.nullable().describe(
-    'null, as all that follow, by service or of one: only what landed has a service',
+    'null, as are the fields below, by or for a service: only stored records have a service',
   ),
   deadLettered: Amount.nullable(),
   refused: Amount.nullable(),
@@ -64,26 +70,26 @@ const TimeSeries = z.strictObject({
   series: z
     .array(
       z.strictObject({
-        id: z.string().describe('Of the project or key, or the signal’s or service’s name; empty for none'),
-        name: z.string().nullable().describe('null for what is gone'),
+        id: z.string().describe('Id of the project or key, or name of the signal or service; empty for none'),
+        name: z.string().nullable().describe('null if it was deleted'),
         points: z.array(Point),
       }),
     )
-    .describe('Those with the most accepted bytes first; steps in which nothing happened are left out'),
-  leftOut: z.int().describe('Groups beyond `limit`'),
+    .describe('Groups with the most accepted bytes first; empty steps are left out'),
+  leftOut: z.int().describe('Number of groups beyond `limit`'),
 });
 
 const rangeOf = ({ from, to, step }: Query, nowMs: number): Hours => {
   const size = stepMs[step];
   const end = millisecondsOf('to', to, nowMs) ?? nowMs;
   const begin = millisecondsOf('from', from, nowMs) ?? end - (defaultSteps[step] - 1) * size;
-  if (begin > end) throw invalid('from', 'lies after to');
-  if (begin < 0) throw invalid('from', 'lies before 1970');
+  if (begin > end) throw invalid('from', 'is after to');
+  if (begin < 0) throw invalid('from', 'is before 1970');
   const fromMs = begin - (begin % size);
   const toMs = Math.max(fromMs + size, Math.ceil(end / size) * size);
-  if (toMs > 4_000_000_000_000) throw invalid('to', 'lies too far ahead');
+  if (toMs > 4_000_000_000_000) throw invalid('to', 'is too far in the future');
   if ((toMs - fromMs) / size > mostSteps)
-    throw invalid('from', `makes more than ${mostSteps} steps of one ${step}: ask for less, or for longer steps`);
+    throw invalid('from', `makes more than ${mostSteps} steps of one ${step}: use a shorter range or longer steps`);
   return { fromMs, toMs };
 };
 
@@ -140,7 +146,7 @@ export const getUsageTimeSeries = defineOperation({
   method: 'GET',
   path: '/api/usage/timeseries',
   operationId: 'getUsageTimeSeries',
-  summary: 'Volume over time by project, key, signal or service, in steps of hours or days',
+  summary: 'Get volume over time by project, key, signal or service, in steps of hours or days',
   role: 'viewer',
   cache: usageCache,
   query: Query,

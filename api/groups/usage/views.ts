@@ -8,5 +8,5 @@ export const SignalName = z.enum(signals);
 export const PlanRef = z.strictObject({ id: z.string(), name: z.string() });
 export const Period = z.strictObject({
   from: z.string(),
-  to: z.string().describe('Where the next one begins'),
+  to: z.string().describe('Start of the next period'),
 });

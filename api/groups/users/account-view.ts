@@ -7,11 +7,11 @@ import type { Ports } from '../../kernel/ports.ts';
 export const Account = z.strictObject({
   id: z.string(),
   name: z.string(),
-  timeZone: TimeZone.describe('Of reports and mail, where a person chose none'),
+  timeZone: TimeZone.describe('Time zone of reports and mail, unless a user chose another'),
   plan: z.strictObject({ id: z.string(), name: z.string(), entitlements: z.array(z.string()) }),
   mail: z
     .enum(['configured', 'not-configured'])
-    .describe('Whether mail goes out; else messages lie in outbox.jsonl in the data directory'),
+    .describe('Whether mail is sent; if not, it is written to outbox.jsonl in the data directory'),
   version: z.int(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),

@@ -12,7 +12,7 @@ export const getAccount = defineOperation({
   method: 'GET',
   path: '/api/account',
   operationId: 'getAccount',
-  summary: 'The organization',
+  summary: 'Get the organization',
   role: 'viewer',
   versions: 'shown',
   response: Account,
@@ -39,7 +39,7 @@ export const patchAccount = defineOperation({
       const stored = of(organizationsTenant).collection(organizations);
       const before = await stored.find(tenantId);
       if (before === undefined) throw notFound('organization');
-      requireVersion(before, preconditionOf(request), { noun: 'organization', insists: false });
+      requireVersion(before, preconditionOf(request), { noun: 'organization', requiresIfMatch: false });
       const { name = before.name, timeZone = before.timeZone } = body;
       if (hasAlready(before, { name, timeZone })) {
         unchanged();

@@ -12,18 +12,18 @@ export const closeAccount = defineOperation({
   path: '/api/account',
   operationId: 'closeAccount',
   summary:
-    'Close the organization (Owner only, confirmed by its name): access ends at once; for 30 days its operator can open it again, then everything in it is erased',
+    'Close the organization (Owner only, confirmed by name). Access ends at once. An operator can reopen it for 30 days, then its data is erased',
   role: 'admin',
   people: true,
   audit: 'organization.close',
-  body: z.strictObject({ name: z.string().max(256).describe('The organization’s name, to confirm') }),
+  body: z.strictObject({ name: z.string().max(256).describe('Name of the organization, as confirmation') }),
   response: z.strictObject({ closedAt: z.iso.datetime(), eraseAt: z.iso.datetime() }),
   async handler({ caller, body, change }, { clock, directory, mail, settings }) {
     if (caller.role !== 'owner') throw new ApiError('FORBIDDEN', 'only an Owner can close the organization');
     const { organization, ended } = await change(async (scope) => {
       const before = await scope.of(organizationsTenant).collection(organizations).find(caller.tenantId);
       if (before === undefined || before.disabled) throw notFound('organization');
-      if (body.name !== before.name) throw invalid('name', 'is not the name of the organization: write it as it is');
+      if (body.name !== before.name) throw invalid('name', 'is not the name of the organization');
       const done = await closeOrganization(scope, before, clock.now());
       const told = {
         organization: before.name,

@@ -6,7 +6,7 @@ export const getUser = defineOperation({
   method: 'GET',
   path: '/api/users/{id}',
   operationId: 'getUser',
-  summary: 'One user of the organization',
+  summary: 'Get a user of the organization',
   role: 'admin',
   params: idParameter,
   response: Member,

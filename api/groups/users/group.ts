@@ -19,7 +19,7 @@ import { withdrawInvitation } from './withdraw-invitation.ts';
 
 export const usersGroup = defineGroup({
   name: 'users',
-  summary: 'The people of an organization, their roles and invitations, and the organization’s own settings.',
+  summary: 'Users of an organization, their roles and invitations, and the settings of the organization.',
   operations: [
     listUsers,
     invite,

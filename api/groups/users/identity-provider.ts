@@ -7,7 +7,7 @@ export const getIdentityProvider = defineOperation({
   method: 'GET',
   path: '/api/account/identity-provider',
   operationId: 'getIdentityProvider',
-  summary: 'The OpenID Connect provider: issuer, client, domains and their proof, mapping of roles',
+  summary: 'Get the OpenID Connect provider: issuer, client, domains and their verification, role mapping',
   role: 'admin',
   response: ProviderView,
   async handler({ caller: { tenantId }, request }, { documents, secretBox, settings }) {

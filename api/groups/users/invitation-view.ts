@@ -15,7 +15,7 @@ export const InvitationView = z.strictObject({
   expired: z.boolean(),
   mail: z
     .enum(['queued', 'sent', 'failed', 'not-configured'])
-    .describe('Where the message is; without a mail server it lies in outbox.jsonl in the data directory'),
+    .describe('State of the mail; without a mail server it is written to outbox.jsonl in the data directory'),
 });
 
 export const viewOf = async (

@@ -21,10 +21,10 @@ export const invite = defineOperation({
   method: 'POST',
   path: '/api/users/invitations',
   operationId: 'createInvitation',
-  summary: 'Invite somebody by e-mail, with a role; a second time replaces the first and voids its link',
+  summary: 'Invite a user by e-mail, with a role; a second invitation replaces the first and its link',
   role: 'admin',
   audit: ['invitation.create', 'invitation.withdraw'],
-  body: z.strictObject({ email: EmailAddress, role: z.enum(roles).describe('Not above one’s own') }),
+  body: z.strictObject({ email: EmailAddress, role: z.enum(roles).describe('At most your own role') }),
   response: InvitationView,
   async handler({ caller, body: { email, role }, change }, ports) {
     const { clock, counters, mail, settings } = ports;
@@ -64,5 +64,5 @@ export const invite = defineOperation({
 const refuseMember = async ({ of }: ChangeScope, tenantId: string, email: string): Promise<void> => {
   const [user] = (await of(usersTenant).collection(users).list({ filter: { email } })).items;
   if (user === undefined || (await of(tenantId).collection(memberships).find(user.id)) === undefined) return;
-  throw new ApiError('CONFLICT', `${email} is a user of this organization already`);
+  throw new ApiError('CONFLICT', `${email} is already a user of this organization`);
 };

@@ -15,7 +15,7 @@ export const listInvitations = defineOperation({
   method: 'GET',
   path: '/api/users/invitations',
   operationId: 'listInvitations',
-  summary: 'Invitations that nobody accepted yet, and whether their mail went out',
+  summary: 'List open invitations, and whether their mail was sent',
   role: 'admin',
   query: listParameters(listing),
   response: z.strictObject({ items: z.array(InvitationView), nextCursor: z.string().nullable() }),

@@ -11,10 +11,10 @@ export const Member = z.strictObject({
   email: z.string(),
   name: z.string(),
   role: z.enum(roles),
-  disabled: z.boolean().describe('True keeps them out of this organization'),
-  multiFactor: z.boolean().describe('Whether a second factor is asked for when they sign in'),
+  disabled: z.boolean().describe('Whether the user is disabled in this organization'),
+  multiFactor: z.boolean().describe('Whether the user signs in with a second factor'),
   version: z.int(),
-  createdAt: z.iso.datetime().describe('When they joined'),
+  createdAt: z.iso.datetime().describe('When the user joined'),
   updatedAt: z.iso.datetime(),
 });
 export type Member = z.output<typeof Member>;

@@ -11,7 +11,7 @@ const Place = z.strictObject({
   id: z.string(),
   name: z.string(),
   role: z.enum(roles),
-  current: z.boolean().describe('Whether this session is of it'),
+  current: z.boolean().describe('Whether it is the organization of this session'),
   createdAt: z.iso.datetime(),
 });
 
@@ -42,7 +42,8 @@ export const createOrganization = defineOperation({
   method: 'POST',
   path: '/api/organizations',
   operationId: 'createOrganization',
-  summary: 'Create another organization and be its Owner, where that is allowed; POST /auth/switch-tenant leads there',
+  summary:
+    'Create another organization and become its Owner, if that is allowed; POST /auth/switch-tenant switches to it',
   role: 'session',
   audit: 'organization.create',
   body: z.strictObject({ name: OrganizationName }),
@@ -55,7 +56,7 @@ export const createOrganization = defineOperation({
         'this session began at an organization’s identity provider; sign in with the password to create another organization',
       );
     if (!settings.MORE_ORGANIZATIONS)
-      throw new ApiError('FORBIDDEN', 'this installation does not let people create organizations');
+      throw new ApiError('FORBIDDEN', 'creating organizations is off on this installation');
     const { granted, retryAfterMs } = await counters.take(`organizations/${userId}`, ofUser, 1);
     if (granted < 1) throw rateLimited('too many organizations at once; wait a while', retryAfterMs);
     const planId = settings.NEW_ORGANIZATION_PLAN;

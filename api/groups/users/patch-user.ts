@@ -14,14 +14,17 @@ export const patchUser = defineOperation({
   method: 'PATCH',
   path: '/api/users/{id}',
   operationId: 'updateUser',
-  summary: 'Change a member’s role, or keep them out; takes effect at once. The last Owner stays',
+  summary: 'Change a member’s role, or disable the member, with immediate effect. The last Owner cannot be changed',
   role: 'admin',
   audit: 'user.update',
   versions: 'write',
   params: idParameter,
   body: z.strictObject({
-    role: z.enum(roles).optional().describe('Not above one’s own'),
-    disabled: z.boolean().optional().describe('True ends their sessions in this organization and lets none begin'),
+    role: z.enum(roles).optional().describe('At most your own role'),
+    disabled: z
+      .boolean()
+      .optional()
+      .describe('true ends the member’s sessions in this organization and prevents new ones'),
   }),
   serverOwned: serverOwnedOfMember,
   response: Member,
@@ -29,7 +32,7 @@ export const patchUser = defineOperation({
     const { tenantId } = caller;
     const { user, after, ended } = await change(async (scope) => {
       const { membership, user } = await findMember(scope, tenantId, params.id);
-      requireVersion(membership, preconditionOf(request), { noun: 'user', insists: false });
+      requireVersion(membership, preconditionOf(request), { noun: 'user', requiresIfMatch: false });
       refuseGrant(caller, membership.role, body.role);
       const { role = membership.role, disabled = membership.disabled ?? false } = body;
       const was = membership.disabled ?? false;

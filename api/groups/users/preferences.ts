@@ -9,7 +9,7 @@ export const getPreferences = defineOperation({
   method: 'GET',
   path: '/api/preferences',
   operationId: 'getPreferences',
-  summary: 'How I want to see this organization',
+  summary: 'Get my preferences in this organization',
   role: 'session',
   response: Preferences,
   async handler({ caller }, { documents }) {
@@ -22,7 +22,7 @@ export const putPreferences = defineOperation({
   method: 'PUT',
   path: '/api/preferences',
   operationId: 'setPreferences',
-  summary: 'Set how I want to see this organization; what is left out is as at first',
+  summary: 'Set my preferences in this organization; omitted fields take their default',
   role: 'session',
   audit: 'preferences.update',
   // Everybody may, Viewers too, and each change is a record for ever.
@@ -34,7 +34,7 @@ export const putPreferences = defineOperation({
     return change(async ({ of, record, unchanged }) => {
       const project = body.defaultProjectId;
       if (project !== null && (await of(tenantId).collection(projects).find(project)) === undefined)
-        throw invalid('defaultProjectId', 'there is no such project in this organization');
+        throw invalid('defaultProjectId', 'is not a project of this organization');
       const stored = of(tenantId).collection(preferences);
       const before = await stored.find(userId);
       if (hasAlready(chosenIn(before), body)) {

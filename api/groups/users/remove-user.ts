@@ -13,7 +13,8 @@ export const removeUser = defineOperation({
   method: 'DELETE',
   path: '/api/users/{id}',
   operationId: 'removeUser',
-  summary: 'Remove a member from the organization; their sessions in it end at once. The last Owner stays',
+  summary:
+    'Remove a member from the organization and end the member’s sessions in it. The last Owner cannot be removed',
   role: 'admin',
   audit: 'user.remove',
   params: idParameter,

@@ -15,7 +15,7 @@ export const resetMemberMultiFactor = defineOperation({
   method: 'DELETE',
   path: '/api/users/{id}/mfa',
   operationId: 'resetUserMultiFactor',
-  summary: 'Remove a member’s second factor, for who lost theirs; the member is told by mail',
+  summary: 'Remove the second factor of a member who lost it; the member is informed by mail',
   role: 'admin',
   audit: 'multi-factor.reset',
   params: idParameter,

@@ -9,14 +9,14 @@ import { etagOf, preconditionOf, requireVersion } from '../../resources/precondi
 const signals = ['logs', 'metrics', 'traces'] as const;
 
 const Days = z.strictObject({ logs: z.int(), metrics: z.int(), traces: z.int() });
-const days = z.int().min(1).max(3660).nullable().optional().describe('Days; null for as long as the plan keeps');
+const days = z.int().min(1).max(3660).nullable().optional().describe('Days; null: as long as the plan allows');
 
 const Retention = z.strictObject({
   days: z
     .strictObject({ logs: z.int().nullable(), metrics: z.int().nullable(), traces: z.int().nullable() })
-    .describe('As set; null is as long as the plan keeps'),
-  effective: Days.describe('Days that are kept, besides today'),
-  plan: Days.describe('Days that the plan keeps at most'),
+    .describe('Days as set; null: as long as the plan allows'),
+  effective: Days.describe('Days that are kept, in addition to today'),
+  plan: Days.describe('Maximum days that the plan allows'),
 });
 
 const retentionOf = ({ retentionDays }: Organization, plan: Plan): z.output<typeof Retention> => {
@@ -38,7 +38,7 @@ export const getRetention = defineOperation({
   method: 'GET',
   path: '/api/account/retention',
   operationId: 'getRetention',
-  summary: 'How long each signal is kept, against what the plan keeps',
+  summary: 'Get the retention of each signal, and what the plan allows',
   role: 'viewer',
   versions: 'shown',
   response: Retention,
@@ -52,7 +52,7 @@ export const putRetention = defineOperation({
   method: 'PUT',
   path: '/api/account/retention',
   operationId: 'setRetention',
-  summary: 'Set how long each signal is kept, within the plan. Older data is removed within an hour, for good',
+  summary: 'Set the retention of each signal, within the plan. Older data is permanently deleted within an hour',
   role: 'admin',
   audit: 'organization.set-retention',
   versions: 'write',
@@ -70,7 +70,7 @@ export const putRetention = defineOperation({
       const stored = of(organizationsTenant).collection(organizations);
       const before = await stored.find(tenantId);
       if (before === undefined) throw notFound('organization');
-      requireVersion(before, preconditionOf(request), { noun: 'organization', insists: false });
+      requireVersion(before, preconditionOf(request), { noun: 'organization', requiresIfMatch: false });
       const retentionDays = Object.fromEntries(set);
       if (hasAlready(before, { retentionDays })) {
         unchanged();
@@ -90,7 +90,7 @@ const refuseBeyondPlan = (asked: Readonly<Record<string, number | null | undefin
   const details = signals.flatMap((signal): Detail[] => {
     const most = plan.retentionDays[signal];
     if ((asked[signal] ?? 0) <= most) return [];
-    return [{ path: `days.${signal}`, message: `the plan ${plan.name} keeps ${signal} for ${most} days at most` }];
+    return [{ path: `days.${signal}`, message: `the plan ${plan.name} keeps ${signal} for at most ${most} days` }];
   });
   if (details.length > 0) throw new ApiError('VALIDATION_FAILED', details[0]?.message ?? '', { details });
 };

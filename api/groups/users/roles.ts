@@ -16,15 +16,15 @@ export const listRoles = defineOperation({
   method: 'GET',
   path: '/api/roles',
   operationId: 'listRoles',
-  summary: 'The roles, what each may do, and which the caller may give',
+  summary: 'List the roles, what each may do, and which the caller may grant',
   role: 'viewer',
   response: z.strictObject({
     items: z.array(
       z.strictObject({
         id: z.enum(roles),
         summary: z.string(),
-        includes: z.array(z.enum(roles)).describe('Roles whose operations it may call'),
-        grantable: z.boolean().describe('Whether the caller may give it'),
+        includes: z.array(z.enum(roles)).describe('Roles whose operations this role may call'),
+        grantable: z.boolean().describe('Whether the caller may grant it'),
       }),
     ),
     nextCursor: z.null(),

@@ -23,7 +23,7 @@ export const setIdentityProvider = defineOperation({
   path: '/api/account/identity-provider',
   operationId: 'setIdentityProvider',
   summary:
-    'Set it; roles reach Admin. Domains are looked up in DNS each time it is saved. Disabling it, or another issuer or client, ends the sessions that it opened',
+    'Set the identity provider; it can map up to the role Admin. Domains are verified by DNS on each save. Disabling it, or changing issuer or client, ends the sessions started through it',
   role: 'admin',
   people: true,
   audit: 'identity-provider.update',
@@ -70,7 +70,7 @@ const lookedUp = (
 ): Promise<IdentityProvider['domains']> => {
   const names = body.domains.map(({ name }, index) => {
     const domain = domainOf(name);
-    if (domain === undefined) throw invalid(`domains.${index}.name`, 'is no domain');
+    if (domain === undefined) throw invalid(`domains.${index}.name`, 'is not a domain');
     return domain;
   });
   return Promise.all(
@@ -88,14 +88,14 @@ const refuseUnlessItAnswers = async (
   { issuer, clientId, clientSecret }: IdentityProvider,
   { outbound, secretBox }: Ports,
 ): Promise<void> => {
-  if (issuer === null) throw invalid('issuer', 'is needed where it is enabled');
-  if (clientId === null) throw invalid('clientId', 'is needed where it is enabled');
+  if (issuer === null) throw invalid('issuer', 'is required if the provider is enabled');
+  if (clientId === null) throw invalid('clientId', 'is required if the provider is enabled');
   const problem = issuerProblem(issuer);
   if (problem !== undefined) throw invalid('issuer', problem);
   const secret = clientSecret === null ? undefined : secretBox.open(clientSecretPurpose, clientSecret);
   try {
     await discover({ issuer, clientId, clientSecret: secret }, outbound);
   } catch (error) {
-    throw invalid('issuer', `does not answer as an OpenID Connect provider of this name: ${reasonOf(error)}`);
+    throw invalid('issuer', `is not a reachable OpenID Connect provider of this issuer: ${reasonOf(error)}`);
   }
 };

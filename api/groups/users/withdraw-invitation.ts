@@ -11,7 +11,7 @@ export const withdrawInvitation = defineOperation({
   method: 'DELETE',
   path: '/api/users/invitations/{id}',
   operationId: 'withdrawInvitation',
-  summary: 'Withdraw an invitation; its link lets nobody in from then on',
+  summary: 'Withdraw an invitation; its link stops working',
   role: 'admin',
   audit: 'invitation.withdraw',
   params: idParameter,

@@ -6,7 +6,7 @@ import type { ChangeScope } from '../kernel/changes.ts';
 import type { Ports } from '../kernel/ports.ts';
 import type { Listing } from './resource-list.ts';
 import { maskSecrets, type SecretField, sealSecrets } from './resource-secrets.ts';
-import type { Written } from './resource-writer.ts';
+import type { WriteSpec } from './resource-writer.ts';
 
 /**
  * `replace` is PUT of the whole, `update` PUT of the fields that it names, `patch` PATCH with a JSON merge patch; a
@@ -73,7 +73,7 @@ export interface ResourceDefinition<
   readonly secrets?: readonly SecretField[];
   readonly list?: Listing;
   /** Changes and deletions without `If-Match` are refused with 428. */
-  readonly insists?: boolean;
+  readonly requiresIfMatch?: boolean;
   readonly maxBodyBytes?: number;
   /** How many an organization may have; null is without limit. */
   limit?(caller: Caller): number | null;
@@ -82,7 +82,7 @@ export interface ResourceDefinition<
 }
 
 /** A declared resource as its operations use it: everything has its default, and the schema's type is closed over. */
-export interface Form<Document extends object> {
+export interface ResourceSpec<Document extends object> {
   readonly noun: string;
   readonly plural: string;
   readonly path: string;
@@ -99,7 +99,7 @@ export interface Form<Document extends object> {
   readonly fields: z.ZodObject;
   readonly example: object;
   readonly view: z.ZodObject;
-  readonly written: Written<Document>;
+  readonly writing: WriteSpec<Document>;
   /** What callers may write of a document, as they see it. */
   editable(document: object): Record<string, unknown>;
   show(
@@ -118,15 +118,16 @@ export interface Form<Document extends object> {
 /** What every view of a resource ends with. */
 export const storedView = {
   id: z.string(),
-  version: z.int().positive().describe('One more with every change; the ETag'),
+  version: z.int().positive().describe('Increases by one with every change; the ETag'),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 };
 
-export const formOf = <Fields extends z.ZodObject, Document extends z.output<Fields>, View extends z.ZodObject>(
+export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fields>, View extends z.ZodObject>(
   definition: ResourceDefinition<Fields, Document, View>,
-): Form<Document> => {
+): ResourceSpec<Document> => {
   const { noun, path, collection, fields, example, roles, secrets = [], entitlement, maxBodyBytes } = definition;
+  const plural = definition.plural ?? `${noun}s`;
   const type = noun.replaceAll(' ', '-');
   const view: z.ZodObject = definition.view ?? z.strictObject({ ...fields.shape, ...storedView });
   const names = new Set(Object.keys(fields.shape));
@@ -138,8 +139,7 @@ export const formOf = <Fields extends z.ZodObject, Document extends z.output<Fie
       secrets,
     );
   return {
-    ...{ noun, path, fields, example, view, editable },
-    plural: definition.plural ?? `${noun}s`,
+    ...{ noun, plural, path, fields, example, view, editable },
     roles: { delete: roles.write, ...roles },
     listing: definition.list ?? {},
     live: definition.live ?? false,
@@ -147,9 +147,9 @@ export const formOf = <Fields extends z.ZodObject, Document extends z.output<Fie
       ...{ entitlement, maxBodyBytes },
       serverOwned: Object.keys(view.shape).filter((name) => !names.has(name)),
     },
-    written: {
-      ...{ noun, type, collection, secrets },
-      insists: definition.insists ?? false,
+    writing: {
+      ...{ noun, plural, type, collection, secrets },
+      requiresIfMatch: definition.requiresIfMatch ?? false,
       nameOf: definition.nameOf ?? ((document) => String((document as { name?: unknown }).name ?? '')),
       ...(definition.limit && { limit: definition.limit }),
     },
