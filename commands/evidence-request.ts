@@ -13,5 +13,5 @@ export const runSignChain = async (
   print: (line: string) => void,
 ): Promise<void> => {
   const records = await signChainAnew(platform, tenantId);
-  print(`signed ${records} records of ${tenantId} as they are now; that it began anew is recorded`);
+  print(`signed ${records} records of ${tenantId} as they are now; the new start is recorded`);
 };

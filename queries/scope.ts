@@ -7,7 +7,7 @@ export const scopeParameters = {
   scope: z
     .enum(['account'])
     .optional()
-    .describe('The whole organization; it counts where a projectId is given beside it'),
+    .describe('account: the whole organization; takes precedence over projectId'),
 };
 
 interface Scope {

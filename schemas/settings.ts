@@ -36,7 +36,7 @@ export const settingDefinitions = {
   GRPC_SERVER: z
     .enum(['own', 'node'])
     .default('own')
-    .describe('HTTP/2 server below gRPC: OIQ’s own, or Node’s, which takes more CPU a request'),
+    .describe('HTTP/2 server for gRPC: the one of OIQ, or that of Node, which uses more CPU per request'),
   OTLP_HTTP_ADDRESS: address
     .default('127.0.0.1:4318')
     .describe('Address of OTLP over HTTP, with the default paths (/v1/logs)'),
@@ -98,7 +98,7 @@ export const settingDefinitions = {
   NEW_INSTALLATION: z
     .stringbool()
     .default(false)
-    .describe('true makes a new installation although the bus or the tables hold data of an earlier one'),
+    .describe('Whether to create a new installation even if the bus or the tables hold data of an earlier one'),
   SECRET_KEY: optional(z.string().min(32)).describe(
     'Key that encrypts stored secrets; by default generated and kept in the data directory',
   ),

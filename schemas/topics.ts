@@ -59,7 +59,7 @@ export const UsageReport = z.strictObject({
       hour: z.int().describe('Hour of reception, in hours since the epoch'),
       requests: z.int(),
       records: z.int().describe('0 if the body was not read'),
-      bytes: z.int().describe('Once decompressed, else as received; 0 where the body was not read'),
+      bytes: z.int().describe('Decompressed size if known, else as received; 0 if the body was not read'),
     }),
   ),
 });

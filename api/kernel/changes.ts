@@ -61,7 +61,7 @@ const refuseIllFormed = (changes: readonly Difference[]): void => {
     .filter(({ path, after }) => after !== undefined && !(isWellFormed(path) && isWellFormed(after)))
     .map(({ path }) => ({
       path: path.toWellFormed(),
-      message: 'must be well-formed Unicode: it holds half a surrogate pair',
+      message: 'must be well-formed Unicode: it has a lone surrogate',
     }));
   const [first] = details;
   if (first !== undefined) throw new ApiError('VALIDATION_FAILED', `${first.path} ${first.message}`, { details });

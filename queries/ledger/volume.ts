@@ -7,13 +7,13 @@ export type Amount = z.output<typeof Amount>;
 /** What became of what was sent. `accepted + replayed = landed + deadLettered`, in records, once nothing is pending. */
 export const Volume = z.strictObject({
   accepted: Amount.describe(
-    'Durable when it was answered; bytes are those of the requests as they were encoded, decompressed',
+    'Durable when acknowledged; bytes are those of the requests as encoded, decompressed',
   ),
   landed: Landed.describe('The part of accepted that is stored and can be read'),
   deadLettered: Amount.describe('The part of accepted that could not be stored and is kept as dead letters'),
   replayed: Amount.describe('Dead letters of accepted records that were replayed'),
   refused: Amount.describe(
-    'Malformed, kept as a dead letter; its records are not known, bytes are decompressed where the compression was whole, else as received',
+    'Malformed, kept as dead letters; record counts are unknown, bytes are decompressed if possible, else as received',
   ),
   dropped: Amount.describe('The part of refused and deadLettered that was discarded'),
   rejected: Amount.describe('Not accepted and not kept; records and bytes are 0 if the body was not read'),

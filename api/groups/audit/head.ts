@@ -10,7 +10,7 @@ export const getEvidenceHead = defineOperation({
   method: 'GET',
   path: '/api/evidence/head',
   operationId: 'getEvidenceHead',
-  summary: 'The newest signed tree head of the audit chain, and the key to check it with',
+  summary: 'Get the newest signed tree head of the audit chain, and the public key to verify it',
   role: 'auditor',
   limit: { rate: 5, burst: 20 },
   query: z.strictObject({
@@ -23,7 +23,7 @@ export const getEvidenceHead = defineOperation({
       .describe('Size of an older tree head; the response proves that the newest one extends it'),
   }),
   response: z.strictObject({
-    head: HeadView.nullable().describe('Null while nothing is recorded, and where all heads were lost'),
+    head: HeadView.nullable().describe('Null while there are no records, or if all tree heads were lost'),
     publicKey: z.string().describe('Ed25519, PEM'),
     records: z.int().describe('Number of records in the chain'),
     consistency: z

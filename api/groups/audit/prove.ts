@@ -11,7 +11,7 @@ export const proveAuditRecord = defineOperation({
   method: 'GET',
   path: '/api/evidence/proofs/{id}',
   operationId: 'proveAuditRecord',
-  summary: 'Prove that an audit record is in the chain under the newest signed tree head',
+  summary: 'Prove that an audit record is in the chain, under the newest signed tree head',
   role: 'auditor',
   limit: { rate: 5, burst: 20 },
   params: z.strictObject({ id: z.string().min(1).max(128) }),

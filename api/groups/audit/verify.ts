@@ -9,7 +9,7 @@ export const verifyEvidence = defineOperation({
   method: 'GET',
   path: '/api/evidence/verify',
   operationId: 'verifyEvidence',
-  summary: 'Check the whole audit chain against itself and every signed tree head; names the first break',
+  summary: 'Verify the whole audit chain and every signed tree head; reports the first break',
   role: 'auditor',
   limit: { rate: 1, burst: 10 },
   response: z.strictObject({
@@ -26,20 +26,20 @@ export const verifyEvidence = defineOperation({
     erasures: z
       .array(
         z.strictObject({
-          sequence: z.int().describe('Of the record that tells it'),
+          sequence: z.int().describe('Sequence number of the record of the erasure'),
           at: z.iso.datetime(),
-          actor: Actor.describe('Who erased'),
-          subject: z.string().nullable().describe('Id of the person whose details went; null for everybody’s'),
-          details: z.int().describe('Records whose missing details it accounts for'),
+          actor: Actor.describe('Who erased the details'),
+          subject: z.string().nullable().describe('Id of the user whose details were erased; null for all users'),
+          details: z.int().describe('Records whose missing details it explains'),
           signed: z
             .boolean()
-            .describe('Whether the installation signed it: one that it did not sign accounts for nothing'),
+            .describe('Whether the installation signed it; an unsigned erasure explains nothing'),
         }),
       )
-      .describe('Every erasure that is recorded, in the order of the chain'),
-    heads: z.int().describe('Signed tree heads found good, up to the first break'),
-    lastHead: HeadView.nullable().describe('The last signed tree head found good'),
-    unsigned: z.int().describe('Records that no signed tree head covers yet: they are signed within a minute'),
+      .describe('All recorded erasures, in the order of the chain'),
+    heads: z.int().describe('Signed tree heads verified, up to the first break'),
+    lastHead: HeadView.nullable().describe('The last signed tree head that was verified'),
+    unsigned: z.int().describe('Records that no signed tree head covers yet; they are signed within a minute'),
     checkedAt: z.iso.datetime(),
   }),
   async handler({ caller: { tenantId } }, { evidence, clock }) {

@@ -23,7 +23,7 @@ export const listSessions = defineOperation({
   path: '/auth/sessions',
   operationId: 'listSessions',
   summary:
-    'My live sessions, the last used first; one that an organization’s identity provider opened shows that organization’s only',
+    'List my active sessions, most recently used first; a session started through an identity provider lists only those of its organization',
   role: 'session',
   query: z.strictObject({
     limit: z.coerce.number().int().min(1).max(1000).default(100),

@@ -36,7 +36,7 @@ export const getQuotas = defineOperation({
   path: '/api/usage/quotas',
   operationId: 'getQuotas',
   summary:
-    'Quotas of bytes a day and a month, with what is used of them now and which of them warn or reject; never cached',
+    'Get the quotas of bytes per day and month, their current use, and whether they warn or reject; never cached',
   role: 'viewer',
   versions: 'shown',
   response: QuotaView,

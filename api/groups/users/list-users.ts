@@ -55,7 +55,7 @@ export const listUsers = defineOperation({
   method: 'GET',
   path: '/api/users',
   operationId: 'listUsers',
-  summary: 'Users of the organization; those who are found by search are sorted by address, unless told otherwise',
+  summary: 'List the users of the organization; search results are sorted by address by default',
   role: 'admin',
   query: listParameters({
     filters: { role: equals('role', z.enum(roles)) },

@@ -20,7 +20,7 @@ export const listOrganizations = defineOperation({
   path: '/api/organizations',
   operationId: 'listOrganizations',
   summary:
-    'Organizations that I belong to; to a session that an identity provider opened, the organization of that provider only',
+    'List my organizations; a session started through an identity provider lists only the organization of that provider',
   role: 'session',
   response: z.strictObject({ items: z.array(Place), nextCursor: z.null() }),
   async handler({ caller }, { directory, documents }) {
