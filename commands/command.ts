@@ -7,7 +7,7 @@ import { deadLetterCommand } from './dead-letter.ts';
 import { demoCommand } from './demo.ts';
 import { evidenceCommand } from './evidence.ts';
 import { forgetGroupCommand } from './forget-group.ts';
-import { placeOf } from './installation.ts';
+import { installationName } from './installation.ts';
 import { migrateAll } from './migrate.ts';
 import { organizationCommand } from './organization.ts';
 import { readPlans } from './plans.ts';
@@ -97,7 +97,7 @@ const isRole = (name: string): name is RoleName => (roleNames as readonly string
 
 const migrateCommand = async ({ environment, open }: CommandContext): Promise<void> => {
   const settings = settingsOf(environment);
-  process.stderr.write(`installation: ${placeOf(settings)}\n`);
+  process.stderr.write(`installation: ${installationName(settings)}\n`);
   const platform = await open(settings);
   try {
     await migrateAll(platform);
@@ -144,7 +144,7 @@ const serve = async (
 /** With the license key of a first start: how to send telemetry to this process, if it takes any. */
 const announce = (settings: Settings, { addresses }: Running, licenseKey: string | undefined): void => {
   const lines = addresses.map(([what, address]) => `  ${what.padEnd(10)} ${address}`);
-  print(`OIQ is running (${placeOf(settings)}):\n${lines.join('\n')}`);
+  print(`OIQ is running (${installationName(settings)}):\n${lines.join('\n')}`);
   const [, otlp] = addresses.find(([what]) => what === 'OTLP/HTTP') ?? [];
   if (licenseKey !== undefined && otlp !== undefined)
     print(

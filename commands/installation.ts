@@ -13,7 +13,7 @@ import type { Platform } from './platform.ts';
 const hostsOf = (url: string): string => url.replace(/^[^:]+:\/\/(?:[^@/]*@)?/, '').replace(/\?.*/, '');
 
 /** Where an installation is, for people. */
-export const placeOf = (settings: Settings): string => {
+export const installationName = (settings: Settings): string => {
   const { KAFKA_BROKERS: brokers, CLICKHOUSE_URL: clickhouse, MONGODB_URL: mongodb, DATA_DIR: directory } = settings;
   return [
     ...(brokers.length > 0 ? [`Kafka ${brokers.join(',')}`] : []),

@@ -3,7 +3,7 @@ import { DirectoryLockedError } from '../schemas/errors.ts';
 import { isEmbedded, settingsOf } from '../schemas/settings.ts';
 import { askControl } from './control.ts';
 import type { ControlRequest } from './control-request.ts';
-import { placeOf } from './installation.ts';
+import { installationName } from './installation.ts';
 import type { CommandContext, Platform } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -18,7 +18,7 @@ export const onInstance = async (
     process.stdout.write(`${line}\n`);
   };
   // Not among what is printed, which may be read by a program.
-  process.stderr.write(`installation: ${placeOf(settings)}\n`);
+  process.stderr.write(`installation: ${installationName(settings)}\n`);
   const embedded = isEmbedded(settings);
   if (embedded && (await askControl(settings.DATA_DIR, request, print))) return;
   // Opening the stores would make them.

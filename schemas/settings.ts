@@ -116,7 +116,7 @@ export const settingDefinitions = {
     .min(0)
     .default(900)
     .describe(
-      'How long receivers go on admitting by the license keys, plans and limits in memory while the documents store cannot be reached; at least 5',
+      'Seconds that receivers continue with the license keys, plans and limits in memory while the configuration store is unreachable; at least 5',
     ),
   API_REQUESTS_PER_SECOND: count(200).describe(
     'Management API requests per second for each user or service account; bursts of five times as many are allowed',

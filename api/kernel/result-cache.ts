@@ -35,7 +35,7 @@ export interface ResultCache {
 }
 
 /** What lists of telemetry declare: long enough for a dashboard of many panels, too short to be missed. */
-export const briefly = { ttlMs: 2_000 };
+export const listCache = { ttlMs: 2_000 };
 
 /** Longer answers cost more to keep than to make again. */
 const maxCharacters = 1024 * 1024;

@@ -20,7 +20,7 @@ interface Found<Route> {
 }
 
 /** The routes of one path, by method. */
-interface Place<Route> {
+interface PathRoutes<Route> {
   readonly path: string;
   readonly routes: Map<string, Route>;
 }
@@ -30,13 +30,13 @@ interface Place<Route> {
  * answer takes. So each first segment (behind `/api`) has one of its own.
  */
 export const makeRouter = <Route>(): Router<Route> => {
-  const places = new Map<string, Place<Route>>();
+  const entries = new Map<string, PathRoutes<Route>>();
   const mounts = new Map<string, KoaRouter>();
 
   const mountOf = (key: string): KoaRouter | undefined => {
     const known = mounts.get(key);
     if (known !== undefined) return known;
-    const own = [...places.values()].filter(({ path }) => keyOf(path) === key).sort(byLiteralness);
+    const own = [...entries.values()].filter(({ path }) => keyOf(path) === key).sort(byLiteralness);
     if (own.length === 0) return undefined;
     const mount = new KoaRouter({ sensitive: true, strict: true });
     for (const { path } of own)
@@ -48,21 +48,21 @@ export const makeRouter = <Route>(): Router<Route> => {
   return {
     add(method, path, route) {
       const shape = path.replaceAll(parameter, '{}');
-      const place = places.get(shape) ?? { path, routes: new Map() };
-      if (place.routes.has(method)) throw new Error(`${method} ${path} is declared twice`);
-      place.routes.set(method, route);
-      places.set(shape, place);
+      const entry = entries.get(shape) ?? { path, routes: new Map() };
+      if (entry.routes.has(method)) throw new Error(`${method} ${path} is declared twice`);
+      entry.routes.set(method, route);
+      entries.set(shape, entry);
       mounts.clear();
     },
 
     find(method, path) {
       const { tenantId, rest } = withoutTenant(normalised(path));
       const layer = mountOf(keyOf(rest))?.match(rest, 'GET').path[0];
-      const place = layer && places.get((layer.name ?? '').replaceAll(parameter, '{}'));
-      if (layer === undefined || place === undefined) return undefined;
+      const entry = layer && entries.get((layer.name ?? '').replaceAll(parameter, '{}'));
+      if (layer === undefined || entry === undefined) return undefined;
       const params = { ...layer.params(rest, layer.captures(rest)), ...(tenantId !== undefined && { tenantId }) };
-      const route = place.routes.get(method);
-      return { route, params, allowed: route === undefined ? [...place.routes.keys()].sort() : [] };
+      const route = entry.routes.get(method);
+      return { route, params, allowed: route === undefined ? [...entry.routes.keys()].sort() : [] };
     },
   };
 };
@@ -74,7 +74,7 @@ const keyOf = (path: string): string => {
   return first === 'api' ? `api/${second}` : first;
 };
 
-const byLiteralness = <Route>(left: Place<Route>, right: Place<Route>): number =>
+const byLiteralness = <Route>(left: PathRoutes<Route>, right: PathRoutes<Route>): number =>
   orderOf(left.path) < orderOf(right.path) ? -1 : 1;
 
 /** Sorts a literal before a parameter in the same place. */

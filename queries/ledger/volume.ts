@@ -6,9 +6,7 @@ export type Amount = z.output<typeof Amount>;
 
 /** What became of what was sent. `accepted + replayed = landed + deadLettered`, in records, once nothing is pending. */
 export const Volume = z.strictObject({
-  accepted: Amount.describe(
-    'Durable when acknowledged; bytes are those of the requests as encoded, decompressed',
-  ),
+  accepted: Amount.describe('Durable when acknowledged; bytes are those of the requests as encoded, decompressed'),
   landed: Landed.describe('The part of accepted that is stored and can be read'),
   deadLettered: Amount.describe('The part of accepted that could not be stored and is kept as dead letters'),
   replayed: Amount.describe('Dead letters of accepted records that were replayed'),

@@ -31,15 +31,15 @@ export const LogRecord = z.strictObject({
 });
 export type LogRecord = z.output<typeof LogRecord>;
 
-/** Where a record stands in the order of time, newest first; no two records share it. */
-export interface Place {
+/** Position of a record in time order, newest first. Unique for each record. */
+export interface LogPosition {
   readonly time: string;
   readonly partition: string;
   readonly offset: string;
   readonly ordinal: string;
 }
 
-interface Row extends Place, ScopeRow {
+interface Row extends LogPosition, ScopeRow {
   readonly observed: string;
   readonly severity_number: number;
   readonly severity_text: string;
@@ -66,13 +66,13 @@ const selected = `toString(toUnixTimestamp64Nano(timestamp)) AS time, toString(t
 /** The order in which records are listed. The columns' own names are qualified: aliases of the same name are text. */
 const order = 'logs.timestamp DESC, logs.partition DESC, logs.offset DESC, logs.ordinal DESC';
 
-/** Records that satisfy a condition, newest first, with the place of each. */
+/** Records that satisfy a condition, newest first, with the position of each. */
 export const readLogs = async (
   columns: TenantColumns,
   condition: string,
   parameters: QueryParameters,
   limit: number,
-): Promise<{ record: LogRecord; place: Place }[]> => {
+): Promise<{ record: LogRecord; position: LogPosition }[]> => {
   const rows = await columns.query<Row>(
     `SELECT ${selected} FROM logs WHERE tenant_id = {tenant:String} AND ${condition} ORDER BY ${order} LIMIT ${limit}`,
     parameters,
@@ -81,7 +81,7 @@ export const readLogs = async (
     columns,
     rows.map(({ resource }) => resource),
   );
-  return rows.map((row) => ({ record: recordOf(row, resources.get(row.resource)), place: row }));
+  return rows.map((row) => ({ record: recordOf(row, resources.get(row.resource)), position: row }));
 };
 
 const recordOf = (row: Row, resource: Resource | undefined): LogRecord => ({
@@ -114,11 +114,12 @@ const severityOf = (text: string, number: number): string | null => {
   return step === 0 ? name : `${name}${step + 1}`;
 };
 
-/** The id says when and where, so that one record is found without an index of ids. */
-const logId = ({ time, partition, offset, ordinal }: Place): string => `${time}-${partition}-${offset}-${ordinal}`;
+/** The id holds the position, so that a record is found without an index of ids. */
+const logId = ({ time, partition, offset, ordinal }: LogPosition): string =>
+  `${time}-${partition}-${offset}-${ordinal}`;
 
-/** The place that an id names; `undefined` when it is none. */
-export const placeOf = (id: string): Place | undefined => {
+/** The position in an id; `undefined` if it is not an id. */
+export const logPositionOf = (id: string): LogPosition | undefined => {
   const match = /^(-?\d{1,19})-(\d{1,5})-(\d{1,20})-(\d{1,10})$/.exec(id);
   if (match === null) return undefined;
   const [, time = '', partition = '', offset = '', ordinal = ''] = match;

@@ -31,9 +31,7 @@ export const verifyEvidence = defineOperation({
           actor: Actor.describe('Who erased the details'),
           subject: z.string().nullable().describe('Id of the user whose details were erased; null for all users'),
           details: z.int().describe('Records whose missing details it explains'),
-          signed: z
-            .boolean()
-            .describe('Whether the installation signed it; an unsigned erasure explains nothing'),
+          signed: z.boolean().describe('Whether the installation signed it; an unsigned erasure explains nothing'),
         }),
       )
       .describe('All recorded erasures, in the order of the chain'),

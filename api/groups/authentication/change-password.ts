@@ -21,7 +21,11 @@ export const changePassword = defineOperation({
   body: z.strictObject({
     currentPassword: z.string().min(1).max(1024),
     newPassword: NewPassword,
-    code: z.string().max(32).optional().describe('Code of the authenticator, or a recovery code; required if multi-factor is on'),
+    code: z
+      .string()
+      .max(32)
+      .optional()
+      .describe('Code of the authenticator, or a recovery code; required if multi-factor is on'),
   }),
   maxBodyBytes: 16 * 1024,
   response: z.strictObject({ endedSessions: z.int() }),

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
-import { LogRecord, type Place, readLogs } from '../../../queries/logs/record.ts';
+import { type LogPosition, LogRecord, readLogs } from '../../../queries/logs/record.ts';
+import { projectScopeCondition, projectScopeParameters, projectScopeValues } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
-import { scopeCondition, scopeParameters, scopeValues } from '../../../queries/scope.ts';
 import { bodyHasAllWords } from '../../../schemas/tables/search.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { briefly } from '../../kernel/result-cache.ts';
+import { listCache } from '../../kernel/result-cache.ts';
 
 const kind = 'logs';
 const hourNs = 3_600_000_000_000n;
@@ -17,11 +17,11 @@ export const listLogs = defineOperation({
   summary: 'List log records of a time range, newest first',
   role: 'viewer',
   entitlement: 'logs',
-  cache: briefly,
+  cache: listCache,
   query: z.strictObject({
     ...rangeParameters,
     ...serviceParameter,
-    ...scopeParameters,
+    ...projectScopeParameters,
     search: z.string().max(1024).optional().describe('Words that must all occur in the body, case-insensitive'),
   }),
   response: z.strictObject({ items: z.array(LogRecord), nextCursor: z.string().nullable() }),
@@ -36,7 +36,7 @@ export const listLogs = defineOperation({
     const parameters: Record<string, string> = {
       from: String(range.from),
       to: String(page?.after.time ?? range.to),
-      ...scopeValues(query),
+      ...projectScopeValues(query),
     };
     if (page !== undefined) {
       conditions.push(after);
@@ -47,7 +47,7 @@ export const listLogs = defineOperation({
       parameters['service'] = query.service;
     }
     if (query.search !== undefined) conditions.push(bodyHasAllWords(query.search));
-    const condition = `${conditions.join(' AND ')}${scopeCondition(query)}`;
+    const condition = `${conditions.join(' AND ')}${projectScopeCondition(query)}`;
     const found = await readLogs(columns.of(caller.tenantId), condition, parameters, query.limit + 1);
     const shown = found.slice(0, query.limit);
     const last = shown.at(-1);
@@ -58,22 +58,22 @@ export const listLogs = defineOperation({
           ? encodeCursor(kind, [
               range.from,
               range.to,
-              last.place.time,
-              last.place.partition,
-              last.place.offset,
-              last.place.ordinal,
+              last.position.time,
+              last.position.partition,
+              last.position.offset,
+              last.position.ordinal,
             ])
           : null,
     };
   },
 });
 
-/** Rows after a place in the list's order. */
+/** Rows after a position in the list's order. */
 const after = `(logs.timestamp, logs.partition, logs.offset, logs.ordinal) <
   (fromUnixTimestamp64Nano({time:Int64}, 'UTC'), {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32})`;
 
 /** A cursor holds the range too: `now-1h` must not move between two pages. */
-const pageOf = (cursor: string): { range: { from: bigint; to: bigint }; after: Place } => {
+const pageOf = (cursor: string): { range: { from: bigint; to: bigint }; after: LogPosition } => {
   const [from = '', to = '', time = '', partition = '', offset = '', ordinal = ''] = decodeCursor(kind, cursor, [
     integer,
     integer,

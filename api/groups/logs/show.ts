@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LogRecord, placeOf, readLogs } from '../../../queries/logs/record.ts';
+import { LogRecord, logPositionOf, readLogs } from '../../../queries/logs/record.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
@@ -13,9 +13,9 @@ export const showLog = defineOperation({
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   response: LogRecord,
   async handler({ caller, params }, { columns }) {
-    const place = placeOf(params.id);
-    if (place === undefined) throw notFound('log record');
-    const [found] = await readLogs(columns.of(caller.tenantId), here, { ...place }, 1);
+    const position = logPositionOf(params.id);
+    if (position === undefined) throw notFound('log record');
+    const [found] = await readLogs(columns.of(caller.tenantId), here, { ...position }, 1);
     if (found === undefined) throw notFound('log record');
     return found.record;
   },

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
+import { projectScopeCondition, projectScopeParameters, projectScopeValues } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
-import { scopeCondition, scopeParameters, scopeValues } from '../../../queries/scope.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { briefly } from '../../kernel/result-cache.ts';
+import { listCache } from '../../kernel/result-cache.ts';
 import { readSeries, Series } from './series.ts';
 
 const kind = 'metrics';
@@ -31,7 +31,7 @@ const Metric = z.strictObject({
 const Query = z.strictObject({
   ...rangeParameters,
   ...serviceParameter,
-  ...scopeParameters,
+  ...projectScopeParameters,
   search: z.string().max(1024).optional().describe('Words that must all occur in the name or the description'),
   name: z.string().max(512).optional().describe('Name of one metric, to get its series and points'),
 });
@@ -42,7 +42,7 @@ export const listMetrics = defineOperation({
   operationId: 'listMetrics',
   summary: 'List metrics of a time range by name; with `name`, the points of one metric',
   role: 'viewer',
-  cache: briefly,
+  cache: listCache,
   query: Query,
   response: z.strictObject({ items: z.array(Metric), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, { columns, clock }) {
@@ -77,7 +77,7 @@ const selection = (
   const parameters: Record<string, string> = {
     from: String((from - hourNs) / 1_000_000n),
     to: String(to / 1_000_000n),
-    ...scopeValues(query),
+    ...projectScopeValues(query),
   };
   const conditions = ['tenant_id = {tenant:String}'];
   const add = (condition: string, name: string, value: string | undefined): void => {
@@ -97,7 +97,7 @@ const selection = (
       any(series.temporality) AS temporality, any(series.monotonic) AS monotonic, arraySort(groupUniqArrayArray(1000)(mapKeys(attributes))) AS labels,
       arraySort(groupUniqArray(1000)(service)) AS services, toString(uniq(series_id)) AS series_count,
       toString(toUnixTimestamp64Milli(min(first_seen))) AS first, toString(toUnixTimestamp64Milli(max(last_seen))) AS last
-    FROM series WHERE ${conditions.join(' AND ')}${scopeCondition(query)}
+    FROM series WHERE ${conditions.join(' AND ')}${projectScopeCondition(query)}
     GROUP BY metric HAVING max(last_seen) >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND min(first_seen) <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
     ORDER BY metric`;
   return { sql, parameters };

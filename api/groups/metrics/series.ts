@@ -6,9 +6,9 @@ import {
   jsonAttributesOf,
   type ScopeRow,
 } from '../../../queries/instrumentation-scope.ts';
+import { projectScopeCondition, projectScopeValues } from '../../../queries/project-scope.ts';
 import type { Range } from '../../../queries/range.ts';
 import { resourceFields, resourceFieldsOf, resourcesOf } from '../../../queries/resources.ts';
-import { scopeCondition, scopeValues } from '../../../queries/scope.ts';
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { Exemplar, Point, pointOf, readExemplars, readPoints } from './points.ts';
 
@@ -51,13 +51,13 @@ export const readSeries = async (
   range: Range,
   query: { service?: string | undefined; projectId?: string | undefined; scope?: 'account' | undefined },
 ): Promise<Series[]> => {
-  const parameters = { metric, service: query.service ?? '', ...scopeValues(query) };
+  const parameters = { metric, service: query.service ?? '', ...projectScopeValues(query) };
   const rows = await columns.query<SeriesRow>(
     `SELECT toString(series_id) AS id, any(kind) AS type, any(series.unit) AS unit, any(series.service) AS service, toString(any(resource_id)) AS resource,
       any(mapKeys(attributes)) AS keys, any(mapValues(attributes)) AS values, any(attribute_types) AS types, any(series.scope_name) AS scope_name,
       any(series.scope_version) AS scope_version, any(series.scope_attributes) AS scope_attributes, max(series.scope_dropped_attributes) AS scope_dropped_attributes,
       max(series.scope_schema_url) AS scope_schema_url, max(series.metadata) AS metadata
-    FROM series WHERE tenant_id = {tenant:String} AND metric = {metric:String} AND ({service:String} = '' OR series.service = {service:String})${scopeCondition(query)}
+    FROM series WHERE tenant_id = {tenant:String} AND metric = {metric:String} AND ({service:String} = '' OR series.service = {service:String})${projectScopeCondition(query)}
     GROUP BY series_id ORDER BY series_id LIMIT 1000`,
     parameters,
   );

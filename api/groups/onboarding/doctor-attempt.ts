@@ -17,7 +17,7 @@ export interface Attempt {
   readonly error?: string | undefined;
 }
 
-interface Place {
+interface ParsedEndpoint {
   readonly url: URL;
   readonly path: string;
   readonly port: string;
@@ -25,7 +25,7 @@ interface Place {
 
 const portOf = ({ port, protocol }: URL): string => port || (protocol === 'https:' ? '443' : '80');
 
-const placeOf = (endpoint: string): Place | undefined => {
+const parseEndpoint = (endpoint: string): ParsedEndpoint | undefined => {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(endpoint) ? endpoint : `http://${endpoint}`;
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
@@ -38,16 +38,16 @@ const mixed = (message: string, action: string): Finding => problem('wrong-proto
 /** Where the sender was pointed, against where this installation takes what it speaks. */
 export const endpointFinding = ({ endpoint, protocol, signal }: Attempt, ours: Endpoints): Finding | undefined => {
   if (endpoint === undefined) return undefined;
-  const place = placeOf(endpoint);
-  if (place === undefined) return wrong(`${endpoint} is not a URL`, `use ${ours.otlpHttp}`);
+  const parsed = parseEndpoint(endpoint);
+  if (parsed === undefined) return wrong(`${endpoint} is not a URL`, `use ${ours.otlpHttp}`);
   const main = new URL(ours.otlpHttp);
-  if (place.url.protocol === 'https:' && main.protocol === 'http:')
+  if (parsed.url.protocol === 'https:' && main.protocol === 'http:')
     return wrong('this installation does not use TLS at this address', `use http:// instead: ${ours.otlpHttp}`);
   const grpcPort = portOf(new URL(ours.otlpGrpc));
   const remoteWritePath = new URL(ours.remoteWrite).pathname;
-  const spoken = protocol ?? protocolAt(place, grpcPort, remoteWritePath);
-  if (spoken === 'otlp-grpc') return grpcFinding(place, grpcPort, ours);
-  if (place.port === grpcPort)
+  const spoken = protocol ?? protocolAt(parsed, grpcPort, remoteWritePath);
+  if (spoken === 'otlp-grpc') return grpcFinding(parsed, grpcPort, ours);
+  if (parsed.port === grpcPort)
     return mixed(
       `port ${grpcPort} expects gRPC, but the sender uses HTTP`,
       spoken === 'otlp-http'
@@ -55,20 +55,20 @@ export const endpointFinding = ({ endpoint, protocol, signal }: Attempt, ours: E
         : `use ${ours.remoteWrite}`,
     );
   if (spoken === 'remote-write') {
-    if (place.path === remoteWritePath) return undefined;
-    return wrong(`${place.path || '/'} does not accept remote-write`, `use ${ours.remoteWrite}`);
+    if (parsed.path === remoteWritePath) return undefined;
+    return wrong(`${parsed.path || '/'} does not accept remote-write`, `use ${ours.remoteWrite}`);
   }
-  if (place.path === remoteWritePath)
+  if (parsed.path === remoteWritePath)
     return mixed('this path accepts Prometheus remote-write, not OTLP', `use ${ours.otlpHttp}`);
-  return httpFinding(place, signal, ours);
+  return httpFinding(parsed, signal, ours);
 };
 
-const protocolAt = ({ port, path }: Place, grpcPort: string, remoteWritePath: string): Protocol => {
+const protocolAt = ({ port, path }: ParsedEndpoint, grpcPort: string, remoteWritePath: string): Protocol => {
   if (path === remoteWritePath) return 'remote-write';
   return port === grpcPort ? 'otlp-grpc' : 'otlp-http';
 };
 
-const grpcFinding = ({ port, path }: Place, grpcPort: string, ours: Endpoints): Finding | undefined => {
+const grpcFinding = ({ port, path }: ParsedEndpoint, grpcPort: string, ours: Endpoints): Finding | undefined => {
   if (port !== grpcPort)
     return mixed(
       `port ${port} expects HTTP, but the sender uses gRPC`,
@@ -78,7 +78,11 @@ const grpcFinding = ({ port, path }: Place, grpcPort: string, ours: Endpoints): 
   return undefined;
 };
 
-const httpFinding = ({ port, path }: Place, signal: Signal | undefined, ours: Endpoints): Finding | undefined => {
+const httpFinding = (
+  { port, path }: ParsedEndpoint,
+  signal: Signal | undefined,
+  ours: Endpoints,
+): Finding | undefined => {
   if (/\/v1\/\w+\/v1\/\w+$/.test(path))
     return wrong(
       'the path of the signal appears twice: the sender appends /v1/logs, /v1/metrics or /v1/traces itself',

@@ -1,11 +1,16 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
+import {
+  projectScopeCondition,
+  projectScopeParameters,
+  projectScopeValues,
+  requireProjectScope,
+} from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
-import { requireScope, scopeCondition, scopeParameters, scopeValues } from '../../../queries/scope.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { briefly } from '../../kernel/result-cache.ts';
+import { listCache } from '../../kernel/result-cache.ts';
 import { readSummaries, TraceSummary } from './summary.ts';
 
 const kind = 'traces';
@@ -15,7 +20,7 @@ const duration = z.string().max(64).optional();
 const Query = z.strictObject({
   ...rangeParameters,
   ...serviceParameter,
-  ...scopeParameters,
+  ...projectScopeParameters,
   search: z
     .string()
     .max(1024)
@@ -35,11 +40,11 @@ export const listTraces = defineOperation({
   operationId: 'listTraces',
   summary: 'List traces of a time range, newest first',
   role: 'viewer',
-  cache: briefly,
+  cache: listCache,
   query: Query,
   response: z.strictObject({ items: z.array(TraceSummary), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, { columns, clock }) {
-    requireScope(query);
+    requireProjectScope(query);
     const nowMs = clock.now();
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
     const range = page ?? rangeOf(query, { caller, signal: 'traces', nowMs });
@@ -49,7 +54,7 @@ export const listTraces = defineOperation({
       from: String(range.from),
       to: String(range.to),
       seenBy,
-      ...scopeValues(query),
+      ...projectScopeValues(query),
     };
     const sql = selection(query, parameters, page);
     const reader = columns.of(caller.tenantId);
@@ -74,7 +79,7 @@ type Query = z.output<typeof Query>;
  */
 const selection = (query: Query, parameters: Record<string, string>, page: TracePage | undefined): string => {
   const base = `tenant_id = {tenant:String} AND timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
-    AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC') AND received_at <= fromUnixTimestamp64Milli({seenBy:Int64}, 'UTC')${scopeCondition(query)}`;
+    AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC') AND received_at <= fromUnixTimestamp64Milli({seenBy:Int64}, 'UTC')${projectScopeCondition(query)}`;
   const having: string[] = [];
   if (page !== undefined) {
     having.push(

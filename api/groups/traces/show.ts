@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { projectScopeCondition, projectScopeParameters, projectScopeValues } from '../../../queries/project-scope.ts';
 import { resourcesOf } from '../../../queries/resources.ts';
-import { scopeCondition, scopeParameters, scopeValues } from '../../../queries/scope.ts';
 import { traceIs } from '../../../schemas/tables/search.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -15,7 +15,7 @@ export const showTrace = defineOperation({
   summary: 'Get all spans of a trace, by start time',
   role: 'viewer',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
-  query: z.strictObject(scopeParameters),
+  query: z.strictObject(projectScopeParameters),
   response: z.strictObject({
     traceId: z.string(),
     spans: z.array(Span),
@@ -26,9 +26,9 @@ export const showTrace = defineOperation({
     if (!/^[0-9a-f]{32}$/.test(traceId)) throw notFound('trace');
     const reader = columns.of(caller.tenantId);
     const rows = await reader.query<SpanRow>(
-      `SELECT ${spanSelection} FROM spans WHERE tenant_id = {tenant:String} AND ${traceIs('{trace:String}')}${scopeCondition(query)}
+      `SELECT ${spanSelection} FROM spans WHERE tenant_id = {tenant:String} AND ${traceIs('{trace:String}')}${projectScopeCondition(query)}
       ORDER BY timestamp, span_id, partition, offset, ordinal LIMIT ${maxSpans + 1}`,
-      { trace: traceId, ...scopeValues(query) },
+      { trace: traceId, ...projectScopeValues(query) },
     );
     if (rows.length === 0) throw notFound('trace');
     const shown = rows.slice(0, maxSpans);

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor } from '../../../queries/cursor.ts';
 import { memberships, roles } from '../../../schemas/resources/user.ts';
-import type { Member as Place } from '../../identity/directory.ts';
+import type { Member as DirectoryMember } from '../../identity/directory.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { equals, listParameters } from '../../resources/resource-list.ts';
 import { Member, memberOf } from './member.ts';
 
 /** What a list can be sorted by, and where that stands. */
-const sortedBy: Readonly<Record<string, (place: Place) => string>> = {
+const sortedBy: Readonly<Record<string, (member: DirectoryMember) => string>> = {
   createdAt: ({ membership }) => membership.createdAt,
   role: ({ membership }) => membership.role,
   email: ({ user }) => user.email,
@@ -21,7 +21,7 @@ interface Asked {
   readonly cursor?: unknown;
 }
 
-const matches = ({ user, membership }: Place, { role, search }: Asked): boolean => {
+const matches = ({ user, membership }: DirectoryMember, { role, search }: Asked): boolean => {
   if (role !== undefined && membership.role !== role) return false;
   if (typeof search !== 'string') return true;
   const text = search.toLowerCase();
@@ -30,23 +30,26 @@ const matches = ({ user, membership }: Place, { role, search }: Asked): boolean 
 
 const compare = (left: string, right: string): number => (left === right ? 0 : left < right ? -1 : 1);
 
-/** One page of those who match, and its place for the next one. */
-const pageOf = (places: readonly Place[], asked: Asked): { page: readonly Place[]; nextCursor: string | null } => {
+/** One page of those who match, and the cursor of the next one. */
+const pageOf = (
+  members: readonly DirectoryMember[],
+  asked: Asked,
+): { page: readonly DirectoryMember[]; nextCursor: string | null } => {
   const sort = String(asked.sort ?? (asked.search === undefined ? 'createdAt' : 'email'));
   const direction = sort.startsWith('-') ? -1 : 1;
   const keyOf = sortedBy[sort.replace(/^-/, '')] ?? (() => '');
   const kind = `users ${sort}`;
   const after = asked.cursor === undefined ? undefined : decodeCursor(kind, String(asked.cursor), [/^.+$/, /^.+$/]);
-  const beyond = places.flatMap((place) => {
-    const [value, id] = [keyOf(place), place.user.id];
+  const beyond = members.flatMap((member) => {
+    const [value, id] = [keyOf(member), member.user.id];
     const order = after === undefined ? 1 : compare(value, after[0] ?? '') * direction || compare(id, after[1] ?? '');
-    return order > 0 && matches(place, asked) ? [{ place, value, id }] : [];
+    return order > 0 && matches(member, asked) ? [{ member, value, id }] : [];
   });
   beyond.sort((left, right) => compare(left.value, right.value) * direction || compare(left.id, right.id));
   const found = beyond.slice(0, asked.limit);
   const last = beyond.length > found.length ? found.at(-1) : undefined;
   return {
-    page: found.map(({ place }) => place),
+    page: found.map(({ member }) => member),
     nextCursor: last === undefined ? null : encodeCursor(kind, [last.value, last.id]),
   };
 };

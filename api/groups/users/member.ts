@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
 import { type Membership, memberships, roles, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
-import type { Member as Place } from '../../identity/directory.ts';
+import type { Member as DirectoryMember } from '../../identity/directory.ts';
 import { notFound } from '../../kernel/errors.ts';
 
 /** A user in an organization. */
@@ -30,7 +30,10 @@ export const recordedMember = (user: User, { role, disabled = false }: Membershi
   disabled,
 });
 
-export const memberOf = async (documents: Pick<Documents, 'of'>, { membership, user }: Place): Promise<Member> => {
+export const memberOf = async (
+  documents: Pick<Documents, 'of'>,
+  { membership, user }: DirectoryMember,
+): Promise<Member> => {
   const enrolment = await documents.of(multiFactorsTenant).collection(multiFactors).find(user.id);
   return {
     id: user.id,
@@ -43,7 +46,11 @@ export const memberOf = async (documents: Pick<Documents, 'of'>, { membership, u
 };
 
 /** A member with the user behind; `NOT_FOUND` for anybody else. */
-export const findMember = async (scope: Pick<Documents, 'of'>, tenantId: string, id: string): Promise<Place> => {
+export const findMember = async (
+  scope: Pick<Documents, 'of'>,
+  tenantId: string,
+  id: string,
+): Promise<DirectoryMember> => {
   const membership = await scope.of(tenantId).collection(memberships).find(id);
   const user = membership && (await scope.of(usersTenant).collection(users).find(id));
   if (membership === undefined || user === undefined) throw notFound('user');

@@ -7,7 +7,7 @@ import { personOf } from '../../identity/caller.ts';
 import { ApiError, rateLimited } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
-const Place = z.strictObject({
+const OwnOrganization = z.strictObject({
   id: z.string(),
   name: z.string(),
   role: z.enum(roles),
@@ -22,10 +22,10 @@ export const listOrganizations = defineOperation({
   summary:
     'List my organizations; a session started through an identity provider lists only the organization of that provider',
   role: 'session',
-  response: z.strictObject({ items: z.array(Place), nextCursor: z.null() }),
+  response: z.strictObject({ items: z.array(OwnOrganization), nextCursor: z.null() }),
   async handler({ caller }, { directory, documents }) {
     const { userId, tenantId, provedBy } = personOf(caller);
-    const items: z.output<typeof Place>[] = [];
+    const items: z.output<typeof OwnOrganization>[] = [];
     for (const { id, name, createdAt } of directory.organizationsOf(userId)) {
       if (provedBy !== undefined && provedBy !== id) continue;
       const membership = await documents.of(id).collection(memberships).find(userId);
@@ -47,7 +47,7 @@ export const createOrganization = defineOperation({
   role: 'session',
   audit: 'organization.create',
   body: z.strictObject({ name: OrganizationName }),
-  response: Place,
+  response: OwnOrganization,
   async handler({ caller, body, change }, { counters, directory, settings }) {
     const { userId, user, provedBy } = personOf(caller);
     if (provedBy !== undefined)
