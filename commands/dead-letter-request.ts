@@ -51,7 +51,7 @@ export const runDeadLetterRequest = async (
   const verb = request.action === 'replay' ? 'replayed' : 'discarded';
   print(`${request.dryRun ? `would be ${verb}` : verb}: ${progress.done} of ${progress.matched}`);
   if (request.ids.length > progress.matched) print(`not found, or not open: ${request.ids.length - progress.matched}`);
-  if (progress.already > 0) print(`handled by somebody else meanwhile: ${progress.already}`);
+  if (progress.already > 0) print(`replayed or discarded by another request meanwhile: ${progress.already}`);
   for (const [reason, count] of Object.entries(progress.failedByReason)) print(`still open, ${reason}: ${count}`);
 };
 

@@ -8,7 +8,7 @@ import type { Mailer } from '../schemas/ports/mail.ts';
 import type { MetricsProvider } from '../schemas/ports/metrics.ts';
 import type { Settings } from '../schemas/settings.ts';
 
-/** Everything a role or command stands on, adapters picked. `main.ts` makes it; whoever asked for it closes it. */
+/** What roles and commands run on, with the adapters chosen. `main.ts` creates it; the caller closes it. */
 export interface Platform {
   readonly settings: Settings;
   readonly log: LogProvider;

@@ -7,7 +7,7 @@ export interface Reader {
 }
 
 /**
- * Throws `UPGRADE_REQUIRED` where the plan does not include something. Whatever reads a signal asks this, and not only the operation that was
+ * Throws `UPGRADE_REQUIRED` if the plan lacks an entitlement. Every query of a signal calls this, and not only the operation that was
  * called: a dashboard, a saved query or an alert gets around no plan.
  */
 export const requireEntitlement = ({ plan }: Reader, entitlement: string): void => {

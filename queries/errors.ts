@@ -1,4 +1,4 @@
-/** A question of telemetry that cannot be answered as it was asked. Whoever serves it maps the code to a status; the message is for people. */
+/** A query that is invalid or not allowed. The API maps the code to a status; the message is for people. */
 export class QueryError extends Error {
   readonly code: 'VALIDATION_FAILED' | 'RETENTION_EXCEEDED' | 'UPGRADE_REQUIRED';
   /** The part of the question that is wrong, where there is one: `from`, `cursor`. */

@@ -14,7 +14,7 @@ export interface KeptResources<Fields extends object> {
   find(tenantId: string, id: string): (Fields & Stored) | undefined;
   /** A tenant's documents by id. */
   of(tenantId: string): ReadonlyMap<string, Fields & Stored>;
-  /** How long ago all changes were known for the last time. Whoever must not act on what is gone asks for this first. */
+  /** Milliseconds since all changes were last known. Check it before acting on a document that may be deleted. */
   staleMs(): number;
   close(): Promise<void>;
 }

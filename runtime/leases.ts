@@ -1,12 +1,12 @@
 import type { Clock } from '../schemas/ports/clock.ts';
 import { ConflictError, type Documents, defineCollection, platformTenant } from '../schemas/ports/documents.ts';
 
-/** Who may do a piece of work now, and from when it may be done again. */
+/** Which process holds the lease, and when it may be taken again. */
 interface LeaseFields {
   readonly holder: string;
   /** ISO-8601. The lease is free from then on. */
   readonly until: string;
-  /** ISO-8601. Nobody takes it before, unless they ask to be early. */
+  /** ISO-8601. The lease is not given before, except to a caller that asks for it early. */
   readonly notBefore: string;
 }
 
@@ -16,7 +16,7 @@ export const leases = defineCollection<LeaseFields>({ name: 'leases' });
 export interface Lease {
   /** Aborts when the lease is lost: another took it, or it could not be renewed in time. The work should end. */
   readonly lost: AbortSignal;
-  /** Frees it; nobody takes it before `notBeforeMs`. Never rejects: a lease that cannot be freed runs out. */
+  /** Releases the lease; it is not given again before `notBeforeMs`. Never rejects: a lease that cannot be released expires. */
   release(notBeforeMs?: number): Promise<void>;
 }
 

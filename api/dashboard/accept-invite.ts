@@ -25,7 +25,7 @@ const link = tokenOfLink(form);
 const known = find('known');
 const password = find('password');
 
-/** Somebody new says who they are and chooses a password; who has an account proves that it is theirs. */
+/** New users enter a name and choose a password. Users with an account confirm it with their password. */
 const show = () => {
   const has = known.checked;
   find('new').hidden = find('new').disabled = has;

@@ -9,7 +9,7 @@ export interface Page {
 
 const sourceOf = (text: string): string => (text === '' ? "'none'" : `'sha256-${hash('sha256', text, 'base64')}'`);
 
-/** `markup` is trusted: nothing that anybody sent may be in it. */
+/** `markup` is trusted: it must not contain user input. */
 export const pageOf = ({
   title,
   style,

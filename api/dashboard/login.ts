@@ -24,7 +24,7 @@ ${problem}<button class="plain">Go to my organization’s sign-in</button></form
 const script = String.raw`
 const asked = new URLSearchParams(location.search);
 
-/** A path of this site; whatever could lead elsewhere is the start page. */
+/** A path of this site; the start page for anything that could lead to another site. */
 const localPath = (text) => {
   if (text === null || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes('\\')) return '/';
   return URL.canParse(text, location.origin) && new URL(text, location.origin).origin === location.origin ? text : '/';
@@ -67,5 +67,5 @@ if (asked.get('organization')) {
 }
 `;
 
-/** `/login?returnTo=/…`; with `organization=…`, single sign-on of that organization is at hand. */
+/** `/login?returnTo=/…`; with `organization=…`, offers single sign-on of that organization. */
 export const loginPage = smallPage({ title: 'Sign in · OIQ', narrow: true, markup, script });

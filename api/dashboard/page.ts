@@ -27,7 +27,7 @@ onSubmit(form, async () => {
   complain(form, body);
 });
 
-/** Whoever belongs to several organizations goes from one to another here. */
+/** Lets members of several organizations switch between them. */
 const places = find('switch');
 const showPlaces = async () => {
   const { ok, body } = await askSignedIn('GET', '/api/organizations');

@@ -5,7 +5,7 @@ const part = (name: string): string => readFileSync(new URL(`shell/${name}`, imp
 const style = part('shell.css');
 const shared = part('shell.js');
 
-/** A small page. All of it is trusted: nothing that anybody sent may be in it. Its script may use what `shell.js` has. */
+/** A small page. All of it is trusted: it must not contain user input. Its script can use the functions of `shell.js`. */
 export const smallPage = ({
   title,
   markup,

@@ -48,7 +48,7 @@ export const openCommitter = (bus: Bus, columns: Columns): Committer => {
     commit: (prepared, { outcome, actor, markedAt }) =>
       exclusively(async () =>
         (await producer.get()).transaction(transactionName, async (publish) => {
-          // Whoever held the name before us has committed or never will: what is marked now is all there is.
+          // An earlier holder of this name has committed, or is fenced out and never will: the marks are complete now.
           const marks = await readMarks(
             bus,
             columns,

@@ -14,7 +14,7 @@ export interface Progress {
   readonly matched: number;
   /** Replayed or discarded by this run; in a dry run, those that would be. */
   readonly done: number;
-  /** Were marked by somebody else meanwhile. */
+  /** Marked by another request meanwhile. */
   readonly already: number;
   readonly failed: number;
   readonly failedByReason: Readonly<Record<string, number>>;
@@ -41,10 +41,10 @@ export interface DeadLetters {
   show(id: string, tenantId?: string): Promise<{ letter: DeadLetter; payload: Payload | undefined } | undefined>;
   /**
    * Sends open letters that match through again. What is published and its mark are one transaction, so what was
-   * replayed once is never replayed again, whoever else replays at the same time.
+   * replayed once is never replayed again, even by concurrent replays.
    */
   replay(filter: DeadLetterFilter, options: RunOptions): Promise<Progress>;
-  /** Marks open letters that match as discarded, so that nobody replays them. */
+  /** Marks matching open letters as discarded, so that they are never replayed. */
   discard(filter: DeadLetterFilter, options: RunOptions): Promise<Progress>;
   close(): Promise<void>;
 }

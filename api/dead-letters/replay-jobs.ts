@@ -29,14 +29,14 @@ export interface ReplayJobs {
     options: { actor: string; dryRun: boolean; change: Change },
   ): Promise<ReplayJob & Stored>;
   find(tenantId: string, id: string): Promise<(ReplayJob & Stored) | undefined>;
-  /** Lets each replay finish its chunk in hand. */
+  /** Lets each replay finish its current chunk. */
   stop(): Promise<void>;
 }
 
 const maxResults = 1_000;
 const patienceMs = 2_000;
 const saveEveryMs = 1_000;
-/** A running job that nobody has written to for so long has lost its instance. */
+/** A running job without an update for this long has lost its instance. */
 const lostAfterMs = 60_000;
 
 const seenAt = <Job extends ReplayJob & Stored>(now: number, job: Job): Job =>

@@ -49,7 +49,7 @@ export const sendElsewhere = (context: Context, location: string): void => {
 export const sendDashboard = (context: Context, found: boolean): void =>
   found ? sendPage(context, pageAt(context.path)) : sendPage(context, notFoundPage, 404);
 
-/** The error object; what nobody foresaw is logged with the request id. */
+/** The error object; unexpected errors are logged with the request id. */
 export const refuse = (context: Context, error: ApiError, requestId: string, { log }: Ports): void => {
   if (error.status >= 500 && error.code !== 'NOT_IMPLEMENTED') {
     const { cause } = error;

@@ -70,7 +70,7 @@ export const rateLimited = (message: string, retryAfterMs: number): ApiError =>
     headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) },
   });
 
-/** Whatever was thrown, as the answer to it. What nobody foresaw is `INTERNAL` and tells the client nothing. */
+/** The response to a thrown error. Unexpected errors are `INTERNAL` and reveal nothing to the client. */
 export const apiErrorOf = (error: unknown): ApiError => {
   if (error instanceof ApiError) return error;
   if (error instanceof QueryError)

@@ -58,7 +58,7 @@ export interface Definition<
   readonly summary: string;
   /** Lowest role that may call. There is no default: an operation without one does not compile. */
   readonly role: Access;
-  /** Only somebody who signed in may: no API token has a scope for it. */
+  /** For signed-in users only: no API token has a scope for it. */
   readonly people?: true;
   /** What the plan must include, where its group does not say so for all. */
   readonly entitlement?: string | undefined;
@@ -108,7 +108,7 @@ export interface Definition<
   ): Promise<z.input<Response>> | z.input<Response>;
 }
 
-/** An answer whose content type the request decided. A stream that fails breaks the connection off, so that nobody takes a part for the whole. */
+/** An answer whose content type the request decided. A stream that fails resets the connection, so that clients notice that it is incomplete. */
 export interface Sent {
   readonly contentType: string;
   readonly content: string | Uint8Array | Readable;

@@ -60,7 +60,7 @@ export const openOutbound = ({
       const signal = AbortSignal.timeout(timeoutMs);
       const answer = await new Promise<IncomingMessage>((answered, failed) => {
         const start = target.protocol === 'https:' ? requestHttps : requestHttp;
-        // A connection of its own: one that is kept open may lead to an address that was checked for somebody else.
+        // A new connection: a kept-alive one may lead to an address that was checked for another request.
         const request = start(target, { method, headers, lookup, agent: false, signal }, answered);
         request.once('error', (error) => failed(outboundErrorOf(error, target, signal)));
         request.end(body ?? undefined);
@@ -91,7 +91,7 @@ const mayReach = (address: string, allowed: Networks): boolean => isPublic(addre
 const refused = (host: string): OutboundError =>
   new OutboundError(`${host} is in a private network that OIQ_OUTBOUND_NETWORKS does not allow`);
 
-/** The same for a name that is not known, so that nobody learns here which names a private network has. */
+/** The same error for an unknown name, so that it does not reveal the names of a private network. */
 const refusedName = (host: string): OutboundError =>
   new OutboundError(
     `${host} is not known, or is in a private network that OIQ_OUTBOUND_NETWORKS does not allow: look at the name and at its DNS record`,

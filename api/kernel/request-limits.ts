@@ -22,7 +22,7 @@ interface Lease {
 
 /** Counts requests before they are worked on. Each throws `RATE_LIMITED` above its limit. */
 export interface RequestLimits {
-  /** A request of somebody who is known. */
+  /** Counts a request of an authenticated caller. */
   caller(caller: Caller, operation: Operation): Promise<void> | undefined;
   /** A request of an operation that needs no session. */
   anonymous(address: string, operation: Operation): Promise<void> | undefined;

@@ -16,7 +16,7 @@ export interface Question {
 
 interface CachedAnswer {
   readonly text: string;
-  /** `hit`: answered before; `shared`: being answered just then for somebody else; `miss`: answered anew. */
+  /** `hit`: from the cache; `shared`: computed for a concurrent request; `miss`: computed. */
   readonly state: 'hit' | 'shared' | 'miss';
   readonly ageSeconds: number;
 }
@@ -81,7 +81,7 @@ const unlessLeft = async (running: Promise<string>): Promise<string | undefined>
   }
 };
 
-/** Who somebody is does not matter, all else of the caller does: a right that is added later keeps answers apart by itself. */
+/** Everything about the caller except the identity: a right that is added later separates answers by itself. */
 const identity = new Set([
   ...['actor', 'user', 'userId', 'sessionId', 'sessionExpiresAt'],
   ...['serviceAccountId', 'tokenId'],

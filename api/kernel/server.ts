@@ -41,7 +41,7 @@ export interface ApiServer {
 /** The status of requests whose client left before the answer, as other servers count them. */
 const clientLeft = '499';
 
-/** Paths that belong to the API or to somebody else; all others are the dashboard's. */
+/** Paths of the API and of other handlers; all others belong to the dashboard. */
 const reserved = new Set(['api', 'auth', 'otlp', 'ws', 'healthz', 'readyz', 'metrics']);
 
 /** The management API as a request listener. Every operation takes the same steps, in `answerOperation`. */

@@ -10,7 +10,7 @@ import type { Ports } from './ports.ts';
 /** After so long without a pause, a request lets the others have their turn. */
 const turnMs = 5;
 
-/** Nobody waits for the answer any more. */
+/** The client closed the connection. */
 export class ClientLeftError extends ApiError {
   constructor() {
     super('UNAVAILABLE', 'the client left before the answer');

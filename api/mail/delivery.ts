@@ -19,9 +19,9 @@ const usualWaitsMs = [
   8 * 60 * minuteMs,
   16 * 60 * minuteMs,
 ];
-/** Longer than an attempt can take: within it nobody else tries. */
+/** Longer than an attempt can take, so that no other instance tries at the same time. */
 const leaseMs = 2 * minuteMs;
-/** Entries given up are kept for so long, for whoever asks what became of them. */
+/** How long failed entries are kept, so that their state can be read. */
 const keptMs = 30 * 86_400_000;
 const longestSleepMs = 60 * minuteMs;
 

@@ -35,7 +35,7 @@ export const tellSecrets = <Fields extends object>(
 
 /**
  * The fields as they are stored. A mask takes the secret of `before`, but only while everything that says where it goes
- * is unchanged: otherwise whoever may edit but not read it could have it sent to themselves.
+ * is unchanged: otherwise a caller who may edit but not read the secret could redirect it to themselves.
  */
 export const sealSecrets = <Fields extends object>(
   fields: Fields,

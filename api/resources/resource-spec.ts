@@ -48,7 +48,7 @@ export interface ResourceDefinition<
   readonly verbs: readonly Verb[];
   readonly roles: ResourceRoles;
   readonly entitlement?: string;
-  /** What callers write: a strict object, with a default for whatever may be left out. */
+  /** What callers write: a strict object, with a default for every optional field. */
   readonly fields: Fields;
   /** What `fields` accepts; published, and what the contract tests begin with. */
   readonly example: z.input<Fields>;
@@ -93,7 +93,7 @@ export interface ResourceSpec<Document extends object> {
   readonly declared: {
     readonly entitlement: string | undefined;
     readonly maxBodyBytes: number | undefined;
-    /** Fields of the view that nobody sets. */
+    /** Fields of the view that callers cannot set. */
     readonly serverOwned: readonly string[];
   };
   readonly fields: z.ZodObject;

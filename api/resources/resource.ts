@@ -43,7 +43,7 @@ export interface Resource<Document extends object, View> extends RegisteredResou
 
 /**
  * Declares a configuration resource. Its operations validate, keep versions (`ETag`, `If-Match`), uniqueness, references
- * and history, and record what they did; whoever follows the collection hears of it.
+ * and history, and write audit records; followers of the collection get the change.
  */
 export const defineResource = <
   Fields extends z.ZodObject,

@@ -48,7 +48,7 @@ export const chosen = (
   return { where: conditions.join(' AND '), parameters };
 };
 
-/** Sums of one kind of rows, as text: they may pass 2^53 only where nobody counts any more. */
+/** Sums of one kind of rows, as text, since 64-bit sums come as strings; real ones stay below 2^53. */
 export const sums = `toString(sum(requests)) AS requests, toString(sum(records)) AS records, toString(sum(bytes)) AS bytes,
 toString(sum(landed_records)) AS landed_records, toString(sum(landed_bytes)) AS landed_bytes`;
 

@@ -85,7 +85,7 @@ export interface Consumer {
    * what it cannot read, once that is durable on the dead-letter topic.
    */
   run(topics: readonly string[], onBatch: (batch: Batch) => Promise<void>): Promise<void>;
-  /** Lets batches in hand finish and commit, leaves the group, and then lets `run` resolve. */
+  /** Lets current batches finish and commit, leaves the group, and then lets `run` resolve. */
   stop(): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** False where messages go to a file that somebody has to read. */
+  /** False if messages are written to a file instead of being sent. */
   readonly delivers: boolean;
   /** Resolves when the next server has taken it. Rejects with `PermanentError` when it never will; anything else may be tried again. */
   send(mail: Mail): Promise<void>;

@@ -5,7 +5,7 @@ export interface Role {
   ready(): Promise<void>;
   /** What is missing while the role works all the same. */
   degraded?(): string | undefined;
-  /** Finishes what is in hand (requests answered, batches landed, offsets committed), then resolves. */
+  /** Finishes current work (requests answered, batches landed, offsets committed), then resolves. */
   stop(): Promise<void>;
   /** Rejects when the role cannot go on and the process should exit; else stays pending until `stop`. */
   readonly failed: Promise<void>;

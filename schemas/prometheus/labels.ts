@@ -1,7 +1,7 @@
 /** What Prometheus demands of a series' label names. */
 import { PermanentError } from '../errors.ts';
 
-/** Far above what anyone sends; bounds what the search for duplicates can cost. */
+/** Far above real use; bounds the cost of the search for duplicates. */
 const mostLabels = 10_000;
 
 const metricName = Buffer.from('__name__');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineCollection, platformTenant } from '../ports/documents.ts';
 
-/** What a provider may make of somebody: Owners are made by Owners alone. */
+/** Roles that a provider may assign: only Owners create Owners. */
 const mappedRoles = ['viewer', 'editor', 'admin', 'auditor'] as const;
 export const MappedRole = z.enum(mappedRoles);
 export type MappedRole = z.output<typeof MappedRole>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 import { roles } from './user.ts';
 
-/** Somebody is asked to join an organization; removed when it is accepted or withdrawn. Stored under its tenant. */
+/** An invitation to join an organization; removed when it is accepted or withdrawn. Stored under its tenant. */
 export const Invitation = z.strictObject({
   email: z.email().describe('Lower case'),
   role: z.enum(roles),

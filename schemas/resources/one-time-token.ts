@@ -10,7 +10,7 @@ const expiresAt = z.iso.datetime();
 export const OneTimeToken = z.discriminatedUnion('purpose', [
   z.strictObject({ purpose: z.literal('reset-password'), userId: z.string(), expiresAt }),
   z.strictObject({ purpose: z.literal('invitation'), tenantId: z.string(), invitationId: z.string(), expiresAt }),
-  /** An organization that somebody wants to have made, once the address is confirmed. */
+  /** The organization to create once the address is confirmed. */
   z.strictObject({ purpose: z.literal('registration'), email: z.string(), organization: z.string(), expiresAt }),
 ]);
 export type OneTimeToken = z.output<typeof OneTimeToken>;

@@ -8,10 +8,10 @@ import { defineCollection, platformTenant } from '../ports/documents.ts';
 export const OutgoingMail = z.strictObject({
   /** The message, encrypted: it may hold a link that lets its receiver in. Empty once it was given up. */
   sealed: z.string(),
-  /** When to send it. Whoever sends moves it on first, so that nobody else does meanwhile. */
+  /** When to send it. A sender first moves it ahead, so that no other sends it at the same time. */
   dueAt: z.iso.datetime(),
   attempts: z.int().min(0),
-  /** After it the message is of no use to anybody. */
+  /** After this the message is useless and is not sent. */
   expiresAt: z.iso.datetime(),
   failedAt: z.iso.datetime().nullable(),
   /** What the last attempt ran into. */

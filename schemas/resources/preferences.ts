@@ -18,7 +18,7 @@ export const TimeZone = z
   .refine(isTimeZone, 'must be an IANA time zone, for example Europe/Zurich')
   .describe('IANA name, for example Europe/Zurich; others are refused');
 
-/** How somebody wants to see an organization. Stored under its tenant; the document id is the user's id. */
+/** A user's preferences in an organization. Stored under its tenant; the document id is the user's id. */
 export const Preferences = z.strictObject({
   timeZone: z.union([z.literal('browser'), TimeZone]).default('browser'),
   theme: z.enum(['system', 'light', 'dark']).default('system'),

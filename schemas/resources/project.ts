@@ -43,7 +43,7 @@ export const ProjectFields = z.strictObject({
 export const Project = ProjectFields.extend({
   /** The license key that `rotate-key` rotates; absent until there is one. */
   ingestKeyId: z.string().optional(),
-  /** Absent until somebody set them. */
+  /** Absent until they are set. */
   notifications: ProjectNotifications.optional(),
 });
 export type Project = z.output<typeof Project>;

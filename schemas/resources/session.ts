@@ -7,7 +7,7 @@ export const Session = z.strictObject({
   tenantId: z.string(),
   /** When the user proved who they are: how long a session can be refreshed counts from here, also across organizations. */
   signedInAt: z.iso.datetime(),
-  /** ISO-8601 UTC; after it the session is over whatever its tokens say. */
+  /** ISO-8601 UTC; the session ends then, even if its tokens are valid longer. */
   expiresAt: z.iso.datetime(),
   /** Where it was begun, for the list of one's own sessions. */
   address: z.string(),

@@ -33,7 +33,7 @@ export const confirmMultiFactor = defineOperation({
     const codes = makeRecoveryCodes(ports.secretBox, user.id);
     const ended = await change(async (scope) => {
       const enrolments = scope.of(multiFactorsTenant).collection(multiFactors);
-      // The code that was used up is this secret's only while nobody enrolled another meanwhile.
+      // The code belongs to this secret only if no other was enrolled meanwhile.
       const current = await enrolments.find(user.id);
       if (current?.secret !== enrolment.secret || current.confirmedAt !== null)
         throw new ApiError('CONFLICT', 'another authenticator was enrolled meanwhile');

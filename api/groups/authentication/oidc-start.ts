@@ -42,7 +42,7 @@ export const startOidc = defineOperation({
     const person = query.link === undefined ? undefined : await personIn(request, ports);
     const tenantId = person?.tenantId ?? query.organization ?? (await tenantOf(email, ports));
     const known = tenantId === undefined ? undefined : await providerOf(tenantId, ports);
-    // The same for an organization that there is not: nobody learns here which there are.
+    // The same error for an unknown organization, so that it does not reveal which exist.
     if (tenantId === undefined || known === undefined)
       throw new ApiError('NOT_FOUND', 'this organization or address has no single sign-on');
     const { client, provider } = known;

@@ -70,7 +70,7 @@ const texts: Readonly<Record<OnboardingStep, StepText>> = {
   },
 };
 
-/** When something was first done; `true` when it was and nobody knows when, `undefined` when it was not. */
+/** When a step was first done; `true` if it was done at an unknown time, `undefined` if not. */
 type Done = string | true | undefined;
 
 /** Steps that need something of the plan. */

@@ -6,7 +6,7 @@ import { type Finding, problem } from './finding.ts';
 export const protocols = ['otlp-http', 'otlp-grpc', 'remote-write'] as const;
 type Protocol = (typeof protocols)[number];
 
-/** What somebody tried, as far as they say. */
+/** What the user says that the sender tried. */
 export interface Attempt {
   readonly endpoint?: string | undefined;
   readonly protocol?: Protocol | undefined;

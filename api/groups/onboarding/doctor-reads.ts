@@ -21,7 +21,7 @@ export interface FoundKey {
   readonly hash: string;
 }
 
-/** Another organization's key is not found by the same question that does not find one that nobody has. */
+/** A key of another organization is not found, exactly like an unknown key. */
 export const findKey = async (
   documents: Documents,
   tenantId: string,

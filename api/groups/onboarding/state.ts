@@ -9,7 +9,7 @@ export const stateOf = async (documents: TenantDocuments): Promise<OnboardingSta
   return stored ?? nothingYet;
 };
 
-/** Sets part of it; the document is made by whoever comes first. */
+/** Sets part of it; the first call creates the document. */
 export const remember = async (documents: TenantDocuments, changes: Partial<OnboardingState>): Promise<void> => {
   const states = documents.collection(onboardingStates);
   if ((await states.find(onboardingStateId)) === undefined) {

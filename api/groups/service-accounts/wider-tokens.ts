@@ -7,7 +7,7 @@ import { ApiError } from '../../kernel/errors.ts';
 /** Tokens that an account can have at once. */
 export const mostTokens = 100;
 
-/** 403 for scopes that the caller does not have: nobody makes a token that may do more than they may. */
+/** 403 for scopes that the caller lacks: a token cannot create one with more rights. */
 export const refuseWiderScopes = ({ scopes }: Caller, wanted: readonly string[]): void => {
   const beyond = wanted.filter((scope) => !coversScope(scopes, scope));
   if (beyond.length > 0)

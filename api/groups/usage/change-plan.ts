@@ -29,7 +29,7 @@ export const changePlan = defineOperation({
     if (!settings.SELF_SERVICE_PLANS)
       throw new ApiError(
         'FORBIDDEN',
-        'plans are not changed here: whoever runs the installation does that, or sets OIQ_SELF_SERVICE_PLANS',
+        'only the operator of the installation changes plans, unless OIQ_SELF_SERVICE_PLANS is set',
       );
     const plan = await documents.of(plansTenant).collection(plans).find(body.planId);
     if (plan === undefined) throw invalid('planId', 'is not a plan: GET /api/plans lists them');

@@ -45,7 +45,7 @@ export const memberOf = async (
   };
 };
 
-/** A member with the user behind; `NOT_FOUND` for anybody else. */
+/** A member with its user; `NOT_FOUND` if there is none. */
 export const findMember = async (
   scope: Pick<Documents, 'of'>,
   tenantId: string,

@@ -48,7 +48,7 @@ const refuseElsewhere = async (
     if (id === caller.tenantId) continue;
     const members = of(id).collection(memberships);
     const theirs = await members.find(userId);
-    // Who was vouched for by one organization's provider is nobody in another.
+    // An identity of one organization's provider is unknown in other organizations.
     const knownThere = caller.kind === 'person' && caller.provedBy === undefined;
     const own = knownThere ? await members.find(caller.userId) : undefined;
     const isAbove = own !== undefined && !own.disabled && ['admin', 'owner'].includes(own.role);
