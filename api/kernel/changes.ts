@@ -45,8 +45,8 @@ export const hasAlready = (document: object | undefined, fields: object): boolea
  */
 export type Change = <Result>(work: (scope: ChangeScope) => Promise<Result>) => Promise<Result>;
 
-/** What the kernel knows of the request for which changes are made. */
-export interface ChangeOrigin {
+/** The request on whose behalf changes are made. */
+export interface ChangeContext {
   readonly caller: Caller | undefined;
   readonly request: { readonly requestId: string; readonly address: string };
   /** Actions that the operation declares. */
@@ -69,25 +69,25 @@ const refuseIllFormed = (changes: readonly Difference[]): void => {
 
 export const changesOf = (
   { documents, clock }: { readonly documents: Documents; readonly clock: Clock },
-  origin: ChangeOrigin,
+  context: ChangeContext,
 ): Change => {
   const unchained = (what: Recorded): Unchained => {
-    const { action = origin.actions[0] } = what;
-    if (action === undefined || !origin.actions.includes(action))
+    const { action = context.actions[0] } = what;
+    if (action === undefined || !context.actions.includes(action))
       throw new Error(`the operation does not declare the action ${action ?? '(none)'} in "audit"`);
     const changes = differencesOf(what.before, what.after);
     refuseIllFormed(changes);
-    const { type, id, name } = what.actor ?? origin.caller?.actor ?? nobody;
+    const { type, id, name } = what.actor ?? context.caller?.actor ?? nobody;
     return {
       at: new Date(clock.now()).toISOString(),
       action,
       actor: { type, id },
       resource: { type: action.slice(0, action.indexOf('.')), id: what.id },
-      requestId: origin.request.requestId,
+      requestId: context.request.requestId,
       details: {
         actorName: name,
         resourceName: what.name ?? '',
-        address: origin.request.address,
+        address: context.request.address,
         changes,
       },
     };
@@ -100,7 +100,7 @@ export const changesOf = (
       const result = await work({
         of: (tenantId) => transaction.of(tenantId),
         record(what) {
-          const tenantId = what.tenantId ?? origin.caller?.tenantId;
+          const tenantId = what.tenantId ?? context.caller?.tenantId;
           if (tenantId === undefined) throw new Error('a record without a session must name its organization');
           chains.set(tenantId, [...(chains.get(tenantId) ?? []), unchained(what)]);
         },
@@ -113,6 +113,6 @@ export const changesOf = (
       return result;
     });
 
-  const chain = origin.caller?.tenantId;
+  const chain = context.caller?.tenantId;
   return (work) => (chain === undefined ? transact(work) : runExclusive(documents, chain, () => transact(work)));
 };
