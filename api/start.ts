@@ -89,7 +89,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
   ]);
   const mail = openMailQueue({ documents, clock, box, configured: options.mailer.delivers });
   const delivery = await startMailDelivery({ documents, clock, log, box, jobs, mailer: options.mailer });
-  const evidence = await openEvidence({ ...options, box });
+  const evidence = await openEvidence({ ...options, box, jobs });
   const replays = openReplayJobs({ deadLetters, documents, clock, log });
   const tokenUses = openTokenUses({ documents, clock, log });
   const signInFailures = openSignInFailures(options);

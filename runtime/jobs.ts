@@ -25,6 +25,8 @@ export const defineJob = <Ports = void>(job: Job<Ports>): Job<Ports> => job;
 export interface RunningJob {
   /** Runs it at that time (now, without one) if it would run later. A run under way is followed by another. */
   wake(atMs?: number): void;
+  /** Lets a run under way end, and runs it no more. */
+  stop(): Promise<void>;
 }
 
 export interface Jobs {
@@ -123,24 +125,28 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
   };
 
   const start = <Ports>(job: Job<Ports>, ports: Ports): RunningJob => {
-    let busy = false;
+    let run: Promise<void> | undefined;
     let early = false;
+    let ended = false;
+    const goOn = (): void => {
+      if (run === undefined && !ended && !stopping.signal.aborted) alarm.start();
+    };
     const alarm = openAlarm(clock, () => {
-      busy = true;
       const asked = early;
       early = false;
-      const run = turn(job, ports, asked)
+      const current = turn(job, ports, asked)
         .catch((error: unknown) => {
           log.warn({ error, job: job.name }, 'the lease of a job could not be taken; it is tried again');
           return clock.now() + Math.min(job.everyMs, usualFirstMs);
         })
         .then((nextMs) => {
-          busy = false;
-          running.delete(run);
+          run = undefined;
+          running.delete(current);
           alarm.set(nextMs);
-          if (!stopping.signal.aborted) alarm.start();
+          goOn();
         });
-      running.add(run);
+      run = current;
+      running.add(current);
     });
     alarms.add(alarm);
     alarm.set(clock.now() + (job.firstMs ?? Math.min(job.everyMs, usualFirstMs)));
@@ -149,7 +155,12 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
       wake(atMs = clock.now()) {
         early = true;
         alarm.set(atMs);
-        if (!busy && !stopping.signal.aborted) alarm.start();
+        goOn();
+      },
+      async stop() {
+        ended = true;
+        alarm.stop();
+        await run;
       },
     };
   };

@@ -1,3 +1,4 @@
+import type { Jobs } from '../../runtime/jobs.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -27,6 +28,7 @@ export const openEvidence = async (options: {
   readonly box: SecretBox;
   readonly clock: Clock;
   readonly log: Log;
+  readonly jobs: Jobs;
 }): Promise<Evidence> => {
   const { documents, columns, bus, box, clock } = options;
   const heads = openHeadStore(bus, columns);

@@ -1,3 +1,4 @@
+import { defineJob, type Jobs } from '../../runtime/jobs.ts';
 import { atMost } from '../../runtime/within.ts';
 import type { GrowingHead } from '../../schemas/evidence.ts';
 import { auditHeads } from '../../schemas/resources/audit-record.ts';
@@ -16,6 +17,7 @@ export interface HeadSigner {
 }
 
 export interface HeadSignerOptions extends SigningOptions {
+  readonly jobs: Jobs;
   /** Default a minute. */
   readonly everyMs?: number;
 }
@@ -24,7 +26,7 @@ export interface HeadSignerOptions extends SigningOptions {
 const closingMs = 10_000;
 
 export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSigner> => {
-  const { documents, heads, log, everyRecords = 1_000, everyMs = 60_000 } = options;
+  const { documents, heads, log, jobs, everyRecords = 1_000, everyMs = 60_000 } = options;
   const signing = chainSigning(options);
   /** Sequence of each tenant's newest record. */
   const ends = new Map<string, number>();
@@ -77,28 +79,29 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
     signIfDue(tenantId);
   });
   loading = false;
-  let running = Promise.resolve();
-  const tick = (): void => {
-    running = running.then(() => tried(signAll()));
-  };
-  // What a crash left unsigned does not wait for a whole turn.
-  const first = setTimeout(tick, everyMs / 12);
-  const timer = setInterval(tick, everyMs);
-  first.unref();
-  timer.unref();
+  const job = jobs.start(
+    defineJob({
+      name: 'audit-signing',
+      summary: 'Signs tree heads of the audit chains',
+      everyMs,
+      // What a crash left unsigned does not wait for a whole turn.
+      firstMs: everyMs / 12,
+      scope: 'process',
+      run: signAll,
+    }),
+    undefined,
+  );
 
   return {
     sign,
     async close() {
-      clearTimeout(first);
-      clearInterval(timer);
-      const rest = running
+      const rest = async (): Promise<void> => {
+        await job.stop();
         // The feed may be a moment behind.
-        .then(async () => {
-          for await (const { tenantId, sequence } of documents.everywhere(auditHeads)) ends.set(tenantId, sequence);
-        })
-        .then(signAll);
-      await atMost(closingMs, tried(rest));
+        for await (const { tenantId, sequence } of documents.everywhere(auditHeads)) ends.set(tenantId, sequence);
+        await signAll();
+      };
+      await atMost(closingMs, tried(rest()));
       await feed.close();
     },
   };

@@ -14,9 +14,11 @@ import { recordsInOrder } from '../../api/audit/record-pages.ts';
 import { newestRecords } from '../../api/audit/record-search.ts';
 import { makeSecretBox } from '../../api/identity/secret-box.ts';
 import { changesOf } from '../../api/kernel/changes.ts';
+import { openJobs } from '../../runtime/jobs.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { type Documents, defineCollection } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { auditHeads, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
@@ -98,7 +100,8 @@ export const audit = async (): Promise<Row[]> => {
           record({ id: `${made + n}`, name: 'thing', after: { name: 'thing', state: 'new' } });
       });
     const box = makeSecretBox('a secret key of the benchmarks, long enough');
-    const evidence = await openEvidence({ documents, columns, bus, box, clock: systemClock, log: silent });
+    const jobs = openJobs({ documents, clock: systemClock, log: silent, metrics: noMetrics });
+    const evidence = await openEvidence({ documents, columns, bus, box, clock: systemClock, log: silent, jobs });
     const all = async (work: () => Promise<unknown>): Promise<number> => {
       await work();
       return chainLength;

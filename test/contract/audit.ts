@@ -18,9 +18,11 @@ import { type EvidenceStores, verifyChain } from '../../api/audit/verify-chain.t
 import { makeSecretBox } from '../../api/identity/secret-box.ts';
 import type { Change } from '../../api/kernel/changes.ts';
 import type { ApiError } from '../../api/kernel/errors.ts';
+import { openJobs } from '../../runtime/jobs.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { auditHeads, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
@@ -34,6 +36,8 @@ const make = (change: Change, n: number): Promise<unknown> =>
     const made = await of('t').collection(things).insert({ n });
     record({ id: made.id, name: `thing ${n}`, after: { n } });
   });
+
+const jobsOver = (documents: Documents) => openJobs({ documents, clock: systemClock, log: silent, metrics: noMetrics });
 
 export const auditContract = (name: string, open: () => Promise<Documents>): void => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-audit-'));
@@ -54,7 +58,15 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     const heads = openHeadStore(bus, columns);
     const key = evidenceKeyOf(makeSecretBox('a secret key of the tests, long enough'));
     stores = { documents: one, heads, key, clock: systemClock };
-    signer = await openHeadSigner({ documents: one, heads, key, clock: systemClock, log: silent, everyMs: 3_600_000 });
+    signer = await openHeadSigner({
+      documents: one,
+      heads,
+      key,
+      clock: systemClock,
+      log: silent,
+      jobs: jobsOver(one),
+      everyMs: 3_600_000,
+    });
     closing.push(
       () => heads.close(),
       () => bus.close(),
@@ -111,7 +123,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     await changesFor(one, 'waiting')(async ({ record }) => record({ id: 'x' }));
     const { documents, heads, key } = stores;
     const patient = await openHeadSigner({
-      ...{ documents, heads, key, clock: systemClock, log: silent },
+      ...{ documents, heads, key, clock: systemClock, log: silent, jobs: jobsOver(documents) },
       everyMs: 120,
     });
     const covers = async (size: number): Promise<void> => {
@@ -343,7 +355,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     const { documents, heads, key } = stores;
     const again = () =>
       openHeadSigner({
-        ...{ documents, heads, key, clock: systemClock, log: silent },
+        ...{ documents, heads, key, clock: systemClock, log: silent, jobs: jobsOver(documents) },
         ...{ everyRecords: 10, everyMs: 3_600_000 },
       });
     const first = await again();
@@ -364,7 +376,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     const { heads, key } = stores;
     const signerOf = (documents: Documents) =>
       openHeadSigner({
-        ...{ documents, heads, key, clock: systemClock, log: silent },
+        ...{ documents, heads, key, clock: systemClock, log: silent, jobs: jobsOver(documents) },
         ...{ everyRecords: 5, everyMs: 3_600_000 },
       });
     const signers = [await signerOf(one), await signerOf(other)];
@@ -384,7 +396,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   test.serial(`${name}: enough records are signed without being asked`, async (t) => {
     const { documents, heads, key } = stores;
     const quick = await openHeadSigner({
-      ...{ documents, heads, key, clock: systemClock, log: silent },
+      ...{ documents, heads, key, clock: systemClock, log: silent, jobs: jobsOver(documents) },
       ...{ everyRecords: 10, everyMs: 3_600_000 },
     });
     for (let n = 0; n < 25; n++) await changesFor(one, 'quick')(async ({ record }) => record({ id: 'x' }));
