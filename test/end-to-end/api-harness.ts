@@ -177,12 +177,18 @@ export const startHarness = async ({
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   const tokens = new Map<string, Promise<string>>();
-  const signIn = async (email: string): Promise<string> => {
+  /** A user who was put into the store a moment ago may not have reached the API's memory: then it is asked again. */
+  const signIn = async (email: string, again = 5): Promise<string> => {
     const answer = await fetch(`${url}/auth/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ email, password }),
     });
+    if (answer.status === 401 && again > 0) {
+      await answer.text();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return signIn(email, again - 1);
+    }
     if (answer.status !== 200) throw new Error(`${email} could not sign in: ${await answer.text()}`);
     return ((await answer.json()) as { token: string }).token;
   };
