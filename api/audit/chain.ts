@@ -15,7 +15,7 @@ import { canonicalJson, toWellFormed } from './canonical-json.ts';
 export const chainStart = '0'.repeat(64);
 
 /** What is to be recorded; its place in the chain is found when it is appended. */
-export type Unchained = Pick<AuditRecord, 'at' | 'action' | 'actor' | 'resource' | 'requestId'> & {
+export type NewAuditRecord = Pick<AuditRecord, 'at' | 'action' | 'actor' | 'resource' | 'requestId'> & {
   readonly details: Omit<AuditDetails, 'salt'>;
 };
 
@@ -37,7 +37,7 @@ type Sign = (recordHash: string) => string;
 const linkedTo = (
   end: AuditHead,
   tenantId: string,
-  { details: told, ...entry }: Unchained,
+  { details: told, ...entry }: NewAuditRecord,
   sign: Sign | undefined,
 ): AuditRecord => {
   // In the form in which it will be read again: dates are text by then, and what is undefined is gone. Names of earlier versions
@@ -56,7 +56,7 @@ const linkedTo = (
 export const appendRecords = async (
   transaction: Pick<Documents, 'of'>,
   tenantId: string,
-  entries: readonly Unchained[],
+  entries: readonly NewAuditRecord[],
   sign?: Sign,
 ): Promise<AuditHead> => {
   const documents = transaction.of(tenantId);

@@ -71,20 +71,20 @@ export const rootsOf = async (ranges: readonly LeafRange[], leaves: AsyncIterabl
   });
 };
 
-/** A node's place in its row, and that of the row's last node. */
-interface Place {
+/** A node's position in its row, and that of the row's last node. */
+interface NodePosition {
   readonly at: number;
   readonly last: number;
 }
 
 const isOdd = (value: number): boolean => value % 2 === 1;
-const above = ({ at, last }: Place): Place => ({ at: Math.floor(at / 2), last: Math.floor(last / 2) });
-const isRight = ({ at, last }: Place): boolean => isOdd(at) || at === last;
+const above = ({ at, last }: NodePosition): NodePosition => ({ at: Math.floor(at / 2), last: Math.floor(last / 2) });
+const isRight = ({ at, last }: NodePosition): boolean => isOdd(at) || at === last;
 
-/** The place of the parent. A last node without a sibling rises until it has one on its left. */
-const parentPlace = (place: Place): Place => {
-  let from = place;
-  if (isRight(place)) while (!isOdd(from.at) && from.at !== 0) from = above(from);
+/** The position of the parent. A last node without a sibling rises until it has one on its left. */
+const parentPosition = (position: NodePosition): NodePosition => {
+  let from = position;
+  if (isRight(position)) while (!isOdd(from.at) && from.at !== 0) from = above(from);
   return above(from);
 };
 
@@ -95,14 +95,14 @@ export const rootOfInclusion = (
   proof: readonly Buffer[],
 ): Buffer | undefined => {
   if (index < 0 || index >= size) return undefined;
-  let place: Place = { at: index, last: size - 1 };
+  let position: NodePosition = { at: index, last: size - 1 };
   let root = leaf;
   for (const node of proof) {
-    if (place.last === 0) return undefined;
-    root = isRight(place) ? parentOf(node, root) : parentOf(root, node);
-    place = parentPlace(place);
+    if (position.last === 0) return undefined;
+    root = isRight(position) ? parentOf(node, root) : parentOf(root, node);
+    position = parentPosition(position);
   }
-  return place.last === 0 ? root : undefined;
+  return position.last === 0 ? root : undefined;
 };
 
 interface SizedRoot {
@@ -114,17 +114,17 @@ interface SizedRoot {
 export const isConsistent = (older: SizedRoot, newer: SizedRoot, proof: readonly Buffer[]): boolean => {
   if (older.size === newer.size) return proof.length === 0 && older.root.equals(newer.root);
   if (older.size < 1 || older.size > newer.size) return false;
-  let place: Place = { at: older.size - 1, last: newer.size - 1 };
-  while (isOdd(place.at)) place = above(place);
-  const [first, ...rest] = place.at === 0 ? [older.root, ...proof] : proof;
+  let position: NodePosition = { at: older.size - 1, last: newer.size - 1 };
+  while (isOdd(position.at)) position = above(position);
+  const [first, ...rest] = position.at === 0 ? [older.root, ...proof] : proof;
   if (first === undefined) return false;
   let oldRoot = first;
   let newRoot = first;
   for (const node of rest) {
-    if (place.last === 0) return false;
-    if (isRight(place)) oldRoot = parentOf(node, oldRoot);
-    newRoot = isRight(place) ? parentOf(node, newRoot) : parentOf(newRoot, node);
-    place = parentPlace(place);
+    if (position.last === 0) return false;
+    if (isRight(position)) oldRoot = parentOf(node, oldRoot);
+    newRoot = isRight(position) ? parentOf(node, newRoot) : parentOf(newRoot, node);
+    position = parentPosition(position);
   }
-  return place.last === 0 && oldRoot.equals(older.root) && newRoot.equals(newer.root);
+  return position.last === 0 && oldRoot.equals(older.root) && newRoot.equals(newer.root);
 };

@@ -1,7 +1,7 @@
 import type { Clock } from '../../schemas/ports/clock.ts';
 import { type Documents, defineCollection, type Stored } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import type { Change } from '../kernel/changes.ts';
+import type { Transact } from '../kernel/changes.ts';
 import type { Result } from './committer.ts';
 import type { DeadLetters, Progress } from './dead-letters.ts';
 import type { DeadLetterFilter } from './rows.ts';
@@ -26,7 +26,7 @@ export interface ReplayJobs {
   start(
     tenantId: string,
     filter: DeadLetterFilter,
-    options: { actor: string; dryRun: boolean; change: Change },
+    options: { actor: string; dryRun: boolean; change: Transact },
   ): Promise<ReplayJob & Stored>;
   find(tenantId: string, id: string): Promise<(ReplayJob & Stored) | undefined>;
   /** Lets each replay finish its current chunk. */

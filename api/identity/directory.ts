@@ -9,7 +9,7 @@ import { type Membership, type User, usersTenant } from '../../schemas/resources
 import type { Caller, PersonCaller, ServiceAccountCaller, Who } from './caller.ts';
 import { type DirectoryMemory, loadDirectory } from './directory-memory.ts';
 
-/** A user, and their place in an organization. */
+/** A user, and their membership in an organization. */
 export interface Member {
   readonly user: User & Stored;
   readonly membership: Membership & Stored;
@@ -65,13 +65,13 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
     if (session?.userId !== userId || session.tenantId !== tenantId || isOver(session.expiresAt)) return undefined;
     const user = held.users.get(usersTenant, userId);
     const membership = held.memberships.get(tenantId, userId);
-    const place = placeOf(held, tenantId);
+    const tenant = organizationAndPlan(held, tenantId);
     if (user === undefined || user.disabled || membership === undefined || membership.disabled) return undefined;
-    if (place === undefined) return undefined;
+    if (tenant === undefined) return undefined;
     const actor: Who = { type: 'user', id: userId, name: user.email };
     const { expiresAt: sessionExpiresAt } = session;
     return {
-      ...{ kind: 'person', tenantId, actor, role: membership.role, ...place },
+      ...{ kind: 'person', tenantId, actor, role: membership.role, ...tenant },
       ...{ userId, sessionId, sessionExpiresAt, user, provedBy: session.provedBy },
     };
   };
@@ -83,11 +83,11 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
     if (token === undefined || isOver(token.expiresAt)) return undefined;
     const { serviceAccountId, scopes } = token;
     const account = held.serviceAccounts.get(tenantId, serviceAccountId);
-    const place = placeOf(held, tenantId);
-    if (account === undefined || account.disabled || place === undefined) return undefined;
+    const tenant = organizationAndPlan(held, tenantId);
+    if (account === undefined || account.disabled || tenant === undefined) return undefined;
     const actor: Who = { type: 'service-account', id: serviceAccountId, name: account.name };
     const { role } = account;
-    return { kind: 'service-account', tenantId, actor, role, ...place, serviceAccountId, tokenId, scopes };
+    return { kind: 'service-account', tenantId, actor, role, ...tenant, serviceAccountId, tokenId, scopes };
   };
 
   return {
@@ -139,7 +139,10 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
 };
 
 /** An organization with its plan; `undefined` when either is gone or it is disabled. */
-const placeOf = (held: DirectoryMemory, tenantId: string): Pick<Caller, 'organization' | 'plan'> | undefined => {
+const organizationAndPlan = (
+  held: DirectoryMemory,
+  tenantId: string,
+): Pick<Caller, 'organization' | 'plan'> | undefined => {
   const organization = held.organizations.get(organizationsTenant, tenantId);
   if (organization === undefined || organization.disabled) return undefined;
   const plan = held.plans.get(plansTenant, organization.planId);

@@ -1,6 +1,6 @@
 import { ConflictError, type Stored } from '../../schemas/ports/documents.ts';
 import { type Session, sessions, sessionsTenant } from '../../schemas/resources/session.ts';
-import type { Change } from '../kernel/changes.ts';
+import type { Transact } from '../kernel/changes.ts';
 import type { ApiError } from '../kernel/errors.ts';
 import type { Ports } from '../kernel/ports.ts';
 import { nextRefreshToken, refreshHash, sessionOfRefreshToken } from './refresh-tokens.ts';
@@ -25,7 +25,7 @@ const over = (): ApiError => unauthenticated('the refresh token is not valid or 
  */
 export const refreshSession = async (
   token: string,
-  change: Change,
+  change: Transact,
   { documents, directory, secretBox, clock }: Pick<Ports, 'documents' | 'directory' | 'secretBox' | 'clock'>,
 ): Promise<Refreshed> => {
   const sessionId = sessionOfRefreshToken(secretBox, token);

@@ -4,7 +4,7 @@ import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import type { Organization } from '../../schemas/resources/organization.ts';
 import { type Session, sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import { type User, users, usersTenant } from '../../schemas/resources/user.ts';
-import type { Change } from '../kernel/changes.ts';
+import type { Transact } from '../kernel/changes.ts';
 import type { RequestFacts } from '../kernel/operation.ts';
 import type { Ports } from '../kernel/ports.ts';
 import { sessionCookies } from './cookies.ts';
@@ -28,7 +28,7 @@ export interface SigningIn {
   readonly organization: Pick<Organization & Stored, 'id' | 'name'>;
   readonly request: RequestFacts;
   /** Of an operation that declares the action `session.begin`. */
-  readonly change: Change;
+  readonly change: Transact;
   /** A session that this one takes the place of, and whose proof of identity it goes by. */
   readonly insteadOf?: Session & Stored;
   /** The organization whose identity provider vouches for the user. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Difference } from '../../schemas/resources/audit-record.ts';
 import { isWellFormed } from '../audit/canonical-json.ts';
-import { appendRecords, type Unchained } from '../audit/chain.ts';
+import { appendRecords, type NewAuditRecord } from '../audit/chain.ts';
 import { differencesOf } from '../audit/difference.ts';
 import { runExclusive } from '../audit/keyed-mutex.ts';
 import type { Caller, Who } from '../identity/caller.ts';
@@ -26,7 +26,7 @@ export interface Recorded {
   readonly actor?: Who;
 }
 
-export interface ChangeScope extends Pick<Documents, 'of'> {
+export interface AuditedTransaction extends Pick<Documents, 'of'> {
   record(what: Recorded): void;
   /** Says that there was nothing to change: the one change that records nothing. */
   unchanged(): void;
@@ -43,10 +43,10 @@ export const hasAlready = (document: object | undefined, fields: object): boolea
  * change and its record are both there, or neither. `work` may run again after a write conflict. A change that
  * recorded nothing, and did not say so by `unchanged`, is a mistake of its operation, and is refused.
  */
-export type Change = <Result>(work: (scope: ChangeScope) => Promise<Result>) => Promise<Result>;
+export type Transact = <Result>(work: (scope: AuditedTransaction) => Promise<Result>) => Promise<Result>;
 
 /** The request on whose behalf changes are made. */
-export interface ChangeContext {
+export interface TransactContext {
   readonly caller: Caller | undefined;
   readonly request: { readonly requestId: string; readonly address: string };
   /** Actions that the operation declares. */
@@ -67,11 +67,11 @@ const refuseIllFormed = (changes: readonly Difference[]): void => {
   if (first !== undefined) throw new ApiError('VALIDATION_FAILED', `${first.path} ${first.message}`, { details });
 };
 
-export const changesOf = (
+export const transactFor = (
   { documents, clock }: { readonly documents: Documents; readonly clock: Clock },
-  context: ChangeContext,
-): Change => {
-  const unchained = (what: Recorded): Unchained => {
+  context: TransactContext,
+): Transact => {
+  const newRecord = (what: Recorded): NewAuditRecord => {
     const { action = context.actions[0] } = what;
     if (action === undefined || !context.actions.includes(action))
       throw new Error(`the operation does not declare the action ${action ?? '(none)'} in "audit"`);
@@ -93,16 +93,16 @@ export const changesOf = (
     };
   };
 
-  const transact = <Result>(work: (scope: ChangeScope) => Promise<Result>): Promise<Result> =>
+  const transact = <Result>(work: (scope: AuditedTransaction) => Promise<Result>): Promise<Result> =>
     documents.transaction(async (transaction) => {
-      const chains = new Map<string, Unchained[]>();
+      const chains = new Map<string, NewAuditRecord[]>();
       let nothing = false;
       const result = await work({
         of: (tenantId) => transaction.of(tenantId),
         record(what) {
           const tenantId = what.tenantId ?? context.caller?.tenantId;
           if (tenantId === undefined) throw new Error('a record without a session must name its organization');
-          chains.set(tenantId, [...(chains.get(tenantId) ?? []), unchained(what)]);
+          chains.set(tenantId, [...(chains.get(tenantId) ?? []), newRecord(what)]);
         },
         unchanged() {
           nothing = true;

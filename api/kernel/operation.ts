@@ -4,7 +4,7 @@ import type { Bucket } from '../../schemas/ports/counters.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Access } from '../identity/rights.ts';
 import type { ScopeName } from '../identity/scopes.ts';
-import type { Change } from './changes.ts';
+import type { Transact } from './changes.ts';
 import { ApiError, type Detail } from './errors.ts';
 import type { Ports } from './ports.ts';
 
@@ -41,7 +41,7 @@ export interface Input<Params, Query, Body> {
   /** Aborts when the client leaves or the operation's time is over. Reads of `documents` and `columns` heed it by themselves. */
   readonly signal: AbortSignal;
   /** Changes documents and records it; the only way in which operations write configuration. */
-  readonly change: Change;
+  readonly change: Transact;
 }
 
 /** One operation of the management API, declared once. */
@@ -122,7 +122,7 @@ export interface RawInput {
   readonly body: unknown;
   readonly request: RequestFacts;
   readonly signal: AbortSignal;
-  readonly change: Change;
+  readonly change: Transact;
 }
 
 /** An operation by itself, before it stands in a group. */

@@ -9,7 +9,7 @@ import { refuseWithoutScope } from '../identity/scopes.ts';
 import { authenticate } from '../identity/session.ts';
 import { holds } from '../resources/preconditions.ts';
 import { fixedPages, json, refuse, sendAnswer, sendDashboard, sendElsewhere } from './answers.ts';
-import { changesOf } from './changes.ts';
+import { transactFor } from './changes.ts';
 import { ApiError, apiErrorOf } from './errors.ts';
 import type { DocumentedGroup } from './openapi.ts';
 import type { Operation, RawInput } from './operation.ts';
@@ -85,7 +85,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     delete query['tenantId'];
     const body = await bodyOf(context.req, operation);
     if (caller !== undefined) refuseOtherTenant(caller.tenantId, tenantNamedIn(body));
-    const change = changesOf(ports, { caller, actions: operation.audit, request });
+    const change = transactFor(ports, { caller, actions: operation.audit, request });
     // Operations without a session declare so, and their handlers read no caller.
     const asked = { caller: caller as Caller, params, query, body, request, change };
     const run = (): Promise<unknown> =>

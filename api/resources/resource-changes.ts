@@ -1,6 +1,6 @@
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { Change, ChangeScope } from '../kernel/changes.ts';
+import type { AuditedTransaction, Transact } from '../kernel/changes.ts';
 import type { RequestFacts } from '../kernel/operation.ts';
 import type { Ports } from '../kernel/ports.ts';
 import { etagOf, preconditionOf } from './preconditions.ts';
@@ -11,7 +11,7 @@ import { type ResourceWriter, writerOf } from './resource-writer.ts';
 export interface WriteInput {
   readonly caller: Caller;
   readonly request: RequestFacts;
-  readonly change: Change;
+  readonly change: Transact;
 }
 
 interface Outcome<Document> {
@@ -25,7 +25,7 @@ const write = async <Document extends object>(
   spec: ResourceSpec<Document>,
   { caller, change }: WriteInput,
   ports: Ports,
-  work: (writer: ResourceWriter<Document>, scope: ChangeScope) => Promise<Outcome<Document & Stored>>,
+  work: (writer: ResourceWriter<Document>, scope: AuditedTransaction) => Promise<Outcome<Document & Stored>>,
 ): Promise<Outcome<Document & Stored>> => {
   const outcome = await change(async (scope) => {
     const done = await work(writerOf(spec.writing, scope, caller), scope);
@@ -70,7 +70,7 @@ export const createOne = async <Document extends object>(
 export const changeOne = async <Document extends object>(
   spec: ResourceSpec<Document>,
   id: string,
-  next: (before: Document & Stored, scope: ChangeScope) => Promise<Document>,
+  next: (before: Document & Stored, scope: AuditedTransaction) => Promise<Document>,
   input: WriteInput,
   ports: Ports,
 ): Promise<Document & Stored> => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CollectionDefinition, Stored } from '../../schemas/ports/documents.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Access } from '../identity/rights.ts';
-import type { ChangeScope } from '../kernel/changes.ts';
+import type { AuditedTransaction } from '../kernel/changes.ts';
 import type { Ports } from '../kernel/ports.ts';
 import type { Listing } from './resource-list.ts';
 import { maskSecrets, type SecretField, sealSecrets } from './resource-secrets.ts';
@@ -57,7 +57,7 @@ export interface ResourceDefinition<
   /** Checks and completes what is about to be stored, within the transaction. `before` is absent for a new one. */
   prepare?(
     after: Document,
-    context: ResourceContext & Pick<ChangeScope, 'of'> & { readonly before: (Document & Stored) | undefined },
+    context: ResourceContext & Pick<AuditedTransaction, 'of'> & { readonly before: (Document & Stored) | undefined },
   ): Document | Promise<Document>;
   /** After a write was committed: what takes effect elsewhere. */
   after?(change: BeforeAfter<Document & Stored>, context: ResourceContext): void | Promise<void>;
@@ -110,7 +110,7 @@ export interface ResourceSpec<Document extends object> {
   prepared(
     given: object,
     before: (Document & Stored) | undefined,
-    context: ResourceContext & Pick<ChangeScope, 'of'>,
+    context: ResourceContext & Pick<AuditedTransaction, 'of'>,
   ): Promise<Document>;
   after(change: BeforeAfter<Document & Stored>, context: ResourceContext): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CollectionDefinition, ConflictError, type Stored } from '../../schemas/ports/documents.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { ChangeScope } from '../kernel/changes.ts';
+import type { AuditedTransaction } from '../kernel/changes.ts';
 import { ApiError, notFound } from '../kernel/errors.ts';
 import { type Precondition, requireVersion } from './preconditions.ts';
 import { fieldsOf, forgetVersions, keepVersion } from './resource-history.ts';
@@ -51,7 +51,7 @@ export interface ResourceWriter<Document extends object> {
 
 export const writerOf = <Document extends object>(
   spec: WriteSpec<Document>,
-  { of, record }: ChangeScope,
+  { of, record }: AuditedTransaction,
   caller: Caller,
 ): ResourceWriter<Document> => {
   const { noun, type, collection, secrets, requiresIfMatch, nameOf, plural } = spec;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { CollectionDefinition, Stored } from '../../schemas/ports/documents.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { ChangeScope } from '../kernel/changes.ts';
+import type { AuditedTransaction } from '../kernel/changes.ts';
 import type { DeclaredOperation } from '../kernel/operation.ts';
 import type { Ports } from '../kernel/ports.ts';
 import { answerOne, changeOne, type WriteInput } from './resource-changes.ts';
@@ -27,11 +27,11 @@ export interface RegisteredResource {
 export interface Resource<Document extends object, View> extends RegisteredResource {
   readonly collection: CollectionDefinition<Document>;
   /** Writes within a transaction that its caller began with `input.change`. */
-  writer(scope: ChangeScope, caller: Caller): ResourceWriter<Document>;
+  writer(scope: AuditedTransaction, caller: Caller): ResourceWriter<Document>;
   /** Changes one to what `next` makes of it, `If-Match` heeded; nothing is written when it comes out the same. */
   change(
     id: string,
-    next: (before: Document & Stored, scope: ChangeScope) => Promise<Document>,
+    next: (before: Document & Stored, scope: AuditedTransaction) => Promise<Document>,
     input: WriteInput,
     ports: Ports,
   ): Promise<Document & Stored>;

@@ -13,8 +13,9 @@ import { inclusionRanges, rootsOf } from '../../api/audit/merkle-proofs.ts';
 import { recordsInOrder } from '../../api/audit/record-pages.ts';
 import { newestRecords } from '../../api/audit/record-search.ts';
 import { makeSecretBox } from '../../api/identity/secret-box.ts';
-import { changesOf } from '../../api/kernel/changes.ts';
+import { changesOf, transactFor } from '../../api/kernel/changes.ts';
 import { openJobs } from '../../runtime/jobs.ts';
+
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { type Documents, defineCollection } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
@@ -30,7 +31,7 @@ const chainLength = Number(process.env['BENCH_RECORDS'] ?? 100_000);
 const things = defineCollection<{ name: string; state: string }>({ name: 'things', indexes: [['state']] });
 
 const changesFor = (documents: Documents, tenantId: string) =>
-  changesOf(
+  transactFor(
     { documents, clock: systemClock },
     {
       caller: { tenantId, actor: { type: 'user', id: 'u1', name: 'ann@a.example' } } as never,

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import type { Caller } from '../../api/identity/caller.ts';
 import { makeSecretBox } from '../../api/identity/secret-box.ts';
-import { changesOf } from '../../api/kernel/changes.ts';
+import { transactFor } from '../../api/kernel/changes.ts';
 import { ApiError } from '../../api/kernel/errors.ts';
 import type { RequestFacts } from '../../api/kernel/operation.ts';
 import type { Ports } from '../../api/kernel/ports.ts';
@@ -88,7 +88,7 @@ const asked = (tenantId: string, plan = 'Large') => {
       redirect: () => undefined,
     } as RequestFacts;
     const ports = { documents, clock, secretBox: box } as unknown as Ports;
-    const change = changesOf(ports, { caller: caller as Caller, actions: operation.audit, request });
+    const change = transactFor(ports, { caller: caller as Caller, actions: operation.audit, request });
     const params = id === undefined ? {} : { id };
     const raw = {
       caller: caller as Caller,

@@ -6,7 +6,7 @@ import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { openSignInFailures, type Refused } from '../../api/identity/sign-in-failures.ts';
-import { changesOf } from '../../api/kernel/changes.ts';
+import { transactFor } from '../../api/kernel/changes.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { oneTimeTokens, oneTimeTokensTenant } from '../../schemas/resources/one-time-token.ts';
@@ -29,7 +29,7 @@ const setUp = async (t: { teardown(work: () => unknown): void }) => {
   const clock = { now: () => Date.now() };
   const failures = openSignInFailures({ documents, clock, log: silent, counters: memoryCounters({ clock }) });
   const request = { requestId: 'r', address: '192.0.2.1' };
-  const change = changesOf({ documents, clock }, { caller: undefined, actions: ['session.refuse'], request });
+  const change = transactFor({ documents, clock }, { caller: undefined, actions: ['session.refuse'], request });
   return { stored, failures, change, commits: () => commits };
 };
 

@@ -16,7 +16,7 @@ import { type HeadSigner, openHeadSigner } from '../../api/audit/tree-head-signe
 import { type HeadStore, openHeadStore } from '../../api/audit/tree-head-store.ts';
 import { type EvidenceStores, verifyChain } from '../../api/audit/verify-chain.ts';
 import { makeSecretBox } from '../../api/identity/secret-box.ts';
-import type { Change } from '../../api/kernel/changes.ts';
+import type { Transact } from '../../api/kernel/changes.ts';
 import type { ApiError } from '../../api/kernel/errors.ts';
 import { openJobs } from '../../runtime/jobs.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
@@ -31,7 +31,7 @@ import { tamperings } from './audit-tampering.ts';
 
 const ann = { type: 'user', id: 'ann', name: 'ann@a.example' } as const;
 
-const make = (change: Change, n: number): Promise<unknown> =>
+const make = (change: Transact, n: number): Promise<unknown> =>
   change(async ({ of, record }) => {
     const made = await of('t').collection(things).insert({ n });
     record({ id: made.id, name: `thing ${n}`, after: { n } });
@@ -102,7 +102,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   test(`${name}: fifty changes at once through two instances make one chain without gap or fork`, async (t) => {
     const changes = [changesFor(one, 'many'), changesFor(other, 'many')];
     const made = Array.from({ length: 50 }, (_, n) =>
-      (changes[n % 2] as Change)(async ({ of, record }) => {
+      (changes[n % 2] as Transact)(async ({ of, record }) => {
         const { id } = await of('many').collection(things).insert({ n });
         record({ id, after: { n } });
         if (n % 10 === 0) record({ id, action: 'thing.update' });

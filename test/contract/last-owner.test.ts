@@ -10,7 +10,7 @@ import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlit
 import { patchUser } from '../../api/groups/users/patch-user.ts';
 import { removeUser } from '../../api/groups/users/remove-user.ts';
 import type { Caller } from '../../api/identity/caller.ts';
-import { changesOf } from '../../api/kernel/changes.ts';
+import { transactFor } from '../../api/kernel/changes.ts';
 import { ApiError } from '../../api/kernel/errors.ts';
 import type { DeclaredOperation } from '../../api/kernel/operation.ts';
 import type { Ports } from '../../api/kernel/ports.ts';
@@ -38,7 +38,7 @@ const run = async (documents: Documents, operation: DeclaredOperation, tenantId:
     reply: () => {},
     redirect: () => {},
   };
-  const change = changesOf({ documents, clock }, { caller, actions: operation.audit, request });
+  const change = transactFor({ documents, clock }, { caller, actions: operation.audit, request });
   const directory = { learn: () => {}, forget: () => {} };
   try {
     await operation.run(

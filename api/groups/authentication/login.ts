@@ -6,7 +6,7 @@ import { checkSecondFactor } from '../../identity/second-factor.ts';
 import { unauthenticated } from '../../identity/session.ts';
 import { beginSession } from '../../identity/sessions.ts';
 import { countAttempt } from '../../identity/sign-in-attempts.ts';
-import type { Change } from '../../kernel/changes.ts';
+import type { Transact } from '../../kernel/changes.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
@@ -58,7 +58,7 @@ export const login = defineOperation({
 const recordRecovery = (
   user: User & Stored,
   tenantId: string,
-  { change, ports }: { readonly change: Change; readonly ports: Ports },
+  { change, ports }: { readonly change: Transact; readonly ports: Ports },
 ): Promise<void> =>
   change(async (scope) => {
     const happened = 'Someone, hopefully you, signed in with a recovery code instead of the authenticator.';

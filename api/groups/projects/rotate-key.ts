@@ -8,7 +8,7 @@ import { licenseKeyResource } from '../../identity/license-keys/resource.ts';
 import { Grace } from '../../identity/license-keys/rotate.ts';
 import { minted, rotated } from '../../identity/license-keys/secrets.ts';
 import { LicenseKeyView } from '../../identity/license-keys/views.ts';
-import type { ChangeScope } from '../../kernel/changes.ts';
+import type { AuditedTransaction } from '../../kernel/changes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { fieldsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -48,7 +48,7 @@ export const rotateProjectKey = defineOperation({
 /** The key that the project names, unless it was revoked. */
 const ingestKeyOf = async (
   { ingestKeyId }: Project,
-  { of }: ChangeScope,
+  { of }: AuditedTransaction,
   { tenantId }: Caller,
 ): Promise<(LicenseKey & Stored) | undefined> => {
   if (ingestKeyId === undefined) return undefined;
@@ -56,7 +56,7 @@ const ingestKeyOf = async (
   return key?.revokedAt === null ? key : undefined;
 };
 
-const mintFor = async (project: Project & Stored, scope: ChangeScope, caller: Caller): Promise<Issued> => {
+const mintFor = async (project: Project & Stored, scope: AuditedTransaction, caller: Caller): Promise<Issued> => {
   const fields = LicenseKeyFields.parse({ name: `Ingest key of ${project.name}`.slice(0, 256) });
   const { key, document } = minted({ ...fields, projectId: project.id });
   const licenseKey = await licenseKeyResource.writer(scope, caller).create(document, { action: 'license-key.create' });

@@ -7,7 +7,7 @@ import { EmailAddress } from '../../identity/accounts/names.ts';
 import { putToken } from '../../identity/accounts/one-time-tokens.ts';
 import { refuseGrant } from '../../identity/rights.ts';
 import { refuseGiving } from '../../identity/scopes.ts';
-import type { ChangeScope } from '../../kernel/changes.ts';
+import type { AuditedTransaction } from '../../kernel/changes.ts';
 import { ApiError, rateLimited } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { InvitationView, recordedInvitation, viewOf } from './invitation-view.ts';
@@ -61,7 +61,7 @@ export const invite = defineOperation({
   },
 });
 
-const refuseMember = async ({ of }: ChangeScope, tenantId: string, email: string): Promise<void> => {
+const refuseMember = async ({ of }: AuditedTransaction, tenantId: string, email: string): Promise<void> => {
   const [user] = (await of(usersTenant).collection(users).list({ filter: { email } })).items;
   if (user === undefined || (await of(tenantId).collection(memberships).find(user.id)) === undefined) return;
   throw new ApiError('CONFLICT', `${email} is already a user of this organization`);

@@ -5,7 +5,7 @@ import { resetFactorLetter } from '../../identity/accounts/letters.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Directory } from '../../identity/directory.ts';
 import { mayGrant, refuseGrant } from '../../identity/rights.ts';
-import type { ChangeScope } from '../../kernel/changes.ts';
+import type { AuditedTransaction } from '../../kernel/changes.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -40,7 +40,7 @@ export const resetMemberMultiFactor = defineOperation({
 
 /** A second factor guards every organization of its user: who removes it must be above them in each. */
 const refuseElsewhere = async (
-  { of }: ChangeScope,
+  { of }: AuditedTransaction,
   userId: string,
   { caller, directory }: { readonly caller: Caller; readonly directory: Directory },
 ): Promise<void> => {

@@ -4,7 +4,7 @@ import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
-import { type ChangeScope, changesOf } from '../../kernel/changes.ts';
+import { type AuditedTransaction, transactFor } from '../../kernel/changes.ts';
 import type { Who } from '../caller.ts';
 
 const graceMs = 30 * 86_400_000;
@@ -14,11 +14,11 @@ export const systemActor = (name: string): Who => ({ type: 'system', id: '', nam
 
 /** A change that no request asked for. */
 export const systemChange = (ports: { readonly documents: Documents; readonly clock: Clock }, action: string) =>
-  changesOf(ports, { caller: undefined, actions: [action], request: { requestId: randomUUID(), address: '' } });
+  transactFor(ports, { caller: undefined, actions: [action], request: { requestId: randomUUID(), address: '' } });
 
 /** Within a change that declares `organization.close`. Every session of the organization ends; answers their ids. */
 export const closeOrganization = async (
-  { of, record }: ChangeScope,
+  { of, record }: AuditedTransaction,
   before: Organization & Stored,
   now: number,
 ): Promise<{ organization: Organization & Stored; ended: readonly string[] }> => {

@@ -5,7 +5,7 @@ import { invitations } from '../../../schemas/resources/invitation.ts';
 import type { OneTimeToken } from '../../../schemas/resources/one-time-token.ts';
 import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { type Membership, memberships, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
-import type { ChangeScope } from '../../kernel/changes.ts';
+import type { AuditedTransaction } from '../../kernel/changes.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { useToken } from './one-time-tokens.ts';
@@ -35,7 +35,7 @@ export type Joining = { readonly known: User & Stored } | { readonly fresh: User
 
 /** Uses the token up and makes the membership, within a change that declares `user.join` and `organization.create`. */
 export const join = async (
-  scope: ChangeScope,
+  scope: AuditedTransaction,
   token: JoinToken,
   joining: Joining,
   { planId }: { readonly planId: string },
@@ -55,7 +55,7 @@ export const join = async (
 };
 
 const acceptInvitation = async (
-  { of, record }: ChangeScope,
+  { of, record }: AuditedTransaction,
   { tenantId, invitationId }: Extract<JoinToken, { purpose: 'invitation' }>,
   user: User & Stored,
 ): Promise<Omit<Joined, 'user'>> => {

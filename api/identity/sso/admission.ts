@@ -3,7 +3,7 @@ import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type Identity, identities, identitiesTenant } from '../../../schemas/resources/identity.ts';
 import type { IdentityProvider, MappedRole } from '../../../schemas/resources/identity-provider.ts';
 import { type Membership, memberships, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
-import type { Change, ChangeScope } from '../../kernel/changes.ts';
+import type { AuditedTransaction, Transact } from '../../kernel/changes.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { signInChangedLetter } from '../accounts/letters.ts';
@@ -18,7 +18,7 @@ interface Admitting {
   readonly tenantId: string;
   readonly provider: IdentityProvider;
   readonly claims: Claims;
-  readonly change: Change;
+  readonly change: Transact;
 }
 
 /** Somebody in front of the door, and what is known of them. */
@@ -74,7 +74,7 @@ export const admit = async (admitting: Admitting, ports: Ports): Promise<User & 
 const differs = ({ role }: Membership, mapped: Mapped): mapped is MappedRole =>
   mapped !== undefined && mapped !== null && role !== 'owner' && role !== mapped;
 
-const find = async ({ tenantId, claims }: Admitting, documents: Pick<ChangeScope, 'of'>): Promise<Found> => {
+const find = async ({ tenantId, claims }: Admitting, documents: Pick<AuditedTransaction, 'of'>): Promise<Found> => {
   const known = await documents
     .of(identitiesTenant)
     .collection(identities)
@@ -90,7 +90,7 @@ const find = async ({ tenantId, claims }: Admitting, documents: Pick<ChangeScope
 
 /** Within the change: makes whatever is missing, and sets the role. */
 const settle = async (
-  scope: ChangeScope,
+  scope: AuditedTransaction,
   admitting: Admitting,
   role: Mapped,
 ): Promise<{ user: User & Stored; membership: Membership & Stored }> => {
@@ -115,7 +115,7 @@ const settle = async (
 };
 
 const record = (
-  scope: ChangeScope,
+  scope: AuditedTransaction,
   { tenantId }: Admitting,
   { user, ...what }: { action: string; user: User & Stored; before?: object; after: object },
 ): void =>
@@ -145,7 +145,7 @@ const refuseLostDomain = async (admitting: Admitting, { outbound, secretBox }: P
   if (!proved) throw forbidden(`the DNS record that proved that ${domain} is the organization’s is gone`);
 };
 
-const makeUser = async (scope: ChangeScope, { claims }: Admitting, email: string): Promise<User & Stored> => {
+const makeUser = async (scope: AuditedTransaction, { claims }: Admitting, email: string): Promise<User & Stored> => {
   const people = scope.of(usersTenant).collection(users);
   const same = await people.list({ filter: { email }, limit: 1 });
   if (same.items.length > 0)
