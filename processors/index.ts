@@ -1,6 +1,7 @@
 /** The processors: one line each. Consumer group, metrics' labels and contract tests follow from the definitions. */
 
 import { answering } from '../runtime/answering.ts';
+import { componentsNamed } from '../runtime/components.ts';
 import { consumerGroup } from '../runtime/consumer-groups.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
@@ -25,13 +26,8 @@ export interface ProcessorsOptions {
   readonly only?: readonly string[];
 }
 
-export const startProcessors = async ({ bus, metrics, clock, only = [] }: ProcessorsOptions): Promise<Role> => {
-  const unknown = only.filter((name) => !processors.some((processor) => processor.name === name));
-  if (unknown.length > 0)
-    throw new Error(
-      `no processor is called ${unknown.join(', ')}; there are: ${processors.map(({ name }) => name).join(', ') || 'none'}`,
-    );
-  const chosen = processors.filter(({ name }) => only.length === 0 || only.includes(name));
+export const startProcessors = async ({ bus, metrics, clock, only }: ProcessorsOptions): Promise<Role> => {
+  const chosen = componentsNamed('processor', processors, only);
   const producer = await bus.producer();
   const consumers = chosen.map((processor) => {
     const consumer = bus.consumer({ group: consumerGroup('processors', processor.name) });

@@ -1,5 +1,6 @@
 /** The sinks: one line each. Consumer group, metrics' labels and contract tests follow from the definitions. */
 import { answering } from '../runtime/answering.ts';
+import { componentsNamed } from '../runtime/components.ts';
 import { consumerGroup } from '../runtime/consumer-groups.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
@@ -57,13 +58,8 @@ export const sinkJobs = [applyRetentionHourly];
 
 /** Starts consuming. Tables and topics must be there. */
 export const startSinks = async (options: SinksOptions): Promise<Role> => {
-  const { bus, columns, only = [] } = options;
-  const unknown = only.filter((name) => !sinks.some((sink) => sink.name === name));
-  if (unknown.length > 0) {
-    const known = sinks.map(({ name }) => name).join(', ');
-    throw new Error(`no sink is called ${unknown.join(', ')}; there are: ${known}`);
-  }
-  const chosen = sinks.filter(({ name }) => only.length === 0 || only.includes(name));
+  const { bus, columns } = options;
+  const chosen = componentsNamed('sink', sinks, options.only);
   const producer = await bus.producer();
   const pool = new ScanPool(options.threads);
   const running = chosen.map((sink) => {

@@ -17,10 +17,10 @@ const { ConfigResourceTypes } = kafkajs;
 const mostCopies = 3;
 const hourMs = 3_600_000;
 const mebibyte = 1024 * 1024;
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 /** So long the admin client stays connected: an idle connection of `kafkajs` wakes the process each millisecond. */
 const idleMs = 1000;
-const askPatienceMs = 5000;
+const askTimeoutMs = 5000;
 const retryMs = 200;
 
 /** Small enough that retention, which drops whole segments, keeps close to what is declared. */
@@ -49,14 +49,14 @@ const creation = (topic: Topic, copies: number) => ({
 const copiesByBrokers = async (admin: Admin): Promise<number> =>
   Math.min(mostCopies, (await admin.describeCluster()).brokers.length);
 
-const placeOf = (topic: string, partition: number): string => `${topic}/${partition}`;
+const partitionKey = (topic: string, partition: number): string => `${topic}/${partition}`;
 
 /** The last of each place; positions nowhere are left out. */
-export const positionsByPlace = (positions: readonly Position[]): Map<string, Position> =>
+export const positionsByPartition = (positions: readonly Position[]): Map<string, Position> =>
   new Map(
     positions
       .filter(({ offset }) => offset !== undefined)
-      .map((position) => [placeOf(position.topic, position.partition), position]),
+      .map((position) => [partitionKey(position.topic, position.partition), position]),
   );
 
 export interface AdministrationOptions {
@@ -95,7 +95,7 @@ export class Administration {
   }
 
   async #answer<Answer>(request: (admin: Admin) => Promise<Answer>): Promise<Answer> {
-    for (const deadline = Date.now() + patienceMs; ; ) {
+    for (const deadline = Date.now() + timeoutMs; ; ) {
       try {
         return await request(await this.#connected());
       } catch (cause) {
@@ -134,7 +134,7 @@ export class Administration {
 
   /** A topic that was just created can be used once every partition has a leader. */
   async #awaitLeaders(names: string[]): Promise<void> {
-    const deadline = Date.now() + 3 * patienceMs;
+    const deadline = Date.now() + 3 * timeoutMs;
     for (let waiting = names.length > 0; waiting; ) {
       const { topics } = await this.#ask((admin) => admin.fetchTopicMetadata({ topics: names })).catch((error) => {
         if (error instanceof MissingTopicError) return { topics: [] };
@@ -218,7 +218,7 @@ export class Administration {
 
   /** Tries again for a while: a leader is elected, a coordinator moves. */
   async #persistently<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-    for (const deadline = performance.now() + askPatienceMs; ; ) {
+    for (const deadline = performance.now() + askTimeoutMs; ; ) {
       try {
         return await ask();
       } catch (cause) {
@@ -239,11 +239,11 @@ export class Administration {
   async lag(group: string, topics: readonly string[]): Promise<Lag[]> {
     const own = await this.positions(group, topics);
     const former = own.some(({ offset }) => offset === undefined) ? formerGroup(group) : undefined;
-    const next = positionsByPlace([...(former === undefined ? [] : await this.positions(former, topics)), ...own]);
+    const next = positionsByPartition([...(former === undefined ? [] : await this.positions(former, topics)), ...own]);
     const lags: Lag[] = [];
     for (const topic of topics)
       for (const { partition, earliest, end } of await this.offsets(topic)) {
-        const committed = next.get(placeOf(topic, partition))?.offset ?? earliest;
+        const committed = next.get(partitionKey(topic, partition))?.offset ?? earliest;
         lags.push({ topic, partition, committed, end, lag: Math.max(0, end - committed) });
       }
     return lags;

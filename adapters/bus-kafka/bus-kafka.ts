@@ -130,7 +130,7 @@ async function* readRange(
     for (let next = from; next < to; ) {
       const piece = await fetcher.fetch(topic, partition, next);
       if (piece === undefined) return;
-      for (const { offset, timestampMs, record } of piece.places)
+      for (const { offset, timestampMs, record } of piece.records)
         if (offset < to) yield incoming(topic, partition, offset, timestampMs, record);
       next = piece.next;
     }

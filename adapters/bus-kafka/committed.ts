@@ -5,8 +5,8 @@ import type { PartitionAnswer } from './fetch-answer.ts';
 const transactional = 0x10;
 const control = 0x20;
 
-/** A record with its place. */
-export interface Place {
+/** A record with its offset and time. */
+export interface FetchedRecord {
   readonly offset: number;
   readonly timestampMs: number;
   readonly record: KafkaRecord;
@@ -23,10 +23,10 @@ const endsInAbort = (batch: RecordsBatch): boolean => batch.records[0]?.key?.rea
 export const committedRecords = (
   { records, abortedTransactions }: Pick<PartitionAnswer, 'records' | 'abortedTransactions'>,
   from: number,
-): { places: Place[]; next: number } => {
+): { records: FetchedRecord[]; next: number } => {
   const aborted = [...(abortedTransactions ?? [])].sort((a, b) => Number(a.firstOffset - b.firstOffset));
   const hidden = new Set<bigint>();
-  const places: Place[] = [];
+  const visible: FetchedRecord[] = [];
   let begun = 0;
   let next = from;
   for (const batch of records) {
@@ -40,17 +40,17 @@ export const committedRecords = (
     if ((batch.attributes & control) !== 0) {
       if (endsInAbort(batch)) hidden.delete(batch.producerId);
     } else if ((batch.attributes & transactional) === 0 || !hidden.has(batch.producerId)) {
-      appendPlaces(batch, first, from, places);
+      appendVisible(batch, first, from, visible);
     }
   }
-  return { places, next };
+  return { records: visible, next };
 };
 
-const appendPlaces = (batch: RecordsBatch, first: number, from: number, places: Place[]): void => {
+const appendVisible = (batch: RecordsBatch, first: number, from: number, visible: FetchedRecord[]): void => {
   const base = Number(batch.firstTimestamp);
   for (const record of batch.records) {
     const offset = first + record.offsetDelta;
     // A fetch answers with whole batches, which may begin before the offset that was asked for.
-    if (offset >= from) places.push({ offset, timestampMs: base + Number(record.timestampDelta), record });
+    if (offset >= from) visible.push({ offset, timestampMs: base + Number(record.timestampDelta), record });
   }
 };

@@ -2,8 +2,8 @@
 import { type Connection, findCoordinatorV4, offsetFetchV8, ResponseError } from '@platformatic/kafka';
 import { within } from '../../runtime/within.ts';
 import type { Cluster, Node } from './cluster.ts';
+import { unlessAborted, unlessMoved } from './deadline.ts';
 import { isProtocolError } from './failures.ts';
-import { unlessAborted, unlessMoved } from './patience.ts';
 
 /** Partitions by topic. */
 export type Assignment = Readonly<Record<string, number[]>>;
@@ -18,7 +18,7 @@ export interface Position {
 }
 
 const groupKey = 0;
-export const answerPatienceMs = 10_000;
+export const answerTimeoutMs = 10_000;
 /** While a request waits: how often it is looked whether the group has another coordinator by now. */
 const lookMs = 3000;
 
@@ -38,7 +38,7 @@ export class Coordinator {
   /** Sends a request to the coordinator, which is looked for anew after any failure that may mean it moved. */
   async ask<Answer>(
     request: (connection: Connection) => Promise<Answer>,
-    patienceMs = answerPatienceMs,
+    timeoutMs = answerTimeoutMs,
     stopping?: AbortSignal,
   ): Promise<Answer> {
     let connection: Connection | undefined;
@@ -46,7 +46,7 @@ export class Coordinator {
       this.#node ??= await this.#find();
       const node = this.#node;
       connection = await this.#cluster.connectionTo(node);
-      const answer = within(patienceMs, request(connection));
+      const answer = within(timeoutMs, request(connection));
       const settled = unlessMoved(answer, lookMs, async () => {
         const { host, port } = await this.#find();
         return host !== node.host || port !== node.port;

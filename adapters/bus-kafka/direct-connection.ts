@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type BaseOptions, Writer } from '@platformatic/kafka';
-import { Intake, type Parser } from './intake.ts';
+import { FetchBuffer, type Parser } from './fetch-buffer.ts';
 
 export interface DirectRequest<Answer> {
   readonly key: number;
@@ -39,7 +39,7 @@ export class DirectConnection {
 
   constructor(host: string, port: number, { clientId, tls, requestTimeout = 10_000 }: BaseOptions) {
     this.#clientId = clientId;
-    const intake = new Intake(() => this.#answer());
+    const buffer = new FetchBuffer(() => this.#answer());
     const read = (take: () => void): true => {
       try {
         take();
@@ -53,9 +53,9 @@ export class DirectConnection {
       : connect({
           host,
           port,
-          onread: { buffer: () => intake.room, callback: (bytes) => read(() => intake.received(bytes)) },
+          onread: { buffer: () => buffer.room, callback: (bytes) => read(() => buffer.received(bytes)) },
         });
-    if (tls) this.#socket.on('data', (chunk: Buffer) => read(() => intake.take(chunk)));
+    if (tls) this.#socket.on('data', (chunk: Buffer) => read(() => buffer.take(chunk)));
     this.connected = once(this.#socket, tls ? 'secureConnect' : 'connect');
     this.connected.catch(() => undefined);
     this.#socket.setNoDelay(true);

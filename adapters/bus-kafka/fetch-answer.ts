@@ -1,7 +1,7 @@
 /** The answer to a Fetch request of version 15. The driver's own parser copies every value into memory of its own. */
 import { Reader, type RecordsBatch, readRecordsBatches } from '@platformatic/kafka';
 import type { Slab, Slabs } from '../slabs.ts';
-import { mostAtOnce, type Parser } from './intake.ts';
+import { mostAtOnce, type Parser } from './fetch-buffer.ts';
 
 /** What a broker says of one partition. */
 export interface PartitionAnswer {

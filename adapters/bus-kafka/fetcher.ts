@@ -4,15 +4,15 @@ import { fetchV15, ProtocolError } from '@platformatic/kafka';
 import type { Log } from '../../schemas/ports/log.ts';
 import { Slabs, slabBytes } from '../slabs.ts';
 import type { Cluster } from './cluster.ts';
-import { committedRecords, type Place } from './committed.ts';
+import { committedRecords, type FetchedRecord } from './committed.ts';
+import { unlessMoved } from './deadline.ts';
 import { reasonOf } from './failures.ts';
 import { fetchAnswer, type PartitionAnswer } from './fetch-answer.ts';
-import { unlessMoved } from './patience.ts';
 import { FatalBusError } from './wire.ts';
 
 /** What one fetch brought of a partition. */
 export interface Piece {
-  readonly places: readonly Place[];
+  readonly records: readonly FetchedRecord[];
   /** Where to go on; beyond the last record when control records follow it. */
   readonly next: number;
   /** Takes the memory of all its records back. Whoever keeps them does not call it. */
@@ -249,11 +249,11 @@ export class Fetcher {
       return;
     }
     want.failures = 0;
-    const { places, next } = committedRecords(answer, want.offset);
+    const { records, next } = committedRecords(answer, want.offset);
     const release = (): void => answer.slab?.release();
     if (next > want.offset) {
       this.#wants.delete(key);
-      want.resolve({ places, next, release });
+      want.resolve({ records, next, release });
     } else release();
   }
 }

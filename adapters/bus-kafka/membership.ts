@@ -9,7 +9,7 @@ import {
 } from '@platformatic/kafka';
 import kafkajs from 'kafkajs';
 import type { Cluster } from './cluster.ts';
-import { type Assignment, answerPatienceMs, Coordinator, type Position } from './coordinator.ts';
+import { type Assignment, answerTimeoutMs, Coordinator, type Position } from './coordinator.ts';
 import { isProtocolError } from './failures.ts';
 
 const { MemberMetadata, MemberAssignment } = kafkajs.AssignerProtocol;
@@ -24,22 +24,22 @@ export interface GroupTiming {
 const protocolType = 'consumer';
 const protocolName = 'oiq-round-robin';
 
-/** Deals the partitions of all topics to the members who want them, one by one, in the order of members' ids. */
-export const dealPartitions = (
+/** Assigns the partitions of all topics, round robin in the order of member ids, to the members that subscribe to them. */
+export const assignPartitions = (
   topics: ReadonlyMap<string, number>,
   members: readonly { readonly memberId: string; readonly topics: readonly string[] }[],
 ): Map<string, Record<string, number[]>> => {
   const sorted = [...members].sort((a, b) => (a.memberId < b.memberId ? -1 : 1));
-  const dealt = new Map<string, Record<string, number[]>>(sorted.map(({ memberId }) => [memberId, {}]));
+  const assigned = new Map<string, Record<string, number[]>>(sorted.map(({ memberId }) => [memberId, {}]));
   let turn = 0;
   for (const topic of [...topics.keys()].sort()) {
-    const takers = sorted.filter((member) => member.topics.includes(topic));
-    for (let partition = 0; takers.length > 0 && partition < (topics.get(topic) ?? 0); partition++) {
-      const hand = dealt.get(takers[turn++ % takers.length]?.memberId ?? '') ?? {};
-      hand[topic] = [...(hand[topic] ?? []), partition];
+    const subscribers = sorted.filter((member) => member.topics.includes(topic));
+    for (let partition = 0; subscribers.length > 0 && partition < (topics.get(topic) ?? 0); partition++) {
+      const own = assigned.get(subscribers[turn++ % subscribers.length]?.memberId ?? '') ?? {};
+      own[topic] = [...(own[topic] ?? []), partition];
     }
   }
-  return dealt;
+  return assigned;
 };
 
 export class Membership {
@@ -80,7 +80,7 @@ export class Membership {
           protocolName,
           assignments,
         ),
-      this.#timing.rebalanceTimeoutMs + answerPatienceMs,
+      this.#timing.rebalanceTimeoutMs + answerTimeoutMs,
       stopping,
     );
     return MemberAssignment.decode(assignment)?.assignment ?? {};
@@ -102,7 +102,7 @@ export class Membership {
             protocolType,
             protocols,
           ),
-        rebalanceTimeoutMs + answerPatienceMs,
+        rebalanceTimeoutMs + answerTimeoutMs,
         stopping,
       );
     try {
@@ -125,7 +125,7 @@ export class Membership {
     const names = [...new Set(wishes.flatMap(({ topics }) => topics))];
     const metadata = await this.#directory.metadata(names, true);
     const counts = new Map(names.map((name) => [name, metadata.topics.get(name)?.leaders.length ?? 0]));
-    return [...dealPartitions(counts, wishes)].map(([memberId, assignment]) => ({
+    return [...assignPartitions(counts, wishes)].map(([memberId, assignment]) => ({
       memberId,
       assignment: MemberAssignment.encode({ version: 0, assignment, userData: Buffer.alloc(0) }),
     }));

@@ -207,10 +207,10 @@ export class PartitionLoop {
     while (this.#held[0] !== undefined && this.#held[0].last <= last) this.#held.shift()?.release();
   }
 
-  #accept({ places, next, release }: Piece): void {
+  #accept({ records, next, release }: Piece): void {
     const { topic, partition } = this.#start;
-    this.#held.push({ last: places.at(-1)?.offset ?? -1, release });
-    for (const { offset, timestampMs, record } of places) {
+    this.#held.push({ last: records.at(-1)?.offset ?? -1, release });
+    for (const { offset, timestampMs, record } of records) {
       const read = incoming(topic, partition, offset, timestampMs, record);
       this.#queue.push(read);
       this.#queuedBytes += read.value.length;

@@ -1,12 +1,12 @@
-/** Publishing: decides partitions and sizes, and gives each leader's messages to its own lane. */
+/** Publishing: decides partitions and sizes, and gives each leader's messages to its own queue. */
 import type { BaseOptions } from '@platformatic/kafka';
 import { within } from '../../runtime/within.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { Message, Producer } from '../../schemas/ports/bus.ts';
 import type { Cluster } from './cluster.ts';
 import { reasonOf } from './failures.ts';
-import { type Call, Lane, patienceMs } from './lane.ts';
 import { largestValue } from './largest-value.ts';
+import { acknowledgementTimeoutMs, type Call, LeaderQueue } from './leader-queue.ts';
 import { nextRound } from './round.ts';
 import { FatalBusError, headerAllowance, type Outgoing, outgoing } from './wire.ts';
 
@@ -28,14 +28,14 @@ const troubleMs = 10_000;
 interface KnownTopic {
   readonly partitions: number;
   readonly largest: number;
-  /** The lane of each partition. */
-  readonly lanes: readonly Lane[];
+  /** The queue of each partition. */
+  readonly queues: readonly LeaderQueue[];
 }
 
 export class KafkaProducer implements Producer {
   readonly #options: KafkaProducerOptions;
   /** By the leader as it was when a topic was learned: a broker that is slow, or cannot be reached, holds up only its own. */
-  readonly #lanes = new Map<number, Lane>();
+  readonly #queues = new Map<number, LeaderQueue>();
   /** What is known of topics, and of which of them it is not stale: it is when something failed. */
   readonly #topics = new Map<string, KnownTopic>();
   readonly #fresh = new Set<string>();
@@ -60,7 +60,7 @@ export class KafkaProducer implements Producer {
     try {
       await new Promise<void>((resolve, reject) => {
         const call: Call = { waiting: entries.length, resolve, reject };
-        for (const entry of entries) this.#laneFor(entry).push({ ...entry, call });
+        for (const entry of entries) this.#queueFor(entry).push({ ...entry, call });
       });
     } finally {
       this.#pendingBytes -= bytes;
@@ -103,11 +103,11 @@ export class KafkaProducer implements Producer {
     const unknown = [...new Set(topics)].filter((topic) => !this.#fresh.has(topic));
     if (unknown.length === 0) return;
     try {
-      const metadata = await within(patienceMs, this.#options.cluster.metadata(unknown, true));
+      const metadata = await within(acknowledgementTimeoutMs, this.#options.cluster.metadata(unknown, true));
       for (const topic of unknown) {
-        const largest = await within(patienceMs, largestValue(this.#options.cluster, topic));
-        const lanes = this.#lanesFor(topic, metadata.topics.get(topic)?.leaders ?? []);
-        this.#topics.set(topic, { partitions: lanes.length, largest, lanes });
+        const largest = await within(acknowledgementTimeoutMs, largestValue(this.#options.cluster, topic));
+        const queues = this.#queuesFor(topic, metadata.topics.get(topic)?.leaders ?? []);
+        this.#topics.set(topic, { partitions: queues.length, largest, queues });
         this.#fresh.add(topic);
       }
     } catch (cause) {
@@ -116,25 +116,25 @@ export class KafkaProducer implements Producer {
     }
   }
 
-  #laneFor({ topic, partition }: Outgoing): Lane {
-    const lane = this.#topics.get(topic)?.lanes[partition];
-    if (lane === undefined) throw new UnavailableError(`topic ${topic} has no partition ${partition} any more`);
-    return lane;
+  #queueFor({ topic, partition }: Outgoing): LeaderQueue {
+    const queue = this.#topics.get(topic)?.queues[partition];
+    if (queue === undefined) throw new UnavailableError(`topic ${topic} has no partition ${partition} any more`);
+    return queue;
   }
 
-  /** A partition stays in its lane while something is under way there, or its order would be lost. */
-  #lanesFor(topic: string, leaders: readonly number[]): Lane[] {
-    const before = this.#topics.get(topic)?.lanes ?? [];
+  /** A partition stays in its queue while something is under way there, or its order would be lost. */
+  #queuesFor(topic: string, leaders: readonly number[]): LeaderQueue[] {
+    const before = this.#topics.get(topic)?.queues ?? [];
     return leaders.map((leader, partition) => {
-      const lane = before[partition];
-      return lane === undefined || lane.isIdle ? this.#laneOf(leader) : lane;
+      const queue = before[partition];
+      return queue === undefined || queue.isIdle ? this.#queueOf(leader) : queue;
     });
   }
 
-  #laneOf(leader: number): Lane {
-    const existing = this.#lanes.get(leader);
+  #queueOf(leader: number): LeaderQueue {
+    const existing = this.#queues.get(leader);
     if (existing !== undefined) return existing;
-    const lane = new Lane({
+    const queue = new LeaderQueue({
       driver: this.#options.driver,
       limitOf: this.#roundLimit,
       acknowledged: () => {
@@ -145,8 +145,8 @@ export class KafkaProducer implements Producer {
         if (!(reason instanceof PermanentError)) this.#trouble = { at: performance.now(), reason: reason.message };
       },
     });
-    this.#lanes.set(leader, lane);
-    return lane;
+    this.#queues.set(leader, queue);
+    return queue;
   }
 
   readonly #roundLimit = (topic: string): number => (this.#topics.get(topic)?.largest ?? 0) + headerAllowance;
@@ -173,6 +173,6 @@ export class KafkaProducer implements Producer {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.close()));
+    await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
   }
 }

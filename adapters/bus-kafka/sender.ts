@@ -8,8 +8,8 @@ import {
   Writer,
 } from '@platformatic/kafka';
 import { Cluster, type Metadata } from './cluster.ts';
+import { watchdog } from './deadline.ts';
 import { isProtocolError, isRefusedLogin } from './failures.ts';
-import { lookout } from './patience.ts';
 import { recordBatch } from './record-batch.ts';
 import { FatalBusError, type Outgoing } from './wire.ts';
 
@@ -89,7 +89,7 @@ export class Sender {
   #metadata: Metadata | undefined;
   #producer: Producer | undefined;
   readonly #inFlight = new Set<InFlight>();
-  readonly #lookout = lookout(lookAfterMs, () => void this.#leaveFormerLeaders().catch(() => undefined));
+  readonly #watchdog = watchdog(lookAfterMs, () => void this.#leaveFormerLeaders().catch(() => undefined));
   #trouble: unknown;
   #closed = false;
 
@@ -203,7 +203,7 @@ export class Sender {
 
   async #request(request: InFlight): Promise<void> {
     this.#inFlight.add(request);
-    this.#lookout.begin();
+    this.#watchdog.begin();
     try {
       await new Promise<void>((resolve, reject) => {
         request.connection.send(
@@ -218,7 +218,7 @@ export class Sender {
       });
     } finally {
       this.#inFlight.delete(request);
-      if (this.#inFlight.size === 0) this.#lookout.end();
+      if (this.#inFlight.size === 0) this.#watchdog.end();
     }
   }
 

@@ -13,10 +13,10 @@ import { lockDirectory } from '../directory-lock.ts';
 import { Slabs } from '../slabs.ts';
 import { type Disk, disk as realDisk } from './disk.ts';
 import { Group, segmentsConsumer } from './group.ts';
-import { Lane } from './lane.ts';
 import { describeLost, type Lost, lettersOf } from './lost.ts';
 import { type KeptTopic, type OffsetStore, openOffsetStore } from './offset-store.ts';
 import { PartitionLog, partitionDirectory } from './partition.ts';
+import { PartitionConsumer } from './partition-consumer.ts';
 import { Gathered, PartitionReader } from './reader.ts';
 import { type Encoded, encode } from './record.ts';
 import { Transactions } from './transactions.ts';
@@ -83,7 +83,7 @@ class EmbeddedBus implements SegmentsBus {
   readonly #log: Log;
   readonly #topics = new Map<string, OpenTopic>();
   readonly #groups = new Map<string, Group>();
-  readonly #lanes = new Map<string, Lane[]>();
+  readonly #consumers = new Map<string, PartitionConsumer[]>();
   readonly #slabs = new Slabs();
   #timer: NodeJS.Timeout | undefined;
   #pendingBytes = 0;
@@ -158,7 +158,7 @@ class EmbeddedBus implements SegmentsBus {
     const { group: name } = options;
     const former = formerGroup(name);
     if (former !== undefined) this.#store.rename(former, name);
-    const group = this.#groups.get(name) ?? new Group((topic) => this.#lanesOf(name, topic));
+    const group = this.#groups.get(name) ?? new Group((topic) => this.#consumersOf(name, topic));
     this.#groups.set(name, group);
     return segmentsConsumer(options, group);
   }
@@ -209,7 +209,8 @@ class EmbeddedBus implements SegmentsBus {
       throw new PermanentError('group-in-use', `group ${group} has members: stop them first`);
     if (!this.#store.forget(group)) throw new PermanentError('unknown-group', `group ${group} is not known`);
     this.#groups.delete(group);
-    for (const [key, lanes] of this.#lanes) if (lanes.some((lane) => lane.group === group)) this.#lanes.delete(key);
+    for (const [key, consumers] of this.#consumers)
+      if (consumers.some((consumer) => consumer.group === group)) this.#consumers.delete(key);
   }
 
   /** After a failed write, tries one of its own: otherwise a process that is sent nothing because of it would stay so. */
@@ -282,7 +283,7 @@ class EmbeddedBus implements SegmentsBus {
   async #close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#retaining.catch(() => undefined);
-    for (const lanes of this.#lanes.values()) for (const lane of lanes) lane.assign(undefined);
+    for (const consumers of this.#consumers.values()) for (const consumer of consumers) consumer.assign(undefined);
     for (const { partitions } of this.#topics.values()) for (const partition of partitions) await partition.close();
     this.#store.close();
     await this.#unlock();
@@ -330,12 +331,12 @@ class EmbeddedBus implements SegmentsBus {
     return log;
   }
 
-  #lanesOf(group: string, topic: string): readonly Lane[] {
+  #consumersOf(group: string, topic: string): readonly PartitionConsumer[] {
     const key = JSON.stringify([group, topic]);
-    const lanes = this.#lanes.get(key) ?? [];
-    this.#lanes.set(key, lanes);
+    const consumers = this.#consumers.get(key) ?? [];
+    this.#consumers.set(key, consumers);
     for (const [partition, partitionLog] of this.#topic(topic).partitions.entries())
-      lanes[partition] ??= new Lane({
+      consumers[partition] ??= new PartitionConsumer({
         group,
         topic,
         partition,
@@ -343,13 +344,13 @@ class EmbeddedBus implements SegmentsBus {
         store: this.#store,
         slabs: this.#slabs,
         log: this.#log,
-        bury: (lost, lane) => this.#bury(lost, lane),
+        bury: (lost, consumer) => this.#bury(lost, consumer),
       });
-    return lanes;
+    return consumers;
   }
 
   /** What is lost of the dead letters themselves is only told: they hold bytes that are damaged already. */
-  async #bury(lost: Lost, { group, topic, partition }: Lane): Promise<void> {
+  async #bury(lost: Lost, { group, topic, partition }: PartitionConsumer): Promise<void> {
     const message = describeLost(`${topic}/${partition}`, lost);
     if (topic !== topics.deadLetter.name) {
       await this.#publish(await lettersOf(this.#disk, lost, { group, topic, partition }, message), 0);

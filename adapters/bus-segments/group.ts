@@ -1,18 +1,18 @@
 /** A consumer group in this process: its members, and which of them owns which partition. */
 import type { Batch, Consumer, ConsumerOptions } from '../../schemas/ports/bus.ts';
-import type { Lane, Owner } from './lane.ts';
+import type { Owner, PartitionConsumer } from './partition-consumer.ts';
 
 interface Member extends Owner {
   readonly topics: readonly string[];
 }
 
-/** Members share the lanes of the topics they run on: lane by lane in turn, in the order in which members joined. */
+/** The partitions of a topic are assigned to the members that run on it: round robin, in the order in which members joined. */
 export class Group {
-  readonly #lanesOf: (topic: string) => readonly Lane[];
+  readonly #consumersOf: (topic: string) => readonly PartitionConsumer[];
   #members: readonly Member[] = [];
 
-  constructor(lanesOf: (topic: string) => readonly Lane[]) {
-    this.#lanesOf = lanesOf;
+  constructor(consumersOf: (topic: string) => readonly PartitionConsumer[]) {
+    this.#consumersOf = consumersOf;
   }
 
   get hasMembers(): boolean {
@@ -21,7 +21,7 @@ export class Group {
 
   join(member: Member): void {
     // Throws for a topic that does not exist, before anything has changed.
-    for (const topic of member.topics) this.#lanesOf(topic);
+    for (const topic of member.topics) this.#consumersOf(topic);
     this.#members = [...this.#members, member];
     this.#share(member.topics);
   }
@@ -40,7 +40,8 @@ export class Group {
   #share(topics: readonly string[]): void {
     for (const topic of topics) {
       const members = this.#members.filter((member) => member.topics.includes(topic));
-      for (const lane of this.#lanesOf(topic)) lane.assign(members[lane.partition % Math.max(1, members.length)]);
+      for (const consumer of this.#consumersOf(topic))
+        consumer.assign(members[consumer.partition % Math.max(1, members.length)]);
     }
   }
 }

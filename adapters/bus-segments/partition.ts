@@ -47,7 +47,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Gives each record its place and checksum; answers the bytes to write. */
+/** Gives each record its stamp and checksum; returns the bytes to write. */
 const stampAll = async (group: readonly Waiting[], first: number, timestampMs: number): Promise<Uint8Array[]> => {
   const buffers: Uint8Array[] = [];
   let offset = first;

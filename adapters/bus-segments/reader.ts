@@ -4,7 +4,7 @@ import { type BusRecord, bytesIn, recordsIn } from '../../schemas/ports/bus.ts';
 import { type Slab, type Slabs, slabBytes } from '../slabs.ts';
 import type { Disk, SegmentFile } from './disk.ts';
 import type { Lost } from './lost.ts';
-import { bad, decode, find, headBytes, placeOf, verified } from './record.ts';
+import { bad, decode, find, headBytes, stampOf, verified } from './record.ts';
 import { nextGood } from './recovery.ts';
 import { loadIndex, positionBefore, type Segment } from './segment.ts';
 
@@ -146,7 +146,7 @@ export class PartitionReader {
 
   /** The record at the reader's place has the next offset and is sound. */
   #accept(into: Gathered): void {
-    const { transaction } = placeOf(this.#chunk, this.#at);
+    const { transaction } = stampOf(this.#chunk, this.#at);
     if (transaction === 0 || !this.#log.aborted(transaction)) {
       const record = decode(this.#chunk, this.#at);
       into.add(record, recordsIn(record.headers));
@@ -228,14 +228,14 @@ export class PartitionReader {
     const end = this.#log.segments.find(({ base }) => base > segment.base)?.base ?? this.#log.end;
     const good = await nextGood(file, size, position);
     // On the way to a later offset: what is damaged here is not wanted.
-    if (good !== undefined && good.place.offset <= this.#next) {
+    if (good !== undefined && good.stamp.offset <= this.#next) {
       this.#place(good.position);
       return undefined;
     }
     return {
-      ...{ from: this.#next, to: good?.place.offset ?? end, file: segment.path },
+      ...{ from: this.#next, to: good?.stamp.offset ?? end, file: segment.path },
       ...{ byte: position, bytes: (good?.position ?? size) - position, reason },
-      timestampMs: good?.place.timestampMs ?? (await writtenAt(segment.path)),
+      timestampMs: good?.stamp.timestampMs ?? (await writtenAt(segment.path)),
     };
   }
 }

@@ -28,7 +28,7 @@ const writeInteger = (buffer: Buffer, value: number, position: number): void => 
 const readInteger = (buffer: Buffer, position: number): number =>
   buffer.readUInt32LE(position) + buffer.readUInt32LE(position + 4) * 0x1_0000_0000;
 
-/** A message made ready for any place in the log: `stamp` gives it one. The value is not copied. */
+/** A message encoded for any offset: `stamp` writes the offset into it. The value is not copied. */
 export interface Encoded {
   /** Fixed head, key and headers. */
   readonly head: Buffer;
@@ -54,8 +54,8 @@ export const encode = ({ key, value, headers }: Message): Encoded => {
   return { head, value, weight: recordsIn(headers) };
 };
 
-/** Where a record lies: `group` is the first offset of those written and synced together with it. */
-export interface Place {
+/** What the log adds to a message: `group` is the first offset of those written and synced together with it. */
+export interface Stamp {
   readonly offset: number;
   readonly timestampMs: number;
   /** 0 outside transactions. */
@@ -63,8 +63,8 @@ export interface Place {
   readonly group: number;
 }
 
-/** Writes place and checksum into the head. */
-export const stamp = ({ head, value }: Encoded, { offset, timestampMs, transaction, group }: Place): void => {
+/** Writes the stamp and the checksum into the head. */
+export const stamp = ({ head, value }: Encoded, { offset, timestampMs, transaction, group }: Stamp): void => {
   writeInteger(head, offset, at.offset);
   writeInteger(head, timestampMs, at.timestamp);
   writeInteger(head, transaction, at.transaction);
@@ -101,7 +101,7 @@ export const find = (buffer: Buffer, position: number): Found => {
 export const verified = (buffer: Buffer, position: number, length: number): boolean =>
   crc32(buffer.subarray(position + at.length, position + length)) === buffer.readUInt32LE(position + at.crc);
 
-export const placeOf = (buffer: Buffer, position: number): Place => ({
+export const stampOf = (buffer: Buffer, position: number): Stamp => ({
   offset: readInteger(buffer, position + at.offset),
   timestampMs: readInteger(buffer, position + at.timestamp),
   transaction: readInteger(buffer, position + at.transaction),

@@ -1,6 +1,6 @@
 /** What a crash left of the last segment: where its good records end, and whether the rest was ever acknowledged. */
 import type { SegmentFile } from './disk.ts';
-import { bad, find, headBytes, magic, placeOf, verified } from './record.ts';
+import { bad, find, headBytes, magic, stampOf, verified } from './record.ts';
 import { noteRecord, type Segment, type SegmentIndex } from './segment.ts';
 
 const chunkBytes = 4 * 1024 * 1024;
@@ -53,7 +53,7 @@ const goodAt = async (window: Window, position: number) => {
   }
   if (found.kind !== 'record') return found;
   if (!verified(window.buffer, place, found.length)) return bad('its checksum does not match');
-  return { kind: 'record', length: found.length, place: placeOf(window.buffer, place) } as const;
+  return { kind: 'record', length: found.length, stamp: stampOf(window.buffer, place) } as const;
 };
 
 /** The next good record from a place on where a record begins or should. */
@@ -132,10 +132,10 @@ const scan = async (file: SegmentFile, size: number, base: number) => {
     const good = await goodAt(window, position);
     if (good.kind === 'short') fault = { cut: true, reason: 'it is cut short' };
     else if (good.kind === 'bad') fault = { cut: false, reason: good.reason };
-    else if (good.place.offset !== end) fault = { cut: false, reason: `it has offset ${good.place.offset}` };
+    else if (good.stamp.offset !== end) fault = { cut: false, reason: `it has offset ${good.stamp.offset}` };
     else {
       noteRecord(index, end, position);
-      lastTimestampMs = good.place.timestampMs;
+      lastTimestampMs = good.stamp.timestampMs;
       position += good.length;
       end++;
     }
@@ -155,6 +155,6 @@ const lastGood = async (file: SegmentFile, size: number, from: number) => {
   }
   if (first === undefined || last === undefined) return undefined;
   // Bytes behind the last good record may have been records too.
-  const end = last.place.offset + 1 + Math.ceil((size - position) / headBytes);
-  return { first: first.position, lastGroup: last.place.group, end };
+  const end = last.stamp.offset + 1 + Math.ceil((size - position) / headBytes);
+  return { first: first.position, lastGroup: last.stamp.group, end };
 };

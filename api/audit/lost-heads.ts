@@ -3,14 +3,14 @@ import type { Documents } from '../../schemas/ports/documents.ts';
 import { recordsInOrder } from './record-pages.ts';
 
 /** Heads are signed every minute: for so long the bus may have been away, or the process gone. */
-const patienceMs = 3_600_000;
+const graceMs = 3_600_000;
 
 /**
  * Whether a chain must have had signed tree heads by now: it went on for an hour after its first record, and that is an hour ago.
  * Where none is left, they were removed or lost. What was recorded shortly before a crash has none either, but is short.
  */
 export const mustHaveHeads = (firstAt: string, at: string, now: number): boolean =>
-  Date.parse(at) - Date.parse(firstAt) > patienceMs && now - Date.parse(at) > patienceMs;
+  Date.parse(at) - Date.parse(firstAt) > graceMs && now - Date.parse(at) > graceMs;
 
 /** The same of a tenant's chain in the store. */
 export const mustHaveHeadsNow = async (documents: Documents, tenantId: string, clock: Clock): Promise<boolean> => {

@@ -83,7 +83,7 @@ export const openDeadLetters = ({ bus, columns, clock, republish }: DeadLettersO
       state: 'open',
       toMs: Math.min(filter.toMs ?? clock.now(), clock.now()),
     };
-    const tally = makeTally(await countDeadLetters(columns, open));
+    const counts = progressCounter(await countDeadLetters(columns, open));
     const markedAt = new Date(clock.now()).toISOString();
     for await (const letters of chunksOf(columns, open)) {
       if (options.signal?.aborted) break;
@@ -98,10 +98,10 @@ export const openDeadLetters = ({ bus, columns, clock, republish }: DeadLettersO
           ? good.map(({ letter: { id, tenantId } }): Result => ({ id, tenantId, outcome: 'done' }))
           : await eachOrAll(good, (part) => committer.commit(part, { outcome, actor: options.actor, markedAt }))),
       );
-      const progress = tally.add(results);
+      const progress = counts.add(results);
       await options.onProgress?.(progress, results);
     }
-    return tally.add([]);
+    return counts.add([]);
   };
 
   return {
@@ -219,7 +219,7 @@ const failedResult = ({ id, tenantId }: DeadLetter, { reason, message }: Permane
   message,
 });
 
-const makeTally = (matched: number): { add(results: readonly Result[]): Progress } => {
+const progressCounter = (matched: number): { add(results: readonly Result[]): Progress } => {
   let done = 0;
   let already = 0;
   let failed = 0;

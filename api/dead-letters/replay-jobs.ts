@@ -34,7 +34,7 @@ export interface ReplayJobs {
 }
 
 const maxResults = 1_000;
-const patienceMs = 2_000;
+const stopTimeoutMs = 2_000;
 const saveEveryMs = 1_000;
 /** A running job without an update for this long has lost its instance. */
 const lostAfterMs = 60_000;
@@ -123,7 +123,7 @@ export const openReplayJobs = (ports: {
       );
       running.add(work);
       const ended = work.then(() => running.delete(work));
-      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, patienceMs).unref())]);
+      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, stopTimeoutMs).unref())]);
       return (await stored.find(id)) ?? inserted;
     },
     async find(tenantId, id) {

@@ -1,4 +1,4 @@
-import { consumerGroup, isForAnother } from '../../runtime/consumer-groups.ts';
+import { consumerGroup, isForAnotherGroup } from '../../runtime/consumer-groups.ts';
 import { Fuse } from '../../runtime/fuse.ts';
 import { unprocessable } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -30,7 +30,7 @@ export const runProcessor = (
     const messages: Message[] = [];
     let deadLetters = 0;
     for (const record of batch.records) {
-      if (isForAnother(record.headers, group)) continue;
+      if (isForAnotherGroup(record.headers, group)) continue;
       const outcome = await settled(process, record);
       if (outcome.kind === 'ok') messages.push(...outcome.messages);
       if (outcome.kind !== 'dead') continue;

@@ -12,7 +12,7 @@ export interface BodyFormat {
   readonly costly: boolean;
   /**
    * Translates a decompressed body to protobuf of `carriedAs`, which is scanned after it. Pure. Throws `PermanentError` for what is
-   * malformed, with the position. Without it the body is that protobuf already and rides on as it came.
+   * malformed, with the position. Without it the body is that protobuf already and is published as it came.
    */
   readonly translate?: (body: Buffer, signal: Signal) => Buffer;
 }

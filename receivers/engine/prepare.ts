@@ -69,7 +69,7 @@ const checkTranslated = (shape: Shape, plain: Buffer): Checked => {
 };
 
 /** Undefined when the piece is above the message size even compressed. */
-const squeezed = ({ bytes, records }: { bytes: Buffer; records: number }): Piece | undefined => {
+const pieceOf = ({ bytes, records }: { bytes: Buffer; records: number }): Piece | undefined => {
   const size = bytes.length;
   if (size <= maxValueBytes) return { bytes, encoding: 'identity', size, records };
   const compressed = zstdCompressSync(bytes);
@@ -82,7 +82,7 @@ const splitAt = ({ signal, format: { carriedAs } }: Shape, plain: Buffer, maxByt
       carriedAs === 'otlp'
         ? splitRequest(signal, plain, maxBytes)
         : splitWriteRequest(carriedAs === 'remote-write-1' ? 1 : 2, plain, maxBytes);
-    const pieces = parts.map(squeezed).filter((piece) => piece !== undefined);
+    const pieces = parts.map(pieceOf).filter((piece) => piece !== undefined);
     return pieces.length === parts.length ? pieces : undefined;
   } catch (error) {
     if (error instanceof PermanentError && error.reason === 'record-too-large') return undefined;
@@ -104,8 +104,9 @@ const split = (shape: Shape, plain: Buffer): Piece[] => {
 
 const none: Prepared = { size: 0, records: 0, written: { samples: 0, histograms: 0, exemplars: 0 }, pieces: [] };
 
-/** Whether the bytes may ride on as they came: the encoding is one that members have, and the content was not translated. */
-const rides = ({ format, encoding }: Shape): boolean => format.translate === undefined && encoding !== 'deflate';
+/** Whether the bytes are published as they came: the encoding is one that members have, and the content was not translated. */
+const passesThrough = ({ format, encoding }: Shape): boolean =>
+  format.translate === undefined && encoding !== 'deflate';
 
 /** Throws `PermanentError` for a malformed body and `TooLargeError` for one above the cap. */
 export const prepare = (shape: Shape, body: Buffer, capBytes: number): Prepared => {
@@ -127,7 +128,7 @@ const prepareDecompressed = (shape: Shape, body: Buffer, decompressed: Buffer): 
   const plain = format.translate?.(decompressed, signal) ?? decompressed;
   const { records, written } = format.translate === undefined ? check(shape, plain) : checkTranslated(shape, plain);
   if (format.carriedAs === 'otlp' && records === 0) return none;
-  if (rides(shape) && body.length <= maxValueBytes && size <= maxMessageDecompressedBytes) {
+  if (passesThrough(shape) && body.length <= maxValueBytes && size <= maxMessageDecompressedBytes) {
     const encoding = shape.encoding as Encoding;
     return { size, records, written, pieces: [{ bytes: body, encoding, size, records }] };
   }

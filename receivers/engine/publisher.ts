@@ -1,8 +1,8 @@
 /**
- * Joins small requests into few messages. A request rides with all others of its lane that arrive until the next flush,
- * which comes at once when nothing was flushed lately; else when the delay since the last flush is over, or as many
- * requests as lately came together are here: senders that wait for their answers have no more to give. So an idle
- * receiver does not wait, and a busy one makes one publish of everything in a few milliseconds.
+ * Joins small requests into few messages. Requests with equal join keys that arrive before the next flush share a
+ * message. A flush comes at once when nothing was flushed lately; else when the delay since the last flush is over, or when
+ * as many requests are here as lately came together: senders that wait for their answers have no more to send. So an
+ * idle receiver does not wait, and a busy one publishes everything of a few milliseconds at once.
  */
 
 import { UnavailableError } from '../../schemas/errors.ts';
@@ -20,7 +20,7 @@ import type { Caller } from './keyring.ts';
 import { maxValueBytes, type Piece, type Prepared } from './prepare.ts';
 import type { PublishMetrics } from './request-metrics.ts';
 
-/** What of a request its members say. */
+/** The facts of a request that headers of messages and members carry. */
 export interface Origin {
   readonly caller: Pick<Caller, 'tenantId' | 'projectId' | 'keyId' | 'shards'>;
   readonly signal: Signal;
@@ -112,10 +112,11 @@ interface Draft {
   size: number;
 }
 
-const laneOf = ({ caller, signal, format }: Origin, { encoding }: Piece): string =>
+/** Requests with equal keys have equal message headers, and so may share a message. */
+const joinKeyOf = ({ caller, signal, format }: Origin, { encoding }: Piece): string =>
   `${caller.tenantId}/${caller.projectId}/${caller.keyId}/${signal}/${format}/${encoding}`;
 
-/** What goes in one `publish`, and everyone who waits for it. */
+/** What goes in one `publish`, and the promise of those that wait for it. */
 interface Flush {
   readonly durable: Promise<void>;
   readonly resolve: () => void;
@@ -128,7 +129,7 @@ interface Flush {
 
 const emptyFlush = (): Flush => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  // Whoever stopped waiting (a broken connection) must not make the rejection unhandled.
+  // After a broken connection there may be no handler: the rejection must not count as unhandled.
   promise.catch(() => undefined);
   return { durable: promise, resolve, reject, drafts: new Map(), full: [], bytes: 0, requests: 0 };
 };
@@ -194,14 +195,14 @@ export class Publisher {
   }
 
   #put(flush: Flush, origin: Origin, piece: Piece, sentBytes: number | undefined): void {
-    const lane = laneOf(origin, piece);
-    const draft = flush.drafts.get(lane);
+    const joinKey = joinKeyOf(origin, piece);
+    const draft = flush.drafts.get(joinKey);
     if (draft !== undefined) {
       if (
         piece.bytes.length < ownMessageBytes &&
         draft.bytes + piece.bytes.length <= maxValueBytes &&
         draft.size + piece.size <= maxMessageDecompressedBytes &&
-        // Members are told in headers, which count as well.
+        // Headers describe the members, and count as well.
         draft.members.length < maxMembers
       ) {
         draft.members.push(memberOf(piece, origin, sentBytes));
@@ -212,7 +213,7 @@ export class Publisher {
       }
       flush.full.push(draft);
     }
-    flush.drafts.set(lane, {
+    flush.drafts.set(joinKey, {
       origin,
       encoding: piece.encoding,
       members: [memberOf(piece, origin, sentBytes)],
@@ -228,7 +229,7 @@ export class Publisher {
     const wait = this.#flushedAt + this.#delayMs - performance.now();
     const complete = requests >= this.#expected && this.#flushes % sampleEvery !== 0;
     if (wait <= 0 || complete || bytes >= maxValueBytes) {
-      // What this turn of the loop still reads from other connections rides along.
+      // What this turn of the loop still reads from other connections goes out with it.
       this.#immediate = true;
       setImmediate(this.#flush);
     } else {

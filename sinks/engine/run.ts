@@ -1,4 +1,4 @@
-import { consumerGroup, formerGroup, isForAnother } from '../../runtime/consumer-groups.ts';
+import { consumerGroup, formerGroup, isForAnotherGroup } from '../../runtime/consumer-groups.ts';
 import { Fuse } from '../../runtime/fuse.ts';
 import { unprocessable } from '../../schemas/dead-letter.ts';
 import type { Batch, Message, Producer } from '../../schemas/ports/bus.ts';
@@ -77,7 +77,7 @@ const landBatch = async (
   const input = sink.inputs.find(({ topic }) => topic.name === batch.topic);
   if (input === undefined) throw new Error(`sink ${sink.name} does not read topic ${batch.topic}`);
   const group = consumerGroup('sinks', sink.name);
-  const records = batch.records.filter(({ headers }) => !isForAnother(headers, group));
+  const records = batch.records.filter(({ headers }) => !isForAnotherGroup(headers, group));
   const landing = new Landing(batch, {
     sink: sink.name,
     topic: batch.topic,

@@ -6,7 +6,7 @@ import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { pushAnyValue } from './any-value.ts';
 import { AttributeWriter, attributeColumns } from './attributes.ts';
 import { MessageUsage } from './message-usage.ts';
-import { type Levels, Nesting } from './nesting.ts';
+import { type OtlpVisitor, OtlpWalker } from './otlp-walker.ts';
 import { RecordRuns } from './record-runs.ts';
 import { ResourceRows } from './resource-rows.ts';
 import { type Scanner, scanMembers } from './scanner.ts';
@@ -17,7 +17,7 @@ const nanoseconds = "DateTime64(9, 'UTC')";
 const letterBytes = new Uint8Array(1);
 
 /** Log records of OTLP export requests as rows. One pass over each record; its fields may come in any order. */
-class LogScanner implements Levels {
+class LogScanner implements OtlpVisitor {
   readonly resources = new ResourceRows();
   readonly usage = new MessageUsage();
   readonly #runs = new RecordRuns(this.resources);
@@ -42,13 +42,13 @@ class LogScanner implements Levels {
     ...this.#columns,
     ...attributeColumns(this.#map, this.#types),
   });
-  readonly #nesting = new Nesting(this.resources, this.#runs.columns.service, this.usage);
+  readonly #walker = new OtlpWalker(this.resources, this.#runs.columns.service, this.usage);
   #received = nanosecondWords(0);
   readonly #read = (reader: WireReader, end: number): void => this.#record(reader, end);
 
   body(bytes: Uint8Array, source: RowSource): void {
     this.#received = nanosecondWords(source.receivedAtMs);
-    this.#nesting.walk(new WireReader(bytes), bytes.length, source, this);
+    this.#walker.walk(new WireReader(bytes), bytes.length, source, this);
   }
 
   abandon(): void {

@@ -2,8 +2,8 @@ import { DictionaryColumn } from '../native/strings.ts';
 import { jsonOfAttributes, textOf } from './any-value.ts';
 import { Murmur } from './hash.ts';
 import type { MessageUsage } from './message-usage.ts';
-import { type Levels, Nesting } from './nesting.ts';
 import { OtlpPoints } from './otlp-points.ts';
+import { type OtlpVisitor, OtlpWalker } from './otlp-walker.ts';
 import type { MetricTables } from './point-columns.ts';
 import type { ResourceRows } from './resource-rows.ts';
 import { findScope, type Run, ScopeColumns } from './scope-columns.ts';
@@ -23,12 +23,12 @@ const metadataTag = 0x62;
 type KindTag = 0x2a | 0x3a | 0x4a | 0x52 | 0x5a;
 
 /** Metrics of OTLP export requests as rows of points, and of the series they belong to. */
-export class OtlpMetrics implements Levels {
+export class OtlpMetrics implements OtlpVisitor {
   readonly #resources: ResourceRows;
   readonly #points: OtlpPoints;
   readonly #services = new DictionaryColumn();
   readonly #scopes = new ScopeColumns();
-  readonly #nesting: Nesting;
+  readonly #walker: OtlpWalker;
   /** Hash of what all points of a metric share; the start of each point's. */
   readonly #shared = new Murmur();
   readonly #project = new Murmur();
@@ -49,7 +49,7 @@ export class OtlpMetrics implements Levels {
   constructor(resources: ResourceRows, series: SeriesRows, tables: MetricTables, usage: MessageUsage) {
     this.#resources = resources;
     this.#points = new OtlpPoints(series, tables, () => this.#contextOf());
-    this.#nesting = new Nesting(resources, this.#services, usage);
+    this.#walker = new OtlpWalker(resources, this.#services, usage);
   }
 
   body(bytes: Uint8Array, source: RowSource): void {
@@ -59,7 +59,7 @@ export class OtlpMetrics implements Levels {
     const project = Buffer.from(source.projectId, 'utf8');
     this.#project.seed(0).update(project, 0, project.length);
     this.#points.begin(source);
-    this.#nesting.walk(new WireReader(bytes), bytes.length, source, this);
+    this.#walker.walk(new WireReader(bytes), bytes.length, source, this);
   }
 
   abandon(): void {

@@ -5,7 +5,7 @@ import { rowsOf } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter, attributeColumns } from './attributes.ts';
 import { MessageUsage } from './message-usage.ts';
-import { type Levels, Nesting } from './nesting.ts';
+import { type OtlpVisitor, OtlpWalker } from './otlp-walker.ts';
 import { RecordRuns } from './record-runs.ts';
 import { ResourceRows } from './resource-rows.ts';
 import { type Scanner, scanMembers } from './scanner.ts';
@@ -14,7 +14,7 @@ import { EventColumns, LinkColumns } from './span-parts.ts';
 import { idStart, WireReader } from './wire.ts';
 
 /** Spans of OTLP export requests as rows, events and links with them. */
-class SpanScanner implements Levels {
+class SpanScanner implements OtlpVisitor {
   readonly resources = new ResourceRows();
   readonly usage = new MessageUsage();
   readonly #runs = new RecordRuns(this.resources);
@@ -46,7 +46,7 @@ class SpanScanner implements Levels {
     ...this.#links.columns,
     ...attributeColumns(this.#map, this.#types),
   });
-  readonly #nesting = new Nesting(this.resources, this.#runs.columns.service, this.usage);
+  readonly #walker = new OtlpWalker(this.resources, this.#runs.columns.service, this.usage);
   #received = nanosecondWords(0);
   readonly #read = (reader: WireReader, end: number): void => this.#span(reader, end);
   #statusCode = 0;
@@ -55,7 +55,7 @@ class SpanScanner implements Levels {
 
   body(bytes: Uint8Array, source: RowSource): void {
     this.#received = nanosecondWords(source.receivedAtMs);
-    this.#nesting.walk(new WireReader(bytes), bytes.length, source, this);
+    this.#walker.walk(new WireReader(bytes), bytes.length, source, this);
   }
 
   abandon(): void {

@@ -5,7 +5,7 @@ import { Writer } from '@platformatic/kafka';
 import test, { type ExecutionContext } from 'ava';
 import { DirectConnection } from '../../adapters/bus-kafka/direct-connection.ts';
 import { DirectConnections } from '../../adapters/bus-kafka/direct-connections.ts';
-import type { Parser } from '../../adapters/bus-kafka/intake.ts';
+import type { Parser } from '../../adapters/bus-kafka/fetch-buffer.ts';
 
 /** A connection to a server that does `serve` with whoever connects. */
 const connectTo = async (t: ExecutionContext, serve: (socket: Socket) => void, requestTimeout = 10_000) => {

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import { fetchV15, Reader, Writer } from '@platformatic/kafka';
 import test from 'ava';
 import { type FetchAnswer, fetchAnswer, type PartitionAnswer } from '../../adapters/bus-kafka/fetch-answer.ts';
-import { Intake, type Parser } from '../../adapters/bus-kafka/intake.ts';
+import { FetchBuffer, type Parser } from '../../adapters/bus-kafka/fetch-buffer.ts';
 import { recordBatch } from '../../adapters/bus-kafka/record-batch.ts';
 import { Slabs } from '../../adapters/slabs.ts';
 
@@ -172,7 +172,7 @@ for (const { title, topics, error } of answers)
       const largest = [bytes.length < 3_000 ? 1 + next(8) : 1_000, 5_000, 70_000, bytes.length * 2][seed % 4] ?? 1;
       const told: FetchAnswer[] = [];
       const slabs = new Slabs();
-      const intake = new Intake(() => tell(fetchAnswer(slabs), told));
+      const intake = new FetchBuffer(() => tell(fetchAnswer(slabs), told));
       // Two answers, one after the other, by turns as a socket that reads into `room` and as one that brings its own memory.
       const both = Buffer.concat([bytes, bytes]);
       for (let at = 0; at < both.length; ) {
@@ -193,7 +193,7 @@ for (const { title, topics, error } of answers)
 test('records come into the memory in which they stay', (t) => {
   const told: FetchAnswer[] = [];
   const slabs = new Slabs();
-  const intake = new Intake(() => tell(fetchAnswer(slabs), told));
+  const intake = new FetchBuffer(() => tell(fetchAnswer(slabs), told));
   const bytes = written([[{ index: 0, records: batchOf(1_100_000) }]]);
   intake.received(bytes.copy(intake.room));
   const { room } = intake;
@@ -207,11 +207,11 @@ test('records come into the memory in which they stay', (t) => {
 });
 
 test('what was not asked for is refused', (t) => {
-  const intake = new Intake(() => undefined);
+  const intake = new FetchBuffer(() => undefined);
   t.throws(() => intake.take(Buffer.from('x')), { message: /not asked for/ });
 });
 
 test('a number without an end is refused', (t) => {
-  const intake = new Intake(() => tell(fetchAnswer(new Slabs()), []));
+  const intake = new FetchBuffer(() => tell(fetchAnswer(new Slabs()), []));
   t.throws(() => intake.take(Buffer.alloc(10, 255)), { message: /too long/ });
 });

@@ -12,7 +12,7 @@ const valueBytes = pieceBytes / 2;
 
 /** Two records, each filled with its offset. */
 const pieceIn = (slab: Slab, offset: number): Piece => ({
-  places: [offset, offset + 1].map((at, index) => {
+  records: [offset, offset + 1].map((at, index) => {
     const value = slab.bytes.subarray(index * valueBytes, (index + 1) * valueBytes).fill(at);
     const headers: [Buffer, Buffer][] = [[Buffer.from('crc32'), Buffer.from(crc32(value).toString(16))]];
     const record = { length: 0, attributes: 0, timestampDelta: 0n, offsetDelta: 0, key: null, value, headers };

@@ -10,7 +10,7 @@ import test, { type ExecutionContext } from 'ava';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { committedRecords } from '../../adapters/bus-kafka/committed.ts';
-import { dealPartitions } from '../../adapters/bus-kafka/membership.ts';
+import { assignPartitions } from '../../adapters/bus-kafka/membership.ts';
 import { nextRound } from '../../adapters/bus-kafka/round.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { partitionOf } from '../../schemas/partition.ts';
@@ -357,7 +357,7 @@ for (const { title, batches, aborted, from = 0, seen, next } of pieces)
     const abortedTransactions = aborted.map(([id, first]) => ({ producerId: BigInt(id), firstOffset: BigInt(first) }));
     const found = committedRecords({ records: batches, abortedTransactions }, from);
     t.deepEqual(
-      found.places.map(({ offset }) => offset),
+      found.records.map(({ offset }) => offset),
       [...seen],
     );
     t.is(found.next, next);
@@ -379,8 +379,8 @@ test('one request takes what fits each partition’s limit, and keeps the order 
   );
 });
 
-test('partitions are dealt evenly, each to one member who wants the topic', (t) => {
-  const dealt = dealPartitions(
+test('partitions are assigned evenly, each to one member that subscribes to the topic', (t) => {
+  const assigned = assignPartitions(
     new Map([
       ['a', 4],
       ['b', 3],
@@ -391,7 +391,7 @@ test('partitions are dealt evenly, each to one member who wants the topic', (t) 
     ],
   );
   t.deepEqual(
-    [...dealt],
+    [...assigned],
     [
       ['left', { a: [0, 2] }],
       ['right', { a: [1, 3], b: [0, 1, 2] }],

@@ -1,4 +1,4 @@
-/** Waiting for brokers that may be the wrong ones to ask by now. */
+/** Deadlines of requests to brokers, and checks whether another broker leads by now. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LateError } from '../../runtime/within.ts';
 
@@ -46,7 +46,7 @@ export const unlessAborted = async <Value>(promise: Promise<Value>, signal: Abor
  * Calls `look` each time that what began has not ended for so long. Its timer is left as it is when something ends and
  * set anew only when it fires, since one for each of many small requests shows in what they cost.
  */
-export const lookout = (ms: number, look: () => void): { begin(): void; end(): void } => {
+export const watchdog = (ms: number, look: () => void): { begin(): void; end(): void } => {
   let isSet = false;
   let since: number | undefined;
   const set = (delayMs: number): void => {
@@ -77,9 +77,9 @@ export const lookout = (ms: number, look: () => void): { begin(): void; end(): v
 };
 
 /** As `within`, for one promise after the other, without a timer for each of them. */
-export const patience = (ms: number): (<Value>(promise: Promise<Value>) => Promise<Value>) => {
+export const deadline = (ms: number): (<Value>(promise: Promise<Value>) => Promise<Value>) => {
   let giveUp = (_: Error): void => undefined;
-  const { begin, end } = lookout(ms, () => giveUp(new LateError(ms)));
+  const { begin, end } = watchdog(ms, () => giveUp(new LateError(ms)));
   return async (promise) => {
     promise.catch(() => undefined);
     const { promise: late, reject } = Promise.withResolvers<never>();

@@ -9,16 +9,16 @@ import type { WireReader } from './wire.ts';
 
 const nothing = new Uint8Array(0);
 
-/** What the signal's scanner does with the levels. */
-export interface Levels {
+/** What the scanner of a signal does at each level. */
+export interface OtlpVisitor {
   /** A resource begins; `resources.low` and `.high` hold its id, `service` the index in `services`. */
   resource(service: number): void;
   /** The records of one scope, from the reader's position to `end`, where the scope and its schema URL lie as well. */
   scope(reader: WireReader, end: number, source: RowSource): void;
 }
 
-/** Walks a request. A resource is looked up before what it holds: on the wire it may come after it. */
-export class Nesting {
+/** Walks a request. The resource is read before what it holds, after which it may come on the wire. */
+export class OtlpWalker {
   readonly #resources: ResourceRows;
   readonly #services: DictionaryColumn;
   readonly #usage: MessageUsage;
@@ -30,13 +30,13 @@ export class Nesting {
     this.#usage = usage;
   }
 
-  walk(reader: WireReader, end: number, source: RowSource, levels: Levels): void {
+  walk(reader: WireReader, end: number, source: RowSource, visitor: OtlpVisitor): void {
     while (reader.at < end) {
       const { at } = reader;
       const { ordinal } = source;
       const tag = reader.varint();
       if (tag === 0x0a) {
-        const service = this.#resource(reader, reader.end(end), source, levels);
+        const service = this.#resource(reader, reader.end(end), source, visitor);
         this.#usage.landed(this.#services.textAt(service), source.ordinal - ordinal, reader.at - at);
       } else reader.skip(tag, end);
     }
@@ -44,7 +44,7 @@ export class Nesting {
   }
 
   /** Answers the index of the resource's service. */
-  #resource(reader: WireReader, end: number, source: RowSource, levels: Levels): number {
+  #resource(reader: WireReader, end: number, source: RowSource, visitor: OtlpVisitor): number {
     const begin = reader.at;
     let start = begin;
     let stop = begin;
@@ -64,11 +64,11 @@ export class Nesting {
     this.#resources.identify(reader.bytes, start, stop, schema, source);
     reader.at = start;
     const service = serviceOf(reader, stop, this.#services, this.#scratch);
-    levels.resource(service);
+    visitor.resource(service);
     reader.at = begin;
     while (reader.at < end) {
       const tag = reader.varint();
-      if (tag === 0x12) levels.scope(reader, reader.end(end), source);
+      if (tag === 0x12) visitor.scope(reader, reader.end(end), source);
       else reader.skip(tag, end);
     }
     reader.expect(end);

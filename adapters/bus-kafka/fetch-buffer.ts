@@ -16,7 +16,7 @@ const scratchBytes = 64 * 1024;
  * Runs parsers, one after the other. Whoever has a socket writes what comes into `room` and says so by `received`. While
  * a parser wants a memory filled, `room` is that memory: nothing is copied, and a read takes all that has come.
  */
-export class Intake {
+export class FetchBuffer {
   readonly #parsers: () => Parser<void> | undefined;
   readonly #scratch = Buffer.allocUnsafeSlow(scratchBytes);
   /** What of the scratch memory was not given to a parser yet. */

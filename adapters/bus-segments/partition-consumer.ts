@@ -1,4 +1,4 @@
-/** One partition for one group: forms batches, remembers their ranges, hands them to whoever owns the partition now. */
+/** One partition for one group: forms batches, remembers their ranges, delivers them to the member that owns the partition now. */
 import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Slabs } from '../slabs.ts';
@@ -10,7 +10,7 @@ import { Gathered, PartitionReader } from './reader.ts';
 const firstBackOffMs = 300;
 const longestBackOffMs = 30_000;
 
-/** A member of a group, as a lane sees it. */
+/** A member of a group, as a partition consumer sees it. */
 export interface Owner {
   readonly maxRecords: number;
   readonly maxBytes: number;
@@ -20,24 +20,24 @@ export interface Owner {
   hold(delivery: Promise<void>): void;
 }
 
-export interface LaneOptions {
+export interface PartitionConsumerOptions {
   readonly group: string;
   readonly topic: string;
   readonly partition: number;
   readonly partitionLog: PartitionLog;
   readonly store: OffsetStore;
-  /** Shared by the lanes of a bus. */
+  /** Shared by the partition consumers of a bus. */
   readonly slabs: Slabs;
   readonly log: Log;
-  /** Resolves when what the lane's group cannot read is durable in the dead letter. */
-  bury(lost: Lost, lane: Lane): Promise<void>;
+  /** Resolves when what the group cannot read is durable in the dead letter. */
+  bury(lost: Lost, consumer: PartitionConsumer): Promise<void>;
 }
 
-export class Lane {
+export class PartitionConsumer {
   readonly group: string;
   readonly topic: string;
   readonly partition: number;
-  readonly #options: LaneOptions;
+  readonly #options: PartitionConsumerOptions;
   readonly #log: PartitionLog;
   #owner: Owner | undefined;
   #running = false;
@@ -47,7 +47,7 @@ export class Lane {
   #failures = 0;
   #wake: (() => void) | undefined;
 
-  constructor(options: LaneOptions) {
+  constructor(options: PartitionConsumerOptions) {
     this.topic = options.topic;
     this.partition = options.partition;
     this.#options = options;

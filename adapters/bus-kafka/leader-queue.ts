@@ -2,8 +2,8 @@
 import type { BaseOptions } from '@platformatic/kafka';
 import { LateError } from '../../runtime/within.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
+import { deadline } from './deadline.ts';
 import { isProtocolError, reasonOf } from './failures.ts';
-import { patience } from './patience.ts';
 import { nextRound } from './round.ts';
 import { Sender } from './sender.ts';
 import type { Outgoing } from './wire.ts';
@@ -20,7 +20,7 @@ export interface Entry extends Outgoing {
   readonly call: Call;
 }
 
-export interface LaneOptions {
+export interface LeaderQueueOptions {
   readonly driver: BaseOptions;
   /** Bytes that a topic takes of one partition's messages in a request. */
   limitOf(topic: string): number;
@@ -30,16 +30,16 @@ export interface LaneOptions {
 }
 
 /** How long Kafka may be away before calls are told that it cannot be said whether it has their messages. */
-export const patienceMs = 8000;
+export const acknowledgementTimeoutMs = 8000;
 
-export class Lane {
-  readonly #options: LaneOptions;
-  readonly #patience = patience(patienceMs);
+export class LeaderQueue {
+  readonly #options: LeaderQueueOptions;
+  readonly #withinDeadline = deadline(acknowledgementTimeoutMs);
   #sender: Sender;
   #queue: Entry[] = [];
   #flushing = false;
 
-  constructor(options: LaneOptions) {
+  constructor(options: LeaderQueueOptions) {
     this.#options = options;
     this.#sender = new Sender(options.driver);
   }
@@ -62,7 +62,7 @@ export class Lane {
       const { round, rest } = nextRound(this.#queue, this.#options.limitOf);
       this.#queue = rest;
       try {
-        await this.#patience(this.#sender.send(round));
+        await this.#withinDeadline(this.#sender.send(round));
         this.#options.acknowledged();
         for (const { call } of round) if (--call.waiting === 0) call.resolve();
       } catch (error) {

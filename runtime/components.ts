@@ -1,0 +1,13 @@
+/** The components with these names, all of them when no name is given; throws when a name is unknown. */
+export const componentsNamed = <Component extends { readonly name: string }>(
+  kind: string,
+  all: readonly Component[],
+  names: readonly string[] = [],
+): readonly Component[] => {
+  const unknown = names.filter((name) => !all.some((component) => component.name === name));
+  if (unknown.length > 0) {
+    const known = all.map(({ name }) => name).join(', ') || 'none';
+    throw new Error(`no ${kind} is called ${unknown.join(', ')}; there are: ${known}`);
+  }
+  return all.filter(({ name }) => names.length === 0 || names.includes(name));
+};
