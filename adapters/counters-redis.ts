@@ -92,7 +92,7 @@ class RedisCounters implements Counters {
     this.#local = local;
     this.#log = log;
     this.#prefix = prefix;
-    // Without a listener the client would print; what failed is said once, by the first call or probe that noticed.
+    // Without a listener the client would print. A failure is logged once, by the first call or probe that meets it.
     redis.on('error', () => undefined);
     redis.on('ready', () => this.#check());
     redis.on('close', () => this.#lose('connection closed'));
@@ -121,7 +121,7 @@ class RedisCounters implements Counters {
       });
   }
 
-  /** Asks Redis, and whoever is asked instead when it does not answer. */
+  /** Asks Redis, or the counters in memory when it does not answer. */
   async #ask<Answer>(shared: () => Promise<Answer>, alone: () => Promise<Answer>): Promise<Answer> {
     if (!this.#reachable) return alone();
     try {

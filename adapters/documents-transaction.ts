@@ -63,7 +63,7 @@ export class TransactionScope {
     return this.#runs.run(run, work);
   }
 
-  /** A write past its own transaction would wait for it for ever in one store, and outlive its failure in the other. */
+  /** A write outside of the open transaction would deadlock in SQLite, and survive the transaction's failure in MongoDB. */
   refuseInside(what: string): void {
     if (this.#runs.getStore()?.open === true)
       throw new Error(`${what} inside a transaction must go through the transaction it is in`);

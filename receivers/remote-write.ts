@@ -28,7 +28,7 @@ const formatOf = (contentType: string | undefined): BodyFormat | undefined => {
   return version1;
 };
 
-/** Remote-write 2.0 wants to be told what was written, also when it was nothing. */
+/** Remote-write 2.0 requires counts of what was written, also when nothing was. */
 const writtenHeaders = (written: Written): OutgoingHttpHeaders => ({
   'x-prometheus-remote-write-samples-written': String(written.samples),
   'x-prometheus-remote-write-histograms-written': String(written.histograms),

@@ -13,7 +13,7 @@ import { headerAllowance } from './wire.ts';
 
 const { ConfigResourceTypes } = kafkajs;
 
-/** Without a setting a topic has so many copies; with so many, a write wants two of them. */
+/** Replication factor without a setting; with this many copies, a write needs two of them. */
 const mostCopies = 3;
 const hourMs = 3_600_000;
 const mebibyte = 1024 * 1024;
@@ -147,7 +147,7 @@ export class Administration {
     }
   }
 
-  /** Raises partitions and limits of topics that exist; a limit that someone set higher stays. */
+  /** Raises partitions and limits of topics that exist; a limit that is higher already stays. */
   async #raise(admin: Admin, topics: readonly Topic[], copies: number): Promise<void> {
     const { topics: found } = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
     for (const { name, partitions } of found) {

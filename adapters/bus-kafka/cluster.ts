@@ -71,7 +71,7 @@ export interface Bounds {
 
 type MetadataAnswer = Awaited<ReturnType<typeof metadataV12.api.async>>;
 
-/** How long one broker may take to say what any broker knows, before another one is asked. */
+/** Time that one broker has to answer a request that any broker can answer, before another one is asked. */
 const askMs = 2000;
 const metadataMaxAgeMs = 60_000;
 const unknownTopic = 3;
@@ -96,9 +96,9 @@ export class Cluster {
   }
 
   /**
-   * Asks brokers one after the other, until one answers, what any of them can: a broker that is dead or hangs, even the
-   * first that is configured, holds up nobody. An error that a broker answers is final, but for a topic that it does not
-   * know: others may know it already.
+   * Sends a request that any broker can answer to one broker after the other, until one answers: a broker that is dead or
+   * hangs, even the first in the configuration, does not block the request. An error in an answer is final, except an
+   * unknown topic: other brokers may have it already.
    */
   async askAny<Answer>(request: (connection: Connection) => Promise<Answer>): Promise<Answer> {
     let failure: unknown;

@@ -203,7 +203,7 @@ export class KafkaConsumer implements Consumer {
     }
   }
 
-  /** Heartbeats until told to end, also while batches in hand finish. Ends the membership when the group says so. */
+  /** Sends heartbeats until the signal aborts, also while batches in hand finish. Ends the membership when the coordinator requires it. */
   async #beat(ending: AbortController, until: AbortSignal): Promise<void> {
     const everyMs = Math.min(1000, this.#options.timing.sessionTimeoutMs / 4);
     while (!until.aborted) {

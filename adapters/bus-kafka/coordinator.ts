@@ -19,7 +19,7 @@ export interface Position {
 
 const groupKey = 0;
 export const answerTimeoutMs = 10_000;
-/** While a request waits: how often it is looked whether the group has another coordinator by now. */
+/** How often a waiting request checks whether the group has another coordinator by now. */
 const lookMs = 3000;
 
 export class Coordinator {

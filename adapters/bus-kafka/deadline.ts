@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LateError } from '../../runtime/within.ts';
 
 /**
- * While a request waits, looks every `everyMs` whether the one who was asked is still the one to ask, and rejects when
- * not. A look that fails says nothing.
+ * While a request waits, checks every `everyMs` whether another broker has taken over, and rejects when it has. A check
+ * that fails is ignored.
  */
 export const unlessMoved = async <Value>(
   request: Promise<Value>,
@@ -28,11 +28,11 @@ export const unlessMoved = async <Value>(
   }
 };
 
-/** Rejects as soon as the signal is aborted, with the promise still on its way. */
+/** Rejects as soon as the signal aborts; the promise itself goes on. */
 export const unlessAborted = async <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> => {
   promise.catch(() => undefined);
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(new Error('told to stop'));
+  const abort = (): void => reject(new Error('stopped'));
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
   try {
@@ -43,8 +43,8 @@ export const unlessAborted = async <Value>(promise: Promise<Value>, signal: Abor
 };
 
 /**
- * Calls `look` each time that what began has not ended for so long. Its timer is left as it is when something ends and
- * set anew only when it fires, since one for each of many small requests shows in what they cost.
+ * Calls `look` each time that work has begun and not ended for `ms`. The timer keeps running when work ends, and is set
+ * again only when it fires: a timer for each of many small requests would cost CPU.
  */
 export const watchdog = (ms: number, look: () => void): { begin(): void; end(): void } => {
   let isSet = false;
@@ -76,7 +76,7 @@ export const watchdog = (ms: number, look: () => void): { begin(): void; end(): 
   };
 };
 
-/** As `within`, for one promise after the other, without a timer for each of them. */
+/** As `within`, for one promise after the other, without a timer for each. */
 export const deadline = (ms: number): (<Value>(promise: Promise<Value>) => Promise<Value>) => {
   let giveUp = (_: Error): void => undefined;
   const { begin, end } = watchdog(ms, () => giveUp(new LateError(ms)));

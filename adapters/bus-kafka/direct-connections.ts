@@ -6,7 +6,7 @@ import { authenticate, type Credentials } from './sasl.ts';
 
 interface Opened {
   readonly connection: DirectConnection;
-  /** When the broker wants to be told anew who we are, by `performance.now()`. */
+  /** When the connection must authenticate again, by `performance.now()`. */
   readonly endsAt: number;
 }
 
@@ -33,7 +33,7 @@ export class DirectConnections {
     if (this.#closed) throw new Error('connections to Kafka are closed');
     const opening = this.#open(host, port);
     this.#opened.set(key, opening);
-    // Whoever comes after a failure tries again.
+    // The next call after a failure opens a new connection.
     opening.catch(() => this.#opened.delete(key));
     return (await opening).connection;
   }

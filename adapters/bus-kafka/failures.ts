@@ -23,7 +23,7 @@ const isAny = (error: unknown, id: string): boolean =>
 
 const isUnknownMechanism = (error: unknown): boolean => isAny(error, 'UNSUPPORTED_SASL_MECHANISM');
 
-/** Whether brokers do not let us in. A connection that breaks while we tell who we are says nothing of that. */
+/** Whether brokers refuse our credentials. A connection that breaks during authentication is not such a refusal. */
 export const isRefusedLogin = (error: unknown): boolean =>
   isUnknownMechanism(error) ||
   isAny(error, 'SASL_AUTHENTICATION_FAILED') ||

@@ -1,11 +1,11 @@
 /** Answers off a socket, their large parts straight into the memory in which they stay. */
 
-/** What a parser wants next: so many bytes, at most `mostAtOnce`, or a memory to be filled. */
+/** What a parser needs next: a number of bytes, at most `mostAtOnce`, or a buffer to be filled. */
 type Wanted = number | Buffer;
 
 /**
- * Reads one answer: yields what it wants, and is resumed with it. Bytes that it wanted by their number are to be read
- * before it yields again.
+ * Reads one answer: yields what it needs, and is resumed with it. Bytes that it asked for by number must be read before
+ * it yields again.
  */
 export type Parser<Answer> = Generator<Wanted, Answer, Buffer>;
 
@@ -13,13 +13,14 @@ export const mostAtOnce = 1024;
 const scratchBytes = 64 * 1024;
 
 /**
- * Runs parsers, one after the other. Whoever has a socket writes what comes into `room` and says so by `received`. While
- * a parser wants a memory filled, `room` is that memory: nothing is copied, and a read takes all that has come.
+ * Runs parsers, one after the other. The owner of the socket writes received bytes to `room` and then calls `received`.
+ * While a parser waits for a buffer to be filled, `room` is that buffer: nothing is copied, and one read takes all bytes
+ * that have arrived.
  */
 export class FetchBuffer {
   readonly #parsers: () => Parser<void> | undefined;
   readonly #scratch = Buffer.allocUnsafeSlow(scratchBytes);
-  /** What of the scratch memory was not given to a parser yet. */
+  /** The part of the scratch memory that no parser has had yet. */
   #from = 0;
   #to = 0;
   #parser: Parser<void> | undefined;
@@ -37,14 +38,14 @@ export class FetchBuffer {
     return this.#scratch.subarray(this.#to);
   }
 
-  /** So many bytes of `room` were written. Throws what a parser throws, and when nothing was to come: the rest makes no sense then. */
+  /** Call it after this many bytes of `room` were written. Throws what a parser throws, and when no answer was expected: the rest cannot be read then. */
   received(bytes: number): void {
     if (typeof this.#wanted === 'object') this.#filled += bytes;
     else this.#to += bytes;
     for (let given = this.#next(); given !== undefined; given = this.#next()) this.#step(given);
   }
 
-  /** As `received`, for bytes that lie elsewhere. */
+  /** As `received`, for bytes in another buffer. */
   take(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; ) {
       const copied = chunk.copy(this.room, 0, at);
@@ -53,7 +54,7 @@ export class FetchBuffer {
     }
   }
 
-  /** What was wanted, once all of it is there. */
+  /** What the parser needs, once all of it is there. */
   #next(): Buffer | undefined {
     const wanted = this.#wanted;
     if (typeof wanted === 'object') {

@@ -15,7 +15,7 @@ export interface Piece {
   readonly records: readonly FetchedRecord[];
   /** Where to go on; beyond the last record when control records follow it. */
   readonly next: number;
-  /** Takes the memory of all its records back. Whoever keeps them does not call it. */
+  /** Frees the memory of all its records. Do not call it while the records are in use. */
   release(): void;
 }
 
@@ -23,7 +23,7 @@ interface Want {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
-  /** How often in a row there was nobody to answer it. */
+  /** Failures in a row to find a broker that answers it. */
   failures: number;
   resolve(piece: Piece | undefined): void;
   reject(error: Error): void;
@@ -35,7 +35,7 @@ const requestBytes = 32 * 1024 * 1024;
 /** How long a broker waits for the first byte; also how long a partition may wait to join the next request. */
 const waitMs = 100;
 const retryMs = 300;
-/** So long without an answer, and it is looked whether another broker leads what was asked for. */
+/** After this time without an answer, the fetcher checks whether another broker leads the partitions. */
 const lookMs = 1000;
 /** Leaders move in ordinary life; what lasts is worth a line. */
 const failuresToTell = 10;
@@ -53,7 +53,7 @@ export class Fetcher {
   readonly #cluster: Cluster;
   readonly #log: Log;
   readonly #wants = new Map<string, Want>();
-  /** Partitions that nobody led where they were asked for; they are asked for again in a moment. */
+  /** Partitions whose last request failed, or that have no leader; they are asked for again in a moment. */
   #parked: Want[] = [];
   /** Brokers whose loop runs. */
   readonly #busy = new Set<number>();
@@ -129,7 +129,7 @@ export class Fetcher {
     }
   }
 
-  /** Asks one broker until none of its partitions wants anything. */
+  /** Fetches from one broker until no call waits for one of its partitions. */
   async #serve(node: number): Promise<void> {
     let failure: unknown;
     try {

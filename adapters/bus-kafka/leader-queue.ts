@@ -1,4 +1,4 @@
-/** The way to the partitions of one leader: whatever waits goes out in one request, as soon as the one before is acknowledged. */
+/** The queue of messages for the partitions of one leader: all that wait are sent in one request, as soon as the one before is acknowledged. */
 import type { BaseOptions } from '@platformatic/kafka';
 import { LateError } from '../../runtime/within.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
@@ -10,7 +10,7 @@ import type { Outgoing } from './wire.ts';
 
 /** One call of `publish` that is not acknowledged yet. */
 export interface Call {
-  /** Messages of it that are not. */
+  /** How many of its messages are not acknowledged yet. */
   waiting: number;
   resolve(): void;
   reject(error: Error): void;
@@ -25,11 +25,11 @@ export interface LeaderQueueOptions {
   /** Bytes that a topic takes of one partition's messages in a request. */
   limitOf(topic: string): number;
   acknowledged(): void;
-  /** What was learned of topics may have changed, and so `reason` is told to the calls. */
+  /** A round failed, and its calls reject with `reason`: metadata of topics may be out of date. */
   failed(reason: Error): void;
 }
 
-/** How long Kafka may be away before calls are told that it cannot be said whether it has their messages. */
+/** After this time without an acknowledgement calls reject: Kafka may or may not have their messages. */
 export const acknowledgementTimeoutMs = 8000;
 
 export class LeaderQueue {
@@ -72,7 +72,7 @@ export class LeaderQueue {
     this.#flushing = false;
   }
 
-  /** Rejects the calls of a round, and with them what waited behind it: it would only wait as long again. */
+  /** Rejects the calls of a round and all calls that wait behind it: they would only wait as long again. */
   #fail(round: readonly Entry[], error: unknown): void {
     const failed = new Set([...round, ...this.#queue].map(({ call }) => call));
     this.#queue = [];
@@ -82,7 +82,7 @@ export class LeaderQueue {
       : new UnavailableError(`Kafka did not acknowledge: ${this.#why(error)}`, { cause: error });
     this.#options.failed(reason);
     for (const call of failed) call.reject(reason);
-    // What the old one still retries must not come between messages that are published from now on.
+    // Retries of the old sender must not come between messages that are published from now on.
     const old = this.#sender;
     this.#sender = new Sender(this.#options.driver);
     void old.close().catch(() => undefined);
@@ -95,7 +95,7 @@ export class LeaderQueue {
       : reasonOf(error);
   }
 
-  /** Lets what was pushed finish, and cuts the connections. */
+  /** Waits until all entries are settled, and closes the connections. */
   async close(): Promise<void> {
     while (this.#flushing) await new Promise((resolve) => setTimeout(resolve, 5));
     await this.#sender.close();

@@ -29,7 +29,7 @@ const ask = <Answer>(
     },
   });
 
-/** Resolves with the milliseconds after which the broker wants to be told anew; 0 is never. */
+/** Resolves with the milliseconds after which the broker requires a new authentication; 0 is never. */
 export const authenticate = async (
   connection: DirectConnection,
   { mechanism, username, password }: Credentials,

@@ -34,7 +34,7 @@ interface InFlight {
 
 const firstRetryDelayMs = 20;
 const longestRetryDelayMs = 250;
-/** A broker that hangs breaks no connection: so long without an answer, and it is looked whether another one leads by now. */
+/** A broker that hangs breaks no connection: after this time without an answer, the sender checks whether another broker leads. */
 const lookAfterMs = 1000;
 const acknowledgedByAll = -1;
 const largestSequence = 2 ** 31;
@@ -51,7 +51,7 @@ const protocolErrors = (error: unknown): ProtocolError[] => {
 
 const isDuplicate = (error: ProtocolError): boolean => isProtocolError(error, alreadyThere);
 
-/** Whether sending the same bytes again can help: the connection broke, a leader is missing, or the broker says so. */
+/** Whether sending the same bytes again can help: the connection broke, a leader is missing, or the error is retriable. */
 const canRetry = (error: unknown): boolean => {
   if (error instanceof FatalBusError || error instanceof TypeError || error instanceof RangeError) return false;
   if (isRefusedLogin(error)) return false;
@@ -85,7 +85,7 @@ export class Sender {
   readonly #cluster: Cluster;
   readonly #timeoutMs: number;
   readonly #sequences = new Map<string, number>();
-  /** Leaders as they were when the last round succeeded; a leader that changed says so itself. */
+  /** Leaders as they were when the last round succeeded; a broker that no longer leads answers with an error. */
   #metadata: Metadata | undefined;
   #producer: Producer | undefined;
   readonly #inFlight = new Set<InFlight>();

@@ -1,6 +1,7 @@
 /**
- * A group under a new name goes on where the former one stood, ranges that were handed over and not acknowledged included. Asked
- * by a member for partitions that it holds and of which its group knows no offset, so that nobody else writes there.
+ * A group with a new name continues from the positions of the former group, including ranges that were delivered and not
+ * acknowledged. A member does this for partitions that it owns and for which its group has no offset, so no other member
+ * writes there.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -24,7 +25,7 @@ export class Takeover {
     this.#options = options;
   }
 
-  /** Waits until the former group has no members: two groups would each consume everything. Returns early when told to stop. */
+  /** Waits until the former group has no members: two groups would each consume everything. Returns early when the signal aborts. */
   async wait(stopping: AbortSignal): Promise<void> {
     const { group, former, administration, log } = this.#options;
     while (!stopping.aborted && (await administration.hasMembers(former))) {

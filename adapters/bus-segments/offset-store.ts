@@ -1,4 +1,4 @@
-/** What the log knows besides its records: topics, where groups stand, which transactions never ended well. */
+/** State of the log besides its records: topics, positions of groups, unfinished transactions. */
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { openingSqlite } from '../sqlite-opening.ts';
@@ -49,7 +49,7 @@ export const openOffsetStore = (directory: string): OffsetStore => {
   return openingSqlite(path, remedy, () => new OffsetStore(path));
 };
 
-/** Every write is synced when the call returns. Reads come from memory: nobody else writes the file. */
+/** Every write is synced when the call returns. Reads come from memory: no other process writes the file. */
 export class OffsetStore {
   readonly #database: DatabaseSync;
   readonly #saveTopic: StatementSync;

@@ -61,7 +61,7 @@ export class PartitionConsumer {
     return store.position(group, topic, partition);
   }
 
-  /** The batch in hand, if any, finishes with its present owner; the next one goes to this one, or waits for one. */
+  /** A batch in hand finishes with its present owner; the next one goes to the new owner, or waits for one. */
   assign(owner: Owner | undefined): void {
     if (owner === this.#owner) return;
     this.#owner = owner;
@@ -78,7 +78,7 @@ export class PartitionConsumer {
     this.#mark = undefined;
     await reader?.close().catch(() => undefined);
     this.#running = false;
-    // Someone may have taken over meanwhile.
+    // A new owner may have been assigned meanwhile.
     if (this.#owner !== undefined) void this.#run();
   }
 
@@ -103,7 +103,7 @@ export class PartitionConsumer {
 
   async #deliver(owner: Owner, batch: Batch): Promise<void> {
     await owner.onBatch(batch);
-    // Behind a range may lie what is in nobody's batch: it was read with it.
+    // Records behind the range that belong to no batch, as those of aborted transactions, were read with it.
     this.#save(Math.max(batch.last + 1, this.#reader?.next ?? 0), undefined);
   }
 
@@ -125,7 +125,7 @@ export class PartitionConsumer {
     if (this.#owner !== undefined) await this.#sleep(waitMs);
   }
 
-  /** The records of the next batch: the claimed range again, or new ones. `undefined` when nobody wants them any more. */
+  /** The records of the next batch: the claimed range again, or new ones. `undefined` when the partition has no owner any more. */
   async #next(owner: Owner): Promise<BusRecord[] | undefined> {
     const { committed = 0, claimed } = this.#position ?? {};
     this.#reader ??= new PartitionReader(this.#log, committed, this.#options.slabs);
@@ -140,7 +140,7 @@ export class PartitionConsumer {
     return again.records;
   }
 
-  /** The group goes on behind what cannot be read once that is in the dead letter. */
+  /** The group continues behind bytes that cannot be read, once they are in the dead letter. */
   async #pass(reader: PartitionReader, lost: Lost): Promise<void> {
     await this.#options.bury(lost, this);
     await reader.seek(lost.to);
@@ -166,11 +166,11 @@ export class PartitionConsumer {
     const lost = await reader.take(gathered);
     const empty = gathered.records.length === 0;
     if (lost !== undefined && empty) await this.#pass(reader, lost);
-    // What can be read comes first, as a batch of its own.
+    // Readable records come first, as a batch of their own.
     else if (lost !== undefined) gathered.closed = true;
     const { writtenBytes, writtenWeight, end } = this.#log;
     this.#mark = reader.next === end ? { bytes: writtenBytes, weight: writtenWeight } : undefined;
-    // Only what is in nobody's batch: the group is past it.
+    // Only records that belong to no batch were read: the group moves past them.
     if (empty && reader.next > (this.#position?.committed ?? 0)) this.#save(reader.next, undefined);
   }
 
@@ -184,7 +184,7 @@ export class PartitionConsumer {
     );
   }
 
-  /** Waits until there is something where there was nothing, until there is plenty, for the deadline or for another owner. */
+  /** Waits until a first record is there, until a batch is full, for the deadline or for another owner. */
   async #more(reader: PartitionReader, gathered: Gathered, deadline: number): Promise<void> {
     const idle = deadline === Number.POSITIVE_INFINITY;
     const listener = () => {
@@ -195,7 +195,7 @@ export class PartitionConsumer {
     this.#log.listeners.delete(listener);
   }
 
-  /** Until `#wake`, or so long. */
+  /** Waits until `#wake`, or this long. */
   async #sleep(ms: number | undefined): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = ms === undefined ? undefined : setTimeout(resolve, Math.max(0, ms));

@@ -33,7 +33,7 @@ export interface PartitionOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly segmentBytes: number;
-  /** First offset of which nobody is known to have seen it; acknowledged offsets below it must be there. */
+  /** First offset that no group is known to have seen; all records below it must be there. */
   readonly acknowledged: number;
   aborted(transaction: number): boolean;
 }
@@ -341,7 +341,7 @@ export class PartitionLog implements ReadableLog {
     try {
       await file.sync();
     } catch (error) {
-      // Nobody knows which pages of this file reached the disk: nothing is appended to it any more.
+      // It is unknown which pages of this file reached the disk: nothing is appended to it any more.
       this.#rollNext = true;
       throw error;
     }

@@ -103,8 +103,8 @@ const unwritten = async (file: SegmentFile, from: number, to: number): Promise<b
 };
 
 /**
- * Reads a segment from its beginning. `acknowledged` is the first offset of which nobody is known to have seen it: what is
- * damaged below it is damage, never a torn write.
+ * Reads a segment from its beginning. `acknowledged` is the first offset that no group is known to have seen: a fault
+ * below it is damage, never a torn write.
  */
 export const recover = async (file: SegmentFile, segment: Segment, acknowledged: number): Promise<Recovered> => {
   const size = await file.size();

@@ -273,7 +273,7 @@ class MongoDocuments implements Documents {
       throw translated(error);
     } finally {
       run.close();
-      // Aborting at a server that is gone takes the driver a while, which nobody has to wait for.
+      // Aborting at a server that is gone takes the driver a while: no caller waits for it.
       void done.catch(() => undefined).finally(() => session.endSession().catch(() => undefined));
     }
   }

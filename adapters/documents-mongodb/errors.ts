@@ -1,4 +1,4 @@
-/** MongoDB's errors as the port tells them. */
+/** MongoDB's errors as errors of the port. */
 import { MongoBulkWriteError, MongoError, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { ConflictError } from '../../schemas/ports/documents.ts';
@@ -41,7 +41,7 @@ export const isSnapshotUnavailable = (error: unknown): boolean =>
 /** Another instance made the collection first. */
 export const isAlreadyThere = (error: unknown): boolean => error instanceof MongoServerError && error.code === 48;
 
-/** What the driver knows of the servers when it found none to write to. */
+/** The driver's description of the servers when none of them takes writes. */
 const whyNot = (error: unknown): string => {
   const servers = error instanceof MongoServerSelectionError ? [...(error.reason?.servers.values() ?? [])] : [];
   const types = new Set<string>(servers.map(({ type }) => type));

@@ -26,7 +26,7 @@ export class MongoFeed implements Feed {
   readonly #client: MongoClient;
   readonly #collection: Collection<MongoRecord>;
   readonly #onChange: (change: Change<object>) => void;
-  /** Version of every document told of, so that a second snapshot tells only what differs. */
+  /** Version of every document that was reported, so that a second snapshot reports differences only. */
   readonly #told = new Map<string, { readonly key: DocumentKey; readonly version: number }>();
   #position: Position | undefined;
   #completeAt = 0;
@@ -42,7 +42,7 @@ export class MongoFeed implements Feed {
     this.#onChange = onChange;
   }
 
-  /** Resolves once everything there is has been told. */
+  /** Resolves once every document of the snapshot has been reported. */
   async start(): Promise<void> {
     await this.#snapshot();
     this.#running = this.#run();
@@ -184,7 +184,7 @@ export class MongoFeed implements Feed {
     try {
       this.#onChange(change);
     } catch (error) {
-      // A follower that could not take a change never knows all of them again.
+      // A follower that missed a change is stale from then on.
       this.#broken = true;
       throw error;
     }

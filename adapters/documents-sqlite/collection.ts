@@ -26,7 +26,7 @@ import type { DocumentTables, IdRange, Row } from './tables.ts';
 
 type Definition = CollectionDefinition<object>;
 
-/** What a write did, told to the followers of its collection once it is committed. */
+/** What a write did; the followers of its collection get it once it is committed. */
 export interface Written {
   readonly collection: string;
   readonly tenantId: string;

@@ -85,7 +85,7 @@ class SqliteDocuments implements Documents {
   #commit(written: readonly Written[]): void {
     this.#writer.exec('COMMIT');
     for (const definition of this.#ensuring.splice(0)) this.#ensured.add(definition);
-    // In the same turn of the loop: nobody sees the commit before the followers heard of it.
+    // In the same turn of the loop: followers get the change before any reader can see the commit.
     for (const { collection, tenantId, id, document } of written)
       for (const follower of this.#followers)
         if (follower.collection === collection) follower.tell({ tenantId, id, document: this.#freshly(document) });
@@ -223,7 +223,7 @@ class SqliteDocuments implements Documents {
     const follower: Follower = {
       collection: checkedName(definition.name),
       tell: (change) => {
-        // One that cannot follow has missed a change: it never knows all of them again, and nobody else's write fails.
+        // A follower that throws has missed a change and is stale from then on; the write and other followers go on.
         if (staleSince !== undefined) return;
         try {
           onChange(change as Change<Of>);

@@ -28,7 +28,7 @@ export const logProvider = async (
     destination({ fd: 2, sync: true }),
   );
   const provider = target && (await import('./exporters.ts')).loggerProvider(target, instance);
-  // What the exporters could not send is told here, and not exported: that would never end.
+  // Failures of the exporters are logged here and not exported, which would never end.
   if (target !== undefined)
     diag.setLogger(
       exporterTroubles((trouble) => lines.warn({ trouble }, 'own telemetry')),

@@ -24,12 +24,12 @@ export interface SigningOptions {
 
 /**
  * Signs what is new of one tenant after another. It goes on from the last head that was signed and never from the documents'
- * beginning: what was signed once is not read again, so nobody who changes old records gets a signature for them.
+ * beginning: signed records are not read again, so changed old records never get a signature.
  */
 export interface ChainSigning {
   /** Gives the newest head; none while there are no records, or where all heads were lost. Not to be called twice at once for a tenant. */
   signNew(tenantId: string): Promise<GrowingHead | undefined>;
-  /** Records covered by the newest head that this process knows. */
+  /** Records covered by the newest head that this process has seen. */
   sizeOf(tenantId: string): number | undefined;
   /** False once a chain was found not to go on from what was signed, and while all its heads are lost. */
   isSound(tenantId: string): boolean;
@@ -89,7 +89,7 @@ export const chainSigning = ({ documents, heads, key, clock, log, ...options }: 
     log.error({ tenantId, after }, 'the audit chain is not what was signed; GET /api/evidence/verify names the place');
   };
 
-  /** To begin at record 1 again would sign what somebody made of the chain. Said in the log, once a tenant. */
+  /** Signing from record 1 again would sign whatever the chain was changed to. Logged once for each tenant. */
   const lostHeads = async (tenantId: string, { head }: Signed): Promise<boolean> => {
     if (anew || head !== undefined || !(await mustHaveHeadsNow(documents, tenantId, clock))) {
       lost.delete(tenantId);

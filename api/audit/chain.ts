@@ -14,7 +14,7 @@ import { canonicalJson, toWellFormed } from './canonical-json.ts';
 /** `previousHash` of a chain's first record. */
 export const chainStart = '0'.repeat(64);
 
-/** What is to be recorded; its place in the chain is found when it is appended. */
+/** An audit record before it is appended, which gives it its sequence and hashes. */
 export type NewAuditRecord = Pick<AuditRecord, 'at' | 'action' | 'actor' | 'resource' | 'requestId'> & {
   readonly details: Omit<AuditDetails, 'salt'>;
 };

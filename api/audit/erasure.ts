@@ -8,9 +8,9 @@ import { recordsInOrder } from './record-pages.ts';
 
 export interface Erasure {
   readonly tenantId: string;
-  /** Id of a user or service account: what they did, and what was done to them. Everybody's when it is left out. */
+  /** Id of a user or service account: what they did, and what was done to them. All details when it is left out. */
   readonly subjectId?: string;
-  /** Who asks for it. Their name is not kept: this record stays when everybody's details go. */
+  /** Who asks for it. Their name is not kept: this record stays when all details are erased. */
   readonly actor: { readonly type: Actor['type']; readonly id: string };
   readonly requestId: string;
 }

@@ -1,16 +1,16 @@
 import type { Actor, AuditRecord } from '../../schemas/resources/audit-record.ts';
 
-/** The action under which an erasure of details is recorded; its resource is whose, or `everybody`. */
+/** The action under which an erasure of details is recorded; its resource is the person's id, or `everybody`. */
 export const erasureAction = 'audit-log.erase';
 export const everybody = '*';
 
-/** An erasure as its record tells it. */
+/** An erasure, as its record describes it. */
 export interface RecordedErasure {
   /** Of its record. */
   readonly sequence: number;
   readonly at: string;
   readonly actor: Actor;
-  /** Id of the person whose details went; null for everybody's. */
+  /** Id of the person whose details were erased; null when all details were. */
   readonly subject: string | null;
   /** Whether the installation signed it. One that it did not sign accounts for nothing. */
   readonly signed: boolean;

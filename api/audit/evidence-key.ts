@@ -11,7 +11,7 @@ export interface EvidenceKey extends PublicEvidenceKey {
   signErasure(tenantId: string, recordHash: string): string;
 }
 
-/** What whoever checks heads needs. */
+/** What a verifier of heads needs. */
 export interface PublicEvidenceKey {
   /** Fingerprint: 16 hexadecimal digits. */
   readonly id: string;
@@ -19,7 +19,7 @@ export interface PublicEvidenceKey {
   readonly publicKey: string;
   /** Whether this key signed all that the head says. */
   signed(head: EvidenceHead): boolean;
-  /** Whether this key signed the erasure that the record tells. That the record's hash is right is not looked at. */
+  /** Whether this key signed the erasure in the record. Does not check the record's hash. */
   signedErasure(tenantId: string, record: Pick<AuditRecord, 'hash' | 'signature'>): boolean;
 }
 

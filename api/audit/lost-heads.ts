@@ -2,7 +2,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { recordsInOrder } from './record-pages.ts';
 
-/** Heads are signed every minute: for so long the bus may have been away, or the process gone. */
+/** Heads are signed every minute; the bus or the process may have been down for this long. */
 const graceMs = 3_600_000;
 
 /**

@@ -47,7 +47,7 @@ export const consistencyRanges = (older: number, newer: number): LeafRange[] => 
       start = middle;
     }
   }
-  // Where the older tree is itself a node of the newer one, its root is known to whoever checks.
+  // Where the older tree is itself a node of the newer one, the verifier has its root already.
   if (start > 0) ranges.push({ start, end });
   return ranges.reverse();
 };

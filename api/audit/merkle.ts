@@ -1,4 +1,4 @@
-/** Merkle tree hashes of RFC 9162, section 2.1 (those of RFC 6962): SHA-256, leaves and inner nodes told apart by their first byte. */
+/** Merkle tree hashes of RFC 9162, section 2.1 (those of RFC 6962): SHA-256, leaves and inner nodes are distinguished by their first byte. */
 import { createHash } from 'node:crypto';
 
 const leafPrefix = Buffer.of(0);

@@ -17,7 +17,7 @@ export interface Span {
   readonly upTo?: number;
 }
 
-/** Few enough that reading and hashing them keeps nobody else waiting. */
+/** Few enough that reading and hashing them does not delay other requests. */
 const pageRecords = 250;
 const newestPossible = 999_999_999_999;
 

@@ -34,7 +34,7 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
   const met = new Map<string, number>();
   const turns = new Map<string, Promise<unknown>>();
 
-  /** One at a time for a tenant; whoever asks meanwhile gets a run of their own after it. */
+  /** Runs one at a time for a tenant; a call during a run waits and runs after it. */
   const sign = (tenantId: string): Promise<GrowingHead | undefined> => {
     const before = turns.get(tenantId) ?? Promise.resolve();
     const turn = before.catch(() => undefined).then(() => signing.signNew(tenantId));

@@ -4,7 +4,7 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import { topics } from '../../schemas/topics.ts';
 import { lazyProducer } from '../bus-producer.ts';
 
-/** Where signed tree heads are kept: the bus, and the table in which a sink lands them. Whoever can change documents reaches neither. */
+/** Where signed tree heads are kept: the bus, and the table in which a sink lands them. Access to the documents store reaches neither. */
 export interface HeadStore {
   /** Resolves when they are durable. */
   publish(heads: readonly GrowingHead[]): Promise<void>;

@@ -23,7 +23,7 @@ export interface ChainExtent {
   /** The last record, whether noted or not. */
   readonly upTo: number;
   readonly newestHead: EvidenceHead | undefined;
-  /** Size of the largest head, whoever signed it. */
+  /** Size of the largest head, whatever key signed it. */
   readonly headsUpTo: number;
 }
 

@@ -22,7 +22,7 @@ interface AnyCaller {
   readonly plan: Plan;
 }
 
-/** Somebody who signed in. */
+/** A user who signed in. */
 export interface PersonCaller extends AnyCaller {
   readonly kind: 'person';
   readonly userId: string;
@@ -51,5 +51,5 @@ export type Caller = PersonCaller | ServiceAccountCaller;
 /** The person who asks; 403 for an API token. Operations with access `session` have persons only, so there it never throws. */
 export const personOf = (caller: Caller): PersonCaller => {
   if (caller.kind === 'person') return caller;
-  throw new ApiError('FORBIDDEN', 'this needs somebody who signed in; an API token cannot do it');
+  throw new ApiError('FORBIDDEN', 'this needs a user who signed in; an API token cannot do it');
 };

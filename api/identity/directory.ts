@@ -31,9 +31,9 @@ export interface Directory {
   userByEmail(email: string): (User & Stored) | undefined;
   /** Organizations to which a user belongs, where neither they nor the membership is disabled, oldest first. */
   organizationsOf(userId: string): readonly (Organization & Stored)[];
-  /** Everybody who belongs to an organization, in no order; also those who are disabled. */
+  /** All members of an organization, in no order; also disabled ones. */
   membersOf(tenantId: string): readonly Member[];
-  /** What was just written here counts here at once; elsewhere it does within a second. */
+  /** Applies a write of this instance here at once; other instances see it within a second. */
   learn<Fields extends object>(
     collection: CollectionDefinition<Fields>,
     tenantId: string,

@@ -5,7 +5,7 @@ import { invalid } from '../kernel/errors.ts';
 /** Ten guesses a minute, from each of a hundred addresses, take two years to make as many. */
 const fewestGuesses = 1e9;
 
-/** What somebody tries first who knows the address and this product. */
+/** First guesses of an attacker who knows the address and this product. */
 const knownOf = (email: string): string[] => {
   const address = email.toLowerCase();
   const [local = '', domain = ''] = address.split('@');

@@ -5,7 +5,7 @@ import { UnavailableError } from '../../schemas/errors.ts';
 /** argon2id, as OWASP's ASVS asks at least: 46 MiB, one pass, one lane. Kept in each hash, so that they may rise. */
 const parameters = { memoryCost: 47_104, timeCost: 1, parallelism: 1 } as const;
 
-/** A password that somebody chooses. Long is what counts; any character may be in it. */
+/** A password that a user chooses. Only its length is checked here; any character is allowed. */
 export const NewPassword = z.string().min(12, 'must have at least 12 characters').max(1024);
 
 /** PHC string of a password. */

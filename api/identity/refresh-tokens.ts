@@ -1,7 +1,7 @@
 /**
- * How refresh tokens are spelled: `oiq_rt_<session id>.<secret>.<proof>`. The proof says without a look into the store that
- * we made the token, so that a guess ends nobody's session; and a token's successor follows from it and the secret key, so that two
- * tabs that refresh at once get the same one though only hashes are stored.
+ * The form of refresh tokens: `oiq_rt_<session id>.<secret>.<proof>`. The proof shows without a read of the store that we
+ * made the token, so a guess ends no session. A token's successor is derived from it and the secret key, so two tabs that
+ * refresh at once get the same one although only hashes are stored.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { SecretBox } from './secret-box.ts';
@@ -23,7 +23,7 @@ export const firstRefreshToken = (box: SecretBox, sessionId: string): string =>
 export const nextRefreshToken = (box: SecretBox, sessionId: string, token: string): string =>
   spelled(box, sessionId, box.derive(successor, token).toString('base64url'));
 
-/** The session of a token that we made, in force or not; `undefined` for everything else. */
+/** The session of a token that we made, valid or expired; `undefined` for any other text. */
 export const sessionOfRefreshToken = (box: SecretBox, token: string): string | undefined => {
   const [, sessionId, secret, given] = form.exec(token) ?? [];
   if (sessionId === undefined || secret === undefined || given === undefined) return undefined;

@@ -25,8 +25,8 @@ export interface Granter {
 }
 
 /**
- * Whether a caller may give a role, or take it away: never one above their own. An API token makes nobody an Admin, since
- * a person then had more than the token's scopes.
+ * Whether a caller may give or take away a role: never one above their own. An API token cannot make a user an Admin, who
+ * would have more rights than the token's scopes.
  */
 export const mayGrant = (granter: Granter, role: Role): boolean => {
   if (granter.role === 'auditor') return false;
@@ -41,7 +41,7 @@ export const refuseRoleAbove = ({ role: own }: Granter, ...dealtWith: readonly (
       throw new ApiError('FORBIDDEN', `the role ${own} cannot give or change the role ${role}`);
 };
 
-/** Throws 403 unless the caller may deal with every one of these roles: what somebody has, and what they shall get. */
+/** Throws 403 unless the caller may give and take away all of these roles: those that a user has, and those to be given. */
 export const refuseGrant = (granter: Granter, ...dealtWith: readonly (Role | undefined)[]): void => {
   for (const role of dealtWith) {
     if (role === undefined || mayGrant(granter, role)) continue;

@@ -36,7 +36,7 @@ export const refuseWithoutScope = (
 ): void => {
   if (kind === 'person') return;
   if (scope === undefined)
-    throw new ApiError('FORBIDDEN', 'this needs somebody who signed in; an API token cannot do it');
+    throw new ApiError('FORBIDDEN', 'this needs a user who signed in; an API token cannot do it');
   if (!coversScope(scopes, scope)) throw new ApiError('FORBIDDEN', `the API token lacks the scope ${scope}`);
 };
 
@@ -49,7 +49,7 @@ export interface ScopeEntry {
   readonly roles: readonly Role[];
 }
 
-/** What scopes are told of an operation. */
+/** The facts of an operation that decide its scope. */
 interface Scoped {
   readonly scope: ScopeName | undefined;
   readonly method: string;
@@ -74,7 +74,7 @@ export const scopesOf = (operations: readonly Scoped[]): readonly ScopeEntry[] =
 export const lackingFor = (role: Role, { scopes }: Pick<Caller, 'scopes'>, known: readonly ScopeEntry[]): ScopeName[] =>
   known.flatMap(({ scope, roles: may }) => (may.includes(role) && !coversScope(scopes, scope) ? [scope] : []));
 
-/** 403 for an API token that would have somebody do what it may not do itself. */
+/** Throws 403 when an API token would give a role with more rights than its own scopes. */
 export const refuseGiving = (role: Role, caller: Pick<Caller, 'scopes'>, known: readonly ScopeEntry[]): void => {
   const [first, ...more] = lackingFor(role, caller, known);
   if (first === undefined) return;

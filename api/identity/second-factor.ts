@@ -33,7 +33,7 @@ export const checkSecondFactor = async (
   return by;
 };
 
-/** For somebody who is signed in: throws `MFA_REQUIRED` where multi-factor is on and no code is given, and 400 for a wrong one. */
+/** Checks a user who is signed in: throws `MFA_REQUIRED` when multi-factor is on and no code is given, and 400 for a wrong code. */
 export const requireCode = async (
   userId: string,
   { code, request }: Pick<FirstFactorPassed, 'code' | 'request'>,

@@ -8,7 +8,7 @@ export interface SecretBox {
   seal(purpose: string, text: string): string;
   /** `undefined` when it was sealed with another key, for another purpose, or was changed. */
   open(purpose: string, sealed: string): string | undefined;
-  /** 32 bytes that follow from the text for everybody who has the key, and from nothing for anybody else. */
+  /** 32 bytes derived from the text and the key; they cannot be computed without the key. */
   derive(purpose: string, text: string): Buffer;
 }
 

@@ -21,7 +21,7 @@ export const unauthenticated = (message: string): ApiError =>
 /**
  * The caller of a request. `Authorization`, where present, alone decides: a session's token, or an API token; else the
  * cookie does, and then a write must come from our own pages. A license key is no session. `beforeLookup` may refuse to
- * ask the store whether a token is known that this instance does not know: anybody can make one up.
+ * look up in the store a token that this instance does not have in memory: such a token may be invented.
  */
 export const authenticate = async (
   request: Pick<IncomingMessage, 'headers' | 'method'>,

@@ -11,9 +11,9 @@ import { sessionCookies } from './cookies.ts';
 import { firstRefreshToken, refreshHash } from './refresh-tokens.ts';
 
 const dayMs = 86_400_000;
-/** A session that nobody refreshes ends after this. */
+/** A session ends this long after its last refresh. */
 const idleMs = 30 * dayMs;
-/** And however often it is refreshed, it ends after this. */
+/** A session ends this long after the sign-in, however often it is refreshed. */
 const longestMs = 90 * dayMs;
 /** Of one user at once; the one unused for longest gives way. */
 const mostSessions = 200;
@@ -22,7 +22,7 @@ const mostSessions = 200;
 export const sessionEnd = (now: number, signedInAt: string): string =>
   new Date(Math.min(now + idleMs, Date.parse(signedInAt) + longestMs)).toISOString();
 
-/** Somebody whose identity is proved, about to begin a session in one of their organizations. */
+/** A user whose identity is proved, about to begin a session in one of their organizations. */
 export interface SigningIn {
   readonly user: User & Stored;
   readonly organization: Pick<Organization & Stored, 'id' | 'name'>;
@@ -112,7 +112,7 @@ export const giveTokens = async (
 };
 
 /**
- * Removes a user's sessions (of one organization, or all) within a running change. After it, tell the directory at once:
+ * Removes a user's sessions (of one organization, or all) within a transaction. After it, update the directory at once:
  * `directory.forget(sessions, sessionsTenant, ...ids)`.
  */
 export const removeSessions = async (

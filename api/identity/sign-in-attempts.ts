@@ -4,7 +4,7 @@ import { subscriberOf } from '../../schemas/source-address.ts';
 import { rateLimited } from '../kernel/errors.ts';
 import type { Ports } from '../kernel/ports.ts';
 
-/** Wrong attempts at one account from one address: ten without a wait, then ever slower. Nobody elsewhere notices. */
+/** Limits of wrong attempts at one account from one address: ten without a wait, then ever slower. Other addresses are not affected. */
 const ofPair = [
   { limit: 10, windowMs: 60_000 },
   { limit: 40, windowMs: 15 * 60_000 },
@@ -17,8 +17,8 @@ const ofAddress = (requestsPerSecond: number): Bucket => ({
 });
 
 /**
- * Attempts at one account from all the addresses from which it never signed in, together: somebody with very many addresses
- * tries 9,000 passwords a day. Who signs in from an address of theirs again does not notice.
+ * Limit of attempts at one account from all addresses from which it never signed in, together: an attacker with very many
+ * addresses can try 9,000 passwords a day. A user who signs in from an address of theirs again is not affected.
  */
 const ofStrangers: Bucket = { rate: 1 / 10, burst: 100 };
 const rememberedMs = 90 * 86_400_000;

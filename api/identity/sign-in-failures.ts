@@ -10,10 +10,10 @@ import { putToken, voidTokens } from './accounts/one-time-tokens.ts';
 /** Of one address in an hour: enough to see an attack, too few to fill the chain with it. */
 const recorded = { limit: 20, windowMs: 3_600_000 };
 
-/** How long after the answer the record is made, at random: what else is asked meanwhile tells nothing by its time. */
+/** The record is made this long after the answer, at random, so that the time of other requests reveals nothing. */
 const delayMs = { least: 1_000, most: 6_000 };
 
-/** Somebody who was not let in, as far as they are known. */
+/** A refused sign-in, with what is known of the user. */
 export interface Refused {
   readonly email: string;
   readonly user: (User & Stored) | undefined;
@@ -23,8 +23,8 @@ export interface Refused {
 }
 
 /**
- * Records sign-ins that were refused, as `session.refuse` of the organization. Seconds after the answer, and with as much
- * written for an address that nobody has, so that neither tells whether there is such a user.
+ * Records refused sign-ins as `session.refuse` of the organization: seconds after the answer, and with an equal write for
+ * an unknown address, so that neither reveals whether there is such a user.
  */
 export interface SignInFailures {
   /** Answers at once. */
@@ -54,7 +54,7 @@ export const openSignInFailures = ({
       return change(async ({ record }) =>
         record({ action: 'session.refuse', id: user.id, name: user.email, tenantId }),
       );
-    // A link for nobody, which takes the place of the one before.
+    // A link for no user, which replaces the one before.
     await documents.transaction(async (scope) => {
       await voidTokens(scope, { userId: '' });
       await putToken(scope, { purpose: 'reset-password', userId: '', expiresAt: new Date(clock.now()).toISOString() });

@@ -16,7 +16,7 @@ export interface Claims {
 /** Session tokens: JWTs signed with EdDSA by keys that rotate and that all instances share. */
 export interface Tokens {
   issue(claims: Omit<Claims, 'expiresAtMs'>): Promise<{ token: string; expiresAt: Date }>;
-  /** `undefined` for everything that is not a token of ours in force. */
+  /** `undefined` for anything but a valid token of ours. */
   verify(token: string): Promise<Claims | undefined>;
   /** Public keys, for those who verify elsewhere. */
   publicKeys(): readonly JWK[];
@@ -77,7 +77,7 @@ export const openTokens = async (documents: Documents, box: SecretBox, clock: Cl
     return pairs.get(document.id) as Pair;
   };
 
-  /** The newest key that everybody knows and that opens with our secret key. */
+  /** The newest key that all instances have by now and that can be decrypted with our secret key. */
   const signingPair = async (): Promise<{ kid: string; key: Key }> => {
     const newestFirst = [...pairs.values()].sort((left, right) => right.createdAtMs - left.createdAtMs);
     const settled = newestFirst.filter(({ createdAtMs }) => createdAtMs + settleMs <= clock.now());

@@ -1,4 +1,4 @@
-/** The forms in which bodies come. A receiver brings its own; the engine knows none by name. */
+/** Formats of request bodies. Each receiver declares its own; the engine names none. */
 import type { Format } from '../../schemas/telemetry-message.ts';
 import type { Signal } from '../../schemas/topics.ts';
 

@@ -7,7 +7,7 @@ const allowedHeaders = 'content-type, content-encoding, x-license-key, authoriza
 /** Puts the headers on an answer. Returns true when the request was a preflight and is answered. */
 export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** `*` allows every origin. Without origins nothing is said, and browsers keep such requests back. */
+/** `*` allows every origin. Without origins no header is sent, and browsers block such requests. */
 export const corsOf = (origins: readonly string[]): Cors => {
   if (origins.length === 0) return () => false;
   const all = origins.includes('*');

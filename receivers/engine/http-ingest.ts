@@ -71,7 +71,7 @@ class HttpTransport implements Transport {
     if (request.headers.expect !== undefined) this.#response.writeContinue();
     request.on('data', (chunk: Buffer) => exchange.data(chunk));
     request.on('end', () => exchange.end());
-    // A broken connection is told by the response's `close`; without a listener it would end the process.
+    // The response's `close` event reports a broken connection; without a listener the error would end the process.
     request.on('error', ignore);
   }
 

@@ -1,6 +1,6 @@
 /** Counts requests that are not answered, and the memory that their bodies take. */
 
-/** Bodies that are being read or wait for the bus may take this much; a request above it is told to come back. */
+/** Bytes that bodies may take while they are read or wait for the bus; a request above it is answered with 503. */
 const maxHeldBytes = 256 * 1024 * 1024;
 
 export class InFlight {

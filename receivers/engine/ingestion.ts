@@ -124,7 +124,7 @@ export class Ingestion {
     return { records, written };
   }
 
-  /** What is permanent is answered once its copy is durable; without it the sender must keep the body and is told to try again. */
+  /** A permanent error is answered once the copy is durable; without a copy the sender must keep the body, so the answer says to try again. */
   async #keep(request: IngestRequest, parts: readonly Uint8Array[], error: unknown, cut: boolean): Promise<Refusal> {
     if (!(error instanceof PermanentError)) return this.#failed(error);
     try {

@@ -15,7 +15,7 @@ import type { Signal } from '../../schemas/topics.ts';
 export type RefusalReason = (typeof refusalReasons)[number];
 
 const checkEveryMs = 1_000;
-/** A secret's use is written at most so often, but for what nobody has heard of yet. */
+/** A secret's use is written at most this often, except when something is new, such as the first use of a signal. */
 const writeEveryMs = 60_000;
 const chunk = 50;
 
@@ -95,7 +95,7 @@ export class KeyUse {
     };
   }
 
-  /** It was taken and could not be written: what it tells stays in memory and is due again in a while. */
+  /** It could not be written: it stays in memory and is due again in a while. */
   keep(): void {
     this.#dirty = true;
   }
@@ -142,7 +142,7 @@ export class KeyUses {
     return this.#writing;
   }
 
-  /** Never rejects: requests are served whether or not anybody hears of them. */
+  /** Never rejects: requests are served whether or not their use can be written. */
   async #write(uses: readonly KeyUse[]): Promise<void> {
     const now = this.#clock.now();
     for (let at = 0; at < uses.length; at += chunk) {

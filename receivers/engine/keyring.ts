@@ -51,7 +51,7 @@ interface Entry {
 
 const endOf = (time: string | null | undefined): number => (time ? Date.parse(time) : Number.POSITIVE_INFINITY);
 
-/** A network list that cannot be read admits nobody: a mistake must not open a door. */
+/** A network list that cannot be parsed allows no address: a mistake must not open access. */
 const networksOrNone = (entries: readonly string[]): Networks => {
   try {
     return networksOf(entries);
@@ -60,7 +60,7 @@ const networksOrNone = (entries: readonly string[]): Networks => {
   }
 };
 
-/** Answers who a secret is, by what it was last told. Reads no store once loaded. */
+/** Finds the caller of a secret in memory, which follows the change feed. Reads no store once loaded. */
 export class Keyring {
   readonly #clock: Clock;
   readonly #uses: Pick<KeyUses, 'of'>;

@@ -84,7 +84,7 @@ export class Limits {
 
   #bucket(bucket: string, limits: Plan['limits']): Bucketed {
     const known = this.#buckets.get(bucket);
-    // Plans are replaced as a whole when they change, so that identity tells a change.
+    // Plans are replaced as a whole when they change, so comparing references shows a change.
     if (known !== undefined && known.limits === limits) return known;
     this.#forgetIdle(this.#buckets, ({ second }) => second);
     const rate = { rate: limits.requestsPerSecond, burst: limits.requestsBurst };

@@ -1,10 +1,10 @@
-/** Counts requests in plain fields and tells the metrics once a second, so that a request pays for no label. */
+/** Counts requests in plain fields and adds them to the metrics once a second, so that no request pays for labels. */
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Signal } from '../../schemas/topics.ts';
 
-/** In a second, every request's time is told up to so many; beyond them one of as many as `sampleEvery`. */
-const alwaysTold = 64;
+/** In each second, the times of this many requests are all recorded; of more requests one in `sampleEvery`. */
+const alwaysRecorded = 64;
 const sampleEvery = 16;
 
 interface Sums {
@@ -37,9 +37,9 @@ export class RequestMetrics {
     sums.bytes += bytes;
   }
 
-  /** The time from the last byte of a request to its answer. A sample of them is told when there are many. */
+  /** The time from the last byte of a request to its answer. A sample of them is recorded when there are many. */
   took(milliseconds: number): void {
-    if (this.#timed++ >= alwaysTold && this.#timed % sampleEvery !== 0) return;
+    if (this.#timed++ >= alwaysRecorded && this.#timed % sampleEvery !== 0) return;
     this.#metrics.observe('oiq_ingest_duration_seconds', milliseconds / 1000, this.#labels);
   }
 
@@ -68,7 +68,7 @@ export class PublishMetrics {
     this.#metrics = metrics;
   }
 
-  /** One publish that is durable. A sample of their times is told when there are many. */
+  /** One durable publish. A sample of the times is recorded when there are many. */
   published(messages: readonly Message[], milliseconds: number): void {
     for (const { topic, value } of messages) {
       let sum = this.#topics.get(topic);
@@ -79,7 +79,7 @@ export class PublishMetrics {
       sum.messages++;
       sum.bytes += value.length;
     }
-    if (this.#timed++ >= alwaysTold && this.#timed % sampleEvery !== 0) return;
+    if (this.#timed++ >= alwaysRecorded && this.#timed % sampleEvery !== 0) return;
     for (const topic of new Set(messages.map(({ topic }) => topic)))
       this.#metrics.observe('oiq_bus_publish_duration_seconds', milliseconds / 1000, { topic });
   }

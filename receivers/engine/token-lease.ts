@@ -1,6 +1,6 @@
 /**
  * A limit as the hot path sees it: a few tokens are taken from the shared counters at once and spent here, so that the
- * counters are not asked once a request. What was taken counts as used for everyone, so that the total of all instances
+ * counters are not asked once a request. Leased tokens count as used for all instances, so that their total
  * never passes the limit; a lease that is not spent is dropped.
  */
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -59,7 +59,7 @@ export class TokenLease {
   }
 
   async #ask(): Promise<void> {
-    // Everyone who waits at the end of this turn of the loop is asked for in one call.
+    // One call asks for all requests that wait at the end of this turn of the loop.
     await Promise.resolve();
     const now = this.#clock.now();
     // A lease that was used up before it ended was too small, one that ended unspent too large.

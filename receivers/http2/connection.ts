@@ -34,7 +34,7 @@ export class Connection implements StreamOwner, FrameSink {
   readonly #free: FreeFrames;
   readonly #settings = new PeerSettings();
   readonly #streams = new Streams();
-  /** Whose DATA comes; `undefined` when nobody wants it. */
+  /** The stream of the DATA frame that is being read; `undefined` when its data are dropped. */
   #receiving: Stream | undefined;
   #receivingEnds = false;
   #phase: 'handshake' | 'open' | 'over' = 'handshake';
@@ -58,7 +58,7 @@ export class Connection implements StreamOwner, FrameSink {
     this.#deadlineAt = performance.now() + options.handshakeMs;
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
     socket.once('close', () => this.#closed());
-    // A connection that breaks is told by `close`.
+    // The `close` event reports a connection that breaks.
     socket.on('error', () => undefined);
   }
 
@@ -113,7 +113,7 @@ export class Connection implements StreamOwner, FrameSink {
     if (more > 0) this.output.number(frameType.windowUpdate, 0, more);
   }
 
-  /** What speaks HTTP/1 is told so in its own language. */
+  /** A client that speaks HTTP/1 gets an answer in HTTP/1. */
   isForeign(beginning: Buffer): void {
     if (/^[A-Z]{3,8} [/*h]/.test(beginning.toString('latin1', 0, 16))) this.output.raw(notHttp2);
     this.#end();

@@ -14,7 +14,7 @@ export const errorCode = {
   enhanceYourCalm: 0xb,
 } as const;
 
-/** What ends a connection: it is told to the peer in GOAWAY. */
+/** An error that ends the connection: GOAWAY carries it to the peer. */
 export class ConnectionError extends Error {
   readonly code: number;
 

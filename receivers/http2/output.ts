@@ -17,13 +17,13 @@ export class Output {
   #used = 0;
   /** Bytes before those of `#room`. */
   #fullBytes = 0;
-  /** Somebody waits until it is not full. */
+  /** Whether a stream waits until it is not full. */
   #isAwaited = false;
   #scheduled = false;
   readonly #flush = (): void => this.flush();
   maxFrameBytes = defaultMaxFrameBytes;
 
-  /** `drained` is told after `isFull` said yes, when it would say no. */
+  /** `drained` is called after `isFull` was true, once it is false. */
   constructor(socket: Socket, drained: () => void) {
     this.#socket = socket;
     this.#drained = drained;

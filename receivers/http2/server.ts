@@ -49,7 +49,7 @@ export const createHttp2Server = (
       });
       for (const connection of connections.keys()) connection.drain();
       await closed;
-      // The server counts a connection out before its calls are told.
+      // The server forgets a connection before its calls get `closed`.
       await Promise.all(connections.values());
     },
     destroy() {

@@ -19,7 +19,7 @@ export class Streams {
     return this.#open.get(id);
   }
 
-  /** As they are now: whoever goes through them may close them. */
+  /** A copy of the list: a caller may close streams while it iterates. */
   all(): readonly Stream[] {
     return [...this.#open.values()];
   }

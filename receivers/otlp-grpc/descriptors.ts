@@ -1,4 +1,4 @@
-/** File descriptors of the served protocols, made from the `.proto` files beside this one when someone first asks. */
+/** File descriptors of the served protocols, made from the `.proto` files beside this one at the first request for them. */
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
 import descriptor from 'protobufjs/ext/descriptor.js';

@@ -26,7 +26,7 @@ export class ExportCall implements Transport, StreamHandler {
   /** On the `performance.now()` clock. */
   readonly #deadlineAt: number;
 
-  /** `forget` is told when the call is over. */
+  /** `forget` is called when the call is over. */
   constructor(engine: Engine, stream: ServerStream, signal: Signal, forget: (call: ExportCall) => void) {
     this.#stream = stream;
     this.#forget = forget;
@@ -66,7 +66,7 @@ export class ExportCall implements Transport, StreamHandler {
     return this.#stream.headers[name];
   }
 
-  /** Whether the message is compressed is said in front of it. */
+  /** A byte in front of the message says whether it is compressed. */
   shape(signal: Signal): Shape {
     return { signal, format: otlpProtobuf, encoding: 'identity' };
   }

@@ -39,7 +39,7 @@ export class Health {
     return messages(stream, maxRequestBytes, watch, { closed: () => this.#watchers.delete(stream) });
   }
 
-  /** Tells everyone who watches that no more calls are taken. */
+  /** Sends the last status to all watchers and ends their calls. */
   stop(): void {
     this.#serving = false;
     for (const [stream, service] of this.#watchers) {

@@ -1,4 +1,4 @@
-/** `node:http2` as gRPC's server: more CPU a call than our own, and nobody's parser but Node's. */
+/** `node:http2` as gRPC's server: more CPU a call than our own server, and no parser but Node's. */
 import { once } from 'node:events';
 import {
   constants,
@@ -69,7 +69,7 @@ const serve = (stream: ServerHttp2Stream, handler: StreamHandler): void => {
     if (!stream.aborted) handler.end();
   });
   stream.once('close', () => handler.closed());
-  // A stream that breaks is told by `close`.
+  // The `close` event reports a stream that breaks.
   stream.on('error', ignore);
 };
 
@@ -100,7 +100,7 @@ export const createNodeServer: CreateGrpcServer = (accept) => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const session of sessions) session.close();
       await closed;
-      // The server counts a connection out before its streams are told.
+      // The server forgets a connection before its streams get `close`.
       await Promise.all([...streams].map((stream) => once(stream, 'close')));
     },
     destroy() {

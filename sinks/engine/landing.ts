@@ -96,7 +96,7 @@ export class Landing {
   ): Promise<PermanentError | undefined> {
     const before = await this.#rowsBefore(block, records);
     if (before >= block.rows) return undefined;
-    // An insert over midnight is two parts, of which one may have landed: its own token tells them apart.
+    // An insert over midnight is two parts, of which one may have landed: a token of its own distinguishes them.
     if (before > 0 && records.length > 1 && !spansDays(records)) {
       return new PermanentError('landed-in-part', `table ${block.table} holds a part of the range`);
     }
@@ -114,7 +114,7 @@ export class Landing {
     const { table, declared, rows, bytes } = block;
     const range = `${topic}:${this.#batch.partition}:${first}-${last}`;
     const start = performance.now();
-    // Rows that merge are written by what this process remembers, so that the same range may carry others the next time.
+    // This process omits rows of resources and series that it has landed lately, so the same range may have other rows the next time.
     const token = isMerging(declared) ? `${range}:${randomUUID()}` : range;
     await columns.insert({ table, columns: block.columns, rows, chunks: [bytes] }, token);
     metrics.observe('oiq_insert_duration_seconds', (performance.now() - start) / 1_000, { table });

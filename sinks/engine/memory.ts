@@ -3,9 +3,9 @@ const largestShared = 64 * 1024 * 1024;
 const mostShared = 8;
 
 /**
- * Memory that threads hand to each other and use again: a fresh page costs more than what is copied into it. Pieces are
- * shared, for V8 takes each one that moves to a thread for newly allocated, and collected all garbage for every batch.
- * It doesn't count shared memory at all, so that there are few such pieces, which stay; what is beyond them is moved.
+ * Memory that threads pass to each other and reuse: a fresh page costs more than the copy into it. Pieces are shared
+ * memory: V8 counts a buffer that moves to a thread as newly allocated, and collected all garbage for every batch. It
+ * does not count shared memory at all, so there are few such pieces, which stay; buffers beyond them are moved.
  */
 export class Memory {
   readonly #free: SharedArrayBuffer[] = [];

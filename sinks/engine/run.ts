@@ -25,7 +25,7 @@ interface Progress {
   readonly atMs: number;
 }
 
-/** After this long without a batch somebody else may have had the partition, and tokens may have been forgotten. */
+/** After this long without a batch another member may have had the partition, and tables may have dropped its tokens. */
 const idleMs = 600_000;
 
 /**

@@ -30,7 +30,7 @@ const mostThreads = 4;
 const resourceLimits = { maxYoungGenerationSizeMb: 12 } as const;
 
 /**
- * Threads that scan. A partition always goes to the same one, which knows the partition's resources and series. A
+ * Threads that scan. A partition always goes to the same one, which has the partition's resources and series in memory. A
  * thread that dies fails the batches it held, which are delivered again, and is replaced.
  */
 export class ScanPool {

@@ -15,7 +15,7 @@ export interface Sink {
 
 export interface SinkInput {
   readonly topic: Topic;
-  /** Added to the partition in the stored column, so that the topics of one table are told apart. */
+  /** Added to the partition in the stored column, so that the topics of one table are distinct. */
   readonly partitionOffset: number;
 }
 

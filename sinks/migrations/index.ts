@@ -1,4 +1,4 @@
-/** Brings the tables to the form that this program knows. */
+/** Brings the tables to the schema of this version. */
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { allTables } from '../../schemas/tables/index.ts';

@@ -112,7 +112,7 @@ export class MapColumn extends ArrayColumn<EntryColumn<DictionaryColumn, StringC
   }
 }
 
-/** Nullable(T): a byte a row that tells which are null, and the values. Append to both. */
+/** Nullable(T): a byte for each row that marks nulls, and the values. Append to both. */
 export class NullableColumn<Values extends Column> implements Column {
   readonly type: string;
   readonly prefixSize = 0;

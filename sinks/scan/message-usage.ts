@@ -87,7 +87,7 @@ export class MessageUsage {
 
   /**
    * Services share what their member is counted with in proportion to their bytes of the wire: what is landed is what was
-   * accepted. Of a member without any service (metadata alone) it is nobody's.
+   * accepted. A member without any service (metadata alone) counts for no service.
    */
   #settle(): void {
     const member = this.#member;

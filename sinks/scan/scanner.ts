@@ -32,7 +32,7 @@ export interface Scanner {
 /** Appends the rows of one member's decompressed body. */
 export type ScanBody = (body: Uint8Array, format: Format, source: RowSource) => void;
 
-/** Reads a telemetry message's headers, and gives each of its members' bodies to `scanBody`, which tells `usage` what landed. */
+/** Reads a telemetry message's headers, and gives each of its members' bodies to `scanBody`, which adds what landed to `usage`. */
 export const scanMembers = (usage: MessageUsage, scanBody: ScanBody): Scanner['scan'] => {
   const source: RowSource = { tenantId: '', projectId: '', partition: 0, offset: 0, receivedAtMs: 0, ordinal: 0 };
   return ({ offset, headers, value }, partition) => {

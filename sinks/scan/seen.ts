@@ -9,7 +9,7 @@ const [tenantField, aField, bField, lowField, highField, hourField, serialField]
 /**
  * Which resources or series this process has landed in which hour, so that their rows are written once an hour rather
  * than with every request. An entry is found by the hash of its raw wire bytes and by its tenant: a crafted collision
- * reaches nobody else. An entry counts as landed only when the insert that carried its row has resolved.
+ * harms no other tenant. An entry counts as landed only when the insert that carried its row has resolved.
  */
 export class SeenIds {
   #table = new Int32Array(initialSlots * fields);

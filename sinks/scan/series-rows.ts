@@ -71,7 +71,7 @@ export class SeriesRows {
 
   /**
    * Finds the id of the series whose raw bytes hash to `raw`, leaves it in `low` and `high`, and writes its row when
-   * that is due. `sort` fills `sorted` with the labels; `context` tells the rest. Both are asked only when needed.
+   * that is due. `sort` fills `sorted` with the labels; `context` gives the rest. Both are called only when needed.
    */
   identify(raw: Murmur, source: RowSource, sort: () => void, context: () => SeriesContext): void {
     const tenant = this.seen.tenant(source.tenantId);

@@ -8,7 +8,7 @@ export const malformed = (what: string, position: number): PermanentError =>
   new PermanentError('malformed', `${what} at byte ${position}`, { position });
 
 /**
- * A position in protobuf wire bytes. Fields are told apart by their whole tag (number and wire type), so that a known
+ * A position in protobuf wire bytes. Fields are distinguished by their whole tag (number and wire type), so that a known
  * number with a foreign wire type is skipped as unknown, as protobuf's own decoders do. 64-bit values are left in
  * `low` and `high`: no object is made a field.
  */

@@ -87,7 +87,7 @@ test('no API token sets the identity provider, whatever its scopes', async (t) =
   const asked = { as: await tokenWith(everyScope), body };
   const { status, body: answer } = await harness.ask('PUT', '/api/account/identity-provider', asked);
   t.is(status, 403);
-  t.regex(answer.message, /somebody who signed in/);
+  t.regex(answer.message, /a user who signed in/);
   t.is((await harness.ask('PUT', '/api/account/identity-provider', { body })).status, 200);
 });
 

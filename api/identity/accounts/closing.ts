@@ -42,7 +42,7 @@ export const closeOrganization = async (
   return { organization, ended };
 };
 
-/** Opens a closed organization again, for whoever operates the installation. Throws, with the reason, where that is not possible. */
+/** Opens a closed organization again, for the operator. Throws with the reason when that is not possible. */
 export const reopenOrganization = async (
   ports: { readonly documents: Documents; readonly clock: Clock },
   id: string,

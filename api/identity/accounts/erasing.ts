@@ -33,9 +33,9 @@ export interface ErasingPorts {
 const eraseTelemetry = async ({ columns }: ErasingPorts, tenantId: string): Promise<void> => {
   const rows = `tenant_id = ${quote(tenantId)}`;
   for (const { name } of tenantTables) {
-    // Signed tree heads name nobody, and vouch for the audit records that stay.
+    // Signed tree heads hold no names, and prove the audit records that stay.
     if (name === evidenceHeadsTable.name) continue;
-    // A deletion rewrites parts: none where nothing would go.
+    // A deletion rewrites parts, so it is skipped where it would delete nothing.
     const found = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${rows} LIMIT 1`);
     if (found.length > 0) await columns.execute(`DELETE FROM ${name} WHERE ${rows}`);
   }
@@ -83,7 +83,7 @@ const eraseDomains = async ({ documents }: ErasingPorts, tenantId: string): Prom
 
 const erase = async (ports: ErasingPorts, id: string): Promise<void> => {
   await eraseTelemetry(ports, id);
-  // Before the documents: the memberships tell who the people are.
+  // Before the documents: the members are read from the memberships.
   await erasePeople(ports, id);
   await eraseDocuments(ports, id);
   await eraseDomains(ports, id);

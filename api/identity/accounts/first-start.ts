@@ -13,7 +13,7 @@ import { hashPassword } from '../password.ts';
 import { systemActor, systemChange } from './closing.ts';
 import { makeOrganization } from './organization.ts';
 
-/** What is shown once, to whoever started the installation. Values that came from the settings are absent. */
+/** What the first start shows once to the operator. Values that came from the settings are absent. */
 export interface FirstStart {
   readonly email: string;
   readonly password: string | undefined;

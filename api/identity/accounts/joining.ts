@@ -1,4 +1,4 @@
-/** Somebody follows the link of an invitation, or of the confirmation of their own registration. */
+/** Uses the link of an invitation, or of the confirmation of a registration. */
 import { randomUUID } from 'node:crypto';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { invitations } from '../../../schemas/resources/invitation.ts';
@@ -30,7 +30,7 @@ export interface Joined {
   readonly membership: Membership & Stored;
 }
 
-/** Who joins: somebody whom the platform knows, or what is stored of somebody new. */
+/** Who joins: an existing user, or the document of a new one. */
 export type Joining = { readonly known: User & Stored } | { readonly fresh: User };
 
 /** Uses the token up and makes the membership, within a change that declares `user.join` and `organization.create`. */

@@ -6,13 +6,13 @@ import { rateLimited } from '../../kernel/errors.ts';
 /** Requests for a message to an address: from one source about it, and from one source about any. */
 const ofPair = { rate: 1 / 120, burst: 5 };
 const ofSource = { rate: 1 / 10, burst: 30 };
-/** Messages to one address, whoever asks. */
+/** Messages to one address, for requests of all sources together. */
 const ofAddress = { rate: 1 / 600, burst: 5 };
 
 /**
- * Counts a request without a session to write to an address. Throws `RATE_LIMITED` when its source asks too often; false
- * when the address had enough for now, which the answer must not tell: nobody can keep somebody else from their mail,
- * nor fill their inbox.
+ * Counts a request without a session to send mail to an address. Throws `RATE_LIMITED` when its source asks too often.
+ * Returns false when the address has had enough mail for now, which the answer must not reveal: no source can block
+ * another person's mail, nor fill their inbox.
  */
 export const mayWriteTo = async (counters: Counters, address: string, email: string): Promise<boolean> => {
   const source = subscriberOf(address);

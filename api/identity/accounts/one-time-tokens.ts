@@ -37,7 +37,7 @@ export const findToken = async <Name extends Purpose>(
   return found as Of<Name> & Stored;
 };
 
-/** Uses a token up, within the change that it allows; `TOKEN_INVALID` when somebody else did meanwhile. */
+/** Uses a token up, within the transaction that it allows; throws `TOKEN_INVALID` when it was used meanwhile. */
 export const useToken = async (scope: Pick<Documents, 'of'>, { id }: Stored): Promise<void> => {
   if (!(await storedIn(scope).delete(id))) throw invalidToken();
 };

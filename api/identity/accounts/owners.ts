@@ -3,8 +3,9 @@ import { memberships, users, usersTenant } from '../../../schemas/resources/user
 import { ApiError } from '../../kernel/errors.ts';
 
 /**
- * Refuses a change after which nobody could act as Owner. Call it last in the change. It holds for changes at once too:
- * each appends to the organization's audit chain, so that of two the later one starts again and sees the earlier.
+ * Refuses a change that leaves an organization without an active Owner. Call it last in the transaction. It holds for
+ * concurrent changes too: each appends to the organization's audit chain, so the later of two starts again and sees the
+ * earlier one.
  */
 export const requireOwner = async (scope: Pick<Documents, 'of'>, tenantId: string): Promise<void> => {
   const { items } = await scope
@@ -17,7 +18,7 @@ export const requireOwner = async (scope: Pick<Documents, 'of'>, tenantId: strin
     const user = await people.find(id);
     if (user !== undefined && !user.disabled) return;
   }
-  throw new ApiError('CONFLICT', 'this is the last Owner of the organization: make somebody else Owner first');
+  throw new ApiError('CONFLICT', 'this is the last Owner of the organization: make another user an Owner first');
 };
 
 /** Owners of an organization, as mail reaches them. */

@@ -21,7 +21,7 @@ interface Admitting {
   readonly change: Transact;
 }
 
-/** Somebody in front of the door, and what is known of them. */
+/** What the organization knows of the person who signs in. */
 interface Found {
   readonly user: (User & Stored) | undefined;
   readonly identity: (Identity & Stored) | undefined;
@@ -99,14 +99,14 @@ const settle = async (
   const members = scope.of(tenantId).collection(memberships);
   if (found.user !== undefined && found.membership !== undefined) {
     const { user, membership } = found;
-    // Somebody changed it to the same meanwhile.
+    // Another change has set the same role meanwhile.
     if (!differs(membership, role)) throw new ApiError('CONFLICT', 'the user was changed meanwhile; sign in again');
     const changed = await members.update(user.id, { role }, membership.version);
     record(scope, admitting, { action: 'user.update', user, before: { role: membership.role }, after: { role } });
     return { user, membership: changed };
   }
   const given = role ?? provider.defaultRole;
-  if (given === null) throw forbidden('the identity provider gives nobody a role by default');
+  if (given === null) throw forbidden('the identity provider is set up without a default role');
   const email = admittedEmail(admitting);
   const user = found.user ?? (await makeUser(scope, admitting, email));
   const membership = await members.insert({ id: user.id, role: given });
@@ -127,16 +127,16 @@ const record = (
 /** The address, when the provider may speak for it. */
 const admittedEmail = ({ provider, claims }: Admitting): string => {
   const { success, data: email = '' } = EmailAddress.safeParse(claims['email']);
-  if (!success) throw forbidden('the identity provider tells no e-mail address; ask for the scope "email" there');
+  if (!success) throw forbidden('the identity provider sent no e-mail address; request the scope "email" there');
   if (claims['email_verified'] !== true)
-    throw forbidden(`the identity provider has not verified ${email}: nobody is taken in by an unverified address`);
+    throw forbidden(`the identity provider has not verified ${email}: an unverified address does not admit a user`);
   const domain = domainOfEmail(email);
   if (!provider.domains.some(({ name, provedAt }) => provedAt !== null && name === domain))
     throw forbidden(`the organization has not proved that ${domain ?? email} is its domain`);
   return email;
 };
 
-/** Whoever is new is taken in by a proof that holds now: domains change hands. */
+/** A new user is admitted only when the domain is proved now: domains change hands. */
 const refuseLostDomain = async (admitting: Admitting, { outbound, secretBox }: Ports): Promise<void> => {
   const domain = domainOfEmail(admittedEmail(admitting)) ?? '';
   const proved = await isProved({ outbound, box: secretBox }, admitting.tenantId, domain);
@@ -162,7 +162,7 @@ const makeUser = async (scope: AuditedTransaction, { claims }: Admitting, email:
   return user;
 };
 
-/** Gives the identity to somebody who is signed in. */
+/** Links the identity to a user who is signed in. */
 export const linkIdentity = async (
   { tenantId, claims, change }: Omit<Admitting, 'provider'>,
   user: User & Stored,
@@ -174,7 +174,7 @@ export const linkIdentity = async (
     if (items[0] !== undefined && items[0].userId !== user.id)
       throw new ApiError('CONFLICT', 'this identity belongs to another user already');
     if (items[0] === undefined) await linked.insert({ issuer: claims.iss, subject: claims.sub, userId: user.id });
-    const happened = `The identity provider ${claims.iss} was linked: whoever it knows as you can sign in as you.`;
+    const happened = `The identity provider ${claims.iss} was linked. It can now sign you in.`;
     await mail.put(scope, signInChangedLetter(settings, user.email, happened));
     scope.record({
       ...{ action: 'identity.link', tenantId, id: user.id, name: user.email, after: { issuer: claims.iss } },

@@ -29,7 +29,7 @@ export const domainOf = (text: string): string | undefined => {
 /** The domain of an e-mail address. */
 export const domainOfEmail = (email: string): string | undefined => domainOf(email.slice(email.lastIndexOf('@') + 1));
 
-/** Looks for the record. `undefined` when the name service cannot tell now. */
+/** Looks for the record. `undefined` when the name service does not answer. */
 export const isProved = async (
   { outbound, box }: { readonly outbound: Outbound; readonly box: SecretBox },
   tenantId: string,

@@ -15,7 +15,7 @@ const Flow = z.strictObject({
   nonce: z.string(),
   verifier: z.string(),
   returnTo: z.string(),
-  /** Somebody signed in who wants the identity for themselves. */
+  /** The user, already signed in, who links the identity. */
   link: z.strictObject({ userId: z.string(), sessionId: z.string() }).optional(),
   expiresAtMs: z.number(),
 });

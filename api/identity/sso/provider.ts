@@ -27,7 +27,7 @@ export interface Client {
   readonly clientSecret: string | undefined;
 }
 
-/** Claims about somebody, from the ID token and from userinfo. */
+/** Claims about a person, from the ID token and from userinfo. */
 export type Claims = Readonly<Record<string, unknown>> & { readonly iss: string; readonly sub: string };
 
 /** Why an issuer's address cannot be used; undefined when it can. */
@@ -39,7 +39,7 @@ export const issuerProblem = (issuer: string): string | undefined => {
   return 'must begin with https://';
 };
 
-/** The secret as the provider wants it: in the header, unless it says that it takes it in the body only. */
+/** How the secret is sent: in the header, unless the provider's metadata allow the body only. */
 const secretOf = (secret: string): ClientAuth => {
   const inHeader = ClientSecretBasic(secret);
   const inBody = ClientSecretPost(secret);
@@ -93,7 +93,7 @@ const bodyOf = (body: unknown): string | null => {
   throw new TypeError('a body of this form is not sent');
 };
 
-/** As `discover`, for somebody who wants to sign in: a provider that does not answer is `UNAVAILABLE`. */
+/** As `discover`, for a sign-in: throws `UNAVAILABLE` when the provider does not answer. */
 export const discoverNow = async (client: Client, outbound: Outbound): Promise<Configuration> => {
   try {
     return await discover(client, outbound);
@@ -148,6 +148,6 @@ export const claimsOf = async (
           cause: error,
         });
     const said = cause instanceof AuthorizationResponseError ? `: it says ${cause.error}` : '';
-    throw unauthenticated(`the identity provider’s answer does not sign anybody in${said}; begin again`);
+    throw unauthenticated(`the identity provider’s answer cannot be used to sign in${said}; begin again`);
   }
 };

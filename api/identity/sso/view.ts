@@ -22,7 +22,7 @@ const fields = {
   defaultRole: MappedRole.nullable().describe('Of new people for whom no mapping holds; null keeps them out'),
 };
 
-/** What callers send. What the server tells of it may come back with it, and is ignored. */
+/** What callers send. Fields that the server owns may be sent back, and are ignored. */
 export const ProviderBody = z.strictObject({
   ...fields,
   clientSecret: fields.clientSecret.default(null),
