@@ -13,7 +13,7 @@ import { inclusionRanges, rootsOf } from '../../api/audit/merkle-proofs.ts';
 import { recordsInOrder } from '../../api/audit/record-pages.ts';
 import { newestRecords } from '../../api/audit/record-search.ts';
 import { makeSecretBox } from '../../api/identity/secret-box.ts';
-import { changesOf, transactFor } from '../../api/kernel/changes.ts';
+import { transactFor } from '../../api/kernel/changes.ts';
 import { openJobs } from '../../runtime/jobs.ts';
 
 import { systemClock } from '../../schemas/ports/clock.ts';
