@@ -90,7 +90,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
   const mail = openMailQueue({ documents, clock, box, configured: options.mailer.delivers });
   const delivery = await startMailDelivery({ documents, clock, log, box, jobs, mailer: options.mailer });
   const evidence = await openEvidence({ ...options, box, jobs });
-  const replays = openReplayJobs({ deadLetters, documents, clock, log });
+  const replays = openReplayJobs({ deadLetters, documents, clock, log, jobs });
   const tokenUses = openTokenUses({ documents, clock, log });
   const signInFailures = openSignInFailures(options);
   const outbound = options.outbound ?? openOutbound({ allowedNetworks: settings.OUTBOUND_NETWORKS });

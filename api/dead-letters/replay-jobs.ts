@@ -1,3 +1,4 @@
+import { defineJob, type Jobs } from '../../runtime/jobs.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import { type Documents, defineCollection, type Stored } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -17,6 +18,8 @@ export interface ReplayJob extends Progress {
   readonly error: string | null;
   /** The first `maxResults`. */
   readonly results: readonly Omit<Result, 'tenantId'>[];
+  /** Which letters; an instance that goes on with a lost replay reads it. */
+  readonly filter?: DeadLetterFilter | undefined;
 }
 
 export const replayJobs = defineCollection<ReplayJob>({ name: 'dead-letter-replays' });
@@ -39,13 +42,29 @@ const saveEveryMs = 1_000;
 /** A running job without an update for this long has lost its instance. */
 const lostAfterMs = 60_000;
 
+const isLost = ({ state, updatedAt }: ReplayJob & Stored, now: number): boolean =>
+  state === 'running' && now - Date.parse(updatedAt) >= lostAfterMs;
+
+/** A replay of an earlier version has no filter: nobody can go on with it. */
 const seenAt = <Job extends ReplayJob & Stored>(now: number, job: Job): Job =>
-  job.state !== 'running' || now - Date.parse(job.updatedAt) < lostAfterMs
+  !isLost(job, now) || job.filter !== undefined
     ? job
     : {
         ...job,
         state: 'stopped',
         error: 'the instance that ran it is gone; start it again: what was replayed stays so',
+      };
+
+/** What a run did, added to what was done before it; a letter whose mark has not landed yet is met again, and counts as `already`. */
+const onTopOf = (before: ReplayJob, now: Progress): Progress =>
+  before.dryRun
+    ? now
+    : {
+        matched: Math.max(before.matched, now.matched),
+        done: before.done + now.done,
+        already: now.already,
+        failed: now.failed,
+        failedByReason: now.failedByReason,
       };
 
 /** Replays that the API was asked for, the newest first; of all tenants without one. */
@@ -59,19 +78,33 @@ export const listReplays = async (
   return found.sort((left, right) => (left.startedAt < right.startedAt ? 1 : -1));
 };
 
+const newJob = (asked: Pick<ReplayJob, 'dryRun' | 'actor' | 'filter' | 'startedAt'>): ReplayJob => ({
+  ...asked,
+  state: 'running',
+  finishedAt: null,
+  error: null,
+  matched: 0,
+  done: 0,
+  already: 0,
+  failed: 0,
+  failedByReason: {},
+  results: [],
+});
+
 export const openReplayJobs = (ports: {
   deadLetters: DeadLetters;
   documents: Documents;
   clock: Clock;
   log: Log;
+  jobs: Jobs;
 }): ReplayJobs => {
-  const { deadLetters, documents, clock, log } = ports;
+  const { deadLetters, documents, clock, log, jobs } = ports;
   const stopping = new AbortController();
   const running = new Set<Promise<unknown>>();
 
   const execute = async (tenantId: string, id: string, first: ReplayJob, filter: DeadLetterFilter): Promise<void> => {
     const stored = documents.of(tenantId).collection(replayJobs);
-    const results: Omit<Result, 'tenantId'>[] = [];
+    const results = first.dryRun ? [] : [...first.results];
     let job = first;
     let savedAtMs = clock.now();
     try {
@@ -81,13 +114,15 @@ export const openReplayJobs = (ports: {
         signal: stopping.signal,
         async onProgress(now, fresh) {
           for (const { tenantId: _, ...result } of fresh) if (results.length < maxResults) results.push(result);
-          job = { ...job, ...now, results: [...results] };
+          job = { ...job, ...onTopOf(first, now), results: [...results] };
           if (clock.now() - savedAtMs < saveEveryMs) return;
           savedAtMs = clock.now();
           await stored.replace(id, job);
         },
       });
-      job = { ...job, ...progress, state: stopping.signal.aborted ? 'stopped' : 'finished' };
+      job = { ...job, ...onTopOf(first, progress), state: 'finished' };
+      // Another instance, or the next start, goes on with it.
+      if (stopping.signal.aborted) return void (await stored.replace(id, { ...job, state: 'running' }));
     } catch (error) {
       log.error({ error, replay: id }, 'a replay of dead letters failed');
       job = { ...job, state: 'failed', error: error instanceof Error ? error.message : String(error) };
@@ -95,23 +130,30 @@ export const openReplayJobs = (ports: {
     await stored.replace(id, { ...job, finishedAt: new Date(clock.now()).toISOString() });
   };
 
+  jobs.start(
+    defineJob({
+      name: 'dead-letter-replays',
+      summary: 'Goes on with replays of dead letters whose instance is gone',
+      everyMs: lostAfterMs,
+      scope: 'installation',
+      async run() {
+        for await (const { tenantId, ...job } of documents.everywhere(replayJobs, { state: 'running' }))
+          if (isLost(job, clock.now()) && job.filter !== undefined && !stopping.signal.aborted)
+            await execute(tenantId, job.id, job, job.filter);
+      },
+    }),
+    undefined,
+  );
+
   return {
     async start(tenantId, filter, { actor, dryRun, change }) {
       const stored = documents.of(tenantId).collection(replayJobs);
-      const job: ReplayJob = {
-        state: 'running',
+      const job = newJob({
         dryRun,
         actor,
+        filter: { ...filter, tenantId },
         startedAt: new Date(clock.now()).toISOString(),
-        finishedAt: null,
-        error: null,
-        matched: 0,
-        done: 0,
-        already: 0,
-        failed: 0,
-        failedByReason: {},
-        results: [],
-      };
+      });
       const inserted = await change(async ({ of, record }) => {
         const made = await of(tenantId).collection(replayJobs).insert(job);
         record({ id: made.id, after: { ...filter, dryRun } });

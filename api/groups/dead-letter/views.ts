@@ -64,6 +64,7 @@ export const replayViewOf = ({
   version: _,
   createdAt: __,
   updatedAt: ___,
+  filter: ____,
   ...job
 }: ReplayJob & Stored): z.input<typeof ReplayView> => ({
   ...job,
