@@ -1,6 +1,6 @@
 /**
- * Fences that are taken away one at a time, in a copy of the tree: the test that guards each must then fail. Without
- * this nobody knew whether a fence is tested, or only there.
+ * Removes fences one at a time, in a copy of the tree: the test that guards each must then fail. This shows that each
+ * fence is tested.
  */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -61,8 +61,8 @@ export interface DomainPorts {
 }
 
 /**
- * Looks at the record of every proved domain again: one whose record is gone is proved no longer. Where the name service
- * cannot tell, all stays; people are taken in only by a record that is there at that moment.
+ * Checks the record of every proved domain again: a domain whose record is gone is no longer proved. If the name service
+ * does not answer, nothing changes; admitting a new user needs a record that is there at that moment.
  */
 export const checkDomains = async (checking: DomainPorts): Promise<void> => {
   for await (const { tenantId, domains } of checking.documents.everywhere(identityProviders)) {
