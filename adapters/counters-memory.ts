@@ -63,7 +63,7 @@ interface Cached extends Expiring {
 export const untilToken = (tokens: number, rate: number): number =>
   Math.min(dayMs, Math.max(1, Math.ceil(((1 - tokens) / rate) * 1000)));
 
-/** What fits of `amount` into what is left of `limit`; what is given back never makes a counter negative. */
+/** The part of `amount` that fits below `limit`; a negative amount never makes a counter negative. */
 const fitting = (used: number, limit: number, amount: number): number =>
   amount < 0 ? Math.max(amount, -used) : Math.max(0, Math.min(amount, limit - used));
 

@@ -1,4 +1,4 @@
-/** What a document is, whichever store keeps it: its JSON form, its id, what the store adds to it. */
+/** The form of documents in every store: JSON, an id, and the fields that the store adds. */
 import { randomUUID } from 'node:crypto';
 import { PermanentError } from '../schemas/errors.ts';
 import type { Stored } from '../schemas/ports/documents.ts';
@@ -32,7 +32,7 @@ const jsonOf = (value: unknown): string => {
   }
 };
 
-/** What is kept of the fields given: their JSON form without the names that the store owns. */
+/** The stored form of the given fields: JSON, without the names that the store owns. */
 export const formOf = (given: object): Form => {
   let text = jsonOf(given);
   if (!text.startsWith('{')) throw new PermanentError('not-a-document', 'document is not an object of fields');

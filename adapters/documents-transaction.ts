@@ -1,4 +1,4 @@
-/** What is alike in both stores' transactions. */
+/** Code that the transactions of both stores share. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LateError, within } from '../runtime/within.ts';
 import { UnavailableError } from '../schemas/errors.ts';

@@ -5,7 +5,7 @@ import { checkedMail, type Mailer } from '../schemas/ports/mail.ts';
 
 const timeoutMs = 10_000;
 
-/** What a server says of a message for good: a 5xx answer, unless it is about us (a wrong password may be put right). */
+/** A server's permanent error about a message: a 5xx answer, unless it is about us (a wrong password can be corrected). */
 const isFinal = ({ responseCode = 0, code = '' }: { responseCode?: number; code?: string }): boolean =>
   responseCode >= 500 && code !== 'EAUTH';
 

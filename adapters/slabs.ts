@@ -1,22 +1,22 @@
-/** Memory for what is read from a bus, used again. */
+/** Reusable memory for records that are read from a bus. */
 
-/** A piece's memory. After `release` nothing of it is to be read. */
+/** The memory of a piece. Do not read it after `release`. */
 export interface Slab {
   readonly bytes: Buffer;
   release(): void;
 }
 
 /**
- * What a fetch brings of a partition at most, but for a first record batch that is larger. A broker cuts the last batch off
- * where this ends, and it is fetched again: of record batches of a megabyte 2 MiB bring 1.65 times what is used of them, 8 MiB 1.04 times.
+ * Most bytes of a partition in one fetch, unless its first record batch is larger. A broker cuts the last batch off at this
+ * size, and it is fetched again: with record batches of a megabyte, 2 MiB fetch 1.65 times the used bytes, 8 MiB 1.04 times.
  */
 export const slabBytes = 8 * 1024 * 1024;
 const smallestSlab = 1024 * 1024;
 const mostKept = 8;
 
 /**
- * Values live until their batch has landed, longer than V8's young generation: as garbage they cost a full collection
- * every hundred megabytes. A slab that is never released is collected like anything else.
+ * Values live until their batch has landed, longer than V8's young generation: without slabs they cost a full garbage
+ * collection every hundred megabytes. A slab that is never released is collected as any other object.
  */
 export class Slabs {
   /** By size: powers of two. */

@@ -1,7 +1,7 @@
 import { topics } from '../schemas/topics.ts';
 import { defineSink } from './engine/sink.ts';
 
-/** What lies on the dead-letter topic, and what became of it. */
+/** The messages of the dead-letter topic, and whether they were replayed or discarded. */
 export const deadLetters = defineSink({
   name: 'dead-letters',
   summary: 'Lands dead letters for listing, and the marks of replayed and discarded ones.',

@@ -1,7 +1,7 @@
 import { topics } from '../schemas/topics.ts';
 import { defineSink } from './engine/sink.ts';
 
-/** What receivers did not take. All else in the ledger is counted where it lands. */
+/** Volume that receivers rejected. All other rows of the ledger are written where the volume lands. */
 export const usage = defineSink({
   name: 'usage',
   summary: 'Lands what receivers did not take, for the ledger.',

@@ -1,4 +1,4 @@
-/** Topics, groups, offsets and lag. What is asked once in a while goes through the admin client of `kafkajs`, what is asked all the time does not. */
+/** Topics, groups, offsets and lag. Rare requests go through the admin client of `kafkajs`, frequent ones do not. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
 import { formerGroup } from '../../runtime/consumer-groups.ts';
@@ -18,7 +18,7 @@ const mostCopies = 3;
 const hourMs = 3_600_000;
 const mebibyte = 1024 * 1024;
 const timeoutMs = 10_000;
-/** So long the admin client stays connected: an idle connection of `kafkajs` wakes the process each millisecond. */
+/** The admin client disconnects after this long without a request: an idle connection of `kafkajs` wakes the process each millisecond. */
 const idleMs = 1000;
 const askTimeoutMs = 5000;
 const retryMs = 200;
@@ -205,7 +205,7 @@ export class Administration {
     return this.#persistently(() => this.#cluster.bounds(topic));
   }
 
-  /** Where a group that perhaps no longer runs stands, as committed. */
+  /** Committed positions of a group that may no longer run. */
   async positions(group: string, topics: readonly string[]): Promise<Position[]> {
     const coordinator = this.#coordinators.get(group) ?? new Coordinator(this.#cluster, this.#cluster, group);
     this.#coordinators.set(group, coordinator);
@@ -267,7 +267,7 @@ export class Administration {
   }
 }
 
-/** What Kafka says when it will not delete a group, by the error's code. */
+/** Why Kafka does not delete a group, by the error's code. */
 const refusals: Readonly<Record<number, readonly [reason: string, why: string]>> = {
   68: ['group-in-use', 'has members: stop them first'],
   69: ['unknown-group', 'is not known'],

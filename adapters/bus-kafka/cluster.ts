@@ -1,4 +1,4 @@
-/** Who leads what in the cluster, and connections to brokers. */
+/** The leaders of partitions and groups, and connections to brokers. */
 import {
   type BaseOptions,
   type Connection,
@@ -15,7 +15,7 @@ import type { DirectConnection } from './direct-connection.ts';
 import { DirectConnections } from './direct-connections.ts';
 import { isProtocolError, MissingTopicError } from './failures.ts';
 
-/** How brokers know that it is us, and we that it is them. */
+/** Authentication of this process and of the brokers. */
 export interface KafkaSecurity {
   /** Speaks TLS; brokers' certificates are checked against Node's authorities (`NODE_EXTRA_CA_CERTS` adds some). */
   readonly tls?: boolean;
@@ -44,13 +44,13 @@ export const driverOptions = (
   metadataMaxAge: 60_000,
 });
 
-/** Where a broker listens. */
+/** The address of a broker. */
 export interface Node {
   readonly host: string;
   readonly port: number;
 }
 
-/** What brokers said of the cluster. */
+/** Metadata of the cluster, as brokers answered. */
 export interface Metadata {
   readonly brokers: ReadonlyMap<number, Node>;
   readonly topics: ReadonlyMap<string, TopicMetadata>;

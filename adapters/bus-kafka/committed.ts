@@ -1,4 +1,4 @@
-/** What of a fetched piece of a partition consumers may see: no control records, nothing of an aborted transaction. */
+/** The records of a fetched piece that consumers may see: no control records, nothing of an aborted transaction. */
 import type { KafkaRecord, RecordsBatch } from '@platformatic/kafka';
 import type { PartitionAnswer } from './fetch-answer.ts';
 
@@ -16,7 +16,7 @@ export interface FetchedRecord {
 const endsInAbort = (batch: RecordsBatch): boolean => batch.records[0]?.key?.readInt16BE(2) === 0;
 
 /**
- * Records from `from` on, and the offset at which to go on. The broker sends aborted transactions with the pieces that
+ * Records from `from` on, and the offset of the next fetch. The broker sends aborted transactions with the pieces that
  * they touch: from its first offset until its marker a transaction hides its producer's records, also when the marker
  * lies beyond this piece. (The driver's own filter shows them in that case, and keeps one range a producer.)
  */

@@ -8,7 +8,7 @@ import { isProtocolError } from './failures.ts';
 /** Partitions by topic. */
 export type Assignment = Readonly<Record<string, number[]>>;
 
-/** Where the group stands in a partition, as committed. */
+/** The group's committed position in a partition. */
 export interface Position {
   readonly topic: string;
   readonly partition: number;
@@ -69,7 +69,7 @@ export class Coordinator {
     }
   }
 
-  /** Where the group stands in each of these partitions. */
+  /** The group's committed positions in these partitions. */
   async positions(partitions: Assignment): Promise<Position[]> {
     const topics = Object.entries(partitions).map(([name, partitionIndexes]) => ({ name, partitionIndexes }));
     if (topics.length === 0) return [];

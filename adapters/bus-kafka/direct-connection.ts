@@ -21,7 +21,7 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** What says that it is longer is no answer of Kafka's. */
+/** A longer announced length means that the peer is not Kafka. */
 const longestAnswer = 256 * 1024 * 1024;
 
 /**

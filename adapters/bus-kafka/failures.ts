@@ -1,4 +1,4 @@
-/** What goes wrong with Kafka: which error it is, and how to say it to people. */
+/** Errors of Kafka: which one it is, and its text for people. */
 import { AuthenticationError, findErrorBy } from '@platformatic/kafka';
 import { FatalBusError } from './wire.ts';
 
@@ -55,5 +55,5 @@ const innermost = (error: unknown): string => {
   return error instanceof Error ? error.message : String(error);
 };
 
-/** What went wrong, for people: the innermost message of the driver's nested errors, and which setting to look at. */
+/** The reason of a failure for people: the innermost message of the driver's nested errors, and the setting to check. */
 export const reasonOf = (error: unknown): string => `${innermost(error)}${adviceOn(error)}`;

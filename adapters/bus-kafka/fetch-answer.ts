@@ -3,7 +3,7 @@ import { Reader, type RecordsBatch, readRecordsBatches } from '@platformatic/kaf
 import type { Slab, Slabs } from '../slabs.ts';
 import { mostAtOnce, type Parser } from './fetch-buffer.ts';
 
-/** What a broker says of one partition. */
+/** A broker's answer about one partition. */
 export interface PartitionAnswer {
   readonly partitionIndex: number;
   readonly errorCode: number;

@@ -10,10 +10,10 @@ import { reasonOf } from './failures.ts';
 import { fetchAnswer, type PartitionAnswer } from './fetch-answer.ts';
 import { FatalBusError } from './wire.ts';
 
-/** What one fetch brought of a partition. */
+/** The records of a partition from one fetch. */
 export interface Piece {
   readonly records: readonly FetchedRecord[];
-  /** Where to go on; beyond the last record when control records follow it. */
+  /** Offset of the next fetch; beyond the last record when control records follow it. */
   readonly next: number;
   /** Frees the memory of all its records. Do not call it while the records are in use. */
   release(): void;
@@ -95,7 +95,7 @@ export class Fetcher {
     this.#routing = true;
     let failure: unknown;
     try {
-      // What is wanted while this waits for metadata has to be routed as well.
+      // Calls that arrive while this waits for metadata must be routed as well.
       while (this.#routeAgain && !this.#ending.signal.aborted) {
         this.#routeAgain = false;
         for (const node of (await this.#wantsByLeader(forceUpdate)).keys())
@@ -147,7 +147,7 @@ export class Fetcher {
     }
     this.#busy.delete(node);
     if (failure !== undefined) await this.#recover(failure);
-    // What came while this loop was ending found no loop.
+    // A call that arrived while this loop was ending started no loop.
     else if (this.#wants.size > 0) await this.#route();
   }
 

@@ -1,4 +1,4 @@
-/** How large a message's value may be. */
+/** The size limit of a message's value. */
 import { ConfigResourceTypes, describeConfigsV4 } from '@platformatic/kafka';
 import type { Cluster } from './cluster.ts';
 import { headerAllowance } from './wire.ts';

@@ -138,7 +138,7 @@ export class Membership {
     );
   }
 
-  /** Where the group stands in each assigned partition. */
+  /** The group's positions in the assigned partitions. */
   positions(assignment: Assignment): Promise<Position[]> {
     return this.#coordinator.positions(assignment);
   }

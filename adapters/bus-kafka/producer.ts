@@ -34,9 +34,9 @@ interface KnownTopic {
 
 export class KafkaProducer implements Producer {
   readonly #options: KafkaProducerOptions;
-  /** By the leader as it was when a topic was learned: a broker that is slow, or cannot be reached, holds up only its own. */
+  /** By leader, as it was when a topic's metadata were read: a slow or unreachable broker delays only its own partitions. */
   readonly #queues = new Map<number, LeaderQueue>();
-  /** What is known of topics, and of which of them it is not stale: it is when something failed. */
+  /** Metadata of topics, and the names of those whose metadata are not stale. A failure makes all stale. */
   readonly #topics = new Map<string, KnownTopic>();
   readonly #fresh = new Set<string>();
   #pendingBytes = 0;
@@ -122,7 +122,7 @@ export class KafkaProducer implements Producer {
     return queue;
   }
 
-  /** A partition stays in its queue while something is under way there, or its order would be lost. */
+  /** A partition stays in its queue while messages are under way there; otherwise its order would be lost. */
   #queuesFor(topic: string, leaders: readonly number[]): LeaderQueue[] {
     const before = this.#topics.get(topic)?.queues ?? [];
     return leaders.map((leader, partition) => {

@@ -2,7 +2,7 @@
 import { crc32c } from '@platformatic/kafka';
 import type { Outgoing } from './wire.ts';
 
-/** Who wrote a batch, and how many records it wrote into the partition before: brokers drop what they have already. */
+/** The producer of a batch, and the number of records that it wrote to the partition before: brokers drop duplicates by it. */
 export interface Sequence {
   readonly producerId: bigint;
   readonly epoch: number;

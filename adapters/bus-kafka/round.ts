@@ -1,4 +1,4 @@
-/** What goes out together. */
+/** Messages that are sent in one request. */
 import { batchOverhead, type Outgoing } from './wire.ts';
 
 /** A request carries at most so much. */

@@ -18,7 +18,7 @@ interface Producer {
   readonly epoch: number;
 }
 
-/** What goes to one partition in one round. */
+/** The messages of one round for one partition. */
 interface Batch {
   readonly topic: string;
   readonly partition: number;
@@ -98,7 +98,7 @@ export class Sender {
     this.#timeoutMs = driver.timeout ?? 5_000;
   }
 
-  /** What keeps the round in hand from being acknowledged; `undefined` when nothing does that is known. */
+  /** Why the current round is not acknowledged yet; `undefined` when no reason is known. */
   get trouble(): unknown {
     return this.#trouble;
   }

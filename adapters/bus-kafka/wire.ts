@@ -1,4 +1,4 @@
-/** How our messages look on Kafka: headers as text, and a checksum of the value that readers verify. */
+/** Our messages as Kafka records: headers as text, and a checksum of the value that readers verify. */
 import { crc32 } from 'node:zlib';
 import type { KafkaRecord } from '@platformatic/kafka';
 import { partitionOf } from '../../schemas/partition.ts';
@@ -29,7 +29,7 @@ const recordOverhead = 64;
 const headerOverhead = 10;
 /** A record batch's own header. */
 export const batchOverhead = 61;
-/** What a topic's limit leaves for key and headers beside the largest value. */
+/** The part of a topic's message limit that is reserved for key and headers. */
 export const headerAllowance = 128 * 1024;
 
 /** Decides the partition and adds the checksum. The value is not copied. */

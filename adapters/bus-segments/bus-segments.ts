@@ -195,7 +195,7 @@ class EmbeddedBus implements SegmentsBus {
     );
   }
 
-  /** Where a group stands, or what it was called. */
+  /** The position of a group, or of its former name. */
   #position(group: string, topic: string, partition: number) {
     const former = formerGroup(group);
     return (
@@ -267,7 +267,7 @@ class EmbeddedBus implements SegmentsBus {
       }
   }
 
-  /** What each group that ever ran on the topic consumes next; a partition that was added since, from its beginning. */
+  /** The next offset of each group that ever ran on the topic; in a partition that was added since, its beginning. */
   #needs(topic: string, partition: number) {
     return this.#store.groupsOf(topic).map((group) => ({
       group,
@@ -349,7 +349,7 @@ class EmbeddedBus implements SegmentsBus {
     return consumers;
   }
 
-  /** What is lost of the dead letters themselves is only told: they hold bytes that are damaged already. */
+  /** Lost records of the dead-letter topic itself are only logged: they hold bytes that are damaged already. */
   async #bury(lost: Lost, { group, topic, partition }: PartitionConsumer): Promise<void> {
     const message = describeLost(`${topic}/${partition}`, lost);
     if (topic !== topics.deadLetter.name) {

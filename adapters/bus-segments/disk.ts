@@ -26,7 +26,7 @@ const bytesOf = (buffers: readonly Uint8Array[]): number => {
   return bytes;
 };
 
-/** What is left of buffers when their first bytes were written. */
+/** The rest of the buffers after their first bytes were written. */
 const rest = (buffers: readonly Uint8Array[], written: number): Uint8Array[] => {
   const left: Uint8Array[] = [];
   let skip = written;

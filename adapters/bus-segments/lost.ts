@@ -21,7 +21,7 @@ export interface Lost {
   readonly timestampMs: number;
 }
 
-/** What is lost and where it lay, for people. */
+/** The lost records and their position, for people. */
 export const describeLost = (title: string, { from, to, file, byte, bytes, reason }: Lost): string => {
   const further = to - from - 1;
   if (bytes === 0) {

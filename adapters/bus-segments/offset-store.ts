@@ -12,7 +12,7 @@ export interface KeptTopic {
   readonly maxMessageBytes: number;
 }
 
-/** Where a group stands in a partition. */
+/** A group's position in a partition. */
 export interface Position {
   readonly group: string;
   readonly topic: string;
@@ -121,7 +121,7 @@ export class OffsetStore {
     return keys.length > 0;
   }
 
-  /** Gives a group another name, atomically. Where that one stands somewhere already, it stays there. */
+  /** Renames a group, atomically. Positions that the new name has already are kept. */
   rename(from: string, to: string): void {
     if (this.#closed) throw new Error('the bus is closed');
     const moved = [...this.#positions.values()].filter(({ group }) => group === from);

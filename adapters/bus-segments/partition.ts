@@ -87,7 +87,7 @@ export class PartitionLog implements ReadableLog {
   readonly #open = new Map<number, number>();
   #end: number;
   #file: SegmentFile | undefined;
-  /** What lies behind the synced bytes of the last segment is unknown. */
+  /** Whether it is unknown what lies behind the synced bytes of the last segment. */
   #unrepaired = false;
   #fault: Error | undefined;
   /** The next write begins a new segment. */
@@ -232,7 +232,7 @@ export class PartitionLog implements ReadableLog {
       await file.truncate(found.goodBytes);
       last.size = found.goodBytes;
     }
-    // What a killed process wrote without syncing it is about to be shown to consumers.
+    // Consumers are about to read records that a killed process wrote and perhaps did not sync.
     await file.sync();
     if (found.tail === 'damaged') {
       this.log.warn({ ...place, log: this.title }, 'a segment is damaged; what can be read behind that will be');

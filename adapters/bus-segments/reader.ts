@@ -13,7 +13,7 @@ const leastBytes = 1024 * 1024;
 /** … and at most this large, unless one record is larger. */
 const mostBytes = slabBytes;
 
-/** What a reader sees of a partition. */
+/** The parts of a partition that a reader needs. */
 export interface ReadableLog {
   /** `topic/partition`, for people. */
   readonly title: string;
@@ -109,8 +109,8 @@ export class PartitionReader {
   }
 
   /**
-   * Takes records until the gathering is closed or the stable end is reached. Where something cannot be read it stops and
-   * answers what; `seek` to its `to` goes on behind it.
+   * Takes records until the gathering is closed or the stable end is reached. At bytes that cannot be read it stops
+   * and returns what is lost; `seek` to its `to` continues behind them.
    */
   async take(into: Gathered): Promise<Lost | undefined> {
     for (;;) {

@@ -1,4 +1,4 @@
-/** What a crash left of the last segment: where its good records end, and whether the rest was ever acknowledged. */
+/** The state of the last segment after a crash: where its good records end, and whether the rest was ever acknowledged. */
 import type { SegmentFile } from './disk.ts';
 import { bad, find, headBytes, magic, stampOf, verified } from './record.ts';
 import { noteRecord, type Segment, type SegmentIndex } from './segment.ts';
@@ -116,7 +116,7 @@ export const recover = async (file: SegmentFile, segment: Segment, acknowledged:
   const cut = fault.cut && behind === undefined;
   if (neverAcknowledged && (cut || (await unwritten(file, position, behind?.first ?? size))))
     return { ...recovered, tail: 'torn' };
-  // Where nothing tells how many records are lost, no offset that one of them may have had is given again.
+  // When the number of lost records is unknown, no offset that one of them may have had is used again.
   return { ...recovered, end: behind?.end ?? end + Math.ceil((size - position) / headBytes), tail: 'damaged' };
 };
 

@@ -66,7 +66,7 @@ export class Transactions {
     if (holder.over !== undefined) return Promise.reject(holder.over);
     if (holder.id === 0) holder.id = this.#store.beginTransaction(name);
     const publishing = this.#log.publish(messages, holder.id);
-    // Who does not await it still has it awaited before the commit.
+    // The commit awaits it too, also when the caller does not.
     publishing.catch(() => undefined);
     holder.publishing.push(publishing);
     return publishing;

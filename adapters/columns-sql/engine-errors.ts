@@ -22,7 +22,7 @@ const firstLine = (message: string): string =>
     .split('\n', 1)[0]
     ?.slice(0, 500) ?? '';
 
-/** How an insert failed. What is not the block's own fault is worth another try. */
+/** The error of a failed insert. Failures that are not the block's own fault can be retried. */
 export const insertError = (table: string, code: number | undefined, cause: Error): Error => {
   const message = `cannot insert into ${table}: ${firstLine(cause.message)}`;
   const scattered = code === tooManyPartsCode && cause.message.includes('single INSERT block');
@@ -31,7 +31,7 @@ export const insertError = (table: string, code: number | undefined, cause: Erro
   return new UnavailableError(message, { cause });
 };
 
-/** How a read failed. */
+/** The error of a failed read. */
 export const queryError = (code: number | undefined, cause: Error): Error => {
   if (code === undefined)
     return new UnavailableError(`cannot read the columns: ${firstLine(cause.message)}`, { cause });

@@ -1,4 +1,4 @@
-/** What inserts and reads ask of the engine, as its settings: limits and fences of reads among them. */
+/** The engine's settings of inserts and reads, limits and fences of reads among them. */
 import type { QueryLimits } from '../../schemas/ports/columns.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { madeByMerges } from '../../schemas/tables/search.ts';

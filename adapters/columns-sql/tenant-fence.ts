@@ -1,4 +1,4 @@
-/** What a tenant's query must look like, and the filters by which the engine holds it to its tenant. */
+/** The rules for a tenant's query, and the filters by which the engine restricts it to its tenant. */
 
 import { PermanentError } from '../../schemas/errors.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';

@@ -42,7 +42,7 @@ type Records = MongoCollection<MongoRecord>;
 
 const operationLimitMs = 5000;
 
-/** Where a collection's operations go: straight to the server, or through a transaction's session. */
+/** How a collection's operations run: directly, or in a transaction's session. */
 interface Access {
   readonly session?: ClientSession;
   read<Result>(operation: () => Promise<Result>): Promise<Result>;

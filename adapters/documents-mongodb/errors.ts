@@ -22,7 +22,7 @@ const connectionErrors: ReadonlySet<string> = new Set([
   'PoolClearedOnNetworkError',
 ]);
 
-/** What a repetition of the whole transaction may cure. */
+/** Errors after which the whole transaction can be retried. */
 export const isTransient = (error: unknown): error is MongoError =>
   error instanceof MongoServerError && error.hasErrorLabel('TransientTransactionError');
 

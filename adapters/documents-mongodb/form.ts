@@ -79,7 +79,7 @@ export const entryOf = (record: MongoRecord): Entry => ({
 
 const ownPaths: ReadonlySet<string> = new Set(['version', 'createdAt', 'updatedAt']);
 
-/** Where a document's path lies in the record. */
+/** A document's path within the record. */
 export const pathOf = (path: string): string => {
   if (path === 'id') return '_id.id';
   return ownPaths.has(path) ? path : `fields.${path}`;
@@ -87,7 +87,7 @@ export const pathOf = (path: string): string => {
 
 export const filterOf = (filter: Filter): Filter => renamed(filter, pathOf);
 
-/** The filter within one tenant. What the caller filters by cannot widen it: both must hold. */
+/** The filter within one tenant. The caller's filter cannot widen it: both must hold. */
 export const filterWithin = (tenant: string, ...filters: readonly Filter[]): Filter => ({
   $and: [{ '_id.tenant': tenant }, ...filters],
 });

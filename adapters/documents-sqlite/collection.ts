@@ -35,7 +35,7 @@ export interface Written {
   readonly document: { readonly row: Row; readonly text: string } | undefined;
 }
 
-/** Where a collection's operations go: straight to the file, or through a transaction. */
+/** How a collection's operations run: directly, or in a transaction. */
 export interface Access {
   read<Result>(operation: (tables: DocumentTables) => Result): Promise<Result>;
   write<Result>(operation: (tables: DocumentTables, written: Written[]) => Result): Promise<Result>;

@@ -7,7 +7,7 @@ import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs
 import { type IMetricReader, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import type { ExportTarget } from './export-target.ts';
 
-/** What OpenTelemetry's gRPC exporters take. */
+/** Options of OpenTelemetry's gRPC exporters. */
 const grpcOptions = ({ endpoint, headers }: ExportTarget): { url: string; metadata: Metadata } => {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);

@@ -1,10 +1,10 @@
-/** What a processor is: one consumer group that turns messages of one topic into messages of others. */
+/** A processor: one consumer group that turns messages of one topic into messages of others. */
 import type { z } from 'zod';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Topic } from '../../schemas/topics.ts';
 
-/** What became of one record. Steps return it; only the engine publishes. */
+/** The result of processing one record. Processors return it; only the engine publishes. */
 export type Outcome =
   | { readonly kind: 'ok'; readonly messages: readonly Message[] }
   | { readonly kind: 'dropped'; readonly reason: string }

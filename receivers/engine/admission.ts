@@ -1,4 +1,4 @@
-/** Who may send what, from where and how much: everything that is decided before a body is read. */
+/** Admission: license key, signal, source address and limits. It is decided before a body is read. */
 import type { Signal } from '../../schemas/topics.ts';
 import type { Freshness } from './freshness.ts';
 import type { RefusalReason } from './key-uses.ts';
@@ -63,8 +63,8 @@ const refusalFor = (reason: RefusalReason, signal: Signal): Refusal => {
 };
 
 /**
- * Answers at once unless the shared counters must be asked. Throws `UnavailableError` when what is known of keys is too old. What a known key is
- * refused is counted in `rejections`.
+ * Answers at once unless the shared counters must be asked. Throws `UnavailableError` when the keys in memory are too old.
+ * Refusals of a known key are counted in `rejections`.
  */
 export const admission = (
   keyring: Keyring,

@@ -6,7 +6,7 @@ import type { Signal } from '../../schemas/topics.ts';
 export interface BodyFormat {
   /** Dead letters keep it for their replay, so it never changes once it is released. */
   readonly name: string;
-  /** What its records are on the bus. */
+  /** The form of its records on the bus. */
   readonly carriedAs: Format;
   /** A byte costs about ten times what protobuf's costs: bodies above 256 KiB are prepared off the main thread. */
   readonly costly: boolean;

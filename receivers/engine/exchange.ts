@@ -15,7 +15,7 @@ export interface Message {
   readonly parts: readonly Buffer[];
 }
 
-/** What carries one request and its answer: HTTP/1 or gRPC. */
+/** The transport of one request and its answer: HTTP/1 or gRPC. */
 export interface Transport {
   readonly receiver: string;
   readonly maxBodyBytes: number;
@@ -25,13 +25,13 @@ export interface Transport {
   readonly peer: string | undefined;
   /** A header by its name in lower case; the first where there are several. */
   header(name: string): string | undefined;
-  /** What the headers say about the body, or why it is not taken. */
+  /** The body's format and encoding by its headers, or why it is refused. */
   shape(signal: Signal): Shape | Refusal;
   /** How long the sender says that the body is, in its headers or its beginning; 0 while that is not known. */
   announcedBytes(beginning: Buffer | undefined): number;
-  /** The body is wanted: it is given to `exchange`. What came before that is kept. */
+  /** Starts to pass the body to `exchange`, beginning with bytes that arrived before. */
   read(exchange: Exchange): void;
-  /** What lies in the frame. A fault is kept as a dead letter. */
+  /** The message within the frame. A malformed frame is kept as a dead letter. */
   unframe(framed: Message): Message | Refusal | PermanentError;
   accepted(shape: Shape, accepted: Accepted): void;
   refused(refused: Refusal): void;

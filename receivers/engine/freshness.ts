@@ -37,7 +37,7 @@ export class Freshness {
       throw new UnavailableError('license keys cannot be checked now: the configuration store does not answer');
   }
 
-  /** What is wrong while requests are admitted all the same. */
+  /** What is degraded while requests are still admitted. */
   degraded(): string | undefined {
     if (this.#state() !== 'grace') return undefined;
     const { staleMs, graceMs } = this.#options;

@@ -14,11 +14,11 @@ export interface Answer {
   readonly body: string | Buffer | undefined;
 }
 
-/** What a protocol over HTTP says for itself. */
+/** The parts of a protocol over HTTP that differ. */
 export interface HttpProtocol {
   readonly receiver: string;
   readonly maxBodyBytes: number;
-  /** What the headers say about the body, or why it is not for us. */
+  /** The body's format and encoding by its headers, or why it is refused. */
   shape(signal: Signal, headers: IncomingHttpHeaders): Shape | Refusal;
   accepted(headers: IncomingHttpHeaders, shape: Shape, accepted: Accepted): Answer;
   refused(headers: IncomingHttpHeaders, refused: Refusal): Answer;
@@ -65,7 +65,7 @@ class HttpTransport implements Transport {
     return Number(this.#request.headers['content-length'] ?? 0);
   }
 
-  /** What comes after an answer is read and dropped, so that the sender can finish and see it; a timeout bounds that. */
+  /** Bytes after an answer are read and dropped, so that the sender can finish and see it; a timeout bounds that. */
   read(exchange: Exchange): void {
     const request = this.#request;
     if (request.headers.expect !== undefined) this.#response.writeContinue();

@@ -1,4 +1,4 @@
-/** A receiver over HTTP is a declaration: paths, formats and answers. What surrounds it is the engine's. */
+/** A receiver over HTTP is a declaration: paths, formats and answers. The engine does the rest. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Signal } from '../../schemas/topics.ts';
 import { type HttpProtocol, httpIngest } from './http-ingest.ts';

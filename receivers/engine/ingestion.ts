@@ -1,4 +1,4 @@
-/** What happens to a body once it is read, whichever protocol brought it: check, count against the quota, publish, or refuse. */
+/** Ingestion of a body that was read, for all protocols: check, count against the quota, publish, or refuse. */
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';

@@ -1,4 +1,4 @@
-/** Who used which license key, kept in memory as requests come and written a few times a minute. */
+/** Uses of license keys: kept in memory with each request and written a few times a minute. */
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -80,7 +80,7 @@ export class KeyUse {
     return this.#dirty;
   }
 
-  /** What is to be written; from here on only what is newer is. */
+  /** Takes the use to be written; later uses make it due again. */
   take(now: number): LicenseKeyUse {
     this.#dirty = false;
     this.#news = false;
@@ -101,7 +101,7 @@ export class KeyUse {
   }
 }
 
-/** Writes uses as they become due. What several instances write of one secret is merged in the store. */
+/** Writes uses as they become due. Uses of one secret from several instances are merged in the store. */
 export class KeyUses {
   readonly #documents: Documents;
   readonly #clock: Clock;
@@ -162,7 +162,7 @@ export class KeyUses {
           { error: error instanceof Error ? error.message : String(error) },
           'the use of license keys could not be written',
         );
-        // What is left is due all the same. Each try would wait as long as this one did.
+        // The rest stays due. Each further try would wait as long as this one did.
         return;
       }
     }

@@ -26,7 +26,7 @@ export interface Caller {
   readonly signals: ReadonlySet<Signal>;
   readonly allowedNetworks: Networks;
   readonly limits: Plan['limits'];
-  /** What bytes of each signal count against. */
+  /** The quotas against which bytes of each signal count. */
   readonly thresholds: Readonly<Record<Signal, readonly RejectThreshold[]>>;
   /** The key's own limit, where it has one. */
   readonly requestsPerSecond: number | null;

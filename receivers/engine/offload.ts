@@ -23,7 +23,7 @@ const errorOf = (failure: Failure): Error => {
   return failure.kind === 'too-large' ? new TooLargeError(failure.capBytes) : new UnavailableError(failure.message);
 };
 
-/** What the worker is given. The format goes by its name: functions do not cross threads. */
+/** The input of the worker. The format is passed by its name: functions do not cross threads. */
 export interface Job extends Omit<Shape, 'format'> {
   readonly format: string;
   /** The body in parts, which the worker joins: one copy of a large body would stop the loop. */

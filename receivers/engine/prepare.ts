@@ -13,7 +13,7 @@ import { type Encoding, maxMessageDecompressedBytes } from '../../schemas/teleme
 import { type Signal, topics } from '../../schemas/topics.ts';
 import type { BodyFormat } from './body-format.ts';
 
-/** What a sender says about its body. */
+/** The signal, format and encoding of a body, as its sender declares them. */
 export interface Shape {
   readonly signal: Signal;
   readonly format: BodyFormat;
@@ -29,7 +29,7 @@ export interface Piece {
   readonly records: number;
 }
 
-/** What a remote-write 2.0 answer must say. */
+/** The counts that a remote-write 2.0 answer must have. */
 export interface Written {
   readonly samples: number;
   readonly histograms: number;
@@ -45,7 +45,7 @@ export interface Prepared {
   readonly pieces: readonly Piece[];
 }
 
-/** What a value may take up of a message; the rest is for headers that grow with members. */
+/** The part of a message that its value may use; the rest is for headers, which grow with members. */
 export const maxValueBytes = topics.logs.maxMessageBytes - 64 * 1024;
 
 interface Checked {

@@ -70,7 +70,7 @@ export class Quotas {
     return this.#settle(taken, thresholds, held, bytes);
   }
 
-  /** What one threshold refuses must not use up the others. */
+  /** Bytes that one threshold refuses must not use up the others. */
   async #settle(
     pending: readonly (boolean | Promise<boolean>)[],
     thresholds: readonly RejectThreshold[],

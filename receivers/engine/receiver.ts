@@ -1,4 +1,4 @@
-/** What a protocol is: one definition. What surrounds it (admission, publishing, dead letters, draining) is the engine's. */
+/** A receiver is one definition of a protocol. The engine does the rest: admission, publishing, dead letters, draining. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -12,7 +12,7 @@ import type { Ingestion } from './ingestion.ts';
 import type { Rejections } from './rejections.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
-/** What a protocol is given to work with. */
+/** The services that the engine gives to a receiver. */
 export interface Engine {
   readonly admit: Admit;
   readonly ingestion: Ingestion;
@@ -28,7 +28,7 @@ export interface Engine {
 
 export type AddressSetting = SettingName & `${string}_ADDRESS`;
 
-/** Where it can be reached. */
+/** An address and the paths that a receiver serves there. */
 export interface Listens {
   readonly setting: AddressSetting;
   readonly protocol: 'http' | 'grpc';
@@ -51,9 +51,9 @@ export interface Listener {
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export interface Opened {
-  /** What it takes of the requests of an address. */
+  /** Handlers of requests on shared addresses. */
   readonly handlers?: Readonly<Partial<Record<AddressSetting, HttpHandler>>>;
-  /** Starts listening on an address of its own, where `others` takes what belongs to other receivers. */
+  /** Starts listening on an address of its own, where `others` handles the requests of other receivers. */
   listen?(others: HttpHandler): Promise<Listener>;
 }
 
@@ -65,7 +65,7 @@ export interface Receiver {
   readonly listens: readonly Listens[];
   /** Largest body, compressed and decompressed. */
   readonly maxBodyBytes: number;
-  /** The forms in which its bodies come. Receivers may share one. */
+  /** The formats of its bodies. Receivers may share one. */
   readonly formats: readonly BodyFormat[];
   open(engine: Engine): Opened;
 }

@@ -22,7 +22,7 @@ export interface Refusal {
   readonly message: string;
   /** Seconds after which the sender should try again; undefined where trying again is pointless. */
   readonly retryAfterSeconds?: number | undefined;
-  /** What the ledger calls it, where the kind does not say enough. */
+  /** The reason in the ledger, if it differs from the kind. */
   readonly reason?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export const refusal = (refused: RefusalKind, message: string, retryAfterSeconds
   retryAfterSeconds,
 });
 
-/** What a failure means to the sender: permanent ones are malformed bodies, all others can be tried again. */
+/** The refusal for a failure: permanent errors are malformed bodies, all others can be retried. */
 export const refusalOf = (error: unknown): Refusal => {
   if (error instanceof PermanentError) return refusal('malformed', error.message);
   if (error instanceof UnavailableError) return refusal('unavailable', error.message, error.retryAfterSeconds);

@@ -1,4 +1,4 @@
-/** What is refused as malformed is not lost: it is copied, as received, to the dead letter before it is answered. */
+/** Keeps malformed bodies: each is copied, as received, to the dead letter before it is answered. */
 import { randomUUID } from 'node:crypto';
 import { type DeadLetterHeaders, deadLetterMessages } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -12,7 +12,7 @@ import { bytesOf } from './request-body.ts';
 
 const longestMessage = 1_024;
 
-/** What is known of a request besides its body. */
+/** The facts of a request besides its body. */
 export interface Received extends Origin {
   readonly receiver: string;
   readonly shape: Shape;

@@ -1,6 +1,6 @@
 /**
- * What was not taken, for the ledger: summed up here and published every few seconds and at the end. What a crash ends
- * meanwhile is not counted; a report that may have been published is published again under the same id.
+ * Counts of rejected requests for the ledger: summed up here and published every few seconds and at the end. A crash loses
+ * the counts since then; a report that may have been published is published again under the same id.
  */
 import { randomUUID } from 'node:crypto';
 import type { Message, Producer } from '../../schemas/ports/bus.ts';

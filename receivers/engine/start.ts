@@ -30,7 +30,7 @@ export interface ReceiversOptions {
   readonly bus: Bus;
   readonly documents: Documents;
   readonly counters: Counters;
-  /** Where the ledger is; without it, quotas begin anew with the counters. */
+  /** The store of the ledger; without it, quotas begin at zero with the counters. */
   readonly columns?: Columns;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -113,7 +113,7 @@ export const start = async (
   const stop = async (): Promise<void> => {
     inFlight.draining = true;
     const closing = Promise.all(listeners.map((listener) => listener.close()));
-    // What is still under way when the time is over is broken off: its sender will try again.
+    // Requests that are still under way when the time is over are cut off: their senders will retry.
     const deadline = setTimeout(() => {
       for (const listener of listeners) listener.destroy();
     }, settings.SHUTDOWN_SECONDS * 1000);

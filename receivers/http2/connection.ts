@@ -254,7 +254,7 @@ export class Connection implements StreamOwner, FrameSink {
       return stream.reset(errorCode.protocolError);
     }
     const handler = this.#accept(stream);
-    // What was answered at once is over before its handler is known.
+    // A request that was answered at once may be over before its handler is set.
     if (stream.isClosed) return handler.closed();
     stream.handler = handler;
     if (endStream) this.#requestEnded(stream);

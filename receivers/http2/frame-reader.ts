@@ -20,7 +20,7 @@ export class FrameReader {
   #sawSettings = false;
   /** Bytes that are not a whole frame yet. */
   #rest: Buffer | undefined;
-  /** What is still to come of a DATA frame. */
+  /** Bytes of a DATA frame that have not arrived yet. */
   #dataLeft = 0;
   #inBlock = false;
   #hasAdvanced = false;

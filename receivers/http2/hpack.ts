@@ -25,7 +25,7 @@ interface Field {
   readonly value: string;
 }
 
-/** What an entry counts for beside its strings, section 4.1. */
+/** The size of an entry besides its strings, section 4.1. */
 const entryOverhead = 32;
 const isSizeUpdate = (first: number): boolean => first >= 0x20 && first < 0x40;
 const sizeOf = ({ name, value }: Field): number => name.length + value.length + entryOverhead;

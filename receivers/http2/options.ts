@@ -1,6 +1,6 @@
 import type { FrameBudget } from './frame-budget.ts';
 
-/** What peers may ask of a server. */
+/** Limits for the peers of a server. */
 export interface Http2Options {
   readonly maxConcurrentStreams: number;
   /** Bytes of a request that may be under way, and of all requests of a connection together. */

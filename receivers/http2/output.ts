@@ -1,4 +1,4 @@
-/** What goes to one peer: frames of one turn of the event loop leave in one write. */
+/** The output to one peer: frames of one turn of the event loop leave in one write. */
 import type { Socket } from 'node:net';
 import { defaultMaxFrameBytes, flag, frameHeaderBytes, frameType, writeFrameHeader } from './frames.ts';
 

@@ -6,7 +6,7 @@ import type { Output } from './output.ts';
 import type { Headers } from './request-headers.ts';
 import type { SendWindow } from './windows.ts';
 
-/** Who serves a request. */
+/** The handler of a request. */
 export interface StreamHandler {
   /** Part of the body. The bytes are the handler's. */
   data(chunk: Buffer): void;
@@ -29,16 +29,16 @@ export interface Http2Stream {
   respond(headers: Headers, end?: boolean): void;
   /** Bytes of the answer. They are not copied while they wait for the peer's windows. */
   write(bytes: Buffer): void;
-  /** Ends the answer with trailers. What the peer has not sent of its request by then is not wanted any more. */
+  /** Ends the answer with trailers. Later parts of the peer's request are dropped. */
   end(trailers: Headers): void;
   reset(code: number): void;
 }
 
-/** What a stream needs of its connection. */
+/** The parts of a connection that a stream needs. */
 export interface StreamOwner {
   readonly output: Output;
   readonly peer: string | undefined;
-  /** What the peer takes on all streams together. */
+  /** The peer's window for all streams together. */
   readonly sendWindow: SendWindow;
   /** The next header block, with what is owed to the peer's table before it. */
   block(block: Buffer): Buffer;
@@ -57,7 +57,7 @@ export class Stream implements Http2Stream {
   hasEnded = false;
   hasResponded = false;
   isClosed = false;
-  /** What waits for windows, and trailers behind it. */
+  /** Data that wait for windows, and trailers behind them. */
   #waiting: Buffer[] = [];
   #trailers: Headers | undefined;
 

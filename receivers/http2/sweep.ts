@@ -1,4 +1,4 @@
-/** What takes too long is looked for by one timer for all. */
+/** One timer for all connections finds streams that take too long. */
 import type { Server } from 'node:net';
 
 interface Swept {

@@ -2,10 +2,10 @@
 import { flowControlError } from './errors.ts';
 import { defaultWindowBytes, largestWindow } from './frames.ts';
 
-/** So many bytes of answers pay for one WINDOW_UPDATE. */
+/** A peer may send one WINDOW_UPDATE for this many bytes of answers. */
 const bytesPerUpdate = 1024;
 
-/** What a peer takes of all answers together. */
+/** The peer's window for all answers together. */
 export class SendWindow {
   left = defaultWindowBytes;
   #sent = 0;

@@ -1,4 +1,4 @@
-/** What gRPC needs of an HTTP/2 server. Our own (`../http2`) and Node's are both it; `test/contract/http2-*.test.ts` run over both. */
+/** The interface of an HTTP/2 server that gRPC needs. Our own (`../http2`) and Node's implement it; `test/contract/http2-*.test.ts` run over both. */
 import type { Server } from 'node:net';
 
 /** Names are in lower case; values of a repeated name are joined by a comma. */
@@ -16,11 +16,11 @@ export interface ServerStream {
   respond(headers: Headers, end?: boolean): void;
   /** Bytes of the answer. They are not copied while they wait for the peer to read. */
   write(bytes: Buffer): void;
-  /** Ends the answer with trailers. What the peer has not sent of its request by then is not wanted any more. */
+  /** Ends the answer with trailers. Later parts of the peer's request are dropped. */
   end(trailers: Headers): void;
 }
 
-/** Who serves a request. */
+/** The handler of a request. */
 export interface StreamHandler {
   /** Part of the body. The bytes are the handler's. */
   data(chunk: Buffer): void;

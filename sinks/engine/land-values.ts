@@ -28,7 +28,7 @@ interface ValueTopic<Value extends z.ZodType> extends Topic {
 
 /**
  * Declares a sink that lands each value of a topic as a row of a table, or as several. The value is checked by the topic's
- * schema, the row by the table's columns; `received_at` is when the bus took the message. What does not match goes to the dead letter.
+ * schema, the row by the table's columns; `received_at` is when the bus took the message. A value that does not match goes to the dead letter.
  */
 export const landValues = <
   Value extends z.ZodType,

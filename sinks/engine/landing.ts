@@ -30,7 +30,7 @@ export interface LandingOptions {
 type Range = readonly [BusRecord, ...BusRecord[]];
 
 /**
- * Lands one range of one partition: one insert a table, each once. What is in doubt is counted in the tables first, each
+ * Lands one range of one partition: one insert a table, each once. Ranges in doubt are counted in the tables first, each
  * table on its own, for one may have taken the range and another not.
  */
 export class Landing {

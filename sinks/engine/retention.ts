@@ -13,7 +13,7 @@ export interface RetentionPolicy {
   readonly tenantId: string;
   readonly days: { readonly logs: number; readonly metrics: number; readonly traces: number };
 }
-/** What a run removed. */
+/** The result of a run. */
 export interface RetentionResult {
   /** Whole days, of all tenants. */
   readonly partitionsDropped: number;

@@ -19,7 +19,7 @@ export interface SinkRuntime {
   readonly clock: Clock;
 }
 
-/** What is known of a partition's past in this process. */
+/** The last range of a partition in this process. */
 interface Progress {
   readonly last: number;
   readonly atMs: number;

@@ -1,4 +1,4 @@
-/** What the main thread and the scan workers say to each other. */
+/** Messages between the main thread and the scan workers. */
 import type { EncodedBlock } from '../native/rows.ts';
 
 /** Messages of one partition, their values in one piece of memory, which is the worker's until it replies. */
@@ -15,7 +15,7 @@ export interface ScanRequest {
   readonly values: ArrayBufferLike;
 }
 
-/** What became of the blocks of a scan; their memory comes back to be used again. */
+/** Returns the memory of a scan's blocks for reuse, and whether they landed. */
 export interface ScanSettled {
   readonly kind: 'settled';
   readonly id: number;

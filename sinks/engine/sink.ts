@@ -1,13 +1,13 @@
 import type { Topic } from '../../schemas/topics.ts';
 import type { Scanner } from '../scan/scanner.ts';
 
-/** What a sink is: one consumer group that lands messages of some topics as rows. */
+/** A sink: one consumer group that lands messages of some topics as rows. */
 export interface Sink {
   /** The consumer group is `sinks.<name>`. */
   readonly name: string;
   readonly summary: string;
   readonly inputs: readonly SinkInput[];
-  /** What becomes of messages that can never be processed; `drop` (and say so) only where the input is the dead letter itself, or written by the platform alone. */
+  /** Where messages go that can never be processed; `drop` (with a line in the log) only if the input is the dead letter itself, or written by the platform alone. */
   readonly unprocessable: 'dead-letter' | 'drop';
   /** Makes what turns its messages into rows. Called in the scan threads, which load no scanner but those they use. */
   scanner(): Promise<Scanner>;

@@ -1,4 +1,4 @@
-/** What every column of a Native block can do. */
+/** The interface of a column of a Native block. */
 export interface Column {
   /** ClickHouse type in which the block carries the column. */
   readonly type: string;

@@ -19,7 +19,7 @@ const landedIn = (services: Map<string, Landed>, service: string): Landed => {
   return landed;
 };
 
-/** What of a message was received in one hour. */
+/** The part of a message that was received in one hour. */
 interface Received {
   readonly hour: number;
   requests: number;
@@ -28,7 +28,7 @@ interface Received {
   readonly landed: Map<string, Landed>;
 }
 
-/** What the headers of a telemetry message say was accepted, hour by hour. */
+/** The accepted volume of a telemetry message by its headers, hour by hour. */
 const receivedOf = ({ members }: Pick<TelemetryHeaders, 'members'>): Map<number, Received> => {
   const hours = new Map<number, Received>();
   for (const { receivedAtMs, records, size, sentBytes = size } of members) {

@@ -10,7 +10,7 @@ import { numberOf } from './wire.ts';
 
 const nanoseconds = "DateTime64(9, 'UTC')";
 
-/** What all point tables begin with. Points of one metric arrive together, so that the metric is looked up once. */
+/** The first columns of all point tables. Points of one metric arrive together, so that the metric is looked up once. */
 class PointColumns {
   readonly origin = new OriginColumns();
   readonly columns = {

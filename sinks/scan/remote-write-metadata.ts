@@ -1,4 +1,4 @@
-/** What Prometheus says about a metric family. */
+/** Prometheus' metadata of a metric family. */
 export interface Metadata {
   readonly kind: string;
   readonly unit: string;

@@ -27,7 +27,7 @@ export const findScope = (reader: WireReader, end: number): { readonly scope: Ru
   return { scope, schemaUrl };
 };
 
-/** What a table keeps of the scope of its rows. Texts are in dictionaries, so that a scope is looked up once and filled in. */
+/** The columns of the scope of a table's rows. Texts are in dictionaries, so that a scope is looked up once and filled in. */
 export class ScopeColumns {
   readonly columns = {
     scope_name: new DictionaryColumn(),
