@@ -52,7 +52,7 @@ const continues = (tenantId: string, { tree, lastHash }: Signed, record: StoredR
   record.previousHash === lastHash &&
   hashOf(tenantId, record, canonicalJsonOfEarlier) === record.hash;
 
-/** Where to go on after a head; `undefined` where it is not ours. The subtrees are as good as the signature: the root follows from them. */
+/** The state to continue from after a head; `undefined` when this key did not sign it. The signature covers the subtrees, since the root is computed from them. */
 const signedBy = (key: EvidenceKey, head: GrowingHead): Signed | undefined => {
   const subtrees = head.subtrees.map((root) => Buffer.from(root, 'hex'));
   const tree = new GrowingTree(head.size, subtrees);

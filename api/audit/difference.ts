@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Difference } from '../../schemas/resources/audit-record.ts';
 
-/** What stands in a difference instead of a secret. */
+/** Replaces a secret in a difference. */
 export const masked = '(secret)';
 
 /** Members that never appear in a difference, whatever holds them. */
@@ -29,7 +29,7 @@ const cleaned = (value: unknown): unknown => {
 const bookkeeping = new Set(['id', 'version', 'createdAt', 'updatedAt']);
 
 /**
- * Where two states of a thing differ, object by object; arrays and scalars as a whole. Secrets are masked: that one
+ * The differences between two states of a thing, object by object; arrays and scalars as a whole. Secrets are masked: that one
  * changed is told, what it was is not. A missing state is one without members.
  */
 export const differencesOf = (before: unknown, after: unknown, path: readonly string[] = []): Difference[] => {

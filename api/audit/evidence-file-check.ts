@@ -4,7 +4,7 @@ import { EvidenceHeader, EvidenceLine } from './evidence-file.ts';
 import { type PublicEvidenceKey, publicEvidenceKey } from './evidence-key.ts';
 import { type Findings, Verification } from './verification.ts';
 
-/** What was found in a file, and what it says of itself. */
+/** The findings in a file, and its header. */
 export interface FileFindings extends Findings {
   readonly header: EvidenceHeader;
 }
@@ -12,7 +12,7 @@ export interface FileFindings extends Findings {
 /** Not an evidence file, or not a whole one. */
 export class EvidenceFileError extends Error {}
 
-/** Reads a file line by line and checks it. Throws `EvidenceFileError` for what is no such file. */
+/** Reads a file line by line and checks it. Throws `EvidenceFileError` for any other file. */
 export const verifyEvidenceFile = async (path: string): Promise<FileFindings> => {
   const header = await headerOf(path);
   const verification = new Verification({
@@ -50,7 +50,7 @@ const headerOf = async (path: string): Promise<EvidenceHeader> => {
   throw new EvidenceFileError('this is no evidence file: make one with GET /api/audit/export?format=evidence');
 };
 
-/** What follows the header, up to the end. */
+/** The lines after the header, up to the end. */
 async function* linesOf(path: string): AsyncGenerator<EvidenceLine> {
   let ended = false;
   for await (const { number, value } of jsonLines(path)) {

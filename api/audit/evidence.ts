@@ -10,7 +10,7 @@ import { type HeadSigner, openHeadSigner } from './tree-head-signer.ts';
 import { type HeadStore, openHeadStore } from './tree-head-store.ts';
 import { type Verified, verifyChain } from './verify-chain.ts';
 
-/** What shows that the audit chains are what was recorded. */
+/** The parts that prove the audit chains: signed heads, their key, verification. */
 export interface Evidence {
   readonly heads: HeadStore;
   readonly key: EvidenceKey;

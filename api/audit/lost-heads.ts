@@ -6,8 +6,8 @@ import { recordsInOrder } from './record-pages.ts';
 const graceMs = 3_600_000;
 
 /**
- * Whether a chain must have had signed tree heads by now: it went on for an hour after its first record, and that is an hour ago.
- * Where none is left, they were removed or lost. What was recorded shortly before a crash has none either, but is short.
+ * Whether a chain must have had signed tree heads by now: its records span more than an hour, and the newest is more than
+ * an hour old. If it has none, they were removed or lost. Records from shortly before a crash have none either, but span less.
  */
 export const mustHaveHeads = (firstAt: string, at: string, now: number): boolean =>
   Date.parse(at) - Date.parse(firstAt) > graceMs && now - Date.parse(at) > graceMs;

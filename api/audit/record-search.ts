@@ -3,7 +3,7 @@ import type { Documents, Filter } from '../../schemas/ports/documents.ts';
 import { afterAuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { newestSequence, type Span, type StoredRecord } from './record-pages.ts';
 
-/** Which records. What is left out does not restrict. */
+/** The records to find. Absent fields do not restrict. */
 export interface RecordFilter {
   /** Id, or the address by which a person signs in. */
   readonly actor?: string | undefined;

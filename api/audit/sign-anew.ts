@@ -21,8 +21,8 @@ export interface SignAnewPorts {
 }
 
 /**
- * Signs a chain that lost all its signed tree heads as it is now, and gives the number of records. That is recorded first, so that
- * who verifies it later can tell.
+ * Signs a chain that lost all its signed tree heads as it is now, and returns the number of records. Records this first,
+ * so that later verifications show it.
  */
 export const signChainAnew = async (
   { documents, bus, columns, clock, log, settings }: SignAnewPorts,

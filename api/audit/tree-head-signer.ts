@@ -84,7 +84,7 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
       name: 'audit-signing',
       summary: 'Signs tree heads of the audit chains',
       everyMs,
-      // What a crash left unsigned does not wait for a whole turn.
+      // Records that a crash left unsigned do not wait for a whole interval.
       firstMs: everyMs / 12,
       scope: 'process',
       run: signAll,

@@ -46,7 +46,7 @@ const headOf = (tenantId: string, row: Row): GrowingHead => ({
   subtrees: row.subtrees.match(/.{64}/g) ?? [],
 });
 
-/** Heads on the bus that have not landed. Where landing stands is asked first, so that one landing meanwhile is seen at least once. */
+/** Heads on the bus that have not landed. The landed offsets are read first, so that a head that lands meanwhile is seen at least once. */
 async function* notLanded(bus: Bus, columns: Columns): AsyncGenerator<BusRecord> {
   const rows = await columns.query<{ partition: number; last: string }>(
     'SELECT partition, toString(max(evidence_heads.offset)) AS last FROM evidence_heads GROUP BY partition',

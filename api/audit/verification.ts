@@ -25,7 +25,7 @@ export const breakKinds = [
 ] as const;
 type BreakKind = (typeof breakKinds)[number];
 
-/** Where a chain stops being what was recorded, and how that shows. */
+/** The first fault of a chain. */
 export interface ChainBreak {
   readonly kind: BreakKind;
   /** The first record concerned. */
@@ -33,7 +33,7 @@ export interface ChainBreak {
   readonly message: string;
 }
 
-/** What a verification found. */
+/** The result of a verification. */
 export interface Findings {
   readonly firstBreak: ChainBreak | undefined;
   /** Records found good, up to the first break. */

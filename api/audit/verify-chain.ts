@@ -28,8 +28,8 @@ export interface ChainExtent {
 }
 
 /**
- * What was there first is asked last: a head is signed after its records, and the end is noted with its record. So
- * whatever happens meanwhile, a sound chain has at least the records of its newest head, and its end noted.
+ * Reads heads, then records, then the end: a head is signed after its records, and the end is stored with its record. So
+ * also during writes a sound chain has at least the records of its newest head, and its end.
  */
 export const extentOf = async (
   { documents, heads, key }: Omit<EvidenceStores, 'clock'>,
@@ -46,7 +46,7 @@ export const extentOf = async (
   };
 };
 
-/** What was found, and how far the chain reached then. */
+/** The findings, and the extent of the chain at that time. */
 export type Verified = Findings & { readonly extent: ChainExtent };
 
 /** Each head after the last record that it covers; those over more records than there are at the end. */

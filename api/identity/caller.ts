@@ -5,14 +5,14 @@ import type { Plan } from '../../schemas/resources/plan.ts';
 import type { Role, User } from '../../schemas/resources/user.ts';
 import { ApiError } from '../kernel/errors.ts';
 
-/** Who did something, as the audit log names them. */
+/** The actor of a change, as the audit log names it. */
 export interface Who {
   readonly type: AuditRecord['actor']['type'];
   readonly id: string;
   readonly name: string;
 }
 
-/** What every caller has. Made anew for each request from memory, so that a changed right counts at once. */
+/** Fields of every caller. Built from memory for each request, so that a changed right counts at once. */
 interface AnyCaller {
   readonly tenantId: string;
   /** As the audit log names them. */
@@ -45,7 +45,7 @@ export interface ServiceAccountCaller extends AnyCaller {
   readonly scopes: readonly string[];
 }
 
-/** Who asks, and what they may. */
+/** The caller of a request, with its rights. */
 export type Caller = PersonCaller | ServiceAccountCaller;
 
 /** The person who asks; 403 for an API token. Operations with access `session` have persons only, so there it never throws. */

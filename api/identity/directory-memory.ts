@@ -1,4 +1,4 @@
-/** What the directory holds in memory, with the indexes over it. */
+/** The directory's collections in memory, with their indexes. */
 
 import { type Followed, followed } from '../../runtime/followed.ts';
 import type { CollectionDefinition, Documents } from '../../schemas/ports/documents.ts';

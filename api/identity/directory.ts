@@ -39,7 +39,7 @@ export interface Directory {
     tenantId: string,
     document: Fields & Stored,
   ): void;
-  /** What was just removed here, for good, is gone here at once. */
+  /** Applies a removal by this instance here at once. */
   forget(collection: CollectionDefinition<object>, tenantId: string, ...ids: readonly string[]): void;
   staleMs(): number;
   close(): Promise<void>;

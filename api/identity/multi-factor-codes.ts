@@ -1,4 +1,4 @@
-/** Codes of authenticators (RFC 6238) and recovery codes. What is kept of either is worth nothing without the secret key. */
+/** Codes of authenticators (RFC 6238) and recovery codes. Their stored forms are worthless without the secret key. */
 import { randomBytes } from 'node:crypto';
 import { verifySync } from 'otplib';
 import type { MultiFactor } from '../../schemas/resources/multi-factor.ts';
@@ -34,7 +34,7 @@ export const makeRecoveryCodes = (
   };
 };
 
-/** What a code was, with the state of the enrolment after it. */
+/** The kind of an accepted code, with the state of the enrolment after it. */
 export interface Accepted {
   readonly by: 'authenticator' | 'recovery-code';
   readonly changes: Partial<MultiFactor>;

@@ -23,7 +23,7 @@ export interface Passwords {
 const atOnce = 2;
 const maxWaiting = 64;
 
-/** What hashes. */
+/** A password hash function. */
 export interface PasswordAlgorithm {
   hash(password: string): Promise<string>;
   verify(passwordHash: string, password: string): Promise<boolean>;

@@ -1,7 +1,7 @@
 import type { Role } from '../../schemas/resources/user.ts';
 import { ApiError } from '../kernel/errors.ts';
 
-/** What an operation asks of its caller: nothing, any session, or at least a role. */
+/** What an operation requires of its caller: nothing, any session, or at least a role. */
 export type Access = Role | 'none' | 'session';
 
 /** Viewer < Editor < Admin < Owner. Auditor is no rung: it reads what a Viewer reads, and the audit log. */
@@ -15,10 +15,10 @@ export const mayCall = (role: Role, access: Access): boolean => {
   return rungs[role] >= rungs[access];
 };
 
-/** What granting asks of the granter: Auditor, which is no rung, is an Admin's to give. */
+/** The rung that a granter needs: Auditor, which is no rung, needs an Admin. */
 const rungToGrant = { ...rungs, auditor: rungs.admin } as const;
 
-/** Who grants: a caller, or what is needed of one. */
+/** The facts of a caller that grants a role. */
 export interface Granter {
   readonly role: Role;
   readonly kind: 'person' | 'service-account';
@@ -34,7 +34,7 @@ export const mayGrant = (granter: Granter, role: Role): boolean => {
   return rungToGrant[role] <= rungs[granter.role];
 };
 
-/** Throws 403 when a service account's role is above the caller's. What its tokens may do is a matter of their scopes. */
+/** Throws 403 when a service account's role is above the caller's. Scopes limit its tokens further. */
 export const refuseRoleAbove = ({ role: own }: Granter, ...dealtWith: readonly (Role | undefined)[]): void => {
   for (const role of dealtWith)
     if (role !== undefined && !mayGrant({ role: own, kind: 'person' }, role))

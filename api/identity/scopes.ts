@@ -8,7 +8,7 @@ export type ScopeName = string;
 
 /**
  * The scope that an API token needs for an operation: reading for GET and for queries that are posted, writing for all
- * else. What only people do has none.
+ * else. Operations for people only have none.
  */
 export const scopeOf = (operation: {
   readonly group: string;
@@ -70,7 +70,7 @@ export const scopesOf = (operations: readonly Scoped[]): readonly ScopeEntry[] =
     .sort((l, r) => (l.scope < r.scope ? -1 : 1));
 };
 
-/** What a role may do and a caller may not: the scopes that an API token lacks for it. Nothing for a person. */
+/** The scopes of a role that an API token lacks. None for a person. */
 export const lackingFor = (role: Role, { scopes }: Pick<Caller, 'scopes'>, known: readonly ScopeEntry[]): ScopeName[] =>
   known.flatMap(({ scope, roles: may }) => (may.includes(role) && !coversScope(scopes, scope) ? [scope] : []));
 

@@ -10,7 +10,7 @@ import { unauthenticated } from './session.ts';
 /** A sign-in whose password was right. */
 export interface FirstFactorPassed {
   readonly user: User & Stored;
-  /** What was given as `code`: of an authenticator, or a recovery code. */
+  /** The given `code`: of an authenticator, or a recovery code. */
   readonly code: string | undefined;
   readonly request: RequestFacts;
 }

@@ -35,7 +35,7 @@ export interface SigningIn {
   readonly provedBy?: string;
 }
 
-/** What a sign-in answers; `SignedIn` of the authentication group is its schema. */
+/** The answer to a sign-in; `SignedIn` of the authentication group is its schema. */
 export interface SignInAnswer {
   readonly token: string;
   readonly expiresAt: string;

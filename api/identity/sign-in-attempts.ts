@@ -62,7 +62,7 @@ export const countAttempt = async (
     if (granted < 1) waits.push(retryAfterMs);
   }
   if (waits.length > 0) {
-    // What was not tried does not count; else waiting would never end.
+    // Attempts that were not tried do not count; otherwise the wait would never end.
     await giveBack();
     throw tooMany(Math.max(...waits));
   }

@@ -5,7 +5,7 @@ import type { Documents, Feed, Stored } from '../../schemas/ports/documents.ts';
 import { type SigningKey, signingKeys, signingKeysTenant } from '../../schemas/resources/signing-key.ts';
 import type { SecretBox } from './secret-box.ts';
 
-/** What a session token holds: ids only. Rights are looked up when it is used. */
+/** The content of a session token: ids only. Rights are looked up when it is used. */
 export interface Claims {
   readonly userId: string;
   readonly tenantId: string;

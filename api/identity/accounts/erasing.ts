@@ -1,4 +1,4 @@
-/** What was closed for long enough is erased; its audit records stay, without what names people. */
+/** Erases organizations that were closed long enough ago; their audit records stay, without personal data. */
 import { randomUUID } from 'node:crypto';
 import { defineJob } from '../../../runtime/jobs.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';

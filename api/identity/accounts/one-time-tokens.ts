@@ -24,7 +24,7 @@ export const putToken = async (
   return { token, tokenHash };
 };
 
-/** What a token is for; `TOKEN_INVALID` when it is wrong, used, too old, or for something else. */
+/** Finds a token; throws `TOKEN_INVALID` when it is wrong, used, too old, or for another purpose. */
 export const findToken = async <Name extends Purpose>(
   scope: Pick<Documents, 'of'>,
   token: string,

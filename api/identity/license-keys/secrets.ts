@@ -17,7 +17,7 @@ export const minted = (
   return { key, document: { ...fields, ...secretFields(key), revokedAt: null } };
 };
 
-/** The key under a new secret. What worked until now works until the grace is over at the latest. */
+/** The key with a new secret. Earlier secrets are valid until the grace period is over at the latest. */
 export const rotated = (
   before: LicenseKey & Stored,
   { graceSeconds, now }: { readonly graceSeconds: number; readonly now: number },

@@ -28,12 +28,12 @@ interface Found {
   readonly membership: (Membership & Stored) | undefined;
 }
 
-/** What the mapping says: a role, none (`null`), or nothing. */
+/** The result of the mapping: a role, none (`null`), or `undefined` without a mapping. */
 type Mapped = MappedRole | null | undefined;
 
 const forbidden = (message: string): ApiError => new ApiError('FORBIDDEN', message);
 
-/** The role that the provider's claims make, `null` for none. Without a mapping it does not say: `undefined`. */
+/** The role for the provider's claims, `null` for none; `undefined` without a mapping. */
 export const mappedRole = (
   { roleMapping, defaultRole }: Pick<IdentityProvider, 'roleMapping' | 'defaultRole'>,
   claims: Readonly<Record<string, unknown>>,
@@ -44,8 +44,8 @@ export const mappedRole = (
 };
 
 /**
- * Who the claims are about, as a member of the provider's organization: found by issuer and subject, or taken in where
- * their address lies in a proved domain. Applies the mapping of roles; an Owner stays Owner.
+ * Returns the user of the claims as a member of the provider's organization: found by issuer and subject, or admitted if
+ * the address is in a proved domain. Applies the mapping of roles; an Owner stays Owner.
  */
 export const admit = async (admitting: Admitting, ports: Ports): Promise<User & Stored> => {
   const { tenantId, provider, claims, change } = admitting;
@@ -70,7 +70,7 @@ export const admit = async (admitting: Admitting, ports: Ports): Promise<User & 
   return joined.user;
 };
 
-/** Whether the mapping says otherwise. What Owners are, other Owners decided. */
+/** Whether the mapping gives another role. Only Owners decide who is Owner. */
 const differs = ({ role }: Membership, mapped: Mapped): mapped is MappedRole =>
   mapped !== undefined && mapped !== null && role !== 'owner' && role !== mapped;
 

@@ -5,10 +5,10 @@ import { cookieIn } from '../cookies.ts';
 import type { SecretBox } from '../secret-box.ts';
 import { unauthenticated } from '../session.ts';
 
-/** What must be known at the callback, and only in the browser that was sent away. */
+/** State for the callback, kept only in the browser that was redirected. */
 const Flow = z.strictObject({
   tenantId: z.string(),
-  /** To whom the browser was sent: a provider that was replaced meanwhile is not asked about the old one's answer. */
+  /** The provider to which the browser was redirected: if it was replaced meanwhile, the answer is refused. */
   issuer: z.string(),
   clientId: z.string(),
   state: z.string(),

@@ -102,14 +102,14 @@ export const discoverNow = async (client: Client, outbound: Outbound): Promise<C
   }
 };
 
-/** What went wrong at the provider, for people. Never what it sent: that may hold tokens. */
+/** The reason of a provider's failure, for people. Without the provider's data, which may hold tokens. */
 export const reasonOf = (error: unknown): string => {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof OutboundError) return cause.message;
   return error instanceof Error ? error.message : 'it does not answer as OpenID Connect says';
 };
 
-/** Where the browser is sent. */
+/** The address to which the browser is redirected. */
 export const authorizationUrl = async (
   configuration: Configuration,
   { state, nonce, verifier }: Pick<Flow, 'state' | 'nonce' | 'verifier'>,

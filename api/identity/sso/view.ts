@@ -22,7 +22,7 @@ const fields = {
   defaultRole: MappedRole.nullable().describe('Of new people for whom no mapping holds; null keeps them out'),
 };
 
-/** What callers send. Fields that the server owns may be sent back, and are ignored. */
+/** The body that callers send. Fields that the server owns may be sent back, and are ignored. */
 export const ProviderBody = z.strictObject({
   ...fields,
   clientSecret: fields.clientSecret.default(null),
@@ -36,7 +36,7 @@ export const ProviderBody = z.strictObject({
   redirectUri: Ignored,
 });
 
-/** What callers see. */
+/** The resource as callers see it. */
 export const ProviderView = z.strictObject({
   ...fields,
   domains: z.array(
