@@ -15,7 +15,7 @@ import { insertError, queryError } from './columns-sql/engine-errors.ts';
 import { filterSettings, insertSettings, limitSettings } from './columns-sql/query-settings.ts';
 import { rowsOf } from './columns-sql/rows.ts';
 import { bindLiterals, quoteName } from './columns-sql/sql-literals.ts';
-import { checkTenantSql, tenantParameters } from './columns-sql/tenant-fence.ts';
+import { fencedColumns } from './columns-sql/tenant-fence.ts';
 
 export interface ClickhouseColumnsOptions {
   /** `http(s)://user:password@host:port/database`. The database is created when it is missing. */
@@ -109,13 +109,7 @@ class ClickhouseColumns implements Columns {
   }
 
   of(tenantId: string): TenantColumns {
-    return {
-      tenantId,
-      query: async <Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> => {
-        checkTenantSql(sql);
-        return this.#read<Row>(sql, tenantParameters(tenantId, parameters), limits, tenantId);
-      },
-    };
+    return fencedColumns(tenantId, (...question) => this.#read(...question));
   }
 
   async query<Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {

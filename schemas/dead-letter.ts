@@ -60,7 +60,7 @@ export const decodeDeadLetter = (headers: Readonly<Record<string, string>>): Dea
   JSON.parse(headers['dead-letter'] ?? '{}') as DeadLetterHeaders;
 
 /** Largest chunk of a payload, so that it stays below the dead-letter topic's message size with its headers. */
-export const deadLetterChunkBytes = 900 * 1024;
+const deadLetterChunkBytes = 900 * 1024;
 
 const chunksOf = (part: Uint8Array): Uint8Array[] =>
   Array.from({ length: Math.max(1, Math.ceil(part.length / deadLetterChunkBytes)) }, (_, chunk) =>

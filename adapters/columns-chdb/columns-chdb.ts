@@ -13,7 +13,7 @@ import { insertError, queryError } from '../columns-sql/engine-errors.ts';
 import { filterSettings, insertSettings, limitSettings } from '../columns-sql/query-settings.ts';
 import { rowsOf } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
-import { checkTenantSql, tenantParameters } from '../columns-sql/tenant-fence.ts';
+import { fencedColumns } from '../columns-sql/tenant-fence.ts';
 import { type Abort, ChdbConnections } from './connections.ts';
 import { NativeFiles } from './native-files.ts';
 
@@ -132,13 +132,7 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
   }
 
   of(tenantId: string): TenantColumns {
-    return {
-      tenantId,
-      query: async <Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> => {
-        checkTenantSql(sql);
-        return this.#read<Row>(sql, tenantParameters(tenantId, parameters), limits, tenantId);
-      },
-    };
+    return fencedColumns(tenantId, (...question) => this.#read(...question));
   }
 
   async query<Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {

@@ -1,7 +1,7 @@
 /** The rules for a tenant's query, and the filters by which the engine restricts it to its tenant. */
 
 import { PermanentError } from '../../schemas/errors.ts';
-import type { QueryParameters } from '../../schemas/ports/columns.ts';
+import type { QueryLimits, QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { type Token, tokensOf } from './sql-text.ts';
@@ -31,7 +31,7 @@ const checkToken = (token: Token, before: string, after: string): void => {
 };
 
 /** The first fence: one SELECT that names `{tenant:String}`, with no way around the second one. */
-export const checkTenantSql = (sql: string): void => {
+const checkTenantSql = (sql: string): void => {
   const tokens = tokensOf(sql).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
   if (!/^(?:select|with)$/i.test(tokens[0]?.text ?? '')) refuse('be anything but a SELECT');
   for (const [index, token] of tokens.entries())
@@ -41,7 +41,7 @@ export const checkTenantSql = (sql: string): void => {
 };
 
 /** The caller's parameters with the tenant bound last, so that none of them can stand in for it. */
-export const tenantParameters = (tenantId: string, parameters: QueryParameters): QueryParameters => ({
+const tenantParameters = (tenantId: string, parameters: QueryParameters): QueryParameters => ({
   ...parameters,
   tenant: tenantId,
 });
@@ -49,3 +49,15 @@ export const tenantParameters = (tenantId: string, parameters: QueryParameters):
 /** The second fence: a filter for every table with a tenant, applied by the engine wherever the table is read. */
 export const tenantFilters = (tenantId: string): Readonly<Record<string, string>> =>
   Object.fromEntries(tenantTables.map(({ name }) => [name, `tenant_id = ${quote(tenantId)}`]));
+
+/** Answers a question that passed the first fence; the engine applies the second. */
+type Read = <Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string) => Promise<Row[]>;
+
+/** Reads of one tenant, behind both fences. */
+export const fencedColumns = (tenantId: string, read: Read): TenantColumns => ({
+  tenantId,
+  query: async <Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> => {
+    checkTenantSql(sql);
+    return read<Row>(sql, tenantParameters(tenantId, parameters), limits, tenantId);
+  },
+});

@@ -200,7 +200,7 @@ const appendString = (into: number[], text: string): void => {
  * A header block that changes no table, so that it may be sent on any connection at any time. Names must be lower-case;
  * values are bytes as Latin-1.
  */
-export const headerBlock = (headers: Headers): Buffer => {
+const headerBlock = (headers: Headers): Buffer => {
   const bytes: number[] = [];
   for (const [name, value] of Object.entries(headers)) {
     const whole = indexOf.get(`${name} ${value}`);
