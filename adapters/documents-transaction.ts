@@ -5,7 +5,7 @@ import { UnavailableError } from '../schemas/errors.ts';
 
 export const transactionLimitMs = 10_000;
 
-/** Rejects with `UnavailableError` when `work` has not settled in time; what `work` does then is no longer heard. */
+/** Rejects with `UnavailableError` when `work` has not settled in time; later results of `work` are ignored. */
 export const limited = async <Result>(limitMs: number, what: string, work: Promise<Result>): Promise<Result> => {
   try {
     return await within(limitMs, work);
@@ -55,7 +55,7 @@ export class TransactionRun {
   }
 }
 
-/** Knows, along asynchronous calls, whether the caller is inside a transaction's work. */
+/** Tracks through asynchronous calls whether the caller is inside a transaction's work. */
 export class TransactionScope {
   readonly #runs = new AsyncLocalStorage<TransactionRun>();
 

@@ -19,7 +19,7 @@ export const jsonSchemaOf = (topic: string, value: z.ZodType): string =>
  * subject. Rejects when the registry cannot be reached, or finds a schema incompatible with the last one.
  */
 export const registerSchemas = async (url: string, topics: readonly Topic[]): Promise<ReadonlyMap<string, number>> => {
-  // The client compiles schemas too, and knows no formats; values are validated by zod.
+  // The client compiles schemas too, and does not support formats; zod validates the values.
   const json = { [SchemaType.JSON]: { strict: false, validateFormats: false } };
   const registry = new SchemaRegistry({ host: url, retry: { retries: 2, maxRetryTimeInSecs: 2 } }, json);
   const ids = new Map<string, number>();

@@ -9,7 +9,7 @@ const keyIn = (tenantId: string, id: string): string => `${id}\u0000${tenantId}`
 /** A whole collection in memory, kept current by the change feed, and by this instance's own writes ahead of it. */
 export interface Followed<Fields extends object> {
   get(tenantId: string, id: string): (Fields & Stored) | undefined;
-  /** Asks the store for one that the feed has not told of yet. */
+  /** Reads from the store a document that the feed has not reported yet. */
   find(tenantId: string, id: string): Promise<(Fields & Stored) | undefined>;
   /** Takes in what was read or written here; an older state, and one of what is gone, is passed over. */
   learn(tenantId: string, document: Fields & Stored): void;
@@ -38,7 +38,7 @@ export const followed = async <Fields extends object>(
 ): Promise<Followed<Fields>> => {
   const known = new Map<string, Fields & Stored>();
   const gone = new Set<string>();
-  /** Removed here, and the feed has not told of it yet. */
+  /** Removed here, and not reported by the feed yet. */
   const forgotten = new Set<string>();
 
   const put = (tenantId: string, key: string, document: Fields & Stored): void => {

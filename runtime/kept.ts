@@ -20,8 +20,8 @@ export interface KeptResources<Fields extends object> {
 }
 
 /**
- * Keeps a collection. Everything there is has been loaded, and told to `onChange`, when this resolves; every change is
- * there, and told, within a second of its commit, in order, whichever instance made it.
+ * Keeps a collection. When this resolves, all documents are loaded and were passed to `onChange`. Each later change is
+ * applied and passed to it within a second of its commit, in order, whichever instance made it.
  */
 export const keepResources = async <Fields extends object>(
   documents: Pick<Documents, 'follow'>,

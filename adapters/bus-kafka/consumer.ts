@@ -1,4 +1,4 @@
-/** A consumer: one membership after another, each with a loop for every partition it was given. */
+/** A consumer: one membership after another, each with a loop for every assigned partition. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseOptions } from '@platformatic/kafka';

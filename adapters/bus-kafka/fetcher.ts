@@ -88,7 +88,7 @@ export class Fetcher {
     this.#parked = [];
   }
 
-  /** Starts a loop for every broker that has something to do. */
+  /** Starts a loop for every broker whose partitions are waited for. */
   async #route(forceUpdate = false): Promise<void> {
     this.#routeAgain = true;
     if (this.#routing) return;

@@ -17,7 +17,7 @@ export interface PartitionStart {
   readonly partition: number;
   /** Next offset to consume. */
   readonly offset: number;
-  /** Last offset of a range that was handed over and not acknowledged, by whatever member. */
+  /** Last offset of a range that was delivered to any member and not acknowledged. */
   readonly claimed: number | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface PartitionPorts {
 const firstBackOffMs = 300;
 const longestBackOffMs = 30_000;
 
-/** Metadata of a commit: the end of the range that begins at the committed offset and was handed over. */
+/** Metadata of a commit: the end of the delivered range that begins at the committed offset. */
 const claimOf = (last: number): string => JSON.stringify({ last });
 
 /** Reads it back. Metadata of other tools means no claim. */
@@ -87,7 +87,7 @@ export class PartitionLoop {
     }
   }
 
-  /** Claims, hands over until it is acknowledged, commits. `false` when the signal came first. */
+  /** Claims the range, delivers it until it is acknowledged, commits. `false` when the signal aborted first. */
   async #handOver(records: readonly BusRecord[], signal: AbortSignal): Promise<boolean> {
     const { topic, partition } = this.#start;
     const first = records[0]?.offset ?? 0;
@@ -152,7 +152,7 @@ export class PartitionLoop {
     return batch;
   }
 
-  /** Whether the batch is to be handed over, or the position to be moved, without waiting for more. */
+  /** Whether to deliver the batch, or to move the position, without waiting for more. */
   #complete(batch: BusRecord[], size: { records: number; bytes: number }): boolean {
     if (this.#fill(batch, size)) return true;
     if (this.#damage !== undefined) {

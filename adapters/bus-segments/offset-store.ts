@@ -19,7 +19,7 @@ export interface Position {
   readonly partition: number;
   /** Next offset to be consumed. */
   readonly committed: number;
-  /** Last offset of the range that was handed over and is not acknowledged; `undefined` when there is none. */
+  /** Last offset of the range that was delivered and is not acknowledged; `undefined` when there is none. */
   readonly claimed: number | undefined;
 }
 

@@ -32,7 +32,7 @@ const tokenAt = (sql: string, position: number): Token | undefined => {
 };
 
 /**
- * Splits SQL into tokens that, joined, are the SQL again. Text that cannot be told apart with certainty is refused:
+ * Splits SQL into tokens that, joined, are the SQL again. Text that cannot be split with certainty is refused:
  * unfinished literals and comments, and anything but ASCII outside them (the engine takes typographic quotes for quotes).
  */
 export const tokensOf = (sql: string): Token[] => {

@@ -49,7 +49,7 @@ interface Access {
   write<Result>(operation: () => Promise<Result>): Promise<Result>;
 }
 
-/** The driver's filter type knows only the record's declared paths. */
+/** The driver's filter type has only the record's declared paths. */
 const asFilter = (filter: Filter): MongoFilter<MongoRecord> => filter as MongoFilter<MongoRecord>;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -2,7 +2,7 @@
  * The change feed over one collection: everything as of one cluster time T, then the change stream from just after T. Every
  * write of the store is an insert, a replacement or a deletion, so that an event carries the document as that write left
  * it; a document looked up later would skip states. A lost connection resumes behind the last event; where the server no
- * longer has that place, a new snapshot is compared with what was told.
+ * longer has that place, a new snapshot is compared with the reported versions.
  */
 import type { ChangeStream, ChangeStreamDocument, Collection, MongoClient, ResumeToken } from 'mongodb';
 import { Timestamp } from 'mongodb';
@@ -27,7 +27,7 @@ export class MongoFeed implements Feed {
   readonly #collection: Collection<MongoRecord>;
   readonly #onChange: (change: Change<object>) => void;
   /** Version of every document that was reported, so that a second snapshot reports differences only. */
-  readonly #told = new Map<string, { readonly key: DocumentKey; readonly version: number }>();
+  readonly #reported = new Map<string, { readonly key: DocumentKey; readonly version: number }>();
   #position: Position | undefined;
   #completeAt = 0;
   #closed = false;
@@ -84,7 +84,7 @@ export class MongoFeed implements Feed {
   /** False when there was no collection to take the time from; there is one now. */
   async #snapshotOnce(): Promise<boolean> {
     const session = this.#client.startSession({ snapshot: true });
-    const missing = new Map(this.#told);
+    const missing = new Map(this.#reported);
     const askedAt = performance.now();
     try {
       for await (const record of this.#collection.find({}, { session, batchSize })) {
@@ -171,16 +171,16 @@ export class MongoFeed implements Feed {
   #tellStored(record: MongoRecord): void {
     const entry = entryOf(record);
     const key = keyOf(record._id);
-    if (this.#told.get(key)?.version === entry.version) return;
-    this.#told.set(key, { key: record._id, version: entry.version });
-    this.#tell({ tenantId: record._id.tenant, id: entry.id, document: documentOf(entry) });
+    if (this.#reported.get(key)?.version === entry.version) return;
+    this.#reported.set(key, { key: record._id, version: entry.version });
+    this.#report({ tenantId: record._id.tenant, id: entry.id, document: documentOf(entry) });
   }
 
   #tellDeleted(key: DocumentKey): void {
-    if (this.#told.delete(keyOf(key))) this.#tell({ tenantId: key.tenant, id: key.id, document: undefined });
+    if (this.#reported.delete(keyOf(key))) this.#report({ tenantId: key.tenant, id: key.id, document: undefined });
   }
 
-  #tell(change: Change<object>): void {
+  #report(change: Change<object>): void {
     try {
       this.#onChange(change);
     } catch (error) {

@@ -37,12 +37,12 @@ type Sign = (recordHash: string) => string;
 const linkedTo = (
   end: AuditHead,
   tenantId: string,
-  { details: told, ...entry }: NewAuditRecord,
+  { details: given, ...entry }: NewAuditRecord,
   sign: Sign | undefined,
 ): AuditRecord => {
   // In the form in which it will be read again: dates are text by then, and what is undefined is gone. Names of earlier versions
   // may hold half a surrogate pair.
-  const stored = toWellFormed(JSON.parse(JSON.stringify(told))) as typeof told;
+  const stored = toWellFormed(JSON.parse(JSON.stringify(given))) as typeof given;
   const details: AuditDetails = { salt: randomBytes(16).toString('base64url'), ...stored };
   const said = { ...entry, sequence: end.sequence + 1, detailsHash: detailsHashOf(details), previousHash: end.hash };
   const recordHash = hashOf(tenantId, said);

@@ -30,7 +30,7 @@ const bookkeeping = new Set(['id', 'version', 'createdAt', 'updatedAt']);
 
 /**
  * The differences between two states of a thing, object by object; arrays and scalars as a whole. Secrets are masked: that one
- * changed is told, what it was is not. A missing state is one without members.
+ * changed is recorded, its values are not. A missing state is one without members.
  */
 export const differencesOf = (before: unknown, after: unknown, path: readonly string[] = []): Difference[] => {
   if (isDeepStrictEqual(before, after)) return [];

@@ -22,11 +22,11 @@ export interface Member {
 export interface Directory {
   /** The caller of a session, or `undefined` when it (or what it stands on) is gone. */
   caller(sessionId: string, userId: string, tenantId: string): PersonCaller | undefined;
-  /** As `caller`, but asks the store for what this instance has not heard of yet. */
+  /** As `caller`, but reads from the store what this instance does not have in memory yet. */
   freshCaller(sessionId: string, userId: string, tenantId: string): Promise<PersonCaller | undefined>;
   /** The caller of an API token, by the hex SHA-256 of it. */
   serviceAccountCaller(tokenHash: string): ServiceAccountCaller | undefined;
-  /** As `serviceAccountCaller`, but asks the store for what this instance has not heard of yet. */
+  /** As `serviceAccountCaller`, but reads from the store what this instance does not have in memory yet. */
   freshServiceAccountCaller(tokenHash: string): Promise<ServiceAccountCaller | undefined>;
   userByEmail(email: string): (User & Stored) | undefined;
   /** Organizations to which a user belongs, where neither they nor the membership is disabled, oldest first. */

@@ -33,7 +33,7 @@ export interface PasswordAlgorithm {
 export const openPasswords = async (
   algorithm: PasswordAlgorithm = { hash: hashPassword, verify: (known, password) => verify(known, password) },
 ): Promise<Passwords> => {
-  const nobodys = await algorithm.hash(crypto.randomUUID());
+  const dummyHash = await algorithm.hash(crypto.randomUUID());
   const waiting: (() => void)[] = [];
   let running = 0;
   const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -52,7 +52,7 @@ export const openPasswords = async (
   };
   return {
     async verify(passwordHash, password) {
-      const matches = await inTurn(() => algorithm.verify(passwordHash ?? nobodys, password));
+      const matches = await inTurn(() => algorithm.verify(passwordHash ?? dummyHash, password));
       return matches && typeof passwordHash === 'string';
     },
     hash: (password) => inTurn(() => algorithm.hash(password)),

@@ -27,7 +27,7 @@ export interface Tokens {
 
 export const tokenLifetimeMs = 15 * 60_000;
 const rotateAfterMs = 30 * 86_400_000;
-/** A new key signs only once every instance has surely heard of it. */
+/** A new key signs only when every instance has had the time to load it. */
 const settleMs = 10_000;
 const rememberedTokens = 10_000;
 const issuer = 'oiq';

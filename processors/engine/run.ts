@@ -17,7 +17,7 @@ interface Runtime {
 
 /**
  * At least once: process, publish, and only then resolve, which commits. Back-pressure needs no code: the consumer
- * hands over the next batch when this one is acknowledged. Resolves after `consumer.stop()`.
+ * delivers the next batch when this one is acknowledged. Resolves after `consumer.stop()`.
  */
 export const runProcessor = (
   processor: Processor,

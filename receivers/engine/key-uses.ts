@@ -146,14 +146,14 @@ export class KeyUses {
   async #write(uses: readonly KeyUse[]): Promise<void> {
     const now = this.#clock.now();
     for (let at = 0; at < uses.length; at += chunk) {
-      const part = uses.slice(at, at + chunk).map((use) => ({ use, told: use.take(now) }));
+      const part = uses.slice(at, at + chunk).map((use) => ({ use, taken: use.take(now) }));
       try {
         await this.#documents.transaction(async (transaction) => {
-          for (const { use, told } of part) {
+          for (const { use, taken } of part) {
             const stored = transaction.of(use.tenantId).collection(licenseKeyUses);
             const before = await stored.find(use.id);
-            if (before === undefined) await stored.insert({ id: use.id, ...mergedUse(told, told) });
-            else await stored.replace(use.id, mergedUse(before, told), before.version);
+            if (before === undefined) await stored.insert({ id: use.id, ...mergedUse(taken, taken) });
+            else await stored.replace(use.id, mergedUse(before, taken), before.version);
           }
         });
       } catch (error) {

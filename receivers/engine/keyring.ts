@@ -30,7 +30,7 @@ export interface Caller {
   readonly thresholds: Readonly<Record<Signal, readonly RejectThreshold[]>>;
   /** The key's own limit, where it has one. */
   readonly requestsPerSecond: number | null;
-  /** Told of what becomes of requests. */
+  /** Records the uses and refusals of the key. */
   readonly use: KeyUse;
 }
 

@@ -16,7 +16,7 @@ const failureOf = (error: unknown): Failure => {
   return { kind: 'other', message: error instanceof Error ? error.message : 'the body could not be read' };
 };
 
-/** Buffers that may be handed over without copying, each once; Node's shared pool may not. */
+/** Buffers that may be transferred without copying, each once; Node's shared pool may not. */
 const transferable = (views: readonly Uint8Array[]): ArrayBuffer[] => {
   const buffers = new Set<ArrayBuffer>();
   for (const { buffer } of views)

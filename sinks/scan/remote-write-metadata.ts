@@ -17,7 +17,7 @@ const suffixes = /_(?:total|bucket|sum|count|created|info)$/;
 const maxFamilies = 50_000;
 
 /**
- * Metadata of 1.0 requests, which comes in requests of its own: what this worker heard of a tenant's project. Best
+ * Metadata of 1.0 requests, which comes in requests of its own: what this worker received for a tenant's project. Best
  * effort: a series seen first is `unknown` until its row is written again in the next hour.
  */
 export class MetadataMemory {

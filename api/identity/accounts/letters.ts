@@ -7,7 +7,7 @@ type Addresses = Pick<Settings, 'PUBLIC_URL' | 'HTTP_ADDRESS'>;
 
 export const invitationLetter = (
   settings: Addresses,
-  told: {
+  facts: {
     readonly to: string;
     readonly organization: string;
     readonly invitedBy: string;
@@ -16,15 +16,15 @@ export const invitationLetter = (
     readonly days: number;
   },
 ): Letter => {
-  const organization = plainName(told.organization);
+  const organization = plainName(facts.organization);
   return {
-    to: told.to,
+    to: facts.to,
     subject: `You are invited to ${organization} on OIQ`,
     paragraphs: [
-      `${plainName(told.invitedBy)} invited you to the organization “${organization}” on OIQ, as ${told.role}.`,
-      `The link works once, for ${told.days} days. If you did not expect an invitation, ignore this message.`,
+      `${plainName(facts.invitedBy)} invited you to the organization “${organization}” on OIQ, as ${facts.role}.`,
+      `The link works once, for ${facts.days} days. If you did not expect an invitation, ignore this message.`,
     ],
-    link: { text: 'Accept the invitation', url: linkTo(settings, 'accept-invite', told.token) },
+    link: { text: 'Accept the invitation', url: linkTo(settings, 'accept-invite', facts.token) },
   };
 };
 
@@ -105,7 +105,7 @@ export const resetFactorLetter = (
 
 export const closedLetter = (
   settings: Addresses,
-  told: {
+  facts: {
     readonly to: string;
     readonly organization: string;
     readonly organizationId: string;
@@ -113,11 +113,11 @@ export const closedLetter = (
     readonly eraseAt: string;
   },
 ): Letter => ({
-  to: told.to,
-  subject: `The organization ${plainName(told.organization)} on OIQ was closed`,
+  to: facts.to,
+  subject: `The organization ${plainName(facts.organization)} on OIQ was closed`,
   paragraphs: [
-    `${plainName(told.by)} closed the organization “${plainName(told.organization)}” (${told.organizationId}). No one can access it any more.`,
-    `Its data will be erased after ${told.eraseAt.slice(0, 10)}. Until then an operator of this installation can reopen it: oiq organization reopen ${told.organizationId}`,
+    `${plainName(facts.by)} closed the organization “${plainName(facts.organization)}” (${facts.organizationId}). No one can access it any more.`,
+    `Its data will be erased after ${facts.eraseAt.slice(0, 10)}. Until then an operator of this installation can reopen it: oiq organization reopen ${facts.organizationId}`,
   ],
   link: { text: 'OIQ', url: linkTo(settings, '') },
 });

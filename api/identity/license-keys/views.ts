@@ -56,20 +56,20 @@ export const viewsOf = async (
 
 type Used = LicenseKeyUse | undefined;
 
-const usedOf = (told: Used) => ({
-  lastUsedAt: told?.lastUsedAt ?? null,
-  addresses: told?.addresses ?? [],
-  lastRefusal: told?.lastRefusal ?? null,
+const usedOf = (use: Used) => ({
+  lastUsedAt: use?.lastUsedAt ?? null,
+  addresses: use?.addresses ?? [],
+  lastRefusal: use?.lastRefusal ?? null,
 });
 
 const viewOf = (key: Key, useOf: (hash: string) => Used, now: number): LicenseKeyView => {
   const { hash, previous = [], ...shown } = key;
-  const told = useOf(hash);
+  const use = useOf(hash);
   const state = stateOf(key, now);
   return {
     ...shown,
     state,
-    ...usedOf(told),
+    ...usedOf(use),
     ...seenOf([hash, ...previous.map((one) => one.hash)].map(useOf)),
     previous: previous.map(({ hash: earlier, prefix, rotatedAt, validUntil }) => ({
       ...{ prefix, rotatedAt, validUntil },
