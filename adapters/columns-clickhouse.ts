@@ -26,7 +26,7 @@ export interface ClickhouseColumnsOptions {
 const requestTimeoutMs = 60_000;
 /** Kept sockets end before the server's `keep_alive_timeout` (10 s, 3 s before 23.11). */
 const idleSocketMs = 2500;
-/** After every so many requests that failed, connections are made anew. */
+/** Connections are opened again after every this many failed requests. */
 const failuresBeforeFresh = 3;
 const unknownDatabase = 81;
 /** Long lists of ids are part of the statement. */

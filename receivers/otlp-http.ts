@@ -14,7 +14,7 @@ import { badRequestJson, encodeBadRequest, encodeStatus } from './engine/status.
 
 const maxBodyBytes = 50 * 1024 * 1024;
 const barePaths = { logs: '/v1/logs', metrics: '/v1/metrics', traces: '/v1/traces' } as const;
-// Maps, for a sender may ask for `constructor`.
+// Maps, because a sender may ask for `constructor`.
 const signalOfPath = new Map<string, Signal>(signals.map((signal) => [signal, signal]));
 
 const otlpJson: BodyFormat = {

@@ -22,7 +22,7 @@ export interface KafkaBusOptions extends KafkaSecurity {
   readonly replication?: number | undefined;
   readonly clientId?: string;
   readonly log?: Log;
-  /** After so long without a heartbeat a member counts as dead and its partitions go to others. Default 10,000. */
+  /** A member without a heartbeat for this long counts as dead, and its partitions go to others. Default 10,000. */
   readonly sessionTimeoutMs?: number;
   /** How long a rebalance waits for members' batches in hand. Default 300,000. */
   readonly rebalanceTimeoutMs?: number;

@@ -130,7 +130,7 @@ export class Cluster {
     return turned.sort((a, b) => (failedAt(a) < failedAt(b) ? -1 : Number(failedAt(a) > failedAt(b))));
   }
 
-  /** Metadata with these topics, kept until it is asked for anew. A missing topic is a `MissingTopicError`. */
+  /** Metadata with these topics, cached until a refresh is requested. A missing topic is a `MissingTopicError`. */
   async metadata(topics: readonly string[], forceUpdate = false): Promise<Metadata> {
     const oldest = performance.now() - metadataMaxAgeMs;
     const isKnown = topics.every((topic) => (this.#knownAt.get(topic) ?? Number.NEGATIVE_INFINITY) > oldest);
@@ -155,7 +155,7 @@ export class Cluster {
     return this.#known;
   }
 
-  /** A connection to a broker by its id, made anew when it broke. */
+  /** A connection to a broker by its id; a new one after it broke. */
   async connection(metadata: Metadata, node: number): Promise<Connection> {
     return this.#pool.get(brokerOf(metadata, node));
   }

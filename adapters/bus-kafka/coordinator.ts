@@ -35,7 +35,7 @@ export class Coordinator {
     this.#group = group;
   }
 
-  /** Sends a request to the coordinator, which is looked for anew after any failure that may mean it moved. */
+  /** Sends a request to the coordinator, which is found again after any failure that may mean it moved. */
   async ask<Answer>(
     request: (connection: Connection) => Promise<Answer>,
     timeoutMs = answerTimeoutMs,

@@ -11,7 +11,7 @@ export interface DirectRequest<Answer> {
   /** Whether the request's header ends in tagged fields. */
   readonly tagged: boolean;
   readonly payload: Writer;
-  /** Reads the answer, of so many bytes, from behind its correlation id. */
+  /** Reads the answer of this length from behind its correlation id. */
   parser(bytes: number): Parser<Answer>;
 }
 

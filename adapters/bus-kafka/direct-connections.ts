@@ -1,4 +1,4 @@
-/** One direct connection a broker, made when it is needed and made anew when it broke. */
+/** One direct connection a broker, opened when it is needed and opened again when it broke. */
 import type { BaseOptions } from '@platformatic/kafka';
 import { within } from '../../runtime/within.ts';
 import { DirectConnection } from './direct-connection.ts';

@@ -151,7 +151,7 @@ export class Fetcher {
     else if (this.#wants.size > 0) await this.#route();
   }
 
-  /** Waits, and looks anew at who leads what. A missing topic ends everything that waits. */
+  /** Waits, and reads the leaders of partitions again. A missing topic rejects all waiting calls. */
   async #recover(error: unknown): Promise<void> {
     if (this.#ending.signal.aborted) return;
     if (error instanceof FatalBusError) {

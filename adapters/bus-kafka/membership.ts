@@ -15,7 +15,7 @@ import { isProtocolError } from './failures.ts';
 const { MemberMetadata, MemberAssignment } = kafkajs.AssignerProtocol;
 
 export interface GroupTiming {
-  /** After so long without a heartbeat a member counts as dead. */
+  /** A member without a heartbeat for this long counts as dead. */
   readonly sessionTimeoutMs: number;
   /** How long a rebalance waits for members' batches in hand. */
   readonly rebalanceTimeoutMs: number;

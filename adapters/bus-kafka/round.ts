@@ -1,7 +1,7 @@
 /** Messages that are sent in one request. */
 import { batchOverhead, type Outgoing } from './wire.ts';
 
-/** A request carries at most so much. */
+/** Most bytes of a request. */
 const mostBytes = 32 * 1024 * 1024;
 
 /**

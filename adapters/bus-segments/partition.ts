@@ -22,7 +22,7 @@ import {
 
 /** One write takes at most this much of what waits. */
 const groupBytes = 32 * 1024 * 1024;
-/** Checksums of so much are made in one turn of the loop: a large publish must not keep others waiting. */
+/** Bytes whose checksums are computed in one turn of the loop: a large publish must not delay others. */
 const turnBytes = 4 * 1024 * 1024;
 
 export interface PartitionOptions {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 const suffix = '.log';
-/** One entry for so many bytes: how much a reader steps over at most before its first record. */
+/** Bytes of the log for each index entry: the most that a reader skips before its first record. */
 const indexEveryBytes = 1024 * 1024;
 
 const IndexFile = z.strictObject({

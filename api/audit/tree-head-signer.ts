@@ -7,7 +7,7 @@ import { notedEnd } from './record-pages.ts';
 
 /**
  * Signs heads of all chains: after `everyRecords` records, after `everyMs` when there is something new, and on closing.
- * Several instances need no agreement: their heads over the same records are equal but for the time.
+ * Several instances need no coordination: their heads over the same records are equal except for the time.
  */
 export interface HeadSigner {
   /** Signs what is new of a tenant now, and gives its newest head; none while it has no records. */

@@ -16,7 +16,7 @@ export interface Passwords {
   /** False for a wrong password, and after the same time where there is no hash to check against. */
   verify(passwordHash: string | null | undefined, password: string): Promise<boolean>;
   hash(password: string): Promise<string>;
-  /** Whether a hash was made with less than is asked today; then it is made anew when the password is next known. */
+  /** Whether a hash has weaker parameters than today's; it is then replaced at the next sign-in with the password. */
   isOutdated(passwordHash: string): boolean;
 }
 

@@ -19,7 +19,7 @@ export class InFlight {
     if (this.#requests === 0) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** False when there is no memory for so much more. */
+  /** False when there is no memory for this many more bytes. */
   hold(bytes: number): boolean {
     if (this.#heldBytes + bytes > maxHeldBytes) return false;
     this.#heldBytes += bytes;

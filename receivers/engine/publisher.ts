@@ -40,7 +40,7 @@ const maxPublishes = 4;
 const maxMembers = 1_000;
 /** Large enough for a message of its own: joining would cost a copy and save nothing. */
 const ownMessageBytes = 128 * 1024;
-/** Every so many flushes the delay is waited for, to see how many requests come together. */
+/** One in this many flushes waits for the full delay, to see how many requests come together. */
 const sampleEvery = 8;
 
 const topicOf = (signal: Signal, format: Format): string =>

@@ -19,9 +19,9 @@ const dayMs = 86_400_000;
 const largestLease = 1024 * 1024;
 const remembered = 10_000;
 const idleMs = 60_000;
-/** The ledger is asked so often; all instances together once in that time. */
+/** The ledger is read once in this time, by all instances together. */
 const seedEveryMs = 60_000;
-/** A first byte waits for the ledger's answer for so long. */
+/** The first request waits this long for the ledger's answer. */
 const seedWaitMs = 2_000;
 
 interface Held {

@@ -81,7 +81,7 @@ export const joined = (parts: readonly Uint8Array[]): Buffer => {
     : Buffer.concat(parts);
 };
 
-/** At most so many bytes of the beginning. */
+/** At most this many bytes of the beginning. */
 export const cutTo = (parts: readonly Buffer[], bytes: number): Buffer[] => {
   const kept: Buffer[] = [];
   let left = bytes;

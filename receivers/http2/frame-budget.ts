@@ -1,4 +1,4 @@
-/** Frames that cost their sender nothing and this side something: so many of them, and no more. */
+/** Limits the number of frames that cost their sender nothing and this side something. */
 import { abuse } from './errors.ts';
 
 export interface FrameBudget {

@@ -30,7 +30,7 @@ export class FrameReader {
     this.#sink = sink;
   }
 
-  /** Whether nothing has begun that is not whole, but for DATA. */
+  /** Whether no frame has begun and is incomplete, except DATA. */
   get isWhole(): boolean {
     return this.#rest === undefined && !this.#inBlock;
   }

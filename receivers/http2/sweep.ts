@@ -6,7 +6,7 @@ interface Swept {
   sweep(now: number): void;
 }
 
-/** Sweeps whatever is in `all` by then, every so often until the server is closed. */
+/** Sweeps the present members of `all` at intervals until the server is closed. */
 export const sweepUntilClosed = (server: Server, everyMs: number, all: Pick<ReadonlySet<Swept>, 'keys'>): void => {
   const timer = setInterval(() => {
     const now = performance.now();

@@ -31,7 +31,7 @@ type Range = readonly [BusRecord, ...BusRecord[]];
 
 /**
  * Lands one range of one partition: one insert a table, each once. Ranges in doubt are counted in the tables first, each
- * table on its own, for one may have taken the range and another not.
+ * table on its own, because one may have taken the range and another not.
  */
 export class Landing {
   readonly #options: LandingOptions;

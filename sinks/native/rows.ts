@@ -48,7 +48,7 @@ export const rowCount = ({ table, columns }: Rows): number => {
 
 /**
  * Writes the block: counts, then each column's name, type and values. Without a client revision the format has neither
- * block properties nor marks of custom serialisations. `allocate` answers memory of at least so many bytes.
+ * block properties nor marks of custom serialisations. `allocate` returns memory of at least this many bytes.
  */
 export const encodeBlock = (rows: Rows, allocate: (bytes: number) => Uint8Array): EncodedBlock => {
   const count = rowCount(rows);

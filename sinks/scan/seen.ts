@@ -1,7 +1,7 @@
 import type { Murmur } from './hash.ts';
 
 const initialSlots = 4_096;
-/** Entries held at most; then the memory starts anew, at the price of rows written once more. */
+/** Most entries; then all are dropped, at the price of rows written once more. */
 const maxEntries = 200_000;
 const fields = 8;
 const [tenantField, aField, bField, lowField, highField, hourField, serialField] = [0, 1, 2, 3, 4, 5, 6] as const;

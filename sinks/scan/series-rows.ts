@@ -32,7 +32,7 @@ export interface SeriesContext extends ScopeTexts {
  * (x86, 128 bits, seed 0) over the canonical form: source, project and metric; for OTLP also kind, unit, temporality
  * and monotonicity (one digit each), the resource's id (decimal), scope name and version, its attributes as JSON when it has any; then the sorted labels
  * (`SortedAttributes`). Every part is its length as a varint and its bytes. What Prometheus' metadata says is no part
- * of it, for it may come later than the samples. Tables keep ids, so neither form nor function may change.
+ * of it, because it may come later than the samples. Tables keep ids, so neither form nor function may change.
  */
 export class SeriesRows {
   readonly seen = new SeenIds();

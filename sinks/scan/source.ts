@@ -1,6 +1,6 @@
 import type { WordsColumn } from '../native/fixed.ts';
 
-/** Where the rows of a message come from; the same for all records of a member, but for `ordinal`. */
+/** Where the rows of a message come from; the same for all records of a member, except `ordinal`. */
 export interface RowSource {
   tenantId: string;
   projectId: string;
@@ -39,7 +39,7 @@ const minMilliseconds = -2_208_988_800_000;
 /** Nanoseconds of a time in milliseconds, as two words. */
 export const nanosecondWords = (milliseconds: number): { readonly low: number; readonly high: number } => {
   const bounded = Math.min(Math.max(Math.trunc(milliseconds), minMilliseconds), maxMilliseconds);
-  // In two steps, for the product passes 2^53.
+  // In two steps, because the product exceeds 2^53.
   const above = Math.floor(bounded / 65_536);
   const below = (bounded - above * 65_536) * 1_000_000;
   const scaled = above * 1_000_000;
