@@ -52,7 +52,13 @@ export const runCommand = async (context: CommandContext): Promise<void> => {
   }
 };
 
+/** Commands that have no help of their own. */
+const plainCommands: readonly string[] = ['start', ...roleNames, 'migrate', 'operations', 'settings'];
+
+const asksForHelp = (args: readonly string[]): boolean => args.includes('--help') || args.includes('-h');
+
 const dispatch = async (name: string, context: CommandContext): Promise<void> => {
+  if (plainCommands.includes(name) && asksForHelp(context.args)) return print(usage);
   if (name === 'start') {
     optionsOf(context.args, {}, usage);
     return serve(context, [], []);

@@ -26,7 +26,8 @@ export const runControlRequest = async (
 ): Promise<void> => {
   switch (request.action) {
     case 'demo-key':
-      return print(await demoKey(platform));
+      print(await demoKey(platform));
+      return print(`http://${platform.settings.OTLP_HTTP_ADDRESS}`);
     case 'list-organizations':
     case 'reopen-organization':
     case 'shard-organization':

@@ -38,22 +38,24 @@ export const demoCommand = async ({ args, environment }: CommandContext): Promis
   const visits = Number(values.visits);
   if (!(minutes > 0) || !(visits > 0)) throw new UsageError(`--minutes and --visits must be above 0\n\n${help}`);
   const settings = settingsOf(environment);
-  const endpoint = values.endpoint ?? `http://${settings.OTLP_HTTP_ADDRESS}`;
-  const key = values.key ?? (await demoKey(settings.DATA_DIR));
+  const [key, instance] = values.key === undefined ? await askInstance(settings.DATA_DIR) : [values.key];
+  const endpoint = values.endpoint ?? instance ?? `http://${settings.OTLP_HTTP_ADDRESS}`;
   process.stdout.write(`sending ${visits} visits a second to ${endpoint} for ${minutes} minutes (Ctrl-C ends it)\n`);
   await run(endpoint, key, minutes * 60, visits);
 };
 
-const demoKey = async (dataDirectory: string): Promise<string> => {
-  let key = '';
+/** A license key of the running instance, and where it takes OTLP. */
+const askInstance = async (dataDirectory: string): Promise<[key: string, endpoint?: string]> => {
+  const lines: string[] = [];
   const answered = await askControl(dataDirectory, { action: 'demo-key' }, (line) => {
-    key = line;
+    lines.push(line);
   });
   if (!answered)
     throw new UsageError(
       'no instance is running on this data directory: start one (npm start), or pass --endpoint and --key',
     );
-  return key;
+  const [key = '', endpoint] = lines;
+  return endpoint === undefined ? [key] : [key, endpoint];
 };
 
 const run = async (endpoint: string, key: string, seconds: number, visits: number): Promise<void> => {

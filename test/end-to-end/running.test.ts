@@ -184,6 +184,31 @@ for (const [what, args, environment, expected] of [
   });
 }
 
+for (const args of [
+  ['start', '--help'],
+  ['sinks', '--help'],
+  ['api', '-h'],
+  ['settings', '--help'],
+]) {
+  test.serial(`oiq ${args.join(' ')} prints the commands and starts nothing`, async (t) => {
+    const { code, output } = await run(args, { OIQ_DATA_DIR: join(directoryOf(t), 'data') });
+    t.is(code, 0, output);
+    t.regex(output, /^oiq, an open observability platform/);
+  });
+}
+
+test.serial(
+  'the demo sends to the running instance of the data directory, whatever its own settings say',
+  async (t) => {
+    const directory = directoryOf(t);
+    await embeddedDeployment(directory);
+    await started(t, { dataDirectory: directory });
+    const { code, output } = await run(['demo', '--minutes', '0.01'], { OIQ_DATA_DIR: directory });
+    t.is(code, 0, output);
+    t.regex(output, /done: \d+ log records/);
+  },
+);
+
 test.serial('its own logs and metrics are exported over OTLP/gRPC when an endpoint is set', async (t) => {
   const directory = directoryOf(t);
   const licenseKey = await embeddedDeployment(join(directory, 'target'));
