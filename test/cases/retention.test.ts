@@ -120,7 +120,7 @@ test.serial('without a policy nothing is removed', async (t) => {
 test.serial('a table is kept as long as its declaration says, with nothing else to remember', async (t) => {
   await migrate(columns, silent, migrations, [errorCountsTable]);
   await columns.execute(
-    "INSERT INTO error_counts (tenant_id, received_at) SELECT 'a', toDateTime64('2026-03-20 12:00:00', 3, 'UTC') - toIntervalDay(number) FROM numbers(8)",
+    "INSERT INTO made_up_counts (tenant_id, received_at) SELECT 'a', toDateTime64('2026-03-20 12:00:00', 3, 'UTC') - toIntervalDay(number) FROM numbers(8)",
   );
   const policies = () => policiesOf({ tenantId: 'a', days: days(2, 7, 7) });
   t.deepEqual(await applyRetention(columns, policies(), clock, [{ ...errorCountsTable, retention: 'never' }]), {
@@ -129,5 +129,5 @@ test.serial('a table is kept as long as its declaration says, with nothing else 
   t.deepEqual(await applyRetention(columns, policies(), clock, [errorCountsTable]), {
     ...{ partitionsDropped: 5, deletes: 0 },
   });
-  t.deepEqual(await rowsOf('error_counts'), { a: 3 });
+  t.deepEqual(await rowsOf('made_up_counts'), { a: 3 });
 });

@@ -66,7 +66,7 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
   };
   const landed = async (tenant: string): Promise<string[]> => {
     const rows = await under().columns.query<{ errors: string }>(
-      `SELECT toString(errors) AS errors FROM error_counts WHERE tenant_id = '${tenant}' ORDER BY offset`,
+      `SELECT toString(errors) AS errors FROM made_up_counts WHERE tenant_id = '${tenant}' ORDER BY offset`,
     );
     return rows.map(({ errors }) => errors);
   };
@@ -75,7 +75,7 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
 
   test(`${name}: columns that a declaration adds are added to rows that are there`, async (t) => {
     const { columns } = under();
-    const table = { ...errorCountsTable, name: 'error_counts_before' } as const;
+    const table = { ...errorCountsTable, name: 'made_up_counts_before' } as const;
     const wider = { ...table, columns: { ...table.columns, region: 'LowCardinality(String)' } } as const;
     await migrate(columns, silent, migrations, [table]);
     await columns.execute(`INSERT INTO ${table.name} (tenant_id, errors, received_at) SELECT 'a', 7, now64(3)`);
@@ -93,9 +93,9 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
     await handlerOf()(batchOf(tenant, 0, 3));
     const rows = await under().columns.query(
       `SELECT toString(minute) AS minute, service, errors, rate, examples, labels, is_new, topic, partition, toString(offset) AS at, toString(received_at) AS received
-FROM error_counts WHERE tenant_id = '${tenant}' ORDER BY offset LIMIT 2`,
+FROM made_up_counts WHERE tenant_id = '${tenant}' ORDER BY offset LIMIT 2`,
     );
-    const row = { minute: '2026-03-01 10:00:00.123', topic: 'error-counts', partition: 3 };
+    const row = { minute: '2026-03-01 10:00:00.123', topic: 'made-up-counts', partition: 3 };
     t.deepEqual(rows, [
       {
         ...{ ...row, service: null, errors: '0', rate: 0, examples: [], labels: { host: 'h0' }, is_new: false },
@@ -149,7 +149,7 @@ FROM error_counts WHERE tenant_id = '${tenant}' ORDER BY offset LIMIT 2`,
   test(`${name}: rows of another topic at the same place are not taken for landed`, async (t) => {
     const tenant = someTenant();
     await under().columns.execute(
-      `INSERT INTO error_counts (tenant_id, topic, partition, offset, errors, received_at) SELECT '${tenant}', 'other', 3, 4000, 7, fromUnixTimestamp64Milli(toInt64(${Date.UTC(2026, 2, 2, 3)}), 'UTC')`,
+      `INSERT INTO made_up_counts (tenant_id, topic, partition, offset, errors, received_at) SELECT '${tenant}', 'other', 3, 4000, 7, fromUnixTimestamp64Milli(toInt64(${Date.UTC(2026, 2, 2, 3)}), 'UTC')`,
     );
     await handlerOf()(batchOf(tenant, 4_000, 1));
     t.deepEqual((await landed(tenant)).toSorted(), ['4000', '7']);
@@ -169,7 +169,7 @@ FROM error_counts WHERE tenant_id = '${tenant}' ORDER BY offset LIMIT 2`,
     t.deepEqual(
       letters.map(({ offset, reason, message }) => `${offset} ${reason}: ${message}`),
       [
-        '5003 bad-value: the value does not match topic error-counts: errors: Invalid input: expected number, received string',
+        '5003 bad-value: the value does not match topic made-up-counts: errors: Invalid input: expected number, received string',
         '5004 bad-value: column errors: -1 is no UInt64',
       ],
     );

@@ -7,7 +7,7 @@ import { landValues } from '../../sinks/engine/land-values.ts';
 import { sinks as real } from '../../sinks/index.ts';
 
 export const errorCounts = defineTopic({
-  name: 'error-counts',
+  name: 'made-up-counts',
   summary: 'Errors of each service by minute',
   key: 'tenant',
   value: z.strictObject({
@@ -23,7 +23,7 @@ export const errorCounts = defineTopic({
 });
 
 export const errorCountsTable = defineTable({
-  name: 'error_counts',
+  name: 'made_up_counts',
   summary: 'Errors of each service by minute',
   retention: 'logs',
   columns: {
