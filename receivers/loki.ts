@@ -122,7 +122,8 @@ const readTime = (reader: JsonReader): bigint => {
   const at = reader.position;
   const text = readString(reader);
   const time = /^[0-9]{1,19}$/.test(text) ? BigInt(text) : -1n;
-  if (time < 0n || time > latest) throw reader.fault('expected a time in nanoseconds, as digits in a string', at);
+  if (time < 0n || time > latest)
+    throw reader.fault(`expected a time in nanoseconds from 0 to ${latest}, as digits in a string`, at);
   return time;
 };
 

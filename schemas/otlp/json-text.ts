@@ -79,7 +79,7 @@ export const readNatural = (reader: JsonReader): number => {
   reader.number();
   const value = Number(reader.text.toString('latin1', reader.start, reader.end));
   if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw reader.fault('expected an integer that is not negative', at);
+  throw reader.fault(`expected an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, at);
 };
 
 /** Tags or annotations of one record. As objects they take many times the bytes of their text. */
