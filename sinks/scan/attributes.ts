@@ -1,8 +1,9 @@
+import { letters } from '../../schemas/otlp/any-value.ts';
+import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { Column } from '../native/column.ts';
 import type { MapColumn } from '../native/nested.ts';
 import { type DictionaryColumn, StringColumn } from '../native/strings.ts';
-import { letters, pushAnyValue } from './any-value.ts';
-import type { WireReader } from './wire.ts';
+import { pushAnyValue } from './any-value.ts';
 
 const serviceName = Buffer.from('service.name', 'utf8');
 
@@ -25,7 +26,7 @@ export class AttributeWriter {
   }
 
   /** Appends the KeyValue that lies from the reader's position to `end`. */
-  push(reader: WireReader, end: number): void {
+  push(reader: WireCursor, end: number): void {
     const { bytes, at } = reader;
     // As senders write it: the key, the value, nothing else, lengths of one byte each.
     const keySize = bytes[at + 1] as number;
@@ -45,7 +46,7 @@ export class AttributeWriter {
     this.#letter(pushAnyValue(reader, end, this.#map.values));
   }
 
-  #pushFields(reader: WireReader, end: number): void {
+  #pushFields(reader: WireCursor, end: number): void {
     const { keys, values } = this.#map;
     const { bytes } = reader;
     let letter = 0;
@@ -126,7 +127,7 @@ export class SortedAttributes {
   }
 
   /** Adds the KeyValue from the reader's position to `end`. */
-  add(reader: WireReader, end: number): void {
+  add(reader: WireCursor, end: number): void {
     let key = Buffer.alloc(0);
     let letter: number = 0;
     const from = this.#values.length;
@@ -191,7 +192,7 @@ export class SortedAttributes {
 }
 
 /** Where the text of a resource's `service.name` begins and ends: pushed to a scratch column when it is no string. */
-export const serviceOf = (reader: WireReader, end: number, into: DictionaryColumn, scratch: StringColumn): number => {
+export const serviceOf = (reader: WireCursor, end: number, into: DictionaryColumn, scratch: StringColumn): number => {
   let index = into.index(reader.bytes, 0, 0);
   while (reader.at < end) {
     const tag = reader.varint();
@@ -212,7 +213,7 @@ export const serviceOf = (reader: WireReader, end: number, into: DictionaryColum
 };
 
 /** Whether the KeyValue from the reader's position to `end` has that key, which some senders write behind the value. */
-const isServiceName = (reader: WireReader, end: number): boolean => {
+const isServiceName = (reader: WireCursor, end: number): boolean => {
   let isNamed = false;
   while (reader.at < end) {
     const tag = reader.varint();
@@ -227,7 +228,7 @@ const isServiceName = (reader: WireReader, end: number): boolean => {
   return isNamed;
 };
 
-const serviceIndex = (reader: WireReader, end: number, into: DictionaryColumn, scratch: StringColumn): number => {
+const serviceIndex = (reader: WireCursor, end: number, into: DictionaryColumn, scratch: StringColumn): number => {
   scratch.reset();
   while (reader.at < end) {
     const tag = reader.varint();

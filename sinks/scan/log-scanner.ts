@@ -1,3 +1,4 @@
+import { idStart, WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { logsTable } from '../../schemas/tables/logs.ts';
 import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
 import { MapColumn } from '../native/nested.ts';
@@ -11,7 +12,6 @@ import { RecordRuns } from './record-runs.ts';
 import { ResourceRows } from './resource-rows.ts';
 import { type Scanner, scanMembers } from './scanner.ts';
 import { nanosecondWords, pushTime, type RowSource } from './source.ts';
-import { idStart, WireReader } from './wire.ts';
 
 const nanoseconds = "DateTime64(9, 'UTC')";
 const letterBytes = new Uint8Array(1);
@@ -44,11 +44,11 @@ class LogScanner implements OtlpVisitor {
   });
   readonly #walker = new OtlpWalker(this.resources, this.#runs.columns.service, this.usage);
   #received = nanosecondWords(0);
-  readonly #read = (reader: WireReader, end: number): void => this.#record(reader, end);
+  readonly #read = (reader: WireCursor, end: number): void => this.#record(reader, end);
 
   body(bytes: Uint8Array, source: RowSource): void {
     this.#received = nanosecondWords(source.receivedAtMs);
-    this.#walker.walk(new WireReader(bytes), bytes.length, source, this);
+    this.#walker.walk(new WireCursor(bytes), bytes.length, source, this);
   }
 
   abandon(): void {
@@ -59,12 +59,12 @@ class LogScanner implements OtlpVisitor {
     this.#runs.resource(service);
   }
 
-  scope(reader: WireReader, end: number, source: RowSource): void {
+  scope(reader: WireCursor, end: number, source: RowSource): void {
     this.#runs.scope(reader, end, source, this.#read);
   }
 
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case a field; a call for each costs a tenth of the scan
-  #record(reader: WireReader, end: number): void {
+  #record(reader: WireCursor, end: number): void {
     const columns = this.#columns;
     let timeLow = 0;
     let timeHigh = 0;

@@ -1,8 +1,8 @@
 import { PermanentError } from '../../schemas/errors.ts';
+import { doubleOf, numberOf, type WireCursor, zigzag } from '../../schemas/protobuf/cursor.ts';
 import type { WordsColumn } from '../native/fixed.ts';
 import type { ArrayColumn } from '../native/nested.ts';
 import type { HistogramColumns } from './point-columns.ts';
-import { doubleOf, numberOf, type WireReader, zigzag } from './wire.ts';
 
 /** More buckets than any client makes; wide gaps between spans are filled with zeros, and must not fill the memory. */
 const maxBuckets = 65_536;
@@ -72,7 +72,7 @@ export class NativeHistogram {
   #bounds: number[] = [];
 
   /** Reads the message from the reader's position to `end`. */
-  read(reader: WireReader, end: number): void {
+  read(reader: WireCursor, end: number): void {
     this.#clear();
     while (reader.at < end) {
       const tag = reader.varint();
@@ -122,7 +122,7 @@ export class NativeHistogram {
     this.isStale = false;
   }
 
-  #readScalar(reader: WireReader, tag: number): boolean {
+  #readScalar(reader: WireCursor, tag: number): boolean {
     if (tag === 0x08) this.#count = unsigned(reader);
     else if (tag === 0x11) this.#count = double(reader);
     else if (tag === 0x19) {
@@ -140,7 +140,7 @@ export class NativeHistogram {
     return true;
   }
 
-  #readBuckets(reader: WireReader, tag: number, end: number): boolean {
+  #readBuckets(reader: WireCursor, tag: number, end: number): boolean {
     if (tag === 0x42) readSpan(reader, reader.end(end), this.#negative.spans);
     else if (tag === 0x5a) readSpan(reader, reader.end(end), this.#positive.spans);
     else if (tag === 0x4a || tag === 0x48) readMany(reader, tag, end, this.#negative.deltas, zigzag64);
@@ -153,27 +153,27 @@ export class NativeHistogram {
   }
 }
 
-const unsigned = (reader: WireReader): number => {
+const unsigned = (reader: WireCursor): number => {
   reader.varint64();
   return reader.high * 4_294_967_296 + reader.low;
 };
 
-const signed = (reader: WireReader): number => {
+const signed = (reader: WireCursor): number => {
   reader.varint64();
   return numberOf(reader.low, reader.high);
 };
 
-const double = (reader: WireReader): number => {
+const double = (reader: WireCursor): number => {
   reader.fixed64();
   return doubleOf(reader.low, reader.high);
 };
 
-const zigzag64 = (reader: WireReader): number => {
+const zigzag64 = (reader: WireCursor): number => {
   const value = unsigned(reader);
   return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 };
 
-const readSpan = (reader: WireReader, end: number, spans: number[]): void => {
+const readSpan = (reader: WireCursor, end: number, spans: number[]): void => {
   let offset = 0;
   let length = 0;
   while (reader.at < end) {
@@ -187,11 +187,11 @@ const readSpan = (reader: WireReader, end: number, spans: number[]): void => {
 };
 
 const readMany = (
-  reader: WireReader,
+  reader: WireCursor,
   tag: number,
   end: number,
   into: number[],
-  one: (reader: WireReader) => number,
+  one: (reader: WireCursor) => number,
 ): void => {
   const isPacked = (tag & 7) === 2;
   const stop = isPacked ? reader.end(end) : reader.at + 1;

@@ -1,5 +1,6 @@
+import { jsonOfAttributes, textOf } from '../../schemas/otlp/any-value.ts';
+import { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { DictionaryColumn } from '../native/strings.ts';
-import { jsonOfAttributes, textOf } from './any-value.ts';
 import { Murmur } from './hash.ts';
 import type { MessageUsage } from './message-usage.ts';
 import { OtlpPoints } from './otlp-points.ts';
@@ -9,7 +10,6 @@ import type { ResourceRows } from './resource-rows.ts';
 import { findScope, type Run, ScopeColumns } from './scope-columns.ts';
 import type { SeriesContext, SeriesRows } from './series-rows.ts';
 import type { RowSource } from './source.ts';
-import { WireReader } from './wire.ts';
 
 /** Tags of Metric's alternatives → what the series are called, and how their points are read. */
 const kinds = new Map([
@@ -59,7 +59,7 @@ export class OtlpMetrics implements OtlpVisitor {
     const project = Buffer.from(source.projectId, 'utf8');
     this.#project.seed(0).update(project, 0, project.length);
     this.#points.begin(source);
-    this.#walker.walk(new WireReader(bytes), bytes.length, source, this);
+    this.#walker.walk(new WireCursor(bytes), bytes.length, source, this);
   }
 
   abandon(): void {
@@ -70,7 +70,7 @@ export class OtlpMetrics implements OtlpVisitor {
     this.#service = this.#services.textAt(service);
   }
 
-  scope(reader: WireReader, end: number): void {
+  scope(reader: WireCursor, end: number): void {
     const { scope, schemaUrl } = findScope(reader, end);
     this.#scopes.read(reader, scope, schemaUrl);
     this.#scope = scope;
@@ -82,7 +82,7 @@ export class OtlpMetrics implements OtlpVisitor {
     reader.expect(end);
   }
 
-  #metric(reader: WireReader, end: number): void {
+  #metric(reader: WireCursor, end: number): void {
     this.#context = undefined;
     this.#name = [0, 0];
     this.#description = [0, 0];
@@ -113,7 +113,7 @@ export class OtlpMetrics implements OtlpVisitor {
     reader.at = end;
   }
 
-  #readPoints(reader: WireReader, end: number): void {
+  #readPoints(reader: WireCursor, end: number): void {
     const begin = reader.at;
     this.#temporality = 0;
     this.#monotonic = false;
@@ -149,7 +149,7 @@ export class OtlpMetrics implements OtlpVisitor {
   #metadata(): string {
     if (!this.#hasMetadata) return '';
     const [start, end] = this.#metricRun;
-    return jsonOfAttributes(new WireReader(this.#bytes, start), end, metadataTag);
+    return jsonOfAttributes(new WireCursor(this.#bytes, start), end, metadataTag);
   }
 
   #contextOf(): SeriesContext {
@@ -173,7 +173,7 @@ export class OtlpMetrics implements OtlpVisitor {
 }
 
 /** Bounds of the length-delimited field just skipped, whose length begins at `from`. */
-const bounds = (reader: WireReader, from: number): [number, number] => {
+const bounds = (reader: WireCursor, from: number): [number, number] => {
   const stop = reader.at;
   reader.at = from;
   reader.varint();

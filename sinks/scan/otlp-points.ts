@@ -1,10 +1,10 @@
+import { idStart, malformed, numberOf, type WireCursor, zigzag } from '../../schemas/protobuf/cursor.ts';
 import type { WordsColumn } from '../native/fixed.ts';
 import type { ArrayColumn } from '../native/nested.ts';
 import { Murmur } from './hash.ts';
 import type { MetricTables } from './point-columns.ts';
 import type { SeriesContext, SeriesRows } from './series-rows.ts';
 import { maxTimeHigh, nanosecondWords, type RowSource } from './source.ts';
-import { idStart, malformed, numberOf, type WireReader, zigzag } from './wire.ts';
 
 /** Prometheus' mark of a series that ended; also what a point without a recorded value gets. */
 export const staleLow = 2;
@@ -39,7 +39,7 @@ class Basics {
   }
 
   /** Reads the field of that index; false when it is below 0, for none. */
-  read(reader: WireReader, index: number): boolean {
+  read(reader: WireCursor, index: number): boolean {
     if (index < 0) return false;
     reader.fixed64();
     this.#words[index * 2] = reader.low;
@@ -79,7 +79,7 @@ export class OtlpPoints {
   #flags = 0;
   #hasExemplars = false;
   #layout: Layout = layouts.number;
-  #reader: WireReader | undefined;
+  #reader: WireCursor | undefined;
   #start = 0;
   #end = 0;
   /** Asked by `SeriesRows` when a series is new. Made once: none is made a point. */
@@ -101,7 +101,7 @@ export class OtlpPoints {
   }
 
   /** Reads the point that lies from the reader's position to `end`. */
-  push(reader: WireReader, end: number, kind: number, shared: Murmur, name: readonly [number, number]): void {
+  push(reader: WireCursor, end: number, kind: number, shared: Murmur, name: readonly [number, number]): void {
     this.#raw.seed(shared.a, shared.b, shared.c, shared.d);
     this.#times.fill(0);
     this.#flags = 0;
@@ -125,7 +125,7 @@ export class OtlpPoints {
     source.ordinal++;
   }
 
-  #read(reader: WireReader, end: number, kind: number) {
+  #read(reader: WireCursor, end: number, kind: number) {
     if (kind === 0x4a) return this.#histogram(reader, end);
     if (kind === 0x52) return this.#exponential(reader, end);
     if (kind === 0x5a) return this.#summary(reader, end);
@@ -133,7 +133,7 @@ export class OtlpPoints {
   }
 
   /** Reads a field that all kinds have. False when it is none of those. */
-  #shared(reader: WireReader, tag: number, end: number): boolean {
+  #shared(reader: WireCursor, tag: number, end: number): boolean {
     if (tag === this.#layout.attributes) this.#hashAttributes(reader, tag, end);
     else if (tag === 0x19) this.#time(reader, 0);
     else if (tag === 0x11) this.#time(reader, 2);
@@ -145,7 +145,7 @@ export class OtlpPoints {
     return true;
   }
 
-  #time(reader: WireReader, at: number): void {
+  #time(reader: WireCursor, at: number): void {
     reader.fixed64();
     const isBeyond = reader.high > maxTimeHigh;
     this.#times[at] = isBeyond ? 0xffffffff : reader.low;
@@ -153,7 +153,7 @@ export class OtlpPoints {
   }
 
   /** Hashes neighbouring attributes in one run, tags and lengths included. */
-  #hashAttributes(reader: WireReader, tag: number, end: number): void {
+  #hashAttributes(reader: WireCursor, tag: number, end: number): void {
     const start = reader.at;
     reader.at = reader.end(end);
     while (reader.at < end && reader.bytes[reader.at] === tag) {
@@ -176,7 +176,7 @@ export class OtlpPoints {
     reader.at = at;
   }
 
-  #number(reader: WireReader, end: number) {
+  #number(reader: WireCursor, end: number) {
     this.#layout = layouts.number;
     const { samples } = this.#tables;
     let low = 0;
@@ -197,7 +197,7 @@ export class OtlpPoints {
     return samples;
   }
 
-  #histogram(reader: WireReader, end: number) {
+  #histogram(reader: WireCursor, end: number) {
     this.#layout = layouts.histogram;
     const { histograms } = this.#tables;
     const { own } = histograms;
@@ -219,7 +219,7 @@ export class OtlpPoints {
     return histograms;
   }
 
-  #exponential(reader: WireReader, end: number) {
+  #exponential(reader: WireCursor, end: number) {
     this.#layout = layouts.exponential;
     const { histograms } = this.#tables;
     const { own } = histograms;
@@ -245,7 +245,7 @@ export class OtlpPoints {
     return histograms;
   }
 
-  #summary(reader: WireReader, end: number) {
+  #summary(reader: WireCursor, end: number) {
     this.#layout = layouts.summary;
     const { summaries } = this.#tables;
     const { own } = summaries;
@@ -263,7 +263,7 @@ export class OtlpPoints {
     return summaries;
   }
 
-  #readExemplars(reader: WireReader, end: number, name: readonly [number, number]): void {
+  #readExemplars(reader: WireCursor, end: number, name: readonly [number, number]): void {
     const source = this.#source;
     const { exemplars } = this.#tables;
     reader.at = this.#start;
@@ -279,7 +279,7 @@ export class OtlpPoints {
     if (source !== undefined) exemplars.settle(source);
   }
 
-  #exemplar(reader: WireReader, end: number): void {
+  #exemplar(reader: WireCursor, end: number): void {
     const { exemplars } = this.#tables;
     const times = this.#times;
     let low = 0;
@@ -313,7 +313,7 @@ export class OtlpPoints {
 }
 
 /** A repeated fixed64 or double, packed or one by one: its bytes are the column's. */
-const pushWords = (reader: WireReader, tag: number, end: number, column: Words): void => {
+const pushWords = (reader: WireCursor, tag: number, end: number, column: Words): void => {
   const stop = (tag & 7) === 2 ? reader.end(end) : reader.at + 8;
   if (stop > end || (stop - reader.at) % 8 !== 0) throw malformed('packed numbers end in the middle of one', stop);
   column.elements.copy(reader.bytes, reader.at, stop);
@@ -321,7 +321,7 @@ const pushWords = (reader: WireReader, tag: number, end: number, column: Words):
 };
 
 /** Buckets of one sign; answers their offset. */
-const pushBuckets = (reader: WireReader, end: number, column: Words): number => {
+const pushBuckets = (reader: WireCursor, end: number, column: Words): number => {
   let offset = 0;
   while (reader.at < end) {
     const tag = reader.varint();
@@ -337,12 +337,12 @@ const pushBuckets = (reader: WireReader, end: number, column: Words): number => 
   return offset;
 };
 
-const pushVarint = (reader: WireReader, column: Words): void => {
+const pushVarint = (reader: WireCursor, column: Words): void => {
   reader.varint64();
   column.elements.push(reader.low, reader.high);
 };
 
-const pushQuantile = (reader: WireReader, end: number, quantiles: Words, values: Words): void => {
+const pushQuantile = (reader: WireCursor, end: number, quantiles: Words, values: Words): void => {
   let quantileLow = 0;
   let quantileHigh = 0;
   let low = 0;

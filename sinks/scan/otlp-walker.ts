@@ -1,11 +1,12 @@
 /** The three levels that every OTLP request has: resources, scopes, and what the signal puts in them. */
+
+import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { DictionaryColumn } from '../native/strings.ts';
 import { StringColumn } from '../native/strings.ts';
 import { serviceOf } from './attributes.ts';
 import type { MessageUsage } from './message-usage.ts';
 import type { ResourceRows } from './resource-rows.ts';
 import type { RowSource } from './source.ts';
-import type { WireReader } from './wire.ts';
 
 const nothing = new Uint8Array(0);
 
@@ -14,7 +15,7 @@ export interface OtlpVisitor {
   /** A resource begins; `resources.low` and `.high` hold its id, `service` the index in `services`. */
   resource(service: number): void;
   /** The records of one scope, from the reader's position to `end`, where the scope and its schema URL lie as well. */
-  scope(reader: WireReader, end: number, source: RowSource): void;
+  scope(reader: WireCursor, end: number, source: RowSource): void;
 }
 
 /** Walks a request. The resource is read before what it holds, after which it may come on the wire. */
@@ -30,7 +31,7 @@ export class OtlpWalker {
     this.#usage = usage;
   }
 
-  walk(reader: WireReader, end: number, source: RowSource, visitor: OtlpVisitor): void {
+  walk(reader: WireCursor, end: number, source: RowSource, visitor: OtlpVisitor): void {
     while (reader.at < end) {
       const { at } = reader;
       const { ordinal } = source;
@@ -44,7 +45,7 @@ export class OtlpWalker {
   }
 
   /** Answers the index of the resource's service. */
-  #resource(reader: WireReader, end: number, source: RowSource, visitor: OtlpVisitor): number {
+  #resource(reader: WireCursor, end: number, source: RowSource, visitor: OtlpVisitor): number {
     const begin = reader.at;
     let start = begin;
     let stop = begin;

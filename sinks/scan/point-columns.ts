@@ -1,3 +1,4 @@
+import { numberOf } from '../../schemas/protobuf/cursor.ts';
 import { exemplarsTable, histogramsTable, samplesTable, summariesTable } from '../../schemas/tables/metrics.ts';
 import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
 import { ArrayColumn, MapColumn, NullableDoubles } from '../native/nested.ts';
@@ -6,7 +7,6 @@ import { DictionaryColumn } from '../native/strings.ts';
 import { AttributeWriter, attributeColumns } from './attributes.ts';
 import { OriginColumns } from './origin-columns.ts';
 import type { RowSource } from './source.ts';
-import { numberOf } from './wire.ts';
 
 const nanoseconds = "DateTime64(9, 'UTC')";
 

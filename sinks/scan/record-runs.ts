@@ -1,10 +1,10 @@
+import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { NumberColumn, WordsColumn } from '../native/fixed.ts';
 import { DictionaryColumn } from '../native/strings.ts';
 import { OriginColumns } from './origin-columns.ts';
 import type { ResourceRows } from './resource-rows.ts';
 import { type Run, ScopeColumns } from './scope-columns.ts';
 import type { RowSource } from './source.ts';
-import type { WireReader } from './wire.ts';
 
 /** Columns of log records and spans that repeat over a scope: filled once a run, when its rows have been counted. */
 export class RecordRuns {
@@ -29,7 +29,7 @@ export class RecordRuns {
   }
 
   /** Gives `record` the end of each record, at which it leaves the reader, and fills the columns for all of them. */
-  scope(reader: WireReader, end: number, source: RowSource, record: (reader: WireReader, end: number) => void): void {
+  scope(reader: WireCursor, end: number, source: RowSource, record: (reader: WireCursor, end: number) => void): void {
     let scope: Run = [reader.at, reader.at];
     let schemaUrl: Run = scope;
     let count = 0;

@@ -1,6 +1,6 @@
+import { malformed, type WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { DictionaryColumn } from '../native/strings.ts';
 import { Murmur } from './hash.ts';
-import { malformed, type WireReader } from './wire.ts';
 
 const metricName = Buffer.from('__name__', 'utf8');
 
@@ -95,7 +95,7 @@ export class Labels {
   }
 
   /** Adds the 1.0 Label from the reader's position to `end`. */
-  read(reader: WireReader, end: number): void {
+  read(reader: WireCursor, end: number): void {
     let keyStart = 0;
     let keyEnd = 0;
     let start = 0;
@@ -120,7 +120,7 @@ export class Labels {
    * Adds the labels whose references lie from the reader's position to `end`; mixes them into `raw` if given. They may
    * come in several runs, cut anywhere.
    */
-  refer(reader: WireReader, end: number, symbols: SymbolTable, raw?: Murmur): void {
+  refer(reader: WireCursor, end: number, symbols: SymbolTable, raw?: Murmur): void {
     while (reader.at < end) {
       const key = this.#pending < 0 ? symbols.check(reader.varint(), reader.at) : this.#pending;
       if (reader.at >= end) {
@@ -138,7 +138,7 @@ export class Labels {
   }
 
   /** Adds a single reference, as encoders write them that do not pack. */
-  referOne(reader: WireReader, symbols: SymbolTable, raw?: Murmur): void {
+  referOne(reader: WireCursor, symbols: SymbolTable, raw?: Murmur): void {
     const start = reader.at;
     reader.varint();
     const end = reader.at;

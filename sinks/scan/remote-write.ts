@@ -1,5 +1,6 @@
+import { textOf } from '../../schemas/otlp/any-value.ts';
+import { numberOf, WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { Format } from '../../schemas/telemetry-message.ts';
-import { textOf } from './any-value.ts';
 import { Murmur } from './hash.ts';
 import type { MessageUsage } from './message-usage.ts';
 import { NativeHistogram } from './native-histogram.ts';
@@ -9,7 +10,6 @@ import { JobNames, Labels, SymbolTable } from './remote-write-labels.ts';
 import { kindOf, type Metadata, MetadataMemory, noMetadata } from './remote-write-metadata.ts';
 import type { SeriesContext, SeriesRows } from './series-rows.ts';
 import { nanosecondWords, type RowSource } from './source.ts';
-import { numberOf, WireReader } from './wire.ts';
 
 /** Tags in which the two versions differ. */
 const versions = {
@@ -33,7 +33,7 @@ export class RemoteWrite {
   readonly #times = new Uint32Array(4);
   #version: (typeof versions)[keyof typeof versions] = versions['remote-write-1'];
   #source: RowSource | undefined;
-  #reader = new WireReader(new Uint8Array(0));
+  #reader = new WireCursor(new Uint8Array(0));
   #metadata: Metadata | undefined;
   #hasHistograms = false;
   #createdMs = 0;
@@ -53,7 +53,7 @@ export class RemoteWrite {
     this.#version = format === 'remote-write-2' ? versions[format] : versions['remote-write-1'];
     this.#source = source;
     this.#jobs.reset();
-    this.#reader = new WireReader(bytes);
+    this.#reader = new WireCursor(bytes);
     const project = Buffer.from(source.projectId, 'utf8');
     this.#project.seed(1).update(project, 0, project.length);
     this.#look(bytes.length, source);
@@ -92,7 +92,7 @@ export class RemoteWrite {
     reader.expect(end);
   }
 
-  #learn(reader: WireReader, end: number, { tenantId, projectId }: RowSource): void {
+  #learn(reader: WireCursor, end: number, { tenantId, projectId }: RowSource): void {
     let type = 0;
     const texts = { family: '', description: '', unit: '' };
     while (reader.at < end) {
@@ -108,7 +108,7 @@ export class RemoteWrite {
     this.#memory.learn(tenantId, projectId, family, { kind: kindOf(type), description, unit });
   }
 
-  #timeSeries(reader: WireReader, end: number): void {
+  #timeSeries(reader: WireCursor, end: number): void {
     const source = this.#source;
     if (source === undefined) return;
     const begin = reader.at;
@@ -131,7 +131,7 @@ export class RemoteWrite {
     }
   }
 
-  #lookFirst(reader: WireReader, end: number): void {
+  #lookFirst(reader: WireCursor, end: number): void {
     let from = -1;
     while (reader.at < end) {
       const start = reader.at;
@@ -149,7 +149,7 @@ export class RemoteWrite {
     if (from >= 0) this.#raw.update(reader.bytes, from, end);
   }
 
-  #lookSecond(reader: WireReader, end: number): void {
+  #lookSecond(reader: WireCursor, end: number): void {
     while (reader.at < end) {
       const tag = reader.varint();
       if (tag === 0x0a) this.#labels.refer(reader, reader.end(end), this.#symbols, this.#raw);
@@ -164,12 +164,12 @@ export class RemoteWrite {
   }
 
   /** Up to 2.0-rc.3 the series had the start of all its samples. */
-  #readCreated(reader: WireReader): void {
+  #readCreated(reader: WireCursor): void {
     reader.varint64();
     this.#createdMs = numberOf(reader.low, reader.high);
   }
 
-  #readMetadata(reader: WireReader, end: number): void {
+  #readMetadata(reader: WireCursor, end: number): void {
     let type = 0;
     let help = 0;
     let unit = 0;
@@ -190,7 +190,7 @@ export class RemoteWrite {
   /** Numbers of a 2.0 series' metadata; its texts are only read when a row is written. */
   readonly #second = { type: 0, help: 0, unit: 0 };
 
-  #sample(reader: WireReader, end: number): void {
+  #sample(reader: WireCursor, end: number): void {
     const { samples } = this.#tables;
     let low = 0;
     let high = 0;
@@ -215,7 +215,7 @@ export class RemoteWrite {
     this.#point(samples, milliseconds, startMs, low === staleLow && high === staleHigh);
   }
 
-  #nativeHistogram(reader: WireReader, end: number): void {
+  #nativeHistogram(reader: WireCursor, end: number): void {
     const { histograms } = this.#tables;
     this.#histogram.read(reader, end);
     this.#histogram.write(histograms);
@@ -250,7 +250,7 @@ export class RemoteWrite {
     return this.#lastTime;
   }
 
-  #exemplar(reader: WireReader, end: number): void {
+  #exemplar(reader: WireCursor, end: number): void {
     const { exemplars } = this.#tables;
     const labels = this.#exemplarLabels;
     labels.clear();
@@ -351,7 +351,7 @@ export class RemoteWrite {
   }
 }
 
-const readText = (reader: WireReader, limit: number): string => {
+const readText = (reader: WireCursor, limit: number): string => {
   const end = reader.end(limit);
   const text = textOf(reader.bytes, reader.at, end);
   reader.at = end;

@@ -1,3 +1,4 @@
+import { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { resourcesTable } from '../../schemas/tables/resources.ts';
 import { NumberColumn, WordsColumn } from '../native/fixed.ts';
 import { MapColumn } from '../native/nested.ts';
@@ -7,7 +8,6 @@ import { AttributeWriter, attributeColumns, SortedAttributes } from './attribute
 import { Murmur } from './hash.ts';
 import { SeenIds } from './seen.ts';
 import { hourOf, type RowSource } from './source.ts';
-import { WireReader } from './wire.ts';
 
 const milliseconds = "DateTime64(3, 'UTC')";
 
@@ -60,7 +60,7 @@ export class ResourceRows {
   }
 
   #sort(bytes: Uint8Array, start: number, end: number): void {
-    const reader = new WireReader(bytes, start);
+    const reader = new WireCursor(bytes, start);
     this.#sorted.clear();
     this.#dropped = 0;
     while (reader.at < end) {

@@ -1,13 +1,13 @@
+import { jsonOfAttributes } from '../../schemas/otlp/any-value.ts';
+import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { NumberColumn } from '../native/fixed.ts';
 import { DictionaryColumn } from '../native/strings.ts';
-import { jsonOfAttributes } from './any-value.ts';
-import type { WireReader } from './wire.ts';
 
 /** Positions of a run of bytes; equal ones are an empty run. */
 export type Run = readonly [start: number, end: number];
 
 /** Where the scope of some records and its schema URL lie. The reader stays where it is: they may come after the records. */
-export const findScope = (reader: WireReader, end: number): { readonly scope: Run; readonly schemaUrl: Run } => {
+export const findScope = (reader: WireCursor, end: number): { readonly scope: Run; readonly schemaUrl: Run } => {
   const begin = reader.at;
   let scope: Run = [begin, begin];
   let schemaUrl: Run = scope;
@@ -43,7 +43,7 @@ export class ScopeColumns {
   #schemaUrl = 0;
 
   /** Reads the InstrumentationScope that lies at `scope`; the reader stays where it is. */
-  read(reader: WireReader, [start, end]: Run, schemaUrl: Run): void {
+  read(reader: WireCursor, [start, end]: Run, schemaUrl: Run): void {
     const { scope_name, scope_version, scope_attributes, scope_schema_url } = this.columns;
     const { bytes, at } = reader;
     this.#name = scope_name.index(bytes, 0, 0);
@@ -111,7 +111,7 @@ export interface ScopeTexts {
 }
 
 /** Where the content of the length-delimited field begins whose length lies at `from`; the reader stays behind it. */
-const afterLength = (reader: WireReader, from: number): number => {
+const afterLength = (reader: WireCursor, from: number): number => {
   const { at } = reader;
   reader.at = from;
   reader.varint();

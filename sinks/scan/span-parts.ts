@@ -1,9 +1,9 @@
+import { idStart, type WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
 import { ArrayColumn, MapColumn } from '../native/nested.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter } from './attributes.ts';
 import { pushTime } from './source.ts';
-import { idStart, type WireReader } from './wire.ts';
 
 /** A row's numbers, of which hardly any is not 0: kept only when one is. */
 class SparseNumbers {
@@ -48,7 +48,7 @@ export class EventColumns {
     this.columns.event_attribute_types.elements,
   );
 
-  push(reader: WireReader, end: number): void {
+  push(reader: WireCursor, end: number): void {
     let low = 0;
     let high = 0;
     let dropped = 0;
@@ -108,7 +108,7 @@ export class LinkColumns {
     this.columns.link_attribute_types.elements,
   );
 
-  push(reader: WireReader, end: number): void {
+  push(reader: WireCursor, end: number): void {
     let trace = -1;
     let span = -1;
     let stateStart = 0;

@@ -1,3 +1,4 @@
+import { idStart, WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { spansTable } from '../../schemas/tables/spans.ts';
 import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
 import { MapColumn } from '../native/nested.ts';
@@ -11,7 +12,6 @@ import { ResourceRows } from './resource-rows.ts';
 import { type Scanner, scanMembers } from './scanner.ts';
 import { nanosecondWords, pushTime, type RowSource } from './source.ts';
 import { EventColumns, LinkColumns } from './span-parts.ts';
-import { idStart, WireReader } from './wire.ts';
 
 /** Spans of OTLP export requests as rows, events and links with them. */
 class SpanScanner implements OtlpVisitor {
@@ -48,14 +48,14 @@ class SpanScanner implements OtlpVisitor {
   });
   readonly #walker = new OtlpWalker(this.resources, this.#runs.columns.service, this.usage);
   #received = nanosecondWords(0);
-  readonly #read = (reader: WireReader, end: number): void => this.#span(reader, end);
+  readonly #read = (reader: WireCursor, end: number): void => this.#span(reader, end);
   #statusCode = 0;
   #statusStart = 0;
   #statusEnd = 0;
 
   body(bytes: Uint8Array, source: RowSource): void {
     this.#received = nanosecondWords(source.receivedAtMs);
-    this.#walker.walk(new WireReader(bytes), bytes.length, source, this);
+    this.#walker.walk(new WireCursor(bytes), bytes.length, source, this);
   }
 
   abandon(): void {
@@ -68,12 +68,12 @@ class SpanScanner implements OtlpVisitor {
     this.#runs.resource(service);
   }
 
-  scope(reader: WireReader, end: number, source: RowSource): void {
+  scope(reader: WireCursor, end: number, source: RowSource): void {
     this.#runs.scope(reader, end, source, this.#read);
   }
 
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case a field; a call for each costs a tenth of the scan
-  #span(reader: WireReader, end: number): void {
+  #span(reader: WireCursor, end: number): void {
     let startLow = 0;
     let startHigh = 0;
     let endLow = 0;
@@ -177,7 +177,7 @@ class SpanScanner implements OtlpVisitor {
     columns.dropped_links.push(droppedLinks);
   }
 
-  #status(reader: WireReader, end: number): void {
+  #status(reader: WireCursor, end: number): void {
     while (reader.at < end) {
       const tag = reader.varint();
       if (tag === 0x12) {

@@ -1,4 +1,5 @@
-import { PermanentError } from '../../schemas/errors.ts';
+/** Decodes protobuf's wire format: what sinks and the views of `records/` read with. */
+import { PermanentError } from '../errors.ts';
 
 /** Deepest nesting of arrays and maps in a value. */
 export const maxDepth = 32;
@@ -8,11 +9,12 @@ export const malformed = (what: string, position: number): PermanentError =>
   new PermanentError('malformed', `${what} at byte ${position}`, { position });
 
 /**
- * A position in protobuf wire bytes. Fields are distinguished by their whole tag (number and wire type), so that a known
+ * A position in the wire bytes of a body that passed admission: faster than `WireReader`, and laxer about lengths of varints.
+ * Fields are distinguished by their whole tag (number and wire type), so that a known
  * number with a foreign wire type is skipped as unknown, as protobuf's own decoders do. 64-bit values are left in
  * `low` and `high`: no object is made a field.
  */
-export class WireReader {
+export class WireCursor {
   bytes: Uint8Array;
   at: number;
   low = 0;
@@ -113,7 +115,7 @@ export class WireReader {
 }
 
 /** Start of an id of `width` bytes, -1 for an empty one. The reader is left behind it. */
-export const idStart = (reader: WireReader, limit: number, width: number): number => {
+export const idStart = (reader: WireCursor, limit: number, width: number): number => {
   const end = reader.end(limit);
   const start = reader.at;
   if (end !== start && end - start !== width) {

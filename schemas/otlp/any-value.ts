@@ -1,0 +1,143 @@
+/** OTLP's AnyValue as text beside a letter for its type. The letters are those of `attribute_types`. */
+import { doubleOf, integerText, malformed, maxDepth, type WireCursor } from '../protobuf/cursor.ts';
+
+/** Character codes of the type letters. */
+export const letters = {
+  string: 0x73,
+  integer: 0x69,
+  double: 0x64,
+  boolean: 0x62,
+  json: 0x6a,
+  bytes: 0x79,
+  empty: 0x6e,
+} as const;
+
+/** Tags of AnyValue's alternatives. */
+export const tags = {
+  string: 0x0a,
+  boolean: 0x10,
+  integer: 0x18,
+  double: 0x21,
+  array: 0x2a,
+  map: 0x32,
+  bytes: 0x3a,
+} as const;
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** Text of a run of wire bytes. */
+export const textOf = (bytes: Uint8Array, start: number, end: number): string =>
+  decoder.decode(bytes.subarray(start, end));
+
+/** Base64 of a run of wire bytes. */
+export const base64Of = (bytes: Uint8Array, start: number, end: number): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('base64');
+
+/** Leaves the reader behind the tag of the last alternative, which it answers; 0 when there is none. */
+export const lastAlternative = (reader: WireCursor, end: number): number => {
+  let found = 0;
+  let at = end;
+  while (reader.at < end) {
+    const tag = reader.varint();
+    const start = reader.at;
+    reader.skip(tag, end);
+    if (!isAlternative(tag)) continue;
+    found = tag;
+    at = start;
+  }
+  reader.expect(end);
+  reader.at = at;
+  return found;
+};
+
+const isAlternative = (tag: number): boolean =>
+  tag === tags.string || tag === tags.integer || tag === tags.double || tag === tags.boolean || isCompound(tag);
+
+const isCompound = (tag: number): boolean => tag === tags.array || tag === tags.map || tag === tags.bytes;
+
+/** JSON of a value inside an array or map. Integers keep every digit; what JSON has no number for is a string. */
+const jsonOf = (reader: WireCursor, end: number, depth: number): string => {
+  const tag = lastAlternative(reader, end);
+  const json = jsonTagged(reader, tag, end, depth);
+  reader.at = end;
+  return json;
+};
+
+const jsonTagged = (reader: WireCursor, tag: number, end: number, depth: number): string => {
+  if (tag === 0) return 'null';
+  if (tag === tags.integer) {
+    reader.varint64();
+    return integerText(reader.low, reader.high);
+  }
+  if (tag === tags.double) {
+    reader.fixed64();
+    const value = doubleOf(reader.low, reader.high);
+    return Number.isFinite(value) ? String(value) : `"${value}"`;
+  }
+  if (tag === tags.boolean) {
+    reader.varint64();
+    return (reader.low | reader.high) === 0 ? 'false' : 'true';
+  }
+  const stop = reader.end(end);
+  if (tag === tags.string) return JSON.stringify(textOf(reader.bytes, reader.at, stop));
+  if (tag === tags.bytes) return `"${base64Of(reader.bytes, reader.at, stop)}"`;
+  return tag === tags.array ? jsonOfArray(reader, stop, depth + 1) : jsonOfMap(reader, stop, depth + 1);
+};
+
+const checkDepth = (reader: WireCursor, depth: number): void => {
+  if (depth > maxDepth) throw malformed(`values nest deeper than ${maxDepth}`, reader.at);
+};
+
+/** JSON of an ArrayValue; `depth` is 1 for one that is in no other. */
+export const jsonOfArray = (reader: WireCursor, end: number, depth: number): string => {
+  checkDepth(reader, depth);
+  const items: string[] = [];
+  while (reader.at < end) {
+    const tag = reader.varint();
+    if (tag === 0x0a) items.push(jsonOf(reader, reader.end(end), depth));
+    else reader.skip(tag, end);
+  }
+  reader.expect(end);
+  return `[${items.join(',')}]`;
+};
+
+/** JSON of a KeyValueList. */
+export const jsonOfMap = (reader: WireCursor, end: number, depth: number): string => {
+  checkDepth(reader, depth);
+  const items: string[] = [];
+  while (reader.at < end) {
+    const tag = reader.varint();
+    if (tag === 0x0a) items.push(jsonOfEntry(reader, reader.end(end), depth));
+    else reader.skip(tag, end);
+  }
+  reader.expect(end);
+  return `{${items.join(',')}}`;
+};
+
+const jsonOfEntry = (reader: WireCursor, end: number, depth: number): string => {
+  let key = '""';
+  let value = 'null';
+  while (reader.at < end) {
+    const tag = reader.varint();
+    if (tag === 0x0a) {
+      const stop = reader.end(end);
+      key = JSON.stringify(textOf(reader.bytes, reader.at, stop));
+      reader.at = stop;
+    } else if (tag === 0x12) value = jsonOf(reader, reader.end(end), depth);
+    else reader.skip(tag, end);
+  }
+  reader.expect(end);
+  return `${key}:${value}`;
+};
+
+/** JSON of the KeyValues in the fields of that tag, from the reader's position to `end`, sorted by key. Other fields are stepped over. */
+export const jsonOfAttributes = (reader: WireCursor, end: number, field: number): string => {
+  const items: string[] = [];
+  while (reader.at < end) {
+    const tag = reader.varint();
+    if (tag === field) items.push(jsonOfEntry(reader, reader.end(end), 1));
+    else reader.skip(tag, end);
+  }
+  reader.expect(end);
+  return `{${items.sort().join(',')}}`;
+};
