@@ -55,6 +55,52 @@ const isAlternative = (tag: number): boolean =>
 
 const isCompound = (tag: number): boolean => tag === tags.array || tag === tags.map || tag === tags.bytes;
 
+/** The type letter of the value that lies from the reader's position to `end`. */
+export const letterOf = (reader: WireCursor, end: number): number => {
+  switch (lastAlternative(reader, end)) {
+    case tags.string:
+      return letters.string;
+    case tags.integer:
+      return letters.integer;
+    case tags.double:
+      return letters.double;
+    case tags.boolean:
+      return letters.boolean;
+    case tags.bytes:
+      return letters.bytes;
+    case 0:
+      return letters.empty;
+    default:
+      return letters.json;
+  }
+};
+
+/** The value that lies from the reader's position to `end` as the text that lands. */
+export const textOfValue = (reader: WireCursor, end: number): string => {
+  const tag = lastAlternative(reader, end);
+  switch (tag) {
+    case 0:
+      return '';
+    case tags.integer:
+      reader.varint64();
+      return reader.high === 0 ? String(reader.low) : integerText(reader.low, reader.high);
+    case tags.double:
+      reader.fixed64();
+      return String(doubleOf(reader.low, reader.high));
+    case tags.boolean:
+      reader.varint64();
+      return (reader.low | reader.high) === 0 ? 'false' : 'true';
+    default:
+      return textOfRun(reader, tag, reader.end(end));
+  }
+};
+
+const textOfRun = (reader: WireCursor, tag: number, end: number): string => {
+  if (tag === tags.string) return textOf(reader.bytes, reader.at, end);
+  if (tag === tags.bytes) return base64Of(reader.bytes, reader.at, end);
+  return tag === tags.array ? jsonOfArray(reader, end, 1) : jsonOfMap(reader, end, 1);
+};
+
 /** JSON of a value inside an array or map. Integers keep every digit; what JSON has no number for is a string. */
 const jsonOf = (reader: WireCursor, end: number, depth: number): string => {
   const tag = lastAlternative(reader, end);

@@ -128,12 +128,20 @@ export const idStart = (reader: WireCursor, limit: number, width: number): numbe
 const words = new Uint32Array(2);
 const double = new Float64Array(words.buffer);
 const signed = new BigInt64Array(words.buffer);
+const unsigned = new BigUint64Array(words.buffer);
 
 /** The double whose bits these are. */
 export const doubleOf = (low: number, high: number): number => {
   words[0] = low;
   words[1] = high;
   return double[0] as number;
+};
+
+/** The unsigned integer, exact. */
+export const bigintOf = (low: number, high: number): bigint => {
+  words[0] = low;
+  words[1] = high;
+  return unsigned[0] as bigint;
 };
 
 /** The signed integer as a double, exact below 2^53. */

@@ -78,6 +78,8 @@ export interface WireSchema {
   readonly actions: Uint8Array;
   /** Message number → `counted` (its occurrences are the request's records), `nesting` (it counts towards the depth). */
   readonly flags: Uint8Array;
+  /** A known field of a foreign wire type is stepped over like an unknown one, as sinks do. Else it is a fault. */
+  readonly skipsForeign?: boolean;
 }
 
 const wireTypes: Readonly<Record<ScalarType, readonly [wireType: number, action: number]>> = {

@@ -102,7 +102,7 @@ export class WireScanner {
   /** The rare rest: long varints, 32-bit values, unknown fields, known fields of a wrong wire type. */
   #stepOver(message: number, step: number, tag: number, position: number, end: number): number {
     if (tag < 8) throw malformed('the field number is 0', position - 1);
-    if (step === action.unknown && this.#isKnown(message, tag)) {
+    if (step === action.unknown && !this.#schema.skipsForeign && this.#isKnown(message, tag)) {
       throw malformed(`${this.#fieldName(message, tag)} has the wire type ${tag % 8}`, position);
     }
     this.#reader.position = position;

@@ -1,0 +1,166 @@
+/** Attributes as they lie on the wire: found by key, decoded when they are asked for. */
+import { letterOf, textOf, textOfValue } from '../otlp/any-value.ts';
+import type { WireCursor } from '../protobuf/cursor.ts';
+
+/** Types of values, by the letters of `attribute_types` in the tables. */
+export type AttributeType = 's' | 'i' | 'd' | 'b' | 'j' | 'y' | 'n';
+
+/** One attribute: its value as the text that lands, and the type that it came in. */
+export interface Attribute {
+  readonly key: string;
+  readonly text: string;
+  readonly type: AttributeType;
+}
+
+const mostKeys = 4_096;
+const encodedKeys = new Map<string, Uint8Array>();
+
+/** UTF-8 of a key. The same keys are asked of every record. */
+const encodedKey = (key: string): Uint8Array => {
+  const known = encodedKeys.get(key);
+  if (known !== undefined) return known;
+  if (encodedKeys.size >= mostKeys) encodedKeys.clear();
+  const encoded = Buffer.from(key, 'utf8');
+  encodedKeys.set(key, encoded);
+  return encoded;
+};
+
+/** Whether that many bytes from `start` are `wanted`. Keys mostly begin alike, so that the last byte is looked at first. */
+const isRun = (bytes: Uint8Array, start: number, wanted: Uint8Array): boolean => {
+  for (let index = wanted.length - 1; index >= 0; index--) if (bytes[start + index] !== wanted[index]) return false;
+  return true;
+};
+
+/** Where the value of the KeyValue found last lies; `start` is -1 for one without a value. */
+interface Found {
+  start: number;
+  end: number;
+}
+const found: Found = { start: -1, end: -1 };
+/** Where the KeyValue found last ends. */
+let next = 0;
+const key: Found = { start: 0, end: 0 };
+
+/** Reads a KeyValue into `key` and `found`. As in sinks, the last key counts, and the first value. */
+const split = (cursor: WireCursor, end: number): void => {
+  key.start = cursor.at;
+  key.end = cursor.at;
+  found.start = -1;
+  found.end = end;
+  while (cursor.at < end) {
+    const tag = cursor.varint();
+    if (tag !== 0x0a && tag !== 0x12) {
+      cursor.skip(tag, end);
+      continue;
+    }
+    const stop = cursor.end(end);
+    if (tag === 0x0a) {
+      key.start = cursor.at;
+      key.end = stop;
+    } else if (found.start < 0) {
+      found.start = cursor.at;
+      found.end = stop;
+    }
+    cursor.at = stop;
+  }
+};
+
+/** Leaves `found` at the value of the first KeyValue of that key, in the fields of that tag between two positions. */
+const find = (cursor: WireCursor, tag: number, from: number, to: number, name: string): boolean => {
+  const wanted = encodedKey(name);
+  const { bytes } = cursor;
+  cursor.at = from;
+  while (cursor.at < to) {
+    const met = cursor.varint();
+    if (met !== tag) {
+      cursor.skip(met, to);
+      continue;
+    }
+    const end = cursor.end(to);
+    const { at } = cursor;
+    next = end;
+    // As senders write it: the key, the value, nothing else, lengths of one byte each. Then another key is stepped over at once.
+    const size = bytes[at + 1] as number;
+    const value = at + size + 4;
+    const isUsual =
+      bytes[at] === 0x0a &&
+      size < 128 &&
+      bytes[value - 2] === 0x12 &&
+      (bytes[value - 1] as number) === end - value &&
+      end - value < 128;
+    if (isUsual) {
+      if (size === wanted.length && isRun(bytes, at + 2, wanted)) {
+        found.start = value;
+        found.end = end;
+        return true;
+      }
+    } else {
+      split(cursor, end);
+      if (key.end - key.start === wanted.length && isRun(bytes, key.start, wanted)) return true;
+    }
+    cursor.at = end;
+  }
+  return false;
+};
+
+const foundText = (cursor: WireCursor): string => {
+  if (found.start < 0) return '';
+  cursor.at = found.start;
+  return textOfValue(cursor, found.end);
+};
+
+const foundType = (cursor: WireCursor): AttributeType => {
+  if (found.start < 0) return 'n';
+  cursor.at = found.start;
+  return String.fromCharCode(letterOf(cursor, found.end)) as AttributeType;
+};
+
+/** Text of the first attribute of that key, in the fields `tag` between two positions; undefined without one. */
+export const attributeText = (
+  cursor: WireCursor,
+  tag: number,
+  from: number,
+  to: number,
+  name: string,
+): string | undefined => (find(cursor, tag, from, to, name) ? foundText(cursor) : undefined);
+
+/** The same of the last attribute of that key. */
+export const lastAttributeText = (
+  cursor: WireCursor,
+  tag: number,
+  from: number,
+  to: number,
+  name: string,
+): string | undefined => {
+  let text: string | undefined;
+  for (let at = from; find(cursor, tag, at, to, name); at = next) text = foundText(cursor);
+  return text;
+};
+
+/** Type of that attribute. */
+export const attributeType = (
+  cursor: WireCursor,
+  tag: number,
+  from: number,
+  to: number,
+  name: string,
+): AttributeType | undefined => (find(cursor, tag, from, to, name) ? foundType(cursor) : undefined);
+
+/** All attributes, in the order of the wire. */
+export const attributeList = (cursor: WireCursor, tag: number, from: number, to: number): Attribute[] => {
+  const list: Attribute[] = [];
+  cursor.at = from;
+  while (cursor.at < to) {
+    const met = cursor.varint();
+    if (met !== tag) {
+      cursor.skip(met, to);
+      continue;
+    }
+    const end = cursor.end(to);
+    split(cursor, end);
+    const name = textOf(cursor.bytes, key.start, key.end);
+    list.push({ key: name, type: foundType(cursor), text: foundText(cursor) });
+    cursor.at = end;
+  }
+  return list;
+};

@@ -1,0 +1,168 @@
+import { letterOf, textOfValue } from '../otlp/any-value.ts';
+import { idStart, type WireCursor } from '../protobuf/cursor.ts';
+import type { AttributeType } from './attributes.ts';
+import { RecordView, receivedNs, timeMsOf, timeNsOf } from './record.ts';
+
+/** A log record. Values are those of the row that lands in `logs`. */
+export class LogRecord extends RecordView {
+  protected readonly attributesTag = 0x32;
+  #timeLow = 0;
+  #timeHigh = 0;
+  #observedLow = 0;
+  #observedHigh = 0;
+  #severity = 0;
+  #textStart = 0;
+  #textEnd = 0;
+  #nameStart = 0;
+  #nameEnd = 0;
+  #bodyStart = 0;
+  #bodyEnd = 0;
+  #dropped = 0;
+  #flags = 0;
+  #trace = -1;
+  #span = -1;
+
+  /** OTLP's number: 1–4 trace, 5–8 debug, 9–12 info, 13–16 warn, 17–20 error, 21–24 fatal, 0 unspecified. */
+  get severityNumber(): number {
+    this.located();
+    return this.#severity;
+  }
+
+  get severityText(): string {
+    this.located();
+    return this.textAt(this.#textStart, this.#textEnd);
+  }
+
+  get eventName(): string {
+    this.located();
+    return this.textAt(this.#nameStart, this.#nameEnd);
+  }
+
+  /** Text of a string body; JSON of an array or map; text of any other. */
+  get body(): string {
+    const cursor = this.located();
+    cursor.at = this.#bodyStart;
+    return textOfValue(cursor, this.#bodyEnd);
+  }
+
+  get bodyType(): AttributeType {
+    const cursor = this.located();
+    cursor.at = this.#bodyStart;
+    return String.fromCharCode(letterOf(cursor, this.#bodyEnd)) as AttributeType;
+  }
+
+  /** The record's time, else when it was observed, else when it was received; nanoseconds since the epoch. */
+  get timeNs(): bigint {
+    this.located();
+    return (this.#timeLow | this.#timeHigh) === 0 ? this.observedTimeNs : timeNsOf(this.#timeLow, this.#timeHigh);
+  }
+
+  /** The same in whole milliseconds; cheap. */
+  get timeMs(): number {
+    this.located();
+    if ((this.#timeLow | this.#timeHigh) !== 0) return timeMsOf(this.#timeLow, this.#timeHigh);
+    if ((this.#observedLow | this.#observedHigh) !== 0) return timeMsOf(this.#observedLow, this.#observedHigh);
+    return Math.trunc(this.receivedAtMs);
+  }
+
+  /** When it was observed, else when it was received. */
+  get observedTimeNs(): bigint {
+    this.located();
+    const isObserved = (this.#observedLow | this.#observedHigh) !== 0;
+    return isObserved ? timeNsOf(this.#observedLow, this.#observedHigh) : receivedNs(this.origin);
+  }
+
+  /** 32 hexadecimal digits, or empty. */
+  get traceId(): string {
+    this.located();
+    return this.idAt(this.#trace, 16);
+  }
+
+  /** 16 hexadecimal digits, or empty. */
+  get spanId(): string {
+    this.located();
+    return this.idAt(this.#span, 8);
+  }
+
+  get flags(): number {
+    this.located();
+    return this.#flags;
+  }
+
+  get droppedAttributes(): number {
+    this.located();
+    return this.#dropped;
+  }
+
+  override copy(): LogRecord {
+    const copy = new LogRecord(this.origin, this.resource.copy(), this.scope.copy());
+    this.lend(copy);
+    return copy;
+  }
+
+  protected override locate(cursor: WireCursor, end: number): void {
+    this.#timeLow = 0;
+    this.#timeHigh = 0;
+    this.#observedLow = 0;
+    this.#observedHigh = 0;
+    this.#severity = 0;
+    this.#textStart = this.#textEnd = 0;
+    this.#nameStart = this.#nameEnd = 0;
+    this.#bodyStart = this.#bodyEnd = end;
+    this.#dropped = 0;
+    this.#flags = 0;
+    this.#trace = -1;
+    this.#span = -1;
+    while (cursor.at < end) {
+      const start = cursor.at;
+      const tag = cursor.varint();
+      switch (tag) {
+        case 0x09:
+          cursor.fixed64();
+          this.#timeLow = cursor.low;
+          this.#timeHigh = cursor.high;
+          break;
+        case 0x10:
+          this.#severity = Math.min(cursor.varint(), 255);
+          break;
+        case 0x1a:
+          this.#textEnd = cursor.end(end);
+          this.#textStart = cursor.at;
+          cursor.at = this.#textEnd;
+          break;
+        case 0x2a:
+          this.#bodyEnd = cursor.end(end);
+          this.#bodyStart = cursor.at;
+          cursor.at = this.#bodyEnd;
+          break;
+        case 0x32:
+          this.passAttribute(cursor, start, end);
+          break;
+        case 0x38:
+          this.#dropped = cursor.varint();
+          break;
+        case 0x45:
+          this.#flags = cursor.fixed32();
+          break;
+        case 0x4a:
+          this.#trace = idStart(cursor, end, 16);
+          break;
+        case 0x52:
+          this.#span = idStart(cursor, end, 8);
+          break;
+        case 0x59:
+          cursor.fixed64();
+          this.#observedLow = cursor.low;
+          this.#observedHigh = cursor.high;
+          break;
+        case 0x62:
+          this.#nameEnd = cursor.end(end);
+          this.#nameStart = cursor.at;
+          cursor.at = this.#nameEnd;
+          break;
+        default:
+          cursor.skip(tag, end);
+      }
+    }
+  }
+}

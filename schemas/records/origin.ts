@@ -1,0 +1,203 @@
+/** What records of one resource and scope share. Objects here are moved from group to group, and copied with a record. */
+import { jsonOfAttributes, textOf } from '../otlp/any-value.ts';
+import { WireCursor } from '../protobuf/cursor.ts';
+import { type Attribute, type AttributeType, attributeList, lastAttributeText } from './attributes.ts';
+
+/** Positions of a run of bytes; equal ones are an empty run. */
+export type Run = readonly [start: number, end: number];
+export const noRun: Run = [0, 0];
+
+/** Where a record lies. Ordinals count records within the message over all its members, as the tables' do. */
+export interface Place {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly ordinal: number;
+}
+
+/** Whose a member is, where it lay, and when it was received. */
+export interface Origin {
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly receivedAtMs: number;
+}
+
+/** A copy of a run, which may outlive the bus' memory. */
+export const copyOf = (bytes: Uint8Array, [start, end]: Run): Uint8Array => Buffer.from(bytes.subarray(start, end));
+
+const attributesTag = 0x0a;
+
+/** Where attributes of one key are several, the one that sorts first is what tables answer: by type, then by length and text. */
+const sortsBefore = (one: Attribute, other: Attribute): boolean => {
+  if (one.type !== other.type) return one.type < other.type;
+  return Buffer.compare(withLength(one.text), withLength(other.text)) < 0;
+};
+
+const withLength = (text: string): Buffer => {
+  const bytes = Buffer.from(text, 'utf8');
+  const length: number[] = [];
+  let rest = bytes.length;
+  for (; rest > 127; rest >>>= 7) length.push((rest & 127) | 128);
+  return Buffer.concat([Buffer.of(...length, rest), bytes]);
+};
+
+/** An OTLP resource. */
+export class Resource {
+  #cursor = new WireCursor(new Uint8Array(0));
+  #run: Run = noRun;
+  #schema: Run = noRun;
+  #service: string | undefined;
+  #attributes: Map<string, Attribute> | undefined;
+  #copy: Resource | undefined;
+
+  moveTo(bytes: Uint8Array, run: Run, schema: Run): void {
+    if (this.#cursor.bytes === bytes && this.#run === run) return;
+    this.#cursor.bytes = bytes;
+    this.#run = run;
+    this.#schema = schema;
+    this.#service = undefined;
+    this.#attributes = undefined;
+    this.#copy = undefined;
+  }
+
+  /** Text of `service.name`, or an empty string. Of several the last on the wire counts, as in the tables. */
+  get service(): string {
+    this.#service ??= lastAttributeText(this.#cursor, attributesTag, ...this.#run, 'service.name') ?? '';
+    return this.#service;
+  }
+
+  get schemaUrl(): string {
+    return textOf(this.#cursor.bytes, ...this.#schema);
+  }
+
+  get(key: string): string | undefined {
+    return this.attributes.get(key)?.text;
+  }
+
+  typeOf(key: string): AttributeType | undefined {
+    return this.attributes.get(key)?.type;
+  }
+
+  /** All attributes by key, decoded once for the records of the resource. */
+  get attributes(): ReadonlyMap<string, Attribute> {
+    if (this.#attributes !== undefined) return this.#attributes;
+    const attributes = new Map<string, Attribute>();
+    for (const attribute of attributeList(this.#cursor, attributesTag, ...this.#run)) {
+      const other = attributes.get(attribute.key);
+      if (other === undefined || sortsBefore(attribute, other)) attributes.set(attribute.key, attribute);
+    }
+    this.#attributes = attributes;
+    return attributes;
+  }
+
+  /** One that outlives the batch; made once for all records of the resource. */
+  copy(): Resource {
+    if (this.#copy !== undefined) return this.#copy;
+    const { bytes } = this.#cursor;
+    const content = copyOf(bytes, this.#run);
+    const copy = new Resource();
+    const whole = Buffer.concat([content, copyOf(bytes, this.#schema)]);
+    copy.moveTo(whole, [0, content.length], [content.length, whole.length]);
+    this.#copy = copy;
+    copy.#copy = copy;
+    return copy;
+  }
+}
+
+/** An instrumentation scope. */
+export class Scope {
+  #cursor = new WireCursor(new Uint8Array(0));
+  #run: Run = noRun;
+  #schema: Run = noRun;
+  #isRead = false;
+  #name = '';
+  #version = '';
+  #dropped = 0;
+  #attributes: Map<string, Attribute> | undefined;
+  #copy: Scope | undefined;
+
+  moveTo(bytes: Uint8Array, run: Run, schema: Run): void {
+    if (this.#cursor.bytes === bytes && this.#run === run) return;
+    this.#cursor.bytes = bytes;
+    this.#run = run;
+    this.#schema = schema;
+    this.#isRead = false;
+    this.#attributes = undefined;
+    this.#copy = undefined;
+  }
+
+  get name(): string {
+    return this.#read().#name;
+  }
+
+  get version(): string {
+    return this.#read().#version;
+  }
+
+  get droppedAttributes(): number {
+    return this.#read().#dropped;
+  }
+
+  get schemaUrl(): string {
+    return textOf(this.#cursor.bytes, ...this.#schema);
+  }
+
+  get(key: string): string | undefined {
+    return this.attributes.get(key)?.text;
+  }
+
+  /** All attributes by key; of several of one key the first. */
+  get attributes(): ReadonlyMap<string, Attribute> {
+    if (this.#attributes !== undefined) return this.#attributes;
+    const attributes = new Map<string, Attribute>();
+    for (const attribute of attributeList(this.#cursor, 0x1a, ...this.#run))
+      if (!attributes.has(attribute.key)) attributes.set(attribute.key, attribute);
+    this.#attributes = attributes;
+    return attributes;
+  }
+
+  /** As tables have them: JSON sorted by key, empty for none. */
+  get attributesJson(): string {
+    if (this.attributes.size === 0) return '';
+    this.#cursor.at = this.#run[0];
+    return jsonOfAttributes(this.#cursor, this.#run[1], 0x1a);
+  }
+
+  copy(): Scope {
+    if (this.#copy !== undefined) return this.#copy;
+    const { bytes } = this.#cursor;
+    const content = copyOf(bytes, this.#run);
+    const copy = new Scope();
+    const whole = Buffer.concat([content, copyOf(bytes, this.#schema)]);
+    copy.moveTo(whole, [0, content.length], [content.length, whole.length]);
+    this.#copy = copy;
+    copy.#copy = copy;
+    return copy;
+  }
+
+  #read(): this {
+    if (this.#isRead) return this;
+    this.#isRead = true;
+    this.#name = '';
+    this.#version = '';
+    this.#dropped = 0;
+    const cursor = this.#cursor;
+    const [start, end] = this.#run;
+    cursor.at = start;
+    while (cursor.at < end) {
+      const tag = cursor.varint();
+      if (tag === 0x20) this.#dropped = cursor.varint();
+      else if (tag === 0x0a || tag === 0x12) {
+        const stop = cursor.end(end);
+        const text = textOf(cursor.bytes, cursor.at, stop);
+        if (tag === 0x0a) this.#name = text;
+        else this.#version = text;
+        cursor.at = stop;
+      } else cursor.skip(tag, end);
+    }
+    return this;
+  }
+}

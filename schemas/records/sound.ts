@@ -1,0 +1,32 @@
+/** Whether a request can be decoded to its last byte. Views are lazy, so this is asked before the first record is given. */
+import { otlpSchema } from '../otlp/messages.ts';
+import { action, messageAction, messageNumber, type WireSchema } from '../protobuf/messages.ts';
+import { WireScanner } from '../protobuf/scan.ts';
+import type { Signal } from '../topics.ts';
+
+/** What bytes of one width may hold is admission's matter. Sinks land what an older version admitted, so views show it. */
+const laxer = new Map<number, number>([
+  [action.enum, action.varint],
+  [action.milliseconds, action.varint],
+  [action.nanoseconds, action.fixed64],
+  [action.string, action.bytes],
+]);
+
+/** A schema whose scan refuses what sinks refuse and no more: lengths, ids, depth, packed numbers. A field of a foreign wire type is unknown. */
+const relaxed = (schema: WireSchema): WireSchema => ({
+  ...schema,
+  skipsForeign: true,
+  actions: schema.actions.map((step) => (step >= messageAction ? step : (laxer.get(step) ?? step))),
+});
+
+const schema = relaxed(otlpSchema);
+const requests: Readonly<Record<Signal, number>> = {
+  logs: messageNumber(schema, 'LogsRequest'),
+  metrics: messageNumber(schema, 'MetricsRequest'),
+  traces: messageNumber(schema, 'TracesRequest'),
+};
+
+/** Throws a `PermanentError` for a request that a sink would not land. */
+export const checkRequest = (signal: Signal, body: Uint8Array): void => {
+  new WireScanner(schema, body).scan(requests[signal], 0, body.length);
+};

@@ -1,0 +1,90 @@
+/**
+ * CPU of the record views: what it costs to step over the log records of a message, and to read a few fields of each, beside
+ * decoding with protobufjs and scanning as the logs sink does. Median of the rounds; one line of JSON.
+ *
+ *     node test/bench/records.ts [rounds]
+ */
+
+import type { LogRecord } from '../../schemas/records/log-record.ts';
+import { logRecords } from '../../schemas/records/log-records.ts';
+import { checkRequest } from '../../schemas/records/sound.ts';
+import { encodeHeaders } from '../../schemas/telemetry-message.ts';
+import { sinks } from '../../sinks/index.ts';
+import { requestTypes } from '../cases/proto/load.ts';
+import { logsPayload } from './payloads.ts';
+
+const rounds = Number(process.argv[2] ?? 15);
+const perMessage = 500;
+const messages = Array.from({ length: 20 }, (_, seed) => {
+  const value = logsPayload({ seed, records: perMessage, nowMs: Date.now() });
+  const member = {
+    length: value.length,
+    size: value.length,
+    records: perMessage,
+    receivedAtMs: Date.now(),
+    source: '',
+    traceparent: '',
+  };
+  const headers = encodeHeaders({
+    tenantId: 'bench',
+    projectId: 'default',
+    keyId: 'key',
+    signal: 'logs',
+    format: 'otlp',
+    encoding: 'identity',
+    members: [member],
+  });
+  return { offset: seed, timestampMs: 0, key: 'bench', headers, value };
+});
+const records = messages.length * perMessage;
+const from = { topic: 'otlp.logs', partition: 0 };
+
+/** Something that the compiler cannot leave out. */
+let sum = 0;
+const each = (look: (record: LogRecord) => number) => (): void => {
+  for (const message of messages) for (const record of logRecords.decode(message, from)) sum += look(record);
+};
+const scanner = await sinks.find(({ name }) => name === 'logs')?.scanner();
+const scan = (): void => {
+  for (const table of scanner?.tables ?? []) for (const column of table.columns.values()) column.reset();
+  for (const seen of scanner?.seen ?? []) seen.begin(1);
+  for (const message of messages) scanner?.scan(message, 0);
+  for (const seen of scanner?.seen ?? []) seen.end();
+};
+
+const steps: Readonly<Record<string, () => void>> = {
+  check: () => {
+    for (const { value } of messages) checkRequest('logs', value);
+  },
+  iterate: each(() => 1),
+  serviceAndSeverity: each(({ service, severityNumber }) => service.length + severityNumber),
+  serviceSeverityTimeText: each(
+    ({ service, severityNumber, severityText, timeMs }) =>
+      service.length + severityNumber + timeMs + severityText.length,
+  ),
+  oneAttribute: each((record) => record.attribute('http.response.status_code')?.length ?? 0),
+  missingAttribute: each((record) => record.attribute('no.such.key')?.length ?? 0),
+  resourceAttribute: each((record) => record.resourceAttribute('host.name')?.length ?? 0),
+  body: each(({ body }) => body.length),
+  allAttributes: each(({ attributes }) => attributes.length),
+  copy: each((record) => record.copy().ordinal),
+  protobufjs: () => {
+    for (const { value } of messages) sum += JSON.stringify(Object.keys(requestTypes.logs.decode(value))).length;
+  },
+  sinkScan: scan,
+};
+
+const microseconds = (step: () => void): number => {
+  const start = process.cpuUsage();
+  step();
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / records;
+};
+const figures: Record<string, number> = {};
+for (const [name, step] of Object.entries(steps)) {
+  for (let round = 0; round < 5; round++) step();
+  const measured = Array.from({ length: rounds }, () => microseconds(step)).sort((one, other) => one - other);
+  figures[name] = Number((measured[rounds >> 1] ?? 0).toFixed(3));
+}
+const bytes = messages.reduce((total, { value }) => total + value.length, 0) / records;
+console.log(JSON.stringify({ records, bytesPerRecord: Math.round(bytes), cpuMicrosecondsPerRecord: figures, sum }));
