@@ -23,11 +23,11 @@ export const tags = {
   bytes: 0x3a,
 } as const;
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-
-/** Text of a run of wire bytes. */
+/** Text of a run of wire bytes. Half of what a `TextDecoder` costs; like that, it replaces what is not UTF-8. */
 export const textOf = (bytes: Uint8Array, start: number, end: number): string =>
-  decoder.decode(bytes.subarray(start, end));
+  bytes instanceof Buffer
+    ? bytes.toString('utf8', start, end)
+    : Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
 
 /** Base64 of a run of wire bytes. */
 export const base64Of = (bytes: Uint8Array, start: number, end: number): string =>

@@ -67,8 +67,9 @@ export class WireScanner {
         }
         const next = position + length;
         if (step >= messageAction) this.#enter(step - messageAction, position, next, depth);
-        else if (step !== action.string) this.#checkBytes(step, message, tag, position, next);
-        else if (!isUtf8Range(bytes, this.#view, position, next)) throw this.#notUtf8(message, tag, position, next);
+        else if (step === action.string) {
+          if (!isUtf8Range(bytes, this.#view, position, next)) throw this.#notUtf8(message, tag, position, next);
+        } else if (step !== action.bytes) this.#checkBytes(step, message, tag, position, next);
         position = next;
       } else if (
         (step === action.varint || step === action.enum || step === action.milliseconds) &&
@@ -129,7 +130,6 @@ export class WireScanner {
 
   #checkBytes(step: number, message: number, tag: number, start: number, end: number): void {
     const length = end - start;
-    if (step === action.bytes) return;
     if (step === action.packedVarint) {
       this.#reader.position = start;
       while (this.#reader.position < end) this.#reader.varint(end);

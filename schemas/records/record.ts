@@ -1,7 +1,7 @@
 /** What log records, spans and data points have in common. */
 
 import { textOf } from '../otlp/any-value.ts';
-import { bigintOf, WireCursor } from '../protobuf/cursor.ts';
+import { bigintOf, idStart, WireCursor } from '../protobuf/cursor.ts';
 import { lastNanosecondsHigh } from '../protobuf/messages.ts';
 import { type Attribute, type AttributeType, attributeList, attributeText, attributeType } from './attributes.ts';
 import { copyOf, type Origin, type Place, Resource, type Run, Scope } from './origin.ts';
@@ -19,8 +19,14 @@ export interface Group {
   readonly tag: number;
 }
 
-const hex = (bytes: Uint8Array, start: number, count: number): string =>
+const hexOf = (bytes: Uint8Array, start: number, count: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset + start, count).toString('hex');
+
+/** Reads an id as hexadecimal, empty for none. */
+export const readId = (cursor: WireCursor, limit: number, width: number): string => {
+  const start = idStart(cursor, limit, width);
+  return start < 0 ? '' : hexOf(cursor.bytes, start, width);
+};
 
 /**
  * A record of a batch, read where it lies. It is moved: the next step of the iteration makes it the next record, and the memory
@@ -61,12 +67,14 @@ export abstract class RecordView {
     this.#cursor.bytes = bytes;
   }
 
+  /** The group that the next records are of. */
   group({ resource, resourceSchema, scope, scopeSchema }: Group): void {
     const { bytes } = this.#cursor;
     this.resource.moveTo(bytes, resource, resourceSchema);
     this.scope.moveTo(bytes, scope, scopeSchema);
   }
 
+  /** The next record. */
   moveTo(start: number, end: number, ordinal: number): void {
     this.#start = start;
     this.#end = end;
@@ -147,7 +155,7 @@ export abstract class RecordView {
 
   /** Hexadecimal of an id, empty for none. */
   protected idAt(start: number, width: number): string {
-    return start < 0 ? '' : hex(this.#cursor.bytes, start, width);
+    return start < 0 ? '' : hexOf(this.#cursor.bytes, start, width);
   }
 
   /** Gives a copy what this one has: its own bytes, resource and scope. */
@@ -155,6 +163,10 @@ export abstract class RecordView {
     const bytes = copyOf(this.#cursor.bytes, [this.#start, this.#end]);
     copy.enter(this.#origin, bytes);
     copy.moveTo(0, bytes.length, this.ordinal);
+  }
+
+  protected get bytes(): Uint8Array {
+    return this.#cursor.bytes;
   }
 
   protected get origin(): Origin {
@@ -167,12 +179,12 @@ const millisecondNs = 1_000_000n;
 /** Nanoseconds of the time of reception. */
 export const receivedNs = ({ receivedAtMs }: Origin): bigint => BigInt(Math.trunc(receivedAtMs)) * millisecondNs;
 
-/** A time in two words. Tables end in 2106: later times are the last instant, as there. */
-export const timeNsOf = (low: number, high: number): bigint =>
-  high > lastNanosecondsHigh ? bigintOf(0xffffffff, lastNanosecondsHigh) : bigintOf(low, high);
+/** A time in two words. Later times than a table holds are its last instant, as there. */
+export const timeNsOf = (low: number, high: number, lastHigh = lastNanosecondsHigh): bigint =>
+  high > lastHigh ? bigintOf(0xffffffff, lastHigh) : bigintOf(low, high);
 
 /** The same in whole milliseconds, without a bigint: 2³² is 4,294 · 10⁶ + 967,296. */
-export const timeMsOf = (low: number, high: number): number => {
-  if (high > lastNanosecondsHigh) return timeMsOf(0xffffffff, lastNanosecondsHigh);
-  return high * 4_294 + Math.floor((high * 967_296 + low) / 1_000_000);
-};
+export const timeMsOf = (low: number, high: number, lastHigh = lastNanosecondsHigh): number =>
+  high > lastHigh
+    ? timeMsOf(0xffffffff, lastHigh, lastHigh)
+    : high * 4_294 + Math.floor((high * 967_296 + low) / 1_000_000);

@@ -1,0 +1,394 @@
+import { bigintOf, doubleOf, numberOf, type WireCursor, zigzag } from '../protobuf/cursor.ts';
+import { type Attribute, attributeList } from './attributes.ts';
+import { Metric, type MetricKind } from './metric.ts';
+import { type Origin, Resource, Scope } from './origin.ts';
+import { type Group, RecordView, readId, receivedNs, timeMsOf, timeNsOf } from './record.ts';
+
+/** Tags of the fields in which the kinds of points keep the same thing. `words` are 64 bits wide. */
+interface Layout {
+  readonly attributes: number;
+  readonly exemplars: number;
+  readonly flags: number;
+  readonly words: Readonly<Partial<Record<Word, number>>>;
+}
+type Word = 'double' | 'integer' | 'count' | 'sum' | 'min' | 'max' | 'zeroCount' | 'zeroThreshold';
+
+const number: Layout = { attributes: 0x3a, exemplars: 0x2a, flags: 0x40, words: { double: 0x21, integer: 0x31 } };
+const layouts: Readonly<Record<MetricKind, Layout>> = {
+  gauge: number,
+  sum: number,
+  histogram: {
+    attributes: 0x4a,
+    exemplars: 0x42,
+    flags: 0x50,
+    words: { count: 0x21, sum: 0x29, min: 0x59, max: 0x61 },
+  },
+  exponential_histogram: {
+    attributes: 0x0a,
+    exemplars: 0x5a,
+    flags: 0x50,
+    words: { count: 0x21, sum: 0x29, min: 0x61, max: 0x69, zeroCount: 0x39, zeroThreshold: 0x71 },
+  },
+  summary: { attributes: 0x3a, exemplars: 0, flags: 0x40, words: { count: 0x21, sum: 0x29 } },
+};
+
+/** Buckets of an explicit histogram: `counts` has one more than `bounds`, unless both are empty. */
+export interface Buckets {
+  readonly bounds: readonly number[];
+  readonly counts: readonly number[];
+}
+
+/** Buckets of one sign of an exponential histogram. */
+export interface ExponentialBuckets {
+  readonly offset: number;
+  readonly counts: readonly number[];
+}
+
+export interface Quantile {
+  readonly quantile: number;
+  readonly value: number;
+}
+
+export interface Exemplar {
+  readonly timeNs: bigint;
+  readonly value: number;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly attributes: readonly Attribute[];
+}
+
+const noRecordedValue = 1;
+const noBuckets: ExponentialBuckets = { offset: 0, counts: [] };
+/** Times of points are stored in 63 bits. */
+const lastTimeHigh = 0x7fffffff;
+
+/** A 64-bit field: 0 in both words and absent until it is read. */
+class Word64 {
+  low = 0;
+  high = 0;
+  isPresent = false;
+
+  clear(): void {
+    this.low = 0;
+    this.high = 0;
+    this.isPresent = false;
+  }
+
+  read(cursor: WireCursor): void {
+    cursor.fixed64();
+    this.low = cursor.low;
+    this.high = cursor.high;
+    this.isPresent = true;
+  }
+
+  get double(): number {
+    return doubleOf(this.low, this.high);
+  }
+
+  get optional(): number | undefined {
+    return this.isPresent ? this.double : undefined;
+  }
+
+  /** An unsigned integer, exact below 2⁵³. */
+  get count(): number {
+    return this.high * 4_294_967_296 + this.low;
+  }
+}
+
+/** A data point of any kind. Values are those of the row that lands; what the kind does not have is undefined or empty. */
+export class DataPoint extends RecordView {
+  /** What its metric's points share; the object is moved as well. */
+  readonly metric: Metric;
+  readonly #time = new Word64();
+  readonly #start = new Word64();
+  readonly #number = new Word64();
+  readonly #count = new Word64();
+  readonly #sum = new Word64();
+  readonly #min = new Word64();
+  readonly #max = new Word64();
+  readonly #zeroCount = new Word64();
+  readonly #zeroThreshold = new Word64();
+  readonly #all = [
+    ...[this.#time, this.#start, this.#number, this.#count, this.#sum],
+    ...[this.#min, this.#max, this.#zeroCount, this.#zeroThreshold],
+  ];
+  #layout: Layout = number;
+  #isInteger = false;
+  #flags = 0;
+  #from = 0;
+  #to = 0;
+
+  constructor(origin: Origin, resource = new Resource(), scope = new Scope(), metric = new Metric()) {
+    super(origin, resource, scope);
+    this.metric = metric;
+  }
+
+  override group(group: Group): void {
+    super.group(group);
+    this.metric.moveTo(this.bytes, group.metric);
+  }
+
+  get kind(): MetricKind {
+    return this.metric.kind;
+  }
+
+  /** Its time, else when it was received; nanoseconds since the epoch. */
+  get timeNs(): bigint {
+    this.located();
+    const { low, high } = this.#time;
+    return (low | high) === 0 ? receivedNs(this.origin) : timeNsOf(low, high, lastTimeHigh);
+  }
+
+  /** The same in whole milliseconds; cheap. */
+  get timeMs(): number {
+    this.located();
+    const { low, high } = this.#time;
+    return (low | high) === 0 ? Math.trunc(this.receivedAtMs) : timeMsOf(low, high, lastTimeHigh);
+  }
+
+  /** Start of what it sums up; 0 where the sender gave none. */
+  get startTimeNs(): bigint {
+    this.located();
+    return timeNsOf(this.#start.low, this.#start.high, lastTimeHigh);
+  }
+
+  get flags(): number {
+    this.located();
+    return this.#flags;
+  }
+
+  /** The series ended here: the sender says that there is no value. */
+  get isStale(): boolean {
+    return (this.flags & noRecordedValue) !== 0;
+  }
+
+  /** Of gauges and sums; not a number where there is none. Integers beyond 2⁵³ are rounded: `integer` has them. */
+  get value(): number | undefined {
+    this.located();
+    if (this.#layout !== number) return undefined;
+    if (this.isStale) return Number.NaN;
+    return this.#isInteger ? numberOf(this.#number.low, this.#number.high) : this.#number.double;
+  }
+
+  /** The value, exact, where the sender gave an integer. */
+  get integer(): bigint | undefined {
+    this.located();
+    if (this.#layout !== number || !this.#isInteger || this.isStale) return undefined;
+    return BigInt.asIntN(64, bigintOf(this.#number.low, this.#number.high));
+  }
+
+  /** Observations of a histogram or summary. */
+  get count(): number | undefined {
+    this.located();
+    return this.#layout === number ? undefined : this.#count.count;
+  }
+
+  get sum(): number | undefined {
+    this.located();
+    return this.kind === 'summary' ? this.#sum.double : this.#sum.optional;
+  }
+
+  get min(): number | undefined {
+    this.located();
+    return this.#min.optional;
+  }
+
+  get max(): number | undefined {
+    this.located();
+    return this.#max.optional;
+  }
+
+  /** Of an explicit histogram. */
+  get buckets(): Buckets {
+    if (this.kind !== 'histogram') return { bounds: [], counts: [] };
+    const bounds: number[] = [];
+    const counts: number[] = [];
+    this.#each([0x3a, 0x39], (cursor, end) => pushWords(cursor, end, bounds, doubleOf));
+    this.#each([0x32, 0x31], (cursor, end) => pushWords(cursor, end, counts, unsignedOf));
+    return { bounds, counts };
+  }
+
+  /** Of an exponential histogram: bucket bounds are powers of 2 ** (2 ** -scale). */
+  get scale(): number {
+    let scale = 0;
+    if (this.kind !== 'exponential_histogram') return scale;
+    this.#each([0x30], (cursor) => {
+      scale = zigzag(cursor.varint());
+    });
+    return scale;
+  }
+
+  get zeroCount(): number {
+    this.located();
+    return this.#zeroCount.count;
+  }
+
+  get zeroThreshold(): number {
+    this.located();
+    return this.#zeroThreshold.double;
+  }
+
+  get positive(): ExponentialBuckets {
+    return this.#buckets(0x42);
+  }
+
+  get negative(): ExponentialBuckets {
+    return this.#buckets(0x4a);
+  }
+
+  /** Of a summary. */
+  get quantiles(): readonly Quantile[] {
+    const quantiles: Quantile[] = [];
+    if (this.kind !== 'summary') return quantiles;
+    this.#each([0x32], (cursor, end) => quantiles.push(quantileOf(cursor, end)));
+    return quantiles;
+  }
+
+  get exemplars(): readonly Exemplar[] {
+    this.located();
+    const exemplars: Exemplar[] = [];
+    this.#each([this.#layout.exemplars], (cursor, end) => exemplars.push(exemplarOf(cursor, end)));
+    return exemplars;
+  }
+
+  override copy(): DataPoint {
+    const copy = new DataPoint(this.origin, this.resource.copy(), this.scope.copy(), this.metric.copy());
+    this.lend(copy);
+    return copy;
+  }
+
+  protected get attributesTag(): number {
+    return this.#layout.attributes;
+  }
+
+  protected override locate(cursor: WireCursor, end: number): void {
+    this.#layout = layouts[this.metric.kind];
+    for (const word of this.#all) word.clear();
+    this.#isInteger = false;
+    this.#flags = 0;
+    this.#from = cursor.at;
+    this.#to = end;
+    const { attributes, flags } = this.#layout;
+    while (cursor.at < end) {
+      const start = cursor.at;
+      const tag = cursor.varint();
+      if (tag === attributes) this.passAttribute(cursor, start, end);
+      else if (tag === 0x19) this.#time.read(cursor);
+      else if (tag === 0x11) this.#start.read(cursor);
+      else if (tag === flags) this.#flags = cursor.varint();
+      else if (!this.#word(cursor, tag)) cursor.skip(tag, end);
+    }
+  }
+
+  /** Reads a 64-bit field of the point's kind; false when the tag is none. */
+  #word(cursor: WireCursor, tag: number): boolean {
+    const { words } = this.#layout;
+    if (tag === words.double || tag === words.integer) {
+      this.#number.read(cursor);
+      this.#isInteger = tag === words.integer;
+    } else if (tag === words.count) this.#count.read(cursor);
+    else if (tag === words.sum) this.#sum.read(cursor);
+    else if (tag === words.min) this.#min.read(cursor);
+    else if (tag === words.max) this.#max.read(cursor);
+    else if (tag === words.zeroCount) this.#zeroCount.read(cursor);
+    else if (tag === words.zeroThreshold) this.#zeroThreshold.read(cursor);
+    else return false;
+    return true;
+  }
+
+  /** Gives `read` each field of those tags and its end; length-delimited ones are left at that end. */
+  #each(wanted: readonly number[], read: (cursor: WireCursor, end: number) => void): void {
+    const cursor = this.located();
+    cursor.at = this.#from;
+    while (cursor.at < this.#to) {
+      const tag = cursor.varint();
+      if (!wanted.includes(tag)) {
+        cursor.skip(tag, this.#to);
+        continue;
+      }
+      const { at } = cursor;
+      cursor.skip(tag, this.#to);
+      const end = cursor.at;
+      cursor.at = at;
+      if ((tag & 7) === 2) cursor.end(this.#to);
+      read(cursor, end);
+      cursor.at = end;
+    }
+  }
+
+  #buckets(tag: number): ExponentialBuckets {
+    let buckets = noBuckets;
+    if (this.kind !== 'exponential_histogram') return buckets;
+    this.#each([tag], (cursor, end) => {
+      const { offset, counts } = bucketsOf(cursor, end);
+      buckets = { offset, counts: [...buckets.counts, ...counts] };
+    });
+    return buckets;
+  }
+}
+
+const unsignedOf = (low: number, high: number): number => high * 4_294_967_296 + low;
+
+const pushWords = (
+  cursor: WireCursor,
+  end: number,
+  into: number[],
+  read: (low: number, high: number) => number,
+): void => {
+  while (cursor.at < end) {
+    cursor.fixed64();
+    into.push(read(cursor.low, cursor.high));
+  }
+};
+
+const bucketsOf = (cursor: WireCursor, end: number): ExponentialBuckets => {
+  let offset = 0;
+  const counts: number[] = [];
+  while (cursor.at < end) {
+    const tag = cursor.varint();
+    if (tag === 0x08) offset = zigzag(cursor.varint());
+    else if (tag === 0x10 || tag === 0x12) {
+      const stop = tag === 0x12 ? cursor.end(end) : cursor.at + 1;
+      while (cursor.at < stop) {
+        cursor.varint64();
+        counts.push(unsignedOf(cursor.low, cursor.high));
+      }
+    } else cursor.skip(tag, end);
+  }
+  return { offset, counts };
+};
+
+const quantileOf = (cursor: WireCursor, end: number): Quantile => {
+  let quantile = 0;
+  let value = 0;
+  while (cursor.at < end) {
+    const tag = cursor.varint();
+    if (tag === 0x09 || tag === 0x11) {
+      cursor.fixed64();
+      const read = doubleOf(cursor.low, cursor.high);
+      if (tag === 0x09) quantile = read;
+      else value = read;
+    } else cursor.skip(tag, end);
+  }
+  return { quantile, value };
+};
+
+const exemplarOf = (cursor: WireCursor, end: number): Exemplar => {
+  const start = cursor.at;
+  let timeNs = 0n;
+  let value = 0;
+  let traceId = '';
+  let spanId = '';
+  while (cursor.at < end) {
+    const tag = cursor.varint();
+    if (tag === 0x11 || tag === 0x19 || tag === 0x31) {
+      cursor.fixed64();
+      const { low, high } = cursor;
+      if (tag === 0x11) timeNs = timeNsOf(low, high, lastTimeHigh);
+      else value = tag === 0x19 ? doubleOf(low, high) : numberOf(low, high);
+    } else if (tag === 0x22) spanId = readId(cursor, end, 8);
+    else if (tag === 0x2a) traceId = readId(cursor, end, 16);
+    else cursor.skip(tag, end);
+  }
+  return { timeNs, value, traceId, spanId, attributes: attributeList(cursor, 0x3a, start, end) };
+};
