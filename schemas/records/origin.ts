@@ -54,7 +54,7 @@ export class Resource {
   #copy: Resource | undefined;
 
   moveTo(bytes: Uint8Array, run: Run, schema: Run): void {
-    if (this.#cursor.bytes === bytes && this.#run === run) return;
+    if (this.#cursor.bytes === bytes && this.#run === run && this.#schema === schema) return;
     this.#cursor.bytes = bytes;
     this.#run = run;
     this.#schema = schema;
@@ -120,7 +120,7 @@ export class Scope {
   #copy: Scope | undefined;
 
   moveTo(bytes: Uint8Array, run: Run, schema: Run): void {
-    if (this.#cursor.bytes === bytes && this.#run === run) return;
+    if (this.#cursor.bytes === bytes && this.#run === run && this.#schema === schema) return;
     this.#cursor.bytes = bytes;
     this.#run = run;
     this.#schema = schema;

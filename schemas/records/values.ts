@@ -4,25 +4,26 @@ import { PermanentError } from '../errors.ts';
 import type { Topic } from '../topics.ts';
 import type { Source } from './source.ts';
 
-/** The value of each message of a topic. What is no JSON, or not what the schema says, is a `PermanentError`. */
-export const valuesOf = <Schema extends z.ZodType>(
-  topic: Topic & { readonly value: Schema },
-): Source<z.output<Schema>> => ({
+/** A topic of JSON values. */
+export type ValueTopic<Value extends z.ZodType = z.ZodType> = Topic & { readonly value: Value };
+
+/** The value in a message of a topic. What is no JSON, or not what the schema says, is a `PermanentError`. */
+export const topicValue = <Value extends z.ZodType>(topic: ValueTopic<Value>, bytes: Uint8Array): z.output<Value> => {
+  let json: unknown;
+  try {
+    json = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  } catch (cause) {
+    throw new PermanentError('bad-value', `the value on topic ${topic.name} is not JSON`, { cause });
+  }
+  const parsed = topic.value.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const place = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
+  throw new PermanentError('bad-value', `the value does not match topic ${topic.name}: ${place}${issue?.message}`);
+};
+
+/** One value a message. */
+export const valuesOf = <Value extends z.ZodType>(topic: ValueTopic<Value>): Source<z.output<Value>> => ({
   topics: [topic],
-  decode({ value }) {
-    let json: unknown;
-    try {
-      json = JSON.parse(value.toString('utf8'));
-    } catch (cause) {
-      throw new PermanentError('malformed', `a value of the topic ${topic.name} is not JSON`, { cause });
-    }
-    const parsed = topic.value.safeParse(json);
-    if (parsed.success) return [parsed.data];
-    const [issue] = parsed.error.issues;
-    const where = issue === undefined || issue.path.length === 0 ? 'the value' : issue.path.join('.');
-    throw new PermanentError(
-      'malformed',
-      `a value of the topic ${topic.name} does not fit: ${where}: ${issue?.message}`,
-    );
-  },
+  decode: ({ value }) => [topicValue(topic, value)],
 });

@@ -1,8 +1,7 @@
 import type { z } from 'zod';
-import { PermanentError } from '../../schemas/errors.ts';
+import { topicValue, type ValueTopic } from '../../schemas/records/values.ts';
 import type { RowOf } from '../../schemas/tables/row.ts';
 import type { Table } from '../../schemas/tables/table.ts';
-import type { Topic } from '../../schemas/topics.ts';
 import { ValueRows } from '../native/value-rows.ts';
 import type { ScanMessage, Scanner } from '../scan/scanner.ts';
 import { defineSink, type Sink } from './sink.ts';
@@ -20,11 +19,6 @@ type Written<Declared extends Table> = Omit<RowOf<Declared>, Origin>;
 type NoOther<Row, Declared extends Table> = Row extends readonly (infer Each)[]
   ? readonly NoOther<Each, Declared>[]
   : { readonly [Name in Exclude<keyof Row, keyof Written<Declared>>]: never };
-
-/** A derived topic: JSON values with a schema. */
-interface ValueTopic<Value extends z.ZodType> extends Topic {
-  readonly value: Value;
-}
 
 /**
  * Declares a sink that lands each value of a topic as a row of a table, or as several. The value is checked by the topic's
@@ -63,23 +57,9 @@ const valueScanner = <Value extends z.ZodType>(
     seen: [],
     scan({ value, offset, timestampMs }: ScanMessage, partition: number): void {
       const origin = { topic: topic.name, partition, offset, received_at: timestampMs };
-      const rows = rowOf(parsedOf(topic, value));
+      const rows = rowOf(topicValue(topic, value));
       for (const row of Array.isArray(rows) ? rows : [rows]) target.push({ ...row, ...origin });
     },
     abandon() {},
   };
-};
-
-const parsedOf = <Value extends z.ZodType>(topic: ValueTopic<Value>, bytes: Uint8Array): z.output<Value> => {
-  let json: unknown;
-  try {
-    json = JSON.parse(Buffer.from(bytes).toString('utf8'));
-  } catch (cause) {
-    throw new PermanentError('bad-value', `the value on topic ${topic.name} is not JSON`, { cause });
-  }
-  const parsed = topic.value.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const place = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
-  throw new PermanentError('bad-value', `the value does not match topic ${topic.name}: ${place}${issue?.message}`);
 };
