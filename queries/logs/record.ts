@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
+import { severityOf } from '../../schemas/records/severity.ts';
 import { Attributes, attributesOf, restoredValue } from '../attributes.ts';
 import {
   InstrumentationScope,
@@ -88,7 +89,7 @@ const recordOf = (row: Row, resource: Resource | undefined): LogRecord => ({
   id: logId(row),
   timestamp: formatTime(BigInt(row.time)),
   observedTimestamp: formatTime(BigInt(row.observed)),
-  severity: severityOf(row.severity_text, row.severity_number),
+  severity: severityOf(row.severity_text, row.severity_number) || null,
   severityNumber: row.severity_number,
   service: row.service,
   body: restoredValue(row.body, row.body_type),
@@ -102,17 +103,6 @@ const recordOf = (row: Row, resource: Resource | undefined): LogRecord => ({
   spanId: /^0*$/.test(row.span) ? null : row.span,
   projectId: row.project_id,
 });
-
-const severityNames = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
-
-/** The text that the sender gave, else OpenTelemetry's short name of the number. */
-const severityOf = (text: string, number: number): string | null => {
-  if (text !== '') return text;
-  const name = severityNames[Math.floor((number - 1) / 4)];
-  if (number < 1 || name === undefined) return null;
-  const step = (number - 1) % 4;
-  return step === 0 ? name : `${name}${step + 1}`;
-};
 
 /** The id holds the position, so that a record is found without an index of ids. */
 const logId = ({ time, partition, offset, ordinal }: LogPosition): string =>

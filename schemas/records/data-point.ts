@@ -252,7 +252,7 @@ export class DataPoint extends RecordView {
   }
 
   override copy(): DataPoint {
-    const copy = new DataPoint(this.origin, this.resource.copy(), this.scope.copy(), this.metric.copy());
+    const copy = new DataPoint(this.origin, this.resourceView.copy(), this.scope.copy(), this.metric.copy());
     this.lend(copy);
     return copy;
   }

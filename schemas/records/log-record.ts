@@ -2,6 +2,7 @@ import { letterOf, textOfValue } from '../otlp/any-value.ts';
 import { idStart, type WireCursor } from '../protobuf/cursor.ts';
 import type { AttributeType } from './attributes.ts';
 import { RecordView, receivedNs, timeMsOf, timeNsOf } from './record.ts';
+import { severityOf } from './severity.ts';
 
 /** A log record. Values are those of the row that lands in `logs`. */
 export class LogRecord extends RecordView {
@@ -28,6 +29,12 @@ export class LogRecord extends RecordView {
     return this.#severity;
   }
 
+  /** The sender's text, else OpenTelemetry's short name of the number (`ERROR`, `WARN2`); empty without both. */
+  get severity(): string {
+    return severityOf(this.severityText, this.severityNumber);
+  }
+
+  /** As the sender gave it. */
   get severityText(): string {
     this.located();
     return this.textAt(this.#textStart, this.#textEnd);
@@ -95,7 +102,7 @@ export class LogRecord extends RecordView {
   }
 
   override copy(): LogRecord {
-    const copy = new LogRecord(this.origin, this.resource.copy(), this.scope.copy());
+    const copy = new LogRecord(this.origin, this.resourceView.copy(), this.scope.copy());
     this.lend(copy);
     return copy;
   }

@@ -19,8 +19,12 @@ export interface Group {
   readonly tag: number;
 }
 
-const hexOf = (bytes: Uint8Array, start: number, count: number): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset + start, count).toString('hex');
+/** Hexadecimal of an id. One of zeros only is none, as in tables. */
+const hexOf = (bytes: Uint8Array, start: number, count: number): string => {
+  let at = start;
+  while (at < start + count && bytes[at] === 0) at++;
+  return at === start + count ? '' : Buffer.from(bytes.buffer, bytes.byteOffset + start, count).toString('hex');
+};
 
 /** Reads an id as hexadecimal, empty for none. */
 export const readId = (cursor: WireCursor, limit: number, width: number): string => {
@@ -40,7 +44,7 @@ export abstract class RecordView {
   #start = 0;
   #end = 0;
   /** Its resource; the object is moved as well. */
-  readonly resource: Resource;
+  readonly resourceView: Resource;
   /** Its instrumentation scope; the object is moved as well. */
   readonly scope: Scope;
   /** Number of the record within its message. */
@@ -48,7 +52,7 @@ export abstract class RecordView {
 
   constructor(origin: Origin, resource = new Resource(), scope = new Scope()) {
     this.#origin = origin;
-    this.resource = resource;
+    this.resourceView = resource;
     this.scope = scope;
   }
 
@@ -70,7 +74,7 @@ export abstract class RecordView {
   /** The group that the next records are of. */
   group({ resource, resourceSchema, scope, scopeSchema }: Group): void {
     const { bytes } = this.#cursor;
-    this.resource.moveTo(bytes, resource, resourceSchema);
+    this.resourceView.moveTo(bytes, resource, resourceSchema);
     this.scope.moveTo(bytes, scope, scopeSchema);
   }
 
@@ -101,7 +105,7 @@ export abstract class RecordView {
 
   /** `service.name` of the resource, or an empty string. */
   get service(): string {
-    return this.resource.service;
+    return this.resourceView.service;
   }
 
   /** Text of an attribute as it lands (`attribute_types` tell what it was), of several of one key the first; undefined without one. */
@@ -121,9 +125,18 @@ export abstract class RecordView {
     return attributeList(this.#cursor, this.attributesTag, this.attributesStart, this.attributesEnd);
   }
 
-  /** Text of an attribute of the resource, as `attribute` answers it. */
-  resourceAttribute(key: string): string | undefined {
-    return this.resource.get(key);
+  /** Text of an attribute of the resource; of several of one key the one that sorts first, as tables answer. */
+  resource(key: string): string | undefined {
+    return this.resourceView.get(key);
+  }
+
+  resourceType(key: string): AttributeType | undefined {
+    return this.resourceView.typeOf(key);
+  }
+
+  /** All attributes of the resource by key, decoded once for its records. */
+  get resourceAttributes(): ReadonlyMap<string, Attribute> {
+    return this.resourceView.attributes;
   }
 
   /** Where the first attribute begins and the last one ends. */

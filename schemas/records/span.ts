@@ -147,7 +147,7 @@ export class Span extends RecordView {
   }
 
   override copy(): Span {
-    const copy = new Span(this.origin, this.resource.copy(), this.scope.copy());
+    const copy = new Span(this.origin, this.resourceView.copy(), this.scope.copy());
     this.lend(copy);
     return copy;
   }

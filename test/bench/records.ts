@@ -64,7 +64,7 @@ const steps: Readonly<Record<string, () => void>> = {
   ),
   oneAttribute: each((record) => record.attribute('http.response.status_code')?.length ?? 0),
   missingAttribute: each((record) => record.attribute('no.such.key')?.length ?? 0),
-  resourceAttribute: each((record) => record.resourceAttribute('host.name')?.length ?? 0),
+  resourceAttribute: each((record) => record.resource('host.name')?.length ?? 0),
   body: each(({ body }) => body.length),
   allAttributes: each(({ attributes }) => attributes.length),
   copy: each((record) => record.copy().ordinal),

@@ -84,7 +84,7 @@ const forRandom = (
 };
 
 const resourceShown = (view: RecordView): Shown => ({
-  resource: byKey([...view.resource.attributes].map(([key, { text, type }]) => ({ key, text, type }))),
+  resource: byKey([...view.resourceAttributes].map(([key, { text, type }]) => ({ key, text, type }))),
 });
 
 interface ResourceRow {

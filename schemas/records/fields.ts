@@ -1,0 +1,266 @@
+/**
+ * The names under which people and programs ask for parts of a record: one table for the search language (as SQL and as a
+ * predicate over views), live tail, detections and reads, so that they agree.
+ *
+ * A name is looked up in this order, and the first that fits is meant:
+ * 1. a field of the signal's table below, by its name or one of its aliases;
+ * 2. after one of the prefixes `attribute.`, `resource.` and `scope.`: that kind of attribute, and nothing else;
+ * 3. otherwise the record's attribute of that key, and where a record has none, its resource's.
+ *
+ * So a field wins over an attribute of its name (`attribute.name` is then the attribute), and a prefix over an attribute that
+ * begins like it (`attribute.resource.x` is the attribute `resource.x`). Names are told apart by case, as OpenTelemetry's are.
+ */
+import { quote } from '../tables/literal.ts';
+import type { logsTable } from '../tables/logs.ts';
+import type { samplesTable, seriesTable } from '../tables/metrics.ts';
+import type { spansTable } from '../tables/spans.ts';
+import type { AttributeType } from './attributes.ts';
+import type { DataPoint } from './data-point.ts';
+import type { LogRecord } from './log-record.ts';
+import type { RecordView } from './record.ts';
+import { severityNames } from './severity.ts';
+import type { Span } from './span.ts';
+
+/** `time`: nanoseconds since the epoch. `duration`: nanoseconds. `traceId` and `spanId`: hexadecimal, empty for none. */
+export type FieldType = 'text' | 'number' | 'time' | 'duration' | 'traceId' | 'spanId';
+export type FieldValue = string | number | bigint;
+
+/** A part that every record of a signal has. */
+export interface Field<View extends RecordView = RecordView> {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly summary: string;
+  readonly type: FieldType;
+  /** The column that holds it, as it is; indexes and sort keys are about columns. */
+  readonly column: string;
+  /** SQL of the value that `read` answers. */
+  readonly expression: string;
+  /** Names of the numbers that it takes, by number. */
+  readonly names?: readonly string[];
+  read(record: View): FieldValue;
+}
+
+type Column<Table extends { readonly columns: object }> = keyof Table['columns'] & string;
+type Row<View extends RecordView, Name extends string> = readonly [
+  type: FieldType,
+  column: Name,
+  summary: string,
+  read: (record: View) => FieldValue,
+  more?: { readonly aliases?: readonly string[]; readonly names?: readonly string[]; readonly expression?: string },
+];
+
+const idExpression = (column: string, bytes: number): string =>
+  `if(${column} = toFixedString('', ${bytes}), '', lower(hex(${column})))`;
+
+const expressionOf = (type: FieldType, column: string): string => {
+  if (type === 'time') return `toUnixTimestamp64Nano(${column})`;
+  if (type === 'traceId') return idExpression(column, 16);
+  return type === 'spanId' ? idExpression(column, 8) : column;
+};
+
+const fieldsOf = <View extends RecordView, Name extends string>(
+  rows: Readonly<Record<string, Row<View, Name>>>,
+): readonly Field<View>[] =>
+  Object.entries(rows).map(([name, [type, column, summary, read, { aliases = [], ...more } = {}]]) => ({
+    name,
+    aliases,
+    summary,
+    type,
+    column,
+    expression: expressionOf(type, column),
+    read,
+    ...more,
+  }));
+
+const shared = {
+  service: ['text', 'service', 'Service', ({ service }: RecordView) => service, { aliases: ['service.name'] }],
+  projectId: ['text', 'project_id', 'Project', ({ projectId }: RecordView) => projectId, { aliases: ['project'] }],
+  'scope.name': ['text', 'scope_name', 'Name of the instrumentation scope', ({ scope }: RecordView) => scope.name],
+  'scope.version': [
+    'text',
+    'scope_version',
+    'Version of the instrumentation scope',
+    ({ scope }: RecordView) => scope.version,
+  ],
+} as const;
+const trace = { aliases: ['trace_id', 'trace.id'] };
+const span = { aliases: ['span_id', 'span.id'] };
+
+/** Fields of log records. */
+export const logFields = fieldsOf<LogRecord, Column<typeof logsTable>>({
+  timestamp: [
+    'time',
+    'timestamp',
+    "The record's time, else when it was observed, else when it was received",
+    (log) => log.timeNs,
+  ],
+  observedTimestamp: ['time', 'observed_timestamp', 'When it was observed, else received', (log) => log.observedTimeNs],
+  severityNumber: [
+    'number',
+    'severity_number',
+    "OpenTelemetry's number of the severity, 0 for none",
+    (log) => log.severityNumber,
+    { aliases: ['severity_number'] },
+  ],
+  severity: [
+    'text',
+    'severity_text',
+    "Severity: the sender's text, else OpenTelemetry's short name of the number",
+    (log) => log.severity,
+    {
+      aliases: ['level'],
+      expression: `if(severity_text != '', severity_text, [${severityNames.map(quote).join(', ')}][severity_number + 1])`,
+    },
+  ],
+  severityText: [
+    'text',
+    'severity_text',
+    'Severity as the sender gave it',
+    (log) => log.severityText,
+    { aliases: ['severity_text'] },
+  ],
+  body: ['text', 'body', 'Body; JSON where it is an array or a map', (log) => log.body, { aliases: ['message'] }],
+  eventName: ['text', 'event_name', 'Name of the event', (log) => log.eventName, { aliases: ['event_name'] }],
+  traceId: ['traceId', 'trace_id', 'Trace', (log) => log.traceId, trace],
+  spanId: ['spanId', 'span_id', 'Span', (log) => log.spanId, span],
+  flags: ['number', 'flags', 'Trace flags', (log) => log.flags],
+  ...shared,
+});
+
+/** Fields of spans. */
+export const spanFields = fieldsOf<Span, Column<typeof spansTable>>({
+  timestamp: ['time', 'timestamp', 'Start, else when it was received', (one) => one.timeNs, { aliases: ['startTime'] }],
+  duration: ['duration', 'duration', 'From start to end', (one) => one.durationNs],
+  name: ['text', 'name', 'Name of the span', (one) => one.name],
+  kind: [
+    'number',
+    'kind',
+    'Kind of the span',
+    (one) => one.kind,
+    { names: ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] },
+  ],
+  status: [
+    'number',
+    'status_code',
+    'Status of the span',
+    (one) => one.statusCode,
+    { aliases: ['statusCode', 'status_code'], names: ['unset', 'ok', 'error'] },
+  ],
+  statusMessage: [
+    'text',
+    'status_message',
+    'What the status says',
+    (one) => one.statusMessage,
+    { aliases: ['status_message'] },
+  ],
+  traceId: ['traceId', 'trace_id', 'Trace', (one) => one.traceId, trace],
+  spanId: ['spanId', 'span_id', 'Span', (one) => one.spanId, span],
+  parentSpanId: [
+    'spanId',
+    'parent_span_id',
+    'Parent, empty for the root of a trace',
+    (one) => one.parentSpanId,
+    { aliases: ['parent_span_id'] },
+  ],
+  traceState: ['text', 'trace_state', 'W3C trace state', (one) => one.traceState, { aliases: ['trace_state'] }],
+  flags: ['number', 'flags', 'Trace flags', (one) => one.flags],
+  ...shared,
+});
+
+/** Fields of data points. Columns are those of `series`, and `timestamp` and `value` of the points' own tables. */
+export const pointFields = fieldsOf<DataPoint, Column<typeof seriesTable> | Column<typeof samplesTable>>({
+  timestamp: ['time', 'timestamp', 'Its time, else when it was received', (point) => point.timeNs],
+  metric: ['text', 'metric', 'Name of the metric', (point) => point.metric.name],
+  kind: ['text', 'kind', 'Kind of the metric', (point) => point.kind],
+  unit: ['text', 'unit', 'Unit of the metric', (point) => point.metric.unit],
+  temporality: [
+    'number',
+    'temporality',
+    'Temporality of the metric',
+    (point) => point.metric.temporality,
+    { names: ['unspecified', 'delta', 'cumulative'] },
+  ],
+  value: ['number', 'value', 'Value of a gauge or sum; not a number for others', (point) => point.value ?? Number.NaN],
+  ...shared,
+});
+
+/** What a name means. `any` is the record's attribute, else its resource's. */
+export type Reference<View extends RecordView = RecordView> =
+  | { readonly kind: 'field'; readonly field: Field<View> }
+  | { readonly kind: 'attribute' | 'resource' | 'scope' | 'any'; readonly key: string };
+
+const prefixes = ['attribute', 'resource', 'scope'] as const;
+
+/** Finds what a name means among the fields of a signal. Every name means something; an empty one is an attribute that nobody has. */
+export const referenceOf = <View extends RecordView>(fields: readonly Field<View>[], name: string): Reference<View> => {
+  const field = fields.find((each) => each.name === name || each.aliases.includes(name));
+  if (field !== undefined) return { kind: 'field', field };
+  for (const kind of prefixes) if (name.startsWith(`${kind}.`)) return { kind, key: name.slice(kind.length + 1) };
+  return { kind: 'any', key: name };
+};
+
+/** What a record has there: a field's value, or an attribute's text as it lands; undefined where it has no such attribute. */
+export const readReference = <View extends RecordView>(
+  reference: Reference<View>,
+  record: View,
+): FieldValue | undefined => {
+  switch (reference.kind) {
+    case 'field':
+      return reference.field.read(record);
+    case 'attribute':
+      return record.attribute(reference.key);
+    case 'resource':
+      return record.resource(reference.key);
+    case 'scope':
+      return record.scope.get(reference.key);
+    default:
+      return record.attribute(reference.key) ?? record.resource(reference.key);
+  }
+};
+
+/** The type that an attribute came in; undefined for a field, and where the record has no such attribute. */
+export const typeOfReference = <View extends RecordView>(
+  reference: Reference<View>,
+  record: View,
+): AttributeType | undefined => {
+  switch (reference.kind) {
+    case 'field':
+      return undefined;
+    case 'attribute':
+      return record.attributeType(reference.key);
+    case 'resource':
+      return record.resourceType(reference.key);
+    case 'scope':
+      return record.scope.attributes.get(reference.key)?.type;
+    default:
+      return record.attributeType(reference.key) ?? record.resourceType(reference.key);
+  }
+};
+
+/** SQL of an attribute: whether a row has it, its text (empty without it), and the letter of its type (empty without it). */
+export interface AttributeExpressions {
+  readonly exists: string;
+  readonly text: string;
+  readonly type: string;
+}
+
+/** For tables with the columns `attributes` and `attribute_types`: those of records, and `resources`. The key may be anything. */
+export const attributeExpressions = (key: string): AttributeExpressions => {
+  const name = quote(key);
+  return {
+    exists: `mapContains(attributes, ${name})`,
+    text: `attributes[${name}]`,
+    type: `if(mapContains(attributes, ${name}), substring(attribute_types, indexOf(mapKeys(attributes), ${name}), 1), '')`,
+  };
+};
+
+/** The same for an attribute of the scope, which tables keep as JSON: numbers, lists and maps are their JSON, and the type is JSON's. */
+export const scopeExpressions = (key: string): AttributeExpressions => {
+  const name = quote(key);
+  const type = `JSONType(scope_attributes, ${name})`;
+  return {
+    exists: `JSONHas(scope_attributes, ${name})`,
+    text: `multiIf(${type} = 'String', JSONExtractString(scope_attributes, ${name}), ${type} = 'Null', '', JSONExtractRaw(scope_attributes, ${name}))`,
+    type: `if(JSONHas(scope_attributes, ${name}), transform(toString(${type}), ['String', 'Int64', 'UInt64', 'Double', 'Bool', 'Array', 'Object', 'Null'], ['s', 'i', 'i', 'd', 'b', 'j', 'j', 'n'], ''), '')`,
+  };
+};

@@ -1,0 +1,223 @@
+/** Views over the wire bytes of bus messages: what they promise besides their values. */
+import { gzipSync } from 'node:zlib';
+import test from 'ava';
+import { z } from 'zod';
+import { PermanentError } from '../../schemas/errors.ts';
+import type { LogRecord } from '../../schemas/records/log-record.ts';
+import { dataPoints, logRecords, spans } from '../../schemas/records/sources.ts';
+import { valuesOf } from '../../schemas/records/values.ts';
+import { defineTopic } from '../../schemas/topics.ts';
+import { scanBatch } from '../../sinks/engine/batch-scan.ts';
+import type { ScanMessage } from '../../sinks/scan/scanner.ts';
+import { field, varint } from './proto/load.ts';
+import { logsRequest, messageOf, metricsRequest, receivedAtMs, scannerOf, text, tracesRequest } from './sink-tables.ts';
+
+const from = { topic: 'otlp.logs', partition: 3 };
+const busRecord = (message: ScanMessage) => ({ ...message, key: 'acme', value: Buffer.from(message.value) });
+const decoded = <Answer>(message: ScanMessage, look: (log: LogRecord) => Answer): Answer[] =>
+  Array.from(logRecords.decode(busRecord(message), from), look);
+
+const logsOf = (logRecord: readonly object[], resource: object[] = []): Uint8Array =>
+  logsRequest({ resourceLogs: [{ resource: { attributes: resource }, scopeLogs: [{ logRecords: logRecord }] }] });
+const said = (stringValue: string): object => ({ body: { stringValue } });
+
+test('records of a message are numbered over its members, and say where they lie', (t) => {
+  const bodies = [logsOf([said('0'), said('1')]), logsOf([said('2')])].map((body) => gzipSync(body));
+  const message = messageOf(bodies, { encoding: 'gzip', offset: 41 });
+  t.deepEqual(
+    decoded(message, ({ body, place }) => [body, place]),
+    ['0', '1', '2'].map((body, ordinal) => [body, { topic: 'otlp.logs', partition: 3, offset: 41, ordinal }]),
+  );
+  t.deepEqual(decoded(message, ({ tenantId, projectId, receivedAtMs }) => [tenantId, projectId, receivedAtMs])[0], [
+    'acme',
+    'shop',
+    receivedAtMs,
+  ]);
+});
+
+test('one view is moved over all records, and a copy stays what it was when the memory is used again', (t) => {
+  const record = busRecord(
+    messageOf([
+      logsOf(
+        [
+          { ...said('first'), attributes: [text('k', 'v')], severityText: 'INFO' },
+          { ...said('second'), attributes: [text('k', 'w')] },
+        ],
+        [text('service.name', 'cart'), text('host.name', 'h')],
+      ),
+    ]),
+  );
+  const views = new Set<LogRecord>();
+  const copies: LogRecord[] = [];
+  for (const log of logRecords.decode(record, from)) {
+    views.add(log);
+    copies.push(log.copy());
+  }
+  t.is(views.size, 1);
+  record.value.fill(0xff);
+  t.deepEqual(
+    copies.map((log) => [log.body, log.attribute('k'), log.service, log.resource('host.name'), log.ordinal]),
+    [
+      ['first', 'v', 'cart', 'h', 0],
+      ['second', 'w', 'cart', 'h', 1],
+    ],
+  );
+  t.is(copies[0]?.resourceView, copies[1]?.resourceView, 'copies of records of one resource share it');
+  t.is(copies[0]?.copy().body, 'first');
+});
+
+test('of attributes with one key the first counts, and of resource attributes the one that sorts first', (t) => {
+  const twice = [text('k', 'b'), text('k', 'a')];
+  const message = messageOf([
+    logsOf([{ attributes: twice }], [...twice, text('service.name', 'z'), text('service.name', 'y')]),
+  ]);
+  const [found] = decoded(message, (log) => [log.attribute('k'), log.resource('k'), log.service]);
+  t.deepEqual(found, ['b', 'a', 'y']);
+});
+
+test('attributes have the type that they came in, and text as it lands', (t) => {
+  const values: readonly (readonly [object, string, string])[] = [
+    [{ stringValue: '5' }, 's', '5'],
+    [{ intValue: '-9223372036854775808' }, 'i', '-9223372036854775808'],
+    [{ doubleValue: 0.1 }, 'd', '0.1'],
+    [{ doubleValue: Number.NaN }, 'd', 'NaN'],
+    [{ boolValue: false }, 'b', 'false'],
+    [{ bytesValue: Uint8Array.of(0, 255) }, 'y', 'AP8='],
+    [{ arrayValue: { values: [{ intValue: '1' }, {}] } }, 'j', '[1,null]'],
+    [{}, 'n', ''],
+  ];
+  for (const [value, type, expected] of values) {
+    const message = messageOf([logsOf([{ attributes: [text('other', 'x'), { key: 'k', value }] }])]);
+    t.deepEqual(
+      decoded(message, (log) => [log.attributeType('k'), log.attribute('k'), log.attributeType('kk')]),
+      [[type, expected, undefined]],
+    );
+  }
+});
+
+/** Bodies that one version of admission or another would let pass, or not. */
+const doubtful: readonly (readonly [string, Uint8Array, boolean])[] = [
+  ['a severity above 255', field(1, field(2, field(2, Buffer.of(0x10, 0xac, 0x02)))), true],
+  ['a time beyond the last', field(1, field(2, field(2, Buffer.of(0x09, ...new Uint8Array(8).fill(0xff))))), true],
+  ['a known field of a foreign wire type', field(1, field(2, field(2, Buffer.of(0x28, 1, 0x10, 9)))), true],
+  ['an unknown field', field(1, field(2, field(2, Buffer.of(0x10, 9), field(31, 'x')))), true],
+  ['an id of 15 bytes', field(1, field(2, field(2, field(9, 'x'.repeat(15))))), false],
+  ['an attribute that passes its end', field(1, field(2, field(2, field(6, Buffer.of(0x0a, 9, 1))))), false],
+  ['a value that is cut off', field(1, field(2, field(2, field(5, Buffer.of(0x21, 1, 2))))), false],
+  ['a fault in a later resource', Buffer.concat([logsOf([said('good')]), field(1, Buffer.of(0x0a, 0x7f))]), false],
+  ['a tag that is cut off', Buffer.concat([logsOf([said('good')]), Buffer.of(0x8a)]), false],
+];
+
+test('a message is given as a whole or not at all, and exactly when the sink lands it', async (t) => {
+  const scanner = await scannerOf('logs');
+  for (const [name, body, lands] of doubtful) {
+    const message = messageOf([logsOf([said('before')]), body]);
+    const { rejected } = scanBatch(scanner, [message], 0, 1, (bytes) => new Uint8Array(bytes));
+    t.is(rejected.length === 0, lands, `${name}: the sink`);
+    const given: string[] = [];
+    const read = (): void => {
+      for (const log of logRecords.decode(busRecord(message), from)) given.push(log.body);
+    };
+    if (lands) {
+      t.notThrows(read, name);
+      t.is(given.length, 2, name);
+    } else {
+      t.throws(read, { instanceOf: PermanentError }, name);
+      t.deepEqual(given, [], name);
+    }
+  }
+});
+
+test('severities above 255 and times beyond the last are what lands', (t) => {
+  const body = field(
+    1,
+    field(2, field(2, Buffer.of(0x10, ...varint(300)), Buffer.of(0x09, ...new Uint8Array(8).fill(0xff)))),
+  );
+  t.deepEqual(
+    decoded(messageOf([body]), ({ severityNumber, timeNs, timeMs }) => [severityNumber, timeNs, timeMs]),
+    [[255, 4_294_967_295_999_999_999n, 4_294_967_295_999]],
+  );
+});
+
+test('headers that do not fit the value are refused', (t) => {
+  const message = messageOf([logsOf([said('x')])]);
+  const longer = { ...busRecord(message), value: Buffer.concat([message.value, Buffer.of(0)]) };
+  const shorter = { ...busRecord(message), value: Buffer.from(message.value.subarray(1)) };
+  for (const record of [longer, shorter, { ...busRecord(message), headers: {} }])
+    t.throws(() => [...logRecords.decode(record, from)], { instanceOf: PermanentError });
+});
+
+test('milliseconds are those of the nanoseconds, to the last one', (t) => {
+  for (const timeUnixNano of [
+    '1',
+    '999999',
+    '1000000',
+    '1772359200123999999',
+    '1772359200124000000',
+    '4294967295999999999',
+  ]) {
+    const [times] = decoded(messageOf([logsOf([{ timeUnixNano }])]), ({ timeNs, timeMs }) => [timeNs, timeMs]);
+    t.deepEqual(times, [BigInt(timeUnixNano), Number(BigInt(timeUnixNano) / 1_000_000n)]);
+  }
+});
+
+test('a span without a start has no duration, nor has one that ends before it', (t) => {
+  const request = tracesRequest({
+    resourceSpans: [
+      {
+        scopeSpans: [
+          {
+            spans: [
+              { startTimeUnixNano: '1000000', endTimeUnixNano: '4500000' },
+              { startTimeUnixNano: '5', endTimeUnixNano: '4' },
+              { endTimeUnixNano: '4' },
+              { startTimeUnixNano: '4294967295', endTimeUnixNano: '4294967297' },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+  const message = busRecord(messageOf([request], { signal: 'traces' }));
+  t.deepEqual(
+    Array.from(spans.decode(message, from), ({ durationNs, durationMs }) => [durationNs, durationMs]),
+    [
+      [3_500_000n, 3.5],
+      [0n, 0],
+      [0n, 0],
+      [2n, 0.000_002],
+    ],
+  );
+});
+
+test('a data point that says there is no value has none', (t) => {
+  const points = [{ asInt: '9007199254740993' }, { asDouble: 2, flags: 1 }, { asDouble: -0.5 }];
+  const request = metricsRequest({
+    resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'm', gauge: { dataPoints: points } }] }] }],
+  });
+  const message = busRecord(messageOf([request], { signal: 'metrics' }));
+  t.deepEqual(
+    Array.from(dataPoints.decode(message, from), ({ value, integer, isStale }) => [value, integer, isStale]),
+    [
+      [9_007_199_254_740_992, 9_007_199_254_740_993n, false],
+      [Number.NaN, undefined, true],
+      [-0.5, undefined, false],
+    ],
+  );
+});
+
+test('values of derived topics are checked by the schema of their topic', (t) => {
+  const topic = defineTopic({
+    name: 'counts',
+    summary: 'Counts',
+    key: 'service',
+    value: z.strictObject({ service: z.string(), count: z.int() }),
+  });
+  const { topics, decode } = valuesOf(topic);
+  const message = (value: string) => ({ offset: 0, timestampMs: 0, key: '', headers: {}, value: Buffer.from(value) });
+  t.deepEqual(topics, [topic]);
+  t.deepEqual([...decode(message('{"service":"cart","count":3}'), from)], [{ service: 'cart', count: 3 }]);
+  const faults = { '{': /is not JSON/, '{"service":"cart","count":"3"}': /topic counts: count: / };
+  for (const [value, wanted] of Object.entries(faults))
+    t.throws(() => [...decode(message(value), from)], { instanceOf: PermanentError, message: wanted });
+});
