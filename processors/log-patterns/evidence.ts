@@ -1,0 +1,68 @@
+/** Which places of a pattern take any word: decided by how many words its neighbours have there. */
+import type { Pattern } from './pattern.ts';
+import { ANY } from './tokens.ts';
+
+/**
+ * Distinct words that make a place a variable. States of a machine (`NEW`, `RUNNING`) and verbs (`Started`, `Stopping`) say what happened and
+ * count half; a value by its form beside a word (`user 17`, `user root`) shows a variable at once. Two places at a time, and places beside a
+ * single other word, need more.
+ */
+const DISTINCT = 5;
+const STATEMENT = 0.5;
+const BY_FORM = 4;
+const PAIR = 1.5;
+const ALONE = 2;
+
+const weightOf = (pattern: Pattern, place: number): number => {
+  if (!pattern.isWord(place)) return BY_FORM;
+  const word = pattern.words[place] as string;
+  if (word.length > 1 && word === word.toUpperCase() && word !== word.toLowerCase()) return STATEMENT;
+  return word.endsWith('ed') || word.endsWith('ing') ? STATEMENT : 1;
+};
+
+/** Up to two places where the patterns differ; `undefined` where there are more. */
+const differences = (left: Pattern, right: Pattern): number[] | undefined => {
+  const places: number[] = [];
+  for (let place = 0; place < left.hashes.length; place++) {
+    if (left.hashes[place] === right.hashes[place]) continue;
+    if (places.length === 2) return undefined;
+    places.push(place);
+  }
+  return places;
+};
+
+const isVariable = (place: number, patterns: readonly Pattern[], need: number): boolean => {
+  const weights = new Map<number, number>();
+  let sum = 0;
+  for (const pattern of patterns) {
+    const hash = pattern.hashes[place] as number;
+    if (weights.has(hash)) continue;
+    const weight = hash === ANY ? need : weightOf(pattern, place);
+    weights.set(hash, weight);
+    sum += weight;
+    if (weights.size > 1 && sum >= need) return true;
+  }
+  return false;
+};
+
+/** The places of `pattern` that it and the others of its structure show to be variables; `undefined` where there are none. */
+export const variablePlaces = (pattern: Pattern, bucket: readonly Pattern[]): readonly number[] | undefined => {
+  const near: { other: Pattern; places: readonly number[] }[] = [];
+  const sets = new Map<string, readonly number[]>();
+  for (const other of bucket) {
+    const places = other === pattern ? undefined : differences(pattern, other);
+    if (places === undefined) continue;
+    near.push({ other, places });
+    sets.set(places.join(), places);
+  }
+  const words = pattern.hashes.length - pattern.variables;
+  for (const places of [...sets.values()].sort((one, two) => one.length - two.length)) {
+    const rest = words - places.filter((place) => pattern.isWord(place)).length;
+    if (rest < places.length) continue;
+    const need = DISTINCT * (places.length > 1 ? PAIR : 1) * (rest === 1 ? ALONE : 1);
+    const alike = near.filter((one) => one.places.every((place) => places.includes(place)));
+    const patterns = [pattern, ...alike.map(({ other }) => other)];
+    if (places.every((place) => isVariable(place, patterns, need))) return places;
+  }
+  return undefined;
+};

@@ -1,0 +1,276 @@
+/**
+ * Groups log bodies by pattern as they stream by.
+ *
+ * A body whose masked form is known is one look-up. A new form is born as a pattern of its own; when the patterns of one structure show that a
+ * place takes many words, they are merged into a pattern with a variable there, and their ids become aliases of its id. An id is a hash of the
+ * words at birth, so that members and shards find the same ids, in whatever order bodies arrive.
+ */
+import { variablePlaces } from './evidence.ts';
+import { OTHER_ID, OTHER_TEMPLATE, Pattern, type SavedPattern } from './pattern.ts';
+import { Tokens } from './tokens.ts';
+
+export interface MinerOptions {
+  /** Patterns of one scope; further ones push out cold ones, or count as `other`. */
+  readonly maxPatterns: number;
+  /** Patterns of all scopes together. */
+  readonly maxTotal: number;
+  /** Scopes; bodies of further ones count as `other`. */
+  readonly maxScopes: number;
+}
+
+export const defaultMinerOptions: MinerOptions = { maxPatterns: 1000, maxTotal: 30_000, maxScopes: 5000 };
+
+/** What is known of one body when it was added; never corrected later. */
+export interface Added {
+  readonly id: string;
+  readonly template: string;
+  /** Whether this body is the first of the id. */
+  readonly isNew: boolean;
+  /** Ids that became aliases of `id` with this body. */
+  readonly merged: readonly string[];
+}
+
+interface Scope {
+  /** By the hash of the masked form. Forgotten when too many; the buckets hold the truth. */
+  readonly shapes: Map<number, Pattern>;
+  /** By structure. */
+  readonly buckets: Map<number, Pattern[]>;
+  readonly aliases: Map<string, string>;
+  patterns: number;
+  /** Bodies so far. */
+  bodies: number;
+  /** Bodies without a pattern. */
+  other: number;
+  /** Forms seen once while there was no place for them. */
+  door: Int32Array | undefined;
+}
+
+interface SavedScope {
+  readonly key: string;
+  readonly bodies: number;
+  readonly other: number;
+  readonly aliases: readonly (readonly [string, string])[];
+  readonly patterns: readonly SavedPattern[];
+}
+
+const VERSION = 1;
+const NONE: readonly string[] = [];
+const DOOR = 1024;
+const ALIASES_PER_PATTERN = 4;
+/** Values of every body at first, later of each sixteenth. */
+const OBSERVED = 64;
+const SAMPLE = 15;
+
+const newScope = (): Scope => ({
+  shapes: new Map(),
+  buckets: new Map(),
+  aliases: new Map(),
+  patterns: 0,
+  bodies: 0,
+  other: 0,
+  door: undefined,
+});
+
+/** How much a pattern is worth its place: by its bodies, less with each body that passed since it saw one. */
+const warmth = ({ count, last }: Pattern, now: number): number => Math.log2(1 + count) - (now - last) / 100_000;
+
+export class Miner {
+  readonly #options: MinerOptions;
+  readonly #tokens = new Tokens();
+  readonly #scopes = new Map<string, Scope>();
+  #total = 0;
+  #evicted = 0;
+
+  constructor(options: MinerOptions = defaultMinerOptions) {
+    this.#options = options;
+  }
+
+  /** Patterns kept, scopes, and patterns that lost their place. */
+  get size(): { readonly patterns: number; readonly scopes: number; readonly evicted: number } {
+    return { patterns: this.#total, scopes: this.#scopes.size, evicted: this.#evicted };
+  }
+
+  /** Gives a body its pattern. `key` names the tenant and service; nothing is shared between keys but memory. */
+  add(key: string, body: string): Added {
+    const scope = this.#scopeOf(key);
+    if (scope === undefined) return { id: OTHER_ID, template: OTHER_TEMPLATE, isNew: false, merged: NONE };
+    const tokens = this.#tokens;
+    tokens.read(body);
+    scope.bodies++;
+    const known = this.#known(scope, tokens);
+    if (known === undefined) return this.#born(scope, tokens);
+    known.count++;
+    known.last = scope.bodies;
+    if (known.count <= OBSERVED || (known.count & SAMPLE) === 0) known.observe(tokens);
+    return { id: known.id, template: known.template, isNew: false, merged: NONE };
+  }
+
+  /** The id under which an id is counted today: itself, or that of the pattern that it was merged into. */
+  resolve(key: string, id: string): string {
+    const aliases = this.#scopes.get(key)?.aliases;
+    let found = id;
+    for (let next = aliases?.get(found); next !== undefined; next = aliases?.get(found)) found = next;
+    return found;
+  }
+
+  /** The patterns of one scope, in no order. */
+  patterns(key: string): Pattern[] {
+    return [...(this.#scopes.get(key)?.buckets.values() ?? [])].flat();
+  }
+
+  /** Bodies of a scope that count as `other`. */
+  other(key: string): number {
+    return this.#scopes.get(key)?.other ?? 0;
+  }
+
+  /** Everything, as versioned bytes. */
+  serialize(): Uint8Array {
+    const scopes = [...this.#scopes].map(([key, { bodies, other, aliases }]): SavedScope => {
+      const patterns = this.patterns(key).map((pattern) => pattern.saved());
+      return { key, bodies, other, aliases: [...aliases], patterns };
+    });
+    return Buffer.concat([Buffer.of(VERSION), Buffer.from(JSON.stringify(scopes))]);
+  }
+
+  /** A miner that goes on where the one that was serialized stopped; `undefined` for bytes of another version. */
+  static restore(bytes: Uint8Array, options: MinerOptions = defaultMinerOptions): Miner | undefined {
+    if (bytes[0] !== VERSION) return undefined;
+    const miner = new Miner(options);
+    for (const saved of JSON.parse(Buffer.from(bytes.subarray(1)).toString()) as SavedScope[]) {
+      const scope = { ...newScope(), aliases: new Map(saved.aliases), bodies: saved.bodies, other: saved.other };
+      for (const each of saved.patterns) miner.#place(scope, Pattern.restored(each));
+      miner.#scopes.set(saved.key, scope);
+    }
+    return miner;
+  }
+
+  #scopeOf(key: string): Scope | undefined {
+    let scope = this.#scopes.get(key);
+    if (scope === undefined && this.#scopes.size < this.#options.maxScopes) {
+      scope = newScope();
+      this.#scopes.set(key, scope);
+    }
+    return scope;
+  }
+
+  #known(scope: Scope, tokens: Tokens): Pattern | undefined {
+    let found = scope.shapes.get(tokens.shape);
+    if (found !== undefined) {
+      if (found.into === undefined && !found.evicted) return found;
+      while (found.into !== undefined) found = found.into;
+      if (found.evicted) found = undefined;
+    }
+    found ??= this.#matching(scope, tokens);
+    if (found !== undefined) this.#remember(scope, tokens.shape, found);
+    else scope.shapes.delete(tokens.shape);
+    return found;
+  }
+
+  /** The pattern with the fewest variables that covers the body. */
+  #matching(scope: Scope, tokens: Tokens): Pattern | undefined {
+    let best: Pattern | undefined;
+    for (const pattern of scope.buckets.get(tokens.structure) ?? [])
+      if ((best === undefined || pattern.variables < best.variables) && pattern.covers(tokens.hashes)) best = pattern;
+    return best;
+  }
+
+  #remember(scope: Scope, shape: number, pattern: Pattern): void {
+    if (scope.shapes.size >= this.#options.maxPatterns * 2) scope.shapes.clear();
+    scope.shapes.set(shape, pattern);
+  }
+
+  #born(scope: Scope, tokens: Tokens): Added {
+    if (!this.#admits(scope, tokens.shape)) {
+      scope.other++;
+      return { id: OTHER_ID, template: OTHER_TEMPLATE, isNew: false, merged: NONE };
+    }
+    let pattern = Pattern.of(tokens);
+    pattern.count = 1;
+    pattern.last = scope.bodies;
+    pattern.observe(tokens);
+    this.#place(scope, pattern);
+    const ids = new Set<string>();
+    const bucket = scope.buckets.get(pattern.structure) as Pattern[];
+    for (let places = variablePlaces(pattern, bucket); places !== undefined; places = variablePlaces(pattern, bucket)) {
+      const merged = this.#merge(scope, bucket, pattern.widened(places));
+      for (const id of merged.ids) ids.add(id);
+      pattern = merged.pattern;
+    }
+    const own = ids.delete(pattern.id);
+    return { id: pattern.id, template: pattern.template, isNew: !own, merged: [...ids] };
+  }
+
+  #place(scope: Scope, pattern: Pattern): void {
+    const bucket = scope.buckets.get(pattern.structure);
+    if (bucket === undefined) scope.buckets.set(pattern.structure, [pattern]);
+    else bucket.push(pattern);
+    this.#remember(scope, pattern.shape, pattern);
+    scope.patterns++;
+    this.#total++;
+  }
+
+  /** Lets `wider` take the place of all that it covers. */
+  #merge(scope: Scope, bucket: Pattern[], wider: Pattern): { pattern: Pattern; ids: string[] } {
+    const ids: string[] = [];
+    let kept = 0;
+    for (const old of bucket) {
+      if (wider.covers(old.hashes)) {
+        ids.push(old.id);
+        wider.absorb(old);
+        if (old.id !== wider.id) this.#alias(scope, old.id, wider.id);
+      } else bucket[kept++] = old;
+    }
+    bucket.length = kept;
+    bucket.push(wider);
+    scope.patterns -= ids.length - 1;
+    this.#total -= ids.length - 1;
+    return { pattern: wider, ids };
+  }
+
+  #alias(scope: Scope, from: string, to: string): void {
+    scope.aliases.delete(to);
+    scope.aliases.set(from, to);
+    if (scope.aliases.size <= this.#options.maxPatterns * ALIASES_PER_PATTERN) return;
+    const [oldest] = scope.aliases.keys();
+    if (oldest !== undefined) scope.aliases.delete(oldest);
+  }
+
+  /** Whether a new pattern has a place: a free one, or, when the form was seen before, that of the coldest pattern. */
+  #admits(scope: Scope, shape: number): boolean {
+    const full = scope.patterns >= this.#options.maxPatterns;
+    if (!full && this.#total < this.#options.maxTotal) return true;
+    scope.door ??= new Int32Array(DOOR);
+    const mark = (shape % 0x7fff_ffff) | 0;
+    const at = Math.floor(shape / 0x1_0000) % DOOR;
+    if (scope.door[at] !== mark) {
+      scope.door[at] = mark;
+      return false;
+    }
+    return this.#evict(full ? scope : this.#largest());
+  }
+
+  #largest(): Scope | undefined {
+    let largest: Scope | undefined;
+    for (const scope of this.#scopes.values())
+      if (largest === undefined || scope.patterns > largest.patterns) largest = scope;
+    return largest;
+  }
+
+  #evict(scope: Scope | undefined): boolean {
+    if (scope === undefined) return false;
+    let coldest: Pattern | undefined;
+    for (const bucket of scope.buckets.values())
+      for (const pattern of bucket)
+        if (coldest === undefined || warmth(pattern, scope.bodies) < warmth(coldest, scope.bodies)) coldest = pattern;
+    if (coldest === undefined) return false;
+    const bucket = scope.buckets.get(coldest.structure) as Pattern[];
+    bucket.splice(bucket.indexOf(coldest), 1);
+    if (bucket.length === 0) scope.buckets.delete(coldest.structure);
+    coldest.evicted = true;
+    scope.shapes.delete(coldest.shape);
+    scope.patterns--;
+    this.#total--;
+    this.#evicted++;
+    return true;
+  }
+}

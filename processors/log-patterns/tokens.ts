@@ -1,0 +1,457 @@
+/**
+ * Cuts a log body into words and variables, in one pass and without backtracking.
+ *
+ * A variable is what its form alone shows to be a value: anything with a digit (numbers, hexadecimal, UUIDs, addresses, times), URLs, paths,
+ * names with dots or an at sign, quoted text. Variables that follow each other, with only light punctuation between them, are one variable, so
+ * that lists of any length, dates with times and hosts with ports have one form.
+ */
+
+import { type Keyed, keyHash, readJson, readLogfmt } from './keyed.ts';
+
+/** What a variable looks like. The first variable of a list names the list. */
+export type VariableKind =
+  | 'number'
+  | 'hex'
+  | 'uuid'
+  | 'address'
+  | 'email'
+  | 'url'
+  | 'path'
+  | 'time'
+  | 'quoted'
+  | 'name'
+  | 'id'
+  | 'value';
+
+const kinds: readonly VariableKind[] = [
+  'number',
+  'hex',
+  'uuid',
+  'address',
+  'email',
+  'url',
+  'path',
+  'time',
+  'quoted',
+  'name',
+  'id',
+  'value',
+];
+const NUMBER = 0;
+const HEX = 1;
+const UUID = 2;
+const ADDRESS = 3;
+const EMAIL = 4;
+const URL = 5;
+const PATH = 6;
+const TIME = 7;
+const QUOTED = 8;
+const NAME = 9;
+const ID = 10;
+const VALUE = 11;
+
+export const kindOf = (code: number): VariableKind => kinds[code] ?? 'value';
+
+/** The hash of every variable; words never have it. */
+export const VARIABLE = 0;
+/** The hash of a place of a pattern where words and variables may stand. */
+export const ANY = 1;
+/** Words and variables kept of one body; what follows does not tell patterns apart. */
+export const MAX_TOKENS = 96;
+/** Characters looked at. */
+export const MAX_LENGTH = 4096;
+
+const SPACE = 1;
+const LETTER = 2;
+const DIGIT = 4;
+/** Punctuation within words: `. / - _ @ …` */
+const JOINT = 8;
+const HEXADECIMAL = 16;
+
+const classes = new Uint8Array(128);
+for (let code = 0; code < 128; code++) {
+  const character = String.fromCharCode(code);
+  if (code <= 32) classes[code] = SPACE;
+  else if (/[A-Za-z]/.test(character)) classes[code] = LETTER | (/[a-fA-F]/.test(character) ? HEXADECIMAL : 0);
+  else if (/[0-9]/.test(character)) classes[code] = DIGIT | HEXADECIMAL;
+  else if ('._-/\\@#$%~+&*!?^`'.includes(character)) classes[code] = JOINT;
+}
+const classAt = (text: string, index: number): number => {
+  const code = text.charCodeAt(index);
+  return code < 128 ? (classes[code] as number) : code === 160 ? SPACE : LETTER;
+};
+
+/** Months, days and halves of a day, where a time stands beside them. */
+const calendar = new Set('jan feb mar apr may jun jul aug sep oct nov dec mon tue wed thu fri sat sun'.split(' '));
+const units = new Set(
+  'ns us µs ms s sec secs min mins h hr hrs b kb mb gb tb pb kib mib gib tib hz khz mhz ghz am pm utc gmt'.split(' '),
+);
+const methods = new Set('GET POST PUT PATCH DELETE HEAD OPTIONS CONNECT TRACE'.split(' '));
+
+const mix = (hash: number, value: number): number => Math.imul(hash ^ value, 0x01000193);
+const scramble = (hash: number): number => {
+  const once = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  return once ^ (once >>> 13);
+};
+
+/** The tokens of one body. One instance is used again and again: `read` overwrites it. */
+export class Tokens implements Keyed {
+  /** How many there are. */
+  count = 0;
+  text = '';
+  /** Of each token: `VARIABLE` or the hash of the word. */
+  readonly hashes = new Int32Array(MAX_TOKENS);
+  readonly starts = new Int32Array(MAX_TOKENS);
+  readonly ends = new Int32Array(MAX_TOKENS);
+  readonly kinds = new Uint8Array(MAX_TOKENS);
+  form: Keyed['form'] = 'text';
+  readonly fields: Keyed['fields'] = [];
+  message = '';
+  /** The same for bodies with the same words at the same places. */
+  shape = 0;
+  /** The same for bodies with the same count of tokens and the same punctuation. */
+  structure = 0;
+
+  /** Hashes of the punctuation before each token. */
+  readonly #between = new Int32Array(MAX_TOKENS + 1);
+  #end = 0;
+  /** Hash of the punctuation since the last token, and whether it may stand within a list. */
+  #gap = 0;
+  #light = true;
+  #noDouble = false;
+  #noSingle = false;
+
+  /** Reads a body: by its keys where it is a JSON object or logfmt, else as text. */
+  read(body: string): void {
+    this.fields.length = 0;
+    this.form = 'text';
+    this.message = '';
+    const text = readJson(body, this) ?? readLogfmt(body, this) ?? body;
+    this.#reset(text);
+    let start = 0;
+    while (start < text.length && classAt(text, start) === SPACE) start++;
+    const line = text.indexOf('\n', start);
+    this.#end = Math.min(line < 0 ? text.length : line, MAX_LENGTH);
+    this.#scan(start, this.#end);
+    this.#seal();
+  }
+
+  #reset(text: string): void {
+    this.text = text;
+    this.count = 0;
+    this.#gap = 0;
+    this.#light = true;
+    this.#noDouble = false;
+    this.#noSingle = false;
+  }
+
+  value(index: number): string {
+    return this.text.slice(this.starts[index], this.ends[index]);
+  }
+
+  /** What stands before token `index`, or after the last one. */
+  gap(index: number): string {
+    const from = index === 0 ? 0 : (this.ends[index - 1] as number);
+    const to = index < this.count ? (this.starts[index] as number) : this.#end;
+    // "<1" is a number, so that its sign is none of the punctuation.
+    const sign = index < this.count && this.hashes[index] === VARIABLE && this.text.charCodeAt(to - 1) === 60;
+    return this.text.slice(from, Math.min(sign ? to - 1 : to, from + 64)).replace(/\s+/g, ' ');
+  }
+
+  #seal(): void {
+    let shape = 7;
+    let other = 0x811c9dc5;
+    let structure = this.count;
+    for (let index = 0; index < this.count; index++) {
+      const hash = this.hashes[index] as number;
+      const between = this.#between[index] as number;
+      shape = scramble(mix(mix(shape, between), hash));
+      other = Math.imul(other ^ hash, 0x85ebca6b) ^ (other >>> 13) ^ between;
+      structure = scramble(mix(structure, between));
+    }
+    // A sum, so that the order of keys makes no difference.
+    let keys = this.form.length;
+    if (this.form !== 'text') for (const [name] of this.fields) keys = (keys + keyHash(name)) | 0;
+    if (this.message !== '') keys ^= keyHash(this.message);
+    structure = scramble(mix(mix(structure, this.#gap), keys));
+    shape = mix(shape, keys);
+    shape = scramble(mix(shape, this.#gap));
+    this.structure = structure;
+    this.shape = (shape >>> 0) * 0x20_0000 + (scramble(other) >>> 11);
+  }
+
+  #scan(from: number, to: number): void {
+    const { text } = this;
+    let index = from;
+    while (index < to && this.count < MAX_TOKENS) {
+      const kind = classAt(text, index);
+      if (kind === SPACE) {
+        do index++;
+        while (index < to && classAt(text, index) === SPACE);
+        if (index < to) this.#gap = mix(this.#gap, 32);
+      } else if (kind !== 0) index = this.#word(index, to);
+      else index = this.#punctuation(index, to);
+    }
+  }
+
+  #punctuation(index: number, to: number): number {
+    const { text } = this;
+    const code = text.charCodeAt(index);
+    if (code === 34 || code === 39) {
+      const after = this.#quoted(index, to, code);
+      if (after > 0) return after;
+    }
+    if (code === 91) {
+      const after = this.#list(index, to);
+      if (after > 0) return after;
+    }
+    // "<1 sec" is a number.
+    if (code === 60 && index + 1 < to && classAt(text, index + 1) & DIGIT) return this.#word(index + 1, to);
+    this.#gap = mix(this.#gap, code);
+    // Comma and colon stand within lists, times and addresses; brackets and equals signs do not.
+    if (code !== 44 && code !== 58) this.#light = false;
+    return index + 1;
+  }
+
+  /** The index after `[a, b, c]`, or 0 where it is no list of words. */
+  #list(index: number, to: number): number {
+    const { text } = this;
+    let commas = 0;
+    let close = index + 1;
+    for (; close < to && close < index + 512; close++) {
+      const code = text.charCodeAt(close);
+      if (code === 93) break;
+      if (code === 44) commas++;
+      else if (code === 32 ? text.charCodeAt(close - 1) !== 44 : classAt(text, close) === 0) return 0;
+    }
+    if (commas === 0 || text.charCodeAt(close) !== 93) return 0;
+    this.#gap = mix(this.#gap, 91);
+    this.#light = false;
+    this.#variable(index + 1, close, VALUE);
+    return close;
+  }
+
+  /** The index after quoted text, or 0 where it is only punctuation. */
+  #quoted(index: number, to: number, code: number): number {
+    const { text } = this;
+    if (code === 34 ? this.#noDouble : this.#noSingle) return 0;
+    const close = text.indexOf(code === 34 ? '"' : "'", index + 1);
+    if (close < 0 || close >= to) {
+      if (code === 34) this.#noDouble = true;
+      else this.#noSingle = true;
+      return 0;
+    }
+    if (close === index + 1) return 0;
+    if (code === 39 && close + 1 < to && classAt(text, close + 1) & (LETTER | DIGIT)) return 0;
+    const space = text.indexOf(' ', index);
+    if (space > 0 && space - index <= 8 && methods.has(text.slice(index + 1, space))) return 0;
+    this.#gap = mix(this.#gap, code);
+    this.#variable(index + 1, close, QUOTED);
+    this.#gap = mix(this.#gap, code);
+    return close + 1;
+  }
+
+  /** A run of letters, digits and joints. */
+  #word(from: number, to: number): number {
+    const { text } = this;
+    let index = from;
+    let seen = 0;
+    let hex = true;
+    let hash = 0x811c9dc5;
+    let last = from;
+    let lastHash = 0;
+    let dots = 0;
+    let slashes = 0;
+    let at = false;
+    for (; index < to; index++) {
+      const code = text.charCodeAt(index);
+      const kind = code < 128 ? (classes[code] as number) : LETTER;
+      if ((kind & (LETTER | DIGIT | JOINT)) === 0) break;
+      seen |= kind;
+      hash = mix(hash, code);
+      if (kind & JOINT) {
+        hex = false;
+        // Two dots lead from a name to its value: "enable...0".
+        if (code === 46 && text.charCodeAt(index + 1) === 46) break;
+        if (code === 46) dots++;
+        else if (code === 47 || code === 92) slashes++;
+        else if (code === 64 && index > from) at = true;
+      } else {
+        if ((kind & HEXADECIMAL) === 0) hex = false;
+        last = index + 1;
+        lastHash = hash;
+      }
+    }
+    if ((seen & (LETTER | DIGIT)) === 0) return this.#joints(from, to);
+    if (index < to && text.charCodeAt(index) === 58) {
+      const after = this.#colon(from, index, to, hex, slashes);
+      if (after > 0) return after;
+    }
+    if (seen & DIGIT) return this.#digits(from, index, to, { seen, hex, dots, slashes, at });
+    if (at && last - from > 2) return this.#variable(from, index, EMAIL);
+    if (slashes > 0 && (slashes > 1 || text.charCodeAt(from) === 47 || dots > 0))
+      return this.#variable(from, index, PATH);
+    if (dots > 1 && this.#isName(from, last)) return this.#variable(from, last, NAME);
+    if (hex && index - from >= 8) return this.#variable(from, index, HEX);
+    if (index - from === 3 && this.#isDate(index, to)) return this.#variable(from, index, TIME);
+    if (index < to && from > 0 && text.charCodeAt(from - 1) === 61) {
+      const after = this.#assigned(from, index, to);
+      if (after > 0) return after;
+    }
+    this.#constant(from, last, lastHash === VARIABLE || lastHash === ANY ? 2 : lastHash);
+    for (let joint = last; joint < index; joint++) {
+      this.#gap = mix(this.#gap, text.charCodeAt(joint));
+    }
+    return index;
+  }
+
+  /** The end of a missing value or of an object (`Name{…}`) after an equals sign; 0 where it is neither. */
+  #assigned(from: number, end: number, to: number): number {
+    const { text } = this;
+    if (end - from === 4 && text.startsWith('null', from)) return this.#variable(from, end, VALUE);
+    if (text.charCodeAt(end) !== 123) return 0;
+    let depth = 0;
+    for (let index = end; index < to && index < end + 256; index++) {
+      const code = text.charCodeAt(index);
+      if (code === 123) depth++;
+      else if (code === 125 && --depth === 0) return this.#variable(from, index + 1, VALUE);
+    }
+    return 0;
+  }
+
+  /** `...`, `-->`, `***`: punctuation, which may also hold the place of a value in a list. */
+  #joints(from: number, to: number): number {
+    const { text } = this;
+    let stars = 0;
+    let index = from;
+    for (; index < to && classAt(text, index) === JOINT; index++) if (text.charCodeAt(index) === 42) stars++;
+    if (stars > 2 && stars === index - from) return this.#variable(from, index, VALUE);
+    for (let joint = from; joint < index; joint++) this.#gap = mix(this.#gap, text.charCodeAt(joint));
+    return index;
+  }
+
+  /** URLs, drives, and addresses of hexadecimal groups, which contain colons; 0 where it is none of them. */
+  #colon(from: number, colon: number, to: number, hex: boolean, slashes: number): number {
+    const { text } = this;
+    const next = text.charCodeAt(colon + 1);
+    const url = next === 47 && text.charCodeAt(colon + 2) === 47 && slashes === 0;
+    const drive = next === 92 && colon - from === 1;
+    if (url || drive) {
+      let index = colon + 1;
+      for (; index < to; index++) {
+        const code = text.charCodeAt(index);
+        if (code <= 32 || code === 34 || code === 39 || code === 62 || code === 93 || code === 41) break;
+      }
+      while (index > colon + 3 && (text.charCodeAt(index - 1) === 44 || text.charCodeAt(index - 1) === 59)) index--;
+      return this.#variable(from, index, url ? URL : PATH);
+    }
+    if (classAt(text, colon + 1) & DIGIT && (text.startsWith('localhost:', from) || this.#isHost(from, colon)))
+      return this.#variable(from, colon, ADDRESS);
+    if (!hex || colon - from > 4) return 0;
+    let index = colon;
+    let colons = 0;
+    let digits = false;
+    for (; index < to; index++) {
+      const kind = classAt(text, index);
+      if (text.charCodeAt(index) === 58) colons++;
+      else if ((kind & HEXADECIMAL) === 0) break;
+      else if (kind & DIGIT) digits = true;
+    }
+    if (colons < 3 && !(colons === 2 && text.charCodeAt(from + 2) !== 58 && digits)) return 0;
+    if (index < to && classAt(text, index) & LETTER) return 0;
+    return this.#variable(from, index, ADDRESS);
+  }
+
+  /** Whether a name before a port stands here: small letters, and a dot within. */
+  #isHost(from: number, to: number): boolean {
+    const { text } = this;
+    let dots = 0;
+    for (let index = from; index < to; index++) {
+      const code = text.charCodeAt(index);
+      if (code >= 65 && code <= 90) return false;
+      if (code === 46) dots++;
+    }
+    return dots > 0 && text.charCodeAt(from) !== 46 && text.charCodeAt(to - 1) !== 46;
+  }
+
+  #digits(
+    from: number,
+    end: number,
+    to: number,
+    { seen, hex, dots, slashes, at }: { seen: number; hex: boolean; dots: number; slashes: number; at: boolean },
+  ): number {
+    let kind = ID;
+    if ((seen & LETTER) === 0) kind = slashes > 0 ? TIME : dots === 3 ? ADDRESS : NUMBER;
+    else if (at) kind = EMAIL;
+    else if (slashes > 0) kind = PATH;
+    else if (hex || (this.text.charCodeAt(from) === 48 && this.text.charCodeAt(from + 1) === 120)) kind = HEX;
+    else if (end - from === 36 && this.text.charCodeAt(from + 8) === 45) kind = UUID;
+    else if (dots > 1) kind = ADDRESS;
+    const after = kind === NUMBER ? this.#unit(end, to) : end;
+    return this.#variable(from, after, kind);
+  }
+
+  /** The end of a unit after a number: `10 ms` and `3 KB` are one value. */
+  #unit(end: number, to: number): number {
+    if (this.text.charCodeAt(end) !== 32) return end;
+    let index = end + 1;
+    while (index < to && index < end + 5 && classAt(this.text, index) & LETTER) index++;
+    if (
+      index === end + 1 ||
+      (index < to && classAt(this.text, index) & (LETTER | DIGIT | JOINT) && this.text.charCodeAt(index) !== 46)
+    )
+      return end;
+    return units.has(this.text.slice(end + 1, index).toLowerCase()) ? index : end;
+  }
+
+  /** Names of hosts, packages and classes are values; names of errors and of events in capitals say what happened. */
+  #isName(from: number, to: number): boolean {
+    const { text } = this;
+    let index = to;
+    let capitals = true;
+    while (index > from && text.charCodeAt(index - 1) !== 46) {
+      index--;
+      const code = text.charCodeAt(index);
+      if (code >= 97 && code <= 122) capitals = false;
+    }
+    if (index === from || text.charCodeAt(from) === 46) return false;
+    return !(capitals || text.startsWith('Exception', to - 9) || text.startsWith('Error', to - 5));
+  }
+
+  /** Whether a name of a month or day stands here: a digit or another such name follows. */
+  #isDate(end: number, to: number): boolean {
+    const { text } = this;
+    if (!calendar.has(text.slice(end - 3, end).toLowerCase())) return false;
+    let index = end;
+    while (index < to && (text.charCodeAt(index) === 32 || text.charCodeAt(index) === 44)) index++;
+    if (index === end || index >= to) return false;
+    return classAt(text, index) === (DIGIT | HEXADECIMAL) || calendar.has(text.slice(index, index + 3).toLowerCase());
+  }
+
+  #constant(from: number, to: number, hash: number): void {
+    const { count } = this;
+    this.#between[count] = this.#gap;
+    this.hashes[count] = hash;
+    this.starts[count] = from;
+    this.ends[count] = to;
+    this.#gap = 0;
+    this.#light = true;
+    this.count = count + 1;
+  }
+
+  /** Adds a variable, or lets the one before it grow. Returns `to`. */
+  #variable(from: number, to: number, kind: number): number {
+    const before = this.count - 1;
+    if (before >= 0 && this.#light && this.hashes[before] === VARIABLE) {
+      this.ends[before] = to;
+      if (kind !== this.kinds[before]) this.kinds[before] = kind === TIME ? TIME : (this.kinds[before] as number);
+      this.#gap = 0;
+      return to;
+    }
+    this.kinds[this.count] = kind;
+    this.#constant(from, to, VARIABLE);
+    return to;
+  }
+}
+
+void VALUE;

@@ -1,0 +1,105 @@
+/**
+ * Grouping accuracy of the log pattern miner over labelled sets, in the format of loghub: folders with a `*_structured.csv`, of which the
+ * columns `Content` and `EventId` are read.
+ *
+ *     node test/bench/log-patterns.ts FOLDER…
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { Miner } from '../../processors/log-patterns/miner.ts';
+
+interface Line {
+  readonly body: string;
+  readonly event: string;
+}
+
+/** Rows of a CSV file by RFC 4180. */
+const rowsOf = (text: string): string[][] => {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  const pattern = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r?\n|$)/gy;
+  for (let match = pattern.exec(text); match !== null && pattern.lastIndex <= text.length; match = pattern.exec(text)) {
+    const [whole, cell = '', end] = match;
+    if (whole === '' && pattern.lastIndex >= text.length) break;
+    row.push(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell);
+    if (end !== ',') {
+      rows.push(row);
+      row = [];
+    }
+  }
+  return rows;
+};
+
+const linesOf = (folder: string): Line[] => {
+  const [file] = globSync('*_structured.csv', { cwd: folder });
+  if (file === undefined) throw new Error(`${folder} has no file *_structured.csv.`);
+  const [head = [], ...rows] = rowsOf(readFileSync(`${folder}/${file}`, 'utf8'));
+  const body = head.indexOf('Content');
+  const event = head.indexOf('EventId');
+  return rows.map((row) => ({ body: row[body] ?? '', event: row[event] ?? '' }));
+};
+
+/** Groups by final id, each the numbers of its lines. */
+const groupsOf = (keys: readonly string[]): Map<string, number[]> => {
+  const groups = new Map<string, number[]>();
+  for (const [line, key] of keys.entries()) {
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [line]);
+    else group.push(line);
+  }
+  return groups;
+};
+
+const mine = (bodies: readonly string[]): { ids: string[]; templates: Map<string, string> } => {
+  const miner = new Miner();
+  const templates = new Map<string, string>();
+  const ids = bodies.map((body) => {
+    const { id, template } = miner.add('bench', body);
+    templates.set(id, template);
+    return id;
+  });
+  return { ids: ids.map((id) => miner.resolve('bench', id)), templates };
+};
+
+/** The share of lines whose group is exactly the group of their label. */
+export const groupingAccuracy = (ids: readonly string[], events: readonly string[]): number => {
+  const truth = groupsOf(events);
+  let right = 0;
+  for (const group of groupsOf(ids).values()) {
+    const labels = new Set(group.map((line) => events[line] as string));
+    const [label] = labels;
+    if (labels.size === 1 && truth.get(label as string)?.length === group.length) right += group.length;
+  }
+  return right / ids.length;
+};
+
+const wrongOnes = (lines: readonly Line[], ids: readonly string[], templates: Map<string, string>): void => {
+  const truth = groupsOf(lines.map(({ event }) => event));
+  const mined = groupsOf(ids);
+  for (const [event, group] of [...truth].sort(([, one], [, two]) => two.length - one.length)) {
+    const found = new Set(group.map((line) => ids[line] as string));
+    const total = [...found].reduce((sum, id) => sum + (mined.get(id)?.length ?? 0), 0);
+    if (found.size === 1 && total === group.length) continue;
+    console.log(`  ${event}: ${group.length} lines in ${found.size} patterns of ${total} lines`);
+    for (const id of [...found].slice(0, 3))
+      console.log(`      ${mined.get(id)?.length} ${templates.get(id)?.slice(0, 150)}`);
+  }
+};
+
+const folders = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const sets = folders.map((folder) => ({ name: basename(folder), lines: linesOf(folder) }));
+const show = process.argv.includes('--wrong');
+let sum = 0;
+for (const { name, lines } of sets) {
+  const { ids, templates } = mine(lines.map(({ body }) => body));
+  const accuracy = groupingAccuracy(
+    ids,
+    lines.map(({ event }) => event),
+  );
+  sum += accuracy;
+  console.log(
+    `${name.padEnd(16)} ${accuracy.toFixed(4)}  ${new Set(ids).size} patterns, ${new Set(lines.map(({ event }) => event)).size} labels`,
+  );
+  if (show) wrongOnes(lines, ids, templates);
+}
+console.log(`mean ${(sum / sets.length).toFixed(4)}`);
