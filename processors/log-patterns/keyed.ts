@@ -49,6 +49,12 @@ const fieldsOf = (value: object, path: string, into: Keyed): string | undefined 
   return message;
 };
 
+const unread = (into: Keyed): undefined => {
+  into.fields.length = 0;
+  into.message = '';
+  return undefined;
+};
+
 /** Letters, digits, `_`, `-`, `.` and `@`. */
 const isKey = (code: number): boolean =>
   (code >= 97 && code <= 122) ||
@@ -60,35 +66,52 @@ const isKey = (code: number): boolean =>
 
 /** The message of a body that is nothing but `key=value` and `key="value"`, at least two; `undefined` where it is not. */
 export const readLogfmt = (body: string, into: Keyed): string | undefined => {
-  let message: string | undefined;
+  if (body.length > 65_536) return undefined;
   let index = 0;
+  let pairs = 0;
+  const found = { message: undefined as string | undefined };
   while (index < body.length) {
-    const start = index;
-    while (index < body.length && isKey(body.charCodeAt(index))) index++;
-    if (index === start || body.charCodeAt(index) !== 61) return unread(into);
-    const key = body.slice(start, index);
-    let from = index + 1;
-    if (body.charCodeAt(from) === 34) {
-      index = ++from;
-      while (index < body.length && body.charCodeAt(index) !== 34) index += body.charCodeAt(index) === 92 ? 2 : 1;
-      if (index >= body.length) return unread(into);
-    } else for (index = from; index < body.length && body.charCodeAt(index) > 32; ) index++;
-    const value = body.slice(from, index);
-    if (message === undefined && messageKeys.has(key)) {
-      into.message = key;
-      message = value;
-    } else if (into.fields.length < MAX_FIELDS) into.fields.push([key, value]);
-    if (body.charCodeAt(index) === 34) index++;
-    if (index < body.length && body.charCodeAt(index) > 32) return unread(into);
+    index = readPair(body, index, into, found);
+    if (index < 0) return unread(into);
+    pairs++;
     while (index < body.length && body.charCodeAt(index) <= 32) index++;
   }
-  if (into.fields.length + (message === undefined ? 0 : 1) < 2) return unread(into);
+  if (pairs < 2) return unread(into);
   into.form = 'logfmt';
-  return message ?? '';
+  return found.message ?? '';
 };
 
-const unread = (into: Keyed): undefined => {
-  into.fields.length = 0;
-  into.message = '';
-  return undefined;
+/** Reads one pair; the index after it, or -1 where there is none. */
+const readPair = (body: string, start: number, into: Keyed, found: { message: string | undefined }): number => {
+  const equals = endOfKey(body, start);
+  if (equals === start || body.charCodeAt(equals) !== 61) return -1;
+  const quoted = body.charCodeAt(equals + 1) === 34;
+  const from = equals + (quoted ? 2 : 1);
+  const to = quoted ? endOfQuoted(body, from) : endOfBare(body, from);
+  if (quoted && (to >= body.length || body.charCodeAt(to + 1) > 32)) return -1;
+  const key = body.slice(start, equals);
+  if (found.message === undefined && messageKeys.has(key)) {
+    into.message = key;
+    found.message = body.slice(from, to);
+  } else if (into.fields.length < MAX_FIELDS) into.fields.push([key, body.slice(from, to)]);
+  return quoted ? to + 1 : to;
+};
+
+const endOfKey = (body: string, from: number): number => {
+  let index = from;
+  while (index < body.length && isKey(body.charCodeAt(index))) index++;
+  return index;
+};
+
+const endOfBare = (body: string, from: number): number => {
+  let index = from;
+  while (index < body.length && body.charCodeAt(index) > 32) index++;
+  return index;
+};
+
+/** The closing quote; past the end where there is none. */
+const endOfQuoted = (body: string, from: number): number => {
+  let index = from;
+  while (index < body.length && body.charCodeAt(index) !== 34) index += body.charCodeAt(index) === 92 ? 2 : 1;
+  return index;
 };

@@ -88,6 +88,10 @@ const units = new Set(
 );
 const methods = new Set('GET POST PUT PATCH DELETE HEAD OPTIONS CONNECT TRACE'.split(' '));
 
+/** Blanks, quotes and closing brackets. */
+const endsUrl = (code: number): boolean =>
+  code <= 32 || code === 34 || code === 39 || code === 62 || code === 93 || code === 41;
+
 const mix = (hash: number, value: number): number => Math.imul(hash ^ value, 0x01000193);
 const scramble = (hash: number): number => {
   const once = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
@@ -120,6 +124,15 @@ export class Tokens implements Keyed {
   #light = true;
   #noDouble = false;
   #noSingle = false;
+  /** Of the run that was read last: its characters' classes, whether all are hexadecimal, and its punctuation. */
+  #seen = 0;
+  #hex = false;
+  #dots = 0;
+  #slashes = 0;
+  #at = false;
+  /** Of the same run: the end and the hash up to its last letter or digit. */
+  #last = 0;
+  #hash = 0;
 
   /** Reads a body: by its keys where it is a JSON object or logfmt, else as text. */
   read(body: string): void {
@@ -129,15 +142,16 @@ export class Tokens implements Keyed {
     const text = readJson(body, this) ?? readLogfmt(body, this) ?? body;
     this.#reset(text);
     let start = 0;
-    while (start < text.length && classAt(text, start) === SPACE) start++;
-    const line = text.indexOf('\n', start);
-    this.#end = Math.min(line < 0 ? text.length : line, MAX_LENGTH);
+    while (start < this.text.length && classAt(this.text, start) === SPACE) start++;
+    const line = this.text.indexOf('\n', start);
+    this.#end = line < 0 ? this.text.length : line;
     this.#scan(start, this.#end);
     this.#seal();
   }
 
   #reset(text: string): void {
-    this.text = text;
+    // Cut first, so that nothing below looks further.
+    this.text = text.length > MAX_LENGTH ? text.slice(0, MAX_LENGTH) : text;
     this.count = 0;
     this.#gap = 0;
     this.#light = true;
@@ -243,66 +257,99 @@ export class Tokens implements Keyed {
     }
     if (close === index + 1) return 0;
     if (code === 39 && close + 1 < to && classAt(text, close + 1) & (LETTER | DIGIT)) return 0;
-    const space = text.indexOf(' ', index);
-    if (space > 0 && space - index <= 8 && methods.has(text.slice(index + 1, space))) return 0;
+    if (this.#isRequest(index + 1)) return 0;
     this.#gap = mix(this.#gap, code);
     this.#variable(index + 1, close, QUOTED);
     this.#gap = mix(this.#gap, code);
     return close + 1;
   }
 
+  /** Whether a method of HTTP stands here, as in `"GET /path HTTP/1.1"`: what is within these quotes is read. */
+  #isRequest(from: number): boolean {
+    let index = from;
+    while (index < from + 8 && classAt(this.text, index) & LETTER) index++;
+    return index > from + 2 && this.text.charCodeAt(index) === 32 && methods.has(this.text.slice(from, index));
+  }
+
   /** A run of letters, digits and joints. */
   #word(from: number, to: number): number {
+    const end = this.#run(from, to);
+    if ((this.#seen & (LETTER | DIGIT)) === 0) return this.#joints(from, to);
+    if (end < to && this.text.charCodeAt(end) === 58) {
+      const after = this.#colon(from, end, to);
+      if (after > 0) return after;
+    }
+    if (this.#seen & DIGIT) return this.#digits(from, end, to);
+    const named = this.#seen & JOINT || end - from >= 8 ? this.#named(from, end) : 0;
+    return named || this.#plain(from, end, to) || this.#literal(from, end);
+  }
+
+  /** The end of the run; leaves what it holds in the fields. */
+  #run(from: number, to: number): number {
     const { text } = this;
     let index = from;
     let seen = 0;
-    let hex = true;
     let hash = 0x811c9dc5;
     let last = from;
     let lastHash = 0;
-    let dots = 0;
-    let slashes = 0;
-    let at = false;
+    // What all characters have in common: hexadecimal ones have it.
+    let common = HEXADECIMAL;
+    this.#dots = 0;
+    this.#slashes = 0;
+    this.#at = false;
     for (; index < to; index++) {
       const code = text.charCodeAt(index);
       const kind = code < 128 ? (classes[code] as number) : LETTER;
       if ((kind & (LETTER | DIGIT | JOINT)) === 0) break;
       seen |= kind;
+      common &= kind;
       hash = mix(hash, code);
       if (kind & JOINT) {
-        hex = false;
-        // Two dots lead from a name to its value: "enable...0".
-        if (code === 46 && text.charCodeAt(index + 1) === 46) break;
-        if (code === 46) dots++;
-        else if (code === 47 || code === 92) slashes++;
-        else if (code === 64 && index > from) at = true;
+        if (this.#joint(code, index, from)) break;
       } else {
-        if ((kind & HEXADECIMAL) === 0) hex = false;
         last = index + 1;
         lastHash = hash;
       }
     }
-    if ((seen & (LETTER | DIGIT)) === 0) return this.#joints(from, to);
-    if (index < to && text.charCodeAt(index) === 58) {
-      const after = this.#colon(from, index, to, hex, slashes);
-      if (after > 0) return after;
-    }
-    if (seen & DIGIT) return this.#digits(from, index, to, { seen, hex, dots, slashes, at });
-    if (at && last - from > 2) return this.#variable(from, index, EMAIL);
-    if (slashes > 0 && (slashes > 1 || text.charCodeAt(from) === 47 || dots > 0))
-      return this.#variable(from, index, PATH);
-    if (dots > 1 && this.#isName(from, last)) return this.#variable(from, last, NAME);
-    if (hex && index - from >= 8) return this.#variable(from, index, HEX);
-    if (index - from === 3 && this.#isDate(index, to)) return this.#variable(from, index, TIME);
-    if (index < to && from > 0 && text.charCodeAt(from - 1) === 61) {
-      const after = this.#assigned(from, index, to);
-      if (after > 0) return after;
-    }
-    this.#constant(from, last, lastHash === VARIABLE || lastHash === ANY ? 2 : lastHash);
-    for (let joint = last; joint < index; joint++) {
-      this.#gap = mix(this.#gap, text.charCodeAt(joint));
-    }
+    this.#seen = seen;
+    this.#hex = common !== 0;
+    this.#last = last;
+    this.#hash = lastHash === VARIABLE || lastHash === ANY ? 2 : lastHash;
     return index;
+  }
+
+  /** Counts a joint; whether the run ends here, as two dots lead from a name to its value: `enable...0`. */
+  #joint(code: number, index: number, from: number): boolean {
+    if (code === 46) {
+      if (this.text.charCodeAt(index + 1) === 46) return true;
+      this.#dots++;
+    } else if (code === 47 || code === 92) this.#slashes++;
+    else if (code === 64 && index > from) this.#at = true;
+    return false;
+  }
+
+  #literal(from: number, end: number): number {
+    const last = this.#last;
+    this.#constant(from, last, this.#hash);
+    for (let joint = last; joint < end; joint++) this.#gap = mix(this.#gap, this.text.charCodeAt(joint));
+    return end;
+  }
+
+  /** E-mail, paths, names with dots, long hexadecimal; 0 where it is none of them. */
+  #named(from: number, end: number): number {
+    const last = this.#last;
+    if (this.#at && last - from > 2) return this.#variable(from, end, EMAIL);
+    if (this.#slashes > 1 || (this.#slashes === 1 && (this.text.charCodeAt(from) === 47 || this.#dots > 0)))
+      return this.#variable(from, end, PATH);
+    if (this.#dots > 1 && this.#isName(from, last)) return this.#variable(from, last, NAME);
+    if (this.#hex) return this.#variable(from, end, HEX);
+    return 0;
+  }
+
+  /** Names of months and days in dates, and what an equals sign assigns; 0 where it is neither. */
+  #plain(from: number, end: number, to: number): number {
+    if (end - from === 3 && this.#isDate(end, to)) return this.#variable(from, end, TIME);
+    return from > 0 && this.text.charCodeAt(from - 1) === 61 ? this.#assigned(from, end, to) : 0;
   }
 
   /** The end of a missing value or of an object (`Name{…}`) after an equals sign; 0 where it is neither. */
@@ -330,35 +377,37 @@ export class Tokens implements Keyed {
     return index;
   }
 
-  /** URLs, drives, and addresses of hexadecimal groups, which contain colons; 0 where it is none of them. */
-  #colon(from: number, colon: number, to: number, hex: boolean, slashes: number): number {
+  /** URLs, drives, hosts with ports and addresses in hexadecimal, which contain colons; 0 where it is none of them. */
+  #colon(from: number, colon: number, to: number): number {
     const { text } = this;
     const next = text.charCodeAt(colon + 1);
-    const url = next === 47 && text.charCodeAt(colon + 2) === 47 && slashes === 0;
-    const drive = next === 92 && colon - from === 1;
-    if (url || drive) {
-      let index = colon + 1;
-      for (; index < to; index++) {
-        const code = text.charCodeAt(index);
-        if (code <= 32 || code === 34 || code === 39 || code === 62 || code === 93 || code === 41) break;
-      }
-      while (index > colon + 3 && (text.charCodeAt(index - 1) === 44 || text.charCodeAt(index - 1) === 59)) index--;
-      return this.#variable(from, index, url ? URL : PATH);
-    }
+    if (next === 47 && text.charCodeAt(colon + 2) === 47 && this.#slashes === 0) return this.#url(from, colon, to, URL);
+    if (next === 92 && colon - from === 1) return this.#url(from, colon, to, PATH);
     if (classAt(text, colon + 1) & DIGIT && (text.startsWith('localhost:', from) || this.#isHost(from, colon)))
       return this.#variable(from, colon, ADDRESS);
-    if (!hex || colon - from > 4) return 0;
+    return this.#hex && colon - from <= 4 ? this.#groups(from, colon, to) : 0;
+  }
+
+  /** Up to where URLs and paths of drives end. */
+  #url(from: number, colon: number, to: number, kind: number): number {
+    const { text } = this;
+    let index = colon + 1;
+    while (index < to && !endsUrl(text.charCodeAt(index))) index++;
+    while (index > colon + 3 && (text.charCodeAt(index - 1) === 44 || text.charCodeAt(index - 1) === 59)) index--;
+    return this.#variable(from, index, kind);
+  }
+
+  /** MAC and IPv6 addresses; 0 where it is neither. */
+  #groups(from: number, colon: number, to: number): number {
+    const { text } = this;
     let index = colon;
     let colons = 0;
-    let digits = false;
-    for (; index < to; index++) {
-      const kind = classAt(text, index);
+    const end = Math.min(to, from + 48);
+    for (; index < end; index++) {
       if (text.charCodeAt(index) === 58) colons++;
-      else if ((kind & HEXADECIMAL) === 0) break;
-      else if (kind & DIGIT) digits = true;
+      else if ((classAt(text, index) & HEXADECIMAL) === 0) break;
     }
-    if (colons < 3 && !(colons === 2 && text.charCodeAt(from + 2) !== 58 && digits)) return 0;
-    if (index < to && classAt(text, index) & LETTER) return 0;
+    if (colons < 3 || (index < to && classAt(text, index) & LETTER)) return 0;
     return this.#variable(from, index, ADDRESS);
   }
 
@@ -374,21 +423,23 @@ export class Tokens implements Keyed {
     return dots > 0 && text.charCodeAt(from) !== 46 && text.charCodeAt(to - 1) !== 46;
   }
 
-  #digits(
-    from: number,
-    end: number,
-    to: number,
-    { seen, hex, dots, slashes, at }: { seen: number; hex: boolean; dots: number; slashes: number; at: boolean },
-  ): number {
-    let kind = ID;
-    if ((seen & LETTER) === 0) kind = slashes > 0 ? TIME : dots === 3 ? ADDRESS : NUMBER;
-    else if (at) kind = EMAIL;
-    else if (slashes > 0) kind = PATH;
-    else if (hex || (this.text.charCodeAt(from) === 48 && this.text.charCodeAt(from + 1) === 120)) kind = HEX;
-    else if (end - from === 36 && this.text.charCodeAt(from + 8) === 45) kind = UUID;
-    else if (dots > 1) kind = ADDRESS;
-    const after = kind === NUMBER ? this.#unit(end, to) : end;
-    return this.#variable(from, after, kind);
+  #digits(from: number, end: number, to: number): number {
+    const kind = this.#seen & LETTER ? this.#mixedKind(from, end) : this.#numericKind();
+    return this.#variable(from, kind === NUMBER ? this.#unit(end, to) : end, kind);
+  }
+
+  #numericKind(): number {
+    if (this.#slashes > 0) return TIME;
+    return this.#dots === 3 ? ADDRESS : NUMBER;
+  }
+
+  #mixedKind(from: number, end: number): number {
+    const { text } = this;
+    if (this.#at) return EMAIL;
+    if (this.#slashes > 0) return PATH;
+    if (this.#hex || (text.charCodeAt(from) === 48 && text.charCodeAt(from + 1) === 120)) return HEX;
+    if (end - from === 36 && text.charCodeAt(from + 8) === 45 && text.charCodeAt(from + 13) === 45) return UUID;
+    return this.#dots > 1 ? ADDRESS : ID;
   }
 
   /** The end of a unit after a number: `10 ms` and `3 KB` are one value. */
@@ -396,11 +447,8 @@ export class Tokens implements Keyed {
     if (this.text.charCodeAt(end) !== 32) return end;
     let index = end + 1;
     while (index < to && index < end + 5 && classAt(this.text, index) & LETTER) index++;
-    if (
-      index === end + 1 ||
-      (index < to && classAt(this.text, index) & (LETTER | DIGIT | JOINT) && this.text.charCodeAt(index) !== 46)
-    )
-      return end;
+    const next = index < to ? classAt(this.text, index) : SPACE;
+    if (index === end + 1 || (next & (LETTER | DIGIT | JOINT) && this.text.charCodeAt(index) !== 46)) return end;
     return units.has(this.text.slice(end + 1, index).toLowerCase()) ? index : end;
   }
 

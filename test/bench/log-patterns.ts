@@ -73,6 +73,39 @@ export const groupingAccuracy = (ids: readonly string[], events: readonly string
   return right / ids.length;
 };
 
+/** A shuffled copy, the same for the same seed. */
+const shuffled = (items: readonly number[], seed: number): number[] => {
+  const out = [...items];
+  let state = seed;
+  for (let index = out.length - 1; index > 0; index--) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
+    const other = state % (index + 1);
+    [out[index], out[other]] = [out[other] as number, out[index] as number];
+  }
+  return out;
+};
+
+/** Of the pairs of lines that are together in either grouping, the share that is together in both. */
+const samePairs = (left: readonly string[], right: readonly string[]): number => {
+  const pairs = (keys: readonly string[]): number =>
+    [...groupsOf(keys).values()].reduce((sum, { length }) => sum + (length * (length - 1)) / 2, 0);
+  const both = pairs(left.map((id, line) => `${id} ${right[line]}`));
+  return both / (pairs(left) + pairs(right) - both);
+};
+
+/** The least share of equal pairs over ten other orders of the same lines. */
+const orderStability = (bodies: readonly string[], ids: readonly string[]): number => {
+  let least = 1;
+  for (let seed = 1; seed <= 10; seed++) {
+    const order = shuffled([...bodies.keys()], seed);
+    const mined = mine(order.map((line) => bodies[line] as string)).ids;
+    const again: string[] = [];
+    for (const [at, line] of order.entries()) again[line] = mined[at] as string;
+    least = Math.min(least, samePairs(ids, again));
+  }
+  return least;
+};
+
 const wrongOnes = (lines: readonly Line[], ids: readonly string[], templates: Map<string, string>): void => {
   const truth = groupsOf(lines.map(({ event }) => event));
   const mined = groupsOf(ids);
@@ -96,9 +129,13 @@ for (const { name, lines } of sets) {
     ids,
     lines.map(({ event }) => event),
   );
+  const pairs = orderStability(
+    lines.map(({ body }) => body),
+    ids,
+  );
   sum += accuracy;
   console.log(
-    `${name.padEnd(16)} ${accuracy.toFixed(4)}  ${new Set(ids).size} patterns, ${new Set(lines.map(({ event }) => event)).size} labels`,
+    `${name.padEnd(16)} accuracy ${accuracy.toFixed(4)}, pairs in other orders ${pairs.toFixed(4)}, ${new Set(ids).size} patterns, ${new Set(lines.map(({ event }) => event)).size} labels`,
   );
   if (show) wrongOnes(lines, ids, templates);
 }
