@@ -124,12 +124,15 @@ export class Tokens implements Keyed {
   #light = true;
   #noDouble = false;
   #noSingle = false;
+  /** Whether the next quote closes a request that is read. */
+  #inRequest = false;
   /** Of the run that was read last: its characters' classes, whether all are hexadecimal, and its punctuation. */
   #seen = 0;
   #hex = false;
   #dots = 0;
   #slashes = 0;
   #at = false;
+  #query = false;
   /** Of the same run: the end and the hash up to its last letter or digit. */
   #last = 0;
   #hash = 0;
@@ -157,6 +160,7 @@ export class Tokens implements Keyed {
     this.#light = true;
     this.#noDouble = false;
     this.#noSingle = false;
+    this.#inRequest = false;
   }
 
   value(index: number): string {
@@ -241,27 +245,39 @@ export class Tokens implements Keyed {
     if (commas === 0 || text.charCodeAt(close) !== 93) return 0;
     this.#gap = mix(this.#gap, 91);
     this.#light = false;
-    this.#variable(index + 1, close, VALUE);
+    this.#variable(index + 1, close, classAt(text, index + 1) & DIGIT ? NUMBER : VALUE);
     return close;
   }
 
   /** The index after quoted text, or 0 where it is only punctuation. */
   #quoted(index: number, to: number, code: number): number {
     const { text } = this;
-    if (code === 34 ? this.#noDouble : this.#noSingle) return 0;
+    if (this.#closesRequest(code) || (code === 34 ? this.#noDouble : this.#noSingle)) return 0;
     const close = text.indexOf(code === 34 ? '"' : "'", index + 1);
     if (close < 0 || close >= to) {
       if (code === 34) this.#noDouble = true;
       else this.#noSingle = true;
       return 0;
     }
-    if (close === index + 1) return 0;
-    if (code === 39 && close + 1 < to && classAt(text, close + 1) & (LETTER | DIGIT)) return 0;
-    if (this.#isRequest(index + 1)) return 0;
+    if (close === index + 1 || (code === 39 && (this.#isLetter(index - 1) || this.#isLetter(close + 1)))) return 0;
+    if (this.#isRequest(index + 1)) {
+      this.#inRequest = code === 34;
+      return 0;
+    }
     this.#gap = mix(this.#gap, code);
     this.#variable(index + 1, close, QUOTED);
     this.#gap = mix(this.#gap, code);
     return close + 1;
+  }
+
+  #isLetter(index: number): boolean {
+    return index >= 0 && index < this.#end && (classAt(this.text, index) & (LETTER | DIGIT)) !== 0;
+  }
+
+  #closesRequest(code: number): boolean {
+    const closes = code === 34 && this.#inRequest;
+    if (closes) this.#inRequest = false;
+    return closes;
   }
 
   /** Whether a method of HTTP stands here, as in `"GET /path HTTP/1.1"`: what is within these quotes is read. */
@@ -280,7 +296,7 @@ export class Tokens implements Keyed {
       if (after > 0) return after;
     }
     if (this.#seen & DIGIT) return this.#digits(from, end, to);
-    const named = this.#seen & JOINT || end - from >= 8 ? this.#named(from, end) : 0;
+    const named = this.#seen & JOINT || end - from >= 8 ? this.#named(from, end, to) : 0;
     return named || this.#plain(from, end, to) || this.#literal(from, end);
   }
 
@@ -297,6 +313,7 @@ export class Tokens implements Keyed {
     this.#dots = 0;
     this.#slashes = 0;
     this.#at = false;
+    this.#query = false;
     for (; index < to; index++) {
       const code = text.charCodeAt(index);
       const kind = code < 128 ? (classes[code] as number) : LETTER;
@@ -324,6 +341,7 @@ export class Tokens implements Keyed {
       if (this.text.charCodeAt(index + 1) === 46) return true;
       this.#dots++;
     } else if (code === 47 || code === 92) this.#slashes++;
+    else if (code === 63) this.#query = true;
     else if (code === 64 && index > from) this.#at = true;
     return false;
   }
@@ -336,11 +354,11 @@ export class Tokens implements Keyed {
   }
 
   /** E-mail, paths, names with dots, long hexadecimal; 0 where it is none of them. */
-  #named(from: number, end: number): number {
+  #named(from: number, end: number, to: number): number {
     const last = this.#last;
     if (this.#at && last - from > 2) return this.#variable(from, end, EMAIL);
     if (this.#slashes > 1 || (this.#slashes === 1 && (this.text.charCodeAt(from) === 47 || this.#dots > 0)))
-      return this.#variable(from, end, PATH);
+      return this.#path(from, end, to);
     if (this.#dots > 1 && this.#isName(from, last)) return this.#variable(from, last, NAME);
     if (this.#hex) return this.#variable(from, end, HEX);
     return 0;
@@ -397,6 +415,13 @@ export class Tokens implements Keyed {
     return this.#variable(from, index, kind);
   }
 
+  /** A path, with its query. */
+  #path(from: number, end: number, to: number): number {
+    let index = end;
+    if (this.#query) while (index < to && !endsUrl(this.text.charCodeAt(index))) index++;
+    return this.#variable(from, index, PATH);
+  }
+
   /** MAC and IPv6 addresses; 0 where it is neither. */
   #groups(from: number, colon: number, to: number): number {
     const { text } = this;
@@ -425,6 +450,7 @@ export class Tokens implements Keyed {
 
   #digits(from: number, end: number, to: number): number {
     const kind = this.#seen & LETTER ? this.#mixedKind(from, end) : this.#numericKind();
+    if (kind === PATH) return this.#path(from, end, to);
     return this.#variable(from, kind === NUMBER ? this.#unit(end, to) : end, kind);
   }
 

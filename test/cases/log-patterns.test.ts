@@ -1,0 +1,266 @@
+/** The log pattern miner: what is masked, what its ids promise, and its bounds. */
+
+import test from 'ava';
+import fc from 'fast-check';
+import { type Added, defaultMinerOptions, Miner, type MinerOptions } from '../../processors/log-patterns/miner.ts';
+import { OTHER_ID } from '../../processors/log-patterns/pattern.ts';
+
+const key = 'tenant/service';
+const templateOf = (body: string): string => new Miner().add(key, body).template;
+
+const masked: readonly (readonly [string, string])[] = [
+  ['took 12 steps', 'took <number> steps'],
+  ['took -3.5e7 steps', 'took <id> steps'],
+  ['took 12 ms', 'took <number>'],
+  ['sent 18.4 KB to disk', 'sent <number> to disk'],
+  ['mask 0xffAB01 set', 'mask <hex> set'],
+  ['mask deadbeefcafe set', 'mask <hex> set'],
+  ['order 0b1c0564-fe1a-409b-b8cc-1e88b294cd1d paid', 'order <uuid> paid'],
+  ['from 192.0.2.1 port', 'from <address> port'],
+  ['from 192.0.2.1:8080 port', 'from <address> port'],
+  ['from www.example.org:443 port', 'from <address> port'],
+  ['from localhost:443 port', 'from <address> port'],
+  ['from 2001:db8:0:0:1:ff:fe:1 port', 'from <address> port'],
+  ['from 00:11:43:e3:ba:c3 port', 'from <address> port'],
+  ['mail to ann@example.org bounced', 'mail to <email> bounced'],
+  ['fetch https://example.org/a?b=c&d=e#f failed', 'fetch <url> failed'],
+  ['open /var/lib/x.db failed', 'open <path> failed'],
+  ['open C:\\Windows\\x.dll failed', 'open <path> failed'],
+  ['at 2026-01-02 03:04:05,678 it began', 'at <number> it began'],
+  ['at 2026-01-02T03:04:05.678Z it began', 'at <id> it began'],
+  ['at Wed Jun 22 13:16:30 2005 it began', 'at <time> it began'],
+  ['tag "View Lock" held', 'tag "<quoted>" held'],
+  ["user 'ann' can't log in", "user '<quoted>' can't log in"],
+  ['uid=1000 user=root: denied', 'uid=<number> user=root: denied'],
+  ['owner=null: denied', 'owner=<value>: denied'],
+  ['info=Point{x, y}: denied', 'info=<value>: denied'],
+  ['class org.example.Thing loaded', 'class <name> loaded'],
+  ['caught java.io.IOException here', 'caught java.io.IOException here'],
+  ['ids [1, 2, 3] gone', 'ids [<number>] gone'],
+  ['ids [a, b] gone', 'ids [<value>] gone'],
+  ['first line\n\tat second', 'first line'],
+  ['{"level":"info","msg":"User 7 left","at":5}', '{"at":<*>,"level":<*>,"msg":"User <number> left"}'],
+  ['{"b":{"c":1},"a":2}', '{"a":<*>,"b.c":<*>}'],
+  ['level=info msg="User 7 left" at=5', 'at=<*> level=<*> msg="User <number> left"'],
+  ['{"broken": ', '{"<quoted>":'],
+  ['', ''],
+];
+
+for (const [body, template] of masked)
+  test(`${JSON.stringify(body)} has the template ${JSON.stringify(template)}`, (t) => {
+    t.is(templateOf(body), template);
+  });
+
+test('lists of any length, and keys in any order, have one pattern', (t) => {
+  const miner = new Miner();
+  const same = (...bodies: string[]) => new Set(bodies.map((body) => miner.add(key, body).id)).size;
+  t.is(same('sizes 1', 'sizes 1, 2', 'sizes 1, 2, 3, 4'), 1);
+  t.is(same('to 192.0.2.1', 'to 192.0.2.1,192.0.2.2:80'), 1);
+  t.is(same('{"a":1,"b":2,"msg":"x y"}', '{"msg":"x y","b":7,"a":"q"}'), 1);
+  t.is(same('a=1 b=2 msg="x y"', 'msg="x y" b=7 a=3'), 1);
+});
+
+test('an id is a function of the words alone: not of the values, the order or the miner', (t) => {
+  const one = new Miner().add(key, 'user 7 left');
+  const miner = new Miner();
+  miner.add(key, 'something else');
+  t.is(miner.add(key, 'user x-9a left').id, one.id);
+  t.is(miner.add('another', 'user 0xff left').id, one.id);
+});
+
+test('words that vary become a variable, and the ids before stay readable as aliases', (t) => {
+  const miner = new Miner();
+  const names = ['ann', 'bob', 'cleo', 'dan', 'eve'];
+  const added = names.map((name) => miner.add(key, `Failed password for ${name} from 192.0.2.1`));
+  const first = added[0] as Added;
+  const last = added[4] as Added;
+  t.true(added.slice(0, 4).every(({ isNew, merged }) => isNew && merged.length === 0));
+  t.is(last.template, 'Failed password for <*> from <address>');
+  t.deepEqual(
+    new Set(last.merged),
+    new Set([
+      ...added.slice(0, 4).map(({ id }) => id),
+      new Miner().add(key, 'Failed password for eve from 192.0.2.1').id,
+    ]),
+  );
+  t.not(first.id, last.id);
+  for (const { id } of added) t.is(miner.resolve(key, id), last.id);
+  t.like(miner.add(key, 'Failed password for zoe from 192.0.2.1'), { id: last.id, isNew: false, merged: [] });
+  t.is(miner.add(key, 'Failed password for 17 from 192.0.2.1').id, last.id);
+  const [pattern] = miner.patterns(key);
+  t.is(pattern?.count, 7);
+});
+
+test('the first word may vary', (t) => {
+  const miner = new Miner();
+  for (const name of ['ann', 'bob', 'cleo', 'dan', 'eve']) miner.add(key, `${name} logged in from the office`);
+  t.deepEqual(
+    miner.patterns(key).map(({ template }) => template),
+    ['<*> logged in from the office'],
+  );
+});
+
+test('the states of a machine stay apart', (t) => {
+  const miner = new Miner();
+  for (const state of ['NEW', 'RUNNING', 'FAILED', 'DONE', 'KILLED']) miner.add(key, `Task 7 went to ${state} now`);
+  t.is(miner.patterns(key).length, 5);
+});
+
+test('frequent values and the range of numbers are kept of each variable', (t) => {
+  const miner = new Miner();
+  for (let index = 0; index < 40; index++)
+    miner.add(key, `status ${index % 4 === 0 ? 500 : 200} after ${index}ms by all`);
+  const [pattern] = miner.patterns(key);
+  t.like(pattern?.values.get('1')?.summary(), {
+    seen: 40,
+    numbers: 40,
+    min: 200,
+    max: 500,
+    top: [
+      ['200', 30],
+      ['500', 10],
+    ],
+  });
+  t.like(pattern?.values.get('3')?.summary(), { numbers: 40, min: 0, max: 39 });
+});
+
+const words = [
+  'red',
+  'green',
+  'blue',
+  'start',
+  'stop',
+  'user',
+  'disk',
+  'queue',
+  'NEW',
+  'OLD',
+  '17',
+  '0x1f',
+  '/a/b',
+  'x=1',
+];
+const line = fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 6 }).map((each) => each.join(' '));
+
+/** Of the pairs that are together in either grouping, the share that is together in both. */
+const samePairs = (left: readonly string[], right: readonly string[]): number => {
+  let both = 0;
+  let either = 0;
+  for (let one = 0; one < left.length; one++)
+    for (let two = 0; two < one; two++) {
+      const inLeft = left[one] === left[two];
+      const inRight = right[one] === right[two];
+      if (inLeft && inRight) both++;
+      if (inLeft || inRight) either++;
+    }
+  return either === 0 ? 1 : both / either;
+};
+
+test('the same lines in another order give the same groups', (t) => {
+  const events = ['opened file', 'lost the connection to', 'sent mail to', 'removed the entry of'];
+  const names = ['ann', 'bob', 'cleo', 'dan', 'eve', 'fay', 'u1', '17'];
+  const event = fc
+    .tuple(fc.constantFrom(...events), fc.constantFrom(...names))
+    .map(([what, who]) => `${what} ${who} today`);
+  const orders = fc
+    .array(event, { minLength: 40, maxLength: 120 })
+    .chain((lines) =>
+      fc.tuple(
+        fc.constant(lines),
+        fc.shuffledSubarray([...lines.keys()], { minLength: lines.length, maxLength: lines.length }),
+      ),
+    );
+  const shares: number[] = [];
+  fc.assert(
+    fc.property(orders, ([lines, order]) => {
+      const group = (places: readonly number[]) => {
+        const miner = new Miner();
+        const ids: string[] = [];
+        for (const place of places) ids[place] = miner.add(key, lines[place] as string).id;
+        return ids.map((id) => miner.resolve(key, id));
+      };
+      shares.push(samePairs(group([...lines.keys()]), group(order)));
+    }),
+    { numRuns: 100, seed: 9 },
+  );
+  t.true(Math.min(...shares) >= 0.98, `least share ${Math.min(...shares)}`);
+});
+
+test('a miner that is restored goes on as the one that was serialized', (t) => {
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 80 }), fc.array(line, { maxLength: 40 }), (before, after) => {
+      const miner = new Miner();
+      for (const body of before) miner.add(key, body);
+      const restored = Miner.restore(miner.serialize());
+      if (restored === undefined) return false;
+      for (const body of after) t.deepEqual(restored.add(key, body), miner.add(key, body));
+      t.deepEqual(restored.size, miner.size);
+      for (const { id } of before.map((body) => new Miner().add(key, body)))
+        t.is(restored.resolve(key, id), miner.resolve(key, id));
+      return true;
+    }),
+    { numRuns: 100, seed: 9 },
+  );
+  t.is(Miner.restore(Uint8Array.of(99, 1, 2)), undefined);
+});
+
+const small: MinerOptions = { ...defaultMinerOptions, maxPatterns: 50, maxTotal: 80, maxScopes: 3 };
+
+/** A line of words that no other line has. */
+const random = (seed: number): string => {
+  const letters = (from: number): string =>
+    [...Math.imul(from, 2_654_435_761).toString()].map((digit) => 'abcdefghij-'['0123456789-'.indexOf(digit)]).join('');
+  return Array.from({ length: 3 + (seed % 9) }, (_, at) => letters(seed * 31 + at + 1)).join(' ');
+};
+
+test('a flood of random lines ends in one counted pattern, and what was known stays known', (t) => {
+  const miner = new Miner(small);
+  const known = miner.add(key, 'user 7 left').id;
+  for (let index = 0; index < 200; index++) miner.add(key, `user ${index} left`);
+  const ids = new Set<string>();
+  for (let index = 0; index < 20_000; index++) ids.add(miner.add(key, random(index)).id);
+  const size = miner.serialize().length;
+  for (let index = 20_000; index < 40_000; index++) ids.add(miner.add(key, random(index)).id);
+  t.true(ids.size <= 60, `${ids.size} ids`);
+  t.true(ids.has(OTHER_ID));
+  t.true(miner.size.patterns <= 50);
+  t.true(miner.other(key) > 39_000);
+  t.true(miner.serialize().length < size * 1.1);
+  t.is(miner.add(key, 'user 8 left').id, known);
+});
+
+test('a new pattern finds a place among cold ones when it comes again', (t) => {
+  const miner = new Miner(small);
+  for (let index = 0; index < 500; index++) miner.add(key, random(index));
+  t.is(miner.add(key, 'the disk is full').id, OTHER_ID);
+  const second = miner.add(key, 'the disk is full');
+  t.true(second.isNew);
+  t.is(second.template, 'the disk is full');
+  t.is(second.id, new Miner().add(key, 'the disk is full').id);
+});
+
+test('all scopes together are bounded, and so is their number', (t) => {
+  const miner = new Miner(small);
+  for (const scope of ['a', 'b', 'c', 'd'])
+    for (let index = 0; index < 200; index++) {
+      miner.add(scope, random(index));
+      miner.add(scope, random(index));
+    }
+  t.true(miner.size.patterns <= 80);
+  t.is(miner.size.scopes, 3);
+  t.is(miner.add('d', 'anything').id, OTHER_ID);
+});
+
+test('hostile bodies take time in proportion to what is looked at', (t) => {
+  const miner = new Miner();
+  const bodies = [
+    '"a'.repeat(1e6),
+    "'a".repeat(1e6),
+    '['.repeat(1e6),
+    'a:b:'.repeat(1e6),
+    'k={'.repeat(1e6),
+    '{"a":'.repeat(1e5),
+    'a=1 '.repeat(1e6),
+  ];
+  for (const body of bodies) t.true(miner.add(key, body).template.length < 20_000);
+});
