@@ -1,13 +1,21 @@
 /** Reads JSON objects and logfmt: the message is what tells patterns apart, besides the names of the keys. */
 
+const MAX_HASHES = 10_000;
+const hashes = new Map<string, number>();
+
 /** Numbers within keys do not tell bodies apart. */
 export const keyHash = (name: string): number => {
+  const known = hashes.get(name);
+  if (known !== undefined) return known;
   let hash = 17;
   for (let index = 0; index < name.length; index++) {
     const code = name.charCodeAt(index);
     if (code < 48 || code > 57) hash = Math.imul(hash ^ code, 0x01000193);
   }
-  return hash ^ (hash >>> 15);
+  hash ^= hash >>> 15;
+  if (hashes.size >= MAX_HASHES) hashes.clear();
+  hashes.set(name.length < 13 ? name : Buffer.from(name).toString(), hash);
+  return hash;
 };
 
 const messageKeys = new Set(['message', 'msg', 'body', 'log', 'text', 'event', 'MESSAGE', '@message']);

@@ -31,10 +31,12 @@ export interface Added {
 }
 
 interface Scope {
-  /** By the hash of the masked form. Forgotten when too many; the buckets hold the truth. */
+  /** By the hash of the masked form: every pattern by its own, and forms that were found to be of a wider one while there is room. */
   readonly shapes: Map<number, Pattern>;
   /** By structure. */
   readonly buckets: Map<number, Pattern[]>;
+  /** Those of the buckets that cover more than one form. */
+  readonly wide: Map<number, readonly Pattern[]>;
   readonly aliases: Map<string, string>;
   patterns: number;
   /** Bodies so far. */
@@ -55,6 +57,7 @@ interface SavedScope {
 
 const VERSION = 1;
 const NONE: readonly string[] = [];
+const NO_PATTERNS: readonly Pattern[] = [];
 const DOOR = 1024;
 const ALIASES_PER_PATTERN = 4;
 /** Values of every body at first, later of each sixteenth. */
@@ -64,6 +67,7 @@ const SAMPLE = 15;
 const newScope = (): Scope => ({
   shapes: new Map(),
   buckets: new Map(),
+  wide: new Map(),
   aliases: new Map(),
   patterns: 0,
   bodies: 0,
@@ -169,13 +173,16 @@ export class Miner {
   /** The pattern with the fewest variables that covers the body. */
   #matching(scope: Scope, tokens: Tokens): Pattern | undefined {
     let best: Pattern | undefined;
-    for (const pattern of scope.buckets.get(tokens.structure) ?? [])
+    for (const pattern of scope.wide.get(tokens.structure) ?? NO_PATTERNS)
       if ((best === undefined || pattern.variables < best.variables) && pattern.covers(tokens.hashes)) best = pattern;
     return best;
   }
 
   #remember(scope: Scope, shape: number, pattern: Pattern): void {
-    if (scope.shapes.size >= this.#options.maxPatterns * 2) scope.shapes.clear();
+    if (scope.shapes.size >= this.#options.maxPatterns * 2) {
+      scope.shapes.clear();
+      for (const bucket of scope.buckets.values()) for (const each of bucket) scope.shapes.set(each.shape, each);
+    }
     scope.shapes.set(shape, pattern);
   }
 
@@ -204,9 +211,16 @@ export class Miner {
     const bucket = scope.buckets.get(pattern.structure);
     if (bucket === undefined) scope.buckets.set(pattern.structure, [pattern]);
     else bucket.push(pattern);
+    if (pattern.isWide) this.#widen(scope, pattern.structure);
     this.#remember(scope, pattern.shape, pattern);
     scope.patterns++;
     this.#total++;
+  }
+
+  #widen(scope: Scope, structure: number): void {
+    const wide = scope.buckets.get(structure)?.filter(({ isWide }) => isWide) ?? NO_PATTERNS;
+    if (wide.length === 0) scope.wide.delete(structure);
+    else scope.wide.set(structure, wide);
   }
 
   /** Lets `wider` take the place of all that it covers. */
@@ -222,6 +236,7 @@ export class Miner {
     }
     bucket.length = kept;
     bucket.push(wider);
+    this.#widen(scope, wider.structure);
     scope.patterns -= ids.length - 1;
     this.#total -= ids.length - 1;
     return { pattern: wider, ids };
@@ -266,6 +281,7 @@ export class Miner {
     const bucket = scope.buckets.get(coldest.structure) as Pattern[];
     bucket.splice(bucket.indexOf(coldest), 1);
     if (bucket.length === 0) scope.buckets.delete(coldest.structure);
+    if (coldest.isWide) this.#widen(scope, coldest.structure);
     coldest.evicted = true;
     scope.shapes.delete(coldest.shape);
     scope.patterns--;

@@ -65,6 +65,8 @@ export class Pattern {
   readonly shape: number;
   /** Places that are not words. */
   readonly variables: number;
+  /** Whether it covers more than one form. */
+  readonly isWide: boolean;
   /** Bodies of this pattern, those of merged ones included. */
   count = 0;
   /** The number of the body that it saw last. */
@@ -96,6 +98,7 @@ export class Pattern {
     this.id = idOf((plain + end).trim());
     this.template = (template + end).trim();
     this.variables = variables;
+    this.isWide = this.hashes.includes(ANY);
   }
 
   /** The pattern of one body alone. */

@@ -35,6 +35,28 @@ const any = (): readonly string[] => templates[below(300)] as readonly string[];
 const message = (): string => `${any().slice(0, 8).join(' ')} ${below(999)}`;
 const many = (line: () => string): string[] => Array.from({ length: 100_000 }, line);
 
+const heap = (): number => {
+  globalThis.gc?.();
+  globalThis.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+};
+
+const before = heap();
+const miner = new Miner();
+for (let service = 0; service < 100; service++)
+  for (let round = 0; round < 40; round++)
+    for (const template of templates) miner.add(`tenant/${service}`, textOf(template));
+console.log(
+  `${((heap() - before) / 2 ** 20).toFixed(1)} MiB for ${miner.size.patterns} patterns of ${miner.size.scopes} services`,
+);
+const start = process.cpuUsage();
+const snapshot = miner.serialize();
+const { user } = process.cpuUsage(start);
+console.log(
+  `snapshot ${(snapshot.length / 2 ** 20).toFixed(1)} MiB, written in ${(user / 1e6).toFixed(2)} CPU-seconds`,
+);
+
 const shapes: Readonly<Record<string, readonly string[]>> = {
   text: many(() => textOf(any())),
   json: many(() =>
@@ -73,28 +95,8 @@ const cost = (lines: readonly string[]): number => {
   return least;
 };
 
-const heap = (): number => {
-  globalThis.gc?.();
-  globalThis.gc?.();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-};
-
 console.log(`Node ${process.version}; CPU-microseconds a line, which is CPU-seconds per million`);
 for (const [name, lines] of Object.entries(shapes)) {
   const bytes = lines.reduce((sum, { length }) => sum + length, 0) / lines.length;
   console.log(`${cost(lines).toFixed(2).padStart(8)}  ${name}, ${bytes.toFixed(0)} bytes`);
 }
-
-const before = heap();
-const miner = new Miner();
-for (let service = 0; service < 100; service++)
-  for (let round = 0; round < 40; round++)
-    for (const template of templates) miner.add(`tenant/${service}`, textOf(template));
-console.log(
-  `${((heap() - before) / 2 ** 20).toFixed(1)} MiB for ${miner.size.patterns} patterns of ${miner.size.scopes} services`,
-);
-const start = process.cpuUsage();
-const bytes = miner.serialize();
-const { user } = process.cpuUsage(start);
-console.log(`snapshot ${(bytes.length / 2 ** 20).toFixed(1)} MiB, written in ${(user / 1e6).toFixed(2)} CPU-seconds`);
