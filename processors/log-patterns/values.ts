@@ -2,6 +2,9 @@
 
 /** Characters kept of a value. */
 const MAX_VALUE = 48;
+/** Values that tell whether a variable is an identifier, of which a few examples are enough. */
+const ENOUGH = 32;
+const FEW = 2;
 
 export interface ValueSummary {
   /** Values looked at. */
@@ -50,9 +53,12 @@ export class Values {
   numbers = 0;
   min = Number.POSITIVE_INFINITY;
   max = Number.NEGATIVE_INFINITY;
-  readonly #capacity: number;
-  readonly #names: string[] = [];
-  readonly #counts: number[] = [];
+  /** How often a value was one that is kept. */
+  #hits = 0;
+  #capacity: number;
+  // Replaced when they grow, not pushed to: a pushed array keeps room for seventeen.
+  #names: readonly string[] = [];
+  #counts: number[] = [];
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -74,18 +80,30 @@ export class Values {
     const at = this.#names.indexOf(value);
     if (at >= 0) {
       this.#counts[at] = (this.#counts[at] as number) + times;
-      return;
-    }
-    if (this.#names.length < this.#capacity) {
-      this.#names.push(own(value));
-      this.#counts.push(times);
-      return;
-    }
+      this.#hits++;
+    } else if (this.#names.length < this.#capacity) {
+      this.#names = [...this.#names, own(value)];
+      this.#counts = [...this.#counts, times];
+    } else this.#replace(value, times);
+  }
+
+  #replace(value: string, times: number): void {
+    // An identifier has no frequent values.
+    if (this.#capacity > FEW && this.seen >= ENOUGH && this.#hits * 8 < this.seen) this.#keepFew();
     let least = 0;
     for (let index = 1; index < this.#counts.length; index++)
       if ((this.#counts[index] as number) < (this.#counts[least] as number)) least = index;
-    this.#names[least] = own(value);
+    const names = [...this.#names];
+    names[least] = own(value);
+    this.#names = names;
     this.#counts[least] = (this.#counts[least] as number) + times;
+  }
+
+  #keepFew(): void {
+    const { top } = this.summary();
+    this.#capacity = FEW;
+    this.#names = top.slice(0, FEW).map(([name]) => name);
+    this.#counts = top.slice(0, FEW).map(([, count]) => count);
   }
 
   /** Takes up what another sketch saw. */
