@@ -1,8 +1,8 @@
 /** The sources of telemetry. */
 import { topics } from '../topics.ts';
-import { DataPoint } from './data-point.ts';
 import { pointGroups, recordGroups } from './groups.ts';
 import { LogRecord } from './log-record.ts';
+import { DataPoint } from './points.ts';
 import { type Source, telemetrySource } from './source.ts';
 import { Span } from './span.ts';
 

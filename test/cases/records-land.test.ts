@@ -2,8 +2,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { Attribute } from '../../schemas/records/attributes.ts';
-import type { DataPoint } from '../../schemas/records/data-point.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
+import type { DataPoint } from '../../schemas/records/points.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import type { Source } from '../../schemas/records/source.ts';
 import { dataPoints, logRecords, spans } from '../../schemas/records/sources.ts';
@@ -229,7 +229,10 @@ const pointShown = (point: DataPoint): Shown => ({
 });
 
 const attributesSorted = (attributes: readonly Attribute[]): string[] =>
-  attributes.map(({ key, text, type }) => `${key} ${type} ${text}`).sort();
+  attributes
+    .map(({ key, text, type }) => `${key} ${type} ${text}`)
+    // As the engine sorts: by bytes.
+    .sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
 
 const valueShown = (point: DataPoint): Shown => {
   if (point.value !== undefined) return { value: bitsOf(point.value) };
