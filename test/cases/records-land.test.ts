@@ -10,7 +10,7 @@ import { dataPoints, logRecords, spans } from '../../schemas/records/sources.ts'
 import type { Span } from '../../schemas/records/span.ts';
 import type { Signal } from '../../schemas/topics.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
-import { messageOf as anyMessageOf, requestTypes } from './proto/load.ts';
+import { messageOf as anyMessageOf, backwards, requestTypes } from './proto/load.ts';
 import { messageOf, openTables, type Tables } from './sink-tables.ts';
 
 let tables: Tables;
@@ -70,7 +70,11 @@ const forRandom = (
   compare: (tenantId: string, messages: readonly ScanMessage[]) => Promise<void>,
 ): Promise<void> => {
   const type = requestTypes[signal];
-  const request = anyMessageOf(type, 7).map((message) => type.encode(type.create(message)).finish());
+  // Fields may come in any order: half of the requests are written from the last field to the first.
+  const request = fc.tuple(anyMessageOf(type, 7), fc.boolean()).map(([message, isBackwards]) => {
+    const bytes = type.encode(type.create(message)).finish();
+    return isBackwards ? backwards(type, bytes) : bytes;
+  });
   return fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(request, request), { minLength: 1, maxLength: 4 }), async (pairs) => {
       const tenantId = `${signal}-${++runs}`;

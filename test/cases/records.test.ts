@@ -75,6 +75,46 @@ test('of attributes with one key the first counts, and of resource attributes th
   t.deepEqual(found, ['b', 'a', 'y']);
 });
 
+/** Bytes of an attribute that senders may write, and what they say. */
+const unusual: readonly (readonly [string, Uint8Array])[] = [
+  ['the value first', Buffer.concat([field(2, field(1, 'v')), field(1, 'key')])],
+  [
+    'two values, of which the first counts',
+    Buffer.concat([field(1, 'key'), field(2, field(1, 'v')), field(2, field(1, 'w'))]),
+  ],
+  ['two keys, of which the last counts', Buffer.concat([field(1, 'no'), field(1, 'key'), field(2, field(1, 'v'))])],
+  [
+    'two alternatives, of which the last counts',
+    Buffer.concat([field(1, 'key'), field(2, Buffer.of(0x18, 5), field(1, 'v'))]),
+  ],
+  [
+    'unknown fields',
+    Buffer.concat([Buffer.of(0x50, 7), field(1, 'key'), field(9, 'x'), field(2, field(1, 'v'), field(12, ''))]),
+  ],
+  ['a length of two bytes', Buffer.concat([Buffer.of(0x0a, 0x83, 0), Buffer.from('key'), field(2, field(1, 'v'))])],
+];
+
+test('attributes are found however their fields are written, and lie between other fields', async (t) => {
+  const scanner = await scannerOf('logs');
+  for (const [name, pair] of unusual) {
+    const record = Buffer.concat([field(6, field(1, 'other')), Buffer.of(0x10, 9), field(6, pair), field(3, 'INFO')]);
+    const message = messageOf([field(1, field(1, field(1, pair)), field(2, field(2, record)))]);
+    t.deepEqual(scanBatch(scanner, [message], 0, 1, (bytes) => new Uint8Array(bytes)).rejected, [], name);
+    t.deepEqual(
+      decoded(message, (log) => [
+        log.attribute('key'),
+        log.attributeType('key'),
+        log.resource('key'),
+        log.attribute('other'),
+        log.attribute('no'),
+        log.severityText,
+      ]),
+      [['v', 's', 'v', '', undefined, 'INFO']],
+      name,
+    );
+  }
+});
+
 test('attributes have the type that they came in, and text as it lands', (t) => {
   const values: readonly (readonly [object, string, string])[] = [
     [{ stringValue: '5' }, 's', '5'],

@@ -1,9 +1,8 @@
 /** Protobuf's fields may come in any order, and some collectors write the last one first. */
 import test from 'ava';
 import fc from 'fast-check';
-import protobuf from 'protobufjs';
 import type { TelemetryHeaders } from '../../schemas/telemetry-message.ts';
-import { messageOf as anyMessageOf, requestTypes, varint, writeRequestTypes } from './proto/load.ts';
+import { messageOf as anyMessageOf, backwards, requestTypes, writeRequestTypes } from './proto/load.ts';
 import { messageOf, openTables, type Tables, text } from './sink-tables.ts';
 
 let tables: Tables;
@@ -11,26 +10,6 @@ test.before(async () => {
   tables = await openTables();
 });
 test.after.always(() => tables.close());
-
-/** The same message with its fields from the highest number to the lowest, at every level; repeated ones keep their order. */
-const backwards = (type: protobuf.Type, bytes: Uint8Array): Uint8Array => {
-  const reader = protobuf.Reader.create(bytes);
-  const fields: { readonly number: number; readonly bytes: Uint8Array }[] = [];
-  while (reader.pos < reader.len) {
-    const start = reader.pos;
-    const tag = reader.uint32();
-    const number = tag >>> 3;
-    const inner = type.fieldsById[number]?.resolvedType;
-    if (inner instanceof protobuf.Type) {
-      const content = backwards(inner, reader.bytes());
-      fields.push({ number, bytes: Buffer.concat([varint(tag), varint(content.length), content]) });
-    } else {
-      reader.skipType(tag & 7);
-      fields.push({ number, bytes: bytes.subarray(start, reader.pos) });
-    }
-  }
-  return Buffer.concat(fields.sort((left, right) => right.number - left.number).map((field) => field.bytes));
-};
 
 const resource = { attributes: [text('host.name', 'a'), text('service.name', 'cart')] };
 const scope = { name: 'scope', version: '1' };

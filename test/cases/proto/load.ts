@@ -131,3 +131,23 @@ export const field = (number: number, ...content: (Uint8Array | string)[]): Buff
   const body = Buffer.concat(content.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
   return Buffer.concat([varint(number * 8 + 2), varint(body.length), body]);
 };
+
+/** The same message with its fields from the highest number to the lowest, at every level; repeated ones keep their order. */
+export const backwards = (type: protobuf.Type, bytes: Uint8Array): Uint8Array => {
+  const reader = protobuf.Reader.create(bytes);
+  const fields: { readonly number: number; readonly bytes: Uint8Array }[] = [];
+  while (reader.pos < reader.len) {
+    const start = reader.pos;
+    const tag = reader.uint32();
+    const number = tag >>> 3;
+    const inner = type.fieldsById[number]?.resolvedType;
+    if (inner instanceof protobuf.Type) {
+      const content = backwards(inner, reader.bytes());
+      fields.push({ number, bytes: Buffer.concat([varint(tag), varint(content.length), content]) });
+    } else {
+      reader.skipType(tag & 7);
+      fields.push({ number, bytes: bytes.subarray(start, reader.pos) });
+    }
+  }
+  return Buffer.concat(fields.sort((left, right) => right.number - left.number).map((field) => field.bytes));
+};
