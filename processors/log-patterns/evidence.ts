@@ -15,7 +15,7 @@ const ALONE = 2;
 
 const weightOf = (pattern: Pattern, place: number): number => {
   if (!pattern.isWord(place)) return BY_FORM;
-  const word = pattern.words[place] as string;
+  const word = pattern.word(place);
   if (word.length > 1 && word === word.toUpperCase() && word !== word.toLowerCase()) return STATEMENT;
   return word.endsWith('ed') || word.endsWith('ing') ? STATEMENT : 1;
 };

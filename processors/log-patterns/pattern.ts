@@ -1,22 +1,23 @@
 /** One pattern: its words and variables, and what was counted of it. */
 import { ANY, kindOf, type Tokens, VARIABLE } from './tokens.ts';
-import { type ValueSummary, Values } from './values.ts';
+import { type SavedValues, Values } from './values.ts';
 
 /** Frequent values kept of one pattern, shared by its variables. */
 const VALUES = 24;
+const SEPARATOR = '\0';
 /** Variables whose values are kept. */
 const MAX_VARIABLES = 12;
 
 /** A pattern as it is written into a snapshot. */
 export interface SavedPattern {
   readonly hashes: readonly number[];
-  readonly words: readonly string[];
-  readonly gaps: readonly string[];
+  /** Punctuation, word or `<kind>`, punctuation … with a zero character between. */
+  readonly parts: string;
   readonly structure: number;
   readonly shape: number;
   readonly count: number;
   readonly last: number;
-  readonly values: readonly (readonly [name: string, summary: ValueSummary])[];
+  readonly values: readonly (readonly [name: string, values: SavedValues])[];
 }
 
 const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, '0');
@@ -55,11 +56,7 @@ export class Pattern {
   readonly id: string;
   readonly template: string;
   /** Of each place: the hash of its word, `VARIABLE` or `ANY`. */
-  readonly hashes: Int32Array;
-  /** Of each place: its word, or `<kind>`. */
-  readonly words: readonly string[];
-  /** Punctuation: before each place, and after the last. */
-  readonly gaps: readonly string[];
+  readonly hashes: readonly number[];
   readonly structure: number;
   /** Hash of the masked form at birth. */
   readonly shape: number;
@@ -76,27 +73,26 @@ export class Pattern {
   /** Whether it lost its place. */
   evicted = false;
   readonly values: Map<string, Values> = new Map<string, Values>();
+  /** As saved: one string is a quarter of the memory of many short ones. */
+  readonly #parts: string;
 
-  constructor(saved: Omit<SavedPattern, 'values' | 'hashes'> & { readonly hashes: ArrayLike<number> }) {
-    this.hashes = Int32Array.from(saved.hashes);
-    this.words = saved.words;
-    this.gaps = saved.gaps;
+  constructor(saved: Omit<SavedPattern, 'values'>) {
+    this.hashes = saved.hashes;
+    this.#parts = saved.parts;
     this.structure = saved.structure;
     this.shape = saved.shape;
     this.count = saved.count;
     this.last = saved.last;
-    let plain = '';
-    let template = '';
+    const parts = saved.parts.split(SEPARATOR);
+    let plain = parts[0] as string;
     let variables = 0;
-    for (const [place, word] of saved.words.entries()) {
-      const gap = saved.gaps[place] as string;
+    for (let place = 0; place < this.hashes.length; place++) {
       if (!this.isWord(place)) variables++;
-      plain += gap + (this.isWord(place) ? word : '<*>');
-      template += gap + word;
+      plain += (this.isWord(place) ? parts[place * 2 + 1] : '<*>') as string;
+      plain += parts[place * 2 + 2] as string;
     }
-    const end = saved.gaps[saved.words.length] as string;
-    this.id = idOf((plain + end).trim());
-    this.template = (template + end).trim();
+    this.id = idOf(plain.trim());
+    this.template = parts.join('').trim();
     this.variables = variables;
     this.isWide = this.hashes.includes(ANY);
   }
@@ -104,32 +100,35 @@ export class Pattern {
   /** The pattern of one body alone. */
   static of(tokens: Tokens): Pattern {
     const hashes = tokens.hashes.subarray(0, tokens.count);
-    const words: string[] = [];
-    const gaps: string[] = [];
+    const parts: string[] = [];
     for (let place = 0; place < tokens.count; place++) {
-      gaps.push(tokens.gap(place));
-      words.push(hashes[place] === VARIABLE ? `<${kindOf(tokens.kinds[place] as number)}>` : tokens.value(place));
+      parts.push(tokens.gap(place));
+      parts.push(hashes[place] === VARIABLE ? `<${kindOf(tokens.kinds[place] as number)}>` : tokens.value(place));
     }
-    gaps.push(tokens.gap(tokens.count));
+    parts.push(tokens.gap(tokens.count));
     const [before, after] = frameOf(tokens);
-    gaps[0] = before + (gaps[0] as string).trimStart();
-    gaps[tokens.count] = (gaps[tokens.count] as string).trimEnd() + after;
+    parts[0] = before + (parts[0] as string).trimStart();
+    parts[parts.length - 1] = (parts.at(-1) as string).trimEnd() + after;
     const { structure, shape } = tokens;
-    // Through JSON, as slices would keep the body in memory.
-    const own = JSON.parse(JSON.stringify({ words, gaps })) as { words: string[]; gaps: string[] };
-    return new Pattern({ ...own, hashes, structure, shape, count: 0, last: 0 });
+    const text = parts.map((part) => part.replaceAll(SEPARATOR, ' ')).join(SEPARATOR);
+    return new Pattern({ hashes: [...hashes], parts: text, structure, shape, count: 0, last: 0 });
   }
 
   static restored(saved: SavedPattern): Pattern {
     const pattern = new Pattern(saved);
-    for (const [name, summary] of saved.values) pattern.#valuesOf(name).merge(summary);
+    for (const [name, values] of saved.values) pattern.values.set(name, Values.restored(values));
     return pattern;
   }
 
   saved(): SavedPattern {
-    const { hashes, words, gaps, structure, shape, count, last } = this;
-    const values = [...this.values].map(([name, kept]) => [name, kept.summary()] as const);
-    return { hashes: [...hashes], words, gaps, structure, shape, count, last, values };
+    const { hashes, structure, shape, count, last } = this;
+    const values = [...this.values].map(([name, kept]) => [name, kept.saved()] as const);
+    return { hashes, parts: this.#parts, structure, shape, count, last, values };
+  }
+
+  /** Its word at a place, or `<kind>`. */
+  word(place: number): string {
+    return this.#parts.split(SEPARATOR)[place * 2 + 1] as string;
   }
 
   isWord(place: number): boolean {
@@ -138,7 +137,7 @@ export class Pattern {
   }
 
   /** Whether a body or another pattern with these hashes is one of this pattern. */
-  covers(hashes: Int32Array): boolean {
+  covers(hashes: ArrayLike<number>): boolean {
     for (let place = 0; place < this.hashes.length; place++) {
       const hash = this.hashes[place];
       if (hash !== hashes[place] && hash !== ANY) return false;
@@ -148,14 +147,14 @@ export class Pattern {
 
   /** This pattern with variables at more places. */
   widened(places: readonly number[]): Pattern {
-    const hashes = this.hashes.slice();
-    const words = [...this.words];
+    const hashes = [...this.hashes];
+    const parts = this.#parts.split(SEPARATOR);
     for (const place of places) {
       hashes[place] = ANY;
-      words[place] = '<*>';
+      parts[place * 2 + 1] = '<*>';
     }
-    const { gaps, structure, shape } = this;
-    return new Pattern({ hashes, words, gaps, structure, shape, count: 0, last: 0 });
+    const { structure, shape } = this;
+    return new Pattern({ hashes, parts: parts.join(SEPARATOR), structure, shape, count: 0, last: 0 });
   }
 
   /** Takes up the counts and values of a pattern that it covers. */
@@ -165,7 +164,7 @@ export class Pattern {
     for (const [name, kept] of other.values) this.#valuesOf(name).merge(kept.summary());
     for (let place = 0; place < this.hashes.length; place++)
       if (!this.isWord(place) && other.isWord(place) && this.#isKept(place))
-        this.#valuesOf(String(place)).add(other.words[place] as string, other.count);
+        this.#valuesOf(String(place)).add(other.word(place), other.count);
     other.into = this;
   }
 

@@ -17,6 +17,17 @@ export interface ValueSummary {
   readonly max: number;
 }
 
+/** Values as they are written into a snapshot. */
+export type SavedValues = readonly [
+  capacity: number,
+  hits: number,
+  seen: number,
+  numbers: number,
+  min: number | null,
+  max: number | null,
+  kept: readonly (string | number)[],
+];
+
 /** A string of its own: a slice of a body would keep the whole body in memory. */
 const own = (value: string): string => (value.length < 13 ? value : Buffer.from(value, 'utf8').toString());
 
@@ -56,12 +67,29 @@ export class Values {
   /** How often a value was one that is kept. */
   #hits = 0;
   #capacity: number;
-  // Replaced when they grow, not pushed to: a pushed array keeps room for seventeen.
-  #names: readonly string[] = [];
-  #counts: number[] = [];
+  /** Value, count, value, count … Replaced when it grows, not pushed to: a pushed array keeps room for seventeen. */
+  #kept: (string | number)[] = [];
 
   constructor(capacity: number) {
     this.#capacity = capacity;
+  }
+
+  static restored([capacity, hits, seen, numbers, min, max, kept]: SavedValues): Values {
+    const values = new Values(capacity);
+    values.#hits = hits;
+    values.seen = seen;
+    values.numbers = numbers;
+    values.min = min ?? values.min;
+    values.max = max ?? values.max;
+    values.#kept = [...kept];
+    return values;
+  }
+
+  /** Exactly what is held, so that one that is restored goes on alike. */
+  saved(): SavedValues {
+    const { seen, numbers, min, max } = this;
+    const some = numbers > 0;
+    return [this.#capacity, this.#hits, seen, numbers, some ? min : null, some ? max : null, this.#kept];
   }
 
   add(raw: string, times = 1): void {
@@ -77,33 +105,28 @@ export class Values {
   }
 
   #count(value: string, times: number): void {
-    const at = this.#names.indexOf(value);
+    const kept = this.#kept;
+    const at = kept.indexOf(value);
     if (at >= 0) {
-      this.#counts[at] = (this.#counts[at] as number) + times;
+      kept[at + 1] = (kept[at + 1] as number) + times;
       this.#hits++;
-    } else if (this.#names.length < this.#capacity) {
-      this.#names = [...this.#names, own(value)];
-      this.#counts = [...this.#counts, times];
-    } else this.#replace(value, times);
+    } else if (kept.length < this.#capacity * 2) this.#kept = [...kept, own(value), times];
+    else this.#replace(value, times);
   }
 
   #replace(value: string, times: number): void {
     // An identifier has no frequent values.
-    if (this.#capacity > FEW && this.seen >= ENOUGH && this.#hits * 8 < this.seen) this.#keepFew();
-    let least = 0;
-    for (let index = 1; index < this.#counts.length; index++)
-      if ((this.#counts[index] as number) < (this.#counts[least] as number)) least = index;
-    const names = [...this.#names];
-    names[least] = own(value);
-    this.#names = names;
-    this.#counts[least] = (this.#counts[least] as number) + times;
-  }
-
-  #keepFew(): void {
-    const { top } = this.summary();
-    this.#capacity = FEW;
-    this.#names = top.slice(0, FEW).map(([name]) => name);
-    this.#counts = top.slice(0, FEW).map(([, count]) => count);
+    if (this.#capacity > FEW && this.seen >= ENOUGH && this.#hits * 8 < this.seen) {
+      const { top } = this.summary();
+      this.#capacity = FEW;
+      this.#kept = top.slice(0, FEW).flat();
+    }
+    const kept = this.#kept;
+    let least = 1;
+    for (let index = 3; index < kept.length; index += 2)
+      if ((kept[index] as number) < (kept[least] as number)) least = index;
+    kept[least - 1] = own(value);
+    kept[least] = (kept[least] as number) + times;
   }
 
   /** Takes up what another sketch saw. */
@@ -117,7 +140,9 @@ export class Values {
 
   summary(): ValueSummary {
     const { seen, numbers, min, max } = this;
-    const top = this.#names.map((name, index) => [name, this.#counts[index] as number] as const);
+    const top: (readonly [string, number])[] = [];
+    for (let index = 0; index < this.#kept.length; index += 2)
+      top.push([this.#kept[index] as string, this.#kept[index + 1] as number]);
     return { seen, numbers, min, max, top: top.sort(([, one], [, two]) => two - one) };
   }
 }
