@@ -1,12 +1,14 @@
 /** One pattern: its words and variables, and what was counted of it. */
-import { ANY, kindOf, type Tokens, VARIABLE } from './tokens.ts';
+import { ANY, kindOf, MAX_TOKENS, type Tokens, VARIABLE } from './tokens.ts';
 import { type SavedValues, Values } from './values.ts';
 
 /** Frequent values kept of one pattern, shared by its variables. */
-const VALUES = 24;
+const VALUES = 12;
 const SEPARATOR = '\0';
+/** One string each, instead of one for each pattern. */
+const placeNames = Array.from({ length: MAX_TOKENS }, (_, place) => String(place));
 /** Variables whose values are kept. */
-const MAX_VARIABLES = 12;
+const MAX_VARIABLES = 8;
 
 /** A pattern as it is written into a snapshot. */
 export interface SavedPattern {
@@ -22,6 +24,9 @@ export interface SavedPattern {
 
 const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, '0');
 
+/** A string in one piece, which holds on to no other. */
+const flat = (text: string): string => Buffer.from(text).toString();
+
 /** 64 bits of a template: the same in every process. */
 const idOf = (template: string): string => {
   let low = 0x811c9dc5;
@@ -32,7 +37,7 @@ const idOf = (template: string): string => {
     high = Math.imul(high ^ code, 0x85ebca6b);
     high ^= high >>> 13;
   }
-  return hex(high ^ (high >>> 16)) + hex(low ^ (low >>> 15));
+  return flat(hex(high ^ (high >>> 16)) + hex(low ^ (low >>> 15)));
 };
 
 /** Where lines go that found no place among the patterns. */
@@ -73,12 +78,11 @@ export class Pattern {
   /** Whether it lost its place. */
   evicted = false;
   readonly values: Map<string, Values> = new Map<string, Values>();
-  /** As saved: one string is a quarter of the memory of many short ones. */
-  readonly #parts: string;
+  /** Lengths of the parts of the template, as characters: many short strings would take four times the memory. */
+  readonly #lengths: string;
 
   constructor(saved: Omit<SavedPattern, 'values'>) {
     this.hashes = saved.hashes;
-    this.#parts = saved.parts;
     this.structure = saved.structure;
     this.shape = saved.shape;
     this.count = saved.count;
@@ -91,8 +95,9 @@ export class Pattern {
       plain += (this.isWord(place) ? parts[place * 2 + 1] : '<*>') as string;
       plain += parts[place * 2 + 2] as string;
     }
-    this.id = idOf(plain.trim());
-    this.template = parts.join('').trim();
+    this.id = idOf(plain);
+    this.template = flat(parts.join(''));
+    this.#lengths = String.fromCharCode(...parts.map(({ length }) => length));
     this.variables = variables;
     this.isWide = this.hashes.includes(ANY);
   }
@@ -123,12 +128,12 @@ export class Pattern {
   saved(): SavedPattern {
     const { hashes, structure, shape, count, last } = this;
     const values = [...this.values].map(([name, kept]) => [name, kept.saved()] as const);
-    return { hashes, parts: this.#parts, structure, shape, count, last, values };
+    return { hashes, parts: this.#parts().join(SEPARATOR), structure, shape, count, last, values };
   }
 
   /** Its word at a place, or `<kind>`. */
   word(place: number): string {
-    return this.#parts.split(SEPARATOR)[place * 2 + 1] as string;
+    return this.#parts()[place * 2 + 1] as string;
   }
 
   isWord(place: number): boolean {
@@ -148,7 +153,7 @@ export class Pattern {
   /** This pattern with variables at more places. */
   widened(places: readonly number[]): Pattern {
     const hashes = [...this.hashes];
-    const parts = this.#parts.split(SEPARATOR);
+    const parts = this.#parts();
     for (const place of places) {
       hashes[place] = ANY;
       parts[place * 2 + 1] = '<*>';
@@ -161,25 +166,37 @@ export class Pattern {
   absorb(other: Pattern): void {
     this.count += other.count;
     this.last = Math.max(this.last, other.last);
-    for (const [name, kept] of other.values) this.#valuesOf(name).merge(kept.summary());
+    for (const [name, kept] of other.values) this.#valuesOf(name, other.values.size).merge(kept.summary());
     for (let place = 0; place < this.hashes.length; place++)
       if (!this.isWord(place) && other.isWord(place) && this.#isKept(place))
-        this.#valuesOf(String(place)).add(other.word(place), other.count);
+        this.#valuesOf(placeNames[place] as string, this.variables).add(other.word(place), other.count);
     other.into = this;
   }
 
   /** Counts the values of a body of this pattern. */
   observe(tokens: Tokens): void {
+    const among = this.variables + tokens.fields.length;
     let left = MAX_VARIABLES;
     for (let place = 0; place < this.hashes.length && left > 0; place++) {
       if (this.isWord(place)) continue;
       left--;
-      this.#valuesOf(String(place)).add(tokens.value(place));
+      this.#valuesOf(placeNames[place] as string, among).add(tokens.value(place));
     }
     for (const [name, value] of tokens.fields) {
       if (left-- <= 0) break;
-      this.#valuesOf(name).add(value);
+      this.#valuesOf(name, among).add(value);
     }
+  }
+
+  #parts(): string[] {
+    const parts: string[] = [];
+    let from = 0;
+    for (let index = 0; index < this.#lengths.length; index++) {
+      const to = from + this.#lengths.charCodeAt(index);
+      parts.push(this.template.slice(from, to));
+      from = to;
+    }
+    return parts;
   }
 
   #isKept(place: number): boolean {
@@ -188,10 +205,10 @@ export class Pattern {
     return before < MAX_VARIABLES;
   }
 
-  #valuesOf(name: string): Values {
+  #valuesOf(name: string, among: number): Values {
     let kept = this.values.get(name);
     if (kept === undefined) {
-      kept = new Values(Math.max(2, Math.min(8, Math.floor(VALUES / Math.max(1, this.variables)))));
+      kept = new Values(Math.max(2, Math.min(8, Math.floor(VALUES / Math.max(1, among)))));
       this.values.set(name, kept);
     }
     return kept;
