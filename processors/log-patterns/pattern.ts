@@ -82,7 +82,8 @@ export class Pattern {
   readonly #lengths: string;
 
   constructor(saved: Omit<SavedPattern, 'values'>) {
-    this.hashes = saved.hashes;
+    // A copy is as long as it must be.
+    this.hashes = saved.hashes.slice();
     this.structure = saved.structure;
     this.shape = saved.shape;
     this.count = saved.count;

@@ -67,7 +67,7 @@ export class Values {
   /** How often a value was one that is kept. */
   #hits = 0;
   #capacity: number;
-  /** Value, count, value, count … Replaced when it grows, not pushed to: a pushed array keeps room for seventeen. */
+  /** Value, count, value, count … Copied when it grows, not pushed to: a pushed array keeps room for seventeen. */
   #kept: (string | number)[] = [];
 
   constructor(capacity: number) {
@@ -81,7 +81,7 @@ export class Values {
     values.numbers = numbers;
     values.min = min ?? values.min;
     values.max = max ?? values.max;
-    values.#kept = [...kept];
+    values.#kept = kept.slice();
     return values;
   }
 
@@ -110,7 +110,7 @@ export class Values {
     if (at >= 0) {
       kept[at + 1] = (kept[at + 1] as number) + times;
       this.#hits++;
-    } else if (kept.length < this.#capacity * 2) this.#kept = [...kept, own(value), times];
+    } else if (kept.length < this.#capacity * 2) this.#kept = kept.concat(own(value), times);
     else this.#replace(value, times);
   }
 
@@ -119,7 +119,7 @@ export class Values {
     if (this.#capacity > FEW && this.seen >= ENOUGH && this.#hits * 8 < this.seen) {
       const { top } = this.summary();
       this.#capacity = FEW;
-      this.#kept = top.slice(0, FEW).flat();
+      this.#kept = top.slice(0, FEW).flat().slice();
     }
     const kept = this.#kept;
     let least = 1;
