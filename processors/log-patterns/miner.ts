@@ -51,6 +51,7 @@ interface SavedScope {
   readonly key: string;
   readonly bodies: number;
   readonly other: number;
+  readonly door?: readonly number[];
   readonly aliases: readonly (readonly [string, string])[];
   readonly patterns: readonly SavedPattern[];
 }
@@ -129,9 +130,9 @@ export class Miner {
 
   /** Everything, as versioned bytes. */
   serialize(): Uint8Array {
-    const scopes = [...this.#scopes].map(([key, { bodies, other, aliases }]): SavedScope => {
+    const scopes = [...this.#scopes].map(([key, { bodies, other, aliases, door }]): SavedScope => {
       const patterns = this.patterns(key).map((pattern) => pattern.saved());
-      return { key, bodies, other, aliases: [...aliases], patterns };
+      return { key, bodies, other, aliases: [...aliases], patterns, ...(door && { door: [...door] }) };
     });
     return Buffer.concat([Buffer.of(VERSION), Buffer.from(JSON.stringify(scopes))]);
   }
@@ -142,6 +143,7 @@ export class Miner {
     const miner = new Miner(options);
     for (const saved of JSON.parse(Buffer.from(bytes.subarray(1)).toString()) as SavedScope[]) {
       const scope = { ...newScope(), aliases: new Map(saved.aliases), bodies: saved.bodies, other: saved.other };
+      if (saved.door !== undefined) scope.door = Int32Array.from(saved.door);
       for (const each of saved.patterns) miner.#place(scope, Pattern.restored(each));
       miner.#scopes.set(saved.key, scope);
     }

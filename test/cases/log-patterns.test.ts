@@ -186,6 +186,15 @@ test('the same lines in another order give the same groups', (t) => {
   t.true(Math.min(...shares) >= 0.98, `least share ${Math.min(...shares)}`);
 });
 
+const small: MinerOptions = { ...defaultMinerOptions, maxPatterns: 50, maxTotal: 80, maxScopes: 3 };
+
+/** A line of words that no other line has. */
+const random = (seed: number): string => {
+  const letters = (from: number): string =>
+    [...Math.imul(from, 2_654_435_761).toString()].map((digit) => 'abcdefghij-'['0123456789-'.indexOf(digit)]).join('');
+  return Array.from({ length: 3 + (seed % 9) }, (_, at) => letters(seed * 31 + at + 1)).join(' ');
+};
+
 test('a miner that is restored goes on as the one that was serialized', (t) => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 80 }), fc.array(line, { maxLength: 40 }), (before, after) => {
@@ -195,6 +204,7 @@ test('a miner that is restored goes on as the one that was serialized', (t) => {
       if (restored === undefined) return false;
       for (const body of after) t.deepEqual(restored.add(key, body), miner.add(key, body));
       t.deepEqual(restored.size, miner.size);
+      t.deepEqual(restored.serialize(), miner.serialize());
       for (const { id } of before.map((body) => new Miner().add(key, body)))
         t.is(restored.resolve(key, id), miner.resolve(key, id));
       return true;
@@ -202,16 +212,12 @@ test('a miner that is restored goes on as the one that was serialized', (t) => {
     { numRuns: 100, seed: 9 },
   );
   t.is(Miner.restore(Uint8Array.of(99, 1, 2)), undefined);
+  const full = new Miner(small);
+  for (let index = 0; index < 300; index++) full.add(key, random(index));
+  const again = Miner.restore(full.serialize(), small);
+  for (let index = 250; index < 350; index++) t.deepEqual(again?.add(key, random(index)), full.add(key, random(index)));
+  t.deepEqual(again?.serialize(), full.serialize());
 });
-
-const small: MinerOptions = { ...defaultMinerOptions, maxPatterns: 50, maxTotal: 80, maxScopes: 3 };
-
-/** A line of words that no other line has. */
-const random = (seed: number): string => {
-  const letters = (from: number): string =>
-    [...Math.imul(from, 2_654_435_761).toString()].map((digit) => 'abcdefghij-'['0123456789-'.indexOf(digit)]).join('');
-  return Array.from({ length: 3 + (seed % 9) }, (_, at) => letters(seed * 31 + at + 1)).join(' ');
-};
 
 test('a flood of random lines ends in one counted pattern, and what was known stays known', (t) => {
   const miner = new Miner(small);
