@@ -85,8 +85,7 @@ const openAlarm = (clock: Clock, ring: () => void): Alarm => {
 export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
   const { clock, log, metrics } = runtime;
   const stopping = new AbortController();
-  const running = new Set<Promise<void>>();
-  const alarms = new Set<Alarm>();
+  const started: RunningJob[] = [];
   const lease = {
     ...runtime,
     holder: `${hostname()}:${process.pid}`,
@@ -129,29 +128,25 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
     let early = false;
     let ended = false;
     const goOn = (): void => {
-      if (run === undefined && !ended && !stopping.signal.aborted) alarm.start();
+      if (run === undefined && !ended) alarm.start();
     };
     const alarm = openAlarm(clock, () => {
       const asked = early;
       early = false;
-      const current = turn(job, ports, asked)
+      run = turn(job, ports, asked)
         .catch((error: unknown) => {
           log.warn({ error, job: job.name }, 'the lease of a job could not be taken; it is tried again');
           return clock.now() + Math.min(job.everyMs, usualFirstMs);
         })
         .then((nextMs) => {
           run = undefined;
-          running.delete(current);
           alarm.set(nextMs);
           goOn();
         });
-      run = current;
-      running.add(current);
     });
-    alarms.add(alarm);
     alarm.set(clock.now() + (job.firstMs ?? Math.min(job.everyMs, usualFirstMs)));
     alarm.start();
-    return {
+    const running: RunningJob = {
       wake(atMs = clock.now()) {
         early = true;
         alarm.set(atMs);
@@ -163,17 +158,15 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
         await run;
       },
     };
+    started.push(running);
+    return running;
   };
 
   return {
     start,
     async stop() {
       stopping.abort();
-      for (const alarm of alarms) alarm.stop();
-      await atMost(
-        stoppingMs,
-        Promise.all(running).then(() => undefined),
-      );
+      await atMost(stoppingMs, Promise.all(started.map((job) => job.stop())));
     },
   };
 };
