@@ -36,6 +36,41 @@ export const defineTopic = <Value extends z.ZodType | undefined = undefined>(
   value: topic.value as Value,
 });
 
+/**
+ * A topic of values that processors emit. A message holds several values of one tenant as a JSON array; `emitter` and `position` in
+ * its headers identify it, so that consumers take it once.
+ */
+export interface DerivedTopic<Item extends z.ZodType = z.ZodType> extends Topic {
+  /** Of a message: the array. */
+  readonly value: z.ZodArray<Item>;
+  /** Of one value. */
+  readonly item: Item;
+  tenantOf(value: z.output<Item>): string;
+  /** What must lie in one partition, beside the tenant. Values of one key stay in order. */
+  keyOf(value: z.output<Item>): string;
+  /** The time that a value is about, epoch milliseconds: it moves the watermark of its readers. */
+  timeOf?(value: z.output<Item>): number;
+}
+
+/** Declares a derived topic by the schema of one value, which names its tenant. */
+export const defineDerivedTopic = <Item extends z.ZodType<{ readonly tenantId: string }>>({
+  item,
+  keyOf = () => '',
+  timeOf,
+  ...topic
+}: Pick<Topic, 'name' | 'summary'> &
+  Partial<Omit<Topic, 'value' | 'key'>> & {
+    readonly item: Item;
+    readonly keyOf?: (value: z.output<Item>) => string;
+    readonly timeOf?: (value: z.output<Item>) => number;
+  }): DerivedTopic<Item> => ({
+  ...defineTopic({ key: 'tenant and bucket of the key', ...topic, value: z.array(item) }),
+  item,
+  tenantOf: ({ tenantId }) => tenantId,
+  keyOf,
+  ...(timeOf !== undefined && { timeOf }),
+});
+
 /** What became of a dead letter. Written by replay and discard, in the same transaction as what they publish. */
 export const DeadLetterMark = z.strictObject({
   tenantId: z.string(),
