@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseOptions } from '@platformatic/kafka';
-import type { Batch, Consumer } from '../../schemas/ports/bus.ts';
+import type { Batch, Consumer, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { Cluster } from './cluster.ts';
 import type { Assignment } from './coordinator.ts';
@@ -25,7 +25,10 @@ export interface KafkaConsumerOptions {
   earliest(topic: string): Promise<readonly number[]>;
 }
 
-type OnBatch = (batch: Batch) => Promise<void>;
+interface Handlers {
+  readonly onBatch: (batch: Batch) => Promise<void>;
+  readonly events: PartitionEvents;
+}
 
 const longestBackOffMs = 2000;
 const commitRetryMs = 250;
@@ -58,8 +61,8 @@ export class KafkaConsumer implements Consumer {
     this.#membership = new Membership(this.#coordinating, this.#fetching, group, timing);
   }
 
-  run(topics: readonly string[], onBatch: OnBatch): Promise<void> {
-    this.#running ??= this.#run(topics, onBatch);
+  run(topics: readonly string[], onBatch: Handlers['onBatch'], events: PartitionEvents = {}): Promise<void> {
+    this.#running ??= this.#run(topics, { onBatch, events: this.#untilAbandoned(events) });
     return this.#running;
   }
 
@@ -75,11 +78,19 @@ export class KafkaConsumer implements Consumer {
     await Promise.all([this.#fetching.close(), this.#coordinating.close()]).catch(() => undefined);
   }
 
-  async #run(topics: readonly string[], onBatch: OnBatch): Promise<void> {
+  /** A crash would tell nothing either. */
+  #untilAbandoned(events: PartitionEvents): PartitionEvents {
+    return {
+      assigned: (partition) => events.assigned?.(partition),
+      revoked: (partition) => (this.#abandoning.signal.aborted ? undefined : events.revoked?.(partition)),
+    };
+  }
+
+  async #run(topics: readonly string[], handlers: Handlers): Promise<void> {
     try {
       for (let failures = 0; !this.#stopping.signal.aborted; ) {
         try {
-          await this.#member(topics, onBatch);
+          await this.#member(topics, handlers);
           failures = 0;
         } catch (error) {
           failures++;
@@ -106,7 +117,7 @@ export class KafkaConsumer implements Consumer {
   }
 
   /** One membership, from the join until the group asks for the next one or `stop` is called. */
-  async #member(topics: readonly string[], onBatch: OnBatch): Promise<void> {
+  async #member(topics: readonly string[], handlers: Handlers): Promise<void> {
     const assignment = await this.#join(topics);
     const fetcher = new Fetcher(this.#fetching, this.#options.log);
     const ending = new AbortController();
@@ -117,7 +128,7 @@ export class KafkaConsumer implements Consumer {
     const heartbeats = this.#beat(ending, beating.signal);
     let failure: unknown;
     try {
-      const loops = await this.#loops(assignment, fetcher, ending, onBatch);
+      const loops = await this.#loops(assignment, fetcher, ending, handlers);
       const running = loops.map(async (loop) => {
         try {
           await loop.run(signal);
@@ -156,7 +167,7 @@ export class KafkaConsumer implements Consumer {
     assignment: Assignment,
     fetcher: Fetcher,
     ending: AbortController,
-    onBatch: OnBatch,
+    handlers: Handlers,
   ): Promise<PartitionLoop[]> {
     const { limits, log, takeover } = this.#options;
     const loops: PartitionLoop[] = [];
@@ -170,7 +181,7 @@ export class KafkaConsumer implements Consumer {
       loops.push(
         new PartitionLoop(
           { topic, partition, offset: start, claimed: offset === undefined ? undefined : claimedIn(metadata) },
-          { fetcher, limits, log, onBatch, commit },
+          { fetcher, limits, log, ...handlers, commit },
         ),
       );
     }

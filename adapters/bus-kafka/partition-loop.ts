@@ -1,6 +1,6 @@
 /** One assigned partition: gathers records into batches, claims each batch's range, hands it over, commits. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Batch, type BusRecord, bytesIn, recordsIn } from '../../schemas/ports/bus.ts';
+import { type Batch, type BusRecord, bytesIn, type PartitionEvents, recordsIn } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { reasonOf } from './failures.ts';
 import type { Fetcher, Piece } from './fetcher.ts';
@@ -25,6 +25,7 @@ export interface PartitionPorts {
   readonly fetcher: Pick<Fetcher, 'fetch'>;
   readonly limits: BatchLimits;
   readonly log: Log;
+  readonly events: PartitionEvents;
   onBatch(batch: Batch): Promise<void>;
   /** Commits an offset of this partition with metadata; rejects when the partition is not this member's any more. */
   commit(offset: number, metadata: string): Promise<void>;
@@ -43,6 +44,24 @@ export const claimedIn = (metadata: string): number | undefined => {
     return typeof last === 'number' ? last : undefined;
   } catch {
     return undefined;
+  }
+};
+
+/** Calls until it resolves, with a back-off in between. `false` when the signal came first. */
+const untilAcknowledged = async (
+  call: () => Promise<void>,
+  rejected: (reason: string) => void,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  for (let backOffMs = firstBackOffMs; ; backOffMs = Math.min(2 * backOffMs, longestBackOffMs)) {
+    try {
+      await call();
+      return true;
+    } catch (error) {
+      rejected(reasonOf(error));
+    }
+    await sleep(backOffMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return false;
   }
 };
 
@@ -74,8 +93,39 @@ export class PartitionLoop {
     this.#claimed = start.claimed;
   }
 
-  /** Runs until the signal; a batch in hand is finished and committed before this resolves. Rejects when it cannot go on. */
+  /**
+   * Runs until the signal; a batch in hand is finished and committed, and the partition revoked, before this settles. Rejects
+   * when it cannot go on.
+   */
   async run(signal: AbortSignal): Promise<void> {
+    try {
+      if (await this.#assign(signal)) await this.#consume(signal);
+    } finally {
+      await this.#revoke();
+    }
+  }
+
+  #assign(signal: AbortSignal): Promise<boolean> {
+    const { topic, partition, offset: committed, claimed } = this.#start;
+    const { events, log } = this.#ports;
+    return untilAcknowledged(
+      async () => events.assigned?.({ topic, partition, committed, claimed: claimed !== undefined }),
+      (reason) => log.warn({ topic, partition, reason }, 'an assigned partition was rejected'),
+      signal,
+    );
+  }
+
+  async #revoke(): Promise<void> {
+    const { topic, partition } = this.#start;
+    const { events, log } = this.#ports;
+    try {
+      await events.revoked?.({ topic, partition });
+    } catch (error) {
+      log.warn({ topic, partition, reason: reasonOf(error) }, 'what follows from a revoked partition failed');
+    }
+  }
+
+  async #consume(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const records = await this.#gather(signal);
       if (records === undefined) return;
@@ -104,18 +154,14 @@ export class PartitionLoop {
     return true;
   }
 
-  async #deliver(batch: Batch, signal: AbortSignal): Promise<boolean> {
+  #deliver(batch: Batch, signal: AbortSignal): Promise<boolean> {
     const { topic, partition, first, last } = batch;
-    for (let backOffMs = firstBackOffMs; ; backOffMs = Math.min(2 * backOffMs, longestBackOffMs)) {
-      try {
-        await this.#ports.onBatch(batch);
-        return true;
-      } catch (error) {
-        this.#ports.log.warn({ topic, partition, first, last, reason: reasonOf(error) }, 'a batch was rejected');
-      }
-      await sleep(backOffMs, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return false;
-    }
+    const { onBatch, log } = this.#ports;
+    return untilAcknowledged(
+      () => onBatch(batch),
+      (reason) => log.warn({ topic, partition, first, last, reason }, 'a batch was rejected'),
+      signal,
+    );
   }
 
   /** Control records and aborted transactions only: the group moves on, or lag would never reach 0. */

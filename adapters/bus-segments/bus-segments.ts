@@ -283,7 +283,7 @@ class EmbeddedBus implements SegmentsBus {
   async #close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#retaining.catch(() => undefined);
-    for (const consumers of this.#consumers.values()) for (const consumer of consumers) consumer.assign(undefined);
+    for (const consumers of this.#consumers.values()) for (const consumer of consumers) consumer.abandon();
     for (const { partitions } of this.#topics.values()) for (const partition of partitions) await partition.close();
     this.#store.close();
     await this.#unlock();

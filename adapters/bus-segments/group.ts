@@ -1,5 +1,5 @@
 /** A consumer group in this process: its members, and which of them owns which partition. */
-import type { Batch, Consumer, ConsumerOptions } from '../../schemas/ports/bus.ts';
+import type { Batch, Consumer, ConsumerOptions, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Owner, PartitionConsumer } from './partition-consumer.ts';
 
 interface Member extends Owner {
@@ -50,26 +50,25 @@ export const segmentsConsumer = (
   { maxRecords = 20_000, maxBytes = 8 * 1024 * 1024, maxWaitMs = 1000 }: ConsumerOptions,
   group: Group,
 ): Consumer => {
-  const inHand = new Set<Promise<void>>();
+  const tenures = new Set<Promise<void>>();
   const ended = Promise.withResolvers<void>();
   let member: Member | undefined;
   let stopped: Promise<void> | undefined;
 
   const leave = async () => {
     if (member !== undefined) group.leave(member);
-    await Promise.allSettled(inHand);
+    await Promise.all(tenures);
   };
-  const hold = (delivery: Promise<void>) => {
-    inHand.add(delivery);
-    const release = () => inHand.delete(delivery);
-    delivery.then(release, release);
+  const hold = (tenure: Promise<void>) => {
+    tenures.add(tenure);
+    void tenure.then(() => tenures.delete(tenure));
   };
 
   return {
-    async run(topics: readonly string[], onBatch: (batch: Batch) => Promise<void>) {
+    async run(topics: readonly string[], onBatch: (batch: Batch) => Promise<void>, events: PartitionEvents = {}) {
       if (member !== undefined) throw new Error('a consumer runs once');
       if (stopped !== undefined) return;
-      member = { topics, maxRecords, maxBytes, maxWaitMs, onBatch, hold };
+      member = { topics, maxRecords, maxBytes, maxWaitMs, onBatch, events, hold };
       group.join(member);
       await ended.promise;
     },

@@ -1,5 +1,5 @@
 /** One partition for one group: forms batches, remembers their ranges, delivers them to the member that owns the partition now. */
-import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
+import type { Batch, BusRecord, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Slabs } from '../slabs.ts';
 import type { Lost } from './lost.ts';
@@ -15,9 +15,17 @@ export interface Owner {
   readonly maxRecords: number;
   readonly maxBytes: number;
   readonly maxWaitMs: number;
+  readonly events: PartitionEvents;
   onBatch(batch: Batch): Promise<void>;
-  /** Notes that a batch is in hand until the promise settles. */
-  hold(delivery: Promise<void>): void;
+  /** Notes that the member has a partition until the promise resolves. */
+  hold(tenure: Promise<void>): void;
+}
+
+/** An owner that was told that it has the partition. */
+interface Tenure {
+  readonly owner: Owner;
+  /** Lets `stop` of the owner go on. */
+  end(): void;
 }
 
 export interface PartitionConsumerOptions {
@@ -39,7 +47,10 @@ export class PartitionConsumer {
   readonly partition: number;
   readonly #options: PartitionConsumerOptions;
   readonly #log: PartitionLog;
+  /** Who is to have the partition, and who was told that it has it. */
   #owner: Owner | undefined;
+  #told: Tenure | undefined;
+  #abandoned = false;
   #running = false;
   #reader: PartitionReader | undefined;
   /** Sums of the log when the reader had read everything; `undefined` when it is not known how much is left. */
@@ -70,9 +81,18 @@ export class PartitionConsumer {
     if (owner !== undefined && !this.#running) void this.#run();
   }
 
+  /** Takes the partition away without a word to its owner, as a crash would. */
+  abandon(): void {
+    this.#abandoned = true;
+    this.assign(undefined);
+  }
+
   async #run(): Promise<void> {
     this.#running = true;
-    while (this.#owner !== undefined) await this.#turn(this.#owner);
+    while (this.#owner !== undefined || this.#told !== undefined) {
+      if (this.#told !== undefined && this.#told.owner !== this.#owner) await this.#revoke(this.#told);
+      else if (this.#owner !== undefined) await this.#turn(this.#owner);
+    }
     const reader = this.#reader;
     this.#reader = undefined;
     this.#mark = undefined;
@@ -82,22 +102,54 @@ export class PartitionConsumer {
     if (this.#owner !== undefined) void this.#run();
   }
 
+  /** Tells the owner until it agrees that it has the partition. `false` when another one is to have it meanwhile. */
+  async #tell(owner: Owner): Promise<boolean> {
+    if (this.#told?.owner === owner) return true;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    owner.hold(promise);
+    this.#told = { owner, end: resolve };
+    const { topic, partition } = this;
+    while (this.#owner === owner) {
+      const { committed = 0, claimed } = this.#position ?? {};
+      try {
+        await owner.events.assigned?.({ topic, partition, committed, claimed: claimed !== undefined });
+        this.#failures = 0;
+        break;
+      } catch (error) {
+        await this.#backOff(owner, error as Error, 'an assigned partition was rejected and is assigned again');
+      }
+    }
+    return this.#owner === owner;
+  }
+
+  async #revoke({ owner, end }: Tenure): Promise<void> {
+    const { group, topic, partition } = this.#options;
+    try {
+      if (!this.#abandoned) await owner.events.revoked?.({ topic, partition });
+    } catch (error) {
+      const cause = (error as Error).message;
+      this.#options.log.warn({ group, topic, partition, cause }, 'what follows from a revoked partition failed');
+    }
+    this.#told = undefined;
+    end();
+  }
+
   /** One batch, or an attempt at one. */
   async #turn(owner: Owner): Promise<void> {
+    if (!(await this.#tell(owner))) return;
     try {
       const records = await this.#next(owner);
-      const receiver = this.#owner;
-      if (records === undefined || receiver === undefined) return;
+      if (records === undefined || this.#owner !== owner) return;
       const { committed: first = 0, claimed } = this.#position ?? {};
       const last = claimed ?? records.at(-1)?.offset ?? first;
       if (claimed === undefined) this.#save(first, last);
       const { topic, partition } = this;
-      const delivery = this.#deliver(receiver, { topic, partition, first, last, records });
-      receiver.hold(delivery);
-      await delivery.finally(() => this.#reader?.release());
+      await this.#deliver(owner, { topic, partition, first, last, records });
       this.#failures = 0;
     } catch (error) {
-      await this.#backOff(error as Error);
+      await this.#backOff(owner, error as Error, 'a batch failed and comes again');
+    } finally {
+      this.#reader?.release();
     }
   }
 
@@ -112,7 +164,7 @@ export class PartitionConsumer {
     store.save({ group, topic, partition, committed, claimed });
   }
 
-  async #backOff(error: Error): Promise<void> {
+  async #backOff(owner: Owner, error: Error, message: string): Promise<void> {
     // The next attempt reads again, from the range's beginning.
     this.#mark = undefined;
     const waitMs = Math.min(longestBackOffMs, firstBackOffMs * 2 ** this.#failures++);
@@ -120,12 +172,12 @@ export class PartitionConsumer {
     const { committed, claimed } = this.#position ?? {};
     this.#options.log.warn(
       { group, topic, partition, first: committed, last: claimed, waitMs, cause: error.message },
-      'a batch failed and comes again',
+      message,
     );
-    if (this.#owner !== undefined) await this.#sleep(waitMs);
+    if (this.#owner === owner) await this.#sleep(waitMs);
   }
 
-  /** The records of the next batch: the claimed range again, or new ones. `undefined` when the partition has no owner any more. */
+  /** The records of the next batch: the claimed range again, or new ones. `undefined` when another owner is to have the partition. */
   async #next(owner: Owner): Promise<BusRecord[] | undefined> {
     const { committed = 0, claimed } = this.#position ?? {};
     this.#reader ??= new PartitionReader(this.#log, committed, this.#options.slabs);
@@ -150,7 +202,7 @@ export class PartitionConsumer {
     const { maxRecords, maxBytes, maxWaitMs } = owner;
     const gathered = new Gathered({ maxRecords, maxBytes, before: Number.POSITIVE_INFINITY });
     let deadline = Number.POSITIVE_INFINITY;
-    while (this.#owner !== undefined) {
+    while (this.#owner === owner) {
       const readable = reader.next < this.#log.stableEnd;
       const begun = readable || gathered.records.length > 0;
       deadline = begun ? Math.min(deadline, performance.now() + maxWaitMs) : Number.POSITIVE_INFINITY;

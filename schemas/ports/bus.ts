@@ -71,6 +71,35 @@ export interface ConsumerOptions {
   readonly maxWaitMs?: number;
 }
 
+/** A partition of which this member gets the batches from now on. */
+export interface AssignedPartition {
+  readonly topic: string;
+  readonly partition: number;
+  /** Next offset to consume: where the first batch begins, or a later one where offsets hold no message. */
+  readonly committed: number;
+  /** A range that begins at `committed` was claimed for a member and not acknowledged: the first batch is exactly that range. */
+  readonly claimed: boolean;
+}
+
+/**
+ * Tells a member which partitions it has. For one partition the calls come in this order and never overlap: `assigned`, batches,
+ * `revoked`. A partition without messages is assigned too.
+ *
+ * A rebalance in which a member keeps a partition may revoke and assign it again (Kafka: each rebalance does; embedded: none).
+ * No other member is assigned the partition before `revoked` has settled, unless the group has given up this member: after a
+ * session without heartbeats (a paused process), or when `revoked` and the batch in hand take longer than the rebalance timeout.
+ * Then `revoked` is called late, perhaps after another member has begun. A crash calls nothing.
+ */
+export interface PartitionEvents {
+  /** Called before the first batch, which waits for it. When it rejects, it is called again after a back-off, as a batch is. */
+  assigned?(partition: AssignedPartition): Promise<void> | void;
+  /**
+   * Called once for each assignment (also one that never resolved), after the batch in hand has settled: the partition is taken
+   * away, or the consumer stops or fails. `stop` and the next rebalance wait for it; a rejection is logged.
+   */
+  revoked?(partition: Pick<AssignedPartition, 'topic' | 'partition'>): Promise<void> | void;
+}
+
 /**
  * The promise returned by `onBatch` is the acknowledgement: resolving commits the batch, rejecting commits nothing and
  * the batch is delivered again (with back-off). Batches of one partition never overlap in time; partitions do.
@@ -84,7 +113,7 @@ export interface Consumer {
    * Runs until `stop`. Rejects when consuming cannot go on: the process should exit and say why. The embedded bus goes on behind
    * what it cannot read, once that is durable on the dead-letter topic.
    */
-  run(topics: readonly string[], onBatch: (batch: Batch) => Promise<void>): Promise<void>;
+  run(topics: readonly string[], onBatch: (batch: Batch) => Promise<void>, events?: PartitionEvents): Promise<void>;
   /** Lets current batches finish and commit, leaves the group, and then lets `run` resolve. */
   stop(): Promise<void>;
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
-import type { Batch, Bus, Consumer, ConsumerOptions, Message } from '../../schemas/ports/bus.ts';
+import type { Batch, Bus, Consumer, ConsumerOptions, Message, PartitionEvents } from '../../schemas/ports/bus.ts';
 import { defineTopic, type Topic } from '../../schemas/topics.ts';
 
 /** One bus under test. The one who makes it also removes it, with `t.teardown`. */
@@ -87,6 +87,7 @@ export const consume = (
   topics: readonly Topic[],
   options: ConsumerOptions,
   onBatch: (batch: Batch) => unknown = () => undefined,
+  events: PartitionEvents = {},
 ): Consuming => {
   const consumer = bus.consumer({ maxWaitMs: 50, ...options });
   const batches: Batch[] = [];
@@ -100,6 +101,7 @@ export const consume = (
       for (const { value } of batch.records) texts.push(value.toString());
       ranges.push(rangeOf(batch));
     },
+    events,
   );
   // A test that expects the rejection awaits `running` itself.
   running.catch(() => undefined);

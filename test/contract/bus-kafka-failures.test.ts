@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
@@ -40,6 +41,18 @@ const stop = async (child: ChildProcess): Promise<void> => {
   await once(child, 'exit');
 };
 
+/** Runs `bus-kafka-member.ts`; `lines` are what it has printed so far. */
+const startMember = (t: ExecutionContext, group: string, topic: string) => {
+  const script = fileURLToPath(new URL('bus-kafka-member.ts', import.meta.url));
+  const child = spawn(process.execPath, [script, brokers.join(','), group, topic], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  t.teardown(() => stop(child));
+  const lines: string[] = [];
+  createInterface(child.stdout).on('line', (line) => lines.push(line));
+  return { child, lines };
+};
+
 test('a member killed with SIGKILL leaves its range behind: the next member begins with exactly it', async (t) => {
   const bus = await open(t);
   const topic = someTopic();
@@ -48,20 +61,41 @@ test('a member killed with SIGKILL leaves its range behind: the next member begi
   const producer = await bus.producer();
   await producer.publish(['1', '2', '3'].map((text) => messageTo(topic, text)));
 
-  const script = fileURLToPath(new URL('bus-kafka-member.ts', import.meta.url));
-  const child = spawn(process.execPath, [script, brokers.join(','), group, topic.name], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  t.teardown(() => stop(child));
-  const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+  const { child, lines } = startMember(t, group, topic.name);
+  await eventually('a range', patienceMs, () => lines.length === 2);
   await producer.publish(['4', '5'].map((text) => messageTo(topic, text)));
   await stop(child);
 
-  const next = consume(bus, [topic], { group });
+  let claimed: boolean | undefined;
+  const next = consume(bus, [topic], { group }, undefined, {
+    assigned: (partition) => {
+      claimed ??= partition.claimed;
+    },
+  });
   await eventually('all five', patienceMs, () => next.texts.length >= 5);
   await next.stop();
-  t.is(next.ranges[0], `${topic.name}:0:${chunk.toString().trim()}`);
+  t.deepEqual(lines, ['assigned', `range ${next.ranges[0]?.split(':')[2]}`]);
+  t.true(claimed);
   t.deepEqual(next.texts, ['1', '2', '3', '4', '5']);
+});
+
+test('a member that was paused beyond its session is told that its partition was revoked, when it goes on', async (t) => {
+  const bus = await open(t);
+  const topic = someTopic();
+  const group = someGroup();
+  await bus.ensureTopics([topic]);
+  const { child, lines } = startMember(t, group, topic.name);
+  await eventually('the partition', patienceMs, () => lines.length === 1);
+  child.kill('SIGSTOP');
+  let assigned = 0;
+  const next = consume(bus, [topic], { group }, undefined, { assigned: () => void assigned++ });
+  await eventually('its successor', patienceMs, () => assigned === 1);
+  t.deepEqual(lines, ['assigned']);
+  child.kill('SIGCONT');
+  await eventually('the revocation', patienceMs, () => lines.length > 1);
+  t.deepEqual(lines.slice(0, 2), ['assigned', 'revoked']);
+  await next.stop();
+  await eventually('the partition again', patienceMs, () => lines.at(-1) === 'assigned' && lines.length > 2);
 });
 
 test('a batch that takes longer than the session keeps its partition and is handed over once', async (t) => {

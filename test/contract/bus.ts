@@ -1,4 +1,5 @@
 /** The bus contract. Every adapter runs this suite unchanged; what is promised in `schemas/ports/bus.ts` is tested here. */
+import { assignmentContract } from './bus-assignment.ts';
 import { consumingContract } from './bus-consuming.ts';
 import type { BusContract } from './bus-harness.ts';
 import { publishingContract } from './bus-publishing.ts';
@@ -10,5 +11,6 @@ export const busContract = (contract: BusContract): void => {
   publishingContract(contract);
   consumingContract(contract);
   redeliveryContract(contract);
+  assignmentContract(contract);
   takeoverContract(contract);
 };

@@ -1,0 +1,223 @@
+/** The bus contract: which partitions a member has, and when it is told. */
+import test from 'ava';
+import { partitionOf } from '../../schemas/partition.ts';
+import type { Batch, Bus, PartitionEvents } from '../../schemas/ports/bus.ts';
+import type { Topic } from '../../schemas/topics.ts';
+import {
+  type BusContract,
+  consume,
+  eventually,
+  keysOf,
+  messageTo,
+  pending,
+  quiet,
+  rangeOf,
+  someGroup,
+  someTopic,
+} from './bus-harness.ts';
+
+const publish = async (bus: Bus, topic: Topic, texts: readonly string[], key = 'key'): Promise<void> => {
+  const producer = await bus.producer();
+  await producer.publish(texts.map((text) => messageTo(topic, text, { key })));
+};
+
+/** Notes in one list what members are told and given. */
+const notebook = () => {
+  const notes: string[] = [];
+  const note = (partition: number, text: string) => {
+    notes.push(`${partition} ${text}`);
+  };
+  return {
+    notes,
+    /** What was noted about one partition, in order. */
+    of: (partition: number) =>
+      notes.filter((text) => text.startsWith(`${partition} `)).map((text) => text.slice(`${partition} `.length)),
+    batch: (member: string) => (batch: Pick<Batch, 'partition' | 'first' | 'last'>) =>
+      note(batch.partition, `${member}: ${batch.first}-${batch.last}`),
+    events: (member: string): Required<PartitionEvents> => ({
+      assigned({ partition, committed, claimed }) {
+        note(partition, `${member}: assigned from ${committed}${claimed ? ', claimed' : ''}`);
+      },
+      revoked({ partition }) {
+        note(partition, `${member}: revoked`);
+      },
+    }),
+  };
+};
+
+/** Partitions that a member has by what it was told. */
+const holdings = () => {
+  const held = new Set<number>();
+  const events: PartitionEvents = {
+    assigned: ({ partition }) => void held.add(partition),
+    revoked: ({ partition }) => void held.delete(partition),
+  };
+  return { held, events };
+};
+
+export const assignmentContract = ({ name, make, patienceMs, quietMs }: BusContract): void => {
+  test(`${name}: every partition is assigned once before its batches, also without messages, and revoked once after them`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic({ partitions: 2 });
+    await bus.ensureTopics([topic]);
+    const [, key = ''] = keysOf(2, partitionOf);
+    await publish(bus, topic, ['1', '2'], key);
+    const { of, notes, batch, events } = notebook();
+    const group = someGroup();
+    const member = consume(bus, [topic], { group }, batch('a'), events('a'));
+    await eventually('three notes', patienceMs, () => notes.length === 3);
+    await member.stop();
+    t.deepEqual(of(0), ['a: assigned from 0', 'a: revoked']);
+    t.deepEqual(of(1), ['a: assigned from 0', 'a: 0-1', 'a: revoked']);
+    const next = consume(bus, [topic], { group }, batch('b'), events('b'));
+    await eventually('two more', patienceMs, () => notes.length === 7);
+    await next.stop();
+    t.deepEqual(of(1).slice(3), ['b: assigned from 2', 'b: revoked']);
+  });
+
+  test(`${name}: the first batch waits for what is done on assignment, which is called again when it rejects`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    await publish(bus, topic, ['1']);
+    const { notes, batch, events } = notebook();
+    const loaded = pending();
+    let calls = 0;
+    const assigned: PartitionEvents['assigned'] = async (partition) => {
+      await events('a').assigned(partition);
+      if (++calls === 1) throw new Error('not now');
+      await loaded.promise;
+    };
+    const member = consume(bus, [topic], { group: someGroup() }, batch('a'), { ...events('a'), assigned });
+    await eventually('the second call', patienceMs, () => calls === 2);
+    await quiet(Math.min(quietMs, 300));
+    t.deepEqual(notes, ['0 a: assigned from 0', '0 a: assigned from 0']);
+    loaded.resolve();
+    await eventually('the batch', patienceMs, () => member.texts.length === 1);
+    await member.stop();
+    t.deepEqual(notes.slice(2), ['0 a: 0-0', '0 a: revoked']);
+  });
+
+  test(`${name}: a range that was rejected is announced as claimed, and comes first`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    await publish(bus, topic, ['1', '2', '3']);
+    const { notes, batch, events } = notebook();
+    const group = someGroup();
+    const outcome = pending();
+    const member = consume(bus, [topic], { group }, () => outcome.promise, events('a'));
+    await eventually('a batch', patienceMs, () => member.batches.length === 1);
+    const stopped = member.stop();
+    outcome.reject(new Error('no time left'));
+    await stopped;
+    await publish(bus, topic, ['4']);
+    const next = consume(bus, [topic], { group }, batch('b'), events('b'));
+    await eventually('all messages', patienceMs, () => next.texts.length === 4);
+    await next.stop();
+    const [first] = member.batches;
+    t.deepEqual(notes.slice(0, 4), [
+      '0 a: assigned from 0',
+      '0 a: revoked',
+      '0 b: assigned from 0, claimed',
+      `0 b: ${first?.first}-${first?.last}`,
+    ]);
+  });
+
+  test(`${name}: after a crash the range in hand is announced as claimed, and the one that crashed is told nothing`, async (t) => {
+    const made = await make(t);
+    const topic = someTopic();
+    await made.bus.ensureTopics([topic]);
+    await publish(made.bus, topic, ['1', '2', '3']);
+    const { notes, batch, events } = notebook();
+    const group = someGroup();
+    const never = pending();
+    const member = consume(made.bus, [topic], { group }, () => never.promise, events('a'));
+    await eventually('a batch', patienceMs, () => member.batches.length === 1);
+    await publish(made.bus, topic, ['4']);
+    const bus = await made.reopen();
+    never.resolve();
+    const next = consume(bus, [topic], { group }, batch('b'), events('b'));
+    await eventually('all messages', patienceMs, () => next.texts.length === 4);
+    const [range] = member.batches.map(rangeOf);
+    t.is(next.ranges[0], range);
+    await next.stop();
+    t.deepEqual(notes.slice(0, 2), ['0 a: assigned from 0', '0 b: assigned from 0, claimed']);
+    t.false(notes.includes('0 a: revoked'));
+  });
+
+  test(`${name}: a leaving member is told after its batch in hand, and the next one has the partition only then`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    await publish(bus, topic, ['1']);
+    const { notes, batch, events } = notebook();
+    const group = someGroup();
+    const finish = pending();
+    const saved = pending();
+    const leaving = consume(
+      bus,
+      [topic],
+      { group },
+      async (given) => {
+        await finish.promise;
+        batch('a')(given);
+      },
+      {
+        assigned: events('a').assigned,
+        async revoked(partition) {
+          await saved.promise;
+          await events('a').revoked(partition);
+        },
+      },
+    );
+    await eventually('a batch', patienceMs, () => leaving.batches.length === 1);
+    const next = consume(bus, [topic], { group }, batch('b'), events('b'));
+    let left = false;
+    const stopped = leaving.stop().then(() => {
+      left = true;
+    });
+    await quiet(quietMs);
+    t.deepEqual(notes, ['0 a: assigned from 0']);
+    finish.resolve();
+    await quiet(quietMs);
+    t.deepEqual(notes, ['0 a: assigned from 0', '0 a: 0-0']);
+    t.false(left);
+    saved.resolve();
+    await stopped;
+    await eventually('the next member', patienceMs, () => notes.length === 4);
+    await next.stop();
+    t.deepEqual(notes.slice(2), ['0 a: revoked', '0 b: assigned from 1', '0 b: revoked']);
+  });
+
+  test(`${name}: what rejects on revocation does not keep a member from leaving`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    const { held, events } = holdings();
+    const member = consume(bus, [topic], { group: someGroup() }, undefined, {
+      ...events,
+      revoked: () => Promise.reject(new Error('cannot be saved')),
+    });
+    await eventually('the partition', patienceMs, () => held.size === 1);
+    await t.notThrowsAsync(member.stop());
+  });
+
+  test(`${name}: two members are assigned each partition once between them, and who stays gets those of who leaves`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic({ partitions: 4 });
+    await bus.ensureTopics([topic]);
+    const group = someGroup();
+    const [left, right] = [holdings(), holdings()];
+    const first = consume(bus, [topic], { group }, undefined, left.events);
+    await eventually('all four', patienceMs, () => left.held.size === 4);
+    const second = consume(bus, [topic], { group }, undefined, right.events);
+    await eventually('two each', patienceMs, () => left.held.size === 2 && right.held.size === 2);
+    t.deepEqual([...left.held, ...right.held].toSorted(), [0, 1, 2, 3]);
+    await first.stop();
+    t.is(left.held.size, 0);
+    await eventually('all four', patienceMs, () => right.held.size === 4);
+    await second.stop();
+    t.is(right.held.size, 0);
+  });
+};
