@@ -10,6 +10,7 @@ import { oneTimeTokens } from '../schemas/resources/one-time-token.ts';
 import { organizations } from '../schemas/resources/organization.ts';
 import { outgoingMails } from '../schemas/resources/outgoing-mail.ts';
 import { plans } from '../schemas/resources/plan.ts';
+import { processorStateChunks, processorStates } from '../schemas/resources/processor-state.ts';
 import { resourceHistory } from '../schemas/resources/resource-history.ts';
 import { sessions } from '../schemas/resources/session.ts';
 import { signingKeys } from '../schemas/resources/signing-key.ts';
@@ -24,6 +25,7 @@ const shared: readonly CollectionDefinition<object>[] = [
   ...[identities, identityProviders, provedDomains],
   ...[auditRecords, auditHeads, resourceHistory],
   ...[outgoingMails, replayJobs],
+  ...[processorStates, processorStateChunks],
 ];
 
 /** Every collection: its indexes are made at the start, and its documents are erased with their organization. */

@@ -3,6 +3,7 @@ import { licenseKeys } from './license-key.ts';
 import { licenseKeyUses } from './license-key-use.ts';
 import { organizations } from './organization.ts';
 import { plans } from './plan.ts';
+import { processorStateChunks, processorStates } from './processor-state.ts';
 import { projects } from './project.ts';
 import { quotas } from './quota.ts';
 import { memberships, users } from './user.ts';
@@ -21,4 +22,6 @@ export const firstCollections = [
   quotas,
   users,
   memberships,
+  processorStates,
+  processorStateChunks,
 ];
