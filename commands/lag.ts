@@ -1,14 +1,19 @@
 import { processorGroups } from '../processors/index.ts';
+import { within } from '../runtime/within.ts';
 import type { Bus, Lag } from '../schemas/ports/bus.ts';
+import type { Clock } from '../schemas/ports/clock.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
 import { sinkGroups } from '../sinks/index.ts';
 import type { Platform } from './platform.ts';
 
 const intervalMs = 5_000;
+/** A bus that is away may let a read wait until it is back. */
+const readMs = 5_000;
 
 interface Reporting {
-  readonly bus: Pick<Bus, 'lag'>;
+  readonly bus: Pick<Bus, 'lag' | 'offsets' | 'read'>;
+  readonly clock: Clock;
   readonly metrics: Pick<Metrics, 'set'>;
   readonly log: Log;
 }
@@ -21,36 +26,86 @@ export const largestShare = (lags: readonly Lag[]): number => {
   return lags.length < 2 || sum === 0 ? 0 : Math.max(...lags.map(({ lag }) => lag)) / sum;
 };
 
+/** When the bus took the first message from this offset on that is still kept; `undefined` when none can be read. */
+const writtenAt = async (
+  bus: Reporting['bus'],
+  { topic, partition, committed, end }: Lag,
+): Promise<number | undefined> => {
+  const bounds = (await bus.offsets(topic)).find((each) => each.partition === partition);
+  for await (const { timestampMs } of bus.read(topic, partition, Math.max(committed, bounds?.earliest ?? 0), end))
+    return timestampMs;
+  return undefined;
+};
+
+/** Where a group stood in a partition, and since when its oldest message waited; `undefined` where that is not known. */
+interface Seen extends Lag {
+  readonly sinceMs?: number | undefined;
+}
+
 /**
- * Makes a function that brings `oiq_consumer_lag_messages` and its largest share of these groups up to date. A group's lag that cannot be known
- * is NaN: what it was before would look like the truth.
+ * Since when the oldest message waits that a group has not committed, to an interval. One record is read for that, and only where
+ * the group has moved and still has not passed what was the end at the last look.
  */
-export const lagReport = ({ bus, metrics, log }: Reporting, groups: readonly Group[]): (() => Promise<void>) => {
-  const places = new Map<string, readonly Lag[]>();
-  const tell = (group: string, lags: readonly Lag[]): void => {
-    for (const { topic, partition, lag } of lags)
-      metrics.set('oiq_consumer_lag_messages', lag, { group, topic, partition: String(partition) });
+const waitsSince = async (
+  { bus, clock, log }: Reporting,
+  group: string,
+  lag: Lag,
+  before: Seen | undefined,
+): Promise<number | undefined> => {
+  if (before?.sinceMs !== undefined && before.lag > 0 && lag.committed === before.committed) return before.sinceMs;
+  if (lag.lag <= 0 || (before !== undefined && lag.committed >= before.end)) return clock.now();
+  try {
+    return await within(readMs, writtenAt(bus, lag));
+  } catch (error) {
+    log.warn({ error, group, topic: lag.topic, partition: lag.partition }, 'the age of the lag is unknown');
+    return undefined;
+  }
+};
+
+/**
+ * Makes a function that brings `oiq_consumer_lag_messages`, `oiq_consumer_lag_seconds` and the lag's largest share of these groups up to date.
+ * A group's lag that cannot be known is NaN: what it was before would look like the truth.
+ */
+export const lagReport = (reporting: Reporting, groups: readonly Group[]): (() => Promise<void>) => {
+  const { bus, metrics, clock, log } = reporting;
+  const seen = new Map<string, readonly Seen[]>();
+  const tell = (group: string, lags: readonly Seen[]): void => {
+    for (const { topic, partition, lag, sinceMs = Number.NaN } of lags) {
+      const labels = { group, topic, partition: String(partition) };
+      metrics.set('oiq_consumer_lag_messages', lag, labels);
+      metrics.set('oiq_consumer_lag_seconds', Math.max(0, clock.now() - sinceMs) / 1000, labels);
+    }
     for (const [topic, ofTopic] of Map.groupBy(lags, (lag) => lag.topic))
       metrics.set('oiq_consumer_lag_largest_share', largestShare(ofTopic), { group, topic });
+  };
+  const look = async (group: string, topics: readonly string[]): Promise<readonly Seen[]> => {
+    const before = seen.get(group) ?? [];
+    const standsAt = async (lag: Lag): Promise<Seen> => {
+      const same = before.find(({ topic, partition }) => topic === lag.topic && partition === lag.partition);
+      return { ...lag, sinceMs: await waitsSince(reporting, group, lag, same) };
+    };
+    return Promise.all((await bus.lag(group, topics)).map(standsAt));
   };
   return async () => {
     for (const { group, topics } of groups) {
       try {
-        const lags = await bus.lag(group, topics);
-        places.set(group, lags);
-        tell(group, lags);
+        seen.set(group, await look(group, topics));
+        tell(group, seen.get(group) ?? []);
       } catch (error) {
         log.warn({ error, group }, 'lag is unknown');
-        tell(
+        // An end of long ago would make what has come since look new.
+        const unknown = { lag: Number.NaN, end: Number.POSITIVE_INFINITY, sinceMs: undefined };
+        seen.set(
           group,
-          (places.get(group) ?? []).map((place) => ({ ...place, lag: Number.NaN })),
+          (seen.get(group) ?? []).map((place) => ({ ...place, ...unknown })),
         );
+        tell(group, seen.get(group) ?? []);
       }
     }
   };
 };
 
-/** Keeps `oiq_consumer_lag_messages` current for every consumer group of this process' roles. */
+/** Keeps the lag current for every consumer group of this process' roles. */
 export const reportLag = (platform: Platform, consumes: boolean): { stop(): void } => {
   if (!consumes) return { stop() {} };
   const report = lagReport(platform, [...sinkGroups, ...processorGroups]);

@@ -5,6 +5,7 @@ import { within } from '../../runtime/within.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus, BusRecord, ConsumerOptions } from '../../schemas/ports/bus.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
+import { slabBytes } from '../slabs.ts';
 import { Administration } from './administration.ts';
 import { Cluster, driverOptions, type KafkaSecurity } from './cluster.ts';
 import { KafkaConsumer } from './consumer.ts';
@@ -128,7 +129,8 @@ async function* readRange(
 ): AsyncGenerator<BusRecord> {
   try {
     for (let next = from; next < to; ) {
-      const piece = await fetcher.fetch(topic, partition, next);
+      // Some read the first record only.
+      const piece = await fetcher.fetch(topic, partition, next, next === from ? 1 : slabBytes);
       if (piece === undefined) return;
       for (const { offset, timestampMs, record } of piece.records)
         if (offset < to) yield incoming(topic, partition, offset, timestampMs, record);

@@ -23,6 +23,7 @@ interface Want {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
+  readonly maxBytes: number;
   /** Failures in a row to find a broker that answers it. */
   failures: number;
   resolve(piece: Piece | undefined): void;
@@ -70,12 +71,12 @@ export class Fetcher {
 
   /**
    * The next piece of a partition, once there is one; `undefined` when the fetcher closes. Rejects when the offset is
-   * not there. One call a partition at a time.
+   * not there. One call a partition at a time. A piece has one record batch at least, else `maxBytes` at most.
    */
-  fetch(topic: string, partition: number, offset: number): Promise<Piece | undefined> {
+  fetch(topic: string, partition: number, offset: number, maxBytes = slabBytes): Promise<Piece | undefined> {
     if (this.#ending.signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
-      this.#wants.set(keyOf(topic, partition), { topic, partition, offset, failures: 0, resolve, reject });
+      this.#wants.set(keyOf(topic, partition), { topic, partition, offset, maxBytes, failures: 0, resolve, reject });
       void this.#route();
     });
   }
@@ -189,7 +190,7 @@ export class Fetcher {
     const metadata = await this.#cluster.metadata([...new Set(wants.map(({ topic }) => topic))]);
     const partitions = new Map<string, Parameters<typeof fetchV15.createRequest>[6][number]['partitions']>();
     const names = new Map<string, string>();
-    for (const { topic, partition, offset } of wants) {
+    for (const { topic, partition, offset, maxBytes } of wants) {
       const id = metadata.topics.get(topic)?.id ?? '';
       names.set(id, topic);
       const list = partitions.get(id) ?? [];
@@ -199,7 +200,7 @@ export class Fetcher {
         currentLeaderEpoch: -1,
         fetchOffset: BigInt(offset),
         lastFetchedEpoch: -1,
-        partitionMaxBytes: slabBytes,
+        partitionMaxBytes: maxBytes,
       });
     }
     const topics = [...partitions].map(([topicId, list]) => ({ topicId, partitions: list }));

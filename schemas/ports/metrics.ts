@@ -64,6 +64,13 @@ export const metricDefinitions = {
     labels: ['group', 'topic', 'partition'],
     summary: 'Messages that a consumer group has not committed; NaN while unknown',
   },
+  oiq_consumer_lag_seconds: {
+    type: 'gauge',
+    unit: 's',
+    labels: ['group', 'topic', 'partition'],
+    summary:
+      'Age of the oldest message that a consumer group has not committed, to 5 seconds; 0 without lag, NaN while unknown',
+  },
   oiq_consumer_lag_largest_share: {
     type: 'gauge',
     unit: '1',

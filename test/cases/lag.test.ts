@@ -8,6 +8,20 @@ const groups = [
   { group: 'lost', topics: ['b'] },
 ];
 
+/** Partitions that keep one message for each offset and time; `reads` are the offsets from which they were read. */
+const messages = (times: ReadonlyMap<number, number>) => {
+  const reads: number[] = [];
+  return {
+    reads,
+    offsets: async () => [{ partition: 0, earliest: Math.min(...times.keys()), end: times.size }],
+    async *read(_topic: string, _partition: number, from: number, to: number) {
+      reads.push(from);
+      for (const [offset, timestampMs] of times)
+        if (offset >= from && offset < to) yield { offset, timestampMs, key: '', value: Buffer.alloc(0), headers: {} };
+    },
+  };
+};
+
 test('Lag that is not known any more is NaN, not what it was, and of the one group only', async (t) => {
   let isAway = false;
   const reported = new Map<string, number>();
@@ -17,7 +31,8 @@ test('Lag that is not known any more is NaN, not what it was, and of the one gro
   };
   const report = lagReport(
     {
-      bus: { lag: lagOf },
+      bus: { lag: lagOf, ...messages(new Map()) },
+      clock: { now: () => 0 },
       metrics: {
         set: (name, value, labels) => {
           if (name === 'oiq_consumer_lag_messages' && 'group' in labels) reported.set(String(labels.group), value);
@@ -48,4 +63,54 @@ test('The share of the partition that lags most says whether the others wait for
   t.is(largestShare(lagging(0, 90, 10)), 0.9);
   t.is(largestShare(lagging(7)), 0, 'there is nothing to spread over');
   t.is(largestShare(lagging(Number.NaN, Number.NaN)), Number.NaN, 'unknown stays unknown');
+});
+
+test('The age of the lag is that of the oldest message not committed, to one look, and a record is read only where it must be', async (t) => {
+  // A message each second; those below 10 are no longer kept.
+  const times = new Map(Array.from({ length: 200 }, (_, index) => [index + 10, (index + 10) * 1000]));
+  const { reads, ...bus } = messages(times);
+  let at = { committed: 0, end: 0, nowMs: 0 };
+  let isAway = false;
+  let age: number | undefined;
+  const report = lagReport(
+    {
+      bus: {
+        ...bus,
+        async lag() {
+          if (isAway) throw new Error('the coordinator is away');
+          return [{ topic: 'a', partition: 0, ...at, lag: at.end - at.committed }];
+        },
+      },
+      clock: { now: () => at.nowMs },
+      metrics: {
+        set: (name, value) => {
+          if (name === 'oiq_consumer_lag_seconds') age = value;
+        },
+      },
+      log: silent,
+    },
+    [{ group: 'one', topics: ['a'] }],
+  );
+  const looks = [
+    { title: 'a start with lag', committed: 40, end: 100, age: 60, reads: [40] },
+    { title: 'standing still', committed: 40, end: 105, age: 65, reads: [] },
+    { title: 'moving, still behind', committed: 70, end: 110, age: 40, reads: [70] },
+    { title: 'caught up with the last end', committed: 111, end: 115, age: 0, reads: [] },
+    { title: 'standing still since then', committed: 111, end: 120, age: 5, reads: [] },
+    { title: 'no lag', committed: 125, end: 125, age: 0, reads: [] },
+    { title: 'no lag, and nothing new', committed: 125, end: 125, nowMs: 140_000, age: 0, reads: [] },
+    { title: 'a message after a long time', committed: 125, end: 146, nowMs: 146_000, age: 0, reads: [] },
+    { title: 'unknown', isAway: true, committed: 0, end: 150, age: Number.NaN, reads: [] },
+    { title: 'known again', committed: 150, end: 190, age: 40, reads: [150] },
+    { title: 'below what is kept', committed: 0, end: 200, age: 190, reads: [10] },
+    { title: 'beyond what can be read', committed: 250, end: 300, age: 0, reads: [] },
+    { title: 'beyond it, and behind', committed: 260, end: 310, age: Number.NaN, reads: [260] },
+  ];
+  for (const { title, committed, end, nowMs = end * 1000, isAway: away = false, ...expected } of looks) {
+    at = { committed, end, nowMs };
+    isAway = away;
+    reads.length = 0;
+    await report();
+    t.deepEqual({ age, reads }, expected, title);
+  }
 });
