@@ -1,6 +1,7 @@
 /** Which places of a pattern take any word: decided by how many words its neighbours have there. */
+
+import { ANY } from '../../runtime/log-patterns/tokens.ts';
 import type { Pattern } from './pattern.ts';
-import { ANY } from './tokens.ts';
 
 /**
  * Distinct words that make a place a variable. States of a machine (`NEW`, `RUNNING`) and verbs (`Started`, `Stopping`) say what happened and

@@ -5,9 +5,11 @@
  * place takes many words, they are merged into a pattern with a variable there, and their ids become aliases of its id. An id is a hash of the
  * words at birth, so that members and shards find the same ids, in whatever order bodies arrive.
  */
+
+import { OTHER_ID, OTHER_TEMPLATE } from '../../runtime/log-patterns/pattern-id.ts';
+import { Tokens } from '../../runtime/log-patterns/tokens.ts';
 import { variablePlaces } from './evidence.ts';
-import { OTHER_ID, OTHER_TEMPLATE, Pattern, type SavedPattern } from './pattern.ts';
-import { Tokens } from './tokens.ts';
+import { Pattern, type SavedPattern } from './pattern.ts';
 
 export interface MinerOptions {
   /** Patterns of one scope; further ones push out cold ones, or count as `other`. */
@@ -28,6 +30,8 @@ export interface Added {
   readonly isNew: boolean;
   /** Ids that became aliases of `id` with this body. */
   readonly merged: readonly string[];
+  /** What is known of it. */
+  readonly pattern: Pattern;
 }
 
 interface Scope {
@@ -41,8 +45,8 @@ interface Scope {
   patterns: number;
   /** Bodies so far. */
   bodies: number;
-  /** Bodies without a pattern. */
-  other: number;
+  /** Counts the bodies without a pattern. */
+  other: Pattern | undefined;
   /** Forms seen once while there was no place for them. */
   door: Int32Array | undefined;
 }
@@ -50,14 +54,27 @@ interface Scope {
 interface SavedScope {
   readonly key: string;
   readonly bodies: number;
-  readonly other: number;
+  readonly other?: SavedPattern;
   readonly door?: readonly number[];
   readonly aliases: readonly (readonly [string, string])[];
   readonly patterns: readonly SavedPattern[];
 }
 
+interface SavedMiner {
+  readonly scopes: readonly SavedScope[];
+  readonly beyond: SavedPattern;
+}
+
 const VERSION = 1;
 const NONE: readonly string[] = [];
+/** What stands for all bodies of a scope that found no place. */
+const newOther = (): Pattern =>
+  new Pattern({ hashes: [], parts: OTHER_TEMPLATE, structure: 0, shape: 0, count: 0, last: 0, told: 0 });
+/** Adds a body to it. */
+const addOther = (pattern: Pattern): Added => {
+  pattern.count++;
+  return { id: OTHER_ID, template: OTHER_TEMPLATE, isNew: false, merged: NONE, pattern };
+};
 const NO_PATTERNS: readonly Pattern[] = [];
 const DOOR = 1024;
 const ALIASES_PER_PATTERN = 4;
@@ -72,7 +89,7 @@ const newScope = (): Scope => ({
   aliases: new Map(),
   patterns: 0,
   bodies: 0,
-  other: 0,
+  other: undefined,
   door: undefined,
 });
 
@@ -83,6 +100,8 @@ export class Miner {
   readonly #options: MinerOptions;
   readonly #tokens = new Tokens();
   readonly #scopes = new Map<string, Scope>();
+  /** Counts the bodies of scopes for which there is no place. */
+  #beyond = newOther();
   #total = 0;
   #evicted = 0;
 
@@ -98,7 +117,7 @@ export class Miner {
   /** Gives a body its pattern. `key` names the tenant and service; nothing is shared between keys but memory. */
   add(key: string, body: string): Added {
     const scope = this.#scopeOf(key);
-    if (scope === undefined) return { id: OTHER_ID, template: OTHER_TEMPLATE, isNew: false, merged: NONE };
+    if (scope === undefined) return addOther(this.#beyond);
     const tokens = this.#tokens;
     tokens.read(body);
     scope.bodies++;
@@ -107,7 +126,7 @@ export class Miner {
     known.count++;
     known.last = scope.bodies;
     if (known.count <= OBSERVED || (known.count & SAMPLE) === 0) known.observe(tokens);
-    return { id: known.id, template: known.template, isNew: false, merged: NONE };
+    return { id: known.id, template: known.template, isNew: false, merged: NONE, pattern: known };
   }
 
   /** The id under which an id is counted today: itself, or that of the pattern that it was merged into. */
@@ -125,24 +144,32 @@ export class Miner {
 
   /** Bodies of a scope that count as `other`. */
   other(key: string): number {
-    return this.#scopes.get(key)?.other ?? 0;
+    return this.#scopes.get(key)?.other?.count ?? 0;
   }
 
   /** Everything, as versioned bytes. */
   serialize(): Uint8Array {
     const scopes = [...this.#scopes].map(([key, { bodies, other, aliases, door }]): SavedScope => {
       const patterns = this.patterns(key).map((pattern) => pattern.saved());
-      return { key, bodies, other, aliases: [...aliases], patterns, ...(door && { door: [...door] }) };
+      return {
+        ...{ key, bodies, aliases: [...aliases], patterns },
+        ...(other && { other: other.saved() }),
+        ...(door && { door: [...door] }),
+      };
     });
-    return Buffer.concat([Buffer.of(VERSION), Buffer.from(JSON.stringify(scopes))]);
+    const saved: SavedMiner = { scopes, beyond: this.#beyond.saved() };
+    return Buffer.concat([Buffer.of(VERSION), Buffer.from(JSON.stringify(saved))]);
   }
 
   /** A miner that goes on where the one that was serialized stopped; `undefined` for bytes of another version. */
   static restore(bytes: Uint8Array, options: MinerOptions = defaultMinerOptions): Miner | undefined {
     if (bytes[0] !== VERSION) return undefined;
     const miner = new Miner(options);
-    for (const saved of JSON.parse(Buffer.from(bytes.subarray(1)).toString()) as SavedScope[]) {
-      const scope = { ...newScope(), aliases: new Map(saved.aliases), bodies: saved.bodies, other: saved.other };
+    const { scopes, beyond } = JSON.parse(Buffer.from(bytes.subarray(1)).toString()) as SavedMiner;
+    miner.#beyond = Pattern.restored(beyond);
+    for (const saved of scopes) {
+      const scope = { ...newScope(), aliases: new Map(saved.aliases), bodies: saved.bodies };
+      if (saved.other !== undefined) scope.other = Pattern.restored(saved.other);
       if (saved.door !== undefined) scope.door = Int32Array.from(saved.door);
       for (const each of saved.patterns) miner.#place(scope, Pattern.restored(each));
       miner.#scopes.set(saved.key, scope);
@@ -190,8 +217,8 @@ export class Miner {
 
   #born(scope: Scope, tokens: Tokens): Added {
     if (!this.#admits(scope, tokens.shape)) {
-      scope.other++;
-      return { id: OTHER_ID, template: OTHER_TEMPLATE, isNew: false, merged: NONE };
+      scope.other ??= newOther();
+      return addOther(scope.other);
     }
     let pattern = Pattern.of(tokens);
     pattern.count = 1;
@@ -206,7 +233,7 @@ export class Miner {
       pattern = merged.pattern;
     }
     const own = ids.delete(pattern.id);
-    return { id: pattern.id, template: pattern.template, isNew: !own, merged: [...ids] };
+    return { id: pattern.id, template: pattern.template, isNew: !own, merged: [...ids], pattern };
   }
 
   #place(scope: Scope, pattern: Pattern): void {
@@ -239,9 +266,21 @@ export class Miner {
     bucket.length = kept;
     bucket.push(wider);
     this.#widen(scope, wider.structure);
+    this.#forget(scope, wider);
+    this.#remember(scope, wider.shape, wider);
     scope.patterns -= ids.length - 1;
     this.#total -= ids.length - 1;
     return { pattern: wider, ids };
+  }
+
+  /**
+   * Forms that were found by matching are matched anew once there is another wide pattern: what a body is depends on the patterns alone,
+   * and not on what was remembered, so that a miner that was restored goes on alike.
+   */
+  #forget({ shapes }: Scope, { structure }: Pattern): void {
+    for (const [shape, pattern] of shapes)
+      if (pattern.structure === structure && (pattern.into !== undefined || pattern.shape !== shape))
+        shapes.delete(shape);
   }
 
   #alias(scope: Scope, from: string, to: string): void {

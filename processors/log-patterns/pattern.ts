@@ -1,5 +1,7 @@
 /** One pattern: its words and variables, and what was counted of it. */
-import { ANY, kindOf, MAX_TOKENS, type Tokens, VARIABLE } from './tokens.ts';
+import { covers } from '../../runtime/log-patterns/forms.ts';
+import { patternIdOf } from '../../runtime/log-patterns/pattern-id.ts';
+import { ANY, kindOf, MAX_TOKENS, type Tokens, VARIABLE } from '../../runtime/log-patterns/tokens.ts';
 import { type SavedValues, Values } from './values.ts';
 
 /** Frequent values kept of one pattern, shared by its variables. */
@@ -19,30 +21,12 @@ export interface SavedPattern {
   readonly shape: number;
   readonly count: number;
   readonly last: number;
+  readonly told: number;
   readonly values: readonly (readonly [name: string, values: SavedValues])[];
 }
 
-const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, '0');
-
 /** A string in one piece, which holds on to no other. */
 const flat = (text: string): string => Buffer.from(text).toString();
-
-/** 64 bits of a template: the same in every process. */
-const idOf = (template: string): string => {
-  let low = 0x811c9dc5;
-  let high = 0x9747b28c;
-  for (let index = 0; index < template.length; index++) {
-    const code = template.charCodeAt(index);
-    low = Math.imul(low ^ code, 0x01000193);
-    high = Math.imul(high ^ code, 0x85ebca6b);
-    high ^= high >>> 13;
-  }
-  return flat(hex(high ^ (high >>> 16)) + hex(low ^ (low >>> 15)));
-};
-
-/** Where lines go that found no place among the patterns. */
-export const OTHER_TEMPLATE = '<other>';
-export const OTHER_ID: string = idOf(OTHER_TEMPLATE);
 
 /** What stands around the message: the keys of JSON and logfmt, in one order. */
 const frameOf = ({ form, fields, message }: Tokens): readonly [before: string, after: string] => {
@@ -73,6 +57,8 @@ export class Pattern {
   count = 0;
   /** The number of the body that it saw last. */
   last = 0;
+  /** The day at which what is known of it was emitted. */
+  told = 0;
   /** The pattern that it was merged into. */
   into: Pattern | undefined;
   /** Whether it lost its place. */
@@ -88,6 +74,7 @@ export class Pattern {
     this.shape = saved.shape;
     this.count = saved.count;
     this.last = saved.last;
+    this.told = saved.told;
     const parts = saved.parts.split(SEPARATOR);
     let plain = parts[0] as string;
     let variables = 0;
@@ -96,7 +83,7 @@ export class Pattern {
       plain += (this.isWord(place) ? parts[place * 2 + 1] : '<*>') as string;
       plain += parts[place * 2 + 2] as string;
     }
-    this.id = idOf(plain);
+    this.id = patternIdOf(plain);
     this.template = flat(parts.join(''));
     this.#lengths = String.fromCharCode(...parts.map(({ length }) => length));
     this.variables = variables;
@@ -117,7 +104,7 @@ export class Pattern {
     parts[parts.length - 1] = (parts.at(-1) as string).trimEnd() + after;
     const { structure, shape } = tokens;
     const text = parts.map((part) => part.replaceAll(SEPARATOR, ' ')).join(SEPARATOR);
-    return new Pattern({ hashes: [...hashes], parts: text, structure, shape, count: 0, last: 0 });
+    return new Pattern({ hashes: [...hashes], parts: text, structure, shape, count: 0, last: 0, told: 0 });
   }
 
   static restored(saved: SavedPattern): Pattern {
@@ -127,9 +114,9 @@ export class Pattern {
   }
 
   saved(): SavedPattern {
-    const { hashes, structure, shape, count, last } = this;
+    const { hashes, structure, shape, count, last, told } = this;
     const values = [...this.values].map(([name, kept]) => [name, kept.saved()] as const);
-    return { hashes, parts: this.#parts().join(SEPARATOR), structure, shape, count, last, values };
+    return { hashes, parts: this.#parts().join(SEPARATOR), structure, shape, count, last, told, values };
   }
 
   /** Its word at a place, or `<kind>`. */
@@ -144,11 +131,7 @@ export class Pattern {
 
   /** Whether a body or another pattern with these hashes is one of this pattern. */
   covers(hashes: ArrayLike<number>): boolean {
-    for (let place = 0; place < this.hashes.length; place++) {
-      const hash = this.hashes[place];
-      if (hash !== hashes[place] && hash !== ANY) return false;
-    }
-    return true;
+    return covers(this.hashes, hashes);
   }
 
   /** This pattern with variables at more places. */
@@ -160,7 +143,7 @@ export class Pattern {
       parts[place * 2 + 1] = '<*>';
     }
     const { structure, shape } = this;
-    return new Pattern({ hashes, parts: parts.join(SEPARATOR), structure, shape, count: 0, last: 0 });
+    return new Pattern({ hashes, parts: parts.join(SEPARATOR), structure, shape, count: 0, last: 0, told: 0 });
   }
 
   /** Takes up the counts and values of a pattern that it covers. */

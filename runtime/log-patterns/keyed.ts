@@ -2,15 +2,17 @@
 
 const MAX_HASHES = 10_000;
 const hashes = new Map<string, number>();
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
-/** Numbers within keys do not tell bodies apart. */
+/** Numbers within keys do not tell bodies apart: each is as `0`. */
 export const keyHash = (name: string): number => {
   const known = hashes.get(name);
   if (known !== undefined) return known;
   let hash = 17;
   for (let index = 0; index < name.length; index++) {
     const code = name.charCodeAt(index);
-    if (code < 48 || code > 57) hash = Math.imul(hash ^ code, 0x01000193);
+    if (!isDigit(code)) hash = Math.imul(hash ^ code, 0x01000193);
+    else if (!isDigit(name.charCodeAt(index - 1))) hash = Math.imul(hash ^ 48, 0x01000193);
   }
   hash ^= hash >>> 15;
   if (hashes.size >= MAX_HASHES) hashes.clear();

@@ -78,7 +78,7 @@ for (let code = 0; code < 128; code++) {
 }
 const classAt = (text: string, index: number): number => {
   const code = text.charCodeAt(index);
-  return code < 128 ? (classes[code] as number) : code === 160 ? SPACE : LETTER;
+  return code < 128 ? (classes[code] as number) : LETTER;
 };
 
 /** Months, days and halves of a day, where a time stands beside them. */
@@ -96,6 +96,13 @@ const mix = (hash: number, value: number): number => Math.imul(hash ^ value, 0x0
 const scramble = (hash: number): number => {
   const once = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   return once ^ (once >>> 13);
+};
+
+/** Where a long text is cut: behind a whole word, unless that is very long. */
+const endOfWhole = (text: string): number => {
+  for (let end = MAX_LENGTH; end > MAX_LENGTH / 2; end--)
+    if ((classAt(text, end - 1) & (LETTER | DIGIT | JOINT)) === 0) return end;
+  return MAX_LENGTH;
 };
 
 /** The tokens of one body. One instance is used again and again: `read` overwrites it. */
@@ -154,7 +161,7 @@ export class Tokens implements Keyed {
 
   #reset(text: string): void {
     // Cut first, so that nothing below looks further.
-    this.text = text.length > MAX_LENGTH ? text.slice(0, MAX_LENGTH) : text;
+    this.text = text.length > MAX_LENGTH ? text.slice(0, endOfWhole(text)) : text;
     this.count = 0;
     this.#gap = 0;
     this.#light = true;
@@ -169,6 +176,8 @@ export class Tokens implements Keyed {
 
   /** What stands before token `index`, or after the last one. */
   gap(index: number): string {
+    // What comes after the last token that fits is not looked at.
+    if (index === MAX_TOKENS) return '';
     const from = index === 0 ? 0 : (this.ends[index - 1] as number);
     const to = index < this.count ? (this.starts[index] as number) : this.#end;
     // "<1" is a number, so that its sign is none of the punctuation.

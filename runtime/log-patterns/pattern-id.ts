@@ -1,0 +1,19 @@
+const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, '0');
+
+/** 64 bits of a template in which every variable is `<*>`, as 16 hexadecimal digits: the same in every process. */
+export const patternIdOf = (template: string): string => {
+  let low = 0x811c9dc5;
+  let high = 0x9747b28c;
+  for (let index = 0; index < template.length; index++) {
+    const code = template.charCodeAt(index);
+    low = Math.imul(low ^ code, 0x01000193);
+    high = Math.imul(high ^ code, 0x85ebca6b);
+    high ^= high >>> 13;
+  }
+  // In one piece: a string that is put together holds on to its parts.
+  return Buffer.from(hex(high ^ (high >>> 16)) + hex(low ^ (low >>> 15))).toString();
+};
+
+/** Where lines go that found no place among the patterns. */
+export const OTHER_TEMPLATE = '<other>';
+export const OTHER_ID: string = patternIdOf(OTHER_TEMPLATE);
