@@ -1,6 +1,7 @@
 /** Every topic, declared once. `oiq migrate` creates them; schemas of JSON values are registered where a registry is configured. */
 import { z } from 'zod';
 import { GrowingHead } from './evidence.ts';
+import { FoundPattern, PatternCount } from './log-patterns.ts';
 
 /** What a topic promises. Retention is by age and by size of each partition, whichever comes first. */
 export interface Topic {
@@ -144,6 +145,21 @@ export const topics = {
     value: GrowingHead,
     partitions: 1,
     retentionHours: 60 * 24,
+  }),
+  logPatterns: defineDerivedTopic({
+    name: 'log-patterns',
+    summary: 'Patterns of log bodies, when they are found, merged or seen more often',
+    item: FoundPattern,
+    keyOf: ({ service }) => service,
+    partitions: 3,
+  }),
+  logPatternCounts: defineDerivedTopic({
+    name: 'log-pattern-counts',
+    summary: 'Log records by minute, project, service, severity and pattern',
+    item: PatternCount,
+    keyOf: ({ service }) => service,
+    timeOf: ({ minute }) => Date.parse(minute),
+    partitions: 3,
   }),
 } as const satisfies Record<string, Topic>;
 

@@ -13,13 +13,23 @@ import { batchHandler } from './engine/run.ts';
 import { ScanPool } from './engine/scan-pool.ts';
 import type { Sink } from './engine/sink.ts';
 import { evidenceHeads } from './evidence-heads.ts';
+import { logPatternCounts, logPatterns } from './log-patterns.ts';
 import { logs } from './logs.ts';
 import { metrics } from './metrics.ts';
 import { applyRetentionHourly } from './retention.ts';
 import { traces } from './traces.ts';
 import { usage } from './usage.ts';
 
-export const sinks: readonly Sink[] = [logs, metrics, traces, deadLetters, usage, evidenceHeads];
+export const sinks: readonly Sink[] = [
+  logs,
+  metrics,
+  traces,
+  deadLetters,
+  usage,
+  evidenceHeads,
+  logPatterns,
+  logPatternCounts,
+];
 
 /**
  * Larger than the bus' own: an insert makes a part, with its own dictionary of words, and few large parts cost half of

@@ -2,6 +2,7 @@
 import { deadLetterMarksTable, deadLettersTable } from './dead-letters.ts';
 import { entitiesTable, entitiesView } from './entities.ts';
 import { evidenceHeadsTable } from './evidence-heads.ts';
+import { logPatternCountsTable, logPatternsTable } from './log-patterns.ts';
 import { logsTable } from './logs.ts';
 import { exemplarsTable, histogramsTable, samplesTable, seriesTable, summariesTable } from './metrics.ts';
 import { resourcesTable } from './resources.ts';
@@ -26,6 +27,8 @@ export const allTables: readonly Table[] = [
   deadLetterMarksTable,
   usageTable,
   evidenceHeadsTable,
+  logPatternsTable,
+  logPatternCountsTable,
   schemaMigrationsTable,
 ];
 

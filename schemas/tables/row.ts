@@ -28,15 +28,17 @@ type ValueOf<Type extends string> = Type extends keyof Scalars
   ? Scalars[Type]
   : Type extends `LowCardinality(${infer Inner})`
     ? ValueOf<Inner>
-    : Type extends `Nullable(${infer Inner})`
-      ? ValueOf<Inner> | null
-      : Type extends `Array(${infer Inner})`
-        ? readonly ValueOf<Inner>[]
-        : Type extends `Map(${string}, ${infer Value})`
-          ? Readonly<Record<string, ValueOf<Value>>>
-          : Type extends `DateTime${string}` | 'Date'
-            ? Instant
-            : never;
+    : Type extends `SimpleAggregateFunction(${string}, ${infer Inner})`
+      ? ValueOf<Inner>
+      : Type extends `Nullable(${infer Inner})`
+        ? ValueOf<Inner> | null
+        : Type extends `Array(${infer Inner})`
+          ? readonly ValueOf<Inner>[]
+          : Type extends `Map(${string}, ${infer Value})`
+            ? Readonly<Record<string, ValueOf<Value>>>
+            : Type extends `DateTime${string}` | 'Date'
+              ? Instant
+              : never;
 
 /** Every column that is not computed, with the type of its value. */
 export type RowOf<Declared extends Pick<Table, 'columns'>> = {

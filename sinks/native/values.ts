@@ -169,6 +169,8 @@ const makers: Readonly<Record<string, (type: string, first: string, second: stri
   DateTime: (type) => seconds(type, 'UInt32', 1n),
   Date: (type) => seconds(type, 'UInt16', 86_400n),
   LowCardinality: (type) => texts(type, new DictionaryColumn()),
+  // A row's value is where the engine begins.
+  SimpleAggregateFunction: (_type, _name, inner) => valueColumn(inner),
   Nullable: (_type, inner) => nullables(valueColumn(inner), emptyOf(inner)),
   Array: (type, inner) => arrays(type, valueColumn(inner)),
   Map: (type, key, value) => maps(type, valueColumn(key), valueColumn(value)),
