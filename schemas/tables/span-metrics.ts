@@ -1,8 +1,6 @@
+import { durationBucketSql } from './durations.ts';
 import { identityDecides, tenancy } from './parts.ts';
 import { defineTable, type MaterializedView } from './table.ts';
-
-/** Buckets in each doubling of a duration: a quantile is off by 4.4 % at most, counts are exact. */
-const bucketsPerDoubling = 8;
 
 /**
  * Requests, errors and durations by the minute, per service and endpoint. Durations are a histogram with a logarithmic
@@ -47,14 +45,7 @@ export const spanMetricsView: MaterializedView = {
   select: `SELECT tenant_id, project_id, toDate(received_at) AS day, toDateTime(toStartOfMinute(timestamp), 'UTC') AS minute,
   service, if(attributes['http.route'] = '', name, attributes['http.route']) AS endpoint, kind,
   count() AS requests, countIf(status_code = 2) AS errors, sum(duration) AS duration_sum, max(duration) AS duration_max,
-  sumMap(map(toUInt16(floor(log2(duration + 1) * ${bucketsPerDoubling})), toUInt64(1))) AS duration_buckets
+  sumMap(map(${durationBucketSql('duration')}, toUInt64(1))) AS duration_buckets
 FROM spans WHERE kind != 1 OR parent_span_id = toFixedString('', 8)
 GROUP BY tenant_id, project_id, day, minute, service, endpoint, kind`,
-};
-
-/** SQL of a quantile (0 to 1) in nanoseconds over the rows of a group of `span_metrics`. */
-export const durationQuantile = (quantile: number): string => {
-  const merged = 'sumMap(duration_buckets)';
-  const first = `arrayFirstIndex(spans -> spans >= ${quantile} * arraySum(mapValues(${merged})), arrayCumSum(mapValues(${merged})))`;
-  return `exp2((mapKeys(${merged})[${first}] + 0.5) / ${bucketsPerDoubling})`;
 };

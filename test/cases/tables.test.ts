@@ -6,9 +6,9 @@ import test from 'ava';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
+import { durationQuantile } from '../../schemas/tables/durations.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { attributeEquals, bodyHasAllWords, bodyHasAnyWord, traceIs } from '../../schemas/tables/search.ts';
-import { durationQuantile } from '../../schemas/tables/span-metrics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-tables-'));
