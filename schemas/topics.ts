@@ -1,5 +1,6 @@
 /** Every topic, declared once. `oiq migrate` creates them; schemas of JSON values are registered where a registry is configured. */
 import { z } from 'zod';
+import { CallEnd, endOf, ServiceEdge } from './edges.ts';
 import { GrowingHead } from './evidence.ts';
 import { FoundPattern, PatternCount } from './log-patterns.ts';
 
@@ -160,6 +161,20 @@ export const topics = {
     keyOf: ({ service }) => service,
     timeOf: ({ minute }) => Date.parse(minute),
     partitions: 3,
+  }),
+  callEnds: defineDerivedTopic({
+    name: 'call-ends',
+    summary: 'The two ends of each call between services, from spans, for those of one call to meet',
+    item: CallEnd,
+    keyOf: ({ traceId }) => traceId,
+    timeOf: endOf,
+    retentionHours: 24,
+  }),
+  serviceEdges: defineDerivedTopic({
+    name: 'service-edges',
+    summary: 'Calls between services, databases, queues and hosts by minute',
+    item: ServiceEdge,
+    timeOf: ({ minute }) => minute,
   }),
 } as const satisfies Record<string, Topic>;
 

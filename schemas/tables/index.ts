@@ -1,5 +1,6 @@
 /** Every table and view there is. A new one is a declaration and a line here. */
 import { deadLetterMarksTable, deadLettersTable } from './dead-letters.ts';
+import { serviceEdgesTable } from './edges.ts';
 import { entitiesTable, entitiesView } from './entities.ts';
 import { evidenceHeadsTable } from './evidence-heads.ts';
 import { logPatternCountsTable, logPatternsTable } from './log-patterns.ts';
@@ -22,6 +23,7 @@ export const allTables: readonly Table[] = [
   exemplarsTable,
   resourcesTable,
   spanMetricsTable,
+  serviceEdgesTable,
   entitiesTable,
   deadLettersTable,
   deadLetterMarksTable,
