@@ -1,0 +1,191 @@
+/** Calls counted by edge and minute until they are emitted. */
+import type { Connection, NodeKind, ServiceEdge, UnpairedReason } from '../../schemas/edges.ts';
+import { durationBucket } from '../../schemas/tables/durations.ts';
+
+/** What tells one edge from another. */
+export interface Edge {
+  readonly projectId: string;
+  readonly serverProjectId: string;
+  readonly connection: Connection;
+  readonly client: string;
+  readonly clientKind: NodeKind;
+  readonly clientEnvironment: string;
+  readonly server: string;
+  readonly serverKind: NodeKind;
+  readonly serverEnvironment: string;
+  readonly system: string;
+  readonly address: string;
+  readonly via: string;
+}
+
+/** One call. */
+export interface Call {
+  readonly startMs: number;
+  readonly failed: boolean;
+  /** As the client knows it; of a message, how long it lay in the queue. Absent where nobody knows. */
+  readonly durationNs?: number;
+  readonly serverDurationNs?: number;
+  readonly unpaired?: UnpairedReason;
+}
+
+interface Counts {
+  requests: number;
+  errors: number;
+  timed: number;
+  durationSum: number;
+  durationMax: number;
+  serverDurationSum: number;
+  readonly buckets: Map<number, number>;
+  readonly unpaired: Map<UnpairedReason, number>;
+}
+
+type Saved = [key: string, numbers: number[], buckets: [number, number][], unpaired: [UnpairedReason, number][]];
+
+const minuteMs = 60_000;
+/** More are emitted before their time, so that memory is bounded whatever senders name their hosts. */
+const mostEdges = 5_000;
+
+/** The key is the edge itself, so that nothing else has to hold it. */
+const keyOf = (edge: Edge, minute: number): string =>
+  JSON.stringify([
+    minute,
+    edge.projectId,
+    edge.serverProjectId,
+    edge.connection,
+    edge.client,
+    edge.clientKind,
+    edge.clientEnvironment,
+    edge.server,
+    edge.serverKind,
+    edge.serverEnvironment,
+    edge.system,
+    edge.address,
+    edge.via,
+  ]);
+
+type Key = [
+  number,
+  string,
+  string,
+  Connection,
+  string,
+  NodeKind,
+  string,
+  string,
+  NodeKind,
+  string,
+  string,
+  string,
+  string,
+];
+
+const partsOf = (key: string): Edge & { readonly minute: number } => {
+  const [minute, projectId, serverProjectId, connection, client, clientKind, clientEnvironment, ...rest]: Key =
+    JSON.parse(key);
+  const [server, serverKind, serverEnvironment, system, address, via] = rest;
+  return {
+    minute,
+    projectId,
+    serverProjectId,
+    connection,
+    client,
+    clientKind,
+    clientEnvironment,
+    server,
+    serverKind,
+    serverEnvironment,
+    system,
+    address,
+    via,
+  };
+};
+
+const nothing = (): Counts => ({
+  requests: 0,
+  errors: 0,
+  timed: 0,
+  durationSum: 0,
+  durationMax: 0,
+  serverDurationSum: 0,
+  buckets: new Map(),
+  unpaired: new Map(),
+});
+
+const raise = <Key>(counts: Map<Key, number>, key: Key): void => {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+};
+/** Nanoseconds stay exact up to 104 days a minute and edge, and go no further. */
+const sum = (one: number, other: number): number => Math.min(one + other, Number.MAX_SAFE_INTEGER);
+
+/** The counts of one tenant. Equal calls in equal order give equal values in equal order, also across `save`. */
+export class EdgeCounts {
+  readonly #counts = new Map<string, Counts>();
+  #bytes = 0;
+
+  constructor(saved: readonly Saved[] = []) {
+    for (const [key, numbers, buckets, unpaired] of saved) {
+      const [requests = 0, errors = 0, timed = 0, durationSum = 0, durationMax = 0, serverDurationSum = 0] = numbers;
+      const more = { buckets: new Map(buckets), unpaired: new Map(unpaired) };
+      this.#counts.set(key, { requests, errors, timed, durationSum, durationMax, serverDurationSum, ...more });
+      this.#bytes += bytesOf(key);
+    }
+  }
+
+  save(): Saved[] {
+    return Array.from(this.#counts, ([key, counts]) => {
+      const { requests, errors, timed, durationSum, durationMax, serverDurationSum, buckets, unpaired } = counts;
+      return [key, [requests, errors, timed, durationSum, durationMax, serverDurationSum], [...buckets], [...unpaired]];
+    });
+  }
+
+  get entries(): number {
+    return this.#counts.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get isFull(): boolean {
+    return this.#counts.size >= mostEdges;
+  }
+
+  add(edge: Edge, { startMs, failed, durationNs, serverDurationNs = 0, unpaired }: Call): void {
+    const counts = this.#of(keyOf(edge, Math.floor(startMs / minuteMs) * minuteMs));
+    counts.requests++;
+    if (failed) counts.errors++;
+    counts.serverDurationSum = sum(counts.serverDurationSum, serverDurationNs);
+    if (unpaired !== undefined) raise(counts.unpaired, unpaired);
+    if (durationNs === undefined) return;
+    counts.timed++;
+    counts.durationSum = sum(counts.durationSum, durationNs);
+    counts.durationMax = Math.max(counts.durationMax, durationNs);
+    raise(counts.buckets, durationBucket(durationNs));
+  }
+
+  /** Everything that was counted; nothing is left. */
+  take(tenantId: string): ServiceEdge[] {
+    const values = Array.from(this.#counts, ([key, { buckets, unpaired, ...numbers }]) => ({
+      tenantId,
+      ...partsOf(key),
+      ...numbers,
+      durationBuckets: Object.fromEntries(buckets),
+      unpaired: Object.fromEntries(unpaired),
+    }));
+    this.#counts.clear();
+    this.#bytes = 0;
+    return values;
+  }
+
+  #of(key: string): Counts {
+    const known = this.#counts.get(key);
+    if (known !== undefined) return known;
+    const counts = nothing();
+    this.#counts.set(key, counts);
+    this.#bytes += bytesOf(key);
+    return counts;
+  }
+}
+
+/** About 20 buckets an edge and minute. */
+const bytesOf = (key: string): number => key.length + 900;

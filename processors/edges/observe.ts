@@ -1,0 +1,154 @@
+/** What one span says about a call: the end of one that another span completes, or a whole call that needs no other span. */
+import type { CallEnd, Peer } from '../../schemas/edges.ts';
+import type { Span } from '../../schemas/records/span.ts';
+import type { Call, Edge } from './counts.ts';
+import { clip, databaseOf, queueOf, queueOperationOf, remoteOf } from './peers.ts';
+
+const internal = 1;
+const server = 2;
+const client = 3;
+const producer = 4;
+const consumer = 5;
+const failed = 2;
+
+/** Whom a service answered when no span called it. */
+const user: Peer = { kind: 'user', name: '', system: '', address: '' };
+export const unknown: Peer = { kind: 'unknown', name: '', system: '', address: '' };
+
+export interface Observer {
+  end(end: CallEnd): void;
+  call(edge: Edge, call: Call): void;
+}
+
+/** The part of an edge that is about a span's own service. */
+interface Own {
+  readonly projectId: string;
+  readonly service: string;
+  readonly environment: string;
+}
+
+/** From a service to something that has no spans of its own. */
+export const edgeTo = (
+  { projectId, service, environment }: Own,
+  peer: Peer,
+  connection: Edge['connection'],
+  via = '',
+): Edge => ({
+  projectId,
+  serverProjectId: projectId,
+  connection,
+  client: service,
+  clientKind: 'service',
+  clientEnvironment: environment,
+  server: peer.name,
+  serverKind: peer.kind,
+  serverEnvironment: '',
+  system: peer.system,
+  address: peer.address,
+  via,
+});
+
+/** The other direction. */
+export const edgeFrom = (
+  peer: Peer,
+  { projectId, service, environment }: Own,
+  connection: Edge['connection'],
+  via = '',
+): Edge => ({
+  projectId,
+  serverProjectId: projectId,
+  connection,
+  client: peer.name,
+  clientKind: peer.kind,
+  clientEnvironment: '',
+  server: service,
+  serverKind: 'service',
+  serverEnvironment: environment,
+  system: peer.system,
+  address: '',
+  via,
+});
+
+const environmentOf = (span: Span): string =>
+  clip(span.resource('deployment.environment.name') ?? span.resource('deployment.environment') ?? '');
+
+/** Tells the observer what a span says. Spans of other kinds say nothing. */
+export const observe = (span: Span, observer: Observer): void => {
+  const { kind } = span;
+  if (kind <= internal || kind > consumer) return;
+  const own = {
+    tenantId: span.tenantId,
+    projectId: span.projectId,
+    service: clip(span.service),
+    environment: environmentOf(span),
+    startMs: span.timeMs,
+    durationNs: Math.round(span.durationMs * 1_000_000),
+    failed: span.statusCode === failed,
+  };
+  if (kind === server) answered(span, own, observer);
+  else if (kind === consumer) consumed(span, own, observer);
+  else called(span, own, observer);
+};
+
+type OwnCall = Omit<CallEnd, 'traceId' | 'callerId' | 'calleeId' | 'isMessage' | 'peer'>;
+
+const timesOf = ({ startMs, failed, durationNs }: OwnCall): Call => ({ startMs, failed, durationNs });
+
+/** A client or producer span. */
+const called = (span: Span, own: OwnCall, observer: Observer): void => {
+  const database = span.kind === client ? databaseOf(span) : undefined;
+  if (database !== undefined) {
+    observer.call(edgeTo(own, database, 'query'), timesOf(own));
+    return;
+  }
+  const queue = queueOf(span);
+  if (queue === undefined) {
+    const isMessage = span.kind === producer;
+    const peer = isMessage ? undefined : remoteOf(span);
+    observer.end({ ...own, ...idsOf(span), isMessage, ...(peer !== undefined && { peer }) });
+    return;
+  }
+  const operation = queueOperationOf(span);
+  if (operation === 'settle') return;
+  if (operation === 'receive' || operation === 'process') {
+    observer.call(edgeFrom(queue, own, operation), timesOf(own));
+    return;
+  }
+  if (operation !== 'create') observer.call(edgeTo(own, queue, 'publish'), timesOf(own));
+  observer.end({ ...own, ...idsOf(span), isMessage: true, peer: queue });
+};
+
+/** A server span. */
+const answered = (span: Span, own: OwnCall, observer: Observer): void => {
+  const { traceId, spanId } = span;
+  // Zipkin's server shares the id of its client.
+  const callerId = span.attribute('zipkin.shared') === 'true' ? spanId : span.parentSpanId;
+  if (callerId === '')
+    observer.call(edgeFrom(user, own, 'request'), { ...timesOf(own), serverDurationNs: own.durationNs });
+  else observer.end({ ...own, traceId, callerId, calleeId: spanId, isMessage: false });
+};
+
+/** A consumer span: of one message by its parent, of several by its links. */
+const consumed = (span: Span, own: OwnCall, observer: Observer): void => {
+  const queue = queueOf(span);
+  const isReceive = queueOperationOf(span) === 'receive';
+  if (queue !== undefined)
+    observer.call(edgeFrom(queue, own, isReceive ? 'receive' : 'process'), {
+      ...timesOf(own),
+      serverDurationNs: own.durationNs,
+    });
+  const { traceId, spanId, parentSpanId } = span;
+  const end = { ...own, calleeId: spanId, isMessage: true, ...(queue !== undefined && { peer: queue }) };
+  // What polls a queue links all that came; each of those is processed in a span of its own, which links it again.
+  const links = isReceive ? [] : span.links;
+  const seen = new Set<string>();
+  for (const link of links) {
+    const key = link.traceId + link.spanId;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    observer.end({ ...end, traceId: link.traceId, callerId: link.spanId });
+  }
+  if (links.length === 0 && parentSpanId !== '') observer.end({ ...end, traceId, callerId: parentSpanId });
+};
+
+const idsOf = ({ traceId, spanId }: Span): Pick<CallEnd, 'traceId' | 'callerId'> => ({ traceId, callerId: spanId });

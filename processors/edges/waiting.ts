@@ -1,0 +1,204 @@
+/** Ends of calls that wait for their other side, of one tenant. */
+import { type CallEnd, endOf, type UnpairedReason } from '../../schemas/edges.ts';
+
+/** What an end is remembered by. `late`: it came when the watermark had passed it. */
+export type End = Pick<
+  CallEnd,
+  'projectId' | 'service' | 'environment' | 'isMessage' | 'startMs' | 'durationNs' | 'failed' | 'peer'
+> & { readonly late: boolean };
+
+/** A called span that came before the calling one. */
+type Early = readonly [id: string, end: End];
+
+/** A calling span, or who waits for it. It stays after it was paired, since a call may be made again under one client span. */
+interface Entry {
+  caller: End | undefined;
+  early: Early[];
+  /** Ids of the called spans that were paired. */
+  paired: string[];
+  /** Second of the watermark at which it goes. */
+  due: number;
+  /** Second at which it is looked at: `due`, or before. */
+  listed: number;
+}
+
+type Saved = {
+  entries: [key: string, caller: End | null, early: Early[], paired: string[], due: number, listed: number][];
+  /** Numbers of entries. */
+  dues: [second: number, entries: number[]][];
+};
+
+export interface Outcomes {
+  pair(caller: End, callee: End): void;
+  unpaired(end: End, isCaller: boolean, reason: UnpairedReason): void;
+}
+
+/** Of one tenant in one partition: 40 to 60 MB. Beyond it, those that wait longest go first. */
+const mostEnds = 150_000;
+/** Called spans of one calling span whose ids are remembered. */
+const mostCallees = 1_000;
+/** How far after the bus' clock an end may lie: senders whose clocks are ahead would wait for ever. */
+const aheadMs = 5_000;
+
+const bytesOfEnd = 320;
+const bytesOfPaired = 50;
+
+/**
+ * Joins calling and called spans by the calling span's ids, whichever comes first. Equal ends in equal order have equal outcomes in
+ * equal order, also across `save`.
+ */
+export class Waiting {
+  readonly #entries = new Map<string, Entry>();
+  /** Keys by the second at which they are looked at. */
+  readonly #dues = new Map<number, Set<string>>();
+  readonly #waitMs: number;
+  readonly #mostEnds: number;
+  #ends = 0;
+  #pairedIds = 0;
+  evicted = 0;
+
+  /** Ends of which the one is up to `waitMs` after the other meet. */
+  constructor(waitMs: number, saved?: Saved, most = mostEnds) {
+    this.#waitMs = waitMs;
+    this.#mostEnds = most;
+    if (saved === undefined) return;
+    for (const [key, caller, early, paired, due, listed] of saved.entries) {
+      this.#entries.set(key, { caller: caller ?? undefined, early, paired, due, listed });
+      this.#ends += early.length + (caller === null ? 0 : 1);
+      this.#pairedIds += paired.length;
+    }
+    const keys = saved.entries.map(([key]) => key);
+    for (const [second, numbers] of saved.dues)
+      this.#dues.set(second, new Set(numbers.map((number) => keys[number] as string)));
+  }
+
+  save(): Saved {
+    const numbers = new Map<string, number>();
+    const entries: Saved['entries'] = Array.from(this.#entries, ([key, entry], number) => {
+      numbers.set(key, number);
+      return [key, entry.caller ?? null, entry.early, entry.paired, entry.due, entry.listed];
+    });
+    const dues: Saved['dues'] = Array.from(this.#dues, ([second, keys]) => [
+      second,
+      Array.from(keys, (key) => numbers.get(key) as number),
+    ]);
+    return { entries, dues };
+  }
+
+  get entries(): number {
+    return this.#entries.size;
+  }
+
+  get bytes(): number {
+    return this.#ends * bytesOfEnd + this.#pairedIds * bytesOfPaired;
+  }
+
+  /**
+   * Takes an end. Answers whether it came for the first time, and the second of the watermark at which `expire` is to be called where
+   * that was not answered before.
+   */
+  add(
+    callEnd: CallEnd,
+    { clockMs, watermarkMs }: { readonly clockMs: number; readonly watermarkMs: number },
+    outcomes: Outcomes,
+  ): { readonly isNew: boolean; readonly due?: number } {
+    const { traceId, callerId, calleeId, projectId, service, environment, isMessage, startMs, durationNs, failed } =
+      callEnd;
+    const endMs = endOf(callEnd);
+    const end: End = {
+      ...{ projectId, service, environment, isMessage, startMs, durationNs, failed },
+      ...(callEnd.peer !== undefined && { peer: callEnd.peer }),
+      late: endMs < watermarkMs,
+    };
+    const key = traceId + callerId;
+    const entry = this.#entries.get(key) ?? this.#open(key);
+    const isNew =
+      calleeId === undefined ? this.#call(entry, end, outcomes) : this.#answer(entry, calleeId, end, outcomes);
+    const due = this.#keep(key, entry, Math.min(endMs, clockMs + aheadMs));
+    while (this.#ends > this.#mostEnds) this.#evict(outcomes);
+    return { isNew, ...(due !== undefined && { due }) };
+  }
+
+  /** Lets go of what was due by that second of the watermark. Answers a second at which to call again. */
+  expire(second: number, outcomes: Outcomes): number[] {
+    const again: number[] = [];
+    const keys = this.#dues.get(second) ?? new Set();
+    this.#dues.delete(second);
+    for (const key of keys) {
+      const entry = this.#entries.get(key);
+      if (entry === undefined) continue;
+      if (entry.due <= second) this.#close(key, entry, outcomes);
+      else if (this.#list(key, entry)) again.push(entry.due);
+    }
+    return again;
+  }
+
+  #open(key: string): Entry {
+    const entry: Entry = { caller: undefined, early: [], paired: [], due: 0, listed: 0 };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  #call(entry: Entry, caller: End, outcomes: Outcomes): boolean {
+    if (entry.caller !== undefined) return false;
+    entry.caller = caller;
+    this.#ends += 1 - entry.early.length;
+    for (const [id, callee] of entry.early) {
+      outcomes.pair(caller, callee);
+      entry.paired.push(id);
+    }
+    this.#pairedIds += entry.early.length;
+    entry.early = [];
+    return true;
+  }
+
+  #answer(entry: Entry, id: string, callee: End, outcomes: Outcomes): boolean {
+    const { caller, early, paired } = entry;
+    if (paired.includes(id) || early.some(([known]) => known === id)) return false;
+    if (caller !== undefined) {
+      outcomes.pair(caller, callee);
+      if (paired.length >= mostCallees) return true;
+      paired.push(id);
+      this.#pairedIds++;
+    } else if (early.length >= mostCallees) outcomes.unpaired(callee, false, 'evicted');
+    else {
+      early.push([id, callee]);
+      this.#ends++;
+    }
+    return true;
+  }
+
+  #keep(key: string, entry: Entry, endMs: number): number | undefined {
+    const due = Math.ceil((endMs + this.#waitMs) / 1000);
+    if (entry.due >= due) return undefined;
+    entry.due = due;
+    return entry.listed === 0 && this.#list(key, entry) ? due : undefined;
+  }
+
+  /** Answers whether it is the first of its second. */
+  #list(key: string, entry: Entry): boolean {
+    entry.listed = entry.due;
+    const keys = this.#dues.get(entry.due);
+    if (keys === undefined) this.#dues.set(entry.due, new Set([key]));
+    else keys.add(key);
+    return keys === undefined;
+  }
+
+  #evict(outcomes: Outcomes): void {
+    const oldest = this.#entries.entries().next().value;
+    if (oldest === undefined) return;
+    this.evicted++;
+    const [key, entry] = oldest;
+    this.#dues.get(entry.listed)?.delete(key);
+    this.#close(key, entry, outcomes, 'evicted');
+  }
+
+  #close(key: string, { caller, early, paired }: Entry, outcomes: Outcomes, reason?: UnpairedReason): void {
+    this.#entries.delete(key);
+    this.#ends -= early.length + (caller === undefined ? 0 : 1);
+    this.#pairedIds -= paired.length;
+    if (caller !== undefined && paired.length === 0)
+      outcomes.unpaired(caller, true, reason ?? (caller.late ? 'late' : 'expired'));
+    for (const [, callee] of early) outcomes.unpaired(callee, false, reason ?? (callee.late ? 'late' : 'expired'));
+  }
+}
