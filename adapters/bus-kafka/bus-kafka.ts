@@ -11,6 +11,7 @@ import { Cluster, driverOptions, type KafkaSecurity } from './cluster.ts';
 import { KafkaConsumer } from './consumer.ts';
 import { reasonOf } from './failures.ts';
 import { Fetcher, gapError } from './fetcher.ts';
+import { KafkaFollower } from './follower.ts';
 import { KafkaProducer } from './producer.ts';
 import { Takeover } from './takeover.ts';
 import { runTransaction } from './transaction.ts';
@@ -54,6 +55,7 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
   const administration = new Administration(kafka, cluster, { replication, log });
   const producers = new Set<KafkaProducer>();
   const consumers = new Set<KafkaConsumer>();
+  const followers = new Set<KafkaFollower>();
 
   const consumer = ({ group, maxRecords = 20_000, maxBytes = 8 * 1024 * 1024, maxWaitMs = 1000 }: ConsumerOptions) => {
     const former = formerGroup(group);
@@ -81,18 +83,12 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
     if (trouble !== undefined) throw new UnavailableError(trouble);
   };
 
-  async function* read(topic: string, partition: number, from: number, to: number): AsyncGenerator<BusRecord> {
-    const bounds = (await administration.offsets(topic)).find((entry) => entry.partition === partition);
-    if (bounds === undefined) throw new Error(`topic ${topic} has no partition ${partition}`);
-    if (from < bounds.earliest) throw gapError(topic, partition, from, bounds.earliest);
-    yield* readRange(
-      new Fetcher(cluster, log),
-      topic,
-      partition,
-      from,
-      Math.min(to, await cluster.stableEnd(topic, partition)),
-    );
-  }
+  /** With connections of its own: a request of a follower waits for records, and whatever came after it on the connection would too. */
+  const follower = (): KafkaFollower => {
+    const made = new KafkaFollower(new Cluster(driver), log);
+    followers.add(made);
+    return made;
+  };
 
   return {
     ensureTopics: (topics) => administration.ensureTopics(topics),
@@ -106,13 +102,15 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
       return producer;
     },
     consumer,
-    read,
+    read: (topic, partition, from, to) => readRange({ administration, cluster, log }, topic, partition, from, to),
+    follower,
     offsets: (topic) => administration.offsets(topic),
     lag: (group, topics) => administration.lag(group, topics),
     forget: (group) => administration.forget(group),
     check,
     async close() {
       await Promise.all([...consumers].map((each) => each.abandon()));
+      await Promise.all([...followers].map((each) => each.close()));
       await Promise.all([...producers].map((each) => each.close()));
       await cluster.close();
       await administration.close();
@@ -120,20 +118,31 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
   };
 };
 
+interface Reading {
+  readonly administration: Administration;
+  readonly cluster: Cluster;
+  readonly log: Log;
+}
+
 async function* readRange(
-  fetcher: Fetcher,
+  { administration, cluster, log }: Reading,
   topic: string,
   partition: number,
   from: number,
   to: number,
 ): AsyncGenerator<BusRecord> {
+  const bounds = (await administration.offsets(topic)).find((entry) => entry.partition === partition);
+  if (bounds === undefined) throw new Error(`topic ${topic} has no partition ${partition}`);
+  if (from < bounds.earliest) throw gapError(topic, partition, from, bounds.earliest);
+  const end = Math.min(to, await cluster.stableEnd(topic, partition));
+  const fetcher = new Fetcher(cluster, log);
   try {
-    for (let next = from; next < to; ) {
+    for (let next = from; next < end; ) {
       // Some read the first record only.
       const piece = await fetcher.fetch(topic, partition, next, next === from ? 1 : slabBytes);
       if (piece === undefined) return;
       for (const { offset, timestampMs, record } of piece.records)
-        if (offset < to) yield incoming(topic, partition, offset, timestampMs, record);
+        if (offset < end) yield incoming(topic, partition, offset, timestampMs, record);
       next = piece.next;
     }
   } finally {

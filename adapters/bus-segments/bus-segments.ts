@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { formerGroup } from '../../runtime/consumer-groups.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { partitionOf } from '../../schemas/partition.ts';
-import type { Bus, BusRecord, ConsumerOptions, Lag, Message, Producer } from '../../schemas/ports/bus.ts';
+import type { Bus, BusRecord, ConsumerOptions, Follower, Lag, Message, Producer } from '../../schemas/ports/bus.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
@@ -12,6 +12,7 @@ import { type Topic, topics } from '../../schemas/topics.ts';
 import { lockDirectory } from '../directory-lock.ts';
 import { Slabs } from '../slabs.ts';
 import { type Disk, disk as realDisk } from './disk.ts';
+import { SegmentsFollower } from './follower.ts';
 import { Group, segmentsConsumer } from './group.ts';
 import { describeLost, type Lost, lettersOf } from './lost.ts';
 import { type KeptTopic, type OffsetStore, openOffsetStore } from './offset-store.ts';
@@ -84,6 +85,7 @@ class EmbeddedBus implements SegmentsBus {
   readonly #topics = new Map<string, OpenTopic>();
   readonly #groups = new Map<string, Group>();
   readonly #consumers = new Map<string, PartitionConsumer[]>();
+  readonly #followers = new Set<SegmentsFollower>();
   readonly #slabs = new Slabs();
   #timer: NodeJS.Timeout | undefined;
   #pendingBytes = 0;
@@ -182,8 +184,15 @@ class EmbeddedBus implements SegmentsBus {
     }
   }
 
+  follower(): Follower {
+    const follower = new SegmentsFollower((topic, partition) => this.#partition(topic, partition), this.#log);
+    this.#followers.add(follower);
+    return follower;
+  }
+
   async offsets(topic: string) {
-    return this.#topic(topic).partitions.map(({ earliest, end }, partition) => ({ partition, earliest, end }));
+    const { partitions } = this.#topic(topic);
+    return partitions.map(({ earliest, stableEnd: end }, partition) => ({ partition, earliest, end }));
   }
 
   async lag(group: string, topics: readonly string[]): Promise<readonly Lag[]> {
@@ -284,6 +293,7 @@ class EmbeddedBus implements SegmentsBus {
     clearInterval(this.#timer);
     await this.#retaining.catch(() => undefined);
     for (const consumers of this.#consumers.values()) for (const consumer of consumers) consumer.abandon();
+    await Promise.all([...this.#followers].map((follower) => follower.close()));
     for (const { partitions } of this.#topics.values()) for (const partition of partitions) await partition.close();
     this.#store.close();
     await this.#unlock();

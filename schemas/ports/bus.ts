@@ -130,6 +130,26 @@ export interface Lag {
   readonly lag: number;
 }
 
+/** Records of one partition in order of offset, as they were committed. */
+export interface Fetched {
+  readonly records: readonly BusRecord[];
+  /** Offset to go on from: behind the last record, and behind what is no record for readers. */
+  readonly next: number;
+  /** The memory of its values is used again from now on. */
+  release(): void;
+}
+
+/** Reads partitions outside any group, as they grow. */
+export interface Follower {
+  /**
+   * Committed records from an offset on, once there are some, without those that are damaged; `undefined` once it is closed. One
+   * call a partition at a time. Rejects when the offset is not kept (any longer), or lies behind the partition's end.
+   */
+  next(topic: string, partition: number, offset: number): Promise<Fetched | undefined>;
+  /** Ends all waiting. */
+  close(): Promise<void>;
+}
+
 export interface Bus {
   /** Creates missing topics and raises partition counts and limits to what is declared; never lowers or deletes. */
   ensureTopics(topics: readonly Topic[]): Promise<void>;
@@ -137,7 +157,9 @@ export interface Bus {
   consumer(options: ConsumerOptions): Consumer;
   /** Committed records of a partition with `from <= offset < to`, outside any group, without those that are damaged. Rejects when `from` is no longer kept. */
   read(topic: string, partition: number, from: number, to: number): AsyncIterable<BusRecord>;
-  /** First kept and next offset of every partition of a topic. */
+  /** As `read`, without an end, for many partitions at once: waiting costs little, however many there are. */
+  follower(): Follower;
+  /** First kept offset of every partition of a topic, and the next one that could be committed: below it, everything is decided. */
   offsets(
     topic: string,
   ): Promise<readonly { readonly partition: number; readonly earliest: number; readonly end: number }[]>;

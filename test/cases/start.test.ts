@@ -56,6 +56,7 @@ test('a consumer group that fails before the start is complete fails the start, 
     ...{ offsets: (topic) => bus.offsets(topic), lag: (group, topics) => bus.lag(group, topics) },
     ...{ check: () => bus.check(), close: () => bus.close(), forget: (group) => bus.forget(group) },
     read: (topic, partition, from, to) => bus.read(topic, partition, from, to),
+    follower: () => bus.follower(),
     consumer: (options) => {
       const consumer = bus.consumer(options);
       if (!options.group.endsWith('logs')) return consumer;

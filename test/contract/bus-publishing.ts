@@ -249,6 +249,9 @@ const retention = ({ name, make, patienceMs }: BusContract): void => {
     t.true(kept.length >= 12, `${kept.length} messages kept`);
     t.is(kept[0]?.value[0], (offsets?.earliest ?? 0) + 1);
     await t.throwsAsync(() => readAll(bus, topic.name, 0, 0, 48), { message: /\b0\b/ });
+    const follower = bus.follower();
+    await t.throwsAsync(follower.next(topic.name, 0, 0), { message: /\b0\b/ });
+    await follower.close();
   });
 
   test(`${name}: a partition keeps nothing older than its age`, async (t) => {

@@ -1,6 +1,7 @@
 /** The bus contract. Every adapter runs this suite unchanged; what is promised in `schemas/ports/bus.ts` is tested here. */
 import { assignmentContract } from './bus-assignment.ts';
 import { consumingContract } from './bus-consuming.ts';
+import { followingContract } from './bus-following.ts';
 import type { BusContract } from './bus-harness.ts';
 import { publishingContract } from './bus-publishing.ts';
 import { redeliveryContract } from './bus-redelivery.ts';
@@ -12,5 +13,6 @@ export const busContract = (contract: BusContract): void => {
   consumingContract(contract);
   redeliveryContract(contract);
   assignmentContract(contract);
+  followingContract(contract);
   takeoverContract(contract);
 };

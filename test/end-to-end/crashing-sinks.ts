@@ -37,6 +37,7 @@ const bus: Bus = {
   producer: () => stream.producer(),
   consumer: (options) => stream.consumer({ ...options, maxRecords: rangeRecords }),
   read: (topic, partition, from, to) => stream.read(topic, partition, from, to),
+  follower: () => stream.follower(),
   offsets: (topic) => stream.offsets(topic),
   lag: (group, topics) => stream.lag(group, topics),
   forget: (group) => stream.forget(group),

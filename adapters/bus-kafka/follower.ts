@@ -1,0 +1,42 @@
+/** Reads partitions outside any group, as they grow. */
+import type { BusRecord, Fetched, Follower } from '../../schemas/ports/bus.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Cluster } from './cluster.ts';
+import { Fetcher } from './fetcher.ts';
+import { FatalBusError, incoming } from './wire.ts';
+
+/** One request to each broker waits for all partitions that are followed there. */
+export class KafkaFollower implements Follower {
+  readonly #cluster: Cluster;
+  readonly #fetcher: Fetcher;
+  readonly #log: Log;
+  #closed: Promise<void> | undefined;
+
+  /** The cluster is the follower's own, and closed with it. */
+  constructor(cluster: Cluster, log: Log) {
+    this.#cluster = cluster;
+    this.#fetcher = new Fetcher(cluster, log);
+    this.#log = log;
+  }
+
+  async next(topic: string, partition: number, offset: number): Promise<Fetched | undefined> {
+    const piece = await this.#fetcher.fetch(topic, partition, offset);
+    if (piece === undefined) return undefined;
+    const records: BusRecord[] = [];
+    for (const { offset: at, timestampMs, record } of piece.records)
+      try {
+        records.push(incoming(topic, partition, at, timestampMs, record));
+      } catch (error) {
+        if (!(error instanceof FatalBusError)) throw error;
+        this.#log.warn({ topic, partition, offset: at, reason: error.message }, 'a damaged record is passed over');
+      }
+    const { next, release } = piece;
+    return { records, next, release };
+  }
+
+  close(): Promise<void> {
+    this.#fetcher.close();
+    this.#closed ??= this.#cluster.close();
+    return this.#closed;
+  }
+}

@@ -1,0 +1,83 @@
+/** Reads partitions outside any group, as they grow. */
+import type { Fetched, Follower } from '../../schemas/ports/bus.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import { Slabs } from '../slabs.ts';
+import { describeLost } from './lost.ts';
+import type { PartitionLog } from './partition.ts';
+import { Gathered, PartitionReader } from './reader.ts';
+
+/** One piece has at most so many bytes, unless one record has more. */
+const pieceBytes = 4 * 1024 * 1024;
+
+export class SegmentsFollower implements Follower {
+  readonly #partitionOf: (topic: string, partition: number) => PartitionLog;
+  readonly #log: Log;
+  readonly #readers = new Map<PartitionLog, PartitionReader>();
+  readonly #slabs = new Slabs();
+  readonly #reading = new Set<Promise<unknown>>();
+  readonly #wakes = new Set<() => void>();
+  #closed = false;
+
+  constructor(partitionOf: (topic: string, partition: number) => PartitionLog, log: Log) {
+    this.#partitionOf = partitionOf;
+    this.#log = log;
+  }
+
+  async next(topic: string, partition: number, offset: number): Promise<Fetched | undefined> {
+    if (this.#closed) return undefined;
+    const log = this.#partitionOf(topic, partition);
+    const reading = this.#next(log, offset);
+    this.#reading.add(reading);
+    return reading.finally(() => this.#reading.delete(reading));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const wake of this.#wakes) wake();
+    await Promise.allSettled(this.#reading);
+    await Promise.all([...this.#readers.values()].map((reader) => reader.close()));
+    this.#readers.clear();
+  }
+
+  async #next(log: PartitionLog, offset: number): Promise<Fetched | undefined> {
+    if (offset < log.earliest || offset > log.end)
+      throw new Error(`${log.title}: offset ${offset} is not kept; offsets ${log.earliest} to ${log.end} are`);
+    const reader = this.#readers.get(log) ?? new PartitionReader(log, offset, this.#slabs);
+    this.#readers.set(log, reader);
+    await reader.seek(offset);
+    while (!this.#closed) {
+      const some = new Gathered({
+        maxRecords: Number.POSITIVE_INFINITY,
+        maxBytes: pieceBytes,
+        before: Number.POSITIVE_INFINITY,
+      });
+      const lost = await reader.take(some).catch((error: unknown) => {
+        // The next call begins anew, wherever this one failed.
+        this.#readers.delete(log);
+        throw error;
+      });
+      if (lost !== undefined) {
+        this.#log.warn({}, describeLost(log.title, lost));
+        await reader.seek(lost.to);
+      }
+      const { next } = reader;
+      if (next > offset) return { records: some.records, next, release: () => reader.release() };
+      await this.#more(log, offset);
+    }
+    return undefined;
+  }
+
+  /** Waits until the partition has something behind the offset, or until `close`. */
+  async #more(log: PartitionLog, offset: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (this.#closed || log.stableEnd > offset) resolve();
+    };
+    log.listeners.add(look);
+    this.#wakes.add(look);
+    look();
+    await promise;
+    log.listeners.delete(look);
+    this.#wakes.delete(look);
+  }
+}
