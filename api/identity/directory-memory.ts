@@ -64,12 +64,8 @@ export const loadDirectory = async (documents: Documents) => {
   const byName = new Map<string, unknown>(pairs.map(([{ name }, each]) => [name, each]));
   return {
     ...held,
-    of<Fields extends object>({ name }: CollectionDefinition<Fields>): Followed<Fields> {
-      const found = byName.get(name);
-      if (found === undefined) throw new Error(`the directory does not hold ${name}`);
-      // The pairs above say which type belongs to which name.
-      return found as Followed<Fields>;
-    },
+    /** A collection by its definition; `undefined` for one that is not held. */
+    of: ({ name }: CollectionDefinition<object>) => byName.get(name) as Followed<object> | undefined,
     /** Of the feed that is furthest behind. */
     staleMs(): number {
       let worst = 0;

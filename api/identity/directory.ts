@@ -33,14 +33,16 @@ export interface Directory {
   organizationsOf(userId: string): readonly (Organization & Stored)[];
   /** All members of an organization, in no order; also disabled ones. */
   membersOf(tenantId: string): readonly Member[];
-  /** Applies a write of this instance here at once; other instances see it within a second. */
-  learn<Fields extends object>(
-    collection: CollectionDefinition<Fields>,
+  /**
+   * Applies a write of this instance, or a removal (`undefined`), here at once; other instances see it within a second.
+   * `change` of an operation does this for all that it writes. Collections that are not kept here are passed over.
+   */
+  learn(
+    collection: CollectionDefinition<object>,
     tenantId: string,
-    document: Fields & Stored,
+    id: string,
+    document: (object & Stored) | undefined,
   ): void;
-  /** Applies a removal by this instance here at once. */
-  forget(collection: CollectionDefinition<object>, tenantId: string, ...ids: readonly string[]): void;
   staleMs(): number;
   close(): Promise<void>;
 }
@@ -129,9 +131,10 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
       }
       return found;
     },
-    learn: (collection, tenantId, document) => held.of(collection).learn(tenantId, document),
-    forget(collection, tenantId, ...ids) {
-      for (const id of ids) held.of(collection).forget(tenantId, id);
+    learn(collection, tenantId, id, document) {
+      const kept = held.of(collection);
+      if (document === undefined) kept?.forget(tenantId, id);
+      else kept?.learn(tenantId, document);
     },
     staleMs: held.staleMs,
     close: held.close,

@@ -58,7 +58,7 @@ export const refreshSession = async (
     if (hash === session.refreshHash) {
       const after = await rotated(session);
       if (after === undefined) continue;
-      directory.learn(sessions, sessionsTenant, after);
+      directory.learn(sessions, sessionsTenant, sessionId, after);
       return { session: after, refreshToken };
     }
     const inGrace = clock.now() - Date.parse(session.refreshedAt) <= graceMs;
@@ -68,7 +68,6 @@ export const refreshSession = async (
       const name = 'an old refresh token was used: it may have been copied';
       record({ action: 'session.revoke', id: sessionId, name, tenantId, actor: { type: 'system', id: '', name: '' } });
     });
-    directory.forget(sessions, sessionsTenant, sessionId);
     throw over();
   }
   throw over();

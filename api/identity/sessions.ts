@@ -1,5 +1,6 @@
 /** The life of a session: begun by every way of signing in, and ended. */
 import { randomUUID } from 'node:crypto';
+import { deleteMatching } from '../../runtime/delete-matching.ts';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import type { Organization } from '../../schemas/resources/organization.ts';
 import { type Session, sessions, sessionsTenant } from '../../schemas/resources/session.ts';
@@ -44,7 +45,7 @@ export interface SignInAnswer {
   readonly tenant: { readonly id: string; readonly name: string };
 }
 
-type SessionPorts = Pick<Ports, 'clock' | 'directory' | 'secretBox' | 'tokens'>;
+type SessionPorts = Pick<Ports, 'clock' | 'secretBox' | 'tokens'>;
 
 /**
  * Begins a session under an id of its own and sets its cookies. It is recorded as `session.begin` of the organization,
@@ -52,7 +53,7 @@ type SessionPorts = Pick<Ports, 'clock' | 'directory' | 'secretBox' | 'tokens'>;
  */
 export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): Promise<SignInAnswer> => {
   const { user, organization, request, change, insteadOf, provedBy = insteadOf?.provedBy } = signingIn;
-  const { clock, directory, secretBox } = ports;
+  const { clock, secretBox } = ports;
   const now = clock.now();
   const signedInAt = insteadOf?.signedInAt ?? new Date(now).toISOString();
   const id = randomUUID();
@@ -69,23 +70,18 @@ export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): P
     refreshedAt: new Date(now).toISOString(),
     ...(provedBy === undefined ? {} : { provedBy }),
   };
-  const { session, removed, moved } = await change(async ({ of, record }) => {
+  const session = await change(async ({ of, record }) => {
     const stored = of(sessionsTenant).collection(sessions);
     const mine = await stored.list({ filter: { userId: user.id }, sort: { refreshedAt: -1 } });
     const surplus = mine.items.slice(mostSessions - 1).map((each) => each.id);
     const gone = insteadOf === undefined ? surplus : [...new Set([...surplus, insteadOf.id])];
     for (const each of gone) await stored.delete(each);
-    const made = await stored.insert({ id, ...fields });
     const actor = { type: 'user', id: user.id, name: user.email } as const;
     record({ action: 'session.begin', id, name: user.email, tenantId: organization.id, actor });
-    const isMoving = provedBy === undefined && user.lastTenantId !== organization.id;
-    const people = of(usersTenant).collection(users);
-    const moved = isMoving ? await people.update(user.id, { lastTenantId: organization.id }) : undefined;
-    return { session: made, removed: gone, moved };
+    if (provedBy === undefined && user.lastTenantId !== organization.id)
+      await of(usersTenant).collection(users).update(user.id, { lastTenantId: organization.id });
+    return stored.insert({ id, ...fields });
   });
-  if (moved !== undefined) directory.learn(users, usersTenant, moved);
-  directory.learn(sessions, sessionsTenant, session);
-  directory.forget(sessions, sessionsTenant, ...removed);
   const answer = await giveTokens(session, refreshToken, request, ports);
   return {
     ...answer,
@@ -111,41 +107,20 @@ export const giveTokens = async (
   return { token, expiresAt: expiresAt.toISOString(), ...(isBrowser ? {} : { refreshToken }) };
 };
 
-/**
- * Removes a user's sessions (of one organization, or all) within a transaction. After it, update the directory at once:
- * `directory.forget(sessions, sessionsTenant, ...ids)`.
- */
-export const removeSessions = async (
+/** Removes the sessions that match, but one, within a transaction; answers how many. */
+export const removeSessions = (
   { of }: Pick<Documents, 'of'>,
-  userId: string,
-  { tenantId, except }: { readonly tenantId?: string; readonly except?: string } = {},
-): Promise<readonly string[]> => {
-  const stored = of(sessionsTenant).collection(sessions);
-  const filter = { userId, ...(tenantId === undefined ? {} : { tenantId }) };
-  const { items } = await stored.list({ filter });
-  const ended = items.map(({ id }) => id).filter((id) => id !== except);
-  for (const id of ended) await stored.delete(id);
-  return ended;
-};
-
-/** As `removeSessions`, for all that an organization's identity provider opened, whose ever they are. */
-export const removeProvedSessions = async (
-  { of }: Pick<Documents, 'of'>,
-  tenantId: string,
-): Promise<readonly string[]> => {
-  const stored = of(sessionsTenant).collection(sessions);
-  const ended: string[] = [];
-  for (;;) {
-    const { items } = await stored.list({ filter: { tenantId, provedBy: tenantId } });
-    if (items.length === 0) return ended;
-    for (const { id } of items) await stored.delete(id);
-    ended.push(...items.map(({ id }) => id));
-  }
-};
+  whose: Partial<Pick<Session, 'userId' | 'tenantId' | 'provedBy'>>,
+  except?: string,
+): Promise<number> =>
+  deleteMatching(
+    of(sessionsTenant).collection(sessions),
+    except === undefined ? whose : { ...whose, id: { $ne: except } },
+  );
 
 /** Deletes the sessions that are over. */
 export const sweepSessions = async (documents: Documents, now: number): Promise<void> => {
-  const over = { expiresAt: { $lt: new Date(now).toISOString() } };
-  const stored = documents.of(sessionsTenant).collection(sessions);
-  for await (const { id } of documents.everywhere(sessions, over)) await stored.delete(id);
+  await deleteMatching(documents.of(sessionsTenant).collection(sessions), {
+    expiresAt: { $lt: new Date(now).toISOString() },
+  });
 };

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../schemas/ports/clock.ts';
-import type { Documents } from '../../schemas/ports/documents.ts';
+import type { Collection, CollectionDefinition, Documents, Stored } from '../../schemas/ports/documents.ts';
 import type { Difference } from '../../schemas/resources/audit-record.ts';
 import { isWellFormed } from '../audit/canonical-json.ts';
 import { appendRecords, type NewAuditRecord } from '../audit/chain.ts';
 import { differencesOf } from '../audit/difference.ts';
 import { runExclusive } from '../audit/keyed-mutex.ts';
 import type { Caller, Who } from '../identity/caller.ts';
+import type { Directory } from '../identity/directory.ts';
 import { ApiError } from './errors.ts';
 
 /** One thing that a change did. */
@@ -67,10 +68,47 @@ const refuseIllFormed = (changes: readonly Difference[]): void => {
   if (first !== undefined) throw new ApiError('VALIDATION_FAILED', `${first.path} ${first.message}`, { details });
 };
 
-export const transactFor = (
-  { documents, clock }: { readonly documents: Documents; readonly clock: Clock },
-  context: TransactContext,
-): Transact => {
+interface ChangePorts {
+  readonly documents: Documents;
+  readonly clock: Clock;
+  /** Learns what was written as soon as it is committed. */
+  readonly directory?: Pick<Directory, 'learn'>;
+}
+
+type Written = Parameters<Directory['learn']>;
+
+/** The documents of a transaction, with each write added to `written`. */
+const noting = (transaction: Pick<Documents, 'of'>, written: Written[]): Pick<Documents, 'of'> => ({
+  of(tenantId) {
+    const own = transaction.of(tenantId);
+    return {
+      tenantId,
+      collection<Fields extends object>(definition: CollectionDefinition<Fields>): Collection<Fields> {
+        const stored = own.collection(definition);
+        const noted = async (writing: Promise<Fields & Stored>): Promise<Fields & Stored> => {
+          const document = await writing;
+          written.push([definition, tenantId, document.id, document]);
+          return document;
+        };
+        return {
+          find: (id) => stored.find(id),
+          list: (options) => stored.list(options),
+          count: (filter) => stored.count(filter),
+          insert: (fields) => noted(stored.insert(fields)),
+          replace: (id, fields, version) => noted(stored.replace(id, fields, version)),
+          update: (id, changes, version) => noted(stored.update(id, changes, version)),
+          async delete(id, version) {
+            const deleted = await stored.delete(id, version);
+            if (deleted) written.push([definition, tenantId, id, undefined]);
+            return deleted;
+          },
+        };
+      },
+    };
+  },
+});
+
+export const transactFor = ({ documents, clock, directory }: ChangePorts, context: TransactContext): Transact => {
   const newRecord = (what: Recorded): NewAuditRecord => {
     const { action = context.actions[0] } = what;
     if (action === undefined || !context.actions.includes(action))
@@ -93,12 +131,14 @@ export const transactFor = (
     };
   };
 
-  const transact = <Result>(work: (scope: AuditedTransaction) => Promise<Result>): Promise<Result> =>
-    documents.transaction(async (transaction) => {
+  const transact = async <Result>(work: (scope: AuditedTransaction) => Promise<Result>): Promise<Result> => {
+    let written: Written[] = [];
+    const done = await documents.transaction(async (transaction) => {
+      written = [];
       const chains = new Map<string, NewAuditRecord[]>();
       let nothing = false;
       const result = await work({
-        of: (tenantId) => transaction.of(tenantId),
+        ...noting(transaction, written),
         record(what) {
           const tenantId = what.tenantId ?? context.caller?.tenantId;
           if (tenantId === undefined) throw new Error('a record without a session must name its organization');
@@ -112,6 +152,9 @@ export const transactFor = (
       for (const [tenantId, entries] of chains) await appendRecords(transaction, tenantId, entries);
       return result;
     });
+    for (const each of written) directory?.learn(...each);
+    return done;
+  };
 
   const chain = context.caller?.tenantId;
   return (work) => (chain === undefined ? transact(work) : runExclusive(documents, chain, () => transact(work)));

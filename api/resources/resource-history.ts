@@ -1,3 +1,4 @@
+import { deleteMatching } from '../../runtime/delete-matching.ts';
 import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import {
   keptVersions,
@@ -64,7 +65,5 @@ export const versionOf = (
   documents.collection(resourceHistory).find(versionId(type, id, version));
 
 /** The versions go with their resource; the audit log keeps what it was. Within the transaction that removes it. */
-export const forgetVersions = async (documents: TenantDocuments, type: string, id: string): Promise<void> => {
-  const history = documents.collection(resourceHistory);
-  for (const version of await versionsOf(documents, type, id)) await history.delete(version.id);
-};
+export const forgetVersions = (documents: TenantDocuments, type: string, id: string): Promise<number> =>
+  deleteMatching(documents.collection(resourceHistory), { 'resource.type': type, 'resource.id': id });

@@ -81,16 +81,11 @@ const changing = <Document extends object>(
     response: spec.view,
     async handler(input, ports) {
       const { caller, params, body } = input;
-      const after = await changeOne(
-        spec,
-        params.id,
-        (before, { of }) => {
-          const given = how.whole ? body : validated(spec.fields, mergePatch(spec.editable(before), body));
-          return spec.prepared(given, before, { caller, ports, of });
-        },
-        input,
-        ports,
-      );
+      const next: Parameters<typeof changeOne<Document>>[2] = (before, { of }) => {
+        const given = how.whole ? body : validated(spec.fields, mergePatch(spec.editable(before), body));
+        return spec.prepared(given, before, { caller, ports, of });
+      };
+      const after = await changeOne(spec, params.id, next, input);
       return answerOne(spec, after, input, ports);
     },
   });
@@ -107,8 +102,8 @@ const remove = <Document extends object>(spec: ResourceSpec<Document>): Declared
     versions: spec.writing.requiresIfMatch ? 'require' : 'write',
     params: idParameter,
     response: z.strictObject({}),
-    async handler(input, ports) {
-      await removeOne(spec, input.params.id, input, ports);
+    async handler(input) {
+      await removeOne(spec, input.params.id, input);
       return {};
     },
   });

@@ -27,12 +27,6 @@ interface ResourceRoles {
   readonly delete?: Access;
 }
 
-/** States of a document before and after a write; absent before its creation and after its removal. */
-interface BeforeAfter<Document> {
-  readonly before: Document | undefined;
-  readonly after: Document | undefined;
-}
-
 /** A configuration resource, declared once. */
 export interface ResourceDefinition<
   Fields extends z.ZodObject,
@@ -59,8 +53,6 @@ export interface ResourceDefinition<
     after: Document,
     context: ResourceContext & Pick<AuditedTransaction, 'of'> & { readonly before: (Document & Stored) | undefined },
   ): Document | Promise<Document>;
-  /** After a write was committed: what takes effect elsewhere. */
-  after?(change: BeforeAfter<Document & Stored>, context: ResourceContext): void | Promise<void>;
   /** What callers see: `fields` with `id`, `version` and times unless told otherwise, then by `show`. */
   readonly view?: View;
   /** Views of documents, in their order; may read what belongs to them elsewhere. */
@@ -112,7 +104,6 @@ export interface ResourceSpec<Document extends object> {
     before: (Document & Stored) | undefined,
     context: ResourceContext & Pick<AuditedTransaction, 'of'>,
   ): Promise<Document>;
-  after(change: BeforeAfter<Document & Stored>, context: ResourceContext): Promise<void>;
 }
 
 /** What every view of a resource ends with. */
@@ -167,7 +158,6 @@ export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fie
       const after = { ...owned, ...sealed } as Document;
       return definition.prepare ? await definition.prepare(after, { ...context, before }) : after;
     },
-    after: async (change, context) => definition.after?.(change, context),
   };
 };
 

@@ -33,7 +33,6 @@ export interface Resource<Document extends object, View> extends RegisteredResou
     id: string,
     next: (before: Document & Stored, scope: AuditedTransaction) => Promise<Document>,
     input: WriteInput,
-    ports: Ports,
   ): Promise<Document & Stored>;
   /** One as callers see it, without an `ETag`. */
   shown(document: Document & Stored, context: ResourceContext): Promise<View>;
@@ -61,7 +60,7 @@ export const defineResource = <
     verbs: definition.verbs,
     operations: definition.verbs.map((verb) => operationOf(spec, verb)),
     writer: (scope, caller) => writerOf(spec.writing, scope, caller),
-    change: (id, next, input, ports) => changeOne(spec, id, next, input, ports),
+    change: (id, next, input) => changeOne(spec, id, next, input),
     shown: async (document, context) => (await spec.show([document], context))[0] as z.input<View>,
     answer: async (document, input, ports) => (await answerOne(spec, document, input, ports)) as z.input<View>,
   };

@@ -29,7 +29,7 @@ interface Hook extends z.output<typeof Fields> {
 const hooks = defineCollection<Hook>({ name: 'hooks', unique: [['name']] });
 const View = z.strictObject({ ...Fields.shape, owner: z.string(), id: z.string(), version: z.int() });
 
-const told: [tenantId: string, versions: string][] = [];
+const learnt: [tenantId: string, what: string][] = [];
 const resource = defineResource<typeof Fields, Hook, typeof View>({
   noun: 'web hook',
   path: '/api/hooks',
@@ -43,8 +43,6 @@ const resource = defineResource<typeof Fields, Hook, typeof View>({
     if (after.tags.includes('forbidden')) throw new ApiError('CONFLICT', 'that tag is taken by the platform');
     return { ...after, tags: [...after.tags].sort() };
   },
-  after: ({ before, after }, { caller }) =>
-    void told.push([caller.tenantId, `${before?.version ?? '-'} ${after?.version ?? '-'}`]),
   view: View,
   show: (documents) =>
     documents.map(({ id, version, name, url, token, window, tags = [], owner }) => ({
@@ -88,7 +86,12 @@ const asked = (tenantId: string, plan = 'Large') => {
       redirect: () => undefined,
     } as RequestFacts;
     const ports = { documents, clock, secretBox: box } as unknown as Ports;
-    const change = transactFor(ports, { caller: caller as Caller, actions: operation.audit, request });
+    const learn: Ports['directory']['learn'] = ({ name }, tenant, _, document) =>
+      void learnt.push([tenant, `${name} ${document?.version ?? '-'}`]);
+    const change = transactFor(
+      { documents, clock, directory: { learn } },
+      { caller: caller as Caller, actions: operation.audit, request },
+    );
     const params = id === undefined ? {} : { id };
     const raw = {
       caller: caller as Caller,
@@ -175,15 +178,17 @@ test('what the hook refuses is not written, and not recorded', async (t) => {
   t.is(await documents.of('prepare').collection(auditRecords).count(), 0);
 });
 
-test('the hook after a write hears of each that took place, and of no other', async (t) => {
-  const ask = asked('after');
+test('the directory learns each write that was committed, and no other', async (t) => {
+  const ask = asked('learning');
   const { id } = await ask('POST', { body: { name: 'One' } });
   await ask('PATCH', { id, body: { name: 'One' }, ifMatch: '*' });
   await codeOf(ask('PATCH', { id, body: { tags: ['forbidden'] }, ifMatch: '*' }));
   await ask('PATCH', { id, body: { name: 'Two' }, ifMatch: '*' });
   await ask('DELETE', { id, ifMatch: '*' });
-  const heard = told.filter(([tenantId]) => tenantId === 'after').map(([, versions]) => versions);
-  t.deepEqual(heard, ['- 1', '1 2', '2 -']);
+  const heard = learnt.flatMap(([tenantId, what]) =>
+    tenantId === 'learning' && what.startsWith(hooks.name) ? [what] : [],
+  );
+  t.deepEqual(heard, [`${hooks.name} 1`, `${hooks.name} 2`, `${hooks.name} -`]);
 });
 
 test('a plan’s limit is a limit', async (t) => {

@@ -39,12 +39,11 @@ const run = async (documents: Documents, operation: DeclaredOperation, tenantId:
     redirect: () => {},
   };
   const change = transactFor({ documents, clock }, { caller, actions: operation.audit, request });
-  const directory = { learn: () => {}, forget: () => {} };
   try {
     await operation.run(
       { caller, params: { id }, query: {}, body, request, change, signal: new AbortController().signal },
       {
-        ...{ documents, clock, directory, scopes: [] },
+        ...{ documents, clock, scopes: [] },
       } as unknown as Ports,
     );
     return 200;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Stored } from '../../../schemas/ports/documents.ts';
-import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { memberships, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
+import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
 import { addressOf, type Joining, join } from '../../identity/accounts/joining.ts';
 import { countTokenUse } from '../../identity/accounts/mail-limits.ts';
 import { PersonName } from '../../identity/accounts/names.ts';
@@ -42,7 +41,7 @@ export const acceptInvite = defineOperation({
     ...Tokens.partial().shape,
   }),
   async handler({ body, request, change }, ports) {
-    const { counters, directory, documents, settings, clock } = ports;
+    const { counters, documents, settings, clock } = ports;
     await countTokenUse(counters, request.address);
     const token = await findToken(documents, body.token, ['invitation', 'registration'], clock.now());
     const email = await addressOf(ports, token);
@@ -51,12 +50,9 @@ export const acceptInvite = defineOperation({
       known === undefined
         ? { fresh: await newUser(email, body, ports) }
         : { known: await proved(known, body, request.address, ports) };
-    const { user, organization, membership } = await change((scope) =>
+    const { user, organization } = await change((scope) =>
       join(scope, token, joining, { planId: settings.NEW_ORGANIZATION_PLAN }),
     );
-    directory.learn(users, usersTenant, user);
-    directory.learn(organizations, organizationsTenant, organization);
-    directory.learn(memberships, organization.id, membership);
     if (known === undefined) return beginSession({ user, organization, request, change }, ports);
     return {
       user: { id: user.id, email: user.email, name: user.name },

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { users, usersTenant } from '../../../schemas/resources/user.ts';
 import { signInChangedLetter } from '../../identity/accounts/letters.ts';
 import { personOf } from '../../identity/caller.ts';
@@ -30,7 +29,7 @@ export const changePassword = defineOperation({
   maxBodyBytes: 16 * 1024,
   response: z.strictObject({ endedSessions: z.int() }),
   async handler({ caller, body, request, change }, ports) {
-    const { directory, mail, passwords, settings } = ports;
+    const { mail, passwords, settings } = ports;
     const { user, userId, sessionId } = personOf(caller);
     const attempt = await countAttempt(ports, request.address, user.email);
     if (!(await passwords.verify(user.passwordHash, body.currentPassword)))
@@ -41,7 +40,7 @@ export const changePassword = defineOperation({
     await refuseGuessable(body.newPassword, user.email, 'newPassword');
     await requireCode(user.id, { code: body.code, request }, ports);
     const passwordHash = await passwords.hash(body.newPassword);
-    const { after, ended } = await change(async (scope) => {
+    const endedSessions = await change(async (scope) => {
       const { of, record } = scope;
       const stored = of(usersTenant).collection(users);
       const before = await stored.find(userId);
@@ -51,10 +50,8 @@ export const changePassword = defineOperation({
       const happened = 'Your password was changed, and your other sessions were ended.';
       await mail.put(scope, signInChangedLetter(settings, user.email, happened));
       record({ id: userId, name: user.email, before, after: changed });
-      return { after: changed, ended: await removeSessions({ of }, userId, { except: sessionId }) };
+      return removeSessions(scope, { userId }, sessionId);
     });
-    directory.learn(users, usersTenant, after);
-    directory.forget(sessions, sessionsTenant, ...ended);
-    return { endedSessions: ended.length };
+    return { endedSessions };
   },
 });

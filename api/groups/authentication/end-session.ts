@@ -13,7 +13,7 @@ export const endSession = defineOperation({
   audit: 'session.end',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   response: z.strictObject({}),
-  async handler({ caller, params: { id }, change }, { documents, directory }) {
+  async handler({ caller, params: { id }, change }, { documents }) {
     const { userId, user, provedBy } = personOf(caller);
     const session = await documents.of(sessionsTenant).collection(sessions).find(id);
     if (session?.userId !== userId || (provedBy ?? session.tenantId) !== session.tenantId) throw notFound('session');
@@ -21,7 +21,6 @@ export const endSession = defineOperation({
       await of(sessionsTenant).collection(sessions).delete(id);
       record({ id, name: user.email, tenantId: session.tenantId });
     });
-    directory.forget(sessions, sessionsTenant, id);
     return {};
   },
 });

@@ -12,13 +12,12 @@ export const logout = defineOperation({
   role: 'session',
   audit: 'session.end',
   response: z.strictObject({}),
-  async handler({ caller, request, change }, { directory }) {
+  async handler({ caller, request, change }) {
     const { sessionId, user } = personOf(caller);
     await change(async ({ of, record }) => {
       await of(sessionsTenant).collection(sessions).delete(sessionId);
       record({ id: sessionId, name: user.email });
     });
-    directory.forget(sessions, sessionsTenant, sessionId);
     for (const cookie of endedCookies(request)) request.reply('Set-Cookie', cookie);
     return {};
   },

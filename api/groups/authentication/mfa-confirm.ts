@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
-import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { signInChangedLetter } from '../../identity/accounts/letters.ts';
 import { personOf } from '../../identity/caller.ts';
 import { makeRecoveryCodes } from '../../identity/multi-factor-codes.ts';
@@ -31,7 +30,7 @@ export const confirmMultiFactor = defineOperation({
     if ((await useCode(user.id, body.code, request, ports)) === undefined)
       throw invalid('code', 'is not the authenticator’s current code; check its clock');
     const codes = makeRecoveryCodes(ports.secretBox, user.id);
-    const ended = await change(async (scope) => {
+    await change(async (scope) => {
       const enrolments = scope.of(multiFactorsTenant).collection(multiFactors);
       // The code belongs to this secret only if no other was enrolled meanwhile.
       const current = await enrolments.find(user.id);
@@ -43,9 +42,8 @@ export const confirmMultiFactor = defineOperation({
       await ports.mail.put(scope, signInChangedLetter(ports.settings, user.email, happened));
       scope.record({ id: user.id, name: user.email, before: { on: false }, after: { on: true } });
       const where = provedBy === undefined ? {} : { tenantId: provedBy };
-      return body.endOtherSessions ? removeSessions(scope, user.id, { except: sessionId, ...where }) : [];
+      if (body.endOtherSessions) await removeSessions(scope, { userId: user.id, ...where }, sessionId);
     });
-    ports.directory.forget(sessions, sessionsTenant, ...ended);
     return { recoveryCodes: [...codes.shown] };
   },
 });

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { platformTenant, type Stored } from '../../../schemas/ports/documents.ts';
-import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
 import { changedPasswordLetter } from '../../identity/accounts/letters.ts';
 import { countTokenUse } from '../../identity/accounts/mail-limits.ts';
@@ -36,21 +35,18 @@ export const resetPassword = defineOperation({
     const { email } = active(await stored.find(token.userId));
     await refuseGuessable(body.password, email);
     const passwordHash = await passwords.hash(body.password);
-    const { user, ended } = await change(async ({ of, record }) => {
+    await change(async ({ of, record }) => {
       await useToken({ of }, token);
       const people = of(usersTenant).collection(users);
       const before = active(await people.find(token.userId));
       const after = await people.update(before.id, { passwordHash });
-      const gone = await removeSessions({ of }, before.id);
+      await removeSessions({ of }, { userId: before.id });
       await mail.put({ of }, changedPasswordLetter(settings, before.email));
       const actor = { type: 'user', id: before.id, name: before.email } as const;
       const places = directory.organizationsOf(before.id).map(({ id }) => id);
       for (const tenantId of places.length > 0 ? places : [platformTenant])
         record({ id: before.id, name: before.email, before, after, tenantId, actor });
-      return { user: after, ended: gone };
     });
-    directory.learn(users, usersTenant, user);
-    directory.forget(sessions, sessionsTenant, ...ended);
     return {};
   },
 });

@@ -19,7 +19,7 @@ export const revokeLicenseKey = defineOperation({
       ...fieldsOf(before),
       revokedAt: before.revokedAt ?? new Date(ports.clock.now()).toISOString(),
     });
-    const after = await licenseKeyResource.change(input.params.id, next, input, ports);
+    const after = await licenseKeyResource.change(input.params.id, next, input);
     return licenseKeyResource.answer(after, input, ports);
   },
 });

@@ -42,7 +42,7 @@ export const setNotifications = defineOperation({
   params: idParameter,
   body: ProjectNotifications,
   response,
-  async handler(input, ports) {
+  async handler(input) {
     const { recipients, events, ...rest } = input.body;
     const notifications: ProjectNotifications = {
       ...rest,
@@ -50,7 +50,7 @@ export const setNotifications = defineOperation({
       events: [...new Set(events)],
     };
     const next = async (before: Parameters<typeof fieldsOf<Project>>[0]) => ({ ...fieldsOf(before), notifications });
-    const project = await projectResource.change(input.params.id, next, input, ports);
+    const project = await projectResource.change(input.params.id, next, input);
     input.request.reply('ETag', etagOf(project));
     return notificationsOf(project);
   },

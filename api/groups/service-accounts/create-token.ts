@@ -36,7 +36,7 @@ export const createToken = defineOperation({
     ...TokenView.shape,
     token: z.string().describe('For Authorization: Bearer; not shown again'),
   }),
-  async handler({ caller, params: { id }, body, change }, { clock, directory, scopes, settings }) {
+  async handler({ caller, params: { id }, body, change }, { clock, scopes, settings }) {
     const secret = apiTokenFormat.make();
     const token = await change(async ({ of, record }) => {
       const documents = of(caller.tenantId);
@@ -59,7 +59,6 @@ export const createToken = defineOperation({
       record({ id: after.id, name: `${account.name}: ${body.name}`, after });
       return after;
     });
-    directory.learn(apiTokens, caller.tenantId, token);
     return { ...tokenView(token, undefined), token: secret };
   },
 });

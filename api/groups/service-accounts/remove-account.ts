@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { apiTokens, apiTokenUses, serviceAccounts } from '../../../schemas/resources/service-account.ts';
+import { apiTokens, apiTokenUses } from '../../../schemas/resources/service-account.ts';
 import { refuseRoleAbove } from '../../identity/rights.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { preconditionOf } from '../../resources/preconditions.ts';
@@ -17,9 +17,9 @@ export const removeAccount = defineOperation({
   versions: 'write',
   params: idParameter,
   response: z.strictObject({}),
-  async handler({ caller, params: { id }, request, change }, { directory }) {
+  async handler({ caller, params: { id }, request, change }) {
     const { tenantId } = caller;
-    const ended = await change(async (scope) => {
+    await change(async (scope) => {
       const { role } = await serviceAccountResource
         .writer(scope, caller)
         .remove(id, { precondition: preconditionOf(request) });
@@ -31,10 +31,7 @@ export const removeAccount = defineOperation({
         await stored.delete(token.id);
         await documents.collection(apiTokenUses).delete(token.id);
       }
-      return items.map((token) => token.id);
     });
-    directory.forget(serviceAccounts, tenantId, id);
-    directory.forget(apiTokens, tenantId, ...ended);
     return {};
   },
 });

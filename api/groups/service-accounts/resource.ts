@@ -21,7 +21,4 @@ export const serviceAccountResource = defineResource({
       await refuseWiderTokens(of(caller.tenantId), before.id, caller);
     return after;
   },
-  after({ after }, { caller, ports }) {
-    if (after !== undefined) ports.directory.learn(serviceAccounts, caller.tenantId, after);
-  },
 });

@@ -12,7 +12,7 @@ export const revokeToken = defineOperation({
   audit: 'api-token.revoke',
   params: z.strictObject({ id: z.string().min(1).max(128), tokenId: z.string().min(1).max(128) }),
   response: z.strictObject({}),
-  async handler({ caller, params: { id, tokenId }, change }, { directory }) {
+  async handler({ caller, params: { id, tokenId }, change }) {
     await change(async ({ of, record }) => {
       const documents = of(caller.tenantId);
       const stored = documents.collection(apiTokens);
@@ -22,7 +22,6 @@ export const revokeToken = defineOperation({
       await documents.collection(apiTokenUses).delete(tokenId);
       record({ id: tokenId, name: before.name, before });
     });
-    directory.forget(apiTokens, caller.tenantId, tokenId);
     return {};
   },
 });

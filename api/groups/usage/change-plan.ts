@@ -25,7 +25,7 @@ export const changePlan = defineOperation({
     acceptLosses: z.boolean().default(false).describe('Change the plan even if something is lost'),
   }),
   response: z.strictObject({ plan: PlanRef, previousPlan: PlanRef, losses: z.array(Loss) }),
-  async handler({ caller, body, request, change }, { documents, columns, clock, settings, directory }) {
+  async handler({ caller, body, request, change }, { documents, columns, clock, settings }) {
     if (!settings.SELF_SERVICE_PLANS)
       throw new ApiError(
         'FORBIDDEN',
@@ -59,7 +59,6 @@ export const changePlan = defineOperation({
       record({ id: tenantId, name: after.name, before, after });
       return { after, previous, losses };
     });
-    directory.learn(organizations, organizationsTenant, outcome.after);
     request.reply('ETag', etagOf(outcome.after));
     return {
       plan: { id: plan.id, name: plan.name },

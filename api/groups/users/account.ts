@@ -49,7 +49,6 @@ export const patchAccount = defineOperation({
       record({ id: tenantId, name: after.name, before, after });
       return after;
     });
-    ports.directory.learn(organizations, organizationsTenant, organization);
     request.reply('ETag', etagOf(organization));
     return accountOf({ organization, plan }, ports);
   },

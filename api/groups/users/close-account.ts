@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { closeOrganization } from '../../identity/accounts/closing.ts';
 import { closedLetter } from '../../identity/accounts/letters.ts';
 import { ownersOf } from '../../identity/accounts/owners.ts';
@@ -18,9 +17,9 @@ export const closeAccount = defineOperation({
   audit: 'organization.close',
   body: z.strictObject({ name: z.string().max(256).describe('Name of the organization, as confirmation') }),
   response: z.strictObject({ closedAt: z.iso.datetime(), eraseAt: z.iso.datetime() }),
-  async handler({ caller, body, change }, { clock, directory, mail, settings }) {
+  async handler({ caller, body, change }, { clock, mail, settings }) {
     if (caller.role !== 'owner') throw new ApiError('FORBIDDEN', 'only an Owner can close the organization');
-    const { organization, ended } = await change(async (scope) => {
+    const { closed } = await change(async (scope) => {
       const before = await scope.of(organizationsTenant).collection(organizations).find(caller.tenantId);
       if (before === undefined || before.disabled) throw notFound('organization');
       if (body.name !== before.name) throw invalid('name', 'is not the name of the organization');
@@ -29,14 +28,12 @@ export const closeAccount = defineOperation({
         organization: before.name,
         organizationId: before.id,
         by: caller.actor.name,
-        eraseAt: done.organization.closed?.eraseAt ?? '',
+        eraseAt: done.closed?.eraseAt ?? '',
       };
       for (const to of await ownersOf(scope, before.id)) await mail.put(scope, closedLetter(settings, { to, ...told }));
       return done;
     });
-    directory.learn(organizations, organizationsTenant, organization);
-    directory.forget(sessions, sessionsTenant, ...ended);
-    const { at = '', eraseAt = '' } = organization.closed ?? {};
+    const { at = '', eraseAt = '' } = closed ?? {};
     return { closedAt: at, eraseAt };
   },
 });

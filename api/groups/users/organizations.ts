@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { memberships, roles } from '../../../schemas/resources/user.ts';
 import { OrganizationName } from '../../identity/accounts/names.ts';
 import { makeOrganization } from '../../identity/accounts/organization.ts';
@@ -48,7 +47,7 @@ export const createOrganization = defineOperation({
   audit: 'organization.create',
   body: z.strictObject({ name: OrganizationName }),
   response: OwnOrganization,
-  async handler({ caller, body, change }, { counters, directory, settings }) {
+  async handler({ caller, body, change }, { counters, settings }) {
     const { userId, user, provedBy } = personOf(caller);
     if (provedBy !== undefined)
       throw new ApiError(
@@ -63,8 +62,6 @@ export const createOrganization = defineOperation({
     const { organization, membership } = await change((scope) =>
       makeOrganization(scope, { name: body.name, owner: user, planId }),
     );
-    directory.learn(organizations, organizationsTenant, organization);
-    directory.learn(memberships, organization.id, membership);
     const { id, name, createdAt } = organization;
     return { id, name, role: membership.role, current: false, createdAt };
   },

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { memberships, roles } from '../../../schemas/resources/user.ts';
 import { requireOwner } from '../../identity/accounts/owners.ts';
 import { refuseGrant } from '../../identity/rights.ts';
 import { refuseGiving } from '../../identity/scopes.ts';
 import { removeSessions } from '../../identity/sessions.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { preconditionOf, requireVersion } from '../../resources/preconditions.ts';
+import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { findMember, Member, memberOf, recordedMember, serverOwnedOfMember } from './member.ts';
 
@@ -28,9 +27,9 @@ export const patchUser = defineOperation({
   }),
   serverOwned: serverOwnedOfMember,
   response: Member,
-  async handler({ caller, params, body, request, change }, { documents, directory, scopes }) {
+  async handler({ caller, params, body, request, change }, { documents, scopes }) {
     const { tenantId } = caller;
-    const { user, after, ended } = await change(async (scope) => {
+    const member = await change(async (scope) => {
       const { membership, user } = await findMember(scope, tenantId, params.id);
       requireVersion(membership, preconditionOf(request), { noun: 'user', requiresIfMatch: false });
       refuseGrant(caller, membership.role, body.role);
@@ -38,20 +37,18 @@ export const patchUser = defineOperation({
       const was = membership.disabled ?? false;
       if (role === membership.role && disabled === was) {
         scope.unchanged();
-        return { user, after: membership, ended: [] };
+        return { user, membership };
       }
       const isLetIn = was && !disabled;
       if (role !== membership.role || isLetIn) refuseGiving(role, caller, scopes);
       const after = await scope.of(tenantId).collection(memberships).update(user.id, { role, disabled });
-      const ended = disabled ? await removeSessions(scope, user.id, { tenantId }) : [];
+      if (disabled) await removeSessions(scope, { userId: user.id, tenantId });
       await requireOwner(scope, tenantId);
       const states = { before: recordedMember(user, membership), after: recordedMember(user, after) };
       scope.record({ id: user.id, name: user.email, ...states });
-      return { user, after, ended };
+      return { user, membership: after };
     });
-    directory.learn(memberships, tenantId, after);
-    directory.forget(sessions, sessionsTenant, ...ended);
-    request.reply('ETag', `"${after.version}"`);
-    return memberOf(documents, { membership: after, user });
+    request.reply('ETag', etagOf(member.membership));
+    return memberOf(documents, member);
   },
 });

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { preferences } from '../../../schemas/resources/preferences.ts';
-import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
 import { requireOwner } from '../../identity/accounts/owners.ts';
 import { refuseGrant } from '../../identity/rights.ts';
@@ -19,19 +18,17 @@ export const removeUser = defineOperation({
   audit: 'user.remove',
   params: idParameter,
   response: z.strictObject({}),
-  async handler({ caller, params, change }, { directory }) {
+  async handler({ caller, params, change }) {
     const { tenantId } = caller;
-    const ended = await change(async (scope) => {
+    await change(async (scope) => {
       const { membership, user } = await findMember(scope, tenantId, params.id);
       refuseGrant(caller, membership.role);
       await scope.of(tenantId).collection(memberships).delete(user.id);
       await scope.of(tenantId).collection(preferences).delete(user.id);
-      const ended = await removeSessions(scope, user.id, { tenantId });
+      await removeSessions(scope, { userId: user.id, tenantId });
       await requireOwner(scope, tenantId);
       scope.record({ id: user.id, name: user.email, before: recordedMember(user, membership) });
-      return ended;
     });
-    directory.forget(sessions, sessionsTenant, ...ended);
     return {};
   },
 });

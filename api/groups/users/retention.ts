@@ -59,7 +59,7 @@ export const putRetention = defineOperation({
   body: z.strictObject({ days: z.strictObject({ logs: days, metrics: days, traces: days }) }),
   serverOwned: ['effective', 'plan'],
   response: Retention,
-  async handler({ caller, body, request, change }, { directory }) {
+  async handler({ caller, body, request, change }) {
     const { tenantId, plan } = caller;
     refuseBeyondPlan(body.days, plan);
     const set = signals.flatMap((signal) => {
@@ -80,7 +80,6 @@ export const putRetention = defineOperation({
       record({ id: tenantId, name: after.name, before, after });
       return after;
     });
-    directory.learn(organizations, organizationsTenant, organization);
     request.reply('ETag', etagOf(organization));
     return retentionOf(organization, plan);
   },

@@ -4,8 +4,7 @@ import {
   identityProviderId,
   identityProviders,
 } from '../../../schemas/resources/identity-provider.ts';
-import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
-import { removeProvedSessions } from '../../identity/sessions.ts';
+import { removeSessions } from '../../identity/sessions.ts';
 import { clientSecretPurpose } from '../../identity/sso/client-secret.ts';
 import { domainOf, isProved, leadFromDomains } from '../../identity/sso/domains.ts';
 import { redirectUriOf } from '../../identity/sso/oidc-client.ts';
@@ -38,7 +37,7 @@ export const setIdentityProvider = defineOperation({
       { before, box: secretBox, purpose: clientSecretPurpose },
     );
     if (provider.enabled) await refuseUnlessItAnswers(provider, ports);
-    const ended = await change(async ({ of, record }) => {
+    await change(async ({ of, record }) => {
       const own = of(tenantId).collection(identityProviders);
       if (before === undefined) await own.insert({ id: identityProviderId, ...provider });
       else await own.replace(identityProviderId, provider, before.version);
@@ -48,9 +47,9 @@ export const setIdentityProvider = defineOperation({
         ...(before === undefined ? {} : { before: tellSecrets(before, secretFields) }),
         after: tellSecrets(provider, secretFields, before),
       });
-      return before !== undefined && isReplaced(before, provider) ? removeProvedSessions({ of }, tenantId) : [];
+      if (before !== undefined && isReplaced(before, provider))
+        await removeSessions({ of }, { tenantId, provedBy: tenantId });
     });
-    ports.directory.forget(sessions, sessionsTenant, ...ended);
     return viewOf(provider, { tenantId, box: secretBox, redirectUri: redirectUriOf(settings, request.host) });
   },
 });

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { type AuditedTransaction, transactFor } from '../../kernel/changes.ts';
 import type { Who } from '../caller.ts';
+import { removeSessions } from '../sessions.ts';
 
 const graceMs = 30 * 86_400_000;
 
@@ -16,12 +16,12 @@ export const systemActor = (name: string): Who => ({ type: 'system', id: '', nam
 export const systemChange = (ports: { readonly documents: Documents; readonly clock: Clock }, action: string) =>
   transactFor(ports, { caller: undefined, actions: [action], request: { requestId: randomUUID(), address: '' } });
 
-/** Within a change that declares `organization.close`. Every session of the organization ends; answers their ids. */
+/** Within a change that declares `organization.close`. Every session of the organization ends. */
 export const closeOrganization = async (
   { of, record }: AuditedTransaction,
   before: Organization & Stored,
   now: number,
-): Promise<{ organization: Organization & Stored; ended: readonly string[] }> => {
+): Promise<Organization & Stored> => {
   const closed = {
     at: new Date(now).toISOString(),
     eraseAt: new Date(now + graceMs).toISOString(),
@@ -30,16 +30,9 @@ export const closeOrganization = async (
   const organization = await of(organizationsTenant)
     .collection(organizations)
     .update(before.id, { disabled: true, closed });
-  const ended: string[] = [];
-  const stored = of(sessionsTenant).collection(sessions);
-  for (;;) {
-    const { items } = await stored.list({ filter: { tenantId: before.id } });
-    for (const { id } of items) await stored.delete(id);
-    ended.push(...items.map(({ id }) => id));
-    if (items.length === 0) break;
-  }
+  await removeSessions({ of }, { tenantId: before.id });
   record({ id: before.id, name: before.name, before, after: organization });
-  return { organization, ended };
+  return organization;
 };
 
 /** Opens a closed organization again, for the operator. Throws with the reason when that is not possible. */

@@ -1,5 +1,6 @@
 /** Erases organizations that were closed long enough ago; their audit records stay, without personal data. */
 import { randomUUID } from 'node:crypto';
+import { deleteMatching } from '../../../runtime/delete-matching.ts';
 import { defineJob } from '../../../runtime/jobs.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
@@ -50,10 +51,9 @@ const erasePeople = async ({ documents }: ErasingPorts, tenantId: string): Promi
   for (const id of here) {
     if (elsewhere.has(id)) continue;
     await documents.transaction(async (transaction) => {
-      await removeSessions(transaction, id);
+      await removeSessions(transaction, { userId: id });
       await voidTokens(transaction, { userId: id });
-      const known = transaction.of(identitiesTenant).collection(identities);
-      for (const identity of (await known.list({ filter: { userId: id } })).items) await known.delete(identity.id);
+      await deleteMatching(transaction.of(identitiesTenant).collection(identities), { userId: id });
       await transaction.of(multiFactorsTenant).collection(multiFactors).delete(id);
       await transaction.of(usersTenant).collection(users).delete(id);
     });
@@ -64,22 +64,13 @@ const eraseDocuments = async ({ documents, collections }: ErasingPorts, tenantId
   for (const definition of collections) {
     // `eraseDetails` takes out of it what names people.
     if (definition.evidence) continue;
-    const stored = documents.of(tenantId).collection(definition);
-    for (;;) {
-      const { items } = await stored.list({ limit: 500 });
-      if (items.length === 0) break;
-      await documents.transaction(async (transaction) => {
-        for (const { id } of items) await transaction.of(tenantId).collection(definition).delete(id);
-      });
-    }
+    await deleteMatching(documents.of(tenantId).collection(definition), {});
   }
 };
 
 /** Domains led to the organization from outside its documents. */
-const eraseDomains = async ({ documents }: ErasingPorts, tenantId: string): Promise<void> => {
-  const leads = documents.of(provedDomainsTenant).collection(provedDomains);
-  for (const { id } of (await leads.list({ filter: { tenantId } })).items) await leads.delete(id);
-};
+const eraseDomains = ({ documents }: ErasingPorts, tenantId: string): Promise<number> =>
+  deleteMatching(documents.of(provedDomainsTenant).collection(provedDomains), { tenantId });
 
 const erase = async (ports: ErasingPorts, id: string): Promise<void> => {
   await eraseTelemetry(ports, id);

@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import { deleteMatching } from '../../../runtime/delete-matching.ts';
 import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { type OneTimeToken, oneTimeTokens, oneTimeTokensTenant } from '../../../schemas/resources/one-time-token.ts';
 import { ApiError } from '../../kernel/errors.ts';
@@ -43,18 +44,12 @@ export const useToken = async (scope: Pick<Documents, 'of'>, { id }: Stored): Pr
 };
 
 /** Voids earlier tokens of a user or an address. */
-export const voidTokens = async (
+export const voidTokens = (
   scope: Pick<Documents, 'of'>,
   whose: { readonly userId: string } | { readonly email: string },
-): Promise<void> => {
-  const stored = storedIn(scope);
-  const { items } = await stored.list({ filter: { ...whose } });
-  for (const { id } of items) await stored.delete(id);
-};
+): Promise<number> => deleteMatching(storedIn(scope), { ...whose });
 
 /** Removes tokens that are too old to be used. */
 export const sweepTokens = async (documents: Documents, now: number): Promise<void> => {
-  const stored = storedIn(documents);
-  const over = { expiresAt: { $lt: new Date(now).toISOString() } };
-  for await (const { id } of documents.everywhere(oneTimeTokens, over)) await stored.delete(id);
+  await deleteMatching(storedIn(documents), { expiresAt: { $lt: new Date(now).toISOString() } });
 };

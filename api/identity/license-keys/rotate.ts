@@ -39,7 +39,7 @@ export const rotateLicenseKey = defineOperation({
       secret = key;
       return document;
     };
-    const after = await licenseKeyResource.change(input.params.id, next, input, ports);
+    const after = await licenseKeyResource.change(input.params.id, next, input);
     return { ...(await licenseKeyResource.answer(after, input, ports)), key: secret };
   },
 });

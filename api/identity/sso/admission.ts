@@ -64,10 +64,7 @@ export const admit = async (admitting: Admitting, ports: Ports): Promise<User & 
   if (before.user !== undefined && before.membership !== undefined && !differs(before.membership, role))
     return before.user;
   if (before.membership === undefined) await refuseLostDomain(admitting, ports);
-  const joined = await change(async (scope) => settle(scope, admitting, role));
-  ports.directory.learn(users, usersTenant, joined.user);
-  ports.directory.learn(memberships, tenantId, joined.membership);
-  return joined.user;
+  return change((scope) => settle(scope, admitting, role));
 };
 
 /** Whether the mapping gives another role. Only Owners decide who is Owner. */
@@ -88,12 +85,8 @@ const find = async ({ tenantId, claims }: Admitting, documents: Pick<AuditedTran
   };
 };
 
-/** Within the change: makes whatever is missing, and sets the role. */
-const settle = async (
-  scope: AuditedTransaction,
-  admitting: Admitting,
-  role: Mapped,
-): Promise<{ user: User & Stored; membership: Membership & Stored }> => {
+/** Within the change: makes what is missing, and sets the role. */
+const settle = async (scope: AuditedTransaction, admitting: Admitting, role: Mapped): Promise<User & Stored> => {
   const { tenantId, provider } = admitting;
   const found = await find(admitting, scope);
   const members = scope.of(tenantId).collection(memberships);
@@ -101,17 +94,17 @@ const settle = async (
     const { user, membership } = found;
     // Another change has set the same role meanwhile.
     if (!differs(membership, role)) throw new ApiError('CONFLICT', 'the user was changed meanwhile; sign in again');
-    const changed = await members.update(user.id, { role }, membership.version);
+    await members.update(user.id, { role }, membership.version);
     record(scope, admitting, { action: 'user.update', user, before: { role: membership.role }, after: { role } });
-    return { user, membership: changed };
+    return user;
   }
   const given = role ?? provider.defaultRole;
   if (given === null) throw forbidden('the identity provider is set up without a default role');
   const email = admittedEmail(admitting);
   const user = found.user ?? (await makeUser(scope, admitting, email));
-  const membership = await members.insert({ id: user.id, role: given });
+  await members.insert({ id: user.id, role: given });
   record(scope, admitting, { action: 'user.provision', user, after: { email, role: given, issuer: provider.issuer } });
-  return { user, membership };
+  return user;
 };
 
 const record = (
