@@ -33,6 +33,8 @@ export interface ChainBreak {
   readonly message: string;
 }
 
+const broken = (kind: BreakKind, sequence: number, message: string): ChainBreak => ({ kind, sequence, message });
+
 /** The result of a verification. */
 export interface Findings {
   readonly firstBreak: ChainBreak | undefined;
@@ -148,8 +150,8 @@ export class Verification {
   /** A head that comes before the records that it covers would never be compared with them. */
   #misplaced(): ChainBreak | undefined {
     if (this.#beyond === undefined) return undefined;
-    const message = `the head over ${this.#beyond.size} records stands before record ${this.size + 1}`;
-    return { kind: 'head-misplaced', sequence: this.size + 1, message };
+    const place = this.size + 1;
+    return broken('head-misplaced', place, `the head over ${this.#beyond.size} records stands before record ${place}`);
   }
 
   /** Whether the record stands where it belongs. */
@@ -158,20 +160,16 @@ export class Verification {
     if (sequence > place) {
       this.#wanted = this.#lastHash;
       const missing = sequence === place + 1 ? `record ${place} is` : `records ${place} to ${sequence - 1} are`;
-      return { kind: 'record-removed', sequence: place, message: `${missing} missing: record ${sequence} comes next` };
+      return broken('record-removed', place, `${missing} missing: record ${sequence} comes next`);
     }
     if (sequence === place && previousHash !== this.#previousOfLast) return undefined;
     if (previousHash === this.#previousOfLast)
-      return {
-        kind: 'chain-forked',
-        sequence: place - 1,
-        message: `two records claim place ${place - 1}: the chain has two branches from there`,
-      };
-    return {
-      kind: 'records-reordered',
-      sequence: place,
-      message: `record ${sequence} stands a second time, in place ${place}`,
-    };
+      return broken(
+        'chain-forked',
+        place - 1,
+        `two records claim place ${place - 1}: the chain has two branches from there`,
+      );
+    return broken('records-reordered', place, `record ${sequence} stands a second time, in place ${place}`);
   }
 
   /** Whether the record is what was written, and follows the one before it. */
@@ -180,21 +178,17 @@ export class Verification {
     const follows = previousHash === this.#lastHash;
     if (hashOf(this.#options.tenantId, record, canonicalJsonOfEarlier) !== record.hash) {
       if (!follows) this.#wanted = this.#lastHash;
-      return {
-        kind: 'record-edited',
-        sequence,
-        message: `record ${sequence} is not what was recorded: its hash differs`,
-      };
+      return broken('record-edited', sequence, `record ${sequence} is not what was recorded: its hash differs`);
     }
     if (!follows)
-      return {
-        kind: 'record-replaced',
-        sequence: Math.max(1, sequence - 1),
-        message: `record ${sequence} follows another record than the one before it: one of the two was replaced`,
-      };
+      return broken(
+        'record-replaced',
+        Math.max(1, sequence - 1),
+        `record ${sequence} follows another record than the one before it: one of the two was replaced`,
+      );
     if (details === null) return undefined;
     if (detailsHashOf(details, canonicalJsonOfEarlier) === record.detailsHash) return undefined;
-    return { kind: 'details-edited', sequence, message: `the details of record ${sequence} are not those recorded` };
+    return broken('details-edited', sequence, `the details of record ${sequence} are not those recorded`);
   }
 
   #removedDetails(): ChainBreak | undefined {
@@ -202,77 +196,77 @@ export class Verification {
     if (found === undefined) return undefined;
     const { sequence, claimedBy } = found;
     if (claimedBy === undefined)
-      return {
-        kind: 'details-removed',
+      return broken(
+        'details-removed',
         sequence,
-        message: `the details of record ${sequence} are gone, and no erasure of them is recorded`,
-      };
-    return {
-      kind: 'erasure-unsigned',
+        `the details of record ${sequence} are gone, and no erasure of them is recorded`,
+      );
+    return broken(
+      'erasure-unsigned',
       sequence,
-      message: `the details of record ${sequence} are gone by the unsigned erasure of record ${claimedBy.sequence}: it was forged, or recorded by a version that did not sign erasures`,
-    };
+      `the details of record ${sequence} are gone by the unsigned erasure of record ${claimedBy.sequence}: it was forged, or recorded by a version that did not sign erasures`,
+    );
   }
 
   #seek({ previousHash }: AuditRecord, { sequence: place }: ChainBreak): void {
     if (this.#wanted === undefined || previousHash !== this.#wanted) return;
     this.#wanted = undefined;
-    this.#break = {
-      kind: 'records-reordered',
-      sequence: place,
-      message: `the record that belongs in place ${place} stands in place ${this.#seen}`,
-    };
+    this.#break = broken(
+      'records-reordered',
+      place,
+      `the record that belongs in place ${place} stands in place ${this.#seen}`,
+    );
   }
 
   #headBreak(head: EvidenceHead): ChainBreak | undefined {
     const { size, root, signedAt, tenantId } = head;
     const from = (this.#lastHead?.size ?? 0) + 1;
     if (tenantId !== this.#options.tenantId || !this.#options.key.signed(head))
-      return {
-        kind: 'head-forged',
-        sequence: from,
-        message: `the head over ${size} records of ${signedAt} is not signed by the key that it is checked with`,
-      };
+      return broken(
+        'head-forged',
+        from,
+        `the head over ${size} records of ${signedAt} is not signed by the key that it is checked with`,
+      );
     if (size < this.size)
-      return {
-        kind: 'head-misplaced',
-        sequence: from,
-        message: `the head over ${size} records stands after record ${this.size}, where it cannot be compared`,
-      };
+      return broken(
+        'head-misplaced',
+        from,
+        `the head over ${size} records stands after record ${this.size}, where it cannot be compared`,
+      );
     if (size > this.size || root === this.#tree.root().toString('hex')) return undefined;
-    return {
-      kind: 'chain-rewritten',
-      sequence: from,
-      message: `records ${from} to ${size} fit together, but they are not those that were signed at ${signedAt}`,
-    };
+    return broken(
+      'chain-rewritten',
+      from,
+      `records ${from} to ${size} fit together, but they are not those that were signed at ${signedAt}`,
+    );
   }
 
   #endBreak(end: { readonly sequence: number; readonly hash: string } | undefined): ChainBreak | undefined {
     const next = this.size + 1;
     if (this.#beyond !== undefined)
-      return {
-        kind: 'chain-truncated',
-        sequence: next,
-        message: `the chain ends after record ${this.size}, but ${this.#beyond.size} records were signed at ${this.#beyond.signedAt}`,
-      };
+      return broken(
+        'chain-truncated',
+        next,
+        `the chain ends after record ${this.size}, but ${this.#beyond.size} records were signed at ${this.#beyond.signedAt}`,
+      );
     if (this.#mustHaveHeads && this.#heads === 0)
-      return {
-        kind: 'heads-missing',
-        sequence: 1,
-        message: `no signed tree head covers this chain, which began at ${this.#firstAt}: they were removed, or lost with the bus and the table`,
-      };
+      return broken(
+        'heads-missing',
+        1,
+        `no signed tree head covers this chain, which began at ${this.#firstAt}: they were removed, or lost with the bus and the table`,
+      );
     if (end === undefined) return undefined;
     if (end.sequence > this.size)
-      return {
-        kind: 'chain-truncated',
-        sequence: next,
-        message: `the chain ends after record ${this.size}, but its end is noted as record ${end.sequence}`,
-      };
+      return broken(
+        'chain-truncated',
+        next,
+        `the chain ends after record ${this.size}, but its end is noted as record ${end.sequence}`,
+      );
     if (end.sequence === this.size && end.hash === this.#lastHash) return undefined;
-    return {
-      kind: 'end-moved',
-      sequence: end.sequence + 1,
-      message: `the chain's end is noted as record ${end.sequence}, which is not the last one, ${this.size}`,
-    };
+    return broken(
+      'end-moved',
+      end.sequence + 1,
+      `the chain's end is noted as record ${end.sequence}, which is not the last one, ${this.size}`,
+    );
   }
 }

@@ -59,7 +59,7 @@ export interface Definition<
   /** Lowest role that may call. There is no default: an operation without one does not compile. */
   readonly role: Access;
   /** For signed-in users only: no API token has a scope for it. */
-  readonly people?: true;
+  readonly people?: boolean;
   /** What the plan must include, where its group does not say so for all. */
   readonly entitlement?: string | undefined;
   /**
@@ -114,37 +114,16 @@ export interface Sent {
   readonly content: string | Uint8Array | Readable;
 }
 
-/** The unvalidated parts of a request. */
-export interface RawInput {
-  readonly caller: Caller;
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, unknown>>;
-  readonly body: unknown;
-  readonly request: RequestFacts;
-  readonly signal: AbortSignal;
-  readonly change: Transact;
-}
+/** The parts of a request before they are validated. */
+export type RawInput = Input<Readonly<Record<string, string>>, Readonly<Record<string, unknown>>, unknown>;
 
-/** An operation by itself, before it stands in a group. */
-export interface DeclaredOperation {
-  readonly method: Method;
-  readonly path: string;
-  readonly operationId: string;
-  readonly summary: string;
-  readonly role: Access;
+/** An operation by itself, before it stands in a group: its definition with every default. */
+export interface DeclaredOperation
+  extends Omit<Definition<z.ZodType, z.ZodType, z.ZodType, z.ZodType>, 'handler' | 'audit' | 'contentType'> {
   readonly people: boolean;
-  readonly entitlement: string | undefined;
-  readonly limit: Bucket | undefined;
   readonly audit: readonly string[];
-  readonly unaudited: string | undefined;
-  readonly cache: { readonly ttlMs: number } | undefined;
-  readonly versions: Definition<z.ZodType, z.ZodType, z.ZodType, z.ZodType>['versions'];
-  readonly params: z.ZodType | undefined;
-  readonly query: z.ZodType | undefined;
-  readonly body: z.ZodType | undefined;
   readonly maxBodyBytes: number;
   readonly budgetMs: number;
-  readonly response: z.ZodType;
   readonly contentType: string;
   /** All that an answer may have, `contentType` the first. */
   readonly contentTypes: readonly string[];
@@ -175,51 +154,33 @@ export const defineOperation = <
 >(
   definition: Definition<Params, Query, Body, Response>,
 ): DeclaredOperation => {
-  const { params, query, body, contentType = 'application/json; charset=utf-8', built = true } = definition;
+  const { handler, ...declared } = definition;
+  const { params, query, body, audit = [], contentType = 'application/json; charset=utf-8', built = true } = declared;
   const contentTypes = [contentType].flat();
   const serverOwned = [...alwaysServerOwned, ...(definition.serverOwned ?? [])];
   const ignored = body === undefined ? [] : serverOwned.filter((name) => !declares(body, name));
   return {
-    method: definition.method,
-    path: definition.path,
-    operationId: definition.operationId,
-    summary: definition.summary,
-    role: definition.role,
-    people: definition.people ?? false,
-    entitlement: definition.entitlement,
-    limit: definition.limit,
-    audit: definition.audit === undefined ? [] : [definition.audit].flat(),
-    unaudited: definition.unaudited,
-    cache: definition.cache,
-    versions: definition.versions,
-    params,
-    query,
-    body,
+    ...{ people: false, hidden: false, budgetMs: usualBudgetMs },
+    ...declared,
+    audit: [audit].flat(),
     maxBodyBytes: definition.maxBodyBytes ?? 1024 * 1024,
-    budgetMs: definition.budgetMs ?? usualBudgetMs,
-    response: definition.response,
     contentType: contentTypes[0] ?? '',
     contentTypes,
-    hidden: definition.hidden ?? false,
     built,
     async run(raw, ports) {
       const problems: Detail[] = [];
       const input = {
-        caller: raw.caller,
+        ...raw,
         params: parsed(params, raw.params, problems),
         query: parsed(query ?? (built ? noParameters : undefined), raw.query, problems),
         body: parsed(body, without(raw.body, ignored), problems),
-        request: raw.request,
-        signal: raw.signal,
-        change: raw.change,
       } as Input<z.output<Params>, z.output<Query>, z.output<Body>>;
       if (problems.length > 0) throw refusal(problems);
-      if (definition.method !== 'GET' || definition.audit === undefined || definition.changes)
-        return definition.handler(input, ports);
+      if (declared.method !== 'GET' || declared.audit === undefined || declared.changes) return handler(input, ports);
       const recordRead = () => raw.change(async ({ record }) => record({ id: raw.params['id'] ?? '' }));
       // Of one thing, once it is found; either way before it is answered.
       if (params === undefined) await recordRead();
-      const answer = await definition.handler(input, ports);
+      const answer = await handler(input, ports);
       if (params !== undefined) await recordRead();
       return answer;
     },
