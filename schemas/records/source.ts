@@ -24,6 +24,10 @@ export interface Source<Item> {
    * asked for.
    */
   decode(message: BusRecord, from: Partition): Iterable<Item>;
+  /** The time that an item is about, epoch milliseconds. Where it is absent, the time is when the bus took the message. */
+  timeOf?(item: Item): number;
+  /** When an item was received, epoch milliseconds; also when the bus took the message where it is absent. */
+  receivedAtOf?(item: Item): number;
 }
 
 interface Opened {
@@ -80,7 +84,7 @@ function* records<View extends RecordView>(
 }
 
 /** A source of views over OTLP requests. */
-export const telemetrySource = <View extends RecordView>(
+export const telemetrySource = <View extends RecordView & { readonly timeMs: number }>(
   topic: Topic,
   signal: Signal,
   view: (origin: Origin) => View,
@@ -92,4 +96,6 @@ export const telemetrySource = <View extends RecordView>(
     const [first] = members;
     return first === undefined ? [] : records(members, view(first.origin), groupsOf);
   },
+  timeOf: ({ timeMs }) => timeMs,
+  receivedAtOf: ({ receivedAtMs }) => receivedAtMs,
 });

@@ -1,7 +1,7 @@
 /** Values of derived topics: JSON, each checked by the schema that its topic declares. */
 import type { z } from 'zod';
 import { PermanentError } from '../errors.ts';
-import type { Topic } from '../topics.ts';
+import type { DerivedTopic, Topic } from '../topics.ts';
 import type { Source } from './source.ts';
 
 /** A topic of JSON values. */
@@ -26,4 +26,11 @@ export const topicValue = <Value extends z.ZodType>(topic: ValueTopic<Value>, by
 export const valuesOf = <Value extends z.ZodType>(topic: ValueTopic<Value>): Source<z.output<Value>> => ({
   topics: [topic],
   decode: ({ value }) => [topicValue(topic, value)],
+});
+
+/** What processors emitted to a topic, value by value. */
+export const emittedTo = <Item extends z.ZodType>(topic: DerivedTopic<Item>): Source<z.output<Item>> => ({
+  topics: [topic],
+  decode: ({ value }) => topicValue(topic, value),
+  ...(topic.timeOf !== undefined && { timeOf: topic.timeOf }),
 });

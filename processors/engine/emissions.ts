@@ -1,0 +1,92 @@
+/** Values that steps emitted, packed into messages. */
+import type { Message } from '../../schemas/ports/bus.ts';
+import type { DerivedTopic } from '../../schemas/topics.ts';
+
+/** A message holds several values up to this size. */
+const packBytes = 256 * 1024;
+/** What a message's key and headers take of the topic's limit. */
+const headerBytes = 4 * 1024;
+/** Packs of one batch. A position's part counts ticks above it. */
+const partsPerTick = 2 ** 20;
+
+interface Pack {
+  readonly topic: string;
+  readonly tenantId: string;
+  readonly key: string;
+  values: string[];
+  bytes: number;
+}
+
+/** What identifies the messages of a batch or tick: the same for the same input, greater for later input. */
+export interface Place {
+  readonly emitter: string;
+  readonly tick: number;
+}
+
+/** FNV-1a. */
+const hashOf = (text: string): number => {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  return hash >>> 0;
+};
+
+/** Collects what one batch or tick emits. */
+export class Emissions {
+  readonly #packs = new Map<string, Pack>();
+  readonly #buckets: number;
+  #full: Pack[] = [];
+
+  /** `buckets`: over how many message keys the values of a tenant are spread. */
+  constructor(buckets: number) {
+    this.#buckets = buckets;
+  }
+
+  /** Takes a value. Throws when the topic's schema refuses it, when it is another tenant's, or when it is larger than a message. */
+  add(topic: DerivedTopic, tenantId: string, value: unknown): void {
+    const checked = topic.item.parse(value);
+    const owner = topic.tenantOf(checked);
+    if (owner !== tenantId)
+      throw new Error(`a value on topic ${topic.name} names tenant ${owner}, and was made of records of ${tenantId}`);
+    const json = JSON.stringify(checked);
+    const bytes = Buffer.byteLength(json) + 1;
+    const most = topic.maxMessageBytes - headerBytes;
+    if (bytes > most) throw new Error(`a value of ${bytes} bytes is above the ${most} that topic ${topic.name} takes`);
+    const pack = this.#packOf(topic, tenantId, topic.keyOf(checked));
+    if (pack.bytes > 0 && pack.bytes + bytes > packBytes) {
+      this.#full.push({ ...pack });
+      pack.values = [];
+      pack.bytes = 0;
+    }
+    pack.values.push(json);
+    pack.bytes += bytes;
+  }
+
+  /** The messages, which belong behind the offset `last`; it is then empty again. */
+  take(last: number, { emitter, tick }: Place): Message[] {
+    const packs = [...this.#full, ...this.#packs.values()];
+    this.#full = [];
+    this.#packs.clear();
+    if (packs.length >= partsPerTick) throw new Error(`${packs.length} messages are more than a batch may emit`);
+    return packs.map(({ topic, tenantId, key, values }, part) => ({
+      topic,
+      key,
+      value: Buffer.from(`[${values.join(',')}]`),
+      headers: {
+        tenant: tenantId,
+        records: String(values.length),
+        emitter,
+        position: `${last}.${tick * partsPerTick + part}`,
+      },
+    }));
+  }
+
+  #packOf({ name: topic }: DerivedTopic, tenantId: string, key: string): Pack {
+    const bucket = key === '' || this.#buckets === 1 ? '' : `/${hashOf(key) % this.#buckets}`;
+    const place = `${topic}\n${tenantId}${bucket}`;
+    const known = this.#packs.get(place);
+    if (known !== undefined) return known;
+    const pack: Pack = { topic, tenantId, key: tenantId + bucket, values: [], bytes: 0 };
+    this.#packs.set(place, pack);
+    return pack;
+  }
+}

@@ -1,0 +1,104 @@
+/** How a task's snapshot lies in bytes: its length, JSON of all but the states, and the states. */
+import type { Message } from '../../schemas/ports/bus.ts';
+import type { Limit } from './tenant.ts';
+import type { Timer } from './timers.ts';
+
+export interface SavedTenant {
+  readonly id: string;
+  readonly latestMs: number;
+  readonly watermarkMs: number;
+  readonly seenMs: number;
+  readonly limit: Limit | undefined;
+  readonly timers: readonly Timer[];
+  readonly state: Uint8Array;
+}
+
+export interface SavedTask {
+  readonly stateVersion: number;
+  readonly emitter: string;
+  readonly nextOffset: number;
+  readonly clockMs: number;
+  readonly tick: number;
+  /** Offsets that are passed by. */
+  readonly skipped: readonly number[];
+  /** Emitted by the last tick, and perhaps not published yet. */
+  readonly outbox: readonly Message[];
+  /** The last position that was taken of each emitter whose topic is read. */
+  readonly positions: readonly (readonly [emitter: string, offset: number, part: number])[];
+  readonly tenants: readonly SavedTenant[];
+}
+
+const format = 1;
+
+/** JSON has no infinity: before the first record the watermark is none. */
+const finite = (time: number): number | null => (Number.isFinite(time) ? time : null);
+const orBefore = (time: number | null): number => time ?? Number.NEGATIVE_INFINITY;
+
+type TenantTuple = [
+  id: string,
+  latestMs: number | null,
+  watermarkMs: number | null,
+  seenMs: number | null,
+  limit: Limit | null,
+  timers: [kind: 0 | 1, dueMs: number, key: string][],
+  stateBytes: number,
+];
+
+interface Head extends Omit<SavedTask, 'outbox' | 'tenants' | 'clockMs'> {
+  readonly format: number;
+  readonly clockMs: number | null;
+  readonly outbox: readonly (readonly [topic: string, key: string, value: string, headers: Message['headers']])[];
+  readonly tenants: readonly TenantTuple[];
+}
+
+export const encodeTask = ({ outbox, tenants, clockMs, ...task }: SavedTask): Uint8Array => {
+  const head: Head = {
+    format,
+    ...task,
+    clockMs: finite(clockMs),
+    outbox: outbox.map(({ topic, key, value, headers }) => [topic, key, Buffer.from(value).toString('utf8'), headers]),
+    tenants: tenants.map(({ id, latestMs, watermarkMs, seenMs, limit, timers, state }) => [
+      id,
+      finite(latestMs),
+      finite(watermarkMs),
+      finite(seenMs),
+      limit ?? null,
+      timers.map(({ kind, dueMs, key }) => [kind === 'clock' ? 0 : 1, dueMs, key]),
+      state.length,
+    ]),
+  };
+  const json = Buffer.from(JSON.stringify(head));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(json.length);
+  return Buffer.concat([length, json, ...tenants.map(({ state }) => state)]);
+};
+
+/** Throws for what `encodeTask` did not write. */
+export const decodeTask = (bytes: Uint8Array): SavedTask => {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let at = 4 + buffer.readUInt32LE(0);
+  const { format: written, ...head } = JSON.parse(buffer.toString('utf8', 4, at)) as Head;
+  if (written !== format)
+    throw new Error(`a snapshot of format ${written} cannot be read: this version reads ${format}`);
+  const tenants = head.tenants.map(([id, latestMs, watermarkMs, seenMs, limit, timers, stateBytes]): SavedTenant => {
+    const state = buffer.subarray(at, at + stateBytes);
+    at += stateBytes;
+    return {
+      id,
+      latestMs: orBefore(latestMs),
+      watermarkMs: orBefore(watermarkMs),
+      seenMs: orBefore(seenMs),
+      limit: limit ?? undefined,
+      timers: timers.map(([kind, dueMs, key]) => ({ kind: kind === 0 ? 'clock' : 'watermark', dueMs, key })),
+      state,
+    };
+  });
+  if (at !== buffer.length) throw new Error(`a snapshot of ${buffer.length} bytes should have ${at}`);
+  const outbox = head.outbox.map(([topic, key, value, headers]) => ({
+    topic,
+    key,
+    value: Buffer.from(value),
+    headers,
+  }));
+  return { ...head, clockMs: orBefore(head.clockMs), outbox, tenants };
+};

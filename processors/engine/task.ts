@@ -1,0 +1,392 @@
+/** A processor over one partition: messages in, emissions out. Pure: what it does follows from its snapshot and its messages. */
+import { randomUUID } from 'node:crypto';
+import { consumerGroup, isForAnotherGroup } from '../../runtime/consumer-groups.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import { type BusRecord, type Message, recordsIn } from '../../schemas/ports/bus.ts';
+import { platformTenant, type Stored } from '../../schemas/ports/documents.ts';
+import { type Answer, type Holding, Report } from './answer.ts';
+import type { Context, Emits, Follows, Processor } from './definition.ts';
+import { FollowedDocuments } from './documents.ts';
+import { Emissions } from './emissions.ts';
+import { encodeOrdinals, onlyOrdinals } from './ordinals.ts';
+import { decodeTask, encodeTask, type SavedTenant } from './task-snapshot.ts';
+import { bytesOf, dueMs, holdsTimers, type Tenant } from './tenant.ts';
+import { Timers } from './timers.ts';
+
+export interface TaskOptions {
+  readonly topic: string;
+  readonly partition: number;
+  /** Shared by the tasks of a thread. */
+  readonly documents?: FollowedDocuments;
+  /** Whether a tenant has the processor's entitlement; all have without it. */
+  readonly entitled?: (tenantId: string) => boolean;
+  /** Message keys over which a tenant's values are spread. Default 32. */
+  readonly buckets?: number;
+  /** A random text that no other task ever has. */
+  readonly emitter?: string;
+  /** Told before each message that is stepped. */
+  readonly onMessage?: (offset: number) => void;
+}
+
+/** A time of a record this much after its reception does not move the watermark. */
+const aheadMs = 5_000;
+/** Clocks of the bus and of what it carries differ, and messages are under way: a silence is longer than this. */
+const leastIdleMs = 5_000;
+/** Emitters whose positions are remembered. */
+const mostEmitters = 10_000;
+/** Calls of one tenant's timers at a time: one that always asks again must not keep the thread. */
+const mostTimers = 10_000;
+
+export class Task {
+  /** The states of the snapshot could not be read: they are empty. */
+  readonly isEmptied: boolean = false;
+  readonly #processor: Processor;
+  readonly #options: TaskOptions;
+  readonly #group: string;
+  readonly #documents: FollowedDocuments;
+  readonly #tenants = new Map<string, Tenant>();
+  readonly #positions = new Map<string, { offset: number; part: number }>();
+  readonly #skipped: Set<number>;
+  readonly #emissions: Emissions;
+  readonly #idleMs: number;
+  readonly #emitter: string;
+  #report = new Report();
+  #outbox: readonly Message[];
+  #nextOffset: number;
+  #clockMs: number;
+  #tick: number;
+  /** Before it the clock makes no timer due. */
+  #checkMs = Number.NEGATIVE_INFINITY;
+
+  /** `saved` is what `snapshot` answered; throws when it cannot be read. Without one the task begins at offset 0, with nothing. */
+  constructor(processor: Processor, options: TaskOptions, saved?: Uint8Array) {
+    this.#processor = processor;
+    this.#options = options;
+    this.#group = consumerGroup('processors', processor.name);
+    this.#documents = options.documents ?? new FollowedDocuments();
+    this.#emissions = new Emissions(options.buckets ?? 32);
+    this.#idleMs = Math.max(2 * processor.latenessMs, leastIdleMs);
+    const task = saved === undefined ? undefined : decodeTask(saved);
+    this.#emitter = task?.emitter ?? options.emitter ?? randomUUID();
+    this.#nextOffset = task?.nextOffset ?? 0;
+    this.#clockMs = task?.clockMs ?? Number.NEGATIVE_INFINITY;
+    this.#tick = task?.tick ?? 0;
+    this.#outbox = task?.outbox ?? [];
+    this.#skipped = new Set(task?.skipped);
+    for (const [emitter, offset, part] of task?.positions ?? []) this.#positions.set(emitter, { offset, part });
+    if (task !== undefined) this.isEmptied = !this.#restore(task.tenants, task.stateVersion);
+  }
+
+  /**
+   * Steps the messages of a range up to `last`, in order. Those that it has stepped already are passed by. It never throws for
+   * what a step does.
+   */
+  batch(messages: readonly BusRecord[], last = messages.at(-1)?.offset ?? this.#nextOffset - 1): Answer {
+    for (const message of messages) if (message.offset >= this.#nextOffset) this.#message(message);
+    this.#nextOffset = Math.max(this.#nextOffset, last + 1);
+    for (const offset of this.#skipped) if (offset < this.#nextOffset) this.#skipped.delete(offset);
+    return this.#answer(this.#emissions.take(last, { emitter: this.#emitter, tick: this.#tick }));
+  }
+
+  /** The same with no effect but on the state. */
+  replay(messages: readonly BusRecord[], last?: number): void {
+    this.batch(messages, last);
+  }
+
+  /**
+   * Runs the timers that the clock has made due, where no message tells the time; `undefined` if there are none. What it emits is in
+   * the snapshots from then on, until `published`: take one, and save it, before publishing.
+   */
+  tick(clockMs: number): Answer | undefined {
+    if (clockMs < this.#clockMs || this.#dueMs() > clockMs) return undefined;
+    this.#tick++;
+    this.#clockMs = clockMs;
+    this.#runDue();
+    this.#outbox = this.#emissions.take(this.#nextOffset - 1, { emitter: this.#emitter, tick: this.#tick });
+    return this.#answer(this.#outbox);
+  }
+
+  /** What a tick emitted, and what may not be published. */
+  get outbox(): readonly Message[] {
+    return this.#outbox;
+  }
+
+  /** Forgets the outbox. */
+  published(): void {
+    this.#outbox = [];
+  }
+
+  get holding(): Holding {
+    let entries = 0;
+    let bytes = 0;
+    for (const tenant of this.#tenants.values()) {
+      entries += tenant.size.entries + tenant.timers.size;
+      bytes += bytesOf(tenant);
+    }
+    return { nextOffset: this.#nextOffset, nextTickMs: this.#dueMs(), tenants: this.#tenants.size, entries, bytes };
+  }
+
+  snapshot(): Uint8Array {
+    return encodeTask({
+      stateVersion: this.#processor.state.version,
+      emitter: this.#emitter,
+      nextOffset: this.#nextOffset,
+      clockMs: this.#clockMs,
+      tick: this.#tick,
+      skipped: [...this.#skipped],
+      outbox: this.#outbox,
+      positions: [...this.#positions].map(([emitter, { offset, part }]) => [emitter, offset, part]),
+      tenants: [...this.#tenants.values()].map(({ id, latestMs, watermarkMs, seenMs, limit, timers, state }) => ({
+        ...{ id, latestMs, watermarkMs, seenMs, limit },
+        timers: timers.list(),
+        state: this.#processor.state.save(state),
+      })),
+    });
+  }
+
+  /** Goes on at an offset. At an earlier one, what was seen after it is forgotten. */
+  moveTo(offset: number): void {
+    if (offset < this.#nextOffset) {
+      this.#clockMs = Number.NEGATIVE_INFINITY;
+      this.#positions.clear();
+    }
+    this.#nextOffset = offset;
+  }
+
+  /** A document of a collection that the processor follows. Between batches only, as everything else. */
+  change(collection: string, tenantId: string, id: string, document: (object & Stored) | undefined): void {
+    this.#documents.change(collection, tenantId, id, document);
+  }
+
+  /** Passes the tenant's messages by for so long. A decision from outside: it must be in a saved snapshot before the next batch. */
+  limit(tenantId: string, reason: string, forMs: number): void {
+    this.#tenant(tenantId).limit = { reason, untilMs: this.#clockMs + forMs };
+    this.#checkMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Sends the message at this offset to the dead letter when it comes. As `limit`. */
+  skip(offset: number): void {
+    this.#skipped.add(offset);
+  }
+
+  #restore(tenants: readonly SavedTenant[], version: number): boolean {
+    const states = tenants.map(({ state }) => this.#opened(state, version));
+    if (states.includes(undefined)) return false;
+    for (const [index, { id, latestMs, watermarkMs, seenMs, limit, timers }] of tenants.entries()) {
+      const tenant = this.#tenant(id, states[index]);
+      Object.assign(tenant, { latestMs, watermarkMs, seenMs, limit });
+      for (const { kind, dueMs, key } of timers) tenant.timers.set(kind, dueMs, key);
+    }
+    return true;
+  }
+
+  #opened(saved: Uint8Array, version: number): unknown {
+    const { state } = this.#processor;
+    // Bytes of a snapshot lie beside each other: a state gets its own.
+    const copy = new Uint8Array(saved);
+    try {
+      const current = version === state.version ? copy : state.upgrade?.(copy, version);
+      return current === undefined ? undefined : state.open(current);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #tenant(id: string, state?: unknown): Tenant {
+    const known = this.#tenants.get(id);
+    if (known !== undefined) return known;
+    const opened = state ?? this.#processor.state.open();
+    const timers = new Timers();
+    const before = Number.NEGATIVE_INFINITY;
+    const tenant: Tenant = {
+      ...{ id, timers, state: opened, latestMs: before, watermarkMs: before, seenMs: before, limit: undefined },
+      size: this.#processor.state.size(opened),
+      context: this.#contextOf(id, opened, timers),
+    };
+    this.#tenants.set(id, tenant);
+    return tenant;
+  }
+
+  #contextOf(tenantId: string, state: unknown, timers: Timers): Context<Emits, Follows, unknown> {
+    const emit = Object.entries(this.#processor.emits).map(([name, topic]) => [
+      name,
+      (value: unknown): void => {
+        this.#emissions.add(topic, tenantId, value);
+        this.#report.emit(topic.name);
+      },
+    ]);
+    return {
+      ...{ tenantId, state, emit: Object.fromEntries(emit), follows: {}, clockMs: 0, watermarkMs: 0 },
+      setTimer: (kind, due, key = '') => {
+        timers.set(kind, due, key);
+        this.#checkMs = Math.min(this.#checkMs, due);
+      },
+      drop: (reason) => this.#report.drop(reason),
+    };
+  }
+
+  /** Readies a tenant's context for what comes now. */
+  #enter({ id, context, watermarkMs }: Tenant): Context<Emits, Follows, unknown> {
+    const follows = Object.entries(this.#processor.follows);
+    if (follows.length > 0) {
+      context.follows = Object.fromEntries(follows.map(([name, { name: of }]) => [name, this.#documents.of(of, id)]));
+    }
+    context.clockMs = this.#clockMs;
+    context.watermarkMs = watermarkMs;
+    return context;
+  }
+
+  #message(message: BusRecord): void {
+    this.#clockMs = Math.max(this.#clockMs, message.timestampMs);
+    const tenant = this.#admitted(message);
+    if (tenant !== undefined) this.#stepped(tenant, message);
+    this.#runDue();
+  }
+
+  /** The tenant whose state the message changes; `undefined` for one that is passed by. */
+  #admitted(message: BusRecord): Tenant | undefined {
+    const { headers, offset } = message;
+    if (isForAnotherGroup(headers, this.#group)) return undefined;
+    // A replayed dead letter was taken before, and comes again on purpose.
+    if (headers['only-group'] === undefined && this.#isDuplicate(headers)) {
+      this.#report.drop('duplicate', recordsIn(headers));
+      return undefined;
+    }
+    const tenantId = headers['tenant'] ?? platformTenant;
+    if (this.#options.entitled?.(tenantId) === false) {
+      this.#report.drop('not-entitled', recordsIn(headers));
+      return undefined;
+    }
+    if (this.#skipped.has(offset)) {
+      const text = 'the message kept a thread busy for too long, or ended it';
+      this.#report.poison.push({ offset, tenantId, ordinals: undefined, reason: 'too-slow', message: text });
+      return undefined;
+    }
+    const tenant = this.#tenant(tenantId);
+    if (tenant.limit === undefined) return tenant;
+    if (this.#clockMs < tenant.limit.untilMs) {
+      this.#report.limit(tenantId, tenant.limit.reason, recordsIn(headers));
+      return undefined;
+    }
+    tenant.limit = undefined;
+    return tenant;
+  }
+
+  #isDuplicate({ emitter, position }: BusRecord['headers']): boolean {
+    if (emitter === undefined || position === undefined) return false;
+    const [offset = 0, part = 0] = position.split('.').map(Number);
+    const known = this.#positions.get(emitter);
+    if (known !== undefined && (offset < known.offset || (offset === known.offset && part <= known.part))) return true;
+    // The longest unseen one makes way: a task that emits has one emitter for ever.
+    this.#positions.delete(emitter);
+    this.#positions.set(emitter, { offset, part });
+    if (this.#positions.size > mostEmitters) this.#positions.delete(this.#positions.keys().next().value ?? '');
+    return false;
+  }
+
+  #stepped(tenant: Tenant, message: BusRecord): void {
+    this.#options.onMessage?.(message.offset);
+    const began = performance.now();
+    const evicted = tenant.size.evicted;
+    const poison = this.#items(tenant, message);
+    tenant.seenMs = this.#clockMs;
+    if (this.#processor.readsTime) {
+      tenant.watermarkMs = Math.max(tenant.watermarkMs, tenant.latestMs - this.#processor.latenessMs);
+      this.#runTimers(tenant);
+    }
+    tenant.size = this.#processor.state.size(tenant.state);
+    this.#report.evicted += tenant.size.evicted - evicted;
+    const ms = performance.now() - began;
+    this.#report.spend(tenant.id, { ms, records: recordsIn(message.headers), poison, bytes: bytesOf(tenant) });
+  }
+
+  /** Steps the items of a message; answers how many are poison. */
+  #items(tenant: Tenant, message: BusRecord): number {
+    const { reads, readsTime } = this.#processor;
+    const context = this.#enter(tenant);
+    const isWanted = onlyOrdinals(message.headers['only-ordinals']);
+    const poison: number[] = [];
+    let first: unknown;
+    let ordinal = -1;
+    try {
+      for (const item of reads.decode(message, this.#options)) {
+        ordinal++;
+        if (isWanted?.(ordinal) === false) continue;
+        this.#report.items++;
+        if (readsTime) this.#seeTime(tenant, item, message);
+        try {
+          this.#processor.step(item, context);
+        } catch (error) {
+          if (poison.length === 0) first = error;
+          poison.push(ordinal);
+        }
+      }
+    } catch (error) {
+      this.#poisoned(tenant, message, error, undefined);
+      return Math.max(1, poison.length);
+    }
+    if (poison.length === 0) return 0;
+    this.#poisoned(tenant, message, first, poison.length === ordinal + 1 ? undefined : encodeOrdinals(poison));
+    return poison.length;
+  }
+
+  #seeTime(tenant: Tenant, item: unknown, { timestampMs }: BusRecord): void {
+    const { reads } = this.#processor;
+    const time = reads.timeOf?.(item) ?? timestampMs;
+    if (time > tenant.latestMs && time <= (reads.receivedAtOf?.(item) ?? timestampMs) + aheadMs) tenant.latestMs = time;
+  }
+
+  #poisoned({ id }: Tenant, { offset }: BusRecord, error: unknown, ordinals: string | undefined): void {
+    const reason = error instanceof PermanentError ? error.reason : 'step-failed';
+    this.#report.poison.push({ offset, tenantId: id, ordinals, reason, message: textOf(error) });
+  }
+
+  /** When the clock makes a timer of any tenant due. */
+  #dueMs(): number {
+    let due = Number.POSITIVE_INFINITY;
+    for (const tenant of this.#tenants.values()) due = Math.min(due, dueMs(tenant, this.#idleMs));
+    return due;
+  }
+
+  /** Runs what the clock has made due, of every tenant. */
+  #runDue(): void {
+    if (this.#clockMs < this.#checkMs || this.#processor.timer === undefined) return;
+    for (const tenant of this.#tenants.values()) {
+      if (dueMs(tenant, this.#idleMs) > this.#clockMs) continue;
+      if (Math.max(tenant.timers.nextMs('watermark'), tenant.seenMs) + this.#idleMs <= this.#clockMs)
+        tenant.watermarkMs = Math.max(tenant.watermarkMs, this.#clockMs - this.#idleMs);
+      const began = performance.now();
+      this.#runTimers(tenant);
+      const ms = performance.now() - began;
+      this.#report.spend(tenant.id, { ms, records: 0, poison: 0, bytes: bytesOf(tenant) });
+    }
+    this.#checkMs = this.#dueMs();
+  }
+
+  #runTimers(tenant: Tenant): void {
+    if (this.#processor.timer === undefined || holdsTimers(tenant, this.#clockMs)) return;
+    let context: Context<Emits, Follows, unknown> | undefined;
+    for (let calls = 0; calls < mostTimers; calls++) {
+      const timer = tenant.timers.takeDue(this.#clockMs, tenant.watermarkMs);
+      if (timer === undefined) break;
+      context ??= this.#enter(tenant);
+      try {
+        this.#processor.timer(timer, context);
+      } catch (error) {
+        this.#report.failedTimers.push({ tenantId: tenant.id, key: timer.key, message: textOf(error) });
+      }
+    }
+    if (context === undefined) return;
+    const { evicted } = tenant.size;
+    tenant.size = this.#processor.state.size(tenant.state);
+    this.#report.evicted += tenant.size.evicted - evicted;
+  }
+
+  #answer(messages: readonly Message[]): Answer {
+    const answer = this.#report.answer(messages);
+    this.#report = new Report();
+    return answer;
+  }
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,133 @@
+/** What a tenant asked to be called for, in one partition. */
+
+export interface Timer {
+  /** Whether `dueMs` is a time of the clock, or of the watermark over the records. */
+  readonly kind: 'clock' | 'watermark';
+  readonly dueMs: number;
+  readonly key: string;
+}
+
+interface Entry extends Timer {
+  /** Another of the same kind and key took its place. */
+  replaced: boolean;
+}
+
+/** Negative when `left` is called before `right`: by time, then kind, then key. */
+const order = (left: Timer, right: Timer): number => {
+  if (left.dueMs !== right.dueMs) return left.dueMs - right.dueMs;
+  if (left.kind !== right.kind) return left.kind < right.kind ? -1 : 1;
+  return left.key < right.key ? -1 : left.key > right.key ? 1 : 0;
+};
+
+/** Timers of one kind, the earliest first: a binary heap, from which replaced ones are taken when they come up. */
+class Queue {
+  #heap: Entry[] = [];
+  readonly #byKey = new Map<string, Entry>();
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  entries(): Iterable<Timer> {
+    return this.#byKey.values();
+  }
+
+  set(timer: Timer): void {
+    const { key, dueMs } = timer;
+    const former = this.#byKey.get(key);
+    if (former !== undefined) former.replaced = true;
+    if (dueMs === Number.POSITIVE_INFINITY) {
+      this.#byKey.delete(key);
+      return;
+    }
+    const entry = { ...timer, replaced: false };
+    this.#byKey.set(key, entry);
+    if (this.#heap.length > 2 * this.#byKey.size + 64)
+      this.#heap = this.#heap.filter(({ replaced }) => !replaced).sort(order);
+    this.#push(entry);
+  }
+
+  first(): Timer | undefined {
+    while (this.#heap[0]?.replaced === true) this.#shift();
+    return this.#heap[0];
+  }
+
+  /** Removes what `first` answered. */
+  take(): void {
+    const entry = this.#heap[0];
+    if (entry === undefined) return;
+    this.#shift();
+    this.#byKey.delete(entry.key);
+  }
+
+  #push(entry: Entry): void {
+    const heap = this.#heap;
+    let at = heap.length;
+    heap.push(entry);
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      const above = heap[parent] as Entry;
+      if (order(above, entry) <= 0) break;
+      heap[at] = above;
+      at = parent;
+    }
+    heap[at] = entry;
+  }
+
+  #shift(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      const right = heap[child + 1];
+      if (right !== undefined && order(right, heap[child] as Entry) < 0) child++;
+      const smaller = heap[child] as Entry;
+      if (order(last, smaller) <= 0) break;
+      heap[at] = smaller;
+      at = child;
+    }
+    heap[at] = last;
+  }
+}
+
+export class Timers {
+  readonly #queues = { clock: new Queue(), watermark: new Queue() };
+
+  get size(): number {
+    return this.#queues.clock.size + this.#queues.watermark.size;
+  }
+
+  /** Replaces the timer of this kind and key. One that is due at `Infinity` is none. */
+  set(kind: Timer['kind'], dueMs: number, key: string): void {
+    if (!(dueMs > Number.NEGATIVE_INFINITY)) throw new TypeError(`a timer cannot be due at ${dueMs}`);
+    this.#queues[kind].set({ kind, dueMs, key });
+  }
+
+  /** When the earliest one of a kind is due; `Infinity` without one. */
+  nextMs(kind: Timer['kind']): number {
+    return this.#queues[kind].first()?.dueMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Takes out the first one that is due. */
+  takeDue(clockMs: number, watermarkMs: number): Timer | undefined {
+    const { clock, watermark } = this.#queues;
+    const byClock = clock.first();
+    const byWatermark = watermark.first();
+    const one = byClock !== undefined && byClock.dueMs <= clockMs ? byClock : undefined;
+    const other = byWatermark !== undefined && byWatermark.dueMs <= watermarkMs ? byWatermark : undefined;
+    if (one !== undefined && (other === undefined || order(one, other) < 0)) {
+      clock.take();
+      return one;
+    }
+    if (other !== undefined) watermark.take();
+    return other;
+  }
+
+  /** All of them, in the order in which they are due. */
+  list(): Timer[] {
+    return [...this.#queues.clock.entries(), ...this.#queues.watermark.entries()].sort(order);
+  }
+}

@@ -1,0 +1,134 @@
+/** Windows of equal length over the records' times, which close once when the watermark has passed them. */
+import type { z } from 'zod';
+import type { Context, Emits, Follows, StateDefinition, StateSize } from './definition.ts';
+import { weightOf } from './state.ts';
+
+/** What a key came to in one window. */
+export interface Closed<Value> {
+  readonly key: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly value: Value;
+}
+
+const entryBytes = 64;
+
+interface Entry<Value> {
+  value: Value;
+  bytes: number;
+}
+
+export class Windows<Value> {
+  readonly #byStart = new Map<number, Map<string, Entry<Value>>>();
+  readonly #lengthMs: number;
+  readonly #maxEntries: number;
+  #entries = 0;
+  #bytes = 0;
+
+  constructor(lengthMs: number, maxEntries: number) {
+    this.#lengthMs = lengthMs;
+    this.#maxEntries = maxEntries;
+  }
+
+  /**
+   * Puts into the window of `timeMs` what `update` makes of the key's value there. The processor's `timer` is then called when the
+   * window is over: let it emit what `closed` gives. Of a window that is over, and of a new key where there are too many, the item is
+   * dropped (`late`, `too-many-keys`), and this is false.
+   */
+  add(
+    context: Pick<Context<Emits, Follows, unknown>, 'watermarkMs' | 'setTimer' | 'drop'>,
+    timeMs: number,
+    key: string,
+    update: (value: Value | undefined) => Value,
+  ): boolean {
+    const startMs = Math.floor(timeMs / this.#lengthMs) * this.#lengthMs;
+    const endMs = startMs + this.#lengthMs;
+    if (endMs <= context.watermarkMs) {
+      context.drop('late');
+      return false;
+    }
+    const entries = this.#byStart.get(startMs) ?? new Map<string, Entry<Value>>();
+    const entry = entries.get(key);
+    if (entry === undefined && this.#entries >= this.#maxEntries) {
+      context.drop('too-many-keys');
+      return false;
+    }
+    if (entries.size === 0) {
+      this.#byStart.set(startMs, entries);
+      context.setTimer('watermark', endMs, String(endMs));
+    }
+    this.put(startMs, key, update(entry?.value));
+    return true;
+  }
+
+  /** Takes out what is over, the earliest window first, in the order in which keys came. */
+  closed(watermarkMs: number): Closed<Value>[] {
+    const over = [...this.#byStart.keys()].filter((startMs) => startMs + this.#lengthMs <= watermarkMs);
+    return over
+      .sort((left, right) => left - right)
+      .flatMap((startMs) => {
+        const entries = this.#byStart.get(startMs) ?? new Map<string, Entry<Value>>();
+        this.#byStart.delete(startMs);
+        this.#entries -= entries.size;
+        return [...entries].map(([key, { value, bytes }]) => {
+          this.#bytes -= bytes;
+          return { key, startMs, endMs: startMs + this.#lengthMs, value };
+        });
+      });
+  }
+
+  /** Sets a value as it was saved. */
+  put(startMs: number, key: string, value: Value): void {
+    const entries = this.#byStart.get(startMs) ?? new Map<string, Entry<Value>>();
+    this.#byStart.set(startMs, entries);
+    const bytes = entryBytes + 2 * key.length + weightOf(value);
+    const entry = entries.get(key);
+    if (entry === undefined) {
+      entries.set(key, { value, bytes });
+      this.#entries++;
+      this.#bytes += bytes;
+    } else {
+      this.#bytes += bytes - entry.bytes;
+      entry.value = value;
+      entry.bytes = bytes;
+    }
+  }
+
+  saved(): [startMs: number, entries: [key: string, value: Value][]][] {
+    return [...this.#byStart].map(([startMs, entries]) => [
+      startMs,
+      [...entries].map(([key, { value }]): [string, Value] => [key, value]),
+    ]);
+  }
+
+  get size(): StateSize {
+    return { entries: this.#entries, bytes: this.#bytes, evicted: 0 };
+  }
+}
+
+/** Windows of `lengthMs`, aligned to the epoch, with at most `maxEntries` keys over all of them. Values are plain JSON. */
+export const windowedState = <Value>({
+  version,
+  lengthMs,
+  maxEntries,
+  schema,
+}: {
+  readonly version: number;
+  readonly lengthMs: number;
+  readonly maxEntries: number;
+  /** Checks each value that is read from a snapshot. */
+  readonly schema?: z.ZodType<Value>;
+}): StateDefinition<Windows<Value>> => ({
+  version,
+  open(saved) {
+    const state = new Windows<Value>(lengthMs, maxEntries);
+    if (saved === undefined) return state;
+    const windows = JSON.parse(Buffer.from(saved).toString('utf8')) as ReturnType<Windows<Value>['saved']>;
+    for (const [startMs, entries] of windows) {
+      for (const [key, value] of entries) state.put(startMs, key, schema === undefined ? value : schema.parse(value));
+    }
+    return state;
+  },
+  save: (state) => Buffer.from(JSON.stringify(state.saved())),
+  size: ({ size }) => size,
+});

@@ -1,0 +1,388 @@
+/** The core of a processor: what it does follows from its snapshot and its messages alone. */
+import test from 'ava';
+import { defineProcessor } from '../../processors/engine/definition.ts';
+import { Task } from '../../processors/engine/task.ts';
+import { windowedState } from '../../processors/engine/windows.ts';
+import type { BusRecord } from '../../schemas/ports/bus.ts';
+import { emittedTo } from '../../schemas/records/values.ts';
+import { ignoredPages, type Visit, visitCounter, visitCounts, visits } from './made-up-processor.ts';
+import { firstMs, TaskRun, valuesIn } from './run-task.ts';
+
+/** Mulberry32. */
+const seeded = (seed: number) => {
+  let state = seed >>> 0;
+  return (below: number): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+};
+
+const options = { topic: visits.name, partition: 0, emitter: 'one' };
+
+const visit = (page: string, timeMs: number, tenantId = 'acme'): Visit => ({ tenantId, page, timeMs, serial: 0 });
+
+/** Visits of three tenants over ten minutes, some late, some from clocks that are hours off, some poison. */
+const messagesOf = (seed: number): BusRecord[] => {
+  const random = seeded(seed);
+  let timestampMs = firstMs;
+  return Array.from({ length: 150 }, (_, index) => {
+    timestampMs += random(random(10) === 0 ? 200_000 : 4_000);
+    const tenantId = `tenant-${random(3)}`;
+    const skewMs = [0, 0, 0, -3_600_000, 7_200_000][random(5)] ?? 0;
+    const values = Array.from({ length: random(6) }, (): Visit => {
+      const page = random(12) === 0 ? 'poison' : `/page/${random(random(4) === 0 ? 60 : 8)}`;
+      return visit(page, timestampMs + skewMs - random(random(5) === 0 ? 90_000 : 3_000), tenantId);
+    });
+    const value = Buffer.from(JSON.stringify(values));
+    return { offset: 2 * index, timestampMs, key: '', value, headers: { tenant: tenantId } };
+  });
+};
+
+test('where batches end, and where a snapshot was taken, changes neither what is emitted nor the state', (t) => {
+  for (let seed = 0; seed < 40; seed++) {
+    const messages = messagesOf(seed);
+    const last = messages.at(-1)?.offset ?? 0;
+    const whole = new Task(visitCounter, options);
+    const undisturbed = whole.batch(messages, last + 3);
+    t.true(undisturbed.poison.length > 3 && undisturbed.messages.length > 3);
+
+    const random = seeded(seed + 1_000);
+    let task = new Task(visitCounter, options);
+    const emitted: unknown[] = [];
+    const poison: unknown[] = [];
+    for (let at = 0; at < messages.length; ) {
+      const next = at + 1 + random(20);
+      // The last offset of a range may be one that cannot be read.
+      const answer = task.batch(
+        messages.slice(at, next),
+        messages[next]?.offset ? messages[next].offset - 1 : last + 3,
+      );
+      emitted.push(...valuesIn(answer.messages));
+      poison.push(...answer.poison);
+      at = next;
+      if (random(3) === 0) task = new Task(visitCounter, options, task.snapshot());
+    }
+    // Values of one page lie in one order; those of several pages are packed by batch.
+    const ordered = (values: unknown[]) =>
+      Map.groupBy(values as { tenantId: string; page: string }[], ({ tenantId, page }) => `${tenantId} ${page}`);
+    t.deepEqual(new Map([...ordered(emitted)].sort()), new Map([...ordered(valuesIn(undisturbed.messages))].sort()));
+    t.deepEqual(poison, [...undisturbed.poison]);
+    t.deepEqual(Buffer.from(task.snapshot()).toString('latin1'), Buffer.from(whole.snapshot()).toString('latin1'));
+  }
+});
+
+test('messages that were stepped are passed by when their range comes again', (t) => {
+  const messages = messagesOf(7);
+  const task = new Task(visitCounter, options);
+  task.batch(messages);
+  const before = task.snapshot();
+  const again = task.batch(messages);
+  t.deepEqual([again.messages, again.poison, again.counts.items], [[], [], 0]);
+  t.deepEqual(task.snapshot(), before);
+});
+
+test('a replay emits nothing, and leaves the same state', (t) => {
+  const messages = messagesOf(8);
+  const task = new Task(visitCounter, options);
+  const replayed = new Task(visitCounter, options);
+  task.batch(messages.slice(0, 90));
+  t.is(replayed.replay(messages.slice(0, 90)), undefined);
+  t.deepEqual(replayed.snapshot(), task.snapshot());
+  t.deepEqual(replayed.batch(messages.slice(90)).messages, task.batch(messages.slice(90)).messages);
+});
+
+test('positions grow from batch to batch, over ticks and restarts, and are the same for the same range', (t) => {
+  const run = new TaskRun(visitCounter);
+  for (let minute = 0; minute < 5; minute++) {
+    run.values([visit('/a', firstMs + minute * 60_000), visit('/b', firstMs)], { atMs: firstMs + minute * 60_000 });
+    if (minute === 2) run.restart();
+  }
+  run.tick(firstMs + 3_600_000);
+  run.values([visit('/c', firstMs + 3_700_000)], { atMs: firstMs + 3_700_000 });
+  const positions = run.messages.map(({ headers }) => headers['position']?.split('.').map(Number) ?? []);
+  t.true(positions.length > 6);
+  for (const [index, [offset = 0, part = 0]] of positions.entries()) {
+    const [beforeOffset = -1, beforePart = -1] = positions[index - 1] ?? [];
+    t.true(offset > beforeOffset || (offset === beforeOffset && part > beforePart), JSON.stringify(positions));
+  }
+  t.is(new Set(run.messages.map(({ headers }) => headers['emitter'])).size, 1);
+});
+
+test('the watermark follows the latest record; a clock that is ahead does not move it, one that is behind has late records', (t) => {
+  const seen: number[] = [];
+  const watcher = defineProcessor({
+    name: 'watcher',
+    summary: 'Looks at the watermark',
+    reads: emittedTo(visits),
+    latenessMs: 10_000,
+    step: (_, { watermarkMs }) => void seen.push(watermarkMs - firstMs),
+  });
+  const run = new TaskRun(watcher);
+  const at = (timeMs: number, atMs: number) => run.values([visit('/', firstMs + timeMs)], { atMs: firstMs + atMs });
+  at(1_000, 1_000);
+  at(7_200_000, 2_000);
+  at(3_000, 3_000);
+  at(-3_600_000, 4_000);
+  at(5_000, 5_000);
+  t.deepEqual(seen, [Number.NEGATIVE_INFINITY, -9_000, -9_000, -7_000, -7_000]);
+});
+
+test('one tenant does not move the watermark of another', (t) => {
+  const run = new TaskRun(visitCounter);
+  run.values([visit('/a', firstMs)], { atMs: firstMs });
+  run.values([visit('/b', firstMs + 75_000, 'other')], { tenantId: 'other', atMs: firstMs + 75_000 });
+  t.deepEqual(countsOf(run), []);
+  run.values([visit('/c', firstMs + 75_000)], { atMs: firstMs + 76_000 });
+  t.deepEqual(countsOf(run), ['acme /a 1']);
+});
+
+test('a tenant that is silent for twice the lateness has its windows closed by the messages of others', (t) => {
+  const run = new TaskRun(visitCounter);
+  run.values([visit('/a', firstMs)], { atMs: firstMs });
+  const other = (atMs: number) =>
+    run.values([visit('/b', firstMs + atMs, 'other')], { tenantId: 'other', atMs: firstMs + atMs });
+  other(79_999);
+  t.deepEqual(countsOf(run), []);
+  other(80_000);
+  t.deepEqual(countsOf(run), ['acme /a 1']);
+});
+
+test('where nothing arrives, a tick closes windows and runs timers by the clock', (t) => {
+  const run = new TaskRun(visitCounter);
+  run.values([visit('/a', firstMs)], { atMs: firstMs });
+  t.is(run.task.holding.nextTickMs, firstMs + 80_000);
+  t.is(run.tick(firstMs + 79_999), undefined);
+  run.tick(firstMs + 80_000);
+  t.deepEqual(countsOf(run), ['acme /a 1']);
+  t.is(run.task.holding.nextTickMs, firstMs + 90_000);
+  run.tick(firstMs + 100_000);
+  t.deepEqual(
+    run.emitted<{ kind: string }>().map(({ kind }) => kind),
+    ['first', 'count', 'silence'],
+  );
+  t.is(run.task.holding.nextTickMs, Number.POSITIVE_INFINITY);
+});
+
+test('what a tick emitted stays in the snapshots until it was published', (t) => {
+  const task = new Task(visitCounter, options);
+  task.batch(messagesOf(3));
+  const answer = task.tick(firstMs + 3_600_000_000);
+  t.true((answer?.messages.length ?? 0) > 0);
+  const restored = new Task(visitCounter, options, task.snapshot());
+  t.deepEqual(restored.outbox, answer?.messages);
+  restored.published();
+  t.deepEqual(new Task(visitCounter, options, restored.snapshot()).outbox, []);
+});
+
+test('timers run in order of time, kind and key; one of the same kind and key replaces the former', (t) => {
+  const called: string[] = [];
+  const timed = defineProcessor({
+    name: 'timed',
+    summary: 'Asks to be called',
+    reads: emittedTo(visits),
+    step(_, { clockMs, setTimer }) {
+      for (const key of ['b', 'a', 'taken-back']) setTimer('clock', clockMs + 10, key);
+      setTimer('watermark', clockMs + 10, 'a');
+      setTimer('clock', clockMs + 5, 'z');
+      setTimer('clock', clockMs + 7, 'z');
+      setTimer('clock', Number.POSITIVE_INFINITY, 'taken-back');
+      setTimer('clock', clockMs + 1_000_000, 'later');
+    },
+    timer({ kind, key, dueMs }, { setTimer }) {
+      called.push(`${dueMs - firstMs} ${kind} ${key}`);
+      if (key === 'a' && kind === 'clock') setTimer('clock', dueMs + 2, 'follow-up');
+    },
+  });
+  const run = new TaskRun(timed);
+  run.values([visit('/', firstMs)], { atMs: firstMs });
+  run.restart();
+  run.tick(firstMs + 200_000);
+  t.deepEqual(called, ['7 clock z', '10 clock a', '10 clock b', '10 watermark a', '12 clock follow-up']);
+});
+
+test('items that throw go to the dead letter by their ordinals; the others go on', (t) => {
+  const run = new TaskRun(visitCounter);
+  const pages = ['/a', 'poison', '/b', 'poison', 'poison', '/c'];
+  const { poison, counts } = run.values(pages.map((page) => visit(page, firstMs)));
+  t.like(poison[0], { offset: 0, tenantId: 'acme', ordinals: '1,3-4', reason: 'bad-page', message: 'no such page' });
+  t.is(poison.length, 1);
+  t.is(counts.items, 6);
+  t.deepEqual(
+    run.emitted<{ page: string }>().map(({ page }) => page),
+    ['/a', '/b', '/c'],
+  );
+});
+
+test('a replayed dead letter steps only the items that it names, and is no duplicate', (t) => {
+  const run = new TaskRun(visitCounter);
+  const group = 'processors.test-visit-counts';
+  const place = { emitter: 'upstream', position: '5.0' };
+  const pages = ['/a', '/b', '/c'].map((page) => visit(page, firstMs));
+  run.values([pages[0]], { headers: place });
+  run.values([pages[0]], { headers: place });
+  run.values(pages, { headers: { ...place, 'only-group': group, 'only-ordinals': '2' } });
+  run.values(pages, { headers: { 'only-group': 'processors.other' } });
+  t.deepEqual(
+    run.emitted<{ page: string }>().map(({ page }) => page),
+    ['/a', '/c'],
+  );
+  t.deepEqual(run.answers[1]?.counts.dropped, { duplicate: 1 });
+});
+
+test('what cannot be decoded is one dead letter of the whole message', (t) => {
+  const run = new TaskRun(visitCounter);
+  const { poison } = run.message({ value: Buffer.from('[{'), headers: { tenant: 'acme' }, timestampMs: firstMs });
+  t.like(poison[0], { ordinals: undefined, reason: 'bad-value', tenantId: 'acme' });
+});
+
+test('a value of another tenant, one that the schema refuses and one above the message size are poison', (t) => {
+  const emitter = defineProcessor({
+    name: 'emitter',
+    summary: 'Emits what it is told',
+    reads: emittedTo(visits),
+    emits: { counts: visitCounts },
+    step({ page }, { emit, tenantId }) {
+      const value = { kind: 'count', timeMs: 0, visits: 1, page } as const;
+      if (page === 'foreign') emit.counts({ ...value, tenantId: 'other' });
+      else if (page === 'broken') emit.counts({ ...value, tenantId, visits: 0.5 });
+      else emit.counts({ ...value, tenantId, page: page === 'large' ? 'x'.repeat(1_100_000) : page });
+    },
+  });
+  const run = new TaskRun(emitter);
+  const { poison } = run.values(['foreign', 'broken', 'large', 'fine'].map((page) => visit(page, firstMs)));
+  t.is(poison[0]?.ordinals, '0-2');
+  t.deepEqual(
+    run.emitted<{ page: string }>().map(({ page }) => page),
+    ['fine'],
+  );
+});
+
+test('many values are several messages of at most 256 KiB', (t) => {
+  const run = new TaskRun(visitCounter, { buckets: 1 });
+  run.values(Array.from({ length: 20 }, (_, index) => visit(`${index}`.padEnd(50_000, '/'), firstMs)));
+  t.is(run.messages.length, 4);
+  t.true(run.messages.every(({ value }) => value.length <= 256 * 1024 + 2));
+  t.is(run.emitted().length, 20);
+});
+
+test('documents that are followed are those of the tenant', (t) => {
+  const run = new TaskRun(visitCounter);
+  const stored = { version: 1, createdAt: '', updatedAt: '', page: '/a' };
+  run.task.change(ignoredPages.name, 'acme', '/a', { id: '/a', ...stored });
+  run.values([visit('/a', firstMs), visit('/b', firstMs)]);
+  run.values([visit('/a', firstMs, 'other')], { tenantId: 'other' });
+  run.task.change(ignoredPages.name, 'acme', '/a', undefined);
+  run.values([visit('/a', firstMs)]);
+  t.deepEqual(
+    run.emitted<{ page: string; tenantId: string }>().map(({ tenantId, page }) => `${tenantId} ${page}`),
+    ['acme /b', 'other /a', 'acme /a'],
+  );
+});
+
+test('messages of a limited tenant are passed by until the time is over; others go on', (t) => {
+  const run = new TaskRun(visitCounter);
+  run.values([visit('/a', firstMs)]);
+  run.task.limit('acme', 'thread-time', 60_000);
+  run.restart();
+  const { limited } = run.values([visit('/b', firstMs)], { atMs: firstMs + 59_999, headers: { records: '7' } });
+  t.deepEqual(limited, [{ tenantId: 'acme', reason: 'thread-time', records: 7 }]);
+  run.values([visit('/c', firstMs, 'other')], { tenantId: 'other' });
+  run.values([visit('/d', firstMs)], { atMs: firstMs + 60_000 });
+  t.deepEqual(
+    run
+      .emitted<{ kind: string; page: string }>()
+      .filter(({ kind }) => kind === 'first')
+      .map(({ page }) => page),
+    ['/a', '/c', '/d'],
+  );
+});
+
+test('a message that is skipped goes to the dead letter', (t) => {
+  const run = new TaskRun(visitCounter);
+  run.task.skip(1);
+  run.restart();
+  for (const page of ['/a', '/b', '/c']) run.values([visit(page, firstMs)]);
+  t.deepEqual(
+    run.emitted<{ page: string }>().map(({ page }) => page),
+    ['/a', '/c'],
+  );
+  t.like(run.answers[1]?.poison[0], { offset: 1, reason: 'too-slow', ordinals: undefined });
+});
+
+test('a tenant without the entitlement is passed by, and counted', (t) => {
+  const run = new TaskRun(visitCounter, { entitled: (tenantId) => tenantId === 'acme' });
+  run.values([visit('/a', firstMs)]);
+  const { counts } = run.values([visit('/b', firstMs, 'other')], { tenantId: 'other', headers: { records: '3' } });
+  t.deepEqual(counts.dropped, { 'not-entitled': 3 });
+  t.is(run.emitted().length, 1);
+});
+
+test('a state of another version is upgraded, or begins empty', (t) => {
+  const counter = (version: number, upgrade?: (saved: Uint8Array, version: number) => Uint8Array) =>
+    defineProcessor({
+      name: 'counter',
+      summary: 'Counts',
+      reads: emittedTo(visits),
+      state: {
+        version,
+        open: (saved) => ({ count: saved === undefined ? 0 : Number(Buffer.from(saved).toString()) }),
+        save: ({ count }: { count: number }) => Buffer.from(String(count)),
+        size: () => ({ entries: 1, bytes: 8, evicted: 0 }),
+        ...(upgrade !== undefined && { upgrade }),
+      },
+      step: (_, { state }) => void state.count++,
+    });
+  const first = new Task(counter(1), options);
+  first.batch(messagesOf(1).filter(({ value }) => value.length > 2));
+  const emptied = new Task(counter(2), options, first.snapshot());
+  t.deepEqual(
+    [emptied.isEmptied, emptied.holding.entries, emptied.holding.nextOffset],
+    [true, 0, first.holding.nextOffset],
+  );
+  const upgraded = new Task(
+    counter(2, (saved) => Buffer.concat([saved, Buffer.from('0')])),
+    options,
+    first.snapshot(),
+  );
+  t.deepEqual([upgraded.isEmptied, upgraded.holding.entries], [false, 3]);
+});
+
+test('late records and keys beyond the bound are dropped and counted', (t) => {
+  const windowed = defineProcessor({
+    name: 'windowed',
+    summary: 'Counts',
+    reads: emittedTo(visits),
+    emits: { counts: visitCounts },
+    latenessMs: 0,
+    state: windowedState<number>({ version: 1, lengthMs: 60_000, maxEntries: 2 }),
+    step({ page, timeMs }, context) {
+      context.state.add(context, timeMs, page, (count = 0) => count + 1);
+    },
+    timer(_, { state, watermarkMs, emit, tenantId }) {
+      for (const { key, startMs, value } of state.closed(watermarkMs))
+        emit.counts({ tenantId, kind: 'count', page: key, timeMs: startMs, visits: value });
+    },
+  });
+  const run = new TaskRun(windowed);
+  const full = run.values(['/a', '/b', '/c', '/a'].map((page) => visit(page, firstMs)));
+  t.deepEqual(full.counts.dropped, { 'too-many-keys': 1 });
+  run.values([visit('/a', firstMs + 60_000)], { atMs: firstMs + 60_000 });
+  t.deepEqual(countsOf(run), ['acme /a 2', 'acme /b 1']);
+  const late = run.values([visit('/a', firstMs + 59_999)]);
+  t.deepEqual(late.counts.dropped, { late: 1 });
+  t.deepEqual(countsOf(run), ['acme /a 2', 'acme /b 1'], 'a window is emitted once');
+});
+
+for (const name of ['', 'Counts', 'a--b', 'a.b', '1a', 'a-', 'a b']) {
+  test(`a processor cannot be called "${name}"`, (t) => {
+    t.throws(() => defineProcessor({ name, summary: '', reads: emittedTo(visits), step: () => undefined }));
+  });
+}
+
+const countsOf = (run: TaskRun): string[] =>
+  run
+    .emitted<{ tenantId: string; kind: string; page: string; visits: number }>()
+    .filter(({ kind }) => kind === 'count')
+    .map(({ tenantId, page, visits: count }) => `${tenantId} ${page} ${count}`);

@@ -1,0 +1,148 @@
+/** Feeds messages to a processor as the engine does, and shows what it emits. */
+import type { Answer } from '../../processors/engine/answer.ts';
+import type { Processor } from '../../processors/engine/definition.ts';
+import { Task, type TaskOptions } from '../../processors/engine/task.ts';
+import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
+import { logRecords, spans } from '../../schemas/records/sources.ts';
+import { encodeHeaders } from '../../schemas/telemetry-message.ts';
+import type { Signal } from '../../schemas/topics.ts';
+import { logsRequest, metricsRequest, tracesRequest } from './sink-tables.ts';
+
+export interface From {
+  /** Default `acme`. */
+  readonly tenantId?: string;
+  /** When the bus takes the message, and when it was received. Default: the latest so far, at first 2026-01-01. */
+  readonly atMs?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const firstMs = Date.UTC(2026, 0, 1);
+
+const encoders = { logs: logsRequest, traces: tracesRequest, metrics: metricsRequest };
+
+/** The value and headers of an OTLP request on its topic. `request` is its JSON form; ids are bytes, 64-bit numbers decimal text. */
+export const otlpMessage = (
+  signal: Signal,
+  request: object,
+  { tenantId = 'acme', atMs = firstMs, headers }: From = {},
+): Pick<BusRecord, 'value' | 'headers'> => {
+  const value = Buffer.from(encoders[signal](request));
+  const member = { length: value.length, size: value.length, receivedAtMs: atMs, source: '', traceparent: '' };
+  const counted = countIn(signal, value, tenantId);
+  return {
+    value,
+    headers: {
+      ...encodeHeaders({
+        ...{ tenantId, projectId: 'shop', keyId: 'key', signal, format: 'otlp', encoding: 'identity' },
+        members: [{ ...member, records: counted }],
+      }),
+      ...headers,
+    },
+  };
+};
+
+const countIn = (signal: Signal, value: Buffer, tenantId: string): number => {
+  if (signal === 'metrics') return 1;
+  const member = [value.length, value.length, 0, 0, '', ''];
+  const headers = { tenant: tenantId, project: '', key: '', signal, format: 'otlp', encoding: 'identity' };
+  const record = {
+    offset: 0,
+    timestampMs: 0,
+    key: '',
+    value,
+    headers: { ...headers, members: JSON.stringify([member]) },
+  };
+  const from = { topic: '', partition: 0 };
+  return [...(signal === 'logs' ? logRecords : spans).decode(record, from)].length;
+};
+
+/** Values in messages of a derived topic. */
+export const valuesIn = (messages: readonly Message[], topic?: string): unknown[] =>
+  messages
+    .filter((message) => topic === undefined || message.topic === topic)
+    .flatMap(({ value }) => JSON.parse(Buffer.from(value).toString('utf8')) as unknown[]);
+
+/** A processor over one partition, in this thread. Each message is a batch. */
+export class TaskRun {
+  readonly #processor: Processor;
+  readonly #options: TaskOptions;
+  #task: Task;
+  #offset = 0;
+  #atMs = firstMs;
+  /** All that was emitted, as messages. */
+  readonly messages: Message[] = [];
+  /** Answers, one a message or tick. */
+  readonly answers: Answer[] = [];
+
+  constructor(processor: Processor, options: Partial<TaskOptions> = {}) {
+    this.#processor = processor;
+    this.#options = { topic: processor.reads.topics[0]?.name ?? '', partition: 0, ...options };
+    this.#task = new Task(processor, this.#options);
+  }
+
+  get task(): Task {
+    return this.#task;
+  }
+
+  /** Feeds an OTLP request. */
+  request(signal: Signal, request: object, from: From = {}): Answer {
+    const atMs = from.atMs ?? this.#atMs;
+    return this.message({ ...otlpMessage(signal, request, { ...from, atMs }), timestampMs: atMs });
+  }
+
+  /** Feeds log records (their JSON form) of one resource, whose attributes are given as text. */
+  logs(records: readonly object[], resource: Readonly<Record<string, string>> = {}, from: From = {}): Answer {
+    return this.request(
+      'logs',
+      { resourceLogs: [{ resource: textsOf(resource), scopeLogs: [{ logRecords: records }] }] },
+      from,
+    );
+  }
+
+  /** Feeds spans (their JSON form) of one resource. */
+  spans(records: readonly object[], resource: Readonly<Record<string, string>> = {}, from: From = {}): Answer {
+    return this.request(
+      'traces',
+      { resourceSpans: [{ resource: textsOf(resource), scopeSpans: [{ spans: records }] }] },
+      from,
+    );
+  }
+
+  /** Feeds values of a derived topic. */
+  values(values: readonly unknown[], { tenantId = 'acme', atMs = this.#atMs, headers }: From = {}): Answer {
+    const value = Buffer.from(JSON.stringify(values));
+    return this.message({ value, timestampMs: atMs, headers: { tenant: tenantId, ...headers } });
+  }
+
+  message(message: Pick<BusRecord, 'value' | 'headers' | 'timestampMs'>): Answer {
+    this.#atMs = Math.max(this.#atMs, message.timestampMs);
+    return this.#keep(this.#task.batch([{ key: '', offset: this.#offset++, ...message }]));
+  }
+
+  /** The partition is idle until this time. */
+  tick(clockMs: number): Answer | undefined {
+    const answer = this.#task.tick(clockMs);
+    this.#task.published();
+    return answer === undefined ? undefined : this.#keep(answer);
+  }
+
+  /** Goes on from a snapshot, as after a restart. */
+  restart(): void {
+    this.#task = new Task(this.#processor, this.#options, this.#task.snapshot());
+  }
+
+  /** Values that were emitted so far, to one topic or to all. */
+  emitted<Value = unknown>(topic?: { readonly name: string }): Value[] {
+    return valuesIn(this.messages, topic?.name) as Value[];
+  }
+
+  #keep(answer: Answer): Answer {
+    this.answers.push(answer);
+    this.messages.push(...answer.messages);
+    return answer;
+  }
+}
+
+const textsOf = (attributes: Readonly<Record<string, string>>): object => ({
+  attributes: Object.entries(attributes).map(([key, stringValue]) => ({ key, value: { stringValue } })),
+});
