@@ -149,6 +149,14 @@ test('a tenant that is silent for twice the lateness has its windows closed by t
   t.deepEqual(countsOf(run), ['acme /a 1']);
 });
 
+test('records of a tenant whose clocks are all an hour behind are on time while it sends', (t) => {
+  const run = new TaskRun(visitCounter);
+  for (let atMs = firstMs; atMs < firstMs + 120_000; atMs += 15_000)
+    run.values([visit('/a', atMs - 3_600_000)], { atMs });
+  t.deepEqual(countsOf(run), ['acme /a 4']);
+  t.true(run.answers.every(({ counts }) => counts.dropped['late'] === undefined));
+});
+
 test('where nothing arrives, a tick closes windows and runs timers by the clock', (t) => {
   const run = new TaskRun(visitCounter);
   run.values([visit('/a', firstMs)], { atMs: firstMs });
