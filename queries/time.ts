@@ -72,3 +72,9 @@ export const formatTime = (nanoseconds: bigint): string => {
   }
   return `${new Date(Number(ms)).toISOString().slice(0, -1)}${String(rest).padStart(6, '0')}Z`;
 };
+
+/** 64-bit nanoseconds as a number where that is exact, else as text. */
+export const exact = (text: string): number | string => {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : text;
+};

@@ -73,6 +73,20 @@ export class Resource {
     return textOf(this.#cursor.bytes, ...this.#schema);
   }
 
+  /** Attributes that the sender left out. */
+  get droppedAttributes(): number {
+    const cursor = this.#cursor;
+    const [start, end] = this.#run;
+    let dropped = 0;
+    cursor.at = start;
+    while (cursor.at < end) {
+      const tag = cursor.varint();
+      if (tag === 0x10) dropped = cursor.varint();
+      else cursor.skip(tag, end);
+    }
+    return dropped;
+  }
+
   get(key: string): string | undefined {
     return this.attributes.get(key)?.text;
   }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { projectScopeCondition, projectScopeParameters, projectScopeValues } from '../../../queries/project-scope.ts';
 import { resourcesOf } from '../../../queries/resources.ts';
+import { Span, type SpanRow, spanOf, spanSelection } from '../../../queries/traces/span.ts';
 import { traceIs } from '../../../schemas/tables/search.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { Span, type SpanRow, spanOf, spanSelection } from './span.ts';
 
 const maxSpans = 10_000;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatTime } from '../../../queries/time.ts';
+import { exact, formatTime } from '../../../queries/time.ts';
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 
 /** A trace as a list shows it. Root fields are of the span without a parent, else of the earliest one. */
@@ -28,12 +28,6 @@ interface Row {
 
 /** How far from its first span in the range the rest of a trace is looked for. */
 const around = 6n * 3_600_000_000_000n;
-
-/** 64-bit nanoseconds as a number where that is exact, else as text. */
-export const exact = (text: string): number | string => {
-  const value = Number(text);
-  return Number.isSafeInteger(value) ? value : text;
-};
 
 /** Summaries of whole traces, in the order of `found`. */
 export const readSummaries = async (

@@ -1,14 +1,17 @@
 import { z } from 'zod';
-import { Attributes, attributesOf } from '../../../queries/attributes.ts';
+import { Attributes, attributesOf } from '../attributes.ts';
 import {
   InstrumentationScope,
   instrumentationScopeOf,
   type ScopeRow,
   scopeSelection,
-} from '../../../queries/instrumentation-scope.ts';
-import { type Resource, resourceFields, resourceFieldsOf } from '../../../queries/resources.ts';
-import { formatTime } from '../../../queries/time.ts';
-import { exact } from './summary.ts';
+} from '../instrumentation-scope.ts';
+import { type Resource, resourceFields, resourceFieldsOf } from '../resources.ts';
+import { exact, formatTime } from '../time.ts';
+
+/** Names of OTLP's numbers, by number. */
+export const spanKinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
+export const spanStatuses = ['unset', 'ok', 'error'] as const;
 
 /** A span as answers carry it. */
 export const Span = z.strictObject({
@@ -16,11 +19,11 @@ export const Span = z.strictObject({
   spanId: z.string(),
   parentSpanId: z.string().nullable(),
   name: z.string(),
-  kind: z.enum(['unspecified', 'internal', 'server', 'client', 'producer', 'consumer']),
+  kind: z.enum(spanKinds),
   service: z.string(),
   startTime: z.string(),
   durationNs: z.union([z.int(), z.string()]).describe('A decimal string if beyond 2^53'),
-  status: z.enum(['unset', 'ok', 'error']),
+  status: z.enum(spanStatuses),
   statusMessage: z.string(),
   traceState: z.string(),
   flags: z.int().describe('Trace flags (W3C, OTLP)'),
@@ -46,9 +49,6 @@ export const Span = z.strictObject({
   projectId: z.string(),
 });
 export type Span = z.output<typeof Span>;
-
-const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
-const statuses = ['unset', 'ok', 'error'] as const;
 
 export interface SpanRow extends ScopeRow {
   readonly trace: string;
@@ -103,11 +103,11 @@ export const spanOf = (row: SpanRow, resource: Resource | undefined): Span => ({
   spanId: row.span,
   parentSpanId: /^0*$/.test(row.parent) ? null : row.parent,
   name: row.name,
-  kind: kinds[row.kind] ?? 'unspecified',
+  kind: spanKinds[row.kind] ?? 'unspecified',
   service: row.service,
   startTime: formatTime(BigInt(row.start)),
   durationNs: exact(row.lasted),
-  status: statuses[row.status_code] ?? 'unset',
+  status: spanStatuses[row.status_code] ?? 'unset',
   statusMessage: row.status_message,
   traceState: row.trace_state,
   flags: row.flags,
