@@ -1,18 +1,15 @@
 /** Messages between the main thread and the scan workers. */
+import type { PackedRecords } from '../../runtime/packed-records.ts';
 import type { EncodedBlock } from '../native/rows.ts';
 
-/** Messages of one partition, their values in one piece of memory, which is the worker's until it replies. */
+/** Messages of one partition. Their memory is the worker's until it replies. */
 export interface ScanRequest {
   readonly kind: 'scan';
   readonly id: number;
   readonly sink: string;
   /** As stored. */
   readonly partition: number;
-  readonly offsets: readonly number[];
-  readonly timestamps: readonly number[];
-  readonly lengths: readonly number[];
-  readonly headers: readonly Readonly<Record<string, string>>[];
-  readonly values: ArrayBufferLike;
+  readonly records: PackedRecords;
 }
 
 /** Returns the memory of a scan's blocks for reuse, and whether they landed. */

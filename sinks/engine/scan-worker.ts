@@ -1,8 +1,9 @@
 /** A worker thread that turns messages into Native blocks. It loads no driver and never the engine. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ScanMessage, Scanner } from '../scan/scanner.ts';
+import { Memory, movable } from '../../runtime/memory.ts';
+import { unpackedRecords } from '../../runtime/packed-records.ts';
+import type { Scanner } from '../scan/scanner.ts';
 import { scanBatch } from './batch-scan.ts';
-import { Memory, movable } from './memory.ts';
 import type { ScanReply, ScanRequest, ScanSettled } from './scan-messages.ts';
 import type { Sink } from './sink.ts';
 
@@ -23,26 +24,12 @@ const load = async (name: string): Promise<Scanner> => {
   return sink.scanner();
 };
 
-const messagesOf = function* ({ offsets, timestamps, lengths, headers, values }: ScanRequest): Generator<ScanMessage> {
-  let at = 0;
-  for (const [index, offset] of offsets.entries()) {
-    const length = lengths[index] ?? 0;
-    yield {
-      offset,
-      timestampMs: timestamps[index] ?? 0,
-      headers: headers[index] ?? {},
-      value: Buffer.from(values, at, length),
-    };
-    at += length;
-  }
-};
-
 const allocate = (bytes: number): Uint8Array => new Uint8Array(memory.take(bytes));
 
 const scanned = async (request: ScanRequest): Promise<ScanReply> => {
   const { id, sink, partition } = request;
   try {
-    return { id, ...scanBatch(await scannerOf(sink), messagesOf(request), partition, id, allocate) };
+    return { id, ...scanBatch(await scannerOf(sink), unpackedRecords(request.records), partition, id, allocate) };
   } catch (error) {
     // The scanner may be left in any state: the next batch gets another one.
     loaded.delete(sink);

@@ -1,9 +1,4 @@
-const { copy } = Buffer.prototype;
-
-/** Copies a run with one native call, as fast into and out of shared memory, where `set` goes byte by byte. */
-export const copyRun = (source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): void => {
-  copy.call(source as Buffer, target, at, start, end);
-};
+import { copyRun } from '../../runtime/memory.ts';
 
 /** Above this many bytes one native copy is cheaper than a loop over words. */
 const longCopy = 512;

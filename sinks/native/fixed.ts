@@ -1,4 +1,5 @@
-import { copyBytes, copyRun } from './bytes.ts';
+import { copyRun } from '../../runtime/memory.ts';
+import { copyBytes } from './bytes.ts';
 import { grown, PlainColumn } from './column.ts';
 
 type Elements = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;

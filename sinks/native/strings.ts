@@ -1,4 +1,5 @@
-import { copyBytes, copyRun } from './bytes.ts';
+import { copyRun } from '../../runtime/memory.ts';
+import { copyBytes } from './bytes.ts';
 import { type Column, grown, PlainColumn } from './column.ts';
 import { longestDecimal, writeDecimal } from './decimals.ts';
 

@@ -1,3 +1,10 @@
+const { copy } = Buffer.prototype;
+
+/** Copies a run with one native call, as fast into and out of shared memory, where `set` goes byte by byte. */
+export const copyRun = (source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): void => {
+  copy.call(source as Buffer, target, at, start, end);
+};
+
 const smallest = 65_536;
 const largestShared = 64 * 1024 * 1024;
 const mostShared = 8;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { Memory, movable } from '../../sinks/engine/memory.ts';
+import { Memory, movable } from '../../runtime/memory.ts';
 
 const piece = 100_000;
 
