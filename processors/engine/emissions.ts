@@ -23,6 +23,8 @@ export interface Place {
   readonly tick: number;
 }
 
+const text = new TextEncoder();
+
 /** FNV-1a. */
 const hashOf = (text: string): number => {
   let hash = 0x811c9dc5;
@@ -70,7 +72,7 @@ export class Emissions {
     return packs.map(({ topic, tenantId, key, values }, part) => ({
       topic,
       key,
-      value: Buffer.from(`[${values.join(',')}]`),
+      value: text.encode(`[${values.join(',')}]`),
       headers: {
         tenant: tenantId,
         records: String(values.length),

@@ -29,6 +29,7 @@ export interface SavedTask {
 }
 
 const format = 1;
+const text = new TextEncoder();
 
 /** JSON has no infinity: before the first record the watermark is none. */
 const finite = (time: number): number | null => (Number.isFinite(time) ? time : null);
@@ -68,9 +69,16 @@ export const encodeTask = ({ outbox, tenants, clockMs, ...task }: SavedTask): Ui
     ]),
   };
   const json = Buffer.from(JSON.stringify(head));
-  const length = Buffer.alloc(4);
-  length.writeUInt32LE(json.length);
-  return Buffer.concat([length, json, ...tenants.map(({ state }) => state)]);
+  // Memory of its own, so that it can be moved to another thread.
+  const bytes = Buffer.allocUnsafeSlow(tenants.reduce((sum, { state }) => sum + state.length, 4 + json.length));
+  bytes.writeUInt32LE(json.length);
+  bytes.set(json, 4);
+  let at = 4 + json.length;
+  for (const { state } of tenants) {
+    bytes.set(state, at);
+    at += state.length;
+  }
+  return bytes;
 };
 
 /** Throws for what `encodeTask` did not write. */
@@ -97,7 +105,7 @@ export const decodeTask = (bytes: Uint8Array): SavedTask => {
   const outbox = head.outbox.map(([topic, key, value, headers]) => ({
     topic,
     key,
-    value: Buffer.from(value),
+    value: text.encode(value),
     headers,
   }));
   return { ...head, clockMs: orBefore(head.clockMs), outbox, tenants };

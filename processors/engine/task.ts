@@ -24,8 +24,13 @@ export interface TaskOptions {
   readonly buckets?: number;
   /** A random text that no other task ever has. */
   readonly emitter?: string;
-  /** Told before each message that is stepped. */
-  readonly onMessage?: (offset: number) => void;
+  readonly watch?: Watch;
+}
+
+/** Told what the task is about to do, in case that it never ends. */
+export interface Watch {
+  message(offset: number): void;
+  timers(tenantId: string): void;
 }
 
 /** A time of a record this much after its reception does not move the watermark. */
@@ -237,6 +242,7 @@ export class Task {
   }
 
   #message(message: BusRecord): void {
+    this.#options.watch?.message(message.offset);
     this.#clockMs = Math.max(this.#clockMs, message.timestampMs);
     const tenant = this.#admitted(message);
     if (tenant !== undefined) this.#stepped(tenant, message);
@@ -285,7 +291,6 @@ export class Task {
   }
 
   #stepped(tenant: Tenant, message: BusRecord): void {
-    this.#options.onMessage?.(message.offset);
     const began = performance.now();
     const evicted = tenant.size.evicted;
     const poison = this.#items(tenant, message);
@@ -369,6 +374,7 @@ export class Task {
     for (let calls = 0; calls < mostTimers; calls++) {
       const timer = tenant.timers.takeDue(this.#clockMs, tenant.watermarkMs);
       if (timer === undefined) break;
+      if (context === undefined) this.#options.watch?.timers(tenant.id);
       context ??= this.#enter(tenant);
       try {
         this.#processor.timer(timer, context);

@@ -1,0 +1,172 @@
+/** The threads in which tasks run, as the main thread sees them. */
+import { availableParallelism } from 'node:os';
+import { Memory, movable } from '../../runtime/memory.ts';
+import { packedRecords } from '../../runtime/packed-records.ts';
+import { type PoolThread, WorkerPool } from '../../runtime/worker-pool.ts';
+import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
+import type { Answer, Holding } from './answer.ts';
+import { type Doing, Progress } from './progress.ts';
+import type { ChangeRequest, DocumentChange, TaskCall, TaskReply, TaskRequest, WorkerStart } from './task-messages.ts';
+
+/** The thread of a task ended. `doing` is what kept it busy, where that was of this task. */
+export class ThreadEndedError extends Error {
+  readonly doing: Doing;
+
+  constructor(cause: unknown, doing: Doing) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.name = 'ThreadEndedError';
+    this.doing = doing;
+  }
+}
+
+export interface TaskPlace {
+  readonly processor: string;
+  readonly topic: string;
+  readonly partition: number;
+  /** Message keys over which a tenant's values are spread. */
+  readonly buckets: number;
+}
+
+/** A task in a thread. Calls are answered in their order. All reject once one has failed: open another from the last snapshot. */
+export interface TaskHandle {
+  readonly isEmptied: boolean;
+  /** What the last tick emitted, and what may not be published. */
+  readonly outbox: readonly Message[];
+  holding: Holding;
+  batch(records: readonly BusRecord[], last: number): Promise<Answer>;
+  replay(records: readonly BusRecord[], last: number): Promise<void>;
+  tick(clockMs: number): Promise<Answer | undefined>;
+  published(): Promise<void>;
+  snapshot(): Promise<Uint8Array>;
+  moveTo(offset: number): Promise<void>;
+  skip(offset: number): Promise<void>;
+  limit(tenantId: string, reason: string, forMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface TaskPoolOptions {
+  /** Default: one less than the cores, four at most. */
+  readonly threads?: number | undefined;
+  /** The module whose `processors` the threads load. */
+  readonly definitions?: URL | undefined;
+  /** A thread that is busy with one message for so many seconds is ended. Default 10. */
+  readonly messageSeconds?: number | undefined;
+}
+
+const mostThreads = 4;
+/** A tenant's state is bounded before; this ends a step that never stops allocating, and not the process. */
+const resourceLimits = { maxOldGenerationSizeMb: 2_048 } as const;
+const checkMs = 1_000;
+
+interface Watched {
+  readonly progress: Progress;
+  count: number;
+  /** Checks since it has changed. */
+  checks: number;
+}
+
+export class TaskPool {
+  readonly #pool: WorkerPool<TaskReply>;
+  readonly #memory = new Memory();
+  readonly #documents = new Map<string, DocumentChange>();
+  readonly #watched = new WeakMap<PoolThread<TaskReply>, Watched>();
+  readonly #checking: NodeJS.Timeout;
+  #started: Progress | undefined;
+  #lastTask = 0;
+
+  constructor({ threads, definitions, messageSeconds = 10 }: TaskPoolOptions = {}) {
+    const url = definitions ?? new URL('../registry.ts', import.meta.url);
+    this.#pool = new WorkerPool<TaskReply>({
+      name: 'processor',
+      owner: 'the processors',
+      module: new URL('./worker.ts', import.meta.url),
+      size: threads ?? Math.max(1, Math.min(mostThreads, availableParallelism() - 1)),
+      workerData: () => this.#start(url),
+      resourceLimits,
+    });
+    this.#checking = setInterval(() => this.#check(messageSeconds), checkMs).unref();
+  }
+
+  /** A document that some processor follows. Each thread applies changes between two calls. */
+  change(change: DocumentChange): void {
+    const key = `${change.collection}\n${change.tenantId}\n${change.id}`;
+    if (change.document === undefined) this.#documents.delete(key);
+    else this.#documents.set(key, change);
+    const request: ChangeRequest = { changes: [change] };
+    for (const thread of this.#pool.running) thread.tell(request);
+  }
+
+  /** Opens a task from what `snapshot` answered, or with nothing. */
+  async open({ processor, topic, partition, buckets }: TaskPlace, saved: Uint8Array | undefined): Promise<TaskHandle> {
+    const thread = this.#threadOf(`${processor}/${topic}`, partition);
+    const task = ++this.#lastTask;
+    const ask = async (call: TaskCall, moved: readonly ArrayBuffer[] = []): Promise<TaskReply> => {
+      const reply = await thread
+        .ask((id): TaskRequest => ({ id, task, call }), moved)
+        .catch((cause: unknown): never => {
+          throw new ThreadEndedError(cause, this.#doing(thread, task));
+        });
+      if (reply.failure !== undefined) throw new Error(`processor ${processor} failed: ${reply.failure}`);
+      if (reply.holding !== undefined) handle.holding = reply.holding;
+      return reply;
+    };
+    const feed = async (kind: 'batch' | 'replay', batch: readonly BusRecord[], last: number): Promise<TaskReply> => {
+      const records = packedRecords(batch, this.#memory);
+      const { values } = records;
+      return await ask({ kind, records, last }, movable([values])).finally(() => this.#memory.give(values));
+    };
+    const none: Holding = { nextOffset: 0, nextTickMs: Number.POSITIVE_INFINITY, tenants: 0, entries: 0, bytes: 0 };
+    const handle: { -readonly [Key in keyof TaskHandle]: TaskHandle[Key] } = {
+      ...{ isEmptied: false, outbox: [], holding: none },
+      batch: async (records, last) => (await feed('batch', records, last)).answer as Answer,
+      replay: async (records, last) => void (await feed('replay', records, last)),
+      tick: async (clockMs) => (await ask({ kind: 'tick', clockMs })).answer,
+      published: async () => void (await ask({ kind: 'published' })),
+      snapshot: async () => (await ask({ kind: 'snapshot' })).saved as Uint8Array,
+      moveTo: async (offset) => void (await ask({ kind: 'move', offset })),
+      skip: async (offset) => void (await ask({ kind: 'skip', offset })),
+      limit: async (tenantId, reason, forMs) => void (await ask({ kind: 'limit', tenantId, reason, forMs })),
+      close: async () => void (await ask({ kind: 'close' }).catch(() => undefined)),
+    };
+    const { outbox = [], isEmptied = false } = await ask({ kind: 'open', processor, topic, partition, buckets, saved });
+    return Object.assign(handle, { outbox, isEmptied });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#checking);
+    await this.#pool.close();
+  }
+
+  #threadOf(name: string, partition: number): PoolThread<TaskReply> {
+    const thread = this.#pool.threadOf(name, partition);
+    if (this.#started !== undefined) this.#watched.set(thread, { progress: this.#started, count: 0, checks: 0 });
+    this.#started = undefined;
+    return thread;
+  }
+
+  #start(definitions: URL): WorkerStart {
+    this.#started = new Progress();
+    return {
+      definitions: definitions.href,
+      progress: this.#started.memory,
+      documents: [...this.#documents.values()],
+    };
+  }
+
+  #doing(thread: PoolThread<TaskReply>, task: number): Doing {
+    const doing = this.#watched.get(thread)?.progress.doing;
+    return doing !== undefined && doing.kind !== 'nothing' && doing.task === task ? doing : { kind: 'nothing' };
+  }
+
+  /** Counts checks rather than time: a process that was paused is not a thread that is busy. */
+  #check(messageSeconds: number): void {
+    for (const thread of this.#pool.running) {
+      const watched = this.#watched.get(thread);
+      if (watched === undefined) continue;
+      const { count, doing } = watched.progress;
+      watched.checks = count === watched.count && doing.kind !== 'nothing' ? watched.checks + 1 : 0;
+      watched.count = count;
+      if (watched.checks >= messageSeconds) void thread.end();
+    }
+  }
+}

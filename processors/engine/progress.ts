@@ -1,0 +1,61 @@
+/** What a thread is doing, as the main thread sees it while the thread is busy: it lies in shared memory. */
+import type { Watch } from './task.ts';
+
+export type Doing =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'message'; readonly task: number; readonly offset: number }
+  | { readonly kind: 'timers'; readonly task: number; readonly tenantId: string };
+
+const textBytes = 256;
+const [KIND, TASK, OFFSET, LENGTH, COUNT] = [0, 1, 2, 3, 4];
+const words = 5;
+
+export class Progress implements Watch {
+  readonly memory: SharedArrayBuffer;
+  readonly #numbers: Float64Array;
+  readonly #text: Uint8Array;
+
+  constructor(memory = new SharedArrayBuffer(words * 8 + textBytes)) {
+    this.memory = memory;
+    this.#numbers = new Float64Array(memory, 0, words);
+    this.#text = new Uint8Array(memory, words * 8);
+  }
+
+  /** In the thread: what follows is of this task. */
+  begin(task: number): void {
+    this.#numbers[TASK] = task;
+  }
+
+  message(offset: number): void {
+    this.#numbers[OFFSET] = offset;
+    this.#next(1);
+  }
+
+  timers(tenantId: string): void {
+    const bytes = Buffer.from(tenantId);
+    this.#numbers[LENGTH] = Math.min(bytes.length, textBytes);
+    this.#text.set(bytes.subarray(0, textBytes));
+    this.#next(2);
+  }
+
+  end(): void {
+    this.#next(0);
+  }
+
+  /** Another number whenever something else is done. */
+  get count(): number {
+    return this.#numbers[COUNT] ?? 0;
+  }
+
+  get doing(): Doing {
+    const [kind = 0, task = 0, offset = 0, length = 0] = this.#numbers;
+    if (kind === 0) return { kind: 'nothing' };
+    if (kind === 1) return { kind: 'message', task, offset };
+    return { kind: 'timers', task, tenantId: Buffer.from(this.#text.slice(0, length)).toString('utf8') };
+  }
+
+  #next(kind: number): void {
+    this.#numbers[KIND] = kind;
+    this.#numbers[COUNT] = this.count + 1;
+  }
+}

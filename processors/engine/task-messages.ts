@@ -1,0 +1,61 @@
+/** Messages between the main thread and the threads that run tasks. */
+import type { PackedRecords } from '../../runtime/packed-records.ts';
+import type { Message } from '../../schemas/ports/bus.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import type { Answer, Holding } from './answer.ts';
+
+/** A document of a collection that some processor follows. */
+export interface DocumentChange {
+  readonly collection: string;
+  readonly tenantId: string;
+  readonly id: string;
+  readonly document: (object & Stored) | undefined;
+}
+
+/** What a thread begins with. */
+export interface WorkerStart {
+  /** The module whose `processors` it loads. */
+  readonly definitions: string;
+  readonly progress: SharedArrayBuffer;
+  readonly documents: readonly DocumentChange[];
+}
+
+/** What is done with a task. Its number is never given to another. */
+export type TaskCall =
+  | {
+      readonly kind: 'open';
+      readonly processor: string;
+      readonly topic: string;
+      readonly partition: number;
+      readonly buckets: number;
+      readonly saved: Uint8Array | undefined;
+    }
+  | { readonly kind: 'batch' | 'replay'; readonly records: PackedRecords; readonly last: number }
+  | { readonly kind: 'tick'; readonly clockMs: number }
+  | { readonly kind: 'published' | 'snapshot' | 'close' }
+  | { readonly kind: 'move' | 'skip'; readonly offset: number }
+  | { readonly kind: 'limit'; readonly tenantId: string; readonly reason: string; readonly forMs: number };
+
+export interface TaskRequest {
+  readonly id: number;
+  readonly task: number;
+  readonly call: TaskCall;
+}
+
+export interface ChangeRequest {
+  readonly changes: readonly DocumentChange[];
+}
+
+export interface TaskReply {
+  readonly id: number;
+  /** Of `batch`, and of a tick that had something to do. */
+  readonly answer?: Answer | undefined;
+  /** Of `snapshot`. */
+  readonly saved?: Uint8Array;
+  /** Of `open`. */
+  readonly outbox?: readonly Message[];
+  readonly isEmptied?: boolean;
+  readonly holding?: Holding;
+  /** Set when the task failed, or when there is no such task (any longer). */
+  readonly failure?: string;
+}

@@ -1,0 +1,118 @@
+/** A thread that runs tasks. It loads no driver and never the engine's main thread side. */
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { parentPort, type TransferListItem, workerData } from 'node:worker_threads';
+import { movable } from '../../runtime/memory.ts';
+import { unpackedRecords } from '../../runtime/packed-records.ts';
+import type { BusRecord } from '../../schemas/ports/bus.ts';
+import type { Answer } from './answer.ts';
+import type { Processor } from './definition.ts';
+import { FollowedDocuments } from './documents.ts';
+import { isEntitled } from './entitlements.ts';
+import { Progress } from './progress.ts';
+import { Task } from './task.ts';
+import type { ChangeRequest, TaskCall, TaskReply, TaskRequest, WorkerStart } from './task-messages.ts';
+
+/** Receiving and answering go first where they share a core with steps. Linux has a priority for each thread, others for none. */
+const lowerPriority = (): void => {
+  try {
+    const [, thread] = readlinkSync('/proc/thread-self').split('/task/');
+    if (thread !== undefined) setPriority(Number(thread), 10);
+  } catch {
+    // Steps run as everything else does.
+  }
+};
+
+const start = workerData as WorkerStart;
+const progress = new Progress(start.progress);
+const documents = new FollowedDocuments();
+const tasks = new Map<number, Task>();
+const definitions = import(start.definitions) as Promise<{ readonly processors: readonly Processor[] }>;
+
+const applied = ({ changes }: ChangeRequest): void => {
+  for (const { collection, tenantId, id, document } of changes) documents.change(collection, tenantId, id, document);
+};
+
+const opened = async (number: number, call: TaskCall & { readonly kind: 'open' }): Promise<Omit<TaskReply, 'id'>> => {
+  const { processors } = await definitions;
+  const processor = processors.find(({ name }) => name === call.processor);
+  if (processor === undefined) throw new Error(`no processor is called ${call.processor}`);
+  const { topic, partition, buckets, saved } = call;
+  const { entitlement } = processor;
+  const entitled = (tenantId: string) => entitlement === undefined || isEntitled(documents, tenantId, entitlement);
+  const task = new Task(processor, { topic, partition, buckets, documents, entitled, watch: progress }, saved);
+  tasks.set(number, task);
+  return { outbox: task.outbox, isEmptied: task.isEmptied, holding: task.holding };
+};
+
+/** Keys stay behind: no step sees them. */
+const recordsOf = ({ records }: TaskCall & { readonly kind: 'batch' | 'replay' }): BusRecord[] =>
+  Array.from(unpackedRecords(records), (record) => ({ ...record, key: '' }));
+
+const called = (task: Task, call: TaskCall): Omit<TaskReply, 'id'> => {
+  switch (call.kind) {
+    case 'batch': {
+      const answer = task.batch(recordsOf(call), call.last);
+      return { answer, holding: task.holding };
+    }
+    case 'replay':
+      task.replay(recordsOf(call), call.last);
+      return { holding: task.holding };
+    case 'tick': {
+      const answer = task.tick(call.clockMs);
+      return { answer, holding: task.holding };
+    }
+    case 'published':
+      task.published();
+      return {};
+    case 'snapshot':
+      return { saved: task.snapshot() };
+    case 'move':
+      task.moveTo(call.offset);
+      return { holding: task.holding };
+    case 'skip':
+      task.skip(call.offset);
+      return {};
+    case 'limit':
+      task.limit(call.tenantId, call.reason, call.forMs);
+      return { holding: task.holding };
+    default:
+      return {};
+  }
+};
+
+const replied = async ({ task: number, call }: TaskRequest): Promise<Omit<TaskReply, 'id'>> => {
+  progress.begin(number);
+  try {
+    if (call.kind === 'open') return await opened(number, call);
+    const task = tasks.get(number);
+    if (call.kind === 'close') tasks.delete(number);
+    if (task === undefined) throw new Error('there is no such task');
+    return called(task, call);
+  } catch (error) {
+    // It may be left in any state: it is loaded anew.
+    tasks.delete(number);
+    return { failure: error instanceof Error ? error.message : String(error) };
+  } finally {
+    progress.end();
+  }
+};
+
+/** Memory that is made for the reply only. */
+const movedIn = ({ saved, answer }: Omit<TaskReply, 'id'>): TransferListItem[] => {
+  const values = ((answer as Answer | undefined)?.messages ?? []).map(({ value }) => value.buffer);
+  return movable(saved === undefined ? values : [...values, saved.buffer]);
+};
+
+const port = parentPort;
+if (port === null) throw new Error('this module runs in a worker thread only');
+lowerPriority();
+applied({ changes: start.documents });
+port.on('message', async (message: TaskRequest | ChangeRequest) => {
+  if ('changes' in message) {
+    applied(message);
+    return;
+  }
+  const reply = await replied(message);
+  port.postMessage({ id: message.id, ...reply }, movedIn(reply));
+});

@@ -1,0 +1,4 @@
+/** The processors: one line each. Threads load this module: it and what it imports know no driver. */
+import type { Processor } from './engine/definition.ts';
+
+export const processors: readonly Processor[] = [];
