@@ -1,0 +1,108 @@
+/** Ends of calls that wait for each other. */
+import test from 'ava';
+import { type Outcomes, Waiting } from '../../processors/edges/waiting.ts';
+import type { CallEnd } from '../../schemas/edges.ts';
+
+const nowMs = Date.UTC(2026, 2, 1, 10);
+const endOf = (caller: string, { callee, atMs = nowMs }: { callee?: string; atMs?: number } = {}): CallEnd => ({
+  ...{ tenantId: 'acme', projectId: 'shop', traceId: 't', callerId: caller, isMessage: false, environment: '' },
+  ...{ service: callee ?? caller, startMs: atMs, durationNs: 0, failed: false },
+  ...(callee !== undefined && { calleeId: callee }),
+});
+
+/** A place to wait, and what came of it in words. */
+const waitingOf = (most?: number) => {
+  const waiting = new Waiting(60_000, undefined, most);
+  const said: string[] = [];
+  const outcomes: Outcomes = {
+    pair: (caller, callee) => said.push(`${caller.service} → ${callee.service}`),
+    unpaired: ({ service }, isCaller, reason) => said.push(`${isCaller ? 'client' : 'server'} ${service} ${reason}`),
+  };
+  const add = (end: CallEnd, watermarkMs = nowMs - 60_000, clockMs = nowMs) =>
+    waiting.add(end, { clockMs, watermarkMs }, outcomes);
+  return { waiting, said, outcomes, add };
+};
+
+test('a client and a server meet whichever comes first, and a client meets each of its servers', (t) => {
+  const { said, add } = waitingOf();
+  add(endOf('a', { callee: 'b' }));
+  add(endOf('a'));
+  add(endOf('a', { callee: 'c' }));
+  t.deepEqual(said, ['a → b', 'a → c']);
+});
+
+test('a span that comes twice counts once', (t) => {
+  const { said, add } = waitingOf();
+  const answers = [
+    endOf('a', { callee: 'b' }),
+    endOf('a', { callee: 'b' }),
+    endOf('a'),
+    endOf('a'),
+    endOf('a', { callee: 'b' }),
+  ];
+  t.deepEqual(
+    answers.map((end) => add(end).isNew),
+    [true, false, true, false, false],
+  );
+  t.deepEqual(said, ['a → b']);
+});
+
+test('an end goes once the watermark is a minute past it, and later where its other side ended later', (t) => {
+  const { waiting, said, outcomes, add } = waitingOf();
+  const { due } = add(endOf('a'));
+  t.is(due, nowMs / 1000 + 60);
+  add(endOf('b', { callee: 's' }));
+  add(endOf('b', { callee: 's2', atMs: nowMs + 30_000 }), undefined, nowMs + 30_000);
+  const again = waiting.expire(nowMs / 1000 + 60, outcomes);
+  t.deepEqual(said, ['client a expired']);
+  t.deepEqual(again, [nowMs / 1000 + 90]);
+  waiting.expire(nowMs / 1000 + 90, outcomes);
+  t.deepEqual(said.slice(1), ['server s expired', 'server s2 expired']);
+  t.is(waiting.entries, 0);
+  t.is(waiting.bytes, 0);
+});
+
+test('an end that the watermark has passed is counted as late', (t) => {
+  const { waiting, said, outcomes, add } = waitingOf();
+  const { due } = add(endOf('a', { atMs: nowMs - 200_000 }));
+  waiting.expire(due ?? 0, outcomes);
+  t.deepEqual(said, ['client a late']);
+});
+
+test('a clock that is years ahead makes nothing wait for years', (t) => {
+  const { add } = waitingOf();
+  t.is(add(endOf('a', { atMs: nowMs + 1e11 })).due, nowMs / 1000 + 65);
+});
+
+test('beyond the most that may wait the oldest go, and are counted as evicted', (t) => {
+  const { waiting, said, add } = waitingOf(3);
+  add(endOf('paired', { callee: 'b' }));
+  add(endOf('paired'));
+  for (const each of ['a', 'b', 'c', 'd']) add(endOf(each));
+  t.deepEqual(said, ['paired → b', 'client a evicted']);
+  t.is(waiting.evicted, 2);
+  t.is(waiting.entries, 3);
+});
+
+test('what was saved goes on as if nothing had happened', (t) => {
+  const { waiting, outcomes, add } = waitingOf();
+  for (const each of ['a', 'b', 'c'])
+    add(endOf(each, { atMs: nowMs + each.charCodeAt(0) * 700 }), undefined, nowMs + 1e6);
+  add(endOf('a', { callee: 's' }));
+  add(endOf('q', { callee: 's' }));
+  const saved = JSON.stringify(waiting.save());
+  const again = new Waiting(60_000, JSON.parse(saved));
+  t.is(JSON.stringify(again.save()), saved);
+  t.is(again.bytes, waiting.bytes);
+  for (let second = nowMs / 1000; second < nowMs / 1000 + 300; second++)
+    t.deepEqual(again.expire(second, outcomes), waiting.expire(second, outcomes));
+  t.is(again.entries, 0);
+});
+
+test('a thousand servers of one client are remembered, and the others pair all the same', (t) => {
+  const { waiting, said, add } = waitingOf();
+  add(endOf('a'));
+  for (let index = 0; index < 1_500; index++) add(endOf('a', { callee: `s${index}` }));
+  t.is(said.length, 1_500);
+  t.true(waiting.bytes < 100_000);
+});
