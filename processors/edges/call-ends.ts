@@ -1,0 +1,31 @@
+import { spans } from '../../schemas/records/sources.ts';
+import { topics } from '../../schemas/topics.ts';
+import { defineProcessor } from '../engine/definition.ts';
+import { EdgeCounts } from './counts.ts';
+import { flush, keepCounts } from './flush.ts';
+import { observe } from './observe.ts';
+
+/** Takes from each span what it says about a call. Spans of a trace lie in several partitions; the ends of a call meet in one. */
+export const callEnds = defineProcessor({
+  name: 'call-ends',
+  summary: 'Finds in spans the two ends of each call, and counts calls of databases and queues by minute.',
+  reads: spans,
+  emits: { ends: topics.callEnds, edges: topics.serviceEdges },
+  state: {
+    version: 1,
+    open: (saved) => new EdgeCounts(saved === undefined ? undefined : JSON.parse(Buffer.from(saved).toString('utf8'))),
+    save: (counts) => Buffer.from(JSON.stringify(counts.save())),
+    size: ({ entries, bytes }) => ({ entries, bytes, evicted: 0 }),
+  },
+  step(span, context) {
+    const { emit, state } = context;
+    observe(span, {
+      end(end) {
+        if (end.traceId === '' || end.callerId === '') context.drop('no-id');
+        else emit.ends(end);
+      },
+      call: (edge, call) => keepCounts(state, edge, call, context, emit.edges),
+    });
+  },
+  timer: (_, { tenantId, state, emit }) => flush(state, tenantId, emit.edges),
+});

@@ -1,0 +1,115 @@
+import type { Peer, UnpairedReason } from '../../schemas/edges.ts';
+import { emittedTo } from '../../schemas/records/values.ts';
+import { topics } from '../../schemas/topics.ts';
+import { type Context, defineProcessor } from '../engine/definition.ts';
+import { type Call, type Edge, EdgeCounts } from './counts.ts';
+import { flush, flushTimer, keepCounts } from './flush.ts';
+import { edgeFrom, edgeTo, unknown } from './observe.ts';
+import { type End, type Outcomes, Waiting } from './waiting.ts';
+
+/** How far apart the ends of two spans of one call may lie: the server may work on after the client gave up. */
+const waitMs = 60_000;
+
+const queueNameOf = ({ peer }: End): Pick<Peer, 'name' | 'system'> => (peer?.kind === 'queue' ? peer : unknown);
+
+/** The edge between two spans that are one call. */
+const pairEdge = (caller: End, callee: End): Edge => {
+  const isMessage = caller.isMessage || callee.isMessage;
+  const sent = queueNameOf(caller);
+  const queue = sent.name === '' ? queueNameOf(callee) : sent;
+  return {
+    projectId: caller.projectId,
+    serverProjectId: callee.projectId,
+    connection: isMessage ? 'message' : 'request',
+    client: caller.service,
+    clientKind: 'service',
+    clientEnvironment: caller.environment,
+    server: callee.service,
+    serverKind: 'service',
+    serverEnvironment: callee.environment,
+    system: isMessage ? queue.system : '',
+    address: '',
+    via: isMessage ? queue.name : '',
+  };
+};
+
+const pairCall = (caller: End, callee: End): Call => ({
+  startMs: caller.startMs,
+  failed: caller.failed || callee.failed,
+  durationNs:
+    caller.isMessage || callee.isMessage
+      ? Math.max(0, (callee.startMs - caller.startMs) * 1_000_000 - caller.durationNs)
+      : caller.durationNs,
+  serverDurationNs: callee.durationNs,
+});
+
+/** The edge of an end whose other side did not come. */
+const loneEdge = (end: End, isCaller: boolean): Edge => {
+  const connection = end.isMessage ? 'message' : 'request';
+  const queue = queueNameOf(end);
+  const peer = end.isMessage ? { ...unknown, system: queue.system } : (end.peer ?? unknown);
+  return isCaller ? edgeTo(end, peer, connection, queue.name) : edgeFrom(peer, end, connection, queue.name);
+};
+
+const loneCall = (
+  { startMs, durationNs, failed, isMessage }: End,
+  isCaller: boolean,
+  unpaired: UnpairedReason,
+): Call => ({
+  startMs,
+  failed,
+  ...(!isMessage && { durationNs }),
+  ...(!isCaller && { serverDurationNs: durationNs }),
+  unpaired,
+});
+
+interface State {
+  readonly waiting: Waiting;
+  readonly counts: EdgeCounts;
+}
+
+const emits = { edges: topics.serviceEdges };
+
+/** Pairs and lone ends become calls of edges. */
+const outcomesOf = (context: Context<typeof emits, Readonly<Record<never, never>>, State>): Outcomes => {
+  const keep = (edge: Edge, call: Call): void =>
+    keepCounts(context.state.counts, edge, call, context, context.emit.edges);
+  return {
+    pair: (caller, callee) => keep(pairEdge(caller, callee), pairCall(caller, callee)),
+    unpaired: (end, isCaller, reason) => keep(loneEdge(end, isCaller), loneCall(end, isCaller, reason)),
+  };
+};
+
+/** Joins the ends of calls, and counts calls by edge and minute. `README.md` has the rules. */
+export const serviceEdges = defineProcessor({
+  name: 'service-edges',
+  summary: 'Joins the two ends of each call, and counts calls between services by minute.',
+  reads: emittedTo(topics.callEnds),
+  emits,
+  state: {
+    version: 1,
+    open(saved): State {
+      const { waiting, counts } = saved === undefined ? {} : JSON.parse(Buffer.from(saved).toString('utf8'));
+      return { waiting: new Waiting(waitMs, waiting), counts: new EdgeCounts(counts) };
+    },
+    save: ({ waiting, counts }) => Buffer.from(JSON.stringify({ waiting: waiting.save(), counts: counts.save() })),
+    size: ({ waiting, counts }) => ({
+      entries: waiting.entries + counts.entries,
+      bytes: waiting.bytes + counts.bytes,
+      evicted: waiting.evicted,
+    }),
+  },
+  step(end, context) {
+    const { waiting } = context.state;
+    const { isNew, due } = waiting.add(end, context, outcomesOf(context));
+    if (due !== undefined) context.setTimer('watermark', due * 1000, String(due));
+    if (!isNew) context.drop('duplicate');
+  },
+  timer({ key }, context) {
+    const { state, tenantId, emit } = context;
+    if (key === flushTimer) flush(state.counts, tenantId, emit.edges);
+    else
+      for (const due of state.waiting.expire(Number(key), outcomesOf(context)))
+        context.setTimer('watermark', due * 1000, String(due));
+  },
+});

@@ -1,0 +1,310 @@
+/** Made-up traces of services that call each other, databases, queues and hosts, and their messages in the order in which they arrive. */
+import { encodeHeaders } from '../../../schemas/telemetry-message.ts';
+import { tracesRequest } from '../sink-tables.ts';
+
+export const kinds = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const;
+
+export interface RawSpan {
+  readonly trace: string;
+  readonly id: string;
+  readonly parent: string;
+  readonly kind: number;
+  readonly service: string;
+  readonly project: string;
+  readonly environment: string;
+  readonly startMs: number;
+  readonly durationNs: number;
+  readonly failed: boolean;
+  readonly attributes: Readonly<Record<string, string | boolean>>;
+  readonly links: readonly { readonly trace: string; readonly id: string }[];
+  /** When it reaches the platform. */
+  readonly arrivesMs: number;
+}
+
+/** Numbers that look random, the same for the same seed. */
+export const randomOf = (seed: number): (() => number) => {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+};
+
+export const beginMs = Date.UTC(2026, 2, 1, 10, 0, 7, 0);
+
+interface Service {
+  readonly name: string;
+  readonly project: string;
+  readonly environment: string;
+  /** How far its clock is off. */
+  readonly skewMs: number;
+}
+
+const databaseAttributes = [
+  { 'db.system': 'postgresql', 'db.name': 'shop', 'net.peer.name': 'pg-1', 'net.peer.port': '5432' },
+  { 'db.system.name': 'mysql', 'db.namespace': 'orders', 'server.address': 'my.example', 'server.port': '3306' },
+  { 'db.system': 'redis', 'db.namespace': '0', 'server.address': 'cache', 'server.port': '6379' },
+] as const;
+const remoteAttributes = [
+  { 'server.address': 'api.stripe.example', 'server.port': '443' },
+  { 'peer.service': 'legacy', 'net.peer.name': 'legacy.local', 'net.peer.port': '8080' },
+  { 'url.full': 'https://user@maps.example:8443/v1?q=1' },
+  {},
+] as const;
+const queueAttributes = [
+  { 'messaging.system': 'kafka', 'messaging.destination.name': 'orders' },
+  { 'messaging.system': 'rabbitmq', 'messaging.destination': 'mails' },
+  {},
+] as const;
+const sendOperations = [
+  {},
+  { 'messaging.operation': 'publish' },
+  { 'messaging.operation.type': 'send' },
+  { 'messaging.operation.type': 'create' },
+] as const;
+
+interface Draft {
+  readonly trace: string;
+  readonly parent: string;
+  readonly service: Service;
+  /** True time; the span has its service's. */
+  readonly atMs: number;
+  readonly forNs: number;
+  readonly kind: number;
+  readonly attributes?: RawSpan['attributes'];
+  readonly links?: RawSpan['links'];
+  readonly id?: string;
+}
+type Place = Omit<Draft, 'kind' | 'attributes' | 'links' | 'id'>;
+
+interface Sent {
+  readonly trace: string;
+  readonly id: string;
+  readonly endMs: number;
+  readonly queue: Readonly<Record<string, string>>;
+}
+
+class Traces {
+  readonly spans: RawSpan[] = [];
+  readonly #random: () => number;
+  readonly #services: readonly Service[];
+  #sent: Sent[] = [];
+
+  constructor(seed: number) {
+    this.#random = randomOf(seed);
+    this.#services = Array.from({ length: 5 }, (_, index) => ({
+      name: `service-${index}`,
+      project: `project-${index % 2}`,
+      environment: this.#pick(['', 'production']),
+      skewMs: this.#below(24_000) - 12_000,
+    }));
+  }
+
+  trace(): void {
+    const trace = this.#hex(32);
+    const service = this.#pick(this.#services);
+    const atMs = beginMs + this.#random() * 180_000;
+    const kind = this.#pick([kinds.server, kinds.server, kinds.internal]);
+    const root = this.#add({ trace, parent: '', kind, service, atMs, forNs: this.#below(2_000_000_000) });
+    this.#work(trace, root.id, service, atMs, 0);
+  }
+
+  /** Consumers: of one message by its parent, of some by links, and polls that link what is processed in a span of its own. */
+  consume(): void {
+    while (this.#sent.length > 0) {
+      const batch = this.#sent.splice(0, this.#chance(0.3) ? 1 + this.#below(4) : 1);
+      const ends = batch.map(({ endMs }) => endMs);
+      const latestMs = Math.max(...ends);
+      const isFar = latestMs - Math.min(...ends) > 8_000;
+      if (!isFar && !this.#chance(0.15)) this.#consumed(batch, latestMs + this.#random() * 15_000);
+    }
+  }
+
+  #consumed(batch: readonly Sent[], atMs: number): void {
+    const [message] = batch as readonly [Sent];
+    const service = this.#pick(this.#services);
+    const isLinked = batch.length > 1 || this.#chance(0.3);
+    const trace = isLinked ? this.#hex(32) : message.trace;
+    const links = isLinked ? batch.map(({ trace, id }) => ({ trace, id })) : [];
+    const span = { trace, kind: kinds.consumer, service, atMs, links };
+    if (this.#chance(0.2)) {
+      const attributes = { ...message.queue, 'messaging.operation': 'receive' };
+      this.#add({ ...span, parent: '', forNs: 1_000_000, attributes });
+    }
+    const attributes = { ...message.queue, ...this.#pick([{}, { 'messaging.operation': 'process' }]) };
+    const parent = isLinked ? '' : message.id;
+    const consumer = this.#add({ ...span, parent, forNs: this.#below(1_000_000_000), attributes });
+    this.#work(trace, consumer.id, service, atMs, 3);
+  }
+
+  /** What a service does within a request. */
+  #work(trace: string, parent: string, service: Service, atMs: number, depth: number): void {
+    const calls = this.#below(depth > 3 ? 1 : 4);
+    for (let call = 0; call < calls; call++) {
+      const forNs = this.#below(this.#chance(0.1) ? 8_000_000_000 : 300_000_000);
+      this.#call({ trace, parent, service, atMs, forNs }, depth);
+    }
+  }
+
+  #call(span: Place, depth: number): void {
+    const choice = this.#random();
+    if (choice < 0.1) {
+      const inner = this.#add({ ...span, kind: kinds.internal });
+      this.#work(span.trace, inner.id, span.service, span.atMs, depth + 1);
+    } else if (choice < 0.3) this.#add({ ...span, kind: kinds.client, attributes: this.#pick(databaseAttributes) });
+    else if (choice < 0.45) this.#add({ ...span, kind: kinds.client, attributes: this.#pick(remoteAttributes) });
+    else if (choice < 0.6) this.#send(span);
+    else if (choice < 0.65) this.#add({ ...span, kind: kinds.server });
+    else this.#serve(span, depth);
+  }
+
+  #send(span: Place): void {
+    const queue = this.#pick(queueAttributes);
+    const { id } = this.#add({
+      ...span,
+      kind: kinds.producer,
+      attributes: { ...queue, ...this.#pick(sendOperations) },
+    });
+    this.#sent.push({ trace: span.trace, id, endMs: span.atMs + span.forNs / 1e6, queue });
+  }
+
+  /** A client span and what answers it: mostly one server, sometimes more as it is tried again, sometimes long after the client gave up. */
+  #serve(span: Place, depth: number): void {
+    const { trace, atMs, forNs } = span;
+    const attributes = this.#chance(0.5) ? this.#pick(remoteAttributes) : {};
+    const { id, parent } = this.#add({ ...span, kind: kinds.client, attributes });
+    const servers = this.#chance(0.1) ? 2 + this.#below(2) : 1;
+    for (let index = 0; index < servers; index++) {
+      const service = this.#pick(this.#services);
+      const long = this.#chance(0.05) ? 20_000_000_000 : Math.max(0, forNs - 2_000_000);
+      const isShared = servers === 1 && this.#chance(0.05);
+      const ids = isShared ? { id, parent, attributes: { 'zipkin.shared': true } } : { parent: id };
+      const server = this.#add({ trace, kind: kinds.server, service, atMs: atMs + 1, forNs: long, ...ids });
+      this.#work(trace, server.id, service, atMs + 2, depth + 1);
+    }
+  }
+
+  #add({ service, atMs, forNs, attributes = {}, links = [], id = this.#hex(16), ...rest }: Draft): RawSpan {
+    const raw: RawSpan = {
+      ...rest,
+      ...{ id, attributes, links, service: service.name, project: service.project, environment: service.environment },
+      startMs: Math.floor(atMs) + service.skewMs,
+      durationNs: forNs,
+      failed: this.#chance(0.2),
+      arrivesMs: atMs + forNs / 1e6 + this.#random() * 40_000,
+    };
+    this.spans.push(raw);
+    // A sender that saw no answer sends again.
+    if (this.#chance(0.04)) this.spans.push({ ...raw, arrivesMs: raw.arrivesMs + this.#random() * 5_000 });
+    return raw;
+  }
+
+  #chance(share: number): boolean {
+    return this.#random() < share;
+  }
+
+  #below(bound: number): number {
+    return Math.floor(this.#random() * bound);
+  }
+
+  #pick<Item>(items: readonly Item[]): Item {
+    return items[this.#below(items.length)] as Item;
+  }
+
+  #hex(digits: number): string {
+    return Array.from({ length: digits }, (_, at) =>
+      (at === 0 ? 1 + this.#below(15) : this.#below(16)).toString(16),
+    ).join('');
+  }
+}
+
+/** Traces within three minutes. Spans arrive up to 40 s after their end, or 45 s where they come twice; clocks are off by up to 12 s. */
+export const madeUpTraces = (seed: number, count: number): RawSpan[] => {
+  const traces = new Traces(seed);
+  for (let index = 0; index < count; index++) traces.trace();
+  traces.consume();
+  return traces.spans;
+};
+
+const text = (key: string, value: string | boolean): object => ({
+  key,
+  value: typeof value === 'string' ? { stringValue: value } : { boolValue: value },
+});
+
+const otlpSpan = ({ trace, id, parent, kind, startMs, durationNs, failed, attributes, links }: RawSpan): object => {
+  const startNs = BigInt(startMs) * 1_000_000n;
+  return {
+    traceId: Buffer.from(trace, 'hex'),
+    spanId: Buffer.from(id, 'hex'),
+    parentSpanId: Buffer.from(parent, 'hex'),
+    kind,
+    name: 'call',
+    startTimeUnixNano: String(startNs),
+    endTimeUnixNano: String(startNs + BigInt(durationNs)),
+    status: failed ? { code: 2 } : {},
+    attributes: Object.entries(attributes).map(([key, value]) => text(key, value)),
+    links: links.map((link) => ({ traceId: Buffer.from(link.trace, 'hex'), spanId: Buffer.from(link.id, 'hex') })),
+  };
+};
+
+export interface Arrival {
+  readonly partition: number;
+  readonly timestampMs: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly value: Buffer;
+}
+
+/** A request of spans of one project. */
+const messageOf = (batch: readonly RawSpan[], timestampMs: number): Pick<Arrival, 'headers' | 'value'> => {
+  const resourceSpans = batch.map((span) => ({
+    resource: {
+      attributes: [
+        text('service.name', span.service),
+        ...(span.environment === '' ? [] : [text('deployment.environment.name', span.environment)]),
+      ],
+    },
+    scopeSpans: [{ spans: [otlpSpan(span)] }],
+  }));
+  const value = Buffer.from(tracesRequest({ resourceSpans }));
+  const { length } = value;
+  const member = {
+    length,
+    size: length,
+    records: batch.length,
+    receivedAtMs: timestampMs,
+    source: '',
+    traceparent: '',
+  };
+  const headers = encodeHeaders({
+    ...{ tenantId: 'acme', projectId: batch[0]?.project ?? '', keyId: 'key', signal: 'traces', format: 'otlp' },
+    ...{ encoding: 'identity', members: [member] },
+  });
+  return { headers, value };
+};
+
+/** Longest that a span waits in a batch, here and before a processor. */
+export const batchMs = 3_000;
+
+/** Spans as requests, in batches of any size, over some partitions, in the order in which they arrive. */
+export const arrivalsOf = (spans: readonly RawSpan[], seed: number, partitions: number): Arrival[] => {
+  const random = randomOf(seed);
+  const inOrder = spans.toSorted((one, other) => one.arrivesMs - other.arrivesMs);
+  const arrivals: Arrival[] = [];
+  for (const project of new Set(spans.map((span) => span.project))) {
+    let batch: RawSpan[] = [];
+    const send = (): void => {
+      const timestampMs = Math.ceil(batch.at(-1)?.arrivesMs ?? 0);
+      if (batch.length > 0)
+        arrivals.push({ partition: Math.floor(random() * partitions), timestampMs, ...messageOf(batch, timestampMs) });
+      batch = [];
+    };
+    for (const span of inOrder.filter((each) => each.project === project)) {
+      if (random() < 0.2 || span.arrivesMs > (batch[0] ?? span).arrivesMs + batchMs) send();
+      batch.push(span);
+    }
+    send();
+  }
+  return arrivals.sort((one, other) => one.timestampMs - other.timestampMs);
+};
