@@ -1,7 +1,7 @@
 /** What a month will have had, what it costs, and what a change of plan loses. */
 import test from 'ava';
-import { costOf } from '../../api/groups/usage/cost.ts';
-import { lossesOf, retentionWithin } from '../../api/groups/usage/plan-change.ts';
+import { costOf } from '../../api/groups/usage/billing.ts';
+import { lossesOf, retentionWithin } from '../../api/groups/usage/change-plan.ts';
 import { forecast } from '../../queries/ledger/forecast.ts';
 import { quotaStates, type Used } from '../../queries/ledger/quota-states.ts';
 import { known, unknown } from '../../queries/ledger/unknown.ts';

@@ -115,7 +115,7 @@ const fences: Readonly<Record<string, Fence>> = {
     guard: ['test/end-to-end/api-session.test.ts', '*needs a page of ours'],
   },
   'an operation reads what is the tenant’s': {
-    file: 'api/groups/dead-letter/show.ts',
+    file: 'api/groups/dead-letter/letters.ts',
     fence: 'deadLetters.show(params.id, caller.tenantId)',
     gone: 'deadLetters.show(params.id)',
     guard: ['test/security/isolation.test.ts', 'another organization*'],

@@ -1,11 +1,11 @@
 import { defineGroup } from '../define-group.ts';
 import { exportAuditRecords } from './export.ts';
-import { getEvidenceHead } from './head.ts';
-import { listAuditRecords } from './list.ts';
-import { listAuditActions, listAuditResourceTypes } from './names.ts';
-import { proveAuditRecord } from './prove.ts';
-import { getAuditRecord } from './show.ts';
-import { verifyEvidence } from './verify.ts';
+import { getEvidenceHead } from './evidence.ts';
+import { listAuditRecords } from './records.ts';
+import { listAuditActions, listAuditResourceTypes } from './records.ts';
+import { proveAuditRecord } from './evidence.ts';
+import { getAuditRecord } from './records.ts';
+import { verifyEvidence } from './evidence.ts';
 
 export const auditGroup = defineGroup({
   name: 'audit',

@@ -1,24 +1,24 @@
 import { defineGroup } from '../define-group.ts';
-import { acceptInvite } from './accept-invite.ts';
-import { changePassword } from './change-password.ts';
-import { currentSession } from './current-session.ts';
-import { endSession } from './end-session.ts';
-import { forgotPassword } from './forgot-password.ts';
-import { jwks } from './jwks.ts';
-import { listSessions } from './list-sessions.ts';
+import { acceptInvite } from './joining.ts';
+import { changePassword } from './password.ts';
+import { currentSession } from './sessions.ts';
+import { endSession } from './sessions.ts';
+import { forgotPassword } from './password.ts';
+import { jwks } from './sessions.ts';
+import { listSessions } from './sessions.ts';
 import { login } from './login.ts';
-import { logout } from './logout.ts';
-import { confirmMultiFactor } from './mfa-confirm.ts';
-import { enrollMultiFactor } from './mfa-enroll.ts';
-import { renewRecoveryCodes } from './mfa-recovery-codes.ts';
-import { turnMultiFactorOff } from './mfa-turn-off.ts';
-import { finishOidc } from './oidc-callback.ts';
-import { startOidc } from './oidc-start.ts';
-import { refresh } from './refresh.ts';
-import { register } from './register.ts';
-import { resetPassword } from './reset-password.ts';
+import { logout } from './sessions.ts';
+import { confirmMultiFactor } from './multi-factor.ts';
+import { enrollMultiFactor } from './multi-factor.ts';
+import { renewRecoveryCodes } from './multi-factor.ts';
+import { turnMultiFactorOff } from './multi-factor.ts';
+import { finishOidc } from './oidc.ts';
+import { startOidc } from './oidc.ts';
+import { refresh } from './sessions.ts';
+import { register } from './joining.ts';
+import { resetPassword } from './password.ts';
 import { samlOperations } from './saml.ts';
-import { switchTenant } from './switch-tenant.ts';
+import { switchTenant } from './sessions.ts';
 
 export const authenticationGroup = defineGroup({
   name: 'authentication',

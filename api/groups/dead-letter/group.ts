@@ -1,9 +1,9 @@
 import { defineGroup } from '../define-group.ts';
-import { discardDeadLetter } from './discard.ts';
-import { listDeadLetters } from './list.ts';
-import { replayDeadLetters } from './replay.ts';
-import { showDeadLetter } from './show.ts';
-import { showReplay } from './show-replay.ts';
+import { discardDeadLetter } from './letters.ts';
+import { listDeadLetters } from './letters.ts';
+import { replayDeadLetters } from './replays.ts';
+import { showDeadLetter } from './letters.ts';
+import { showReplay } from './replays.ts';
 
 export const deadLetterGroup = defineGroup({
   name: 'dead-letter',

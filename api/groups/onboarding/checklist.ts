@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { licenseKeys } from '../../../schemas/resources/license-key.ts';
-import { type OnboardingStep, onboardingSteps } from '../../../schemas/resources/onboarding.ts';
+import { type OnboardingStep, onboardingSteps, onboardingStateId } from '../../../schemas/resources/onboarding.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { firstSeenOf } from './first-seen.ts';
-import { stateOf } from './state.ts';
+import { stateOf, remember } from './state.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 const Step = z.strictObject({
   id: z.enum(onboardingSteps),
@@ -116,3 +117,41 @@ export const checklistOf = async (
   });
   return { steps, dismissed: state.dismissed, complete: steps.every((step) => step.done || step.dismissed) };
 };
+
+export const showOnboarding = defineOperation({
+  method: 'GET',
+  path: '/api/onboarding',
+  operationId: 'getOnboarding',
+  summary: 'Get the Get Started checklist; the state of each step is derived from what happened',
+  role: 'viewer',
+  response: Checklist,
+  handler: ({ caller }, ports) => checklistOf(caller, ports),
+});
+
+export const dismissOnboardingSteps = defineOperation({
+  method: 'PUT',
+  path: '/api/onboarding',
+  operationId: 'setOnboarding',
+  summary: 'Set the dismissed steps; all other steps are restored',
+  role: 'editor',
+  audit: 'onboarding.update',
+  body: z.strictObject({
+    dismissed: z.array(z.enum(onboardingSteps)).max(onboardingSteps.length),
+    steps: z.unknown().optional().describe('Ignored, so that a response can be sent back'),
+    complete: z.unknown().optional().describe('Ignored'),
+  }),
+  response: Checklist,
+  async handler({ caller, body, change }, ports) {
+    const dismissed = onboardingSteps.filter((step) => body.dismissed.includes(step));
+    await change(async ({ of, record }) => {
+      const own = of(caller.tenantId);
+      const before = await stateOf(own);
+      await remember(own, { dismissed });
+      record({
+        ...{ id: onboardingStateId, name: 'Get Started' },
+        ...{ before: { dismissed: before.dismissed }, after: { dismissed } },
+      });
+    });
+    return checklistOf(caller, ports);
+  },
+});

@@ -1,11 +1,11 @@
 import { apiTokens, apiTokenUses } from '../../../schemas/resources/service-account.ts';
 import { defineGroup } from '../define-group.ts';
-import { createToken } from './create-token.ts';
-import { listScopes } from './list-scopes.ts';
-import { listTokens } from './list-tokens.ts';
-import { removeAccount } from './remove-account.ts';
-import { serviceAccountResource } from './resource.ts';
-import { revokeToken } from './revoke-token.ts';
+import { createToken } from './tokens.ts';
+import { listScopes } from './tokens.ts';
+import { listTokens } from './tokens.ts';
+import { removeAccount } from './accounts.ts';
+import { serviceAccountResource } from './accounts.ts';
+import { revokeToken } from './tokens.ts';
 
 export const serviceAccountsGroup = defineGroup({
   name: 'service-accounts',

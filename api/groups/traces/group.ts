@@ -1,6 +1,6 @@
 import { defineGroup } from '../define-group.ts';
 import { listTraces } from './list.ts';
-import { traceLogs } from './logs.ts';
+import { traceLogs } from './show.ts';
 import { showTrace } from './show.ts';
 
 export const tracesGroup = defineGroup({

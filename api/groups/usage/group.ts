@@ -2,7 +2,7 @@ import { quotas } from '../../../schemas/resources/quota.ts';
 import { defineGroup } from '../define-group.ts';
 import { getBilling } from './billing.ts';
 import { changePlan } from './change-plan.ts';
-import { getEntitlements } from './entitlements.ts';
+import { getEntitlements } from './plans.ts';
 import { listPlans } from './plans.ts';
 import { getQuotas, setQuotas } from './quotas.ts';
 import { getUsage } from './show.ts';

@@ -1,21 +1,15 @@
 import { z } from 'zod';
-import {
-  addRow,
-  chosen,
-  emptyVolume,
-  type Hours,
-  type LedgerFilter,
-  type SumRow,
-  sums,
-} from '../../../queries/ledger/ledger.ts';
+import { addRow, chosen, emptyVolume, type Hours, type LedgerFilter, type SumRow, sums } from '../../../queries/ledger/ledger.ts';
 import { iso } from '../../../queries/ledger/period.ts';
 import { Amount, Landed } from '../../../queries/ledger/volume.ts';
 import { millisecondsOf } from '../../../queries/range.ts';
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { nameGroups } from './group-names.ts';
 import { SignalName, usageCache } from './views.ts';
+import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { licenseKeys } from '../../../schemas/resources/license-key.ts';
+import { projects } from '../../../schemas/resources/project.ts';
 
 const hourMs = 3_600_000;
 const stepMs = { hour: hourMs, day: 24 * hourMs } as const;
@@ -176,3 +170,18 @@ export const getUsageTimeSeries = defineOperation({
     };
   },
 });
+
+const named = { project: projects, key: licenseKeys } as const;
+
+/** Names of groups: of projects and keys that are still there, by id; of all else, what they are called by. */
+export const nameGroups = async (
+  documents: TenantDocuments,
+  by: 'none' | 'signal' | 'project' | 'key' | 'service',
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  if (by !== 'project' && by !== 'key') return new Map(ids.map((id) => [id, id]));
+  const { items } = await documents
+    .collection<{ name: string }>(named[by])
+    .list({ filter: { id: { $in: ids } }, limit: ids.length + 1 });
+  return new Map(items.map(({ id, name }) => [id, name]));
+};

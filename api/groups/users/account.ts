@@ -1,12 +1,47 @@
 import { z } from 'zod';
-import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
+import type { Caller } from '../../identity/caller.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { OrganizationName } from '../../identity/accounts/names.ts';
 import { hasAlready } from '../../kernel/changes.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound, ApiError, invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
-import { Account, accountOf, serverOwnedOfAccount } from './account-view.ts';
+import { closeOrganization } from '../../identity/accounts/closing.ts';
+import { closedLetter } from '../../identity/accounts/letters.ts';
+import { ownersOf } from '../../identity/accounts/owners.ts';
+
+/** The organization as its members see it. */
+export const Account = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  timeZone: TimeZone.describe('Time zone of reports and mail, unless a user chose another'),
+  plan: z.strictObject({ id: z.string(), name: z.string(), entitlements: z.array(z.string()) }),
+  mail: z
+    .enum(['configured', 'not-configured'])
+    .describe('Whether mail is sent; if not, it is written to outbox.jsonl in the data directory'),
+  version: z.int(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
+
+/** Fields of the account that `PATCH` ignores, so that what was read can be sent back. */
+export const serverOwnedOfAccount = ['plan', 'mail'] as const;
+
+export const accountOf = (
+  { organization, plan }: Pick<Caller, 'organization' | 'plan'>,
+  { mail }: Pick<Ports, 'mail'>,
+): z.output<typeof Account> => ({
+  id: organization.id,
+  name: organization.name,
+  timeZone: organization.timeZone ?? 'UTC',
+  plan: { id: organization.planId, name: plan.name, entitlements: [...plan.entitlements] },
+  mail: mail.configured ? 'configured' : 'not-configured',
+  version: organization.version,
+  createdAt: organization.createdAt,
+  updatedAt: organization.updatedAt,
+});
 
 export const getAccount = defineOperation({
   method: 'GET',
@@ -51,5 +86,37 @@ export const patchAccount = defineOperation({
     });
     request.reply('ETag', etagOf(organization));
     return accountOf({ organization, plan }, ports);
+  },
+});
+
+export const closeAccount = defineOperation({
+  method: 'DELETE',
+  path: '/api/account',
+  operationId: 'closeAccount',
+  summary:
+    'Close the organization (Owner only, confirmed by name). Access ends at once. An operator can reopen it for 30 days, then its data is erased',
+  role: 'admin',
+  people: true,
+  audit: 'organization.close',
+  body: z.strictObject({ name: z.string().max(256).describe('Name of the organization, as confirmation') }),
+  response: z.strictObject({ closedAt: z.iso.datetime(), eraseAt: z.iso.datetime() }),
+  async handler({ caller, body, change }, { clock, mail, settings }) {
+    if (caller.role !== 'owner') throw new ApiError('FORBIDDEN', 'only an Owner can close the organization');
+    const { closed } = await change(async (scope) => {
+      const before = await scope.of(organizationsTenant).collection(organizations).find(caller.tenantId);
+      if (before === undefined || before.disabled) throw notFound('organization');
+      if (body.name !== before.name) throw invalid('name', 'is not the name of the organization');
+      const done = await closeOrganization(scope, before, clock.now());
+      const told = {
+        organization: before.name,
+        organizationId: before.id,
+        by: caller.actor.name,
+        eraseAt: done.closed?.eraseAt ?? '',
+      };
+      for (const to of await ownersOf(scope, before.id)) await mail.put(scope, closedLetter(settings, { to, ...told }));
+      return done;
+    });
+    const { at = '', eraseAt = '' } = closed ?? {};
+    return { closedAt: at, eraseAt };
   },
 });

@@ -1,21 +1,21 @@
 import { preferences } from '../../../schemas/resources/preferences.ts';
 import { defineGroup } from '../define-group.ts';
 import { getAccount, patchAccount } from './account.ts';
-import { closeAccount } from './close-account.ts';
-import { getUser } from './get-user.ts';
+import { closeAccount } from './account.ts';
+import { getUser } from './members.ts';
 import { getIdentityProvider } from './identity-provider.ts';
-import { invite } from './invite.ts';
-import { listInvitations } from './list-invitations.ts';
+import { invite } from './invitations.ts';
+import { listInvitations } from './invitations.ts';
 import { listUsers } from './list-users.ts';
 import { createOrganization, listOrganizations } from './organizations.ts';
-import { patchUser } from './patch-user.ts';
+import { patchUser } from './members.ts';
 import { getPreferences, putPreferences } from './preferences.ts';
-import { removeUser } from './remove-user.ts';
-import { resetMemberMultiFactor } from './reset-mfa.ts';
+import { removeUser } from './members.ts';
+import { resetMemberMultiFactor } from './members.ts';
 import { getRetention, putRetention } from './retention.ts';
 import { listRoles } from './roles.ts';
-import { setIdentityProvider } from './set-identity-provider.ts';
-import { withdrawInvitation } from './withdraw-invitation.ts';
+import { setIdentityProvider } from './identity-provider.ts';
+import { withdrawInvitation } from './invitations.ts';
 
 export const usersGroup = defineGroup({
   name: 'users',

@@ -1,7 +1,15 @@
-import { identityProviderId, identityProviders } from '../../../schemas/resources/identity-provider.ts';
+import { identityProviderId, identityProviders, type IdentityProvider } from '../../../schemas/resources/identity-provider.ts';
 import { redirectUriOf } from '../../identity/sso/oidc-client.ts';
-import { noProvider, ProviderView, viewOf } from '../../identity/sso/view.ts';
+import { noProvider, ProviderView, viewOf, ProviderBody, secretFields } from '../../identity/sso/view.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import type { z } from 'zod';
+import { removeSessions } from '../../identity/sessions.ts';
+import { clientSecretPurpose } from '../../identity/sso/oidc-client.ts';
+import { domainOf, isProved, leadFromDomains } from '../../identity/sso/domains.ts';
+import { discover, issuerProblem, reasonOf } from '../../identity/sso/provider.ts';
+import { invalid } from '../../kernel/errors.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { sealSecrets, tellSecrets } from '../../resources/resource-secrets.ts';
 
 export const getIdentityProvider = defineOperation({
   method: 'GET',
@@ -16,3 +24,87 @@ export const getIdentityProvider = defineOperation({
     return viewOf(provider ?? noProvider, { tenantId, box: secretBox, redirectUri });
   },
 });
+
+type Body = z.output<typeof ProviderBody>;
+
+export const setIdentityProvider = defineOperation({
+  method: 'PUT',
+  path: '/api/account/identity-provider',
+  operationId: 'setIdentityProvider',
+  summary:
+    'Set the identity provider; it can map up to the role Admin. Domains are verified by DNS on each save. Disabling it, or changing issuer or client, ends the sessions started through it',
+  role: 'admin',
+  people: true,
+  audit: 'identity-provider.update',
+  body: ProviderBody,
+  response: ProviderView,
+  async handler({ caller: { tenantId }, body, request, change }, ports) {
+    const { documents, secretBox, settings } = ports;
+    const before = await documents.of(tenantId).collection(identityProviders).find(identityProviderId);
+    const provider: IdentityProvider = sealSecrets(
+      { ...withoutIgnored(body), domains: await lookedUp(body, before ?? noProvider, tenantId, ports) },
+      secretFields,
+      { before, box: secretBox, purpose: clientSecretPurpose },
+    );
+    if (provider.enabled) await refuseUnlessItAnswers(provider, ports);
+    await change(async ({ of, record }) => {
+      const own = of(tenantId).collection(identityProviders);
+      if (before === undefined) await own.insert({ id: identityProviderId, ...provider });
+      else await own.replace(identityProviderId, provider, before.version);
+      await leadFromDomains(of, tenantId, provider);
+      record({
+        ...{ id: identityProviderId, name: provider.issuer ?? '' },
+        ...(before === undefined ? {} : { before: tellSecrets(before, secretFields) }),
+        after: tellSecrets(provider, secretFields, before),
+      });
+      if (before !== undefined && isReplaced(before, provider))
+        await removeSessions({ of }, { tenantId, provedBy: tenantId });
+    });
+    return viewOf(provider, { tenantId, box: secretBox, redirectUri: redirectUriOf(settings, request.host) });
+  },
+});
+
+const withoutIgnored = ({ redirectUri: _, ...fields }: Body): Omit<Body, 'redirectUri'> => fields;
+
+/** Whether whom it vouched for is vouched for no longer. */
+const isReplaced = (before: IdentityProvider, { enabled, issuer, clientId }: IdentityProvider): boolean =>
+  before.enabled && (!enabled || issuer !== before.issuer || clientId !== before.clientId);
+
+/** The domains with their proof as DNS has it now. Where it cannot tell, what was proved stays so. */
+const lookedUp = (
+  body: Body,
+  before: IdentityProvider,
+  tenantId: string,
+  { outbound, secretBox, clock }: Ports,
+): Promise<IdentityProvider['domains']> => {
+  const names = body.domains.map(({ name }, index) => {
+    const domain = domainOf(name);
+    if (domain === undefined) throw invalid(`domains.${index}.name`, 'is not a domain');
+    return domain;
+  });
+  return Promise.all(
+    [...new Set(names)].map(async (name) => {
+      const earlier = before.domains.find((domain) => domain.name === name)?.provedAt ?? null;
+      const proved = await isProved({ outbound, box: secretBox }, tenantId, name);
+      if (proved === undefined) return { name, provedAt: earlier };
+      return { name, provedAt: proved ? (earlier ?? new Date(clock.now()).toISOString()) : null };
+    }),
+  );
+};
+
+/** A provider that is in use must be there, and be the one it says. */
+const refuseUnlessItAnswers = async (
+  { issuer, clientId, clientSecret }: IdentityProvider,
+  { outbound, secretBox }: Ports,
+): Promise<void> => {
+  if (issuer === null) throw invalid('issuer', 'is required if the provider is enabled');
+  if (clientId === null) throw invalid('clientId', 'is required if the provider is enabled');
+  const problem = issuerProblem(issuer);
+  if (problem !== undefined) throw invalid('issuer', problem);
+  const secret = clientSecret === null ? undefined : secretBox.open(clientSecretPurpose, clientSecret);
+  try {
+    await discover({ issuer, clientId, clientSecret: secret }, outbound);
+  } catch (error) {
+    throw invalid('issuer', `is not a reachable OpenID Connect provider of this issuer: ${reasonOf(error)}`);
+  }
+};

@@ -1,8 +1,8 @@
 /** Uses the link of an invitation, or of the confirmation of a registration. */
 import { randomUUID } from 'node:crypto';
-import type { Stored } from '../../../schemas/ports/documents.ts';
-import { invitations } from '../../../schemas/resources/invitation.ts';
-import type { OneTimeToken } from '../../../schemas/resources/one-time-token.ts';
+import type { Stored, Documents } from '../../../schemas/ports/documents.ts';
+import { invitations, type Invitation } from '../../../schemas/resources/invitation.ts';
+import { type OneTimeToken, oneTimeTokens, oneTimeTokensTenant } from '../../../schemas/resources/one-time-token.ts';
 import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { type Membership, memberships, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
 import type { AuditedTransaction } from '../../kernel/changes.ts';
@@ -10,6 +10,7 @@ import { ApiError } from '../../kernel/errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { useToken } from './one-time-tokens.ts';
 import { makeOrganization } from './organization.ts';
+import { outgoingMails, outgoingMailsTenant } from '../../../schemas/resources/outgoing-mail.ts';
 
 export type JoinToken = Extract<OneTimeToken, { purpose: 'invitation' | 'registration' }> & Stored;
 
@@ -77,4 +78,15 @@ const acceptInvitation = async (
     actor: { type: 'user', id: user.id, name: user.email },
   });
   return { organization, membership };
+};
+
+/** Removes an invitation with its token, and its message where that has not left yet. */
+export const withdraw = async (
+  scope: Pick<Documents, 'of'>,
+  tenantId: string,
+  { id, tokenHash, mailId }: Invitation & Stored,
+): Promise<void> => {
+  await scope.of(tenantId).collection(invitations).delete(id);
+  await scope.of(oneTimeTokensTenant).collection(oneTimeTokens).delete(tokenHash);
+  await scope.of(outgoingMailsTenant).collection(outgoingMails).delete(mailId);
 };

@@ -1,12 +1,7 @@
 import type { Stored } from '../../../schemas/ports/documents.ts';
-import {
-  type IdentityProvider,
-  identityProviderId,
-  identityProviders,
-} from '../../../schemas/resources/identity-provider.ts';
+import { type IdentityProvider, identityProviderId, identityProviders } from '../../../schemas/resources/identity-provider.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { clientSecretPurpose } from './client-secret.ts';
 import type { Client } from './provider.ts';
 
 /** An organization's provider where it is in use, with the client that we are there. */
@@ -26,3 +21,6 @@ export const providerOf = async (
 /** The address to which providers send browsers back. */
 export const redirectUriOf = (settings: Ports['settings'], host: string): string =>
   `${(settings.PUBLIC_URL ?? `http://${host}`).replace(/\/+$/, '')}/auth/sso/oidc/callback`;
+
+/** Under which client secrets are sealed. */
+export const clientSecretPurpose = 'identity provider';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { millisecondsOf } from '../../../queries/range.ts';
-import { invalid } from '../../kernel/errors.ts';
+import { invalid, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { filterFields, ReplayView, replayViewOf } from './views.ts';
 
@@ -29,6 +29,21 @@ export const replayDeadLetters = defineOperation({
       { ...filter, ...range },
       { actor: `${caller.actor.type} ${caller.actor.name}`, dryRun, change },
     );
+    return replayViewOf(job);
+  },
+});
+
+export const showReplay = defineOperation({
+  method: 'GET',
+  path: '/api/dead-letter/replays/{id}',
+  operationId: 'getDeadLetterReplay',
+  summary: 'Get the progress and result of a replay',
+  role: 'admin',
+  params: z.strictObject({ id: z.string().min(1).max(128) }),
+  response: ReplayView,
+  async handler({ caller, params }, { replayJobs }) {
+    const job = await replayJobs.find(caller.tenantId, params.id);
+    if (job === undefined) throw notFound('replay');
     return replayViewOf(job);
   },
 });

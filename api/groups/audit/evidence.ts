@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { consistencyRanges, inclusionRanges, rootOfInclusion, type LeafRange, rootsOf } from '../../audit/merkle-proofs.ts';
+import { notedEnd, recordsInOrder } from '../../audit/record-pages.ts';
+import { invalid, notFound, ApiError } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { HeadView, headViewOf } from './views.ts';
+import { auditRecords, Actor } from '../../../schemas/resources/audit-record.ts';
+import { leafHashOf } from '../../audit/merkle.ts';
+import { breakKinds } from '../../audit/verification.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
+
+export const getEvidenceHead = defineOperation({
+  method: 'GET',
+  path: '/api/evidence/head',
+  operationId: 'getEvidenceHead',
+  summary: 'Get the newest signed tree head of the audit chain, and the public key to verify it',
+  role: 'auditor',
+  limit: { rate: 5, burst: 20 },
+  query: z.strictObject({
+    since: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(999_999_999_999)
+      .optional()
+      .describe('Size of an older tree head; the response proves that the newest one extends it'),
+  }),
+  response: z.strictObject({
+    head: HeadView.nullable().describe('Null while there are no records, or if all tree heads were lost'),
+    publicKey: z.string().describe('Ed25519, PEM'),
+    records: z.int().describe('Number of records in the chain'),
+    consistency: z
+      .strictObject({
+        since: z.int(),
+        proof: z.array(z.string()).describe('Nodes of the consistency proof (RFC 9162), in order'),
+      })
+      .nullable(),
+  }),
+  async handler({ caller: { tenantId }, query: { since } }, { evidence, documents }) {
+    const newest = (await evidence.heads.newest(tenantId)).find((head) => evidence.key.signed(head));
+    const head = newest ?? (await evidence.signer.sign(tenantId));
+    const { sequence } = await notedEnd(documents, tenantId);
+    if (since !== undefined && since > (head?.size ?? 0))
+      throw invalid('since', `is larger than the newest tree head, which covers ${head?.size ?? 0} records`);
+    const proof =
+      since === undefined || head === undefined
+        ? undefined
+        : await proofOf(documents, tenantId, head.size, consistencyRanges(since, head.size));
+    return {
+      head: head === undefined ? null : headViewOf(head),
+      publicKey: evidence.key.publicKey,
+      records: sequence,
+      consistency:
+        proof === undefined || since === undefined ? null : { since, proof: proof.map((node) => node.toString('hex')) },
+    };
+  },
+});
+
+export const proveAuditRecord = defineOperation({
+  method: 'GET',
+  path: '/api/evidence/proofs/{id}',
+  operationId: 'proveAuditRecord',
+  summary: 'Prove that an audit record is in the chain, under the newest signed tree head',
+  role: 'auditor',
+  limit: { rate: 5, burst: 20 },
+  params: z.strictObject({ id: z.string().min(1).max(128) }),
+  response: z.strictObject({
+    recordId: z.string(),
+    hash: z.string().describe('Hash of the record; its bytes are the leaf'),
+    index: z.int().describe('Index of the leaf, from 0'),
+    proof: z.array(z.string()).describe('Nodes of the inclusion proof (RFC 9162), from the leaf upwards'),
+    head: HeadView,
+    publicKey: z.string().describe('Ed25519, PEM'),
+  }),
+  async handler({ caller: { tenantId }, params: { id } }, { documents, evidence }) {
+    const record = await documents.of(tenantId).collection(auditRecords).find(id);
+    if (record === undefined) throw notFound('audit record');
+    const index = record.sequence - 1;
+    const known = (await evidence.heads.newest(tenantId)).find((head) => evidence.key.signed(head));
+    // A record of a moment ago is signed for the asking.
+    const head = known !== undefined && known.size > index ? known : await evidence.signer.sign(tenantId);
+    if (head === undefined || head.size <= index) throw notAsSigned();
+    const proof = await proofOf(documents, tenantId, head.size, inclusionRanges(index, head.size));
+    const leaf = leafHashOf(Buffer.from(record.hash, 'hex'));
+    const root = rootOfInclusion({ index, size: head.size }, leaf, proof)?.toString('hex');
+    if (root !== head.root) throw notAsSigned();
+    return {
+      recordId: id,
+      hash: record.hash,
+      index,
+      proof: proof.map((node) => node.toString('hex')),
+      head: headViewOf(head),
+      publicKey: evidence.key.publicKey,
+    };
+  },
+});
+
+/** Case evidence, once there is any, is checked here too: its hashes belong in the same answer. */
+export const verifyEvidence = defineOperation({
+  method: 'GET',
+  path: '/api/evidence/verify',
+  operationId: 'verifyEvidence',
+  summary: 'Verify the whole audit chain and every signed tree head; reports the first break',
+  role: 'auditor',
+  limit: { rate: 1, burst: 10 },
+  response: z.strictObject({
+    valid: z.boolean(),
+    firstBreak: z
+      .strictObject({
+        kind: z.enum(breakKinds),
+        sequence: z.int().describe('Sequence number of the first affected record'),
+        message: z.string(),
+      })
+      .nullable(),
+    records: z.int().describe('Records verified, up to the first break'),
+    erasedDetails: z.int().describe('Records whose details were erased, each by a signed erasure'),
+    erasures: z
+      .array(
+        z.strictObject({
+          sequence: z.int().describe('Sequence number of the record of the erasure'),
+          at: z.iso.datetime(),
+          actor: Actor.describe('Who erased the details'),
+          subject: z.string().nullable().describe('Id of the user whose details were erased; null for all users'),
+          details: z.int().describe('Records whose missing details it explains'),
+          signed: z.boolean().describe('Whether the installation signed it; an unsigned erasure explains nothing'),
+        }),
+      )
+      .describe('All recorded erasures, in the order of the chain'),
+    heads: z.int().describe('Signed tree heads verified, up to the first break'),
+    lastHead: HeadView.nullable().describe('The last signed tree head that was verified'),
+    unsigned: z.int().describe('Records that no signed tree head covers yet; they are signed within a minute'),
+    checkedAt: z.iso.datetime(),
+  }),
+  async handler({ caller: { tenantId } }, { evidence, clock }) {
+    const { firstBreak, records, erasedDetails, erasures, heads, lastHead, extent } = await evidence.verify(tenantId);
+    return {
+      valid: firstBreak === undefined,
+      firstBreak: firstBreak ?? null,
+      ...{ records, erasedDetails, erasures: [...erasures], heads },
+      lastHead: lastHead === undefined ? null : headViewOf(lastHead),
+      unsigned: Math.max(0, extent.upTo - (extent.newestHead?.size ?? 0)),
+      checkedAt: new Date(clock.now()).toISOString(),
+    };
+  },
+});
+
+/** Leaves of a tenant's tree, as the records are now. */
+async function* leavesOf(documents: Documents, tenantId: string, size: number): AsyncGenerator<Buffer> {
+  for await (const { hash } of recordsInOrder(documents, tenantId, { upTo: size }))
+    yield leafHashOf(Buffer.from(hash, 'hex'));
+}
+
+/** Nodes of a proof in a tree of `size` leaves. All records below it are read, page by page. */
+export const proofOf = (
+  documents: Documents,
+  tenantId: string,
+  size: number,
+  ranges: readonly LeafRange[],
+): Promise<Buffer[]> =>
+  rootsOf(ranges, leavesOf(documents, tenantId, size)).catch((cause: unknown) => {
+    if (cause instanceof RangeError) throw notAsSigned(cause);
+    throw cause;
+  });
+
+/** There is nothing to prove: the records are not those that were signed. */
+export const notAsSigned = (cause?: unknown): ApiError =>
+  new ApiError(
+    'CONFLICT',
+    'the records are not those that were signed, so there is no proof: GET /api/evidence/verify names the first break',
+    { cause },
+  );

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { cursorParameter, decodeCursor, encodeCursor, natural } from '../../../queries/cursor.ts';
+import { newestRecords } from '../../audit/record-search.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { AuditRecordSummary, filterFields, recordFilterOf, summaryOf, AuditRecordView, viewOf } from './views.ts';
+import { auditRecords } from '../../../schemas/resources/audit-record.ts';
+import { notFound } from '../../kernel/errors.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
+import { erasureAction } from '../../audit/erasures.ts';
+import type { Ports } from '../../kernel/ports.ts';
+
+const cursorKind = 'audit';
+
+export const listAuditRecords = defineOperation({
+  method: 'GET',
+  path: '/api/audit',
+  operationId: 'listAuditRecords',
+  summary: 'List audit records, newest first',
+  role: 'auditor',
+  query: z.strictObject({
+    ...filterFields,
+    limit: z.coerce.number().int().min(1).max(1000).default(100),
+    cursor: cursorParameter,
+  }),
+  response: z.strictObject({ items: z.array(AuditRecordSummary), nextCursor: z.string().nullable() }),
+  async handler({ caller: { tenantId }, query: { limit, cursor, ...filter } }, { documents, clock }) {
+    const before = cursor === undefined ? undefined : Number(decodeCursor(cursorKind, cursor, [natural])[0]);
+    const wanted = recordFilterOf(filter, clock.now());
+    const found = await newestRecords(documents, tenantId, wanted, { limit: limit + 1, before });
+    const items = found.slice(0, limit);
+    const last = items.at(-1);
+    const more = found.length > limit && last !== undefined;
+    return { items: items.map(summaryOf), nextCursor: more ? encodeCursor(cursorKind, [last.sequence]) : null };
+  },
+});
+
+export const getAuditRecord = defineOperation({
+  method: 'GET',
+  path: '/api/audit/{id}',
+  operationId: 'getAuditRecord',
+  summary: 'Get an audit record with the changes that it recorded',
+  role: 'auditor',
+  params: z.strictObject({ id: z.string().min(1).max(128) }),
+  response: AuditRecordView,
+  async handler({ caller: { tenantId }, params: { id } }, { documents }) {
+    const record = await documents.of(tenantId).collection(auditRecords).find(id);
+    if (record === undefined) throw notFound('audit record');
+    return viewOf(record);
+  },
+});
+
+/** Enough for what the platform does by itself: operations declare what they record. */
+const newest = 1_000;
+
+/** Every action that operations declare, and those of the newest records. */
+const actionsOf = async ({ documents, auditActions }: Ports, tenantId: string): Promise<string[]> => {
+  const recorded = await recordedActions(documents, tenantId);
+  return [...new Set([...auditActions, erasureAction, ...recorded])].sort();
+};
+
+const recordedActions = async (documents: Documents, tenantId: string): Promise<string[]> => {
+  const records = await newestRecords(documents, tenantId, {}, { limit: newest });
+  return records.map(({ action }) => action);
+};
+
+const typeOf = (action: string): string => action.slice(0, action.indexOf('.'));
+const Names = z.strictObject({ items: z.array(z.string()), nextCursor: z.null() });
+
+export const listAuditActions = defineOperation({
+  method: 'GET',
+  path: '/api/audit/actions',
+  operationId: 'listAuditActions',
+  summary: 'List the actions that audit records can have',
+  role: 'auditor',
+  response: Names,
+  handler: async ({ caller }, ports) => ({ items: await actionsOf(ports, caller.tenantId), nextCursor: null }),
+});
+
+export const listAuditResourceTypes = defineOperation({
+  method: 'GET',
+  path: '/api/audit/resource-types',
+  operationId: 'listAuditResourceTypes',
+  summary: 'List the resource types that audit records can be about',
+  role: 'auditor',
+  response: Names,
+  handler: async ({ caller }, ports) => {
+    const actions = await actionsOf(ports, caller.tenantId);
+    return { items: [...new Set(actions.map(typeOf))], nextCursor: null };
+  },
+});

@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { type ApiToken, type ApiTokenUse, apiTokenFormat, apiTokens, serviceAccounts, apiTokenUses } from '../../../schemas/resources/service-account.ts';
+import { createHash } from 'node:crypto';
+import { refuseRoleAbove } from '../../identity/rights.ts';
+import type { ScopeEntry } from '../../identity/scopes.ts';
+import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { mostTokens, refuseWiderScopes } from './wider-tokens.ts';
+import { equals, listParameters, readPage } from '../../resources/resource-list.ts';
+
+/** A token as callers see it: never its secret, nor the hash of it. */
+export const TokenView = z.strictObject({
+  id: z.string(),
+  serviceAccountId: z.string(),
+  name: z.string(),
+  prefix: z.string().describe('First characters of the token'),
+  scopes: z.array(z.string()),
+  expiresAt: z.iso.datetime(),
+  createdAt: z.iso.datetime(),
+  createdBy: z.strictObject({ type: z.string(), id: z.string(), name: z.string() }),
+  lastUsedAt: z.iso.datetime().nullable().describe('To the minute; null if it was never used'),
+  lastUsedFrom: z.string().nullable().describe('Address of the last use'),
+});
+
+export const tokenView = (token: ApiToken & Stored, use: ApiTokenUse | undefined): z.input<typeof TokenView> => {
+  const { id, serviceAccountId, name, prefix, scopes, expiresAt, createdAt, createdBy } = token;
+  const used = { lastUsedAt: use?.usedAt ?? null, lastUsedFrom: use?.address ?? null };
+  return { id, serviceAccountId, name, prefix, scopes, expiresAt, createdAt, createdBy, ...used };
+};
+
+const dayMs = 86_400_000;
+const usualDays = 90;
+
+export const createToken = defineOperation({
+  method: 'POST',
+  path: '/api/service-accounts/{id}/tokens',
+  operationId: 'createApiToken',
+  summary: 'Create an API token for a service account; it is shown only once',
+  role: 'admin',
+  audit: 'api-token.create',
+  params: idParameter,
+  body: z.strictObject({
+    name: z.string().trim().min(1).max(256).describe('Purpose of the token'),
+    scopes: z
+      .array(z.string().min(1).max(128))
+      .min(1)
+      .max(200)
+      .describe('Scopes of the token, within the account’s role; GET /api/scopes lists them'),
+    expiresAt: z.iso
+      .datetime({ offset: true })
+      .optional()
+      .describe(`When the token expires; by default in ${usualDays} days, at most as late as the installation allows`),
+  }),
+  response: z.strictObject({
+    ...TokenView.shape,
+    token: z.string().describe('For Authorization: Bearer; not shown again'),
+  }),
+  async handler({ caller, params: { id }, body, change }, { clock, scopes, settings }) {
+    const secret = apiTokenFormat.make();
+    const token = await change(async ({ of, record }) => {
+      const documents = of(caller.tenantId);
+      const account = await documents.collection(serviceAccounts).find(id);
+      if (account === undefined) throw notFound('service account');
+      refuseRoleAbove(caller, account.role);
+      const wanted = knownScopes(body.scopes, scopes);
+      refuseWiderScopes(caller, wanted);
+      const expiresAt = expiryOf(body.expiresAt, clock.now(), settings.API_TOKEN_MAX_DAYS);
+      const stored = documents.collection(apiTokens);
+      if ((await stored.count({ serviceAccountId: id })) >= mostTokens)
+        throw new ApiError('CONFLICT', `the account has ${mostTokens} tokens, the maximum: revoke unused ones`);
+      const { type, id: creatorId, name } = caller.actor;
+      const after = await stored.insert({
+        ...{ serviceAccountId: id, name: body.name, scopes: wanted, expiresAt },
+        hash: createHash('sha256').update(secret).digest('hex'),
+        prefix: apiTokenFormat.displayPrefix(secret),
+        createdBy: { type, id: creatorId, name },
+      });
+      record({ id: after.id, name: `${account.name}: ${body.name}`, after });
+      return after;
+    });
+    return { ...tokenView(token, undefined), token: secret };
+  },
+});
+
+const knownScopes = (wanted: readonly string[], known: readonly ScopeEntry[]): string[] => {
+  const names = new Set(known.map(({ scope }) => scope));
+  wanted.forEach((scope, index) => {
+    if (!names.has(scope)) throw invalid(`scopes.${index}`, `is not a scope; GET /api/scopes lists them`);
+  });
+  return [...new Set(wanted)].sort();
+};
+
+const expiryOf = (given: string | undefined, now: number, maxDays: number): string => {
+  const latest = now + maxDays * dayMs;
+  const at = given === undefined ? Math.min(latest, now + usualDays * dayMs) : Date.parse(given);
+  if (at <= now) throw invalid('expiresAt', 'is in the past');
+  if (at > latest)
+    throw invalid('expiresAt', `is more than ${maxDays} days ahead, the most that this installation allows`);
+  return new Date(at).toISOString();
+};
+
+const listing = { sorts: ['createdAt', 'name', 'expiresAt'] };
+/** The tokens of one account; not a parameter that callers give. */
+const ofAccount = { ...listing, filters: { account: equals('serviceAccountId') } };
+
+export const listTokens = defineOperation({
+  method: 'GET',
+  path: '/api/service-accounts/{id}/tokens',
+  operationId: 'listApiTokens',
+  summary: 'List the API tokens of a service account, with their last use',
+  role: 'admin',
+  params: idParameter,
+  query: listParameters(listing),
+  response: z.strictObject({ items: z.array(TokenView), nextCursor: z.string().nullable() }),
+  async handler({ caller, params: { id: account }, query }, { documents, clock }) {
+    const mine = documents.of(caller.tenantId);
+    if ((await mine.collection(serviceAccounts).find(account)) === undefined) throw notFound('service account');
+    const now = new Date(clock.now()).toISOString();
+    const page = await readPage(mine.collection(apiTokens), ofAccount, { query: { ...query, account }, now });
+    const uses = await Promise.all(page.items.map(({ id }) => mine.collection(apiTokenUses).find(id)));
+    return { items: page.items.map((token, index) => tokenView(token, uses[index])), nextCursor: page.nextCursor };
+  },
+});
+
+export const revokeToken = defineOperation({
+  method: 'DELETE',
+  path: '/api/service-accounts/{id}/tokens/{tokenId}',
+  operationId: 'revokeApiToken',
+  summary: 'Revoke an API token; it stops working within a second',
+  role: 'admin',
+  audit: 'api-token.revoke',
+  params: z.strictObject({ id: z.string().min(1).max(128), tokenId: z.string().min(1).max(128) }),
+  response: z.strictObject({}),
+  async handler({ caller, params: { id, tokenId }, change }) {
+    await change(async ({ of, record }) => {
+      const documents = of(caller.tenantId);
+      const stored = documents.collection(apiTokens);
+      const before = await stored.find(tokenId);
+      if (before?.serviceAccountId !== id) throw notFound('API token of this service account');
+      await stored.delete(tokenId);
+      await documents.collection(apiTokenUses).delete(tokenId);
+      record({ id: tokenId, name: before.name, before });
+    });
+    return {};
+  },
+});
+
+export const listScopes = defineOperation({
+  method: 'GET',
+  path: '/api/scopes',
+  operationId: 'listScopes',
+  summary: 'List the scopes that an API token can have, and the operations that each allows; write includes read',
+  role: 'admin',
+  query: z.strictObject({}),
+  response: z.strictObject({
+    items: z.array(z.strictObject({ scope: z.string(), operations: z.array(z.string()) })),
+    nextCursor: z.null(),
+  }),
+  handler: (_, { scopes }) => ({
+    items: scopes.map(({ scope, operations }) => ({ scope, operations: [...operations] })),
+    nextCursor: null,
+  }),
+});

@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { type Invitation, invitations } from '../../../schemas/resources/invitation.ts';
+import { roles, memberships, users, usersTenant } from '../../../schemas/resources/user.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { withdraw } from '../../identity/accounts/invitations.ts';
+import { invitationLetter } from '../../identity/accounts/letters.ts';
+import { EmailAddress } from '../../identity/accounts/names.ts';
+import { putToken } from '../../identity/accounts/one-time-tokens.ts';
+import { refuseGrant } from '../../identity/rights.ts';
+import { refuseGiving } from '../../identity/scopes.ts';
+import type { AuditedTransaction } from '../../kernel/changes.ts';
+import { ApiError, rateLimited, notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { equals, listParameters, readPage } from '../../resources/resource-list.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+
+/** An invitation as administrators see it: never the token. */
+export const InvitationView = z.strictObject({
+  id: z.string(),
+  email: z.string(),
+  role: z.enum(roles),
+  invitedBy: z.string(),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime(),
+  expired: z.boolean(),
+  mail: z
+    .enum(['queued', 'sent', 'failed', 'not-configured'])
+    .describe('State of the mail; without a mail server it is written to outbox.jsonl in the data directory'),
+});
+
+export const viewOf = async (
+  { id, email, role, invitedBy, createdAt, expiresAt, mailId }: Invitation & Stored,
+  { mail, clock }: Pick<Ports, 'mail' | 'clock'>,
+): Promise<z.output<typeof InvitationView>> => ({
+  ...{ id, email, role, invitedBy, createdAt, expiresAt },
+  expired: Date.parse(expiresAt) <= clock.now(),
+  mail: await mail.deliveryOf(mailId),
+});
+
+/** What the audit log tells of an invitation. */
+export const recordedInvitation = ({ email, role, expiresAt }: Invitation) => ({ email, role, expiresAt });
+
+const days = 7;
+const lifetimeMs = days * 86_400_000;
+/** Of one organization. */
+const ofTenant = { rate: 1 / 6, burst: 200 };
+
+export const invite = defineOperation({
+  method: 'POST',
+  path: '/api/users/invitations',
+  operationId: 'createInvitation',
+  summary: 'Invite a user by e-mail, with a role; a second invitation replaces the first and its link',
+  role: 'admin',
+  audit: ['invitation.create', 'invitation.withdraw'],
+  body: z.strictObject({ email: EmailAddress, role: z.enum(roles).describe('At most your own role') }),
+  response: InvitationView,
+  async handler({ caller, body: { email, role }, change }, ports) {
+    const { clock, counters, mail, settings } = ports;
+    const { tenantId, actor, organization } = caller;
+    refuseGrant(caller, role);
+    refuseGiving(role, caller, ports.scopes);
+    const { granted, retryAfterMs } = await counters.take(`invitations/${tenantId}`, ofTenant, 1);
+    if (granted < 1) throw rateLimited('too many invitations at once; wait a moment', retryAfterMs);
+    const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
+    const invitation = await change(async (scope) => {
+      await refuseMember(scope, tenantId, email);
+      const open = scope.of(tenantId).collection(invitations);
+      const [before] = (await open.list({ filter: { email } })).items;
+      if (before !== undefined) {
+        refuseGrant(caller, before.role);
+        await withdraw(scope, tenantId, before);
+        const states = { before: recordedInvitation(before) };
+        scope.record({ action: 'invitation.withdraw', id: before.id, name: email, ...states });
+      }
+      const id = crypto.randomUUID();
+      const { token, tokenHash } = await putToken(scope, {
+        purpose: 'invitation',
+        tenantId,
+        invitationId: id,
+        expiresAt,
+      });
+      const told = { to: email, organization: organization.name, invitedBy: actor.name, role, token, days };
+      const mailId = await mail.put(scope, invitationLetter(settings, told), lifetimeMs);
+      const made = await open.insert({ id, email, role, invitedBy: actor.name, expiresAt, tokenHash, mailId });
+      scope.record({ id, name: email, after: recordedInvitation(made) });
+      return made;
+    });
+    return viewOf(invitation, ports);
+  },
+});
+
+const refuseMember = async ({ of }: AuditedTransaction, tenantId: string, email: string): Promise<void> => {
+  const [user] = (await of(usersTenant).collection(users).list({ filter: { email } })).items;
+  if (user === undefined || (await of(tenantId).collection(memberships).find(user.id)) === undefined) return;
+  throw new ApiError('CONFLICT', `${email} is already a user of this organization`);
+};
+
+const listing = {
+  filters: { role: equals('role', z.enum(roles)) },
+  searched: ['email'],
+  sorts: ['email', 'createdAt', 'expiresAt'],
+} as const;
+
+export const listInvitations = defineOperation({
+  method: 'GET',
+  path: '/api/users/invitations',
+  operationId: 'listInvitations',
+  summary: 'List open invitations, and whether their mail was sent',
+  role: 'admin',
+  query: listParameters(listing),
+  response: z.strictObject({ items: z.array(InvitationView), nextCursor: z.string().nullable() }),
+  async handler({ caller, query }, ports) {
+    const stored = ports.documents.of(caller.tenantId).collection(invitations);
+    const now = new Date(ports.clock.now()).toISOString();
+    const page = await readPage(stored, listing, { query: query as typeof query & { limit: number }, now });
+    return { items: await Promise.all(page.items.map((each) => viewOf(each, ports))), nextCursor: page.nextCursor };
+  },
+});
+
+export const withdrawInvitation = defineOperation({
+  method: 'DELETE',
+  path: '/api/users/invitations/{id}',
+  operationId: 'withdrawInvitation',
+  summary: 'Withdraw an invitation; its link stops working',
+  role: 'admin',
+  audit: 'invitation.withdraw',
+  params: idParameter,
+  response: z.strictObject({}),
+  async handler({ caller, params, change }) {
+    await change(async (scope) => {
+      const invitation = await scope.of(caller.tenantId).collection(invitations).find(params.id);
+      if (invitation === undefined) throw notFound('invitation');
+      refuseGrant(caller, invitation.role);
+      await withdraw(scope, caller.tenantId, invitation);
+      scope.record({ id: invitation.id, name: invitation.email, before: recordedInvitation(invitation) });
+    });
+    return {};
+  },
+});

@@ -1,2 +1,0 @@
-/** Under which client secrets are sealed. */
-export const clientSecretPurpose = 'identity provider';
