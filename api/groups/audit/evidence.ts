@@ -1,13 +1,19 @@
 import { z } from 'zod';
-import { consistencyRanges, inclusionRanges, rootOfInclusion, type LeafRange, rootsOf } from '../../audit/merkle-proofs.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
+import { Actor, auditRecords } from '../../../schemas/resources/audit-record.ts';
+import { leafHashOf } from '../../audit/merkle.ts';
+import {
+  consistencyRanges,
+  inclusionRanges,
+  type LeafRange,
+  rootOfInclusion,
+  rootsOf,
+} from '../../audit/merkle-proofs.ts';
 import { notedEnd, recordsInOrder } from '../../audit/record-pages.ts';
-import { invalid, notFound, ApiError } from '../../kernel/errors.ts';
+import { breakKinds } from '../../audit/verification.ts';
+import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { HeadView, headViewOf } from './views.ts';
-import { auditRecords, Actor } from '../../../schemas/resources/audit-record.ts';
-import { leafHashOf } from '../../audit/merkle.ts';
-import { breakKinds } from '../../audit/verification.ts';
-import type { Documents } from '../../../schemas/ports/documents.ts';
 
 export const getEvidenceHead = defineOperation({
   method: 'GET',

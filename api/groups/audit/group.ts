@@ -1,11 +1,7 @@
 import { defineGroup } from '../define-group.ts';
+import { getEvidenceHead, proveAuditRecord, verifyEvidence } from './evidence.ts';
 import { exportAuditRecords } from './export.ts';
-import { getEvidenceHead } from './evidence.ts';
-import { listAuditRecords } from './records.ts';
-import { listAuditActions, listAuditResourceTypes } from './records.ts';
-import { proveAuditRecord } from './evidence.ts';
-import { getAuditRecord } from './records.ts';
-import { verifyEvidence } from './evidence.ts';
+import { getAuditRecord, listAuditActions, listAuditRecords, listAuditResourceTypes } from './records.ts';
 
 export const auditGroup = defineGroup({
   name: 'audit',

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { cursorParameter, decodeCursor, encodeCursor, natural } from '../../../queries/cursor.ts';
-import { newestRecords } from '../../audit/record-search.ts';
-import { defineOperation } from '../../kernel/operation.ts';
-import { AuditRecordSummary, filterFields, recordFilterOf, summaryOf, AuditRecordView, viewOf } from './views.ts';
-import { auditRecords } from '../../../schemas/resources/audit-record.ts';
-import { notFound } from '../../kernel/errors.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
+import { auditRecords } from '../../../schemas/resources/audit-record.ts';
 import { erasureAction } from '../../audit/erasures.ts';
+import { newestRecords } from '../../audit/record-search.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
+import { AuditRecordSummary, AuditRecordView, filterFields, recordFilterOf, summaryOf, viewOf } from './views.ts';
 
 const cursorKind = 'audit';
 

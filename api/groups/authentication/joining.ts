@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { knownAddressLetter, registrationLetter } from '../../identity/accounts/letters.ts';
-import { mayWriteTo, countTokenUse } from '../../identity/accounts/mail-limits.ts';
-import { EmailAddress, OrganizationName, PersonName } from '../../identity/accounts/names.ts';
-import { putToken, voidTokens, findToken } from '../../identity/accounts/one-time-tokens.ts';
-import { ApiError, invalid } from '../../kernel/errors.ts';
-import { defineOperation } from '../../kernel/operation.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
 import { addressOf, type Joining, join } from '../../identity/accounts/joining.ts';
+import { knownAddressLetter, registrationLetter } from '../../identity/accounts/letters.ts';
+import { countTokenUse, mayWriteTo } from '../../identity/accounts/mail-limits.ts';
+import { EmailAddress, OrganizationName, PersonName } from '../../identity/accounts/names.ts';
+import { findToken, putToken, voidTokens } from '../../identity/accounts/one-time-tokens.ts';
 import { NewPassword } from '../../identity/password.ts';
 import { refuseGuessable } from '../../identity/password-rules.ts';
 import { beginSession } from '../../identity/sessions.ts';
 import { countAttempt } from '../../identity/sign-in-attempts.ts';
+import { ApiError, invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { Person, Tenant, Tokens } from './views.ts';
 

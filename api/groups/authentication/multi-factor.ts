@@ -2,15 +2,19 @@ import { generateSecret, generateURI } from 'otplib';
 import { renderSVG } from 'uqr';
 import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
-import { personOf } from '../../identity/caller.ts';
-import { sealedFor, makeRecoveryCodes } from '../../identity/multi-factor-codes.ts';
-import { ApiError, invalid } from '../../kernel/errors.ts';
-import { defineOperation } from '../../kernel/operation.ts';
 import { signInChangedLetter } from '../../identity/accounts/letters.ts';
+import { personOf } from '../../identity/caller.ts';
+import { makeRecoveryCodes, sealedFor } from '../../identity/multi-factor-codes.ts';
 import { enrolmentOf, useCode } from '../../identity/second-factor.ts';
 import { removeSessions } from '../../identity/sessions.ts';
 import { countAttempt } from '../../identity/sign-in-attempts.ts';
+import { ApiError, invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
+
+const RecoveryCodes = z.strictObject({
+  recoveryCodes: z.array(z.string()).describe('Each replaces a code for one sign-in; shown only once'),
+});
 
 export const enrollMultiFactor = defineOperation({
   method: 'POST',
@@ -91,10 +95,6 @@ export const confirmMultiFactor = defineOperation({
   },
 });
 
-export const RecoveryCodes = z.strictObject({
-  recoveryCodes: z.array(z.string()).describe('Each replaces a code for one sign-in; shown only once'),
-});
-
 export const renewRecoveryCodes = defineOperation({
   method: 'POST',
   path: '/auth/mfa/recovery-codes',
@@ -151,7 +151,7 @@ export const turnMultiFactorOff = defineOperation({
 });
 
 /** Throws `CONFLICT` where multi-factor is not on. */
-export const refuseUnlessOn = async (userId: string, ports: Pick<Ports, 'documents'>): Promise<void> => {
+const refuseUnlessOn = async (userId: string, ports: Pick<Ports, 'documents'>): Promise<void> => {
   const enrolment = await enrolmentOf(userId, ports);
   if (!enrolment?.confirmedAt) throw new ApiError('CONFLICT', 'multi-factor is not on');
 };

@@ -1,19 +1,19 @@
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 import { z } from 'zod';
+import type { Stored } from '../../../schemas/ports/documents.ts';
 import { provedDomains, provedDomainsTenant } from '../../../schemas/resources/identity-provider.ts';
+import type { User } from '../../../schemas/resources/user.ts';
 import { personOf } from '../../identity/caller.ts';
 import { authenticate, unauthenticated } from '../../identity/session.ts';
+import { beginSession } from '../../identity/sessions.ts';
+import { admissionActions, admit, linkIdentity } from '../../identity/sso/admission.ts';
 import { domainOfEmail } from '../../identity/sso/domains.ts';
-import { flowLifetimeMs, isLocalPath, keepFlow, type Flow, takeFlow } from '../../identity/sso/flow.ts';
+import { type Flow, flowLifetimeMs, isLocalPath, keepFlow, takeFlow } from '../../identity/sso/flow.ts';
 import { providerOf, redirectUriOf } from '../../identity/sso/oidc-client.ts';
-import { authorizationUrl, discoverNow, claimsOf } from '../../identity/sso/provider.ts';
+import { authorizationUrl, claimsOf, discoverNow } from '../../identity/sso/provider.ts';
 import { ApiError, invalid } from '../../kernel/errors.ts';
 import { defineOperation, type RequestFacts } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import type { Stored } from '../../../schemas/ports/documents.ts';
-import type { User } from '../../../schemas/resources/user.ts';
-import { beginSession } from '../../identity/sessions.ts';
-import { admissionActions, admit, linkIdentity } from '../../identity/sso/admission.ts';
 
 export const startOidc = defineOperation({
   method: 'GET',

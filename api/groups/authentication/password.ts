@@ -1,6 +1,15 @@
 import { z } from 'zod';
-import { users, usersTenant, type User } from '../../../schemas/resources/user.ts';
-import { signInChangedLetter, noPasswordLetter, resetLetter, changedPasswordLetter } from '../../identity/accounts/letters.ts';
+import { platformTenant, type Stored } from '../../../schemas/ports/documents.ts';
+import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
+import {
+  changedPasswordLetter,
+  noPasswordLetter,
+  resetLetter,
+  signInChangedLetter,
+} from '../../identity/accounts/letters.ts';
+import { countTokenUse, mayWriteTo } from '../../identity/accounts/mail-limits.ts';
+import { EmailAddress } from '../../identity/accounts/names.ts';
+import { findToken, putToken, useToken, voidTokens } from '../../identity/accounts/one-time-tokens.ts';
 import { personOf } from '../../identity/caller.ts';
 import { NewPassword } from '../../identity/password.ts';
 import { refuseGuessable } from '../../identity/password-rules.ts';
@@ -9,10 +18,6 @@ import { removeSessions } from '../../identity/sessions.ts';
 import { countAttempt } from '../../identity/sign-in-attempts.ts';
 import { ApiError, invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { mayWriteTo, countTokenUse } from '../../identity/accounts/mail-limits.ts';
-import { EmailAddress } from '../../identity/accounts/names.ts';
-import { putToken, voidTokens, findToken, useToken } from '../../identity/accounts/one-time-tokens.ts';
-import { platformTenant, type Stored } from '../../../schemas/ports/documents.ts';
 
 export const changePassword = defineOperation({
   method: 'POST',

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { roles } from '../../../schemas/resources/user.ts';
-import { personOf } from '../../identity/caller.ts';
-import { defineOperation, type RequestFacts } from '../../kernel/operation.ts';
-import { Person, Tenant, Tokens, SignedIn } from './views.ts';
 import { cursorParameter } from '../../../queries/cursor.ts';
 import { PermanentError } from '../../../schemas/errors.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
-import { invalid, notFound, ApiError } from '../../kernel/errors.ts';
-import { endedCookies, cookieIn, refreshCookie, refuseForeignPage } from '../../identity/cookies.ts';
+import { roles } from '../../../schemas/resources/user.ts';
+import { personOf } from '../../identity/caller.ts';
+import { cookieIn, endedCookies, refreshCookie, refuseForeignPage } from '../../identity/cookies.ts';
 import { refreshSession } from '../../identity/refresh-session.ts';
 import { unauthenticated } from '../../identity/session.ts';
-import { giveTokens, beginSession } from '../../identity/sessions.ts';
+import { beginSession, giveTokens } from '../../identity/sessions.ts';
+import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
+import { defineOperation, type RequestFacts } from '../../kernel/operation.ts';
+import { Person, SignedIn, Tenant, Tokens } from './views.ts';
 
 export const currentSession = defineOperation({
   method: 'GET',

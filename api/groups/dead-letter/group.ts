@@ -1,9 +1,6 @@
 import { defineGroup } from '../define-group.ts';
-import { discardDeadLetter } from './letters.ts';
-import { listDeadLetters } from './letters.ts';
-import { replayDeadLetters } from './replays.ts';
-import { showDeadLetter } from './letters.ts';
-import { showReplay } from './replays.ts';
+import { discardDeadLetter, listDeadLetters, showDeadLetter } from './letters.ts';
+import { replayDeadLetters, showReplay } from './replays.ts';
 
 export const deadLetterGroup = defineGroup({
   name: 'dead-letter',

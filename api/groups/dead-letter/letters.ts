@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { cursorParameter } from '../../../queries/cursor.ts';
 import { millisecondsOf } from '../../../queries/range.ts';
+import { ApiError, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { DeadLetterView, filterFields, viewOf } from './views.ts';
-import { notFound, ApiError } from '../../kernel/errors.ts';
 
 export const listDeadLetters = defineOperation({
   method: 'GET',

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { licenseKeys } from '../../../schemas/resources/license-key.ts';
-import { type OnboardingStep, onboardingSteps, onboardingStateId } from '../../../schemas/resources/onboarding.ts';
+import { type OnboardingStep, onboardingStateId, onboardingSteps } from '../../../schemas/resources/onboarding.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
 import type { Caller } from '../../identity/caller.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { firstSeenOf } from './first-seen.ts';
-import { stateOf, remember } from './state.ts';
-import { defineOperation } from '../../kernel/operation.ts';
+import { remember, stateOf } from './state.ts';
 
 const Step = z.strictObject({
   id: z.enum(onboardingSteps),

@@ -1,8 +1,7 @@
 import { onboardingStates } from '../../../schemas/resources/onboarding.ts';
 import { defineGroup } from '../define-group.ts';
-import { dismissOnboardingSteps } from './checklist.ts';
+import { dismissOnboardingSteps, showOnboarding } from './checklist.ts';
 import { askDoctor } from './doctor.ts';
-import { showOnboarding } from './checklist.ts';
 import { listSnippets } from './snippets.ts';
 
 export const onboardingGroup = defineGroup({

@@ -1,12 +1,18 @@
 import { z } from 'zod';
-import { ServiceAccount, serviceAccountRoles, serviceAccounts, apiTokens, apiTokenUses } from '../../../schemas/resources/service-account.ts';
+import {
+  apiTokens,
+  apiTokenUses,
+  ServiceAccount,
+  serviceAccountRoles,
+  serviceAccounts,
+} from '../../../schemas/resources/service-account.ts';
 import { refuseRoleAbove } from '../../identity/rights.ts';
-import { defineResource } from '../../resources/resource.ts';
-import { equals } from '../../resources/resource-list.ts';
-import { refuseWiderTokens, mostTokens } from './wider-tokens.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { preconditionOf } from '../../resources/preconditions.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { equals } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { mostTokens, refuseWiderTokens } from './wider-tokens.ts';
 
 /** Service accounts. Their deletion, which takes their tokens along, is an operation of its own. */
 export const serviceAccountResource = defineResource({

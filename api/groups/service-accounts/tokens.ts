@@ -1,14 +1,21 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Stored } from '../../../schemas/ports/documents.ts';
-import { type ApiToken, type ApiTokenUse, apiTokenFormat, apiTokens, serviceAccounts, apiTokenUses } from '../../../schemas/resources/service-account.ts';
-import { createHash } from 'node:crypto';
+import {
+  type ApiToken,
+  type ApiTokenUse,
+  apiTokenFormat,
+  apiTokens,
+  apiTokenUses,
+  serviceAccounts,
+} from '../../../schemas/resources/service-account.ts';
 import { refuseRoleAbove } from '../../identity/rights.ts';
 import type { ScopeEntry } from '../../identity/scopes.ts';
 import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { equals, listParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { mostTokens, refuseWiderScopes } from './wider-tokens.ts';
-import { equals, listParameters, readPage } from '../../resources/resource-list.ts';
 
 /** A token as callers see it: never its secret, nor the hash of it. */
 export const TokenView = z.strictObject({

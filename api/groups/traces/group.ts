@@ -1,7 +1,6 @@
 import { defineGroup } from '../define-group.ts';
 import { listTraces } from './list.ts';
-import { traceLogs } from './show.ts';
-import { showTrace } from './show.ts';
+import { showTrace, traceLogs } from './show.ts';
 
 export const tracesGroup = defineGroup({
   name: 'traces',

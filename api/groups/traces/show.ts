@@ -1,12 +1,12 @@
 import { z } from 'zod';
+import { requireEntitlement } from '../../../queries/entitlement.ts';
+import { LogRecord, readLogs } from '../../../queries/logs/record.ts';
 import { projectScopeCondition, projectScopeParameters, projectScopeValues } from '../../../queries/project-scope.ts';
 import { resourcesOf } from '../../../queries/resources.ts';
 import { Span, type SpanRow, spanOf, spanSelection } from '../../../queries/traces/span.ts';
 import { traceIs } from '../../../schemas/tables/search.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { requireEntitlement } from '../../../queries/entitlement.ts';
-import { LogRecord, readLogs } from '../../../queries/logs/record.ts';
 
 const maxSpans = 10_000;
 

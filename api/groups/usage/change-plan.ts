@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { readVolumes, totalOf } from '../../../queries/ledger/ledger.ts';
-import { organizations, organizationsTenant, type Organization } from '../../../schemas/resources/organization.ts';
-import { plans, plansTenant, type Plan } from '../../../schemas/resources/plan.ts';
+import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { type Plan, plans, plansTenant } from '../../../schemas/resources/plan.ts';
 import { quotaWindowAt } from '../../../schemas/resources/quota.ts';
-import { ApiError, invalid, notFound, type Detail } from '../../kernel/errors.ts';
+import { signals } from '../../../schemas/topics.ts';
+import { ApiError, type Detail, invalid, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
 import { isAvailable } from './plans.ts';
 import { PlanRef } from './views.ts';
-import { signals } from '../../../schemas/topics.ts';
 
 const Loss = z.strictObject({ path: z.string(), message: z.string() });
 

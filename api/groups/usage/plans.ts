@@ -50,8 +50,6 @@ export const listPlans = defineOperation({
   },
 });
 
-const { retentionDays, limits } = Plan.shape;
-
 export const getEntitlements = defineOperation({
   method: 'GET',
   path: '/api/entitlements',

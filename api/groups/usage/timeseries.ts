@@ -1,15 +1,23 @@
 import { z } from 'zod';
-import { addRow, chosen, emptyVolume, type Hours, type LedgerFilter, type SumRow, sums } from '../../../queries/ledger/ledger.ts';
+import {
+  addRow,
+  chosen,
+  emptyVolume,
+  type Hours,
+  type LedgerFilter,
+  type SumRow,
+  sums,
+} from '../../../queries/ledger/ledger.ts';
 import { iso } from '../../../queries/ledger/period.ts';
 import { Amount, Landed } from '../../../queries/ledger/volume.ts';
 import { millisecondsOf } from '../../../queries/range.ts';
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
-import { invalid } from '../../kernel/errors.ts';
-import { defineOperation } from '../../kernel/operation.ts';
-import { SignalName, usageCache } from './views.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { projects } from '../../../schemas/resources/project.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { SignalName, usageCache } from './views.ts';
 
 const hourMs = 3_600_000;
 const stepMs = { hour: hourMs, day: 24 * hourMs } as const;

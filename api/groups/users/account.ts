@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { TimeZone } from '../../../schemas/resources/preferences.ts';
-import type { Caller } from '../../identity/caller.ts';
-import type { Ports } from '../../kernel/ports.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { OrganizationName } from '../../identity/accounts/names.ts';
-import { hasAlready } from '../../kernel/changes.ts';
-import { notFound, ApiError, invalid } from '../../kernel/errors.ts';
-import { defineOperation } from '../../kernel/operation.ts';
-import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
+import { TimeZone } from '../../../schemas/resources/preferences.ts';
 import { closeOrganization } from '../../identity/accounts/closing.ts';
 import { closedLetter } from '../../identity/accounts/letters.ts';
+import { OrganizationName } from '../../identity/accounts/names.ts';
 import { ownersOf } from '../../identity/accounts/owners.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { hasAlready } from '../../kernel/changes.ts';
+import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
 
 /** The organization as its members see it. */
 export const Account = z.strictObject({

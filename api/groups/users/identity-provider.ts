@@ -1,13 +1,16 @@
-import { identityProviderId, identityProviders, type IdentityProvider } from '../../../schemas/resources/identity-provider.ts';
-import { redirectUriOf } from '../../identity/sso/oidc-client.ts';
-import { noProvider, ProviderView, viewOf, ProviderBody, secretFields } from '../../identity/sso/view.ts';
-import { defineOperation } from '../../kernel/operation.ts';
 import type { z } from 'zod';
+import {
+  type IdentityProvider,
+  identityProviderId,
+  identityProviders,
+} from '../../../schemas/resources/identity-provider.ts';
 import { removeSessions } from '../../identity/sessions.ts';
-import { clientSecretPurpose } from '../../identity/sso/oidc-client.ts';
 import { domainOf, isProved, leadFromDomains } from '../../identity/sso/domains.ts';
+import { clientSecretPurpose, redirectUriOf } from '../../identity/sso/oidc-client.ts';
 import { discover, issuerProblem, reasonOf } from '../../identity/sso/provider.ts';
+import { noProvider, ProviderBody, ProviderView, secretFields, viewOf } from '../../identity/sso/view.ts';
 import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { sealSecrets, tellSecrets } from '../../resources/resource-secrets.ts';
 

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type Invitation, invitations } from '../../../schemas/resources/invitation.ts';
-import { roles, memberships, users, usersTenant } from '../../../schemas/resources/user.ts';
-import type { Ports } from '../../kernel/ports.ts';
-import { withdraw } from '../../identity/accounts/invitations.ts';
+import { memberships, roles, users, usersTenant } from '../../../schemas/resources/user.ts';
+import { withdraw } from '../../identity/accounts/joining.ts';
 import { invitationLetter } from '../../identity/accounts/letters.ts';
 import { EmailAddress } from '../../identity/accounts/names.ts';
 import { putToken } from '../../identity/accounts/one-time-tokens.ts';
 import { refuseGrant } from '../../identity/rights.ts';
 import { refuseGiving } from '../../identity/scopes.ts';
 import type { AuditedTransaction } from '../../kernel/changes.ts';
-import { ApiError, rateLimited, notFound } from '../../kernel/errors.ts';
+import { ApiError, notFound, rateLimited } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
 import { equals, listParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 

@@ -1,20 +1,20 @@
-import { defineOperation } from '../../kernel/operation.ts';
-import { idParameter } from '../../resources/resource-operations.ts';
-import { findMember, Member, memberOf, recordedMember, serverOwnedOfMember } from './member.ts';
 import { z } from 'zod';
-import { memberships, roles } from '../../../schemas/resources/user.ts';
-import { requireOwner } from '../../identity/accounts/owners.ts';
-import { refuseGrant, mayGrant } from '../../identity/rights.ts';
-import { refuseGiving } from '../../identity/scopes.ts';
-import { removeSessions } from '../../identity/sessions.ts';
-import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
-import { preferences } from '../../../schemas/resources/preferences.ts';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
+import { preferences } from '../../../schemas/resources/preferences.ts';
+import { memberships, roles } from '../../../schemas/resources/user.ts';
 import { resetFactorLetter } from '../../identity/accounts/letters.ts';
+import { requireOwner } from '../../identity/accounts/owners.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Directory } from '../../identity/directory.ts';
+import { mayGrant, refuseGrant } from '../../identity/rights.ts';
+import { refuseGiving } from '../../identity/scopes.ts';
+import { removeSessions } from '../../identity/sessions.ts';
 import type { AuditedTransaction } from '../../kernel/changes.ts';
 import { ApiError } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { findMember, Member, memberOf, recordedMember, serverOwnedOfMember } from './member.ts';
 
 export const getUser = defineOperation({
   method: 'GET',

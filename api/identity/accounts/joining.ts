@@ -1,16 +1,16 @@
 /** Uses the link of an invitation, or of the confirmation of a registration. */
 import { randomUUID } from 'node:crypto';
-import type { Stored, Documents } from '../../../schemas/ports/documents.ts';
-import { invitations, type Invitation } from '../../../schemas/resources/invitation.ts';
+import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
+import { type Invitation, invitations } from '../../../schemas/resources/invitation.ts';
 import { type OneTimeToken, oneTimeTokens, oneTimeTokensTenant } from '../../../schemas/resources/one-time-token.ts';
 import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { outgoingMails, outgoingMailsTenant } from '../../../schemas/resources/outgoing-mail.ts';
 import { type Membership, memberships, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
 import type { AuditedTransaction } from '../../kernel/changes.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { useToken } from './one-time-tokens.ts';
 import { makeOrganization } from './organization.ts';
-import { outgoingMails, outgoingMailsTenant } from '../../../schemas/resources/outgoing-mail.ts';
 
 export type JoinToken = Extract<OneTimeToken, { purpose: 'invitation' | 'registration' }> & Stored;
 

@@ -1,5 +1,9 @@
 import type { Stored } from '../../../schemas/ports/documents.ts';
-import { type IdentityProvider, identityProviderId, identityProviders } from '../../../schemas/resources/identity-provider.ts';
+import {
+  type IdentityProvider,
+  identityProviderId,
+  identityProviders,
+} from '../../../schemas/resources/identity-provider.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import type { Client } from './provider.ts';
