@@ -1,26 +1,18 @@
-import { idStart, WireCursor } from '../../schemas/protobuf/cursor.ts';
+import { idStart, type WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { logsTable } from '../../schemas/tables/logs.ts';
 import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
-import { MapColumn } from '../native/nested.ts';
 import { rowsOf } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { pushAnyValue } from './any-value.ts';
-import { AttributeWriter, attributeColumns } from './attributes.ts';
-import { MessageUsage } from './message-usage.ts';
-import { type OtlpVisitor, OtlpWalker } from './otlp-walker.ts';
-import { RecordRuns } from './record-runs.ts';
-import { ResourceRows } from './resource-rows.ts';
-import { type Scanner, scanMembers } from './scanner.ts';
-import { nanosecondWords, pushTime, type RowSource } from './source.ts';
+import { RecordScanner } from './record-scanner.ts';
+import type { Scanner } from './scanner.ts';
+import { pushTime } from './source.ts';
 
 const nanoseconds = "DateTime64(9, 'UTC')";
 const letterBytes = new Uint8Array(1);
 
 /** Log records of OTLP export requests as rows. One pass over each record; its fields may come in any order. */
-class LogScanner implements OtlpVisitor {
-  readonly resources = new ResourceRows();
-  readonly usage = new MessageUsage();
-  readonly #runs = new RecordRuns(this.resources);
+class LogScanner extends RecordScanner {
   readonly #columns = {
     timestamp: new WordsColumn(nanoseconds),
     observed_timestamp: new WordsColumn(nanoseconds),
@@ -34,37 +26,10 @@ class LogScanner implements OtlpVisitor {
     span_id: new FixedStringColumn(8),
     flags: new NumberColumn('UInt32'),
   } as const;
-  readonly #map = new MapColumn();
-  readonly #types = new DictionaryColumn();
-  readonly #attributes = new AttributeWriter(this.#map, this.#types);
-  readonly rows = rowsOf(logsTable, {
-    ...this.#runs.columns,
-    ...this.#columns,
-    ...attributeColumns(this.#map, this.#types),
-  });
-  readonly #walker = new OtlpWalker(this.resources, this.#runs.columns.service, this.usage);
-  #received = nanosecondWords(0);
-  readonly #read = (reader: WireCursor, end: number): void => this.#record(reader, end);
-
-  body(bytes: Uint8Array, source: RowSource): void {
-    this.#received = nanosecondWords(source.receivedAtMs);
-    this.#walker.walk(new WireCursor(bytes), bytes.length, source, this);
-  }
-
-  abandon(): void {
-    this.#attributes.abandon();
-  }
-
-  resource(service: number): void {
-    this.#runs.resource(service);
-  }
-
-  scope(reader: WireCursor, end: number, source: RowSource): void {
-    this.#runs.scope(reader, end, source, this.#read);
-  }
+  protected readonly rows = rowsOf(logsTable, { ...this.sharedColumns, ...this.#columns });
 
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case a field; a call for each costs a tenth of the scan
-  #record(reader: WireCursor, end: number): void {
+  protected record(reader: WireCursor, end: number): void {
     const columns = this.#columns;
     let timeLow = 0;
     let timeHigh = 0;
@@ -103,7 +68,7 @@ class LogScanner implements OtlpVisitor {
           reader.at = bodyEnd;
           break;
         case 0x32:
-          this.#attributes.push(reader, reader.end(end));
+          this.attributes.push(reader, reader.end(end));
           break;
         case 0x38:
           dropped = reader.varint();
@@ -139,7 +104,7 @@ class LogScanner implements OtlpVisitor {
     reader.at = bodyStart;
     columns.body_type.pushIndex(this.#letterIndex(pushAnyValue(reader, bodyEnd, columns.body)));
     reader.at = end;
-    this.#attributes.close();
+    this.attributes.close();
     columns.dropped_attributes.push(dropped);
     columns.trace_id.push(reader.bytes, trace);
     columns.span_id.push(reader.bytes, span);
@@ -149,8 +114,8 @@ class LogScanner implements OtlpVisitor {
   /** The record's time, else when it was observed, else when it was received. */
   #pushTimes(timeLow: number, timeHigh: number, observedLow: number, observedHigh: number): void {
     const isObserved = (observedLow | observedHigh) !== 0;
-    const lowSeen = isObserved ? observedLow : this.#received.low;
-    const highSeen = isObserved ? observedHigh : this.#received.high;
+    const lowSeen = isObserved ? observedLow : this.received.low;
+    const highSeen = isObserved ? observedHigh : this.received.high;
     const isTimed = (timeLow | timeHigh) !== 0;
     pushTime(this.#columns.timestamp, isTimed ? timeLow : lowSeen, isTimed ? timeHigh : highSeen);
     pushTime(this.#columns.observed_timestamp, lowSeen, highSeen);
@@ -163,12 +128,4 @@ class LogScanner implements OtlpVisitor {
 }
 
 /** The scanner of the logs sink. */
-export const logScanner = (): Scanner => {
-  const logs = new LogScanner();
-  return {
-    tables: [logs.resources.rows, logs.rows, logs.usage.rows],
-    seen: [logs.resources.seen],
-    scan: scanMembers(logs.usage, (body, _format, source) => logs.body(body, source)),
-    abandon: () => logs.abandon(),
-  };
-};
+export const logScanner = (): Scanner => new LogScanner().scanner();

@@ -1,23 +1,15 @@
-import { idStart, WireCursor } from '../../schemas/protobuf/cursor.ts';
+import { idStart, type WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { spansTable } from '../../schemas/tables/spans.ts';
 import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
-import { MapColumn } from '../native/nested.ts';
 import { rowsOf } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
-import { AttributeWriter, attributeColumns } from './attributes.ts';
-import { MessageUsage } from './message-usage.ts';
-import { type OtlpVisitor, OtlpWalker } from './otlp-walker.ts';
-import { RecordRuns } from './record-runs.ts';
-import { ResourceRows } from './resource-rows.ts';
-import { type Scanner, scanMembers } from './scanner.ts';
-import { nanosecondWords, pushTime, type RowSource } from './source.ts';
+import { RecordScanner } from './record-scanner.ts';
+import type { Scanner } from './scanner.ts';
+import { pushTime } from './source.ts';
 import { EventColumns, LinkColumns } from './span-parts.ts';
 
 /** Spans of OTLP export requests as rows, events and links with them. */
-class SpanScanner implements OtlpVisitor {
-  readonly resources = new ResourceRows();
-  readonly usage = new MessageUsage();
-  readonly #runs = new RecordRuns(this.resources);
+class SpanScanner extends RecordScanner {
   readonly #columns = {
     timestamp: new WordsColumn("DateTime64(9, 'UTC')"),
     duration: new WordsColumn('UInt64'),
@@ -36,44 +28,24 @@ class SpanScanner implements OtlpVisitor {
   } as const;
   readonly #events = new EventColumns();
   readonly #links = new LinkColumns();
-  readonly #map = new MapColumn();
-  readonly #types = new DictionaryColumn();
-  readonly #attributes = new AttributeWriter(this.#map, this.#types);
-  readonly rows = rowsOf(spansTable, {
-    ...this.#runs.columns,
+  protected readonly rows = rowsOf(spansTable, {
+    ...this.sharedColumns,
     ...this.#columns,
     ...this.#events.columns,
     ...this.#links.columns,
-    ...attributeColumns(this.#map, this.#types),
   });
-  readonly #walker = new OtlpWalker(this.resources, this.#runs.columns.service, this.usage);
-  #received = nanosecondWords(0);
-  readonly #read = (reader: WireCursor, end: number): void => this.#span(reader, end);
   #statusCode = 0;
   #statusStart = 0;
   #statusEnd = 0;
 
-  body(bytes: Uint8Array, source: RowSource): void {
-    this.#received = nanosecondWords(source.receivedAtMs);
-    this.#walker.walk(new WireCursor(bytes), bytes.length, source, this);
-  }
-
-  abandon(): void {
-    this.#attributes.abandon();
+  override abandon(): void {
+    super.abandon();
     this.#events.abandon();
     this.#links.abandon();
   }
 
-  resource(service: number): void {
-    this.#runs.resource(service);
-  }
-
-  scope(reader: WireCursor, end: number, source: RowSource): void {
-    this.#runs.scope(reader, end, source, this.#read);
-  }
-
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case a field; a call for each costs a tenth of the scan
-  #span(reader: WireCursor, end: number): void {
+  protected record(reader: WireCursor, end: number): void {
     let startLow = 0;
     let startHigh = 0;
     let endLow = 0;
@@ -129,7 +101,7 @@ class SpanScanner implements OtlpVisitor {
           endHigh = reader.high;
           break;
         case 0x4a:
-          this.#attributes.push(reader, reader.end(end));
+          this.attributes.push(reader, reader.end(end));
           break;
         case 0x50:
           droppedAttributes = reader.varint();
@@ -169,7 +141,7 @@ class SpanScanner implements OtlpVisitor {
     columns.kind.push(Math.min(kind, 255));
     columns.status_code.push(this.#statusCode);
     columns.status_message.push(bytes, this.#statusStart, this.#statusEnd);
-    this.#attributes.close();
+    this.attributes.close();
     columns.dropped_attributes.push(droppedAttributes);
     this.#events.close();
     columns.dropped_events.push(droppedEvents);
@@ -194,7 +166,7 @@ class SpanScanner implements OtlpVisitor {
   #pushTimes(startLow: number, startHigh: number, endLow: number, endHigh: number): void {
     const isTimed = (startLow | startHigh) !== 0;
     const { timestamp, duration } = this.#columns;
-    pushTime(timestamp, isTimed ? startLow : this.#received.low, isTimed ? startHigh : this.#received.high);
+    pushTime(timestamp, isTimed ? startLow : this.received.low, isTimed ? startHigh : this.received.high);
     const isBefore = endHigh < startHigh || (endHigh === startHigh && endLow < startLow);
     if (isBefore || !isTimed) duration.push(0, 0);
     else duration.push(endLow - startLow, endHigh - startHigh - (endLow < startLow ? 1 : 0));
@@ -202,12 +174,4 @@ class SpanScanner implements OtlpVisitor {
 }
 
 /** The scanner of the traces sink. */
-export const spanScanner = (): Scanner => {
-  const spans = new SpanScanner();
-  return {
-    tables: [spans.resources.rows, spans.rows, spans.usage.rows],
-    seen: [spans.resources.seen],
-    scan: scanMembers(spans.usage, (body, _format, source) => spans.body(body, source)),
-    abandon: () => spans.abandon(),
-  };
-};
+export const spanScanner = (): Scanner => new SpanScanner().scanner();
