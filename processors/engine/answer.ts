@@ -16,8 +16,8 @@ export interface Taken {
   readonly tenantId: string;
   /** Of the thread. */
   readonly ms: number;
-  /** Telemetry records of its messages. */
-  readonly records: number;
+  readonly messages: number;
+  /** Of them, those that go to the dead letter. */
   readonly poison: number;
   /** Of state. */
   readonly bytes: number;
@@ -66,7 +66,7 @@ const reasonForm = /^[a-z][a-z0-9-]{0,39}$/;
 
 interface Spent {
   ms: number;
-  records: number;
+  messages: number;
   poison: number;
   bytes: number;
 }
@@ -100,14 +100,14 @@ export class Report {
     else known.records += records;
   }
 
-  spend(tenantId: string, { ms, records, poison, bytes }: Spent): void {
+  spend(tenantId: string, { ms, messages, poison, bytes }: Spent): void {
     const known = this.#tenants.get(tenantId);
     if (known === undefined) {
-      this.#tenants.set(tenantId, { ms, records, poison, bytes });
+      this.#tenants.set(tenantId, { ms, messages, poison, bytes });
       return;
     }
     known.ms += ms;
-    known.records += records;
+    known.messages += messages;
     known.poison += poison;
     known.bytes = bytes;
   }

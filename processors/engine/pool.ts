@@ -6,17 +6,28 @@ import { type PoolThread, WorkerPool } from '../../runtime/worker-pool.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
 import type { Answer, Holding } from './answer.ts';
 import { type Doing, Progress } from './progress.ts';
+import { Shares } from './shares.ts';
 import type { ChangeRequest, DocumentChange, TaskCall, TaskReply, TaskRequest, WorkerStart } from './task-messages.ts';
 
-/** The thread of a task ended. `doing` is what kept it busy, where that was of this task. */
-export class ThreadEndedError extends Error {
+/** The task is lost: open another from the last snapshot. */
+export class TaskLostError extends Error {
+  /** What kept its thread busy when that ended, where that was of this task. */
   readonly doing: Doing;
+  /** The thread was ended as it was busy with that for too long. */
+  readonly isSlow: boolean;
 
-  constructor(cause: unknown, doing: Doing) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
-    this.name = 'ThreadEndedError';
+  constructor(message: string, { cause, doing = { kind: 'nothing' }, isSlow = false }: LostOptions = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'TaskLostError';
     this.doing = doing;
+    this.isSlow = isSlow;
   }
+}
+
+interface LostOptions {
+  readonly cause?: unknown;
+  readonly doing?: Doing;
+  readonly isSlow?: boolean;
 }
 
 export interface TaskPlace {
@@ -27,12 +38,14 @@ export interface TaskPlace {
   readonly buckets: number;
 }
 
-/** A task in a thread. Calls are answered in their order. All reject once one has failed: open another from the last snapshot. */
+/** A task in a thread. Calls are answered in their order. Where one rejects, it is with a `TaskLostError`, and so do all later ones. */
 export interface TaskHandle {
   readonly isEmptied: boolean;
   /** What the last tick emitted, and what may not be published. */
   readonly outbox: readonly Message[];
-  holding: Holding;
+  readonly holding: Holding;
+  /** Of the thread, among all tasks in it. */
+  readonly shares: Shares;
   batch(records: readonly BusRecord[], last: number): Promise<Answer>;
   replay(records: readonly BusRecord[], last: number): Promise<void>;
   tick(clockMs: number): Promise<Answer | undefined>;
@@ -60,6 +73,8 @@ const checkMs = 1_000;
 
 interface Watched {
   readonly progress: Progress;
+  readonly shares: Shares;
+  isSlow: boolean;
   count: number;
   /** Checks since it has changed. */
   checks: number;
@@ -104,9 +119,9 @@ export class TaskPool {
       const reply = await thread
         .ask((id): TaskRequest => ({ id, task, call }), moved)
         .catch((cause: unknown): never => {
-          throw new ThreadEndedError(cause, this.#doing(thread, task));
+          throw this.#lost(thread, task, cause);
         });
-      if (reply.failure !== undefined) throw new Error(`processor ${processor} failed: ${reply.failure}`);
+      if (reply.failure !== undefined) throw new TaskLostError(`processor ${processor} failed: ${reply.failure}`);
       if (reply.holding !== undefined) handle.holding = reply.holding;
       return reply;
     };
@@ -117,7 +132,7 @@ export class TaskPool {
     };
     const none: Holding = { nextOffset: 0, nextTickMs: Number.POSITIVE_INFINITY, tenants: 0, entries: 0, bytes: 0 };
     const handle: { -readonly [Key in keyof TaskHandle]: TaskHandle[Key] } = {
-      ...{ isEmptied: false, outbox: [], holding: none },
+      ...{ isEmptied: false, outbox: [], holding: none, shares: this.#watched.get(thread)?.shares ?? new Shares() },
       batch: async (records, last) => (await feed('batch', records, last)).answer as Answer,
       replay: async (records, last) => void (await feed('replay', records, last)),
       tick: async (clockMs) => (await ask({ kind: 'tick', clockMs })).answer,
@@ -139,7 +154,9 @@ export class TaskPool {
 
   #threadOf(name: string, partition: number): PoolThread<TaskReply> {
     const thread = this.#pool.threadOf(name, partition);
-    if (this.#started !== undefined) this.#watched.set(thread, { progress: this.#started, count: 0, checks: 0 });
+    const progress = this.#started;
+    if (progress !== undefined)
+      this.#watched.set(thread, { progress, shares: new Shares(), isSlow: false, count: 0, checks: 0 });
     this.#started = undefined;
     return thread;
   }
@@ -153,9 +170,13 @@ export class TaskPool {
     };
   }
 
-  #doing(thread: PoolThread<TaskReply>, task: number): Doing {
-    const doing = this.#watched.get(thread)?.progress.doing;
-    return doing !== undefined && doing.kind !== 'nothing' && doing.task === task ? doing : { kind: 'nothing' };
+  #lost(thread: PoolThread<TaskReply>, task: number, cause: unknown): TaskLostError {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    const watched = this.#watched.get(thread);
+    const doing = watched?.progress.doing;
+    if (watched === undefined || doing === undefined || doing.kind === 'nothing' || doing.task !== task)
+      return new TaskLostError(message, { cause });
+    return new TaskLostError(message, { cause, doing, isSlow: watched.isSlow });
   }
 
   /** Counts checks rather than time: a process that was paused is not a thread that is busy. */
@@ -166,7 +187,9 @@ export class TaskPool {
       const { count, doing } = watched.progress;
       watched.checks = count === watched.count && doing.kind !== 'nothing' ? watched.checks + 1 : 0;
       watched.count = count;
-      if (watched.checks >= messageSeconds) void thread.end();
+      if (watched.checks < messageSeconds) continue;
+      watched.isSlow = true;
+      void thread.end();
     }
   }
 }

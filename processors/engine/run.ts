@@ -1,57 +1,78 @@
-import { consumerGroup, isForAnotherGroup } from '../../runtime/consumer-groups.ts';
-import { Fuse } from '../../runtime/fuse.ts';
-import { unprocessable } from '../../schemas/dead-letter.ts';
-import { PermanentError } from '../../schemas/errors.ts';
-import type { Batch, BusRecord, Consumer, Message, Producer } from '../../schemas/ports/bus.ts';
-import type { Clock } from '../../schemas/ports/clock.ts';
-import type { Metrics } from '../../schemas/ports/metrics.ts';
-import { dead, type Outcome, type Processor } from './processor.ts';
+/** A processor in this process: its consumer, and a task for each partition that it has. */
+import { consumerGroup } from '../../runtime/consumer-groups.ts';
+import type { AssignedPartition, Batch, Consumer } from '../../schemas/ports/bus.ts';
+import type { Processor } from './definition.ts';
+import { PartitionRun, type Shared } from './partition-run.ts';
+import type { Runtime } from './runtime.ts';
+import { TenantFuse } from './tenant-fuse.ts';
 
-interface Runtime {
-  readonly config: unknown;
-  readonly clock: Clock;
-  readonly consumer: Consumer;
-  readonly producer: Producer;
-  readonly metrics: Metrics;
-}
+/** Message keys over which values of a tenant are spread, where a topic has several partitions. */
+const manyBuckets = 32;
+
+const keyOf = ({ topic, partition }: Pick<Batch, 'topic' | 'partition'>): string => `${topic}:${partition}`;
 
 /**
- * At least once: process, publish, and only then resolve, which commits. Back-pressure needs no code: the consumer
- * delivers the next batch when this one is acknowledged. Resolves after `consumer.stop()`.
+ * Steps, publishes, saves now and then, and only then resolves, which commits. Back-pressure needs no code: the consumer delivers
+ * the next batch when this one is acknowledged. Resolves after `consumer.stop()`.
  */
-export const runProcessor = (
-  processor: Processor,
-  { config, clock, consumer, producer, metrics }: Runtime,
-): Promise<void> => {
-  const process = processor.create(config, clock);
+export const runProcessor = async (processor: Processor, consumer: Consumer, runtime: Runtime): Promise<void> => {
+  const { metrics, log, pace } = runtime;
   const group = consumerGroup('processors', processor.name);
-  const fuse = new Fuse(group);
-  return consumer.run([processor.input.name], async (batch) => {
-    const messages: Message[] = [];
-    let deadLetters = 0;
-    for (const record of batch.records) {
-      if (isForAnotherGroup(record.headers, group)) continue;
-      const outcome = await settled(process, record);
-      if (outcome.kind === 'ok') messages.push(...outcome.messages);
-      if (outcome.kind !== 'dead') continue;
-      deadLetters++;
-      metrics.add('oiq_dead_letters_total', 1, { origin: group, reason: outcome.reason });
-      messages.push(
-        ...unprocessable({ ...letterOrigin(group, batch), record, ...outcome, receivedAtMs: record.timestampMs }),
-      );
+  const outputs = await Promise.all(Object.values(processor.emits).map(({ name }) => runtime.bus.offsets(name)));
+  const buckets = outputs.some(({ length }) => length > 1) ? manyBuckets : 1;
+  const shared: Shared = { processor, group, runtime, fuse: new TenantFuse(group), buckets };
+  const partitions = new Map<string, PartitionRun>();
+
+  const assigned = async (partition: AssignedPartition): Promise<void> => {
+    const run = new PartitionRun(shared, partition);
+    await run.assigned();
+    partitions.set(keyOf(partition), run);
+  };
+  const revoked = async (partition: Pick<AssignedPartition, 'topic' | 'partition'>): Promise<void> => {
+    const run = partitions.get(keyOf(partition));
+    partitions.delete(keyOf(partition));
+    await run?.revoked();
+  };
+  const onBatch = async (batch: Batch): Promise<void> => {
+    const { topic, partition, first, last } = batch;
+    const run = partitions.get(keyOf(batch));
+    if (run === undefined) throw new Error(`${group} was not assigned partition ${partition} of ${topic}`);
+    try {
+      await run.batch(batch);
+    } catch (error) {
+      metrics.add('oiq_consumer_batches_total', 1, { group, outcome: 'rejected' });
+      log.warn({ processor: processor.name, topic, partition, first, last, error }, 'batch rejected');
+      throw error;
     }
-    fuse.check(batch.records.length, deadLetters);
-    if (messages.length > 0) await producer.publish(messages);
-  });
-};
+    metrics.add('oiq_consumer_batches_total', 1, { group, outcome: 'committed' });
+  };
 
-const letterOrigin = (group: string, { topic, partition }: Batch) => ({ group, topic, partition });
-
-const settled = async (process: (record: BusRecord) => Promise<Outcome>, record: BusRecord): Promise<Outcome> => {
+  const reportSizes = (): void => {
+    let entries = 0;
+    let bytes = 0;
+    for (const { holding } of partitions.values()) {
+      entries += holding?.entries ?? 0;
+      bytes += holding?.bytes ?? 0;
+    }
+    metrics.set('oiq_processor_state_entries', entries, { processor: processor.name });
+    metrics.set('oiq_processor_state_bytes', bytes, { processor: processor.name });
+  };
+  const ticking = setInterval(() => {
+    reportSizes();
+    for (const [key, run] of partitions) {
+      run
+        .tick()
+        .catch((error: unknown) => log.warn({ processor: processor.name, partition: key, error }, 'a tick failed'));
+    }
+  }, pace.tickMs).unref();
   try {
-    return await process(record);
-  } catch (error) {
-    if (error instanceof PermanentError) return dead(error.reason, error.message);
-    throw error;
+    await consumer.run(
+      processor.reads.topics.map(({ name }) => name),
+      onBatch,
+      { assigned, revoked },
+    );
+  } finally {
+    clearInterval(ticking);
+    reportSizes();
   }
 };

@@ -302,10 +302,10 @@ export class Task {
     tenant.size = this.#processor.state.size(tenant.state);
     this.#report.evicted += tenant.size.evicted - evicted;
     const ms = performance.now() - began;
-    this.#report.spend(tenant.id, { ms, records: recordsIn(message.headers), poison, bytes: bytesOf(tenant) });
+    this.#report.spend(tenant.id, { ms, messages: 1, poison, bytes: bytesOf(tenant) });
   }
 
-  /** Steps the items of a message; answers how many are poison. */
+  /** Steps the items of a message; answers 1 where some are poison. */
   #items(tenant: Tenant, message: BusRecord): number {
     const { reads, readsTime } = this.#processor;
     const context = this.#enter(tenant);
@@ -328,11 +328,11 @@ export class Task {
       }
     } catch (error) {
       this.#poisoned(tenant, message, error, undefined);
-      return Math.max(1, poison.length);
+      return 1;
     }
     if (poison.length === 0) return 0;
     this.#poisoned(tenant, message, first, poison.length === ordinal + 1 ? undefined : encodeOrdinals(poison));
-    return poison.length;
+    return 1;
   }
 
   #seeTime(tenant: Tenant, item: unknown, { timestampMs }: BusRecord): void {
@@ -363,7 +363,7 @@ export class Task {
       const began = performance.now();
       this.#runTimers(tenant);
       const ms = performance.now() - began;
-      this.#report.spend(tenant.id, { ms, records: 0, poison: 0, bytes: bytesOf(tenant) });
+      this.#report.spend(tenant.id, { ms, messages: 0, poison: 0, bytes: bytesOf(tenant) });
     }
     this.#checkMs = this.#dueMs();
   }

@@ -90,6 +90,73 @@ export const metricDefinitions = {
     labels: ['origin', 'reason'],
     summary: 'Payloads copied to the dead-letter topic',
   },
+  oiq_processor_items_total: {
+    type: 'counter',
+    unit: '{item}',
+    labels: ['processor'],
+    summary: 'Records and values that a processor stepped',
+  },
+  oiq_processor_dropped_total: {
+    type: 'counter',
+    unit: '{item}',
+    labels: ['processor', 'reason'],
+    summary: 'Items that a processor left out, by its own reasons and `late`, `not-entitled`, `duplicate`, `not-kept`',
+  },
+  oiq_processor_emitted_values_total: {
+    type: 'counter',
+    unit: '{value}',
+    labels: ['processor', 'topic'],
+    summary: 'Values that a processor emitted',
+  },
+  oiq_processor_limited_records_total: {
+    type: 'counter',
+    unit: '{record}',
+    labels: ['processor', 'tenant', 'reason'],
+    summary:
+      'Records that a processor passed by, as their tenant took too much time or state, or sent what it cannot process',
+  },
+  oiq_processor_failed_timers_total: {
+    type: 'counter',
+    unit: '{timer}',
+    labels: ['processor'],
+    summary: 'Calls of a timer that threw',
+  },
+  oiq_processor_step_seconds_total: {
+    type: 'counter',
+    unit: 's',
+    labels: ['processor'],
+    summary: 'Time of threads that a processor took',
+  },
+  oiq_processor_state_entries: {
+    type: 'gauge',
+    unit: '{entry}',
+    labels: ['processor'],
+    summary: 'Entries and timers that a processor keeps in this process',
+  },
+  oiq_processor_state_bytes: {
+    type: 'gauge',
+    unit: 'By',
+    labels: ['processor'],
+    summary: 'What a processor keeps in this process, roughly',
+  },
+  oiq_processor_evictions_total: {
+    type: 'counter',
+    unit: '{entry}',
+    labels: ['processor'],
+    summary: 'Entries of state that made way for others',
+  },
+  oiq_processor_snapshots_total: {
+    type: 'counter',
+    unit: '{snapshot}',
+    labels: ['processor', 'outcome'],
+    summary: 'Snapshots of state by outcome: saved, conflict (another member has the partition) or failed',
+  },
+  oiq_processor_replayed_messages_total: {
+    type: 'counter',
+    unit: '{message}',
+    labels: ['processor'],
+    summary: 'Messages that were stepped again to rebuild state, with no effects',
+  },
   oiq_landed_rows_total: {
     type: 'counter',
     unit: '{row}',

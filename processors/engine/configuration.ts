@@ -1,0 +1,51 @@
+/** The configuration that processors follow, on its way to their threads. */
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { CollectionDefinition, Documents, Feed } from '../../schemas/ports/documents.ts';
+import type { Processor } from './definition.ts';
+import { entitlementCollections } from './entitlements.ts';
+import type { DocumentChange } from './task-messages.ts';
+
+/** Configuration that may be older than this is not acted on. */
+const mostStaleMs = 5_000;
+
+export interface Configuration {
+  /** Throws `UnavailableError` while changes may be missing of what the processor follows. */
+  check(processor: Processor): void;
+  close(): Promise<void>;
+}
+
+const collectionsOf = ({ follows, entitlement }: Processor): readonly CollectionDefinition<object>[] => [
+  ...Object.values(follows),
+  ...(entitlement === undefined ? [] : entitlementCollections),
+];
+
+/** Follows what the processors need. When it resolves, every document there is was passed to `onChange`; later ones come within a second. */
+export const followConfiguration = async (
+  processors: readonly Processor[],
+  documents: Pick<Documents, 'follow'>,
+  onChange: (change: DocumentChange) => void,
+): Promise<Configuration> => {
+  const feeds = new Map<string, Feed>();
+  const close = async (): Promise<void> => {
+    await Promise.all([...feeds.values()].map((feed) => feed.close()));
+  };
+  for (const collection of processors.flatMap(collectionsOf)) {
+    const { name } = collection;
+    if (feeds.has(name)) continue;
+    const changed = ({ tenantId, id, document }: Omit<DocumentChange, 'collection'>): void =>
+      onChange({ collection: name, tenantId, id, document });
+    feeds.set(name, await documents.follow(collection, changed));
+  }
+  return {
+    check(processor) {
+      for (const { name } of collectionsOf(processor)) {
+        const staleMs = feeds.get(name)?.staleMs() ?? 0;
+        if (staleMs > mostStaleMs)
+          throw new UnavailableError(
+            `processor ${processor.name} does not know ${name} of the last ${Math.round(staleMs / 1000)} s`,
+          );
+      }
+    },
+    close,
+  };
+};

@@ -1,0 +1,53 @@
+/** What a batch does outside of its task: messages and figures. */
+import { unprocessable } from '../../schemas/dead-letter.ts';
+import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
+import type { Answer, Poison } from './answer.ts';
+import type { Runtime } from './runtime.ts';
+
+export interface Origin {
+  readonly processor: string;
+  readonly group: string;
+  readonly topic: string;
+  readonly partition: number;
+}
+
+/** The dead letter of a message: a replay steps the items that `only-ordinals` names. */
+const letterOf = (origin: Origin, record: BusRecord, { ordinals, reason, message }: Poison): Message[] => {
+  const headers = ordinals === undefined ? record.headers : { ...record.headers, 'only-ordinals': ordinals };
+  const { group, topic, partition } = origin;
+  const letter = { ...record, headers };
+  return unprocessable({ group, topic, partition, record: letter, reason, message, receivedAtMs: record.timestampMs });
+};
+
+export const lettersOf = (origin: Origin, records: readonly BusRecord[], poison: readonly Poison[]): Message[] => {
+  if (poison.length === 0) return [];
+  const byOffset = new Map(records.map((record) => [record.offset, record]));
+  return poison.flatMap((each) => {
+    const record = byOffset.get(each.offset);
+    return record === undefined ? [] : letterOf(origin, record, each);
+  });
+};
+
+/** Counts what was done, once it took effect. */
+export const countAnswer = (metrics: Metrics, { processor, group }: Origin, answer: Answer): void => {
+  const { counts, poison, limited, failedTimers, tenants } = answer;
+  if (counts.items > 0) metrics.add('oiq_processor_items_total', counts.items, { processor });
+  for (const [reason, items] of Object.entries(counts.dropped))
+    metrics.add('oiq_processor_dropped_total', items, { processor, reason });
+  for (const [topic, values] of Object.entries(counts.emitted))
+    metrics.add('oiq_processor_emitted_values_total', values, { processor, topic });
+  for (const { tenantId: tenant, reason, records } of limited)
+    metrics.add('oiq_processor_limited_records_total', records, { processor, tenant, reason });
+  for (const { reason } of poison) metrics.add('oiq_dead_letters_total', 1, { origin: group, reason });
+  if (failedTimers.length > 0) metrics.add('oiq_processor_failed_timers_total', failedTimers.length, { processor });
+  if (counts.evicted > 0) metrics.add('oiq_processor_evictions_total', counts.evicted, { processor });
+  const ms = tenants.reduce((total, each) => total + each.ms, 0);
+  if (ms > 0) metrics.add('oiq_processor_step_seconds_total', ms / 1_000, { processor });
+};
+
+export const logFailedTimers = ({ log }: Runtime, { processor }: Origin, { failedTimers }: Answer): void => {
+  const [first] = failedTimers;
+  if (first !== undefined)
+    log.warn({ processor, ...first, failed: failedTimers.length }, 'a timer of a processor failed');
+};

@@ -1,0 +1,122 @@
+/** How the task of a partition comes to its state. */
+import type { Processor } from './definition.ts';
+import type { Origin } from './effects.ts';
+import { boundsOf, offsetSince, piecesOf } from './partition-bounds.ts';
+import type { TaskHandle } from './pool.ts';
+import type { Runtime } from './runtime.ts';
+
+/** What ended the thread of this partition's task, and is not to do so again. */
+export type Precaution =
+  | { readonly kind: 'skip'; readonly offset: number }
+  | { readonly kind: 'limit'; readonly tenantId: string };
+
+export interface Loaded {
+  readonly task: TaskHandle;
+  /** The snapshot's number, of which this member is the last that saved. */
+  readonly number: number;
+}
+
+export const stateKey = ({ processor, topic, partition }: Origin): string => `${processor}/${topic}/${partition}`;
+
+/** A tenant whose timer never ended is passed by for so long. */
+const slowTimerMs = 600_000;
+
+/**
+ * Opens the task from the last snapshot, publishes what its last tick emitted, steps what the snapshot lacks with no effects, and
+ * saves it: from then on nobody who had the partition before can save. Rejects with `ConflictError` when another member did so.
+ */
+export const loadTask = async (
+  processor: Processor,
+  origin: Origin,
+  runtime: Runtime,
+  { committed, buckets, precautions }: { committed: number; buckets: number; precautions: readonly Precaution[] },
+): Promise<Loaded> => {
+  const { states, producer } = runtime;
+  const saved = await states.load(stateKey(origin));
+  const task = await opened(processor, origin, runtime, { committed, buckets, saved: saved?.bytes });
+  try {
+    if (task.outbox.length > 0) {
+      await producer.publish(task.outbox);
+      await task.published();
+    }
+    await replayed(origin, runtime, task, committed);
+    for (const precaution of precautions) {
+      if (precaution.kind === 'skip') await task.skip(precaution.offset);
+      else await task.limit(precaution.tenantId, 'too-slow', slowTimerMs);
+    }
+    return { task, number: await states.save(stateKey(origin), await task.snapshot(), saved?.number) };
+  } catch (error) {
+    await task.close();
+    throw error;
+  }
+};
+
+interface Opening {
+  readonly committed: number;
+  readonly buckets: number;
+  readonly saved: Uint8Array | undefined;
+}
+
+const opened = async (
+  processor: Processor,
+  origin: Origin,
+  runtime: Runtime,
+  { committed, buckets, saved }: Opening,
+): Promise<TaskHandle> => {
+  const { bus, pool, log, metrics } = runtime;
+  const { topic, partition } = origin;
+  const place = { processor: processor.name, topic, partition, buckets };
+  const { earliest, end } = await boundsOf(bus, topic, partition);
+  const task = await pool.open(place, saved);
+  const { nextOffset } = task.holding;
+  const isNew = saved === undefined;
+  if (!isNew !== undefined && nextOffset > end) {
+    log.warn(
+      { ...origin, nextOffset, end },
+      'a snapshot is ahead of its partition: it is of another bus, and passed by',
+    );
+    await task.close();
+    return await opened(processor, origin, runtime, { committed, buckets, saved: undefined });
+  }
+  if (isNew || task.isEmptied) {
+    if (task.isEmptied) log.warn({ ...origin }, 'the state of an older version cannot be read: it begins empty');
+    // Effects of what the lost state had stepped were published: it is not stepped again with effects.
+    const to = isNew ? committed : Math.max(committed, nextOffset);
+    await task.moveTo(await rebuildFrom(processor, origin, runtime, earliest, to));
+    await replayed(origin, runtime, task, to);
+  } else if (nextOffset < earliest) {
+    log.error({ ...origin, nextOffset, earliest }, 'messages that the state lacks are not kept any longer');
+    metrics.add('oiq_processor_dropped_total', earliest - nextOffset, {
+      processor: origin.processor,
+      reason: 'not-kept',
+    });
+    await task.moveTo(earliest);
+  }
+  return task;
+};
+
+/** Where a replay begins that rebuilds the state. */
+const rebuildFrom = async (
+  { state: { rebuildMs = 0 } }: Processor,
+  { topic, partition }: Origin,
+  { bus, clock }: Runtime,
+  earliest: number,
+  to: number,
+): Promise<number> => {
+  if (rebuildMs === 0 || to <= earliest) return to;
+  let lastMs = clock.now();
+  for await (const { timestampMs } of bus.read(topic, partition, to - 1, to)) lastMs = timestampMs;
+  return await offsetSince(bus, { topic, partition, from: earliest, to }, lastMs - rebuildMs);
+};
+
+/** Steps what is not in the state, up to an offset. */
+const replayed = async (origin: Origin, runtime: Runtime, task: TaskHandle, to: number): Promise<void> => {
+  const { topic, partition, processor } = origin;
+  const from = task.holding.nextOffset;
+  if (from >= to) return;
+  for await (const piece of piecesOf(runtime.bus, { topic, partition, from, to })) {
+    await task.replay(piece, piece.at(-1)?.offset ?? from);
+    runtime.metrics.add('oiq_processor_replayed_messages_total', piece.length, { processor });
+  }
+  await task.replay([], to - 1);
+};

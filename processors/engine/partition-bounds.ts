@@ -1,0 +1,66 @@
+/** Where a partition begins and ends, and where a time lies in it. */
+import type { Bus, BusRecord } from '../../schemas/ports/bus.ts';
+
+export type Reading = Pick<Bus, 'offsets' | 'read'>;
+
+export interface Bounds {
+  /** First offset that is kept. */
+  readonly earliest: number;
+  /** Next one that could be committed. */
+  readonly end: number;
+}
+
+export const boundsOf = async (bus: Reading, topic: string, partition: number): Promise<Bounds> => {
+  const found = (await bus.offsets(topic)).find((each) => each.partition === partition);
+  if (found === undefined) throw new Error(`topic ${topic} has no partition ${partition}`);
+  return found;
+};
+
+const firstIn = async (
+  bus: Reading,
+  topic: string,
+  partition: number,
+  from: number,
+  to: number,
+): Promise<BusRecord | undefined> => {
+  for await (const record of bus.read(topic, partition, from, to)) return record;
+  return undefined;
+};
+
+/** The offset before `to` from which on messages were taken at `sinceMs` or later. Times of messages grow with their offsets, roughly. */
+export const offsetSince = async (
+  bus: Reading,
+  { topic, partition, from, to }: { topic: string; partition: number; from: number; to: number },
+  sinceMs: number,
+): Promise<number> => {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const record = await firstIn(bus, topic, partition, middle, high);
+    if (record === undefined || record.timestampMs >= sinceMs) high = middle;
+    else low = record.offset + 1;
+  }
+  return low;
+};
+
+const pieceBytes = 8 * 1024 * 1024;
+const pieceMessages = 5_000;
+
+/** The messages with `from <= offset < to`, in pieces. */
+export async function* piecesOf(
+  bus: Reading,
+  { topic, partition, from, to }: { topic: string; partition: number; from: number; to: number },
+): AsyncGenerator<BusRecord[], void, undefined> {
+  let piece: BusRecord[] = [];
+  let bytes = 0;
+  for await (const record of bus.read(topic, partition, from, to)) {
+    piece.push(record);
+    bytes += record.value.length;
+    if (bytes < pieceBytes && piece.length < pieceMessages) continue;
+    yield piece;
+    piece = [];
+    bytes = 0;
+  }
+  if (piece.length > 0) yield piece;
+}

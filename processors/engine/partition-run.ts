@@ -1,0 +1,259 @@
+/** One partition of a processor, on the main thread: what its task does takes effect here, once. */
+import type { AssignedPartition, Batch } from '../../schemas/ports/bus.ts';
+import { ConflictError } from '../../schemas/ports/documents.ts';
+import type { Answer, Holding } from './answer.ts';
+import type { Processor } from './definition.ts';
+import { countAnswer, lettersOf, logFailedTimers, type Origin } from './effects.ts';
+import { loadTask, type Precaution, stateKey } from './load.ts';
+import { boundsOf } from './partition-bounds.ts';
+import { type TaskHandle, TaskLostError } from './pool.ts';
+import type { Runtime } from './runtime.ts';
+import type { TenantFuse } from './tenant-fuse.ts';
+
+/** Shared by the partitions of a processor. */
+export interface Shared {
+  readonly processor: Processor;
+  readonly group: string;
+  readonly runtime: Runtime;
+  readonly fuse: TenantFuse;
+  readonly buckets: number;
+}
+
+interface Running {
+  readonly task: TaskHandle;
+  number: number;
+  savedAtMs: number;
+  /** Messages since the last snapshot, and whether anything has changed. */
+  messages: number;
+  isChanged: boolean;
+}
+
+/** Of a tenant that took too much. */
+const limitMs = 60_000;
+
+interface Stepped {
+  readonly last: number;
+  readonly answer: Answer;
+  /** Tenants that take too much, and what of; `undefined` before that is decided, which is done once. */
+  limited?: ReadonlyMap<string, string>;
+}
+
+export class PartitionRun {
+  readonly #shared: Shared;
+  readonly #origin: Origin;
+  readonly #precautions: Precaution[] = [];
+  /** Ends of threads by what this partition's task was doing. */
+  readonly #strikes = new Map<number, number>();
+  #running: Running | undefined;
+  /** A range that was stepped, and did not take effect. */
+  #stepped: Stepped | undefined;
+  /** Next offset that is not acknowledged. */
+  #committed: number;
+  /** A range is claimed, and comes again: it must meet the state that it met. */
+  #isClaimed: boolean;
+  #end = { offset: Number.NaN, sinceMs: 0 };
+  #turn: Promise<unknown> = Promise.resolve();
+  #isRevoked = false;
+
+  constructor(shared: Shared, { topic, partition, committed, claimed }: AssignedPartition) {
+    this.#shared = shared;
+    this.#origin = { processor: shared.processor.name, group: shared.group, topic, partition };
+    this.#committed = committed;
+    this.#isClaimed = claimed;
+  }
+
+  get holding(): Holding | undefined {
+    return this.#running?.task.holding;
+  }
+
+  /** Readies the task. */
+  assigned(): Promise<void> {
+    return this.#inTurn(async () => void (await this.#loaded()));
+  }
+
+  /** Resolves once the batch has taken effect. Rejects with no effect, or with one that the next delivery repeats under the same ids. */
+  batch(batch: Batch): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#isClaimed = true;
+      this.#shared.runtime.configuration.check(this.#shared.processor);
+      await this.#guarded(() => this.#process(batch));
+      this.#committed = batch.last + 1;
+      this.#isClaimed = false;
+      this.#end = { offset: Number.NaN, sinceMs: this.#shared.runtime.clock.now() };
+    });
+  }
+
+  /** Runs what time has made due, if the partition is idle. */
+  tick(): Promise<void> {
+    if (this.#isClaimed || (this.holding?.nextTickMs ?? 0) > this.#shared.runtime.clock.now()) return Promise.resolve();
+    return this.#inTurn(async () => {
+      if (this.#isClaimed || this.#isRevoked || !(await this.#isIdle())) return;
+      this.#shared.runtime.configuration.check(this.#shared.processor);
+      await this.#guarded(() => this.#tick());
+    });
+  }
+
+  /** Saves what has changed, and forgets the task. */
+  revoked(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#isRevoked = true;
+      const running = this.#running;
+      try {
+        // A range that did not take effect is in the task already, and must not be in its snapshot.
+        if (running?.isChanged === true && this.#stepped === undefined) await this.#save(running);
+      } finally {
+        await this.#drop();
+      }
+    });
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => undefined);
+    return result;
+  }
+
+  async #drop(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    this.#stepped = undefined;
+    await running?.task.close();
+  }
+
+  /** A failure of the task, or of its snapshot, makes another one be loaded. */
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof TaskLostError) this.#strike(error);
+      if (error instanceof TaskLostError || error instanceof ConflictError) await this.#drop();
+      throw error;
+    }
+  }
+
+  #strike({ doing, isSlow }: TaskLostError): void {
+    const { log } = this.#shared.runtime;
+    if (doing.kind === 'timers') {
+      this.#precautions.push({ kind: 'limit', tenantId: doing.tenantId });
+      log.error({ ...this.#origin, tenantId: doing.tenantId }, 'a timer did not end: its tenant is passed by');
+    }
+    if (doing.kind !== 'message') return;
+    const strikes = (this.#strikes.get(doing.offset) ?? 0) + 1;
+    this.#strikes.set(doing.offset, strikes);
+    // A thread may die of what others keep in it.
+    if (!isSlow && strikes < 2) return;
+    this.#precautions.push({ kind: 'skip', offset: doing.offset });
+    log.error({ ...this.#origin, offset: doing.offset }, 'a message ended its thread: it goes to the dead letter');
+  }
+
+  async #loaded(): Promise<Running> {
+    if (this.#running !== undefined) return this.#running;
+    const { processor, runtime, buckets } = this.#shared;
+    runtime.configuration.check(processor);
+    const { task, number } = await loadTask(processor, this.#origin, runtime, {
+      ...{ committed: this.#committed, buckets, precautions: this.#precautions },
+    });
+    this.#precautions.length = 0;
+    this.#running = { task, number, savedAtMs: runtime.clock.now(), messages: 0, isChanged: false };
+    return this.#running;
+  }
+
+  async #process({ records, last }: Batch): Promise<void> {
+    const { runtime } = this.#shared;
+    const running = await this.#loaded();
+    this.#stepped ??= { last, answer: await running.task.batch(records, last) };
+    const stepped = this.#stepped;
+    if (stepped.last !== last) throw new Error(`a range up to ${last} came while one up to ${stepped.last} was open`);
+    const { answer } = stepped;
+    stepped.limited ??= this.#judged(running, answer);
+    const messages = [...answer.messages, ...lettersOf(this.#origin, records, answer.poison)];
+    if (messages.length > 0) await runtime.producer.publish(messages);
+    running.messages += records.length;
+    running.isChanged = true;
+    for (const [tenantId, reason] of stepped.limited) await running.task.limit(tenantId, reason, limitMs);
+    if (stepped.limited.size > 0 || this.#isSnapshotDue(running)) await this.#save(running);
+    this.#stepped = undefined;
+    countAnswer(runtime.metrics, this.#origin, answer);
+    logFailedTimers(runtime, this.#origin, answer);
+  }
+
+  /**
+   * Tenants that take too much. That follows from more than the input, so the decision is saved before it has effects. Throws when
+   * too much of several tenants is poison.
+   */
+  #judged({ task }: Running, { tenants }: Answer): ReadonlyMap<string, string> {
+    const { processor, runtime, fuse } = this.#shared;
+    const { threadShare, stateBytes } = processor.limits;
+    const limited = new Map<string, string>();
+    const alone = fuse.check(tenants);
+    for (const { tenantId, ms, bytes } of tenants) {
+      task.shares.add(processor.name, tenantId, ms, performance.now());
+      if (task.shares.isOver(processor.name, tenantId, threadShare)) limited.set(tenantId, 'thread-time');
+      if (bytes > stateBytes) limited.set(tenantId, 'state-size');
+    }
+    if (alone !== undefined) limited.set(alone, 'dead-letters');
+    for (const [tenantId, reason] of limited)
+      runtime.log.warn(
+        { ...this.#origin, tenantId, reason, seconds: limitMs / 1_000 },
+        'messages of a tenant are passed by',
+      );
+    return limited;
+  }
+
+  #isSnapshotDue({ savedAtMs, messages }: Running): boolean {
+    const { clock, pace } = this.#shared.runtime;
+    return clock.now() - savedAtMs >= pace.snapshotMs || messages >= pace.snapshotMessages;
+  }
+
+  async #save(running: Running): Promise<void> {
+    const { states, metrics, clock } = this.#shared.runtime;
+    const { processor } = this.#origin;
+    const count = (outcome: string) => metrics.add('oiq_processor_snapshots_total', 1, { processor, outcome });
+    const bytes = await running.task.snapshot();
+    try {
+      running.number = await states.save(stateKey(this.#origin), bytes, running.number);
+    } catch (error) {
+      count(error instanceof ConflictError ? 'conflict' : 'failed');
+      throw error;
+    }
+    count('saved');
+    running.savedAtMs = clock.now();
+    running.messages = 0;
+    running.isChanged = false;
+  }
+
+  /** Whether nothing waits in the partition: time by the wall must not overtake messages. */
+  async #isIdle(): Promise<boolean> {
+    const { runtime } = this.#shared;
+    const { topic, partition } = this.#origin;
+    const { task } = await this.#loaded();
+    const nowMs = runtime.clock.now();
+    if (task.holding.nextTickMs > nowMs) return false;
+    const { end } = await boundsOf(runtime.bus, topic, partition);
+    if (end <= Math.max(task.holding.nextOffset, this.#committed)) return true;
+    // What lies before the end may be no message: markers of transactions, damage.
+    if (end !== this.#end.offset) this.#end = { offset: end, sinceMs: nowMs };
+    return nowMs - this.#end.sinceMs >= runtime.pace.quietMs;
+  }
+
+  async #tick(): Promise<void> {
+    const { runtime } = this.#shared;
+    const running = await this.#loaded();
+    try {
+      const answer = await running.task.tick(runtime.clock.now());
+      if (answer === undefined) return;
+      await this.#save(running);
+      if (answer.messages.length > 0) {
+        await runtime.producer.publish(answer.messages);
+        await running.task.published();
+        running.isChanged = true;
+      }
+      countAnswer(runtime.metrics, this.#origin, answer);
+      logFailedTimers(runtime, this.#origin, answer);
+    } catch (error) {
+      // It is in the task, and may be in the snapshot: only loading tells.
+      await this.#drop();
+      throw error;
+    }
+  }
+}

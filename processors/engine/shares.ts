@@ -1,0 +1,41 @@
+/** How much of a thread each tenant takes. */
+
+/** A share is judged over this long. */
+const windowMs = 60_000;
+/** Of a thread that is idle for more than a fifth of the time, nobody waits for another. */
+const busyShare = 0.8;
+
+export class Shares {
+  #sinceMs = Number.NaN;
+  #busyMs = 0;
+  readonly #spent = new Map<string, { tenantId: string; ms: number }>();
+  #over = new Map<string, number>();
+
+  /** Counts what a tenant took for a processor. `nowMs` is any clock that does not go back. */
+  add(processor: string, tenantId: string, ms: number, nowMs: number): void {
+    if (!(nowMs - this.#sinceMs < windowMs)) this.#close(nowMs);
+    this.#busyMs += ms;
+    const key = `${processor}\n${tenantId}`;
+    const known = this.#spent.get(key);
+    if (known === undefined) this.#spent.set(key, { tenantId, ms });
+    else known.ms += ms;
+  }
+
+  /** Whether the tenant took more than this share of the last minute, and others waited. Answers once for each minute. */
+  isOver(processor: string, tenantId: string, share: number): boolean {
+    const key = `${processor}\n${tenantId}`;
+    const taken = this.#over.get(key) ?? 0;
+    this.#over.delete(key);
+    return taken > share;
+  }
+
+  #close(nowMs: number): void {
+    const lengthMs = nowMs - this.#sinceMs;
+    const tenants = new Set([...this.#spent.values()].map(({ tenantId }) => tenantId));
+    const othersWait = tenants.size > 1 && this.#busyMs > busyShare * lengthMs;
+    this.#over = othersWait ? new Map([...this.#spent].map(([key, { ms }]) => [key, ms / lengthMs])) : new Map();
+    this.#spent.clear();
+    this.#busyMs = 0;
+    this.#sinceMs = nowMs;
+  }
+}
