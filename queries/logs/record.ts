@@ -105,7 +105,7 @@ const recordOf = (row: Row, resource: Resource | undefined): LogRecord => ({
 });
 
 /** The id holds the position, so that a record is found without an index of ids. */
-const logId = ({ time, partition, offset, ordinal }: LogPosition): string =>
+export const logId = ({ time, partition, offset, ordinal }: LogPosition): string =>
   `${time}-${partition}-${offset}-${ordinal}`;
 
 /** The position in an id; `undefined` if it is not an id. */

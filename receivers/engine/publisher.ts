@@ -15,6 +15,7 @@ import {
   type Member,
   maxMessageDecompressedBytes,
 } from '../../schemas/telemetry-message.ts';
+import { tenantKey } from '../../schemas/tenant-key.ts';
 import { type Signal, topics } from '../../schemas/topics.ts';
 import type { Caller } from './keyring.ts';
 import { maxValueBytes, type Piece, type Prepared } from './prepare.ts';
@@ -69,10 +70,6 @@ const memberOf = (
   sentBytes,
 });
 
-/** Messages of one tenant go round its shards; one shard needs no number. */
-const keyOf = (tenantId: string, shards: number, turn: number): string =>
-  shards > 1 ? `${tenantId}/${turn % shards}` : tenantId;
-
 /** One message of one member each, for what is published outside of a receiver. */
 export const messagesOf = (origin: Origin, request: Request): Message[] => {
   const shares = sharesOfPieces(request);
@@ -89,7 +86,7 @@ const messageOf = (
   turn: number,
 ): Message => ({
   topic: topicOf(signal, format),
-  key: keyOf(caller.tenantId, caller.shards, turn),
+  key: tenantKey(caller.tenantId, caller.shards, turn),
   value: bodies.length === 1 && bodies[0] !== undefined ? bodies[0] : Buffer.concat(bodies),
   headers: encodeHeaders({
     tenantId: caller.tenantId,

@@ -1,0 +1,117 @@
+/** Which records a listener wants. The search language is another way to make the same predicates. */
+import { z } from 'zod';
+import type { Field, Reference } from '../../schemas/records/fields.ts';
+import { logFields, readReference, referenceOf, spanFields } from '../../schemas/records/fields.ts';
+import type { LogRecord } from '../../schemas/records/log-record.ts';
+import type { RecordView } from '../../schemas/records/record.ts';
+import { severityNames } from '../../schemas/records/severity.ts';
+import type { Span } from '../../schemas/records/span.ts';
+import { hasAllWords } from '../../schemas/tables/search.ts';
+import { invalid } from '../errors.ts';
+import { serviceParameter } from '../range.ts';
+
+/**
+ * Whether a record is wanted. It is asked about every record of the tenant as it passes: it does not throw, waits for nothing, and
+ * keeps nothing of the record, which is moved on when it returns.
+ */
+export type Wanted<View extends RecordView = RecordView> = (record: View) => boolean;
+
+/** The predicates of a request, for the signal that it asks for. */
+export type Filter =
+  | { readonly signal: 'logs'; readonly wanted: Wanted<LogRecord> }
+  | { readonly signal: 'spans'; readonly wanted: Wanted<Span> };
+
+export const tailSignals = ['logs', 'spans'] as const;
+export type TailSignal = (typeof tailSignals)[number];
+
+const mostAttributes = 16;
+const attribute = z
+  .string()
+  .max(1024)
+  .regex(/^[^=]+=/, 'must be name=value');
+
+/** Query parameters that say which records are wanted. */
+export const filterParameters = {
+  signal: z.enum(tailSignals).default('logs'),
+  ...serviceParameter,
+  search: z
+    .string()
+    .max(1024)
+    .optional()
+    .describe(
+      'Words that must all occur in the body, case-insensitive; of a span in its name, service or attribute values',
+    ),
+  severity: z
+    .string()
+    .max(16)
+    .optional()
+    .describe('Lowest severity of log records: trace, debug, info, warn, error, fatal, or a number from 1 to 24'),
+  attribute: z
+    .union([attribute, z.array(attribute).max(mostAttributes)])
+    .optional()
+    .describe(
+      'name=value; may be given several times, and all must hold. A field, or an attribute of the record or its resource',
+    ),
+};
+
+const Asked = z.strictObject(filterParameters);
+/** What a request asks for, as `filterParameters` parse it. */
+export type AskedFilter = z.output<typeof Asked>;
+
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+
+/** OpenTelemetry's number of a severity. */
+const severityNumberOf = (text: string): number => {
+  const number = /^\d{1,2}$/.test(text) ? Number(text) : levels.indexOf(text.toLowerCase()) * 4 + 1;
+  if (number < 1 || number >= severityNames.length)
+    throw invalid('severity', `must be one of ${levels.join(', ')}, or a number from 1 to 24`);
+  return number;
+};
+
+/** What a reference reads, as text; where a field's numbers have names, the name. */
+const textOf = <View extends RecordView>(reference: Reference<View>, record: View): string | undefined => {
+  const value = readReference(reference, record);
+  if (value === undefined) return undefined;
+  const names = reference.kind === 'field' ? reference.field.names : undefined;
+  return names?.[Number(value)] ?? String(value);
+};
+
+const sharedPredicates = <View extends RecordView>(
+  fields: readonly Field<View>[],
+  { service, attribute: equalities = [] }: AskedFilter,
+): Wanted<View>[] => [
+  ...(service === undefined ? [] : [(record: View) => record.service === service]),
+  ...[equalities].flat().map((equality) => {
+    const at = equality.indexOf('=');
+    const reference = referenceOf(fields, equality.slice(0, at));
+    const value = equality.slice(at + 1);
+    return (record: View) => textOf(reference, record) === value;
+  }),
+];
+
+const all =
+  <View extends RecordView>(predicates: readonly Wanted<View>[]): Wanted<View> =>
+  (record) =>
+    predicates.every((holds) => holds(record));
+
+const spanText = ({ name, service, attributes }: Span): string =>
+  [name, service, ...attributes.map(({ text }) => text)].join(' ');
+
+/** The predicate of a request. What cannot be one is a `QueryError`. */
+export const filterOf = (asked: AskedFilter): Filter => {
+  const { signal, search, severity } = asked;
+  const words = search === undefined ? undefined : hasAllWords(search);
+  if (signal === 'spans') {
+    if (severity !== undefined) throw invalid('severity', 'spans have none: ask for attribute=status=error');
+    const predicates = sharedPredicates(spanFields, asked);
+    if (words !== undefined) predicates.push((span) => words(spanText(span)));
+    return { signal, wanted: all(predicates) };
+  }
+  const predicates = sharedPredicates(logFields, asked);
+  if (severity !== undefined) {
+    const least = severityNumberOf(severity);
+    predicates.unshift((log) => log.severityNumber >= least);
+  }
+  if (words !== undefined) predicates.push((log) => words(log.body));
+  return { signal, wanted: all(predicates) };
+};

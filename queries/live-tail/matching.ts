@@ -1,0 +1,132 @@
+/** Decodes a message once for everybody who listens to its tenant. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { PermanentError } from '../../schemas/errors.ts';
+import type { BusRecord } from '../../schemas/ports/bus.ts';
+import type { LogRecord } from '../../schemas/records/log-record.ts';
+import type { RecordView } from '../../schemas/records/record.ts';
+import type { Partition, Source } from '../../schemas/records/source.ts';
+import { logRecords, spans } from '../../schemas/records/sources.ts';
+import type { Span } from '../../schemas/records/span.ts';
+import { logAnswer, spanAnswer } from './answers.ts';
+import type { TailSignal, Wanted } from './filter.ts';
+import type { Wish } from './listener.ts';
+import type { Place } from './positions.ts';
+
+/** Who is told of wanted records. */
+export interface Target {
+  readonly wish: Wish;
+  /** Where it stands: nothing before is told again. */
+  position(partition: number): Place | undefined;
+  offer(text: string, partition: number, place: Place): void;
+}
+
+/** After so long, others have their turn. */
+const turnMs = 5;
+
+interface Matched<View extends RecordView> {
+  readonly target: Target;
+  readonly wanted: Wanted<View>;
+  /** The first record of the message that is told. */
+  readonly from: number;
+}
+
+const firstOf = (target: Target, partition: number, offset: number): number => {
+  const place = target.position(partition);
+  if (place === undefined || place.offset < offset) return 0;
+  return place.offset === offset ? place.ordinal : Number.POSITIVE_INFINITY;
+};
+
+/** Header that names the only consumer group of a replay: everybody else has seen the records before. */
+const isReplay = ({ headers }: BusRecord): boolean => headers['only-group'] !== undefined;
+
+/** The targets that a message concerns, by its headers alone. */
+export const targetsOf = <Told extends Target>(message: BusRecord, targets: Iterable<Told>): Told[] => {
+  const found: Told[] = [];
+  if (isReplay(message)) return found;
+  const { tenant, project } = message.headers;
+  for (const target of targets) {
+    const { tenantId, projectId } = target.wish;
+    if (tenantId === tenant && (projectId === undefined || projectId === project)) found.push(target);
+  }
+  return found;
+};
+
+async function tell<View extends RecordView>(
+  records: Iterable<View>,
+  { partition }: Partition,
+  offset: number,
+  matched: readonly Matched<View>[],
+  answerOf: (record: View) => object,
+  between: Between,
+): Promise<void> {
+  let started = performance.now();
+  for (const record of records) {
+    const { ordinal } = record;
+    let text: string | undefined;
+    for (const { target, wanted, from } of matched) {
+      if (ordinal < from || !wanted(record)) continue;
+      text ??= JSON.stringify(answerOf(record));
+      target.offer(text, partition, { offset, ordinal });
+    }
+    const now = performance.now();
+    if (now - started < turnMs && !between.isDue()) continue;
+    between.spent(now - started);
+    await between.pause();
+    started = performance.now();
+  }
+  between.spent(performance.now() - started);
+}
+
+/** What happens between records. */
+export interface Between {
+  /** The time that records took. */
+  spent(ms: number): void;
+  /** Whether to pause now, before the turn is over. */
+  isDue(): boolean;
+  pause(): Promise<void>;
+}
+
+/** Lets others have their turn, and nothing else. */
+export const onlyTurns = (spent: (ms: number) => void): Between => ({
+  spent,
+  isDue: () => false,
+  pause: () => nextTurn(),
+});
+
+const sources: Readonly<Record<TailSignal, Source<LogRecord> | Source<Span>>> = { logs: logRecords, spans };
+
+/** The topic in which records of a signal lie. */
+export const topicOf = (signal: TailSignal): string => sources[signal].topics[0]?.name ?? '';
+
+/**
+ * Tells each target of the records of a message that it wants. All targets are of one signal. A message that sinks would send to
+ * the dead letter has none.
+ */
+export const match = async (
+  message: BusRecord,
+  where: Partition,
+  targets: readonly Target[],
+  between: Between,
+): Promise<void> => {
+  const { offset } = message;
+  const asked = targets.map((target) => ({
+    target,
+    ...target.wish.filter,
+    from: firstOf(target, where.partition, offset),
+  }));
+  const started = performance.now();
+  try {
+    const logs = asked.filter((each) => each.signal === 'logs');
+    if (logs.length > 0) {
+      const records = logRecords.decode(message, where);
+      between.spent(performance.now() - started);
+      return await tell(records, where, offset, logs, logAnswer, between);
+    }
+    const ofSpans = asked.filter((each) => each.signal === 'spans');
+    const records = spans.decode(message, where);
+    between.spent(performance.now() - started);
+    await tell(records, where, offset, ofSpans, spanAnswer, between);
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw error;
+  }
+};

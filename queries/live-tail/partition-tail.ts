@@ -1,0 +1,115 @@
+/** One partition, read once for everybody who listens to it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Bus, type BusRecord, type Follower, recordsIn } from '../../schemas/ports/bus.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Partition } from '../../schemas/records/source.ts';
+import type { Listener } from './listener.ts';
+import { match, onlyTurns, targetsOf } from './matching.ts';
+import type { TenantTime } from './tenant-time.ts';
+
+const retryMs = 1_000;
+
+export interface PartitionTailPorts {
+  readonly bus: Pick<Bus, 'offsets'>;
+  readonly log: Log;
+  readonly time: TenantTime;
+  /** Opened when it is needed. */
+  follower(): Follower;
+}
+
+/** Reads while there are listeners. */
+export class PartitionTail {
+  readonly where: Partition;
+  /** Messages before this offset are, or are being, given to the listeners that are attached. */
+  next = 0;
+  readonly #ports: PartitionTailPorts;
+  readonly #listeners = new Map<string, Set<Listener>>();
+  #running: Promise<void> | undefined;
+
+  constructor(where: Partition, ports: PartitionTailPorts) {
+    this.where = where;
+    this.#ports = ports;
+  }
+
+  /** Says where the partition ends, which matters while nobody reads it. */
+  endsAt(end: number): void {
+    if (this.#running === undefined) this.next = end;
+  }
+
+  /** From now on the listener is told of what it has not passed. It stands at `next`, or behind it. */
+  attach(listener: Listener): void {
+    const { tenantId } = listener.wish;
+    const listeners = this.#listeners.get(tenantId) ?? new Set();
+    this.#listeners.set(tenantId, listeners.add(listener));
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  detach(listener: Listener): void {
+    const { tenantId } = listener.wish;
+    const listeners = this.#listeners.get(tenantId);
+    listeners?.delete(listener);
+    if (listeners?.size === 0) this.#listeners.delete(tenantId);
+  }
+
+  async #run(): Promise<void> {
+    const { topic, partition } = this.where;
+    while (this.#listeners.size > 0)
+      try {
+        const piece = await this.#ports.follower().next(topic, partition, this.next);
+        // The follower was closed because nobody listened.
+        if (piece === undefined) continue;
+        try {
+          for (const message of piece.records) await this.#give(message);
+        } finally {
+          piece.release();
+        }
+        this.#moveTo(piece.next);
+      } catch (error) {
+        this.#ports.log.warn({ topic, partition, error }, 'a live tail cannot read the bus; trying again');
+        await sleep(retryMs);
+        await this.#findPlace().catch(() => undefined);
+      }
+  }
+
+  /** Whoever is attached while this waits has it from elsewhere: `next` is behind it already. */
+  async #give(message: BusRecord): Promise<void> {
+    const { tenant = '' } = message.headers;
+    const listeners = this.#listeners.get(tenant);
+    this.next = message.offset + 1;
+    if (listeners === undefined) return;
+    const targets = targetsOf(message, listeners);
+    if (targets.length === 0) return;
+    const { time } = this.#ports;
+    const { partition } = this.where;
+    if (!time.hasTime(tenant)) {
+      for (const target of targets) target.skip(partition, message.offset, recordsIn(message.headers));
+      return;
+    }
+    await match(
+      message,
+      this.where,
+      targets,
+      onlyTurns((ms) => time.spend(tenant, ms)),
+    );
+    for (const target of targets) target.passed(partition, message.offset);
+  }
+
+  #moveTo(next: number): void {
+    this.next = next;
+    for (const listeners of this.#listeners.values())
+      for (const listener of listeners) listener.passed(this.where.partition, next - 1);
+  }
+
+  /** Where the place is not kept any more, everybody goes on at the first that is, and is told. */
+  async #findPlace(): Promise<void> {
+    const { topic, partition } = this.where;
+    const bounds = (await this.#ports.bus.offsets(topic)).find((each) => each.partition === partition);
+    if (bounds === undefined || (this.next >= bounds.earliest && this.next <= bounds.end)) return;
+    const place = this.next < bounds.earliest ? bounds.earliest : bounds.end;
+    this.next = place;
+    for (const listeners of this.#listeners.values())
+      for (const listener of listeners) listener.jump(partition, { offset: place, ordinal: 0 });
+  }
+}

@@ -1,0 +1,44 @@
+/** The processor time that live tails may take. */
+
+/** Part of one core's time for all tenants that listen, in equal shares. */
+const share = 0.25;
+/** Time that a tenant which was quiet may take at once. */
+const burstMs = 500;
+
+interface Account {
+  leftMs: number;
+  at: number;
+}
+
+/** Counts the time that is spent for each tenant. One whose time is used up is skipped until it has some again. */
+export class TenantTime {
+  readonly #accounts = new Map<string, Account>();
+  readonly #now: () => number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  hasTime(tenantId: string): boolean {
+    return this.#account(tenantId).leftMs > 0;
+  }
+
+  spend(tenantId: string, ms: number): void {
+    this.#account(tenantId).leftMs -= ms;
+  }
+
+  /** Forgets a tenant that has no listener any more. */
+  forget(tenantId: string): void {
+    this.#accounts.delete(tenantId);
+  }
+
+  #account(tenantId: string): Account {
+    const now = this.#now();
+    const account = this.#accounts.get(tenantId) ?? { leftMs: burstMs, at: now };
+    this.#accounts.set(tenantId, account);
+    const earned = ((now - account.at) * share) / this.#accounts.size;
+    account.leftMs = Math.min(burstMs, account.leftMs + earned);
+    account.at = now;
+    return account;
+  }
+}

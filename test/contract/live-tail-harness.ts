@@ -1,0 +1,104 @@
+/** What tests of live tail share: messages as receivers publish them, and a listener that keeps what it was told. */
+import type { Listening } from '../../queries/live-tail/live-tail.ts';
+import type { Positions } from '../../queries/live-tail/positions.ts';
+import type { Message } from '../../schemas/ports/bus.ts';
+import { encodeHeaders, type TelemetryHeaders } from '../../schemas/telemetry-message.ts';
+import { tenantKey } from '../../schemas/tenant-key.ts';
+import { type Signal, topics } from '../../schemas/topics.ts';
+import { requestTypes } from '../cases/proto/load.ts';
+
+export interface Sent {
+  readonly tenantId: string;
+  readonly projectId?: string;
+  readonly service?: string;
+  readonly shards?: number;
+  readonly turn?: number;
+  readonly headers?: Partial<TelemetryHeaders>;
+}
+
+const messageOf = (signal: Signal, request: object, records: number, sent: Sent): Message => {
+  const type = requestTypes[signal];
+  const value = type.encode(type.fromObject(request)).finish();
+  const { tenantId, projectId = 'default', shards = 1, turn = 0, headers = {} } = sent;
+  const member = {
+    ...{ length: value.length, size: value.length, records },
+    ...{ receivedAtMs: Date.now(), source: '', traceparent: '' },
+  };
+  return {
+    topic: topics[signal].name,
+    key: tenantKey(tenantId, shards, turn),
+    value,
+    headers: encodeHeaders({
+      ...{ tenantId, projectId, keyId: 'key', signal, format: 'otlp', encoding: 'identity', members: [member] },
+      ...headers,
+    }),
+  };
+};
+
+const resourceOf = (service: string): object => ({
+  attributes: [{ key: 'service.name', value: { stringValue: service } }],
+});
+
+/** A message with a log record for each body, or each record. */
+export const logsOf = (records: readonly (string | object)[], sent: Sent): Message =>
+  messageOf(
+    'logs',
+    {
+      resourceLogs: [
+        {
+          resource: resourceOf(sent.service ?? 'shop'),
+          scopeLogs: [
+            {
+              logRecords: records.map((record) =>
+                typeof record === 'string' ? { severityNumber: 9, body: { stringValue: record } } : record,
+              ),
+            },
+          ],
+        },
+      ],
+    },
+    records.length,
+    sent,
+  );
+
+/** A message with these spans. */
+export const spansOf = (spans: readonly object[], sent: Sent): Message =>
+  messageOf(
+    'traces',
+    { resourceSpans: [{ resource: resourceOf(sent.service ?? 'shop'), scopeSpans: [{ spans }] }] },
+    spans.length,
+    sent,
+  );
+
+/** Texts `prefix 0`, `prefix 1` … */
+export const numbered = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix} ${index}`);
+
+export interface Heard {
+  readonly bodies: string[];
+  dropped: number;
+  skipped: number;
+  gaps: number;
+  live: boolean;
+  positions: Positions;
+}
+
+/** Takes everything that there is. */
+export const hear = (listening: Listening, heard: Heard = silence()): Heard => {
+  while (listening.hasNews) {
+    const { records, dropped, skipped, gap, live, positions } = listening.take(1024 * 1024);
+    // biome-ignore lint/suspicious/noExplicitAny: records of both signals
+    for (const record of records.map((text) => JSON.parse(text) as any)) heard.bodies.push(record.body ?? record.name);
+    heard.dropped += dropped;
+    heard.skipped += skipped;
+    heard.gaps += Number(gap);
+    heard.live = live;
+    heard.positions = positions;
+  }
+  return heard;
+};
+
+export const silence = (): Heard => ({
+  bodies: [],
+  ...{ dropped: 0, skipped: 0, gaps: 0, live: false, positions: new Map() },
+});

@@ -1,0 +1,21 @@
+/** Live tail over the embedded bus. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { liveTailContract } from './live-tail.ts';
+
+liveTailContract({
+  name: 'segment files',
+  patienceMs: 60_000,
+  quietMs: 300,
+  async make(t) {
+    const directory = await mkdtemp(join(tmpdir(), 'oiq-tail-'));
+    const bus = await segmentsBus({ directory });
+    t.teardown(async () => {
+      await bus.close();
+      await rm(directory, { recursive: true });
+    });
+    return { bus, reopen: () => Promise.reject(new Error('not needed')) };
+  },
+});
