@@ -1,0 +1,180 @@
+/** Other places for snapshots of state, built just far enough to be measured beside `runtime/states.ts`. */
+import { mkdirSync } from 'node:fs';
+import { open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
+import { createClient } from '@clickhouse/client';
+import kafkajs from 'kafkajs';
+import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+
+/** What is measured of a place. */
+export interface StateStore {
+  save(key: string, bytes: Uint8Array, round: number): Promise<void>;
+  load(key: string): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+const compressed = (bytes: Uint8Array): Promise<Buffer> =>
+  promisify(zstdCompress)(bytes, {
+    chunkSize: 1024 * 1024,
+    params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
+  });
+const decompressed = (bytes: Uint8Array): Promise<Buffer> =>
+  promisify(zstdDecompress)(bytes, { chunkSize: 4 * 1024 * 1024 });
+
+/** Each snapshot a file, written beside and renamed. */
+export const files = async (directory: string): Promise<StateStore> => {
+  mkdirSync(directory, { recursive: true });
+  const pathOf = (key: string): string => join(directory, `${key.replaceAll('/', '.')}.state`);
+  return {
+    async save(key, bytes) {
+      const file = await open(`${pathOf(key)}.new`, 'w');
+      await file.write(await compressed(bytes));
+      await file.sync();
+      await file.close();
+      await rename(`${pathOf(key)}.new`, pathOf(key));
+      const folder = await open(directory);
+      await folder.sync();
+      await folder.close();
+    },
+    load: async (key) => decompressed(await readFile(pathOf(key))),
+    close: async () => {},
+  };
+};
+
+/** A table of blobs of its own in SQLite, one row a snapshot. */
+export const blobs = async (directory: string): Promise<StateStore> => {
+  mkdirSync(directory, { recursive: true });
+  const database = new DatabaseSync(join(directory, 'states.sqlite'));
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+  database.exec('CREATE TABLE IF NOT EXISTS states (key TEXT PRIMARY KEY, number INTEGER, bytes BLOB) WITHOUT ROWID');
+  const put = database.prepare('INSERT OR REPLACE INTO states (key, number, bytes) VALUES (?, ?, ?)');
+  const read = database.prepare('SELECT bytes FROM states WHERE key = ?');
+  return {
+    async save(key, bytes, round) {
+      put.run(key, round, await compressed(bytes));
+    },
+    load: async (key) => decompressed(read.get(key)?.['bytes'] as Uint8Array),
+    close: async () => database.close(),
+  };
+};
+
+const pieceBytes = 768 * 1024;
+const piecesOf = (bytes: Buffer): Buffer[] =>
+  Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, index) =>
+    bytes.subarray(index * pieceBytes, (index + 1) * pieceBytes),
+  );
+
+const varint = (value: number): Buffer => {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
+  return Buffer.from([...bytes, rest]);
+};
+
+/** A table of ClickHouse whose newest row of a key stays. */
+export const clickhouseTable = async (url: string): Promise<StateStore> => {
+  const client = createClient({ url });
+  await client.command({
+    query:
+      'CREATE TABLE IF NOT EXISTS bench_states (key String, number UInt64, bytes String CODEC(NONE)) ENGINE = ReplacingMergeTree(number) ORDER BY key',
+  });
+  return {
+    async save(key, bytes, round) {
+      const body = await compressed(bytes);
+      const number = Buffer.alloc(8);
+      number.writeBigUInt64LE(BigInt(round));
+      const name = Buffer.from(key);
+      const row = Buffer.concat([varint(name.length), name, number, varint(body.length), body]);
+      const { stream } = await client.exec({
+        query: 'INSERT INTO bench_states FORMAT RowBinary',
+        values: Readable.from([row]),
+      });
+      for await (const _ of stream);
+    },
+    async load(key) {
+      const { stream } = await client.exec({
+        query:
+          'SELECT bytes FROM bench_states WHERE key = {key:String} ORDER BY number DESC LIMIT 1 FORMAT RowBinary SETTINGS compress = 0',
+        query_params: { key },
+      });
+      const parts: Buffer[] = [];
+      for await (const part of stream) parts.push(part as Buffer);
+      const row = Buffer.concat(parts);
+      let at = 0;
+      while ((row[at] ?? 0) > 127) at++;
+      return decompressed(row.subarray(at + 1));
+    },
+    close: () => client.close(),
+  };
+};
+
+/** A compacted topic, a partition for each key; the pieces of a snapshot in one transaction, whose id fences an older writer. */
+export const compactedTopic = async (broker: string, keys: readonly string[]): Promise<StateStore> => {
+  const topic = 'bench-states';
+  const kafka = new kafkajs.Kafka({ brokers: [broker], logLevel: kafkajs.logLevel.NOTHING });
+  const admin = kafka.admin();
+  await admin.connect();
+  await admin
+    .createTopics({
+      topics: [
+        {
+          topic,
+          numPartitions: keys.length,
+          replicationFactor: 1,
+          configEntries: [
+            { name: 'cleanup.policy', value: 'compact' },
+            { name: 'max.message.bytes', value: String(2 * 1024 * 1024) },
+          ],
+        },
+      ],
+    })
+    .catch(() => false);
+  await admin.disconnect();
+  const producers = new Map<string, kafkajs.Producer>();
+  const bus = await kafkaBus({ brokers: [broker], replication: 1 });
+  return {
+    async save(key, bytes) {
+      let producer = producers.get(key);
+      if (producer === undefined) {
+        producer = kafka.producer({ transactionalId: key, idempotent: true, maxInFlightRequests: 1 });
+        await producer.connect();
+        producers.set(key, producer);
+      }
+      const transaction = await producer.transaction();
+      const partition = keys.indexOf(key);
+      const pieces = piecesOf(await compressed(bytes));
+      for (const [index, value] of pieces.entries())
+        await transaction.send({
+          topic,
+          messages: [{ partition, key: String(index), value, headers: { of: String(pieces.length) } }],
+        });
+      await transaction.commit();
+    },
+    async load(key) {
+      const partition = keys.indexOf(key);
+      const range = (await bus.offsets(topic)).find((each) => each.partition === partition);
+      const pieces = new Map<string, Buffer>();
+      let count = 0;
+      for await (const { key: index, value, headers } of bus.read(
+        topic,
+        partition,
+        range?.earliest ?? 0,
+        range?.end ?? 0,
+      )) {
+        pieces.set(index, Buffer.from(value));
+        count = Number(headers['of']);
+      }
+      return decompressed(
+        Buffer.concat(Array.from({ length: count }, (_, index) => pieces.get(String(index)) ?? Buffer.of())),
+      );
+    },
+    async close() {
+      for (const producer of producers.values()) await producer.disconnect();
+      await bus.close();
+    },
+  };
+};
