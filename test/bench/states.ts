@@ -147,6 +147,7 @@ const measure = async ({ what, canCompare, service, open }: Place): Promise<Row>
   const server = service && (await startService(service, { port, directory: join(directory, 'server') }));
   const url = server?.url ?? '';
   const states = Array.from({ length: rounds + 1 }, (_, round) => keys.map((_key, index) => stateOf(index, round)));
+  const before = sizeOf(directory);
   let store = await open(directory, url);
   const save = async (round: number): Promise<void> => {
     for (const [index, key] of keys.entries()) await store.save(key, states[round]?.[index] ?? Buffer.of(), round);
@@ -156,7 +157,7 @@ const measure = async ({ what, canCompare, service, open }: Place): Promise<Row>
     for (let round = 1; round <= rounds; round++) await save(round);
   });
   await store.close();
-  const onDisk = sizeOf(directory);
+  const onDisk = sizeOf(directory) - before;
   if (server !== undefined) {
     await server.stop();
     await server.start();
