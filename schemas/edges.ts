@@ -29,19 +29,19 @@ export const Peer = z.strictObject({
 });
 export type Peer = z.output<typeof Peer>;
 
-/** One side of a call. The sides of one call name the same calling span. */
+/** One side of a call. The sides of one call name the same calling span. What is false or empty is left out: there are many of them. */
 export const CallEnd = z.strictObject({
   tenantId: z.string(),
   projectId: z.string(),
   traceId: z.string().describe('Trace of the calling span: another one than of a consumer that is linked to it'),
   callerId: z.string().describe('Id of the calling span'),
   calleeId: z.string().optional().describe('Id of the called span; absent on the calling side'),
-  isMessage: z.boolean().describe('Whether it is about a message, not a request'),
+  isMessage: z.boolean().optional().describe('Whether it is about a message, not a request'),
   service: name,
-  environment: name,
+  environment: name.optional(),
   startMs: z.int(),
   durationNs: z.int(),
-  failed: z.boolean(),
+  failed: z.boolean().optional(),
   peer: Peer.optional(),
 });
 export type CallEnd = z.output<typeof CallEnd>;

@@ -72,6 +72,13 @@ export const edgeFrom = (
 const environmentOf = (span: Span): string =>
   clip(span.resource('deployment.environment.name') ?? span.resource('deployment.environment') ?? '');
 
+/** The part of an end that is about its own span. */
+const endOf = ({ environment, failed, ...own }: OwnCall): Omit<CallEnd, 'traceId' | 'callerId'> => ({
+  ...own,
+  ...(environment !== '' && { environment }),
+  ...(failed && { failed }),
+});
+
 /** Tells the observer what a span says. Spans of other kinds say nothing. */
 export const observe = (span: Span, observer: Observer): void => {
   const { kind } = span;
@@ -90,7 +97,12 @@ export const observe = (span: Span, observer: Observer): void => {
   else called(span, own, observer);
 };
 
-type OwnCall = Omit<CallEnd, 'traceId' | 'callerId' | 'calleeId' | 'isMessage' | 'peer'>;
+interface OwnCall extends Own {
+  readonly tenantId: string;
+  readonly startMs: number;
+  readonly durationNs: number;
+  readonly failed: boolean;
+}
 
 const timesOf = ({ startMs, failed, durationNs }: OwnCall): Call => ({ startMs, failed, durationNs });
 
@@ -105,7 +117,12 @@ const called = (span: Span, own: OwnCall, observer: Observer): void => {
   if (queue === undefined) {
     const isMessage = span.kind === producer;
     const peer = isMessage ? undefined : remoteOf(span);
-    observer.end({ ...own, ...idsOf(span), isMessage, ...(peer !== undefined && { peer }) });
+    observer.end({
+      ...endOf(own),
+      ...idsOf(span),
+      ...(isMessage && { isMessage }),
+      ...(peer !== undefined && { peer }),
+    });
     return;
   }
   const operation = queueOperationOf(span);
@@ -115,7 +132,7 @@ const called = (span: Span, own: OwnCall, observer: Observer): void => {
     return;
   }
   if (operation !== 'create') observer.call(edgeTo(own, queue, 'publish'), timesOf(own));
-  observer.end({ ...own, ...idsOf(span), isMessage: true, peer: queue });
+  observer.end({ ...endOf(own), ...idsOf(span), isMessage: true, peer: queue });
 };
 
 /** A server span. */
@@ -125,7 +142,7 @@ const answered = (span: Span, own: OwnCall, observer: Observer): void => {
   const callerId = span.attribute('zipkin.shared') === 'true' ? spanId : span.parentSpanId;
   if (callerId === '')
     observer.call(edgeFrom(user, own, 'request'), { ...timesOf(own), serverDurationNs: own.durationNs });
-  else observer.end({ ...own, traceId, callerId, calleeId: spanId, isMessage: false });
+  else observer.end({ ...endOf(own), traceId, callerId, calleeId: spanId });
 };
 
 /** A consumer span: of one message by its parent, of several by its links. */
@@ -138,7 +155,7 @@ const consumed = (span: Span, own: OwnCall, observer: Observer): void => {
       serverDurationNs: own.durationNs,
     });
   const { traceId, spanId, parentSpanId } = span;
-  const end = { ...own, calleeId: spanId, isMessage: true, ...(queue !== undefined && { peer: queue }) };
+  const end = { ...endOf(own), calleeId: spanId, isMessage: true, ...(queue !== undefined && { peer: queue }) };
   // What polls a queue links all that came; each of those is processed in a span of its own, which links it again.
   const links = isReceive ? [] : span.links;
   const seen = new Set<string>();

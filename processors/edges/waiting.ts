@@ -1,11 +1,18 @@
 /** Ends of calls that wait for their other side, of one tenant. */
-import { type CallEnd, endOf, type UnpairedReason } from '../../schemas/edges.ts';
+import { type CallEnd, endOf, type Peer, type UnpairedReason } from '../../schemas/edges.ts';
 
 /** What an end is remembered by. `late`: it came when the watermark had passed it. */
-export type End = Pick<
-  CallEnd,
-  'projectId' | 'service' | 'environment' | 'isMessage' | 'startMs' | 'durationNs' | 'failed' | 'peer'
-> & { readonly late: boolean };
+export interface End {
+  readonly projectId: string;
+  readonly service: string;
+  readonly environment: string;
+  readonly isMessage: boolean;
+  readonly startMs: number;
+  readonly durationNs: number;
+  readonly failed: boolean;
+  readonly peer: Peer | undefined;
+  readonly late: boolean;
+}
 
 /** A called span that came before the calling one. */
 type Early = readonly [id: string, end: End];
@@ -13,9 +20,9 @@ type Early = readonly [id: string, end: End];
 /** A calling span, or who waits for it. It stays after it was paired, since a call may be made again under one client span. */
 interface Entry {
   caller: End | undefined;
-  early: Early[];
+  early: readonly Early[];
   /** Ids of the called spans that were paired. */
-  paired: string[];
+  paired: readonly string[];
   /** Second of the watermark at which it goes. */
   due: number;
   /** Second at which it is looked at: `due`, or before. */
@@ -23,7 +30,14 @@ interface Entry {
 }
 
 type Saved = {
-  entries: [key: string, caller: End | null, early: Early[], paired: string[], due: number, listed: number][];
+  entries: [
+    key: string,
+    caller: End | null,
+    early: readonly Early[],
+    paired: readonly string[],
+    due: number,
+    listed: number,
+  ][];
   /** Numbers of entries. */
   dues: [second: number, entries: number[]][];
 };
@@ -33,15 +47,20 @@ export interface Outcomes {
   unpaired(end: End, isCaller: boolean, reason: UnpairedReason): void;
 }
 
-/** Of one tenant in one partition: 40 to 60 MB. Beyond it, those that wait longest go first. */
-const mostEnds = 150_000;
+/** Of one tenant in one partition: about 90,000 calls. Beyond it, those that wait longest go first. */
+const mostBytes = 48 * 1024 * 1024;
 /** Called spans of one calling span whose ids are remembered. */
 const mostCallees = 1_000;
 /** How far after the bus' clock an end may lie: senders whose clocks are ahead would wait for ever. */
 const aheadMs = 5_000;
 
-const bytesOfEnd = 320;
-const bytesOfPaired = 50;
+const mostNames = 10_000;
+/** An array that grows has room for sixteen more: these are replaced instead, as most hold one or none. */
+const nothing: readonly never[] = [];
+
+/** As measured (`test/bench/edges.ts`). */
+const bytesOfEnd = 420;
+const bytesOfPaired = 130;
 
 /**
  * Joins calling and called spans by the calling span's ids, whichever comes first. Equal ends in equal order have equal outcomes in
@@ -51,16 +70,17 @@ export class Waiting {
   readonly #entries = new Map<string, Entry>();
   /** Keys by the second at which they are looked at. */
   readonly #dues = new Map<number, Set<string>>();
+  readonly #names = new Map<string, string>();
   readonly #waitMs: number;
-  readonly #mostEnds: number;
+  readonly #mostBytes: number;
   #ends = 0;
   #pairedIds = 0;
   evicted = 0;
 
   /** Ends of which the one is up to `waitMs` after the other meet. */
-  constructor(waitMs: number, saved?: Saved, most = mostEnds) {
+  constructor(waitMs: number, saved?: Saved, most = mostBytes) {
     this.#waitMs = waitMs;
-    this.#mostEnds = most;
+    this.#mostBytes = most;
     if (saved === undefined) return;
     for (const [key, caller, early, paired, due, listed] of saved.entries) {
       this.#entries.set(key, { caller: caller ?? undefined, early, paired, due, listed });
@@ -102,20 +122,15 @@ export class Waiting {
     { clockMs, watermarkMs }: { readonly clockMs: number; readonly watermarkMs: number },
     outcomes: Outcomes,
   ): { readonly isNew: boolean; readonly due?: number } {
-    const { traceId, callerId, calleeId, projectId, service, environment, isMessage, startMs, durationNs, failed } =
-      callEnd;
+    const { traceId, callerId, calleeId } = callEnd;
     const endMs = endOf(callEnd);
-    const end: End = {
-      ...{ projectId, service, environment, isMessage, startMs, durationNs, failed },
-      ...(callEnd.peer !== undefined && { peer: callEnd.peer }),
-      late: endMs < watermarkMs,
-    };
+    const end = this.#endOf(callEnd, endMs < watermarkMs);
     const key = traceId + callerId;
     const entry = this.#entries.get(key) ?? this.#open(key);
     const isNew =
       calleeId === undefined ? this.#call(entry, end, outcomes) : this.#answer(entry, calleeId, end, outcomes);
     const due = this.#keep(key, entry, Math.min(endMs, clockMs + aheadMs));
-    while (this.#ends > this.#mostEnds) this.#evict(outcomes);
+    while (this.bytes > this.#mostBytes) this.#evict(outcomes);
     return { isNew, ...(due !== undefined && { due }) };
   }
 
@@ -133,8 +148,32 @@ export class Waiting {
     return again;
   }
 
+  /** Senders repeat a few names: each is kept once. */
+  #name(name: string): string {
+    const known = this.#names.get(name);
+    if (known !== undefined) return known;
+    if (this.#names.size >= mostNames) this.#names.clear();
+    this.#names.set(name, name);
+    return name;
+  }
+
+  #endOf({ isMessage = false, environment = '', failed = false, ...end }: CallEnd, late: boolean): End {
+    const { projectId, service, startMs, durationNs, peer } = end;
+    return {
+      projectId: this.#name(projectId),
+      service: this.#name(service),
+      environment: this.#name(environment),
+      isMessage,
+      startMs,
+      durationNs,
+      failed,
+      peer,
+      late,
+    };
+  }
+
   #open(key: string): Entry {
-    const entry: Entry = { caller: undefined, early: [], paired: [], due: 0, listed: 0 };
+    const entry: Entry = { caller: undefined, early: nothing, paired: nothing, due: 0, listed: 0 };
     this.#entries.set(key, entry);
     return entry;
   }
@@ -143,12 +182,10 @@ export class Waiting {
     if (entry.caller !== undefined) return false;
     entry.caller = caller;
     this.#ends += 1 - entry.early.length;
-    for (const [id, callee] of entry.early) {
-      outcomes.pair(caller, callee);
-      entry.paired.push(id);
-    }
+    for (const [, callee] of entry.early) outcomes.pair(caller, callee);
     this.#pairedIds += entry.early.length;
-    entry.early = [];
+    entry.paired = entry.early.map(([id]) => id);
+    entry.early = nothing;
     return true;
   }
 
@@ -158,11 +195,11 @@ export class Waiting {
     if (caller !== undefined) {
       outcomes.pair(caller, callee);
       if (paired.length >= mostCallees) return true;
-      paired.push(id);
+      entry.paired = [...paired, id];
       this.#pairedIds++;
     } else if (early.length >= mostCallees) outcomes.unpaired(callee, false, 'evicted');
     else {
-      early.push([id, callee]);
+      entry.early = [...early, [id, callee]];
       this.#ends++;
     }
     return true;
