@@ -1,4 +1,6 @@
 /** The processors: one line each. Threads load this module: it and what it imports know no driver. */
+import { callEnds } from './edges/call-ends.ts';
+import { serviceEdges } from './edges/edges.ts';
 import type { Processor } from './engine/definition.ts';
 
-export const processors: readonly Processor[] = [];
+export const processors: readonly Processor[] = [callEnds, serviceEdges];
