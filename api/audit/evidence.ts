@@ -8,15 +8,12 @@ import type { SecretBox } from '../identity/secret-box.ts';
 import { type EvidenceKey, evidenceKeyOf } from './evidence-key.ts';
 import { type HeadSigner, openHeadSigner } from './tree-head-signer.ts';
 import { type HeadStore, openHeadStore } from './tree-head-store.ts';
-import { type Verified, verifyChain } from './verify-chain.ts';
 
-/** The parts that prove the audit chains: signed heads, their key, verification. */
+/** The parts that prove the audit chains: signed heads and their key. */
 export interface Evidence {
   readonly heads: HeadStore;
   readonly key: EvidenceKey;
   readonly signer: HeadSigner;
-  /** Checks a tenant's chain; who asks while it is checked gets the same answer. */
-  verify(tenantId: string): Promise<Verified>;
   /** Signs what is not signed yet, and resolves once that is durable. */
   close(): Promise<void>;
 }
@@ -30,22 +27,14 @@ export const openEvidence = async (options: {
   readonly log: Log;
   readonly jobs: Jobs;
 }): Promise<Evidence> => {
-  const { documents, columns, bus, box, clock } = options;
+  const { columns, bus, box } = options;
   const heads = openHeadStore(bus, columns);
   const key = evidenceKeyOf(box);
   const signer = await openHeadSigner({ ...options, heads, key });
-  const running = new Map<string, Promise<Verified>>();
   return {
     heads,
     key,
     signer,
-    verify(tenantId) {
-      const known = running.get(tenantId);
-      if (known !== undefined) return known;
-      const verifying = verifyChain({ documents, heads, key, clock }, tenantId).finally(() => running.delete(tenantId));
-      running.set(tenantId, verifying);
-      return verifying;
-    },
     async close() {
       await signer.close();
       await heads.close();

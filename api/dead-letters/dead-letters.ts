@@ -5,7 +5,7 @@ import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { DeadLetterMark } from '../../schemas/topics.ts';
-import { type Payload, readPayload } from '../groups/dead-letter/payload.ts';
+import { type Payload, readPayload } from './payload.ts';
 import { openCommitter, type Prepared, type Result } from './committer.ts';
 import { countDeadLetters, type DeadLetter, type DeadLetterFilter, readDeadLetters } from './rows.ts';
 
@@ -35,10 +35,14 @@ export interface DeadLetters {
   /** Newest first. */
   list(
     filter: DeadLetterFilter,
-    page?: { readonly limit?: number; readonly cursor?: string | undefined },
+    page?: { readonly limit?: number; readonly cursor?: string | undefined; readonly signal?: AbortSignal },
   ): Promise<{ items: DeadLetter[]; nextCursor: string | null }>;
   /** `undefined` when there is none; `payload` is absent when its bytes are no longer kept. */
-  show(id: string, tenantId?: string): Promise<{ letter: DeadLetter; payload: Payload | undefined } | undefined>;
+  show(
+    id: string,
+    tenantId?: string,
+    signal?: AbortSignal,
+  ): Promise<{ letter: DeadLetter; payload: Payload | undefined } | undefined>;
   /**
    * Sends open letters that match through again. What is published and its mark are one transaction, so what was
    * replayed once is never replayed again, even by concurrent replays.
@@ -105,18 +109,18 @@ export const openDeadLetters = ({ bus, columns, clock, republish }: DeadLettersO
   };
 
   return {
-    async list(filter, { limit = 100, cursor } = {}) {
+    async list(filter, { limit = 100, cursor, signal } = {}) {
       const after = cursor === undefined ? undefined : afterOf(cursor);
-      const rows = await readDeadLetters(columns, filter, { limit: limit + 1, after, newestFirst: true });
+      const rows = await readDeadLetters(columns, filter, { limit: limit + 1, after, newestFirst: true, signal });
       const items = rows.slice(0, limit);
       const last = items.at(-1);
       const more = rows.length > limit && last !== undefined;
       return { items, nextCursor: more ? encodeCursor(cursorKind, [Date.parse(last.receivedAt), last.id]) : null };
     },
-    async show(id, tenantId) {
-      const [letter] = await readDeadLetters(columns, { ids: [id], tenantId }, { limit: 1, newestFirst: true });
+    async show(id, tenantId, signal) {
+      const [letter] = await readDeadLetters(columns, { ids: [id], tenantId }, { limit: 1, newestFirst: true, signal });
       if (letter === undefined) return undefined;
-      const payload = await readPayload(bus, letter).catch((error: unknown) => {
+      const payload = await readPayload(bus, letter, signal).catch((error: unknown) => {
         if (error instanceof PermanentError) return undefined;
         throw error;
       });

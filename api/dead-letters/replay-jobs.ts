@@ -1,23 +1,38 @@
+import { z } from 'zod';
 import { defineJob, type Jobs } from '../../runtime/jobs.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import { type Documents, defineCollection, type Stored } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Transact } from '../kernel/changes.ts';
-import type { Result } from './committer.ts';
 import type { DeadLetters, Progress } from './dead-letters.ts';
 import type { DeadLetterFilter } from './rows.ts';
 
+/** A replay with its progress and a result per payload. */
+export const ReplayView = z.strictObject({
+  id: z.string(),
+  state: z.enum(['running', 'finished', 'failed', 'stopped']),
+  dryRun: z.boolean(),
+  actor: z.string(),
+  startedAt: z.string(),
+  finishedAt: z.string().nullable(),
+  error: z.string().nullable(),
+  matched: z.int(),
+  done: z.int().describe('Number replayed; in a dry run, the number that would be'),
+  already: z.int().describe('Number that were replayed or discarded by another request meanwhile'),
+  failed: z.int(),
+  failedByReason: z.record(z.string(), z.int()),
+  results: z.array(
+    z.strictObject({
+      id: z.string(),
+      outcome: z.enum(['done', 'already', 'failed']),
+      reason: z.string().optional(),
+      message: z.string().optional(),
+    }),
+  ),
+});
+
 /** A replay that the API was asked for; kept, so that its progress can be read on any instance. */
-export interface ReplayJob extends Progress {
-  readonly state: 'running' | 'finished' | 'failed' | 'stopped';
-  readonly dryRun: boolean;
-  readonly actor: string;
-  readonly startedAt: string;
-  readonly finishedAt: string | null;
-  /** Why it failed. */
-  readonly error: string | null;
-  /** The first `maxResults`. */
-  readonly results: readonly Omit<Result, 'tenantId'>[];
+export interface ReplayJob extends Omit<z.output<typeof ReplayView>, 'id'> {
   /** Which letters; an instance that goes on with a lost replay reads it. */
   readonly filter?: DeadLetterFilter | undefined;
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Columns } from '../../schemas/ports/columns.ts';
 
 /** Which dead letters. What is left out does not restrict; without a tenant all tenants' (the operator's own view). */
@@ -16,27 +17,32 @@ export interface DeadLetterFilter {
   readonly state?: DeadLetterState | undefined;
 }
 
-export type DeadLetterState = 'open' | 'replayed' | 'discarded';
+const states = ['open', 'replayed', 'discarded'] as const;
+export type DeadLetterState = (typeof states)[number];
+
+/** A dead letter as answers carry it. */
+export const DeadLetterView = z.strictObject({
+  id: z.string(),
+  projectId: z.string(),
+  keyId: z.string(),
+  signal: z.string(),
+  origin: z.string(),
+  kind: z.string().describe('refused (by a receiver) or unprocessable (by a consumer)'),
+  reason: z.string(),
+  message: z.string(),
+  position: z.number().nullable().describe('Byte position of the error in the decompressed body'),
+  receivedAt: z.iso.datetime(),
+  source: z.string(),
+  size: z.number(),
+  cut: z.boolean(),
+  state: z.enum(states),
+  markedAt: z.iso.datetime().nullable(),
+  actor: z.string().nullable(),
+});
 
 /** A dead letter as lists show it. */
-export interface DeadLetter {
-  readonly id: string;
+export interface DeadLetter extends Readonly<z.output<typeof DeadLetterView>> {
   readonly tenantId: string;
-  readonly projectId: string;
-  readonly keyId: string;
-  readonly signal: string;
-  readonly origin: string;
-  readonly kind: string;
-  readonly reason: string;
-  readonly message: string;
-  readonly position: number | null;
-  readonly receivedAt: string;
-  readonly source: string;
-  readonly size: number;
-  readonly cut: boolean;
-  readonly state: DeadLetterState;
-  readonly markedAt: string | null;
-  readonly actor: string | null;
   /** Where its chunks begin on the dead-letter topic. */
   readonly place: { readonly partition: number; readonly offset: number; readonly chunks: number };
 }
@@ -47,27 +53,15 @@ export interface After {
   readonly id: string;
 }
 
-interface Row {
-  readonly tenant: string;
-  readonly id: string;
-  readonly project_id: string;
-  readonly key_id: string;
-  readonly signal: string;
-  readonly origin: string;
-  readonly kind: string;
-  readonly reason: string;
-  readonly message: string;
+interface Row extends Omit<DeadLetter, 'position' | 'receivedAt' | 'size' | 'state' | 'markedAt' | 'place'> {
   readonly position: string | null;
   readonly received: string;
-  readonly source: string;
   readonly size: string;
-  readonly cut: boolean;
   readonly chunks: number;
   readonly partition: number;
   readonly offset: string;
   readonly outcome: string;
   readonly marked: string;
-  readonly actor: string;
 }
 
 /** Reads with the tenant's fences where the filter names a tenant, else as the platform. */
@@ -99,7 +93,10 @@ const conditionsOf = (filter: DeadLetterFilter): { where: string; parameters: Re
 export const readDeadLetters = async (
   columns: Columns,
   filter: DeadLetterFilter,
-  page: { readonly limit: number; readonly after?: After | undefined; readonly newestFirst: boolean },
+  page: { readonly limit: number; readonly after?: After | undefined;
+    readonly newestFirst: boolean;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<DeadLetter[]> => {
   const { where, parameters } = conditionsOf(filter);
   const own = filter.tenantId === undefined ? '1' : 'tenant_id = {tenant:String}';
@@ -120,36 +117,27 @@ export const readDeadLetters = async (
     values['outcome'] = filter.state === 'open' ? '' : filter.state;
   }
   const rows = await reader(columns, filter.tenantId).query<Row>(
-    `SELECT tenant, id, project_id, key_id, signal, origin, kind, reason, message, toString(position) AS position, toString(toUnixTimestamp64Milli(received_at)) AS received,
+    `SELECT tenant AS tenantId, id, project_id AS projectId, key_id AS keyId, signal, origin, kind, reason, message, toString(position) AS position, toString(toUnixTimestamp64Milli(received_at)) AS received,
       source, toString(size) AS size, cut, chunks, partition, toString(offset) AS offset, outcome, toString(toUnixTimestamp64Milli(marked_at)) AS marked, actor
     FROM (SELECT *, tenant_id AS tenant FROM dead_letters WHERE ${inner} ORDER BY received_at ${direction}, id ${direction} LIMIT 1 BY tenant_id, id) AS letters
     LEFT ANY JOIN (SELECT tenant_id AS mark_tenant, id AS mark_id, outcome, marked_at, actor FROM dead_letter_marks WHERE ${own}${named}) AS marks
       ON letters.tenant = marks.mark_tenant AND letters.id = marks.mark_id
     WHERE ${outer} ORDER BY letters.received_at ${direction}, id ${direction} LIMIT ${page.limit}`,
     values,
+    page.signal && { signal: page.signal },
   );
   return rows.map(letterOf);
 };
 
-const letterOf = (row: Row): DeadLetter => ({
-  id: row.id,
-  tenantId: row.tenant,
-  projectId: row.project_id,
-  keyId: row.key_id,
-  signal: row.signal,
-  origin: row.origin,
-  kind: row.kind,
-  reason: row.reason,
-  message: row.message,
+const letterOf = ({ received, outcome, marked, partition, offset, chunks, ...row }: Row): DeadLetter => ({
+  ...row,
   position: row.position === null ? null : Number(row.position),
-  receivedAt: new Date(Number(row.received)).toISOString(),
-  source: row.source,
+  receivedAt: new Date(Number(received)).toISOString(),
   size: Number(row.size),
-  cut: row.cut,
-  state: row.outcome === 'replayed' || row.outcome === 'discarded' ? row.outcome : 'open',
-  markedAt: row.outcome === '' ? null : new Date(Number(row.marked)).toISOString(),
-  actor: row.outcome === '' ? null : row.actor,
-  place: { partition: row.partition, offset: Number(row.offset), chunks: row.chunks },
+  state: outcome === 'replayed' || outcome === 'discarded' ? outcome : 'open',
+  markedAt: outcome === '' ? null : new Date(Number(marked)).toISOString(),
+  actor: outcome === '' ? null : row.actor,
+  place: { partition, offset: Number(offset), chunks },
 });
 
 /** How many dead letters match. */

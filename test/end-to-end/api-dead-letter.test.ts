@@ -4,7 +4,7 @@ import test from 'ava';
 import { openDeadLetters } from '../../api/dead-letters/dead-letters.ts';
 import { openReplayJobs, replayJobs } from '../../api/dead-letters/replay-jobs.ts';
 import type { DeadLetter } from '../../api/dead-letters/rows.ts';
-import { readPayload } from '../../api/groups/dead-letter/payload.ts';
+import { readPayload } from '../../api/dead-letters/payload.ts';
 import { runReplaysRequest } from '../../commands/replays-request.ts';
 import { openJobs } from '../../runtime/jobs.ts';
 import { type DeadLetterHeaders, decodeDeadLetter, encodeDeadLetter } from '../../schemas/dead-letter.ts';

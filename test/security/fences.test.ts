@@ -116,8 +116,8 @@ const fences: Readonly<Record<string, Fence>> = {
   },
   'an operation reads what is the tenant’s': {
     file: 'api/groups/dead-letter/letters.ts',
-    fence: 'deadLetters.show(params.id, caller.tenantId)',
-    gone: 'deadLetters.show(params.id)',
+    fence: 'deadLetters.show(params.id, caller.tenantId, signal)',
+    gone: 'deadLetters.show(params.id, undefined, signal)',
     guard: ['test/security/isolation.test.ts', 'another organization*'],
   },
   'an answer is remembered by rights': {

@@ -11,6 +11,7 @@ import {
 } from '../../audit/merkle-proofs.ts';
 import { notedEnd, recordsInOrder } from '../../audit/record-pages.ts';
 import { breakKinds } from '../../audit/verification.ts';
+import { verifyChain } from '../../audit/verify-chain.ts';
 import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { HeadView, headViewOf } from './views.ts';
@@ -137,8 +138,9 @@ export const verifyEvidence = defineOperation({
     unsigned: z.int().describe('Records that no signed tree head covers yet; they are signed within a minute'),
     checkedAt: z.iso.datetime(),
   }),
-  async handler({ caller: { tenantId } }, { evidence, clock }) {
-    const { firstBreak, records, erasedDetails, erasures, heads, lastHead, extent } = await evidence.verify(tenantId);
+  async handler({ caller: { tenantId } }, { documents, evidence, clock }) {
+    const stores = { documents, clock, heads: evidence.heads, key: evidence.key };
+    const { firstBreak, records, erasedDetails, erasures, heads, lastHead, extent } = await verifyChain(stores, tenantId);
     return {
       valid: firstBreak === undefined,
       firstBreak: firstBreak ?? null,

@@ -3,7 +3,8 @@ import { cursorParameter } from '../../../queries/cursor.ts';
 import { millisecondsOf } from '../../../queries/range.ts';
 import { ApiError, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { DeadLetterView, filterFields, viewOf } from './views.ts';
+import { DeadLetterView } from '../../dead-letters/rows.ts';
+import { filterFields, viewOf } from './views.ts';
 
 export const listDeadLetters = defineOperation({
   method: 'GET',
@@ -18,10 +19,11 @@ export const listDeadLetters = defineOperation({
     cursor: cursorParameter,
   }),
   response: z.strictObject({ items: z.array(DeadLetterView), nextCursor: z.string().nullable() }),
-  async handler({ caller: { tenantId }, query: { from, to, limit, cursor, ...filter } }, { deadLetters, clock }) {
+  async handler({ caller: { tenantId }, query, signal }, { deadLetters, clock }) {
+    const { from, to, limit, cursor, ...filter } = query;
     const now = clock.now();
     const range = { fromMs: millisecondsOf('from', from, now), toMs: millisecondsOf('to', to, now) };
-    const page = await deadLetters.list({ ...filter, ...range, tenantId }, { limit, cursor });
+    const page = await deadLetters.list({ ...filter, ...range, tenantId }, { limit, cursor, signal });
     return { items: page.items.map(viewOf), nextCursor: page.nextCursor };
   },
 });
@@ -47,8 +49,8 @@ export const showDeadLetter = defineOperation({
     payload: z.string().nullable().describe('Base64 of the payload as received; null if it is no longer stored'),
     truncated: z.boolean().describe(`Whether the payload is larger than the ${maxShownBytes} bytes shown`),
   }),
-  async handler({ caller, params }, { deadLetters }) {
-    const found = await deadLetters.show(params.id, caller.tenantId);
+  async handler({ caller, params, signal }, { deadLetters }) {
+    const found = await deadLetters.show(params.id, caller.tenantId, signal);
     if (found === undefined) throw notFound('dead letter');
     const { letter, payload } = found;
     return {
@@ -71,9 +73,8 @@ export const discardDeadLetter = defineOperation({
   audit: 'dead-letter.discard',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   response: z.strictObject({}),
-  async handler({ caller: { tenantId, actor }, params: { id }, change }, { deadLetters }) {
-    const page = await deadLetters.list({ tenantId, ids: [id] }, { limit: 1 });
-    const [letter] = page.items;
+  async handler({ caller: { tenantId, actor }, params: { id }, signal, change }, { deadLetters }) {
+    const [letter] = (await deadLetters.list({ tenantId, ids: [id] }, { limit: 1, signal })).items;
     if (letter === undefined) throw notFound('dead letter');
     const { state } = letter;
     if (state === 'open')

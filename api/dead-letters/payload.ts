@@ -1,8 +1,8 @@
-import { type DeadLetterHeaders, decodeDeadLetter } from '../../../schemas/dead-letter.ts';
-import { PermanentError } from '../../../schemas/errors.ts';
-import type { Bus } from '../../../schemas/ports/bus.ts';
-import { topics } from '../../../schemas/topics.ts';
-import type { DeadLetter } from '../../dead-letters/rows.ts';
+import { type DeadLetterHeaders, decodeDeadLetter } from '../../schemas/dead-letter.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import type { Bus } from '../../schemas/ports/bus.ts';
+import { topics } from '../../schemas/topics.ts';
+import type { DeadLetter } from './rows.ts';
 
 /** A dead letter with its bytes as received (only their beginning when `headers.cut`). */
 export interface Payload {
@@ -18,7 +18,11 @@ async function* recordsFrom(bus: Bus, { partition, offset, chunks }: DeadLetter[
 }
 
 /** Puts the chunks of a dead letter together again. `PermanentError` (`gone`) when the topic no longer keeps them. */
-export const readPayload = async (bus: Bus, { id, place }: DeadLetter): Promise<Payload> => {
+export const readPayload = async (
+  bus: Bus,
+  { id, place }: Pick<DeadLetter, 'id' | 'place'>,
+  signal?: AbortSignal,
+): Promise<Payload> => {
   const gone = (): PermanentError =>
     new PermanentError('gone', `the payload of dead letter ${id} is no longer on the dead-letter topic`);
   const kept = (await bus.offsets(topics.deadLetter.name)).find(({ partition }) => partition === place.partition);
@@ -27,6 +31,7 @@ export const readPayload = async (bus: Bus, { id, place }: DeadLetter): Promise<
   let headers: DeadLetterHeaders | undefined;
   let found = 0;
   for await (const record of recordsFrom(bus, place, kept.end)) {
+    signal?.throwIfAborted();
     const chunk = decodeDeadLetter(record.headers);
     if (chunk.id !== id || chunks[chunk.chunk] !== undefined) continue;
     headers ??= chunk;
