@@ -1,13 +1,16 @@
-/** What the control socket of a running instance is asked. */
-import type { DeadLetters } from '../api/index.ts';
+/** What the command line asks a running instance for through its control socket, and how it is answered: lines for people. */
+import { type DeadLetters, reopenOrganization, setShards, signChainAnew, listReplays } from '../api/index.ts';
 import { makeLicenseKey } from '../schemas/license-key-format.ts';
 import { licenseKeyFields, licenseKeys } from '../schemas/resources/license-key.ts';
-import { type DeadLetterRequest, runDeadLetterRequest } from './dead-letter-request.ts';
-import { runSignChain, type SignChainRequest } from './evidence-request.ts';
-import { type ForgetGroupRequest, runForgetGroup } from './forget-group-request.ts';
-import { type OrganizationRequest, runOrganizationRequest } from './organization-request.ts';
+import { type DeadLetterRequest, deadLettersOf, runDeadLetterRequest } from './dead-letter-request.ts';
 import type { Platform } from './platform.ts';
-import { type ReplaysRequest, runReplaysRequest } from './replays-request.ts';
+import type { Clock } from '../schemas/ports/clock.ts';
+import type { Documents } from '../schemas/ports/documents.ts';
+import { organizations } from '../schemas/resources/organization.ts';
+import { processorGroups } from '../processors/index.ts';
+import { formerGroup } from '../runtime/consumer-groups.ts';
+import type { Bus } from '../schemas/ports/bus.ts';
+import { sinkGroups } from '../sinks/index.ts';
 
 export type ControlRequest =
   | DeadLetterRequest
@@ -17,7 +20,8 @@ export type ControlRequest =
   | SignChainRequest
   | { readonly action: 'demo-key' };
 
-export type ControlPlatform = Platform & { readonly deadLetters: DeadLetters };
+/** `deadLetters` is made of the platform where nothing else uses it. */
+export type ControlPlatform = Platform & { readonly deadLetters?: DeadLetters };
 
 export const runControlRequest = async (
   platform: ControlPlatform,
@@ -38,8 +42,14 @@ export const runControlRequest = async (
       return runReplaysRequest(platform, request, print);
     case 'forget-group':
       return runForgetGroup(platform, request, print);
-    default:
-      return runDeadLetterRequest(platform, request, print);
+    default: {
+      const deadLetters = platform.deadLetters ?? (await deadLettersOf(platform));
+      try {
+        return await runDeadLetterRequest({ ...platform, deadLetters }, request, print);
+      } finally {
+        if (platform.deadLetters === undefined) await deadLetters.close();
+      }
+    }
   }
 };
 
@@ -59,4 +69,87 @@ const demoKey = async ({ documents, clock }: Platform): Promise<string> => {
       }),
     );
   return key;
+};
+
+type OrganizationRequest =
+  | { readonly action: 'list-organizations' }
+  | { readonly action: 'reopen-organization'; readonly id: string }
+  | { readonly action: 'shard-organization'; readonly id: string; readonly shards: number };
+
+export const runOrganizationRequest = async (
+  { documents, clock }: { readonly documents: Documents; readonly clock: Clock },
+  request: OrganizationRequest,
+  print: (line: string) => void,
+): Promise<void> => {
+  if (request.action === 'reopen-organization') {
+    const { id, name } = await reopenOrganization({ documents, clock }, request.id);
+    return print(`${id} (${name}) is reopened`);
+  }
+  if (request.action === 'shard-organization') {
+    const { before, after } = await setShards({ documents, clock }, request.id, request.shards);
+    return print(`${after.id} (${after.name}): ${before} → ${request.shards} shards; receivers follow within seconds`);
+  }
+  for await (const { id, name, planId, disabled, closed, shards } of documents.everywhere(organizations)) {
+    const until = closed?.erased ? 'erased' : `closed, erased after ${closed?.eraseAt.slice(0, 10)}`;
+    const state = closed ? until : disabled ? 'disabled' : 'open';
+    print(
+      [id.padEnd(36), planId.padEnd(12), state.padEnd(32), `shards ${shards}`.padEnd(10), name].join(' ').trimEnd(),
+    );
+  }
+};
+
+interface ForgetGroupRequest {
+  readonly action: 'forget-group';
+  readonly group: string;
+}
+
+const runForgetGroup = async (
+  { bus }: { readonly bus: Bus },
+  { group }: ForgetGroupRequest,
+  print: (line: string) => void,
+): Promise<void> => {
+  const own = [...sinkGroups, ...processorGroups].find(
+    (each) => each.group === group || formerGroup(each.group) === group,
+  );
+  if (own !== undefined)
+    throw new Error(
+      `${own.group} is used by this version of OIQ: without offsets it would start again at the earliest record`,
+    );
+  await bus.forget(group);
+  print(`group ${group} is deleted; data that was kept only for it is removed within a minute`);
+};
+
+interface SignChainRequest {
+  readonly action: 'sign-chain';
+  readonly tenantId: string;
+}
+
+const runSignChain = async (
+  platform: Platform,
+  { tenantId }: SignChainRequest,
+  print: (line: string) => void,
+): Promise<void> => {
+  const records = await signChainAnew(platform, tenantId);
+  print(`signed ${records} records of ${tenantId} as they are now; the new start is recorded`);
+};
+
+export interface ReplaysRequest {
+  readonly action: 'list-replays';
+  /** All organizations when it is left out. */
+  readonly tenant?: string | undefined;
+  readonly limit: number;
+}
+
+export const runReplaysRequest = async (
+  platform: { readonly documents: Documents; readonly clock: Clock },
+  { tenant, limit }: ReplaysRequest,
+  print: (line: string) => void,
+): Promise<void> => {
+  const replays = await listReplays(platform, tenant);
+  for (const { id, startedAt, tenantId, state, dryRun, done, matched, actor, error } of replays.slice(0, limit)) {
+    const progress = `${done} of ${matched}${dryRun ? ' (dry run)' : ''}`;
+    print([id, startedAt, tenantId, state, progress, actor, ...(error === null ? [] : [error])].join('  '));
+  }
+  const shown = Math.min(limit, replays.length);
+  print(`${shown} shown${shown < replays.length ? '; more exist (--limit)' : ''}`);
 };

@@ -1,15 +1,10 @@
 /** `oiq dead-letter`: through a running instance's control socket, or on the stores themselves when none runs. */
 import { systemClock } from '../schemas/ports/clock.ts';
 import { argumentsOf } from './command-arguments.ts';
-import {
-  checkDeadLetterRequest,
-  type DeadLetterRequest,
-  deadLettersOf,
-  runDeadLetterRequest,
-} from './dead-letter-request.ts';
+import { checkDeadLetterRequest, type DeadLetterRequest } from './dead-letter-request.ts';
 import { onInstance } from './instance.ts';
 import type { CommandContext } from './platform.ts';
-import { type ReplaysRequest, runReplaysRequest } from './replays-request.ts';
+import type { ReplaysRequest } from './control-request.ts';
 import { UsageError } from './usage-error.ts';
 
 const help = `oiq dead-letter list     [filters] [--limit N]
@@ -42,16 +37,7 @@ export const deadLetterCommand = async (context: CommandContext): Promise<void> 
     process.stdout.write(help);
     return;
   }
-  if (request.action === 'list-replays')
-    return onInstance(context, request, (platform, print) => runReplaysRequest(platform, request, print));
-  await onInstance(context, request, async (platform, print) => {
-    const deadLetters = await deadLettersOf(platform);
-    try {
-      await runDeadLetterRequest({ ...platform, deadLetters }, request, print);
-    } finally {
-      await deadLetters.close();
-    }
-  });
+  await onInstance(context, request);
 };
 
 const parse = (args: readonly string[]): DeadLetterRequest | ReplaysRequest | undefined => {

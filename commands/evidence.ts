@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { evidencePublicKey, type FileFindings, verifyEvidenceFile } from '../api/index.ts';
 import { settingsOf } from '../schemas/settings.ts';
 import { argumentsOf } from './command-arguments.ts';
-import { runSignChain } from './evidence-request.ts';
 import { onInstance } from './instance.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
@@ -29,10 +28,7 @@ export const evidenceCommand = async (context: CommandContext): Promise<void> =>
     const { id, publicKey } = await evidencePublicKey(settings);
     return print(`key ${id}\n${publicKey}`);
   }
-  if (action === 'sign') {
-    const request = { action: 'sign-chain', tenantId: operand } as const;
-    return onInstance(context, request, (platform, line) => runSignChain(platform, request, line));
-  }
+  if (action === 'sign') return onInstance(context, { action: 'sign-chain', tenantId: operand });
   const { verified, text } = await evidenceReport(operand, keyId);
   print(text);
   if (!verified) process.exitCode = 1;

@@ -1,6 +1,5 @@
 /** `oiq forget-group`: lets the bus go on without a consumer group that will not run again. */
 
-import { runForgetGroup } from './forget-group-request.ts';
 import { onInstance } from './instance.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
@@ -16,7 +15,5 @@ export const forgetGroupCommand = async (context: CommandContext): Promise<void>
     return;
   }
   if (rest.length > 0) throw new UsageError(`forget-group takes one group\n\n${help}`);
-  await onInstance(context, { action: 'forget-group', group }, (platform, print) =>
-    runForgetGroup(platform, { action: 'forget-group', group }, print),
-  );
+  await onInstance(context, { action: 'forget-group', group });
 };

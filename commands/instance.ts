@@ -2,16 +2,15 @@ import { existsSync } from 'node:fs';
 import { DirectoryLockedError } from '../schemas/errors.ts';
 import { isEmbedded, settingsOf } from '../schemas/settings.ts';
 import { askControl } from './control.ts';
-import type { ControlRequest } from './control-request.ts';
+import { type ControlRequest, runControlRequest } from './control-request.ts';
 import { installationName } from './installation.ts';
-import type { CommandContext, Platform } from './platform.ts';
+import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Has a running instance answer a request through its control socket, or answers it on the stores themselves when none runs. */
 export const onInstance = async (
   { environment, open }: Pick<CommandContext, 'environment' | 'open'>,
   request: ControlRequest,
-  run: (platform: Platform, print: (line: string) => void) => Promise<void>,
 ): Promise<void> => {
   const settings = settingsOf(environment);
   const print = (line: string): void => {
@@ -27,7 +26,7 @@ export const onInstance = async (
   try {
     const platform = await open(settings);
     try {
-      await run(platform, print);
+      await runControlRequest(platform, request, print);
     } finally {
       await platform.close();
     }

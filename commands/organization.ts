@@ -1,7 +1,7 @@
 /** `oiq organization`: what only the operator of an installation may do to an organization. */
 
 import { onInstance } from './instance.ts';
-import { type OrganizationRequest, runOrganizationRequest } from './organization-request.ts';
+import type { ControlRequest } from './control-request.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -10,7 +10,7 @@ oiq organization reopen ID    reopen a closed organization, within 30 days
 oiq organization shards ID N  spread the organization over N partitions of each topic (1 to 64)
 `;
 
-const requestOf = ([action, id, ...rest]: readonly string[]): OrganizationRequest | undefined => {
+const requestOf = ([action, id, ...rest]: readonly string[]): ControlRequest | undefined => {
   if (action === undefined || action === '--help' || action === '-h') return undefined;
   if (action === 'list' && id === undefined) return { action: 'list-organizations' };
   if (action === 'reopen' && id !== undefined && rest.length === 0) return { action: 'reopen-organization', id };
@@ -25,5 +25,5 @@ export const organizationCommand = async (context: CommandContext): Promise<void
     process.stdout.write(help);
     return;
   }
-  await onInstance(context, request, (platform, print) => runOrganizationRequest(platform, request, print));
+  await onInstance(context, request);
 };

@@ -5,8 +5,8 @@ import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { DeadLetterMark } from '../../schemas/topics.ts';
-import { type Payload, readPayload } from './payload.ts';
 import { openCommitter, type Prepared, type Result } from './committer.ts';
+import { type Payload, readPayload } from './payload.ts';
 import { countDeadLetters, type DeadLetter, type DeadLetterFilter, readDeadLetters } from './rows.ts';
 
 /** How far a replay or a discard has come. `failed` stay open, each counted under its reason. */

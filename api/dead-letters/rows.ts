@@ -93,7 +93,9 @@ const conditionsOf = (filter: DeadLetterFilter): { where: string; parameters: Re
 export const readDeadLetters = async (
   columns: Columns,
   filter: DeadLetterFilter,
-  page: { readonly limit: number; readonly after?: After | undefined;
+  page: {
+    readonly limit: number;
+    readonly after?: After | undefined;
     readonly newestFirst: boolean;
     readonly signal?: AbortSignal | undefined;
   },

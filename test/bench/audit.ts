@@ -11,8 +11,8 @@ import { openEvidence } from '../../api/audit/evidence.ts';
 import { leafHashOf } from '../../api/audit/merkle.ts';
 import { inclusionRanges, rootsOf } from '../../api/audit/merkle-proofs.ts';
 import { recordsInOrder } from '../../api/audit/record-pages.ts';
-import { verifyChain } from '../../api/audit/verify-chain.ts';
 import { newestRecords } from '../../api/audit/record-search.ts';
+import { verifyChain } from '../../api/audit/verify-chain.ts';
 import { makeSecretBox } from '../../api/identity/secret-box.ts';
 import { transactFor } from '../../api/kernel/changes.ts';
 import { openJobs } from '../../runtime/jobs.ts';
@@ -117,7 +117,9 @@ export const audit = async (): Promise<Row[]> => {
     };
     rows.push(
       await measured('signing a head every 1,000', () => all(() => evidence.signer.sign('long'))),
-      await measured('verifying chain and heads', () => all(() => verifyChain({ documents, clock: systemClock, ...evidence }, 'long'))),
+      await measured('verifying chain and heads', () =>
+        all(() => verifyChain({ documents, clock: systemClock, ...evidence }, 'long')),
+      ),
       await measured('proving one record', () => all(() => rootsOf(inclusionRanges(7, chainLength), leaves()))),
       await measured('listing the newest 100', searched(undefined)),
       await measured('searching what there is not', searched('none')),

@@ -8,7 +8,7 @@ import { collections } from '../../api/collections.ts';
 import { closeOrganization, systemChange } from '../../api/identity/accounts/closing.ts';
 import { eraseDueOrganizations } from '../../api/identity/accounts/erasing.ts';
 import { makeSecretBox, secretKeyOf } from '../../api/identity/secret-box.ts';
-import { runOrganizationRequest } from '../../commands/organization-request.ts';
+import { runOrganizationRequest } from '../../commands/control-request.ts';
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';

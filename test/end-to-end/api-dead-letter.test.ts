@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import test from 'ava';
 import { openDeadLetters } from '../../api/dead-letters/dead-letters.ts';
+import { readPayload } from '../../api/dead-letters/payload.ts';
 import { openReplayJobs, replayJobs } from '../../api/dead-letters/replay-jobs.ts';
 import type { DeadLetter } from '../../api/dead-letters/rows.ts';
-import { readPayload } from '../../api/dead-letters/payload.ts';
-import { runReplaysRequest } from '../../commands/replays-request.ts';
+import { runReplaysRequest } from '../../commands/control-request.ts';
 import { openJobs } from '../../runtime/jobs.ts';
 import { type DeadLetterHeaders, decodeDeadLetter, encodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';

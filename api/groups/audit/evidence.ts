@@ -140,7 +140,10 @@ export const verifyEvidence = defineOperation({
   }),
   async handler({ caller: { tenantId } }, { documents, evidence, clock }) {
     const stores = { documents, clock, heads: evidence.heads, key: evidence.key };
-    const { firstBreak, records, erasedDetails, erasures, heads, lastHead, extent } = await verifyChain(stores, tenantId);
+    const { firstBreak, records, erasedDetails, erasures, heads, lastHead, extent } = await verifyChain(
+      stores,
+      tenantId,
+    );
     return {
       valid: firstBreak === undefined,
       firstBreak: firstBreak ?? null,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { cursorParameter } from '../../../queries/cursor.ts';
 import { millisecondsOf } from '../../../queries/range.ts';
+import { DeadLetterView } from '../../dead-letters/rows.ts';
 import { ApiError, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { DeadLetterView } from '../../dead-letters/rows.ts';
 import { filterFields, viewOf } from './views.ts';
 
 export const listDeadLetters = defineOperation({
