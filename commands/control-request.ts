@@ -1,16 +1,16 @@
 /** What the command line asks a running instance for through its control socket, and how it is answered: lines for people. */
-import { type DeadLetters, reopenOrganization, setShards, signChainAnew, listReplays } from '../api/index.ts';
-import { makeLicenseKey } from '../schemas/license-key-format.ts';
-import { licenseKeyFields, licenseKeys } from '../schemas/resources/license-key.ts';
-import { type DeadLetterRequest, deadLettersOf, runDeadLetterRequest } from './dead-letter-request.ts';
-import type { Platform } from './platform.ts';
-import type { Clock } from '../schemas/ports/clock.ts';
-import type { Documents } from '../schemas/ports/documents.ts';
-import { organizations } from '../schemas/resources/organization.ts';
+import { type DeadLetters, listReplays, reopenOrganization, setShards, signChainAnew } from '../api/index.ts';
 import { processorGroups } from '../processors/index.ts';
 import { formerGroup } from '../runtime/consumer-groups.ts';
+import { makeLicenseKey } from '../schemas/license-key-format.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
+import type { Clock } from '../schemas/ports/clock.ts';
+import type { Documents } from '../schemas/ports/documents.ts';
+import { licenseKeyFields, licenseKeys } from '../schemas/resources/license-key.ts';
+import { organizations } from '../schemas/resources/organization.ts';
 import { sinkGroups } from '../sinks/index.ts';
+import { type DeadLetterRequest, deadLettersOf, runDeadLetterRequest } from './dead-letter-request.ts';
+import type { Platform } from './platform.ts';
 
 export type ControlRequest =
   | DeadLetterRequest

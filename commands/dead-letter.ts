@@ -1,10 +1,10 @@
 /** `oiq dead-letter`: through a running instance's control socket, or on the stores themselves when none runs. */
 import { systemClock } from '../schemas/ports/clock.ts';
 import { argumentsOf } from './command-arguments.ts';
+import type { ReplaysRequest } from './control-request.ts';
 import { checkDeadLetterRequest, type DeadLetterRequest } from './dead-letter-request.ts';
 import { onInstance } from './instance.ts';
 import type { CommandContext } from './platform.ts';
-import type { ReplaysRequest } from './control-request.ts';
 import { UsageError } from './usage-error.ts';
 
 const help = `oiq dead-letter list     [filters] [--limit N]

@@ -1,7 +1,7 @@
 /** `oiq organization`: what only the operator of an installation may do to an organization. */
 
-import { onInstance } from './instance.ts';
 import type { ControlRequest } from './control-request.ts';
+import { onInstance } from './instance.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
