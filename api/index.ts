@@ -20,6 +20,10 @@ export type { FirstStart } from './identity/accounts/first-start.ts';
 /** Resolves once rights are loaded, so that the first request is already answered by them. */
 export const startApi = async (options: ApiOptions): Promise<ApiRole> => (await import('./start.ts')).startApi(options);
 
+/** Creates the indexes of every collection there is. */
+export const ensureCollections = async (documents: Documents): Promise<void> =>
+  documents.ensureCollections((await import('./collections.ts')).collections);
+
 /** Sets a new installation up; `undefined` when it was set up before. All or nothing. */
 export const firstStart = async (documents: Documents, settings: Settings): Promise<FirstStart | undefined> =>
   (await import('./identity/accounts/first-start.ts')).makeFirstStart(documents, settings);

@@ -1,7 +1,7 @@
 /** Starts the management API as a role. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answering } from '../runtime/answering.ts';
-import { defineJob, type Job, openJobs } from '../runtime/jobs.ts';
+import { defineJob, type Job, type Jobs } from '../runtime/jobs.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
@@ -44,6 +44,8 @@ export interface ApiOptions {
   readonly settings: Settings;
   readonly mailer: Mailer;
   readonly deadLetters: DeadLetters;
+  /** Runs the timed work of the API. Stop it before the API. */
+  readonly jobs: Jobs;
   /** What leaves for addresses that users chose; tests answer for the name service. */
   readonly outbound?: Outbound;
   /** Tests hold every answer against its declared schema. */
@@ -78,8 +80,7 @@ const drainStepMs = 20;
 
 /** Resolves once rights are loaded, so that the first request is already answered by them. */
 export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
-  const { documents, settings, clock, log, deadLetters } = options;
-  const jobs = openJobs(options);
+  const { documents, settings, clock, log, deadLetters, jobs } = options;
   await documents.ensureCollections(collections);
   const box = makeSecretBox(await secretKeyOf(settings));
   const [directory, tokens, passwords] = await Promise.all([
@@ -89,7 +90,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
   ]);
   const mail = openMailQueue({ documents, clock, box, configured: options.mailer.delivers });
   const delivery = await startMailDelivery({ documents, clock, log, box, jobs, mailer: options.mailer });
-  const evidence = await openEvidence({ ...options, box, jobs });
+  const evidence = await openEvidence({ ...options, box });
   const replays = openReplayJobs({ deadLetters, documents, clock, log, jobs });
   const tokenUses = openTokenUses({ documents, clock, log });
   const signInFailures = openSignInFailures(options);
@@ -127,7 +128,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
     },
     async stop() {
       server.drain();
-      await Promise.all([jobs.stop(), replays.stop()]);
+      await replays.stop();
       while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
       await signInFailures.close();
       // Nothing is recorded any more: what is, gets signed.

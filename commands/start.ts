@@ -6,7 +6,6 @@ import { standardRequests } from '../runtime/http-requests.ts';
 import { type Jobs, openJobs } from '../runtime/jobs.ts';
 import { within } from '../runtime/within.ts';
 import type { Role } from '../schemas/ports/role.ts';
-import { firstCollections } from '../schemas/resources/installation.ts';
 import { controlServer } from './control.ts';
 import { deadLettersOf } from './dead-letter-request.ts';
 import { healthHandler } from './health.ts';
@@ -81,7 +80,7 @@ const startRoles = async (platform: Platform, { wants, components, deadLetters, 
     }
   }
   if (wants('api')) {
-    const api = await startApi({ ...platform, deadLetters });
+    const api = await startApi({ ...platform, deadLetters, jobs });
     started(api);
     listeners.push((request, response) => {
       api.callback(request, response);
@@ -131,7 +130,6 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
 
   try {
     if (all) await migrateAll(platform);
-    await platform.documents.ensureCollections(firstCollections);
     if (wants('api')) await setUpDocuments(platform, options);
     const { listeners, ingest, addresses } = await startRoles(platform, {
       ...{ wants, components, deadLetters, jobs, started },

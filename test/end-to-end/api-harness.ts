@@ -14,6 +14,7 @@ import { type DeadLettersOptions, openDeadLetters } from '../../api/dead-letters
 import { hashPassword } from '../../api/identity/password.ts';
 import { startApi } from '../../api/index.ts';
 import type { Outbound } from '../../api/kernel/outbound.ts';
+import { openJobs } from '../../runtime/jobs.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -166,8 +167,9 @@ export const startHarness = async ({
       ? fileMailer({ path: join(directory, 'outbox.jsonl') })
       : smtpMailer({ url: settings.SMTP_URL, from: 'OIQ <noreply@oiq.example>' });
   const deadLetters = openDeadLetters({ bus, columns, clock, republish });
+  const jobs = openJobs({ documents, clock, log, metrics });
   const api = await startApi({
-    ...{ documents, columns, bus, counters, mailer, log, clock, settings, deadLetters },
+    ...{ documents, columns, bus, counters, mailer, log, clock, settings, deadLetters, jobs },
     ...(outbound === undefined ? {} : { outbound }),
     metrics,
     checkResponses: true,
@@ -214,6 +216,7 @@ export const startHarness = async ({
     async close() {
       server.close();
       server.closeIdleConnections();
+      await jobs.stop();
       await api.stop();
       server.closeAllConnections();
       await deadLetters.close();

@@ -3,10 +3,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { collections } from '../../api/collections.ts';
 import { makeFirstStart } from '../../api/identity/accounts/first-start.ts';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
-import { firstCollections } from '../../schemas/resources/installation.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 import { owner } from './oiq-process.ts';
@@ -17,7 +17,7 @@ const noLimit = 1_000_000_000;
 const setUp = async (documents: Documents): Promise<string> => {
   const licenseKey = makeLicenseKey();
   try {
-    await documents.ensureCollections(firstCollections);
+    await documents.ensureCollections(collections);
     await makeFirstStart(
       documents,
       settingsOf({
