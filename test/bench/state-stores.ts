@@ -97,8 +97,7 @@ export const clickhouseTable = async (url: string): Promise<StateStore> => {
     },
     async load(key) {
       const { stream } = await client.exec({
-        query:
-          'SELECT bytes FROM bench_states WHERE key = {key:String} ORDER BY number DESC LIMIT 1 FORMAT RowBinary',
+        query: 'SELECT bytes FROM bench_states WHERE key = {key:String} ORDER BY number DESC LIMIT 1 FORMAT RowBinary',
         query_params: { key },
       });
       const parts: Buffer[] = [];

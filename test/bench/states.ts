@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { collections } from '../../api/collections.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
-import { firstCollections } from '../../schemas/resources/installation.ts';
 import type { ServiceName } from '../services/definition.ts';
 import { freePorts } from '../services/ports.ts';
 import { type Instance, startService } from '../services/services.ts';
@@ -62,7 +62,7 @@ const stateOf = (partition: number, round: number): Buffer => {
 };
 
 const overDocuments = async (documents: Documents): Promise<StateStore> => {
-  await documents.ensureCollections(firstCollections);
+  await documents.ensureCollections(collections);
   const states = openStates({ documents, clock: systemClock });
   const numbers = new Map<string, number>();
   return {

@@ -4,10 +4,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import { collections } from '../../api/collections.ts';
 import { DamagedStateError, openStates, type Snapshot, type States } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { ConflictError, type Documents, platformTenant } from '../../schemas/ports/documents.ts';
-import { firstCollections } from '../../schemas/resources/installation.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 
 const clock = systemClock;
@@ -46,7 +46,7 @@ export const statesContract = (
     const [first, second] = await open();
     documents = first;
     opened.push(first, second);
-    await documents.ensureCollections(firstCollections);
+    await documents.ensureCollections(collections);
     one = openStates({ documents: first, clock });
     other = openStates({ documents: second, clock });
   });
