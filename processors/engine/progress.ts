@@ -7,8 +7,8 @@ export type Doing =
   | { readonly kind: 'timers'; readonly task: number; readonly tenantId: string };
 
 const textBytes = 256;
-const [KIND, TASK, OFFSET, LENGTH, COUNT] = [0, 1, 2, 3, 4];
-const words = 5;
+const [KIND, TASK, OFFSET, LENGTH, COUNT, THREAD] = [0, 1, 2, 3, 4, 5];
+const words = 6;
 
 export class Progress implements Watch {
   readonly memory: SharedArrayBuffer;
@@ -19,6 +19,15 @@ export class Progress implements Watch {
     this.memory = memory;
     this.#numbers = new Float64Array(memory, 0, words);
     this.#text = new Uint8Array(memory, words * 8);
+  }
+
+  /** Linux' number of the thread; 0 elsewhere. */
+  get thread(): number {
+    return this.#numbers[THREAD] ?? 0;
+  }
+
+  set thread(number: number) {
+    this.#numbers[THREAD] = number;
   }
 
   /** In the thread: what follows is of this task. */

@@ -163,9 +163,13 @@ export class Task {
     this.#documents.change(collection, tenantId, id, document);
   }
 
-  /** Passes the tenant's messages by for so long. A decision from outside: it must be in a saved snapshot before the next batch. */
-  limit(tenantId: string, reason: string, forMs: number): void {
-    this.#tenant(tenantId).limit = { reason, untilMs: this.#clockMs + forMs };
+  /**
+   * Passes the tenant's messages by for so long, by the clock of the bus (before the first message, from `nowMs` on). A decision from
+   * outside: it must be in a saved snapshot before the next batch.
+   */
+  limit(tenantId: string, reason: string, forMs: number, nowMs = Date.now()): void {
+    const sinceMs = Number.isFinite(this.#clockMs) ? this.#clockMs : nowMs;
+    this.#tenant(tenantId).limit = { reason, untilMs: sinceMs + forMs };
     this.#checkMs = Number.NEGATIVE_INFINITY;
   }
 

@@ -17,7 +17,9 @@ import type { ChangeRequest, TaskCall, TaskReply, TaskRequest, WorkerStart } fro
 const lowerPriority = (): void => {
   try {
     const [, thread] = readlinkSync('/proc/thread-self').split('/task/');
-    if (thread !== undefined) setPriority(Number(thread), 10);
+    if (thread === undefined) return;
+    progress.thread = Number(thread);
+    setPriority(Number(thread), 10);
   } catch {
     // Steps run as everything else does.
   }

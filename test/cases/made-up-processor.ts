@@ -30,7 +30,7 @@ export const visitCounts = defineDerivedTopic({
   keyOf: ({ page }) => page,
 });
 
-export const ignoredPages = defineCollection<{ page: string }>({ name: 'testIgnoredPages' });
+export const ignoredPages = defineCollection<{ page: string }>({ name: 'test-ignored-pages' });
 
 /** A page without a visit for so long, by the clock of the bus, is silent. */
 const silenceMs = 90_000;

@@ -1,217 +1,447 @@
-/** What the engine promises every processor; and what must hold for each registered one. */
+/** What the engine promises every processor, on the embedded stores. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { z } from 'zod';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { dead, defineProcessor, drop, ok, type Processor } from '../../processors/engine/processor.ts';
-import { runProcessor } from '../../processors/engine/run.ts';
-import { processors, startProcessors } from '../../processors/index.ts';
-import { consumerGroup } from '../../runtime/consumer-groups.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { processorGroups, startProcessors } from '../../processors/index.ts';
+import { processors as registered } from '../../processors/registry.ts';
 import { decodeDeadLetter } from '../../schemas/dead-letter.ts';
-import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
-import type { Bus, BusRecord, Producer } from '../../schemas/ports/bus.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { Bus, BusRecord, Message, Producer } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { defineTopic, topics } from '../../schemas/topics.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { plans, plansTenant } from '../../schemas/resources/plan.ts';
+import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
+import { topics } from '../../schemas/topics.ts';
+import { ignoredPages, visitCounts, visits } from '../cases/made-up-processor.ts';
+import { eventually } from './bus-harness.ts';
+import { marks, processors, shouts, words } from './made-up-processors.ts';
 
-const input = defineTopic({ name: 'words', summary: 'Words', key: 'none' });
-const output = defineTopic({ name: 'shouts', summary: 'Words in capitals', key: 'none' });
+const patienceMs = 120_000;
+const group = 'processors.test-shouts';
 
-/** Shouts each word; what it does with some of them is the test's own. */
-const shouts = (treat: (word: string) => ReturnType<typeof ok> | undefined): Processor =>
-  defineProcessor({
-    name: 'shouts',
-    summary: 'Words in capitals',
-    input,
-    outputs: [output],
-    config: z.strictObject({ mark: z.string().default('!') }),
-    create: ({ config }) => ({
-      process({ key, value }) {
-        const word = value.toString();
-        return (
-          treat(word) ??
-          ok({ topic: output.name, key, value: Buffer.from(word.toUpperCase() + config.mark), headers: {} })
-        );
-      },
-    }),
-  });
+interface Stores {
+  readonly bus: Bus;
+  readonly documents: Documents;
+  readonly producer: Producer;
+}
 
-const openBus = async (t: ExecutionContext): Promise<Bus> => {
+const open = async (t: ExecutionContext): Promise<Stores> => {
+  t.timeout(2 * patienceMs);
   const directory = mkdtempSync(join(tmpdir(), 'oiq-processors-'));
   const bus = await segmentsBus({ directory });
-  await bus.ensureTopics([input, output, topics.deadLetter]);
+  await bus.ensureTopics([words, shouts, visits, visitCounts, topics.deadLetter]);
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  await documents.ensureCollections([processorStates, processorStateChunks, marks, ignoredPages, plans, organizations]);
+  const producer = await bus.producer();
   t.teardown(async () => {
+    await producer.close();
     await bus.close();
+    await documents.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  return bus;
+  return { bus, documents, producer };
 };
 
-const all = async (bus: Bus, topic: string): Promise<BusRecord[]> => {
-  const [{ earliest, end } = { earliest: 0, end: 0 }] = await bus.offsets(topic);
+interface Running {
+  stop(): Promise<void>;
+  readonly failed: Promise<void>;
+  /** Sums of counters, by name and labels. */
+  readonly counted: Map<string, number>;
+}
+
+const start = async (
+  t: ExecutionContext,
+  { bus, documents }: Stores,
+  only: string,
+  pool: { messageSeconds?: number } = {},
+): Promise<Running> => {
+  const counted = new Map<string, number>();
+  const metrics: Metrics = {
+    add(name, value, labels) {
+      const key = [name, ...Object.values(labels as Record<string, string>)].join(' ');
+      counted.set(key, (counted.get(key) ?? 0) + value);
+    },
+    set() {},
+    observe() {},
+  };
+  const module = new URL('./made-up-processors.ts', import.meta.url);
+  const role = await startProcessors({
+    ...{ bus, documents, metrics, log: silent, clock: systemClock, only: [only] },
+    registered: { processors, module },
+    pool: { threads: 1, ...pool },
+    pace: { tickMs: 50 },
+  });
+  const ended = role.failed.catch(() => undefined);
+  let stopping: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    stopping ??= role.stop().then(() => ended);
+    await stopping;
+  };
+  t.teardown(stop);
+  return { stop, failed: role.failed, counted };
+};
+
+const all = async (bus: Bus, topic: { readonly name: string }): Promise<BusRecord[]> => {
   const records: BusRecord[] = [];
-  for await (const record of bus.read(topic, 0, earliest, end)) records.push(record);
+  for (const { partition, earliest, end } of await bus.offsets(topic.name))
+    for await (const record of bus.read(topic.name, partition, earliest, end)) records.push(record);
   return records;
 };
 
-/** Publishes the words, runs the processor until it has no lag, and gives what it published. */
-const processed = async (
-  bus: Bus,
-  processor: Processor,
-  words: readonly string[],
-  headers: Readonly<Record<string, string>> = {},
-): Promise<{ published: string[]; letters: BusRecord[] }> => {
-  const producer = await bus.producer();
-  await producer.publish(words.map((word) => ({ topic: input.name, key: 'k', value: Buffer.from(word), headers })));
-  const consumer = bus.consumer({ group: consumerGroup('processors', processor.name), maxWaitMs: 20 });
-  const done = runProcessor(processor, { config: {}, clock: systemClock, consumer, producer, metrics: noMetrics });
-  const lag = async (): Promise<number> =>
-    (await bus.lag(consumerGroup('processors', processor.name), [input.name])).reduce((sum, each) => sum + each.lag, 0);
-  while ((await lag()) > 0) await Promise.race([done, new Promise((resolve) => setTimeout(resolve, 20))]);
-  await consumer.stop();
-  await done;
-  await producer.close();
-  return {
-    published: (await all(bus, output.name)).map(({ value }) => value.toString()),
-    letters: await all(bus, topics.deadLetter.name),
-  };
-};
-
-test('what a processor returns is published, in order', async (t) => {
-  const { published, letters } = await processed(
-    await openBus(t),
-    shouts(() => undefined),
-    ['a', 'b', 'c'],
+const shouted = async (bus: Bus): Promise<string[]> =>
+  (await all(bus, shouts)).flatMap(({ value }) =>
+    (JSON.parse(value.toString()) as { word: string }[]).map(({ word }) => word),
   );
-  t.deepEqual(published, ['A!', 'B!', 'C!']);
-  t.is(letters.length, 0);
+
+const messageOf = (tenantId: string, said: readonly string[], headers: Message['headers'] = {}): Message => ({
+  topic: words.name,
+  key: tenantId,
+  value: Buffer.from(JSON.stringify(said.map((word) => ({ tenantId, word })))),
+  headers: { tenant: tenantId, records: String(said.length), ...headers },
 });
 
-test('what is dropped is neither published nor a dead letter', async (t) => {
-  const treat = (word: string) => (word === 'b' ? drop('unwanted') : undefined);
-  const { published, letters } = await processed(await openBus(t), shouts(treat), ['a', 'b', 'c']);
-  t.deepEqual(published, ['A!', 'C!']);
-  t.is(letters.length, 0);
+const lagOf = async (bus: Bus, of = group): Promise<number> =>
+  (await bus.lag(of, [words.name])).reduce((sum, { lag }) => sum + lag, 0);
+
+const caughtUp = (bus: Bus, of = group): Promise<void> =>
+  eventually('the processor has no lag', patienceMs, async () => (await lagOf(bus, of)) === 0);
+
+test('what a step emits is published, in order, and in messages that can be taken once', async (t) => {
+  const stores = await open(t);
+  await stores.producer.publish([messageOf('acme', ['a', 'b']), messageOf('acme', ['c'])]);
+  await start(t, stores, 'test-shouts');
+  await caughtUp(stores.bus);
+  t.deepEqual(await shouted(stores.bus), ['A', 'B', 'C']);
+  for (const { headers } of await all(stores.bus, shouts)) {
+    t.is(headers['tenant'], 'acme');
+    t.regex(headers['emitter'] ?? '', /^[0-9a-f-]{36}$/);
+    t.regex(headers['position'] ?? '', /^\d+\.\d+$/);
+  }
 });
 
-for (const [how, treat] of [
-  ['dead', () => dead('bad-word', 'not a word')],
-  [
-    'a PermanentError',
-    () => {
-      throw new PermanentError('bad-word', 'not a word');
-    },
-  ],
+test('what is dropped is neither published nor a dead letter, and counted by its reason', async (t) => {
+  const stores = await open(t);
+  await stores.producer.publish([messageOf('acme', ['a', 'unwanted', 'c'])]);
+  const { counted } = await start(t, stores, 'test-shouts');
+  await caughtUp(stores.bus);
+  t.deepEqual(await shouted(stores.bus), ['A', 'C']);
+  t.is((await all(stores.bus, topics.deadLetter)).length, 0);
+  await eventually(
+    'it is counted',
+    patienceMs,
+    () => counted.get('oiq_processor_dropped_total test-shouts unwanted') === 1,
+  );
+  t.is(counted.get('oiq_processor_items_total test-shouts'), 3);
+  t.is(counted.get(`oiq_processor_emitted_values_total test-shouts ${shouts.name}`), 2);
+});
+
+for (const [word, reason] of [
+  ['refused', 'bad-word'],
+  ['broken', 'step-failed'],
 ] as const) {
-  test(`${how} sends one record to the dead letter, the others go on`, async (t) => {
-    const words = Array.from({ length: 19 }, (_, index) => `w${index}`);
-    const { published, letters } = await processed(
-      await openBus(t),
-      shouts((word) => (word === 'w7' ? treat() : undefined)),
-      words,
-    );
-    t.is(published.length, 18);
+  test(`an item that is ${word} goes to the dead letter alone; a replay of the letter steps it alone`, async (t) => {
+    const stores = await open(t);
+    await stores.producer.publish([messageOf('acme', ['a', word, 'b']), messageOf('acme', ['c'])]);
+    await start(t, stores, 'test-shouts');
+    await caughtUp(stores.bus);
+    t.deepEqual(await shouted(stores.bus), ['A', 'B', 'C']);
+    const letters = await all(stores.bus, topics.deadLetter);
     t.is(letters.length, 1);
     const letter = decodeDeadLetter(letters[0]?.headers ?? {});
-    t.like(letter, {
-      origin: 'processors.shouts',
-      kind: 'unprocessable',
-      reason: 'bad-word',
-      topic: 'words',
-      offset: 7,
-    });
-    t.is(letters[0]?.value.toString(), 'w7');
+    t.like(letter, { tenantId: 'acme', origin: group, kind: 'unprocessable', reason, topic: words.name, offset: 0 });
+    t.is(letter.originalHeaders['only-ordinals'], '1');
+    const repaired = Buffer.from((letters[0]?.value.toString() ?? '').replaceAll(word, 'repaired'));
+    const headers = { ...letter.originalHeaders, 'only-group': group };
+    await stores.producer.publish([{ topic: words.name, key: 'acme', value: repaired, headers }]);
+    await caughtUp(stores.bus);
+    t.deepEqual(await shouted(stores.bus), ['A', 'B', 'C', 'REPAIRED']);
   });
 }
 
-test('any other error redelivers the whole batch, and outputs come once it passes', async (t) => {
-  let failures = 2;
-  const treat = (word: string) => {
-    if (word === 'b' && failures-- > 0) throw new TypeError('not now');
-    return undefined;
-  };
-  const { published } = await processed(await openBus(t), shouts(treat), ['a', 'b']);
-  t.deepEqual(published, ['A!', 'B!']);
-  t.is(failures, -1);
+test('what no schema describes is a dead letter as a whole', async (t) => {
+  const stores = await open(t);
+  await stores.producer.publish([{ ...messageOf('acme', []), value: Buffer.from('[7]') }, messageOf('acme', ['a'])]);
+  await start(t, stores, 'test-shouts');
+  await caughtUp(stores.bus);
+  t.deepEqual(await shouted(stores.bus), ['A']);
+  const [letter] = (await all(stores.bus, topics.deadLetter)).map(({ headers }) => decodeDeadLetter(headers));
+  t.is(letter?.reason, 'bad-value');
+  t.is(letter?.originalHeaders['only-ordinals'], undefined);
 });
 
 test('nothing is acknowledged before what was made of it is durable, and what could not be published comes again', async (t) => {
-  const bus = await openBus(t);
-  const processor = shouts(() => undefined);
-  const producer = await bus.producer();
-  await producer.publish([{ topic: input.name, key: 'k', value: Buffer.from('a'), headers: {} }]);
-  const attempts: (() => void)[] = [];
+  const stores = await open(t);
+  await stores.producer.publish([messageOf('acme', ['a'])]);
+  const attempts: PromiseWithResolvers<void>[] = [];
   const refusing: Producer = {
-    ...producer,
+    ...stores.producer,
+    transaction: (name, work) => stores.producer.transaction(name, work),
+    close: async () => undefined,
     async publish(messages) {
-      const attempt = attempts.length;
-      await new Promise<void>((resolve) => attempts.push(resolve));
-      if (attempt === 0) throw new UnavailableError('the broker is away');
-      await producer.publish(messages);
+      const attempt = Promise.withResolvers<void>();
+      attempts.push(attempt);
+      await attempt.promise;
+      await stores.producer.publish(messages);
     },
   };
-  const consumer = bus.consumer({ group: processor.name, maxWaitMs: 20 });
-  const runtime = { config: {}, clock: systemClock, consumer, metrics: noMetrics };
-  const done = runProcessor(processor, { ...runtime, producer: refusing });
-  const lag = async (): Promise<number | undefined> => (await bus.lag(processor.name, [input.name]))[0]?.lag;
-  const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-    while (!(await holds())) await Promise.race([done, new Promise((resolve) => setTimeout(resolve, 5))]);
-  };
-  await until(() => attempts.length === 1);
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  t.is(await lag(), 1, 'publishing is under way');
-  attempts[0]?.();
-  await until(() => attempts.length === 2);
-  t.is(await lag(), 1, 'publishing failed');
-  attempts[1]?.();
-  await until(async () => (await lag()) === 0);
-  await consumer.stop();
-  await done;
+  const bus = new Proxy(stores.bus, {
+    get(target, name) {
+      if (name === 'producer') return async () => refusing;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  await start(t, { ...stores, bus }, 'test-shouts');
+  await eventually('it is published', patienceMs, () => attempts.length === 1);
+  t.is(await lagOf(stores.bus), 1, 'publishing is under way');
+  attempts[0]?.reject(new UnavailableError('the broker is away'));
+  await eventually('it is published again', patienceMs, () => attempts.length === 2);
+  t.is(await lagOf(stores.bus), 1, 'publishing failed');
+  attempts[1]?.resolve();
+  await caughtUp(stores.bus);
+  t.deepEqual(await shouted(stores.bus), ['A']);
+});
+
+test('a state that was stopped goes on where it was, with the same emitter', async (t) => {
+  const stores = await open(t);
+  for (const word of ['a', 'b']) {
+    await stores.producer.publish([messageOf('acme', [word])]);
+    const { stop } = await start(t, stores, 'test-shouts');
+    await caughtUp(stores.bus);
+    await stop();
+  }
+  const places = (await all(stores.bus, shouts)).map(({ headers }) => headers);
+  t.is(new Set(places.map(({ emitter }) => emitter)).size, 1);
   t.deepEqual(
-    (await all(bus, output.name)).map(({ value }) => value.toString()),
-    ['A!'],
+    places.map(({ position }) => position),
+    ['0.0', '1.0'],
   );
 });
 
-test('too many dead letters stop the processor instead of emptying the topic into the dead letter', async (t) => {
-  const bus = await openBus(t);
-  const words = Array.from({ length: 40 }, (_, index) => `w${index}`);
-  const processor = shouts(() => dead('bad-word', 'not a word'));
-  const producer = await bus.producer();
-  await producer.publish(words.map((word) => ({ topic: input.name, key: 'k', value: Buffer.from(word), headers: {} })));
-  const consumer = bus.consumer({ group: consumerGroup('processors', processor.name), maxWaitMs: 20 });
-  const done = runProcessor(processor, { config: {}, clock: systemClock, consumer, producer, metrics: noMetrics });
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
-  await consumer.stop();
-  await done;
-  t.is((await all(bus, topics.deadLetter.name)).length, 0);
-  t.is((await bus.lag(consumerGroup('processors', processor.name), [input.name]))[0]?.lag, 40);
+test('too many dead letters of several tenants stop the processor instead of emptying the topic into the dead letter', async (t) => {
+  const stores = await open(t);
+  const tenants = ['a', 'b', 'c', 'd'];
+  await stores.producer.publish(
+    Array.from({ length: 80 }, (_, index) => messageOf(tenants[index % 4] ?? '', ['broken'])),
+  );
+  const { counted } = await start(t, stores, 'test-shouts');
+  await eventually(
+    'it rejects',
+    patienceMs,
+    () => (counted.get(`oiq_consumer_batches_total ${group} rejected`) ?? 0) > 1,
+  );
+  t.is((await all(stores.bus, topics.deadLetter)).length, 0);
+  t.is(await lagOf(stores.bus), 80);
+});
+
+test('a tenant that is alone in the dead letter is passed by, and others go on', async (t) => {
+  const stores = await open(t);
+  await stores.producer.publish(
+    Array.from({ length: 60 }, (_, index) =>
+      messageOf(index % 2 === 0 ? 'bad' : 'good', [index % 2 === 0 ? 'broken' : 'a']),
+    ),
+  );
+  const { counted } = await start(t, stores, 'test-shouts');
+  await caughtUp(stores.bus);
+  await stores.producer.publish([messageOf('bad', ['b', 'c']), messageOf('good', ['d'])]);
+  await caughtUp(stores.bus);
+  t.is((await shouted(stores.bus)).filter((word) => word === 'A').length, 30);
+  t.deepEqual((await shouted(stores.bus)).slice(30), ['D']);
+  await eventually(
+    'it is counted by name',
+    patienceMs,
+    () => counted.get('oiq_processor_limited_records_total test-shouts bad dead-letters') === 2,
+  );
+});
+
+test('a tenant whose state is too large is passed by', async (t) => {
+  const stores = await open(t);
+  await stores.producer.publish([messageOf('bad', ['large'])]);
+  const { counted } = await start(t, stores, 'test-shouts');
+  await caughtUp(stores.bus);
+  await stores.producer.publish([messageOf('bad', ['b']), messageOf('good', ['d'])]);
+  await caughtUp(stores.bus);
+  t.deepEqual(await shouted(stores.bus), ['D']);
+  await eventually(
+    'it is counted by name',
+    patienceMs,
+    () => counted.get('oiq_processor_limited_records_total test-shouts bad state-size') === 1,
+  );
+});
+
+for (const [word, does] of [
+  ['endless', 'never ends'],
+  ['fatal', 'takes all memory'],
+] as const) {
+  test(`a message whose step ${does} goes to the dead letter, and the others go on`, async (t) => {
+    const stores = await open(t);
+    await stores.producer.publish([messageOf('acme', ['a']), messageOf('bad', [word]), messageOf('acme', ['b'])]);
+    await start(t, stores, 'test-shouts', { messageSeconds: 1 });
+    await caughtUp(stores.bus);
+    t.deepEqual(await shouted(stores.bus), ['A', 'B']);
+    const letters = (await all(stores.bus, topics.deadLetter)).map(({ headers }) => decodeDeadLetter(headers));
+    t.is(letters.length, 1);
+    t.like(letters[0], { reason: 'too-slow', tenantId: 'bad', offset: 1 });
+  });
+}
+
+test('a tenant whose timer never ends is passed by, and the others go on', async (t) => {
+  const stores = await open(t);
+  await stores.producer.publish([messageOf('bad', ['endless-timer']), messageOf('acme', ['a'])]);
+  const { counted } = await start(t, stores, 'test-shouts', { messageSeconds: 1 });
+  await caughtUp(stores.bus);
+  await stores.producer.publish([messageOf('bad', ['b']), messageOf('acme', ['c'])]);
+  await caughtUp(stores.bus);
+  t.deepEqual(await shouted(stores.bus), ['A', 'C']);
+  await eventually(
+    'it is counted by name',
+    patienceMs,
+    () => (counted.get('oiq_processor_limited_records_total test-shouts bad too-slow') ?? 0) >= 1,
+  );
+});
+
+test('documents that are followed reach steps, those that are new as well', async (t) => {
+  const stores = await open(t);
+  const collection = stores.documents.of('acme').collection(marks);
+  await collection.insert({ mark: '!' });
+  await stores.producer.publish([messageOf('acme', ['a']), messageOf('other', ['b'])]);
+  await start(t, stores, 'test-shouts');
+  await caughtUp(stores.bus);
+  t.deepEqual(await shouted(stores.bus), ['A!', 'B']);
+  await collection.insert({ mark: '?' });
+  await eventually('the new one reaches them', patienceMs, async () => {
+    await stores.producer.publish([messageOf('acme', ['c'])]);
+    await caughtUp(stores.bus);
+    return (await shouted(stores.bus)).at(-1) === 'C!?';
+  });
+  t.pass();
+});
+
+test('a batch is rejected while changes of what the processor follows may be missing', async (t) => {
+  const stores = await open(t);
+  let staleMs = 6_000;
+  const documents = new Proxy(stores.documents, {
+    get(target, name) {
+      if (name === 'follow')
+        return async (...args: Parameters<Documents['follow']>) => ({
+          ...(await target.follow(...args)),
+          staleMs: () => staleMs,
+        });
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  await stores.producer.publish([messageOf('acme', ['a'])]);
+  await start(t, { ...stores, documents }, 'test-shouts');
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  t.is(await lagOf(stores.bus), 1);
+  staleMs = 0;
+  await caughtUp(stores.bus);
+  t.deepEqual(await shouted(stores.bus), ['A']);
+});
+
+test('only tenants whose plan has the entitlement are worked for', async (t) => {
+  const stores = await open(t);
+  const limits = { requestsPerSecond: 1, requestsBurst: 1, requestsPerMinute: 1, bytesPerDay: null };
+  const retentionDays = { logs: 1, metrics: 1, traces: 1 };
+  for (const [id, entitlements] of [
+    ['with', ['shouting']],
+    ['without', ['logs']],
+  ] as const)
+    await stores.documents
+      .of(plansTenant)
+      .collection(plans)
+      .insert({ id, name: id, retentionDays, entitlements: [...entitlements], limits });
+  for (const [id, planId, disabled] of [
+    ['a', 'with', false],
+    ['b', 'without', false],
+    ['c', 'with', true],
+  ] as const)
+    await stores.documents
+      .of(organizationsTenant)
+      .collection(organizations)
+      .insert({ id, name: id, planId, disabled, retentionDays: {}, shards: 1 });
+  await stores.producer.publish(['a', 'b', 'c', 'd'].map((tenantId) => messageOf(tenantId, [tenantId, tenantId])));
+  const { counted } = await start(t, stores, 'test-entitled');
+  await caughtUp(stores.bus, 'processors.test-entitled');
+  t.deepEqual(await shouted(stores.bus), ['a', 'a']);
+  await eventually(
+    'it is counted',
+    patienceMs,
+    () => counted.get('oiq_processor_dropped_total test-entitled not-entitled') === 6,
+  );
 });
 
 test('a replayed dead letter of another group is passed by', async (t) => {
-  const { published } = await processed(
-    await openBus(t),
-    shouts(() => undefined),
-    ['a'],
-    { 'only-group': 'others' },
-  );
-  t.deepEqual(published, []);
+  const stores = await open(t);
+  await stores.producer.publish([messageOf('acme', ['a'], { 'only-group': 'others' })]);
+  await start(t, stores, 'test-shouts');
+  await caughtUp(stores.bus);
+  t.deepEqual(await shouted(stores.bus), []);
 });
 
-test('an unknown option is refused at the start', (t) => {
-  t.throws(() => shouts(() => undefined).create({ marks: '?' }, systemClock));
+test('a message of a derived topic is taken once, however often it was published', async (t) => {
+  const stores = await open(t);
+  const at = (position: string) => ({ emitter: 'upstream', position });
+  await stores.producer.publish([messageOf('acme', ['a'], at('7.0')), messageOf('acme', ['b'], at('7.1'))]);
+  const { stop } = await start(t, stores, 'test-shouts');
+  await caughtUp(stores.bus);
+  await stop();
+  await stores.producer.publish([messageOf('acme', ['b'], at('7.1')), messageOf('acme', ['c'], at('8.0'))]);
+  await start(t, stores, 'test-shouts');
+  await caughtUp(stores.bus);
+  t.deepEqual(await shouted(stores.bus), ['A', 'B', 'C']);
+});
+
+test('where nothing arrives any longer, time closes windows', async (t) => {
+  const stores = await open(t);
+  const timeMs = Date.now() - 3_600_000;
+  const value = Buffer.from(JSON.stringify([{ tenantId: 'acme', page: '/', timeMs, serial: 0 }]));
+  await stores.producer.publish([{ topic: visits.name, key: 'acme', value, headers: { tenant: 'acme' } }]);
+  let nowMs = Date.now();
+  const stopped = await start(t, stores, 'test-visit-counts');
+  await eventually('it is counted', patienceMs, async () => (await all(stores.bus, visitCounts)).length === 1);
+  await stopped.stop();
+  nowMs += 25_000;
+  const role = await startProcessors({
+    ...{ bus: stores.bus, documents: stores.documents, metrics: { add() {}, set() {}, observe() {} }, log: silent },
+    clock: { now: () => nowMs },
+    only: ['test-visit-counts'],
+    registered: { processors, module: new URL('./made-up-processors.ts', import.meta.url) },
+    pace: { tickMs: 50 },
+  });
+  t.teardown(() => role.stop());
+  await eventually('the window closes', patienceMs, async () => (await all(stores.bus, visitCounts)).length === 2);
+  const [, { headers, value: closed } = { headers: {} as Record<string, string>, value: '' }] = await all(
+    stores.bus,
+    visitCounts,
+  );
+  t.like((JSON.parse(closed.toString()) as object[])[0], { kind: 'count', visits: 1 });
+  t.is(headers['position'], `0.${2 ** 20}`);
 });
 
 test('a name that no processor has is refused with the names there are', async (t) => {
-  const bus = await openBus(t);
-  await t.throwsAsync(startProcessors({ bus, metrics: noMetrics, clock: systemClock, only: ['nothing'] }), {
-    message: /no processor is called nothing; there are:/,
+  const stores = await open(t);
+  const starting = startProcessors({
+    ...stores,
+    metrics: { add() {}, set() {}, observe() {} },
+    log: silent,
+    clock: systemClock,
+    only: ['nothing'],
   });
+  await t.throwsAsync(starting, { message: /no processor is called nothing; there are:/ });
 });
 
-test('every registered processor starts without configuration and has a name of its own', (t) => {
-  t.is(new Set(processors.map(({ name }) => name)).size, processors.length);
-  for (const processor of processors) t.notThrows(() => processor.create({}, systemClock), processor.name);
+test('every registered processor has a name, and so a group, of its own', (t) => {
+  t.is(new Set(registered.map(({ name }) => name)).size, registered.length);
+  t.deepEqual(
+    processorGroups.map(({ group: of }) => of),
+    registered.map(({ name }) => `processors.${name}`),
+  );
 });

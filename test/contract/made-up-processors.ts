@@ -1,0 +1,68 @@
+/** Processors for tests of the engine; threads load this module. */
+import { z } from 'zod';
+import { defineProcessor, type Processor } from '../../processors/engine/definition.ts';
+import { keyedState } from '../../processors/engine/state.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import { defineCollection } from '../../schemas/ports/documents.ts';
+import { emittedTo } from '../../schemas/records/values.ts';
+import { defineDerivedTopic } from '../../schemas/topics.ts';
+import { visitCounter } from '../cases/made-up-processor.ts';
+
+const Word = z.strictObject({ tenantId: z.string(), word: z.string() });
+
+export const words = defineDerivedTopic({ name: 'test-words', summary: 'Words', item: Word });
+export const shouts = defineDerivedTopic({ name: 'test-shouts', summary: 'Words in capitals', item: Word });
+export const marks = defineCollection<{ mark: string }>({ name: 'test-marks' });
+
+/** What some words do. */
+const effects: Readonly<Record<string, () => void>> = {
+  broken() {
+    throw new TypeError('a fault of the step');
+  },
+  refused() {
+    throw new PermanentError('bad-word', 'not a word');
+  },
+  endless() {
+    for (;;);
+  },
+  fatal() {
+    const kept: unknown[] = [];
+    for (;;) kept.push(new Array(10_000_000).fill(kept.length));
+  },
+};
+
+const shouter = defineProcessor({
+  name: 'test-shouts',
+  summary: 'Shouts each word',
+  reads: emittedTo(words),
+  emits: { shouts },
+  follows: { marks },
+  limits: { stateBytes: 100_000 },
+  state: keyedState<string>({ version: 1, maxEntries: 1_000 }),
+  step({ word }, { tenantId, state, emit, follows, drop, setTimer, clockMs }) {
+    effects[word]?.();
+    if (word === 'unwanted') drop('unwanted');
+    else if (word === 'large') state.set('large', 'x'.repeat(100_000));
+    else if (word === 'endless-timer') setTimer('clock', clockMs);
+    else
+      emit.shouts({
+        tenantId,
+        word: word.toUpperCase() + [...follows.marks.values()].map(({ mark }) => mark).join(''),
+      });
+  },
+  timer() {
+    for (;;);
+  },
+});
+
+/** Tells how often it saw each word, for tenants that are entitled. */
+const entitled = defineProcessor({
+  name: 'test-entitled',
+  summary: 'Shouts words of those who may',
+  reads: emittedTo(words),
+  emits: { shouts },
+  entitlement: 'shouting',
+  step: ({ tenantId, word }, { emit }) => emit.shouts({ tenantId, word }),
+});
+
+export const processors: readonly Processor[] = [shouter, entitled, visitCounter];
