@@ -157,6 +157,12 @@ export const metricDefinitions = {
     labels: ['processor'],
     summary: 'Messages that were stepped again to rebuild state, with no effects',
   },
+  oiq_duplicates_total: {
+    type: 'counter',
+    unit: '{message}',
+    labels: ['group'],
+    summary: 'Messages of derived topics that were published again after a crash, and had landed before',
+  },
   oiq_landed_rows_total: {
     type: 'counter',
     unit: '{row}',

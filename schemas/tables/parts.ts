@@ -12,8 +12,17 @@ export const origin = {
   partition: 'UInt16',
   offset: 'UInt64 CODEC(Delta, ZSTD(1))',
 } as const;
-/** The same for values of derived topics, several of which may land in one table. */
-export const landed = { topic: 'LowCardinality(String)', ...origin } as const;
+/**
+ * The same for values of derived topics, several of which may land in one table; and which message of its emitter the row came in: one
+ * that lies on the bus twice lands once. The emitter is empty for what no processor emitted.
+ */
+export const landed = {
+  topic: 'LowCardinality(String)',
+  ...origin,
+  emitter: 'LowCardinality(String)',
+  emitted_offset: 'UInt64 CODEC(Delta, ZSTD(1))',
+  emitted_part: 'UInt64 CODEC(Delta, ZSTD(1))',
+} as const;
 /** OTLP and remote-write land in the same tables from two topics: remote-write's partitions are stored with this added. */
 export const remoteWritePartitions = 32_768;
 export const ordinal = { ordinal: 'UInt32 CODEC(Delta, ZSTD(1))' } as const;

@@ -1,19 +1,28 @@
 import type { z } from 'zod';
+import { emittedPosition } from '../../schemas/records/emitted.ts';
 import { topicValue, type ValueTopic } from '../../schemas/records/values.ts';
+import type { landed } from '../../schemas/tables/parts.ts';
 import type { RowOf } from '../../schemas/tables/row.ts';
 import type { Table } from '../../schemas/tables/table.ts';
 import { ValueRows } from '../native/value-rows.ts';
 import type { ScanMessage, Scanner } from '../scan/scanner.ts';
 import { defineSink, type Sink } from './sink.ts';
 
-/** Columns that say where a row came from; they are filled in wherever a table has them. */
-type Origin = 'topic' | 'partition' | 'offset' | 'received_at';
+/** Columns that say where a row came from. */
+type Origin = keyof typeof landed;
+/** They are filled in wherever a table has them; `ordinal` counts the rows of a message. */
+type FilledIn = Origin | 'ordinal';
 
 /** A table whose rows of a range can be counted (`schemas/tables/parts.ts`, `landed`), or whose rows merge. */
 type Landable = Table & ({ readonly engine: string } | { readonly columns: Readonly<Record<Origin, string>> });
 
 /** The columns that a sink of values writes itself. */
-type Written<Declared extends Table> = Omit<RowOf<Declared>, Origin>;
+type Written<Declared extends Table> = Omit<RowOf<Declared>, FilledIn>;
+
+/** What `row` is given: of a derived topic each value of a message, of another the message's value. */
+type Given<Of extends ValueTopic> = Of extends { readonly item: infer Item extends z.ZodType }
+  ? z.output<Item>
+  : z.output<Of['value']>;
 
 /** `never` under each name that is no column: what an object has too much is no error otherwise. */
 type NoOther<Row, Declared extends Table> = Row extends readonly (infer Each)[]
@@ -22,10 +31,11 @@ type NoOther<Row, Declared extends Table> = Row extends readonly (infer Each)[]
 
 /**
  * Declares a sink that lands each value of a topic as a row of a table, or as several. The value is checked by the topic's
- * schema, the row by the table's columns; `received_at` is when the bus took the message. A value that does not match goes to the dead letter.
+ * schema, the row by the table's columns; `received_at` is when the bus took the message. A message whose value does not match goes to
+ * the dead letter. What processors emit lands once, also when it was published again after a crash.
  */
 export const landValues = <
-  Value extends z.ZodType,
+  Of extends ValueTopic,
   const Declared extends Landable,
   Row extends Written<Declared> | readonly Written<Declared>[],
 >({
@@ -34,31 +44,37 @@ export const landValues = <
   row,
   ...definition
 }: {
-  readonly topic: ValueTopic<Value>;
+  readonly topic: Of;
   readonly table: Declared;
-  readonly row: (value: z.output<Value>) => Row & NoOther<NoInfer<Row>, Declared>;
+  readonly row: (value: Given<Of>) => Row & NoOther<NoInfer<Row>, Declared>;
 } & Partial<Pick<Sink, 'name' | 'summary' | 'unprocessable'>>): Sink =>
   defineSink({
     name: topic.name,
     summary: `Lands ${topic.name}: ${table.summary}.`,
     ...definition,
     inputs: [topic],
-    scanner: async () => valueScanner(topic, table, row),
+    ...('emitter' in table.columns && { positions: table }),
+    scanner: async () => valueScanner(topic, table, row as (value: unknown) => object),
   });
 
-const valueScanner = <Value extends z.ZodType>(
-  topic: ValueTopic<Value>,
+const valueScanner = (
+  topic: ValueTopic,
   table: Table,
-  rowOf: (value: z.output<Value>) => object | readonly object[],
+  rowOf: (value: unknown) => object | readonly object[],
 ): Scanner => {
   const target = new ValueRows(table);
   return {
     tables: [target.rows],
     seen: [],
-    scan({ value, offset, timestampMs }: ScanMessage, partition: number): void {
-      const origin = { topic: topic.name, partition, offset, received_at: timestampMs };
-      const rows = rowOf(topicValue(topic, value));
-      for (const row of Array.isArray(rows) ? rows : [rows]) target.push({ ...row, ...origin });
+    scan({ value, offset, timestampMs, headers }: ScanMessage, partition: number): void {
+      const { emitter = '', offset: emittedOffset = 0, part = 0 } = emittedPosition(headers) ?? {};
+      const origin = (ordinal: number): object => ({
+        ...{ topic: topic.name, partition, offset, ordinal, received_at: timestampMs },
+        ...{ emitter, emitted_offset: emittedOffset, emitted_part: part },
+      });
+      const content: unknown = topicValue(topic, value);
+      const rows = ('item' in topic ? (content as unknown[]) : [content]).flatMap((each) => rowOf(each));
+      for (const [ordinal, row] of rows.entries()) target.push({ ...row, ...origin(ordinal) });
     },
     abandon() {},
   };

@@ -38,7 +38,8 @@ export const spansDays = (records: readonly BusRecord[]): boolean => {
   return Math.floor(from / dayMs) !== Math.floor(to / dayMs);
 };
 
-const instant = (milliseconds: number): string => `fromUnixTimestamp64Milli(toInt64(${milliseconds}), 'UTC')`;
+/** A column's value for a time. */
+export const instant = (milliseconds: number): string => `fromUnixTimestamp64Milli(toInt64(${milliseconds}), 'UTC')`;
 
 /**
  * Counts what has landed of a range, by the columns that the table declares. One query; where rows bear the time of

@@ -6,6 +6,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { Duplicates } from './duplicates.ts';
 import { Landing, type Poison } from './landing.ts';
 import type { ScanPool } from './scan-pool.ts';
 import type { Sink } from './sink.ts';
@@ -36,6 +37,7 @@ export const batchHandler = (sink: Sink, runtime: SinkRuntime): ((batch: Batch) 
   const { metrics, log, clock } = runtime;
   const group = consumerGroup('sinks', sink.name);
   const fuse = new Fuse(group);
+  const duplicates = sink.positions && new Duplicates(sink.positions, runtime.columns);
   const progress = new Map<string, Progress>();
 
   return async (batch) => {
@@ -43,7 +45,7 @@ export const batchHandler = (sink: Sink, runtime: SinkRuntime): ((batch: Batch) 
     const inDoubt = isInDoubt(progress.get(key), batch, clock);
     progress.set(key, { last: batch.last, atMs: clock.now() });
     try {
-      await landBatch(sink, runtime, fuse, batch, inDoubt);
+      await landBatch(sink, { ...runtime, fuse, duplicates }, batch, inDoubt);
     } catch (error) {
       metrics.add('oiq_consumer_batches_total', 1, { group, outcome: 'rejected' });
       log.warn(
@@ -68,16 +70,17 @@ const isInDoubt = (known: Progress | undefined, { first }: Batch, clock: Clock):
 
 const landBatch = async (
   sink: Sink,
-  runtime: SinkRuntime,
-  fuse: Fuse,
+  runtime: SinkRuntime & { readonly fuse: Fuse; readonly duplicates: Duplicates | undefined },
   batch: Batch,
   inDoubt: boolean,
 ): Promise<void> => {
-  const { producer, columns, pool, metrics } = runtime;
+  const { producer, columns, pool, metrics, fuse, duplicates } = runtime;
   const input = sink.inputs.find(({ topic }) => topic.name === batch.topic);
   if (input === undefined) throw new Error(`sink ${sink.name} does not read topic ${batch.topic}`);
   const group = consumerGroup('sinks', sink.name);
-  const records = batch.records.filter(({ headers }) => !isForAnotherGroup(headers, group));
+  const ours = batch.records.filter(({ headers }) => !isForAnotherGroup(headers, group));
+  const records = duplicates === undefined ? ours : await duplicates.without(input, batch, ours);
+  if (records.length < ours.length) metrics.add('oiq_duplicates_total', ours.length - records.length, { group });
   const landing = new Landing(batch, {
     sink: sink.name,
     topic: batch.topic,

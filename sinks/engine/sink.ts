@@ -1,3 +1,4 @@
+import type { Table } from '../../schemas/tables/table.ts';
 import type { Topic } from '../../schemas/topics.ts';
 import type { Scanner } from '../scan/scanner.ts';
 
@@ -9,6 +10,8 @@ export interface Sink {
   readonly inputs: readonly SinkInput[];
   /** Where messages go that can never be processed; `drop` (with a line in the log) only if the input is the dead letter itself, or written by the platform alone. */
   readonly unprocessable: 'dead-letter' | 'drop';
+  /** Where the positions of messages of derived topics land (`landed` in `schemas/tables/parts.ts`); without it, such messages land as often as they lie on the bus. */
+  readonly positions?: Table;
   /** Makes what turns its messages into rows. Called in the scan threads, which load no scanner but those they use. */
   scanner(): Promise<Scanner>;
 }
@@ -25,7 +28,7 @@ export const defineSink = ({
   unprocessable = 'dead-letter',
   ...definition
 }: Pick<Sink, 'name' | 'summary' | 'scanner'> &
-  Partial<Pick<Sink, 'unprocessable'>> & {
+  Partial<Pick<Sink, 'unprocessable' | 'positions'>> & {
     readonly inputs: readonly (Topic | SinkInput)[];
   }): Sink => ({
   ...definition,

@@ -11,6 +11,7 @@ import { silent } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { columnsContract } from './columns.ts';
 import { blockOf, countOf, quoted, someTenant, tableNamed } from './columns-harness.ts';
+import { landEmittedContract } from './land-emitted.ts';
 import { landValuesContract } from './land-values.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-columns-'));
@@ -35,6 +36,7 @@ test.after.always(async () => {
 
 columnsContract({ name: 'chDB', under: () => ({ columns, native }) });
 landValuesContract({ name: 'chDB', under: () => ({ columns }) });
+landEmittedContract({ name: 'chDB', under: () => ({ columns }) });
 
 test('chDB: a long query holds up neither inserts nor other queries', async (t) => {
   const stop = new AbortController();

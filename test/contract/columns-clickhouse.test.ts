@@ -15,6 +15,7 @@ import { freePorts } from '../services/ports.ts';
 import { startService, startServices } from '../services/services.ts';
 import { columnsContract } from './columns.ts';
 import { blockOf, countOf, quoted, someTenant, tableNamed } from './columns-harness.ts';
+import { landEmittedContract } from './land-emitted.ts';
 import { landValuesContract } from './land-values.ts';
 
 const database = `columns_${randomUUID().slice(0, 8)}`;
@@ -42,6 +43,7 @@ test.after.always(async () => {
 
 columnsContract({ name: 'ClickHouse', under: () => ({ columns, native }) });
 landValuesContract({ name: 'ClickHouse', under: () => ({ columns }) });
+landEmittedContract({ name: 'ClickHouse', under: () => ({ columns }) });
 
 /** A load balancer: connections that are open when `turn` is called answer 500 from then on, new ones reach the server. */
 const balancer = async (t: ExecutionContext): Promise<{ url: string; turn(): void; connections(): number }> => {

@@ -1,8 +1,8 @@
 /** A derived topic and its table as a developer adds them; nothing else knows of it. The scan threads of a test load this module. */
 import { z } from 'zod';
-import { byDayReceived, landed } from '../../schemas/tables/parts.ts';
+import { byDayReceived, landed, ordinal } from '../../schemas/tables/parts.ts';
 import { defineTable } from '../../schemas/tables/table.ts';
-import { defineTopic } from '../../schemas/topics.ts';
+import { defineDerivedTopic, defineTopic } from '../../schemas/topics.ts';
 import { landValues } from '../../sinks/engine/land-values.ts';
 import { sinks as real } from '../../sinks/index.ts';
 
@@ -47,4 +47,25 @@ export const errorCountsSink = landValues({
   row: ({ tenantId, isNew, ...value }) => ({ ...value, tenant_id: tenantId, is_new: isNew }),
 });
 
-export const sinks = [...real, errorCountsSink];
+export const errorBursts = defineDerivedTopic({
+  name: 'made-up-bursts',
+  summary: 'Many errors at once',
+  item: z.strictObject({ tenantId: z.string(), errors: z.array(z.int()) }),
+});
+
+export const errorBurstsTable = defineTable({
+  name: 'made_up_bursts',
+  summary: 'Many errors at once',
+  retention: 'logs',
+  columns: { tenant_id: 'LowCardinality(String)', error: 'UInt32', ...landed, ...ordinal },
+  partitionBy: byDayReceived,
+  orderBy: ['tenant_id'],
+});
+
+export const errorBurstsSink = landValues({
+  topic: errorBursts,
+  table: errorBurstsTable,
+  row: ({ tenantId, errors }) => errors.map((error) => ({ tenant_id: tenantId, error })),
+});
+
+export const sinks = [...real, errorCountsSink, errorBurstsSink];
