@@ -208,6 +208,27 @@ export const metricDefinitions = {
     labels: ['job'],
     summary: 'When a scheduled job last succeeded in this process, in seconds since the epoch',
   },
+  oiq_schedule_runs_total: {
+    type: 'counter',
+    unit: '{run}',
+    labels: ['schedule', 'outcome'],
+    summary:
+      'Runs of scheduled things by outcome: success, failure, late (over its time), skipped (a due time that was missed)',
+  },
+  oiq_schedule_run_duration_seconds: {
+    type: 'histogram',
+    unit: 's',
+    labels: ['schedule'],
+    buckets: seconds,
+    summary: 'Duration of one run of a scheduled thing',
+  },
+  oiq_schedule_delay_seconds: {
+    type: 'histogram',
+    unit: 's',
+    labels: ['schedule'],
+    buckets: [...seconds, 30, 60, 300],
+    summary: 'From the due time of a scheduled thing to the beginning of its run',
+  },
   oiq_license_keys_stale_seconds: {
     type: 'gauge',
     unit: 's',

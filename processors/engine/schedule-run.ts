@@ -1,0 +1,176 @@
+/** Runs a schedule: this process is a member of its group, and has the slots of the partitions that it is assigned. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { consumerGroup } from '../../runtime/consumer-groups.ts';
+import { type KeptResources, keepResources } from '../../runtime/kept.ts';
+import type { States } from '../../runtime/states.ts';
+import type { AssignedPartition, Bus, Producer } from '../../schemas/ports/bus.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import { ConflictError } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { type Schedule, type SchedulePorts, scheduleTopic } from './schedule.ts';
+import { FairQueue } from './schedule-queue.ts';
+import { Slot } from './schedule-slot.ts';
+import { Things } from './schedule-things.ts';
+import { slotsOf } from './schedule-times.ts';
+
+export interface ScheduleRuntime {
+  readonly bus: Pick<Bus, 'consumer' | 'offsets'>;
+  readonly producer: Pick<Producer, 'publish'>;
+  readonly states: Pick<States, 'load' | 'save'>;
+  readonly ports: SchedulePorts;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** How often it looks what is due. Default 100. */
+  readonly lookMs?: number;
+}
+
+export interface RunningSchedule {
+  /** Saves what has run, leaves the group, and then lets `done` resolve. */
+  stop(): Promise<void>;
+  /** Rejects when the schedule cannot go on and the process should exit. */
+  readonly done: Promise<void>;
+}
+
+/** Nothing runs that may have been removed longer ago. */
+const mostStaleMs = 5000;
+const firstBackOffMs = 300;
+const longestBackOffMs = 30_000;
+
+type Partition = Pick<AssignedPartition, 'topic' | 'partition'>;
+
+/** When the schedule first ran anywhere: things that were there before are not due before. */
+const sinceOf = async (name: string, { states, clock }: ScheduleRuntime): Promise<number> => {
+  const key = `schedules/${name}/since`;
+  for (;;) {
+    const saved = await states.load(key);
+    if (saved !== undefined) return Number(Buffer.from(saved.bytes).toString('utf8'));
+    try {
+      await states.save(key, Buffer.from(String(clock.now())), undefined);
+    } catch (error) {
+      // Another member was first.
+      if (!(error instanceof ConflictError)) throw error;
+    }
+  }
+};
+
+interface Holding {
+  /** Of the partition, open or not. */
+  readonly slots: readonly number[];
+  /** Aborts when the partition is taken away. */
+  readonly revoking: AbortController;
+}
+
+class ScheduleRun {
+  readonly #schedule: Schedule;
+  readonly #runtime: ScheduleRuntime;
+  readonly #things: Things;
+  readonly #queue: FairQueue;
+  readonly #slots = new Map<number, Slot>();
+  /** Partitions of this member. */
+  readonly #partitions = new Map<number, Holding>();
+  #sinceMs = 0;
+  #isStale = false;
+
+  constructor(schedule: Schedule, runtime: ScheduleRuntime) {
+    this.#schedule = schedule;
+    this.#runtime = runtime;
+    this.#things = new Things(schedule, runtime.log);
+    this.#queue = new FairQueue(schedule.atOnce);
+  }
+
+  async run(consumer: ReturnType<Bus['consumer']>): Promise<void> {
+    const { ports, lookMs = 100 } = this.#runtime;
+    this.#sinceMs = await sinceOf(this.#schedule.name, this.#runtime);
+    const kept = await keepResources(ports.documents, this.#schedule.things, (change) => {
+      const { slot, key } = this.#things.change(change);
+      this.#slots.get(slot)?.changed(key);
+    });
+    const timer = setInterval(() => this.#look(kept), lookMs);
+    try {
+      await consumer.run([scheduleTopic(this.#schedule.name).name], async () => undefined, {
+        assigned: (partition) => this.#assigned(partition),
+        revoked: (partition) => this.#revoked(partition),
+      });
+    } finally {
+      clearInterval(timer);
+      await kept.close();
+    }
+  }
+
+  #look(kept: KeptResources<object>): void {
+    const { clock, log } = this.#runtime;
+    const isStale = kept.staleMs() > mostStaleMs;
+    if (isStale && !this.#isStale)
+      log.warn(
+        { schedule: this.#schedule.name },
+        'changes of the documents are not known; nothing runs until they are',
+      );
+    this.#isStale = isStale;
+    if (isStale) return;
+    const nowMs = clock.now();
+    for (const slot of this.#slots.values()) slot.look(nowMs);
+  }
+
+  async #assigned({ topic, partition }: Partition): Promise<void> {
+    const { length } = await this.#runtime.bus.offsets(topic);
+    const holding = { slots: slotsOf(partition, length), revoking: new AbortController() };
+    this.#partitions.set(partition, holding);
+    await Promise.all(holding.slots.map((slot) => this.#open(slot, holding.revoking.signal)));
+  }
+
+  async #revoked({ partition }: Partition): Promise<void> {
+    const { slots = [], revoking } = this.#partitions.get(partition) ?? {};
+    this.#partitions.delete(partition);
+    revoking?.abort();
+    await Promise.all(
+      slots.map(async (slot) => {
+        const open = this.#slots.get(slot);
+        this.#slots.delete(slot);
+        await open?.close();
+      }),
+    );
+  }
+
+  /** Opens a slot as often as it fails, until it is revoked. Resolves when it was opened once, or could not be. */
+  async #open(slot: number, revoked: AbortSignal, backOffMs = firstBackOffMs): Promise<void> {
+    const { name } = this.#schedule;
+    const again = async (error: unknown, message: string, waitMs: number): Promise<void> => {
+      this.#runtime.log.warn({ error, schedule: name, slot }, message);
+      await sleep(waitMs, undefined, { signal: revoked }).catch(() => undefined);
+      if (!revoked.aborted) await this.#open(slot, revoked, Math.min(2 * waitMs, longestBackOffMs));
+    };
+    try {
+      const opened = await Slot.open({
+        ...this.#runtime,
+        key: `schedules/${name}/${slot}`,
+        schedule: this.#schedule,
+        things: this.#things.of(slot),
+        sinceMs: this.#sinceMs,
+        queue: this.#queue,
+      });
+      if (revoked.aborted) return;
+      this.#slots.set(slot, opened);
+      void opened.failed.then((error) => {
+        this.#slots.delete(slot);
+        return again(error, 'a slot could not be saved or published; it is loaded again', firstBackOffMs);
+      });
+    } catch (error) {
+      void again(error, 'a slot could not be loaded; its things do not run until it is', backOffMs);
+    }
+  }
+}
+
+/** Runs until `stop`. Members on other machines share the things with this one. */
+export const runSchedule = (schedule: Schedule, runtime: ScheduleRuntime): RunningSchedule => {
+  const consumer = runtime.bus.consumer({ group: consumerGroup('processors', schedule.name) });
+  const done = new ScheduleRun(schedule, runtime).run(consumer);
+  return {
+    done,
+    async stop() {
+      await consumer.stop();
+      await done.catch(() => undefined);
+    },
+  };
+};

@@ -1,0 +1,297 @@
+/** One slot of a schedule in the member that has it: runs its things when they are due, saves what they did, and publishes it. */
+import { randomUUID } from 'node:crypto';
+import type { States } from '../../runtime/states.ts';
+import type { Producer } from '../../schemas/ports/bus.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { Emissions } from './emissions.ts';
+import type { Schedule, SchedulePorts } from './schedule.ts';
+import type { FairQueue } from './schedule-queue.ts';
+import { decodeSlot, encodeSlot, type SavedThing } from './schedule-snapshot.ts';
+import type { Thing } from './schedule-things.ts';
+import { type Due, dueAt, nextDue } from './schedule-times.ts';
+
+export interface SlotOptions {
+  /** Of its snapshot. */
+  readonly key: string;
+  readonly schedule: Schedule;
+  /** By key, current. */
+  readonly things: ReadonlyMap<string, Thing>;
+  /** Things are not due before. */
+  readonly sinceMs: number;
+  readonly queue: FairQueue;
+  readonly states: Pick<States, 'load' | 'save'>;
+  readonly producer: Pick<Producer, 'publish'>;
+  readonly ports: SchedulePorts;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** What has run waits this long for others of its slot, unless none is running. */
+const gatherMs = 200;
+/** Over how many keys of messages the values of a tenant are spread. */
+const keyBuckets = 16;
+
+class LateError extends Error {}
+
+/**
+ * Runs change the slot in memory; a save takes all that they did until then, and its values are published after it, and before the
+ * next save. A save is compare-and-set: after one that fails, and after values that could not be published, the slot has `failed`,
+ * and what was not saved is as if it had not run. The next one who opens the slot publishes first what was saved last.
+ */
+export class Slot {
+  readonly #options: SlotOptions;
+  readonly #things = new Map<string, SavedThing>();
+  readonly #emissions = new Emissions(keyBuckets);
+  /** Things that wait for their turn, run, or have overrun their time and not ended. */
+  readonly #busy = new Set<string>();
+  /** Things of which the last run failed. */
+  readonly #failing = new Set<string>();
+  readonly #closing = new AbortController();
+  readonly #failed = Promise.withResolvers<Error>();
+  #emitter: string = randomUUID();
+  #emitted = 0;
+  /** Of the snapshot. */
+  #number: number | undefined;
+  #isChanged = false;
+  #saving: Promise<void> | undefined;
+  #settled: (() => void) | undefined;
+  #nextDueMs = Number.NEGATIVE_INFINITY;
+
+  private constructor(options: SlotOptions) {
+    this.#options = options;
+  }
+
+  /** Loads it, and publishes what its last save emitted. */
+  static async open(options: SlotOptions): Promise<Slot> {
+    const slot = new Slot(options);
+    await slot.#load();
+    return slot;
+  }
+
+  /** Resolves when it has failed; open it again then. */
+  get failed(): Promise<Error> {
+    return this.#failed.promise;
+  }
+
+  /** Starts what is due. */
+  look(nowMs: number): void {
+    if (nowMs < this.#nextDueMs || this.#closing.signal.aborted) return;
+    this.#nextDueMs = Number.POSITIVE_INFINITY;
+    const { missed } = this.#options.schedule;
+    const most = missed === 'skip' ? 1 : Math.max(1, missed.makeUp);
+    for (const thing of this.#options.things.values()) {
+      if (this.#busy.has(thing.key)) continue;
+      const due = dueAt(nowMs, { ...thing, afterMs: this.#doneMs(thing), most });
+      if (due === undefined) this.#await(thing);
+      else this.#begin(thing, due);
+    }
+  }
+
+  /** A thing was made, changed or removed. */
+  changed(key: string): void {
+    this.#nextDueMs = Number.NEGATIVE_INFINITY;
+    if (this.#things.get(key)?.born !== this.#options.things.get(key)?.document.createdAt) this.#things.delete(key);
+  }
+
+  /** Ends what runs, saves and publishes what has run. Never rejects: what could not be saved runs again where the slot is opened next. */
+  async close(): Promise<void> {
+    this.#end();
+    await this.#saving;
+    if (this.#isChanged) await this.#save().catch((error: unknown) => this.#fail(error));
+  }
+
+  async #load(): Promise<void> {
+    const { states, key, schedule, things, producer } = this.#options;
+    const snapshot = await states.load(key);
+    if (snapshot === undefined) return;
+    const { emitter, emitted, outbox, stateVersion, things: saved } = decodeSlot(snapshot.bytes);
+    this.#number = snapshot.number;
+    this.#emitter = emitter;
+    this.#emitted = emitted;
+    for (const [thing, { born, dueMs, state }] of saved)
+      if (things.get(thing)?.document.createdAt === born)
+        this.#things.set(thing, { born, dueMs, state: current(schedule, state, stateVersion) });
+    if (outbox.length > 0) await producer.publish(outbox);
+  }
+
+  /** The due time after which its next one comes. */
+  #doneMs({ key, document }: Thing): number {
+    return this.#things.get(key)?.dueMs ?? Math.max(Date.parse(document.updatedAt), this.#options.sinceMs);
+  }
+
+  #await(thing: Thing): void {
+    const due = nextDue(thing.phase, thing.everyMs, this.#doneMs(thing));
+    this.#nextDueMs = Math.min(this.#nextDueMs, due);
+  }
+
+  #begin({ key, tenantId }: Thing, due: Due): void {
+    this.#busy.add(key);
+    this.#options.queue.add(tenantId, async () => {
+      const thing = this.#options.things.get(key);
+      if (this.#closing.signal.aborted) return;
+      if (thing === undefined) this.#free(key);
+      else await this.#attempt(thing, due);
+    });
+  }
+
+  /** Resolves when it has run, or its time is over. */
+  async #attempt(thing: Thing, { dueMs, skipped }: Due): Promise<void> {
+    const { clock, metrics, schedule, log } = this.#options;
+    const labels = { schedule: schedule.name };
+    const startMs = clock.now();
+    if (skipped > 0) metrics.add('oiq_schedule_runs_total', skipped, { ...labels, outcome: 'skipped' });
+    metrics.observe('oiq_schedule_delay_seconds', Math.max(0, startMs - dueMs) / 1000, labels);
+    const over = new AbortController();
+    const timer = setTimeout(
+      () => over.abort(new LateError(`it took longer than ${schedule.budgetMs} ms`)),
+      schedule.budgetMs,
+    );
+    const signal = AbortSignal.any([over.signal, this.#closing.signal]);
+    const running = this.#run(thing, dueMs, signal);
+    let outcome = 'success';
+    try {
+      this.#take(thing, dueMs, await orAborted(running, signal));
+    } catch (error) {
+      outcome = error instanceof LateError ? 'late' : 'failure';
+      this.#passOver(thing, dueMs);
+      const { id } = thing.document;
+      if (!this.#closing.signal.aborted && !this.#failing.has(thing.key))
+        log.warn({ error, ...labels, tenantId: thing.tenantId, id }, 'a run failed; the next is at the next due time');
+      this.#failing.add(thing.key);
+    }
+    clearTimeout(timer);
+    const free = (): void => this.#free(thing.key);
+    void running.then(free, free);
+    if (this.#closing.signal.aborted) return;
+    metrics.add('oiq_schedule_runs_total', 1, { ...labels, outcome });
+    metrics.observe('oiq_schedule_run_duration_seconds', (clock.now() - startMs) / 1000, labels);
+    this.#saveSoon();
+  }
+
+  async #run({ key, tenantId, document }: Thing, dueMs: number, signal: AbortSignal): Promise<Done> {
+    const { schedule, ports } = this.#options;
+    const values: Done['values'] = [];
+    // It refuses what the slot's own emissions would refuse, while the run can still fail.
+    const refusing = new Emissions(1);
+    const emit = Object.fromEntries(
+      Object.entries(schedule.emits).map(([name, topic]) => [
+        name,
+        (value: unknown) => {
+          refusing.add(topic, tenantId, value);
+          values.push([topic, value]);
+        },
+      ]),
+    );
+    const saved = this.#things.get(key)?.state;
+    const state = saved === undefined ? schedule.state.empty() : JSON.parse(saved);
+    const next = await schedule.run(document, { tenantId, dueMs, state, emit, signal, ports });
+    return { state: JSON.stringify(schedule.state.schema.parse(next)), values };
+  }
+
+  #take(thing: Thing, dueMs: number, { state, values }: Done): void {
+    if (!this.#isCurrent(thing)) return;
+    for (const [topic, value] of values) this.#emissions.add(topic, thing.tenantId, value);
+    this.#things.set(thing.key, { born: thing.document.createdAt, dueMs, state });
+    this.#failing.delete(thing.key);
+  }
+
+  #passOver(thing: Thing, dueMs: number): void {
+    if (!this.#isCurrent(thing)) return;
+    const state = this.#things.get(thing.key)?.state ?? JSON.stringify(this.#options.schedule.state.empty());
+    this.#things.set(thing.key, { born: thing.document.createdAt, dueMs, state });
+  }
+
+  /** Whether what a run did counts: the slot is open, and the thing still there. */
+  #isCurrent({ key, document }: Thing): boolean {
+    return !this.#closing.signal.aborted && this.#options.things.get(key)?.document.createdAt === document.createdAt;
+  }
+
+  #free(key: string): void {
+    this.#busy.delete(key);
+    const thing = this.#options.things.get(key);
+    if (thing === undefined) this.#failing.delete(key);
+    else this.#await(thing);
+    if (this.#busy.size === 0) this.#settled?.();
+  }
+
+  #saveSoon(): void {
+    this.#isChanged = true;
+    this.#saving ??= this.#saveAll()
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => {
+        this.#saving = undefined;
+      });
+  }
+
+  async #saveAll(): Promise<void> {
+    while (this.#isChanged && !this.#closing.signal.aborted) {
+      await this.#gather();
+      await this.#save();
+    }
+  }
+
+  async #gather(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, gatherMs);
+    this.#settled = resolve;
+    await promise;
+    this.#settled = undefined;
+    clearTimeout(timer);
+  }
+
+  async #save(): Promise<void> {
+    const { states, key, schedule, producer } = this.#options;
+    this.#isChanged = false;
+    const outbox = this.#emissions.take(this.#emitted + 1, { emitter: this.#emitter, tick: 0 });
+    if (outbox.length > 0) this.#emitted++;
+    const bytes = encodeSlot({
+      stateVersion: schedule.state.version,
+      emitter: this.#emitter,
+      emitted: this.#emitted,
+      outbox,
+      things: this.#things,
+    });
+    this.#number = await states.save(key, bytes, this.#number);
+    if (outbox.length > 0) await producer.publish(outbox);
+  }
+
+  #end(): void {
+    this.#closing.abort(new Error('the slot is closed'));
+    this.#settled?.();
+  }
+
+  #fail(error: unknown): void {
+    this.#isChanged = false;
+    this.#end();
+    this.#failed.resolve(error as Error);
+  }
+}
+
+/** What a run did. */
+interface Done {
+  readonly state: string;
+  readonly values: (readonly [topic: Parameters<Emissions['add']>[0], value: unknown])[];
+}
+
+/** A state as this version has it. */
+const current = ({ state }: Schedule, saved: string, savedVersion: number): string =>
+  state.version === savedVersion
+    ? saved
+    : JSON.stringify(state.upgrade?.(JSON.parse(saved), savedVersion) ?? state.empty());
+
+/** Rejects with the signal's reason when that comes first. */
+const orAborted = async <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> => {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const listener = (): void => reject(signal.reason as Error);
+  if (signal.aborted) listener();
+  signal.addEventListener('abort', listener);
+  promise.catch(() => undefined);
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', listener);
+  }
+};

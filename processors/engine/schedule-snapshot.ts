@@ -1,0 +1,53 @@
+/** How a slot's snapshot lies in bytes: JSON, in which the states are texts already. */
+import type { Message } from '../../schemas/ports/bus.ts';
+
+/** What is kept of one thing. */
+export interface SavedThing {
+  /** When its document was made: another one of the same id begins anew. */
+  readonly born: string;
+  /** The last due time that was run. */
+  readonly dueMs: number;
+  /** JSON. */
+  readonly state: string;
+}
+
+export interface SavedSlot {
+  readonly stateVersion: number;
+  readonly emitter: string;
+  /** Saves that emitted something. */
+  readonly emitted: number;
+  /** Emitted by the last save, and perhaps not published yet. */
+  readonly outbox: readonly Message[];
+  readonly things: ReadonlyMap<string, SavedThing>;
+}
+
+const format = 1;
+
+type OutboxTuple = readonly [topic: string, key: string, value: string, headers: Message['headers']];
+
+export const encodeSlot = ({ things, outbox, ...slot }: SavedSlot): Uint8Array => {
+  const tuples: OutboxTuple[] = outbox.map(({ topic, key, value, headers }) => [
+    topic,
+    key,
+    Buffer.from(value).toString('utf8'),
+    headers,
+  ]);
+  const head = JSON.stringify({ format, ...slot, outbox: tuples });
+  const rows = [...things].map(([key, { born, dueMs, state }]) => `[${JSON.stringify([key, born, dueMs])},${state}]`);
+  return Buffer.from(`[${head},[${rows.join(',')}]]`);
+};
+
+/** Throws for what `encodeSlot` did not write. */
+export const decodeSlot = (bytes: Uint8Array): SavedSlot => {
+  const [{ format: written, outbox, ...slot }, rows] = JSON.parse(Buffer.from(bytes).toString('utf8')) as [
+    Omit<SavedSlot, 'outbox' | 'things'> & { readonly format: number; readonly outbox: readonly OutboxTuple[] },
+    [[key: string, born: string, dueMs: number], state: unknown][],
+  ];
+  if (written !== format)
+    throw new Error(`a snapshot of format ${written} cannot be read: this version reads ${format}`);
+  return {
+    ...slot,
+    outbox: outbox.map(([topic, key, value, headers]) => ({ topic, key, value: Buffer.from(value), headers })),
+    things: new Map(rows.map(([[key, born, dueMs], state]) => [key, { born, dueMs, state: JSON.stringify(state) }])),
+  };
+};

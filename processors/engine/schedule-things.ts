@@ -1,0 +1,56 @@
+/** The things of a schedule that are due at times, by slot. */
+import type { ResourceChange } from '../../runtime/kept.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Schedule } from './schedule.ts';
+import { phaseOf, slotCount, slotOf, thingKey } from './schedule-times.ts';
+
+export interface Thing {
+  readonly key: string;
+  readonly tenantId: string;
+  readonly phase: number;
+  readonly everyMs: number;
+  readonly document: object & Stored;
+}
+
+const shortestMs = 1000;
+
+export class Things {
+  readonly #schedule: Pick<Schedule, 'name' | 'everyMs'>;
+  readonly #log: Log;
+  readonly #slots = Array.from({ length: slotCount }, () => new Map<string, Thing>());
+
+  constructor(schedule: Pick<Schedule, 'name' | 'everyMs'>, log: Log) {
+    this.#schedule = schedule;
+    this.#log = log;
+  }
+
+  /** By key; it changes in place. */
+  of(slot: number): ReadonlyMap<string, Thing> {
+    return this.#slots[slot] ?? new Map();
+  }
+
+  /** Takes a change in, and answers what it was about. */
+  change({ tenantId, id, after }: ResourceChange<object>): { readonly slot: number; readonly key: string } {
+    const key = thingKey(tenantId, id);
+    const phase = phaseOf(key);
+    const slot = slotOf(phase);
+    const everyMs = after === undefined ? undefined : this.#everyMs(tenantId, after);
+    if (after === undefined || everyMs === undefined) this.#slots[slot]?.delete(key);
+    else this.#slots[slot]?.set(key, { key, tenantId, phase, everyMs, document: after });
+    return { slot, key };
+  }
+
+  #everyMs(tenantId: string, document: object & Stored): number | undefined {
+    try {
+      const every = this.#schedule.everyMs(document);
+      return every === undefined ? undefined : Math.max(shortestMs, Math.round(every));
+    } catch (error) {
+      this.#log.warn(
+        { error, schedule: this.#schedule.name, tenantId, id: document.id },
+        'a thing has no interval and does not run',
+      );
+      return undefined;
+    }
+  }
+}

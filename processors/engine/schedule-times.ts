@@ -1,0 +1,44 @@
+/** When a thing is due, and in which slot it lies. Pure functions of its key, its interval and the time. */
+import { murmur2 } from '../../schemas/partition.ts';
+
+/**
+ * Slots of a schedule: things that are saved together. They do not depend on the number of partitions, so that a topic may get more.
+ * Things of one interval that share a slot are due within a 240th of it, so that one save takes them all.
+ */
+export const slotCount = 240;
+
+/** Identifies a thing among all tenants. */
+export const thingKey = (tenantId: string, id: string): string => `${tenantId}/${id}`;
+
+/** Where in an interval a thing is due, from 0 to 1; keys are spread evenly. */
+export const phaseOf = (key: string): number => (murmur2(Buffer.from(key)) & 0x7fffffff) / 2 ** 31;
+
+export const slotOf = (phase: number): number => Math.floor(phase * slotCount);
+
+/** A member of the group that has a partition has these slots. */
+export const slotsOf = (partition: number, partitions: number): number[] =>
+  Array.from({ length: slotCount }, (_, slot) => slot).filter((slot) => slot % partitions === partition);
+
+/** The first due time after `afterMs`. */
+export const nextDue = (phase: number, everyMs: number, afterMs: number): number => {
+  const offset = Math.floor(phase * everyMs);
+  return (Math.floor((afterMs - offset) / everyMs) + 1) * everyMs + offset;
+};
+
+export interface Due {
+  readonly dueMs: number;
+  /** Due times before it that are left out. */
+  readonly skipped: number;
+}
+
+/** What to run now of the due times after `afterMs`: the earliest of the last `most`. `undefined` when none has come. */
+export const dueAt = (
+  nowMs: number,
+  { phase, everyMs, afterMs, most }: { phase: number; everyMs: number; afterMs: number; most: number },
+): Due | undefined => {
+  const first = nextDue(phase, everyMs, afterMs);
+  if (first > nowMs) return undefined;
+  const count = Math.floor((nowMs - first) / everyMs) + 1;
+  const skipped = Math.max(0, count - most);
+  return { dueMs: first + skipped * everyMs, skipped };
+};

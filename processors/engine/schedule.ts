@@ -1,0 +1,83 @@
+/** A schedule as its author writes it: work that time alone drives, for each of many things (rules, checks, reports). */
+import type { z } from 'zod';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { CollectionDefinition, Documents, Stored } from '../../schemas/ports/documents.ts';
+import { defineTopic, type Topic } from '../../schemas/topics.ts';
+import type { Emits } from './definition.ts';
+
+/** What a run may use beside its thing. */
+export interface SchedulePorts {
+  readonly columns: Columns;
+  readonly documents: Documents;
+}
+
+/** What is kept of each thing between its runs: JSON. */
+export interface ThingState<State> {
+  /** Raised when `schema` can no longer read what an older version wrote. */
+  readonly version: number;
+  readonly schema: z.ZodType<State>;
+  empty(): State;
+  /** Makes this version's form of an older one; `undefined` when that is of no use: then it begins empty. */
+  upgrade?(saved: unknown, version: number): State | undefined;
+}
+
+/** One run of one thing. */
+export interface Run<State, E extends Emits> {
+  readonly tenantId: string;
+  /** For when it runs; the clock may be later. */
+  readonly dueMs: number;
+  /** What the run before resolved to. Its own copy. */
+  readonly state: State;
+  /** Emits a value of this tenant, if the run resolves. A value that its topic's schema refuses throws. */
+  readonly emit: { readonly [Name in keyof E]: (value: z.input<E[Name]['item']>) => void };
+  /** Aborts when the time is over, or another member has the thing. */
+  readonly signal: AbortSignal;
+  readonly ports: SchedulePorts;
+}
+
+export interface ScheduleDefinition<Thing extends object, State, E extends Emits> {
+  /** What it does, plural. The consumer group is `processors.<name>`, its topic `schedule.<name>`. */
+  readonly name: string;
+  readonly summary: string;
+  /** One document is one thing. Changes act within a second. */
+  readonly things: CollectionDefinition<Thing>;
+  /** How often, a second at least; `undefined` for not now, which also ends its state. Due times are spread over the interval by the thing's id. */
+  everyMs(thing: Thing & Stored): number | undefined;
+  /**
+   * Of due times that nobody ran, as no member was there or the work took longer: `skip` runs the latest only, `makeUp` the last so many,
+   * in order. A thing that is new is due after it was last changed, and after the schedule first ran.
+   */
+  readonly missed: 'skip' | { readonly makeUp: number };
+  readonly state: ThingState<State>;
+  readonly emits: E;
+  /** How long one run may take. Default 30,000. */
+  readonly budgetMs?: number;
+  /** Runs at once. Default 64 in a process, and 8 of a tenant. */
+  readonly atOnce?: { readonly total: number; readonly perTenant: number };
+  /**
+   * Runs it, and resolves to the next state. State and emitted values take effect together and once, also when members crash; anything
+   * else that it does may be done again. What rejects, or takes too long, has no effect: it is counted, and the thing runs again at its
+   * next due time. Runs of one thing never overlap within a process.
+   */
+  run(thing: Thing & Stored, run: Run<State, E>): Promise<State>;
+}
+
+/** A schedule with its author's types closed over, so that the registry is a plain array. */
+export type Schedule = Required<ScheduleDefinition<object, unknown, Emits>>;
+
+/** Deals the slots of a schedule to members. It needs no messages. */
+export const scheduleTopic = (name: string): Topic =>
+  defineTopic({ name: `schedule.${name}`, summary: `Deals ${name} to processors; holds nothing`, key: 'none' });
+
+/** Declares a schedule. Throws when its name is none for a consumer group. */
+export const defineSchedule = <Thing extends object, State, E extends Emits>(
+  definition: ScheduleDefinition<Thing, State, E>,
+): Schedule => {
+  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(definition.name))
+    throw new TypeError(
+      `a schedule cannot be called "${definition.name}": use small letters, digits and single hyphens`,
+    );
+  const defaults = { budgetMs: 30_000, atOnce: { total: 64, perTenant: 8 } };
+  // It runs with things and states of its own types only.
+  return { ...defaults, ...definition } as unknown as Schedule;
+};
