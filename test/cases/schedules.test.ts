@@ -1,0 +1,361 @@
+/** Schedules: when things are due, whose turn it is, and what becomes of runs that fail. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { z } from 'zod';
+import { defineSchedule, type Run, type ScheduleDefinition } from '../../processors/engine/schedule.ts';
+import { FairQueue } from '../../processors/engine/schedule-queue.ts';
+import { runSchedule } from '../../processors/engine/schedule-run.ts';
+import { decodeSlot } from '../../processors/engine/schedule-snapshot.ts';
+import {
+  dueAt,
+  nextDue,
+  phaseOf,
+  slotCount,
+  slotOf,
+  slotsOf,
+  thingKey,
+} from '../../processors/engine/schedule-times.ts';
+import type { Bus, Message } from '../../schemas/ports/bus.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import { type Change, ConflictError, type Documents, defineCollection } from '../../schemas/ports/documents.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { defineDerivedTopic } from '../../schemas/topics.ts';
+import { eventually } from '../contract/bus-harness.ts';
+
+const patienceMs = 60_000;
+
+test('The due times of 100,000 things at one a minute are spread evenly over the minute, the slots and the partitions', (t) => {
+  const perSecond = new Array<number>(60).fill(0);
+  const perSlot = new Array<number>(slotCount).fill(0);
+  for (let index = 0; index < 100_000; index++) {
+    const phase = phaseOf(thingKey(`tenant-${index % 700}`, `rule-${index}`));
+    const second = Math.floor((nextDue(phase, 60_000, 0) % 60_000) / 1000);
+    perSecond[second] = (perSecond[second] ?? 0) + 1;
+    perSlot[slotOf(phase)] = (perSlot[slotOf(phase)] ?? 0) + 1;
+  }
+  // Chance alone leaves a second within 1,667 ± 200, a slot within 417 ± 100.
+  for (const runs of perSecond) t.true(Math.abs(runs - 1667) < 200, `${runs} in a second`);
+  for (const things of perSlot) t.true(Math.abs(things - 417) < 100, `${things} in a slot`);
+  for (const partitions of [1, 7, 12, 24]) {
+    const all = Array.from({ length: partitions }, (_, partition) => slotsOf(partition, partitions));
+    t.deepEqual(
+      all.flat().toSorted((a, b) => a - b),
+      Array.from({ length: slotCount }, (_, slot) => slot),
+    );
+  }
+});
+
+test('Of due times that were missed, the last so many are run, the earliest of them first', (t) => {
+  // Due at 250, 1250, 2250 …
+  const at = (nowMs: number, afterMs: number, most: number) =>
+    dueAt(nowMs, { phase: 0.25, everyMs: 1000, afterMs, most });
+  t.is(at(1249, 250, 1), undefined);
+  t.deepEqual(at(1250, 250, 1), { dueMs: 1250, skipped: 0 });
+  t.deepEqual(at(9000, 250, 1), { dueMs: 8250, skipped: 7 });
+  t.deepEqual(at(9000, 250, 3), { dueMs: 6250, skipped: 5 });
+  t.deepEqual(at(9000, 250, 100), { dueMs: 1250, skipped: 0 });
+  t.deepEqual(at(9000, 8249, 1), { dueMs: 8250, skipped: 0 });
+  // After a change of the interval the next due time is one of the new interval.
+  t.deepEqual(dueAt(9000, { phase: 0.25, everyMs: 400, afterMs: 8250, most: 9 }), { dueMs: 8500, skipped: 0 });
+});
+
+test('A tenant whose runs take long takes its share of turns, and no more runs at once than it may', async (t) => {
+  const queue = new FairQueue({ total: 3, perTenant: 2 });
+  const order: string[] = [];
+  const ends = new Map<string, () => void>();
+  const add = (tenant: string, name: string): void =>
+    queue.add(tenant, async () => {
+      order.push(name);
+      await new Promise<void>((resolve) => ends.set(name, resolve));
+    });
+  const end = async (name: string): Promise<void> => {
+    ends.get(name)?.();
+    await sleep(0);
+  };
+  for (let index = 1; index <= 5; index++) add('slow', `slow ${index}`);
+  t.deepEqual(order, ['slow 1', 'slow 2'], 'one place is left for others');
+  for (const name of ['quick 1', 'quick 2', 'quick 3']) add('quick', name);
+  add('third', 'third 1');
+  t.deepEqual(order.splice(0), ['slow 1', 'slow 2', 'quick 1']);
+  await end('quick 1');
+  await end('quick 2');
+  await end('third 1');
+  t.deepEqual(order.splice(0), ['quick 2', 'third 1', 'quick 3']);
+  await end('slow 1');
+  await end('slow 2');
+  t.deepEqual(order, ['slow 3', 'slow 4']);
+});
+
+test('Work that rejects gives its place to the next', async (t) => {
+  const queue = new FairQueue({ total: 1, perTenant: 1 });
+  let ran = false;
+  queue.add('a', () => Promise.reject(new Error('no')));
+  queue.add('a', async () => {
+    ran = true;
+  });
+  await sleep(0);
+  t.true(ran);
+});
+
+interface Rule {
+  readonly everyMs: number | undefined;
+  readonly revision?: number;
+}
+const rules = defineCollection<Rule>({ name: 'rules' });
+const Counted = z.strictObject({ tenantId: z.string(), due: z.int() });
+const counted = defineDerivedTopic({ name: 'counted', summary: 'of a test', item: Counted });
+type Emits = { readonly counted: typeof counted };
+
+/** A schedule of one member over a store in memory; `at` moves the clock, and waits until everything that is due has run. */
+const running = async (t: ExecutionContext, definition: Partial<ScheduleDefinition<Rule, number, Emits>>) => {
+  const clock = { nowMs: 1_000_000 };
+  const snapshots = new Map<string, { number: number; bytes: Uint8Array }>();
+  const published: Message[] = [];
+  const outcomes: string[] = [];
+  const faults = { save: 0, lostSave: 0, publish: 0 };
+  let tell: (change: Change<Rule>) => void = () => undefined;
+  const dueTimes: number[] = [];
+  const documents = {
+    async follow(_definition: unknown, onChange: typeof tell) {
+      tell = onChange;
+      return { staleMs: () => 0, close: async () => undefined };
+    },
+  };
+  const assigned = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
+  const bus = {
+    offsets: async () => [{ partition: 0, earliest: 0, end: 0 }],
+    consumer: () => ({
+      async run(_topics: unknown, _onBatch: unknown, events: Parameters<ReturnType<Bus['consumer']>['run']>[2]) {
+        const partition = { topic: 'schedule.counts', partition: 0, committed: 0, claimed: false };
+        await events?.assigned?.(partition);
+        assigned.resolve();
+        await stopped.promise;
+        await events?.revoked?.(partition);
+      },
+      stop: async () => stopped.resolve(),
+    }),
+  };
+  const fails = (fault: keyof typeof faults): boolean => faults[fault] > 0 && faults[fault]-- > 0;
+  const schedule = defineSchedule<Rule, number, Emits>({
+    name: 'counts',
+    summary: 'of a test',
+    things: rules,
+    everyMs: ({ everyMs }) => everyMs,
+    missed: 'skip',
+    state: { version: 1, schema: z.number(), empty: () => 0 },
+    emits: { counted },
+    run: async (_rule, { state, emit, tenantId, dueMs }) => {
+      emit.counted({ tenantId, due: dueMs });
+      return state + 1;
+    },
+    ...definition,
+  });
+  const start = () =>
+    runSchedule(
+      {
+        ...schedule,
+        run(thing, run) {
+          dueTimes.push(run.dueMs);
+          return schedule.run(thing, run);
+        },
+      },
+      {
+        bus: bus as unknown as Bus,
+        producer: {
+          async publish(messages) {
+            if (fails('publish')) throw new Error('the bus is away');
+            published.push(...messages);
+          },
+        },
+        states: {
+          load: async (key) => snapshots.get(key),
+          async save(key, bytes, expected) {
+            if (fails('save')) throw new Error('the store is away');
+            if (snapshots.get(key)?.number !== expected) throw new ConflictError('version', 'another was first');
+            snapshots.set(key, { number: (expected ?? 0) + 1, bytes: Buffer.from(bytes) });
+            if (fails('lostSave')) throw new Error('the store does not answer');
+            return (expected ?? 0) + 1;
+          },
+        },
+        ports: { documents: documents as unknown as Documents, columns: {} as Columns },
+        clock: { now: () => clock.nowMs },
+        log: silent,
+        metrics: {
+          add(name, value, labels) {
+            if (name === 'oiq_schedule_runs_total' && 'outcome' in labels)
+              for (let index = 0; index < value; index++) outcomes.push(String(labels.outcome));
+          },
+          set: () => undefined,
+          observe: () => undefined,
+        } satisfies Metrics,
+        lookMs: 1,
+      },
+    );
+  const member = start();
+  t.teardown(() => member.stop());
+  await assigned.promise;
+  const key = thingKey('tenant', 'rule');
+  const phase = phaseOf(key);
+  const since = new Date(clock.nowMs).toISOString();
+  return {
+    clock,
+    published,
+    outcomes,
+    faults,
+    dueTimes,
+    member,
+    /** Sets the rule; `undefined` removes it. */
+    set(rule: (Rule & { readonly createdAt?: string }) | undefined): void {
+      const stored = { id: 'rule', version: 1, createdAt: since, updatedAt: new Date(clock.nowMs).toISOString() };
+      tell({ tenantId: 'tenant', id: 'rule', document: rule && { ...stored, ...rule } });
+    },
+    /** The n-th due time after the start of the test. */
+    due: (n: number, everyMs = 1000) => nextDue(phase, everyMs, 1_000_000) + (n - 1) * everyMs,
+    saved: () => {
+      const snapshot = snapshots.get(`schedules/counts/${slotOf(phase)}`);
+      return snapshot && decodeSlot(snapshot.bytes).things.get(key);
+    },
+    emitted: () =>
+      published
+        .flatMap(({ value }) => z.array(Counted).parse(JSON.parse(Buffer.from(value).toString())))
+        .map(({ due }) => due),
+    positions: () => published.map(({ headers }) => `${headers['emitter']} ${headers['position']}`),
+  };
+};
+
+const settled = (what: string, check: () => boolean): Promise<void> => eventually(what, patienceMs, check);
+
+test('With `skip` the latest of the missed due times is run, and the others are counted', async (t) => {
+  const { set, clock, due, saved, emitted, outcomes } = await running(t, {});
+  set({ everyMs: 1000 });
+  clock.nowMs = due(1);
+  await settled('the first', () => saved()?.dueMs === due(1));
+  clock.nowMs = due(5) + 10;
+  await settled('the fifth', () => saved()?.dueMs === due(5));
+  t.deepEqual(saved()?.state, '2');
+  t.deepEqual(emitted(), [due(1), due(5)]);
+  t.deepEqual(outcomes.toSorted(), ['skipped', 'skipped', 'skipped', 'success', 'success']);
+});
+
+test('A run that rejects has no effect, is counted, and is tried again at the next due time', async (t) => {
+  let failures = 2;
+  const run = async (_rule: Rule, { state, emit, tenantId, dueMs }: Run<number, Emits>): Promise<number> => {
+    emit.counted({ tenantId, due: dueMs });
+    if (failures === 2 && failures-- > 0) throw new Error('the query failed');
+    // A value of another tenant is refused where it is emitted.
+    if (failures === 1 && failures-- > 0) emit.counted({ tenantId: 'other', due: dueMs });
+    return state + 1;
+  };
+  const { set, clock, due, saved, emitted, outcomes } = await running(t, { run });
+  set({ everyMs: 1000 });
+  for (const n of [1, 2, 3]) {
+    clock.nowMs = due(n);
+    await settled(`due time ${n}`, () => saved()?.dueMs === due(n));
+  }
+  t.deepEqual(saved()?.state, '1');
+  t.deepEqual(emitted(), [due(3)]);
+  t.deepEqual(outcomes, ['failure', 'failure', 'success']);
+});
+
+test('A run that overruns its time is told, has no effect, and the thing does not run again before it ends', async (t) => {
+  const end = Promise.withResolvers<void>();
+  const told: string[] = [];
+  let runs = 0;
+  const { set, clock, due, saved, emitted, outcomes, dueTimes } = await running(t, {
+    budgetMs: 20,
+    async run(_rule, { state, emit, tenantId, dueMs, signal }) {
+      emit.counted({ tenantId, due: dueMs });
+      signal.addEventListener('abort', () => told.push(String(signal.reason)));
+      if (++runs === 1) await end.promise;
+      return state + 1;
+    },
+  });
+  set({ everyMs: 1000 });
+  clock.nowMs = due(1);
+  await settled('the end of its time', () => saved()?.dueMs === due(1));
+  t.deepEqual(told, ['Error: it took longer than 20 ms']);
+  clock.nowMs = due(2);
+  await sleep(50);
+  t.deepEqual(dueTimes, [due(1)]);
+  end.resolve();
+  await settled('the second', () => saved()?.dueMs === due(2));
+  t.deepEqual(emitted(), [due(2)]);
+  t.is(saved()?.state, '1');
+  t.deepEqual(outcomes, ['late', 'success']);
+});
+
+test('A thing that is off does not run, and begins anew when it is on; so does another one of its id', async (t) => {
+  const { set, clock, due, saved, dueTimes } = await running(t, {});
+  set({ everyMs: undefined });
+  clock.nowMs = due(1);
+  await sleep(30);
+  t.deepEqual(dueTimes, []);
+  set({ everyMs: 1000 });
+  for (const n of [2, 3]) {
+    clock.nowMs = due(n);
+    await settled(`due time ${n}`, () => saved()?.dueMs === due(n));
+  }
+  t.is(saved()?.state, '2');
+  set({ everyMs: 1000, revision: 2 });
+  clock.nowMs = due(4);
+  await settled('the changed rule', () => saved()?.dueMs === due(4));
+  t.is(saved()?.state, '3', 'a change keeps the state');
+  set({ everyMs: 1000, createdAt: new Date(clock.nowMs).toISOString() });
+  clock.nowMs = due(5);
+  await settled('the new rule', () => saved()?.dueMs === due(5));
+  t.is(saved()?.state, '1', 'the state was another rule’s');
+  set(undefined);
+  clock.nowMs = due(9);
+  await sleep(30);
+  t.is(dueTimes.at(-1), due(5));
+});
+
+for (const [what, fault] of [
+  ['a save that fails', 'save'],
+  ['a save of which the answer is lost', 'lostSave'],
+  ['values that could not be published', 'publish'],
+] as const)
+  test(`After ${what} the slot is loaded again, and each due time takes effect once`, async (t) => {
+    const { set, clock, due, saved, emitted, positions, faults, member } = await running(t, {
+      missed: { makeUp: 100 },
+    });
+    set({ everyMs: 1000 });
+    for (const n of [1, 2, 3, 4]) {
+      if (n === 3) faults[fault] = 1;
+      clock.nowMs = due(n);
+      await settled(`due time ${n}`, () => saved()?.dueMs === due(n));
+    }
+    await member.stop();
+    t.is(faults[fault], 0);
+    t.is(saved()?.state, '4');
+    t.is(new Set(positions()).size, 4);
+    t.deepEqual([...new Set(emitted())], [due(1), due(2), due(3), due(4)]);
+  });
+
+test('A stop saves what has run, and ends what runs without an effect', async (t) => {
+  const aborted: unknown[] = [];
+  const { set, clock, due, saved, emitted, dueTimes, member } = await running(t, {
+    async run(_rule, { state, emit, tenantId, dueMs, signal }) {
+      emit.counted({ tenantId, due: dueMs });
+      if (state === 1) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      if (signal.aborted) aborted.push(dueMs);
+      return state + 1;
+    },
+  });
+  set({ everyMs: 1000 });
+  clock.nowMs = due(1);
+  await settled('the first', () => saved()?.dueMs === due(1));
+  clock.nowMs = due(2);
+  await settled('the second to begin', () => dueTimes.length === 2);
+  await member.stop();
+  await sleep(0);
+  t.deepEqual(aborted, [due(2)]);
+  t.is(saved()?.dueMs, due(1));
+  t.deepEqual(emitted(), [due(1)]);
+});
+
+test('A schedule that cannot be a consumer group is refused', async (t) => {
+  await t.throwsAsync(() => running(t, { name: 'Alert rules' }), { message: /cannot be called "Alert rules"/ });
+});
