@@ -7,7 +7,7 @@ export const projectScopeParameters = {
   scope: z.enum(['account']).optional().describe('account: the whole organization; takes precedence over projectId'),
 };
 
-interface ProjectScope {
+export interface ProjectScope {
   readonly projectId?: string | undefined;
   readonly scope?: 'account' | undefined;
 }
@@ -18,9 +18,15 @@ export const requireProjectScope = ({ projectId, scope }: ProjectScope): void =>
     throw invalid('projectId', 'is required: projectId=<id> for one project, or scope=account for all');
 };
 
-/** SQL of the scope: with ` AND` before it, or nothing. */
-export const projectScopeCondition = ({ projectId, scope }: ProjectScope): string =>
-  projectId === undefined || scope === 'account' ? '' : ' AND project_id = {project:String}';
+/** SQL of the scope: with ` AND` before it, or nothing. Of several columns, one that has the project is enough. */
+export const projectScopeCondition = (
+  { projectId, scope }: ProjectScope,
+  columns: readonly string[] = ['project_id'],
+): string => {
+  if (projectId === undefined || scope === 'account') return '';
+  const conditions = columns.map((column) => `${column} = {project:String}`).join(' OR ');
+  return ` AND ${columns.length > 1 ? `(${conditions})` : conditions}`;
+};
 
 /** Parameters of that SQL. */
 export const projectScopeValues = ({ projectId, scope }: ProjectScope): Record<string, string> =>

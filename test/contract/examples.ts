@@ -17,6 +17,8 @@ export const examples: Readonly<Record<string, Example>> = {
 
   getLog: async ({ make }) => ({ params: { id: (await make('listLogs')).items[0].id } }),
   listTraces: { query: { scope: 'account' } },
+  listDependencies: { query: { scope: 'account' } },
+  showServiceMap: { query: { scope: 'account' } },
   getTrace: ({ tenant }) => ({ params: { id: traceIdOf(tenant) }, query: { scope: 'account' } }),
   listTraceLogs: ({ tenant }) => ({ params: { id: traceIdOf(tenant) } }),
 

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
+import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
+import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
+import {
+  Edge,
+  type EdgeKey,
+  edgeParameters,
+  keySize,
+  minutesAnswer,
+  minutesOf,
+  readEdges,
+} from '../../../queries/services/edges.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+
+const kind = 'dependencies';
+const hourNs = 3_600_000_000_000n;
+
+export const listDependencies = defineOperation({
+  method: 'GET',
+  path: '/api/dependencies',
+  operationId: 'listDependencies',
+  summary: 'List who called whom in a time range: services, databases, queues and hosts, with rate, errors and latency',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({ ...rangeParameters, ...projectScopeParameters, ...edgeParameters }),
+  response: z.strictObject({
+    from: z.string().describe('Beginning of the first minute that is counted'),
+    to: z.string().describe('End of the last one, or now'),
+    items: z.array(Edge),
+    nextCursor: z.string().nullable(),
+  }),
+  async handler({ caller, query }, { columns, clock }) {
+    requireProjectScope(query);
+    const nowMs = clock.now();
+    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
+    if (page !== undefined) refuseBeyondRetention(page.minutes, { caller, signal: 'traces', nowMs, graceNs: hourNs });
+    const minutes = page?.minutes ?? minutesOf(rangeOf(query, { caller, signal: 'traces', nowMs }), nowMs);
+    const limit = query.limit + 1;
+    const found = await readEdges(columns.of(caller.tenantId), query, { minutes, limit, after: page?.after });
+    const shown = found.slice(0, query.limit);
+    const last = found.length > query.limit ? shown.at(-1) : undefined;
+    return {
+      ...minutesAnswer(minutes),
+      items: shown.map(({ edge }) => edge),
+      nextCursor: last === undefined ? null : encodeCursor(kind, [minutes.from, minutes.to, partOf(last.key)]),
+    };
+  },
+});
+
+/** Names of any text as one part of a cursor. */
+const partOf = (key: EdgeKey): string => Buffer.from(JSON.stringify(key)).toString('base64url');
+
+const Key = z.array(z.string()).length(keySize);
+
+const pageOf = (cursor: string) => {
+  const [from = '', to = '', key = ''] = decodeCursor(kind, cursor, [integer, integer, /^[\w-]+$/]);
+  return { minutes: { from: BigInt(from), to: BigInt(to) }, after: keyOf(key) };
+};
+
+const keyOf = (part: string): EdgeKey => {
+  try {
+    return Key.parse(JSON.parse(Buffer.from(part, 'base64url').toString('utf8')));
+  } catch {
+    throw invalid('cursor', 'is not a cursor of this list');
+  }
+};

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
+import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { edgeParameters, minutesAnswer, minutesOf } from '../../../queries/services/edges.ts';
+import { readServiceMap, ServiceMap } from '../../../queries/services/map.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+
+const { from, to } = rangeParameters;
+
+export const showServiceMap = defineOperation({
+  method: 'GET',
+  path: '/api/service-map',
+  operationId: 'showServiceMap',
+  summary: 'The service map of a time range: nodes and the edges with the most requests',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({
+    ...{ from, to },
+    ...projectScopeParameters,
+    ...edgeParameters,
+    limit: z.coerce.number().int().min(1).max(2000).default(500).describe('Edges at most'),
+  }),
+  response: ServiceMap,
+  async handler({ caller, query }, { columns, clock }) {
+    requireProjectScope(query);
+    const nowMs = clock.now();
+    const minutes = minutesOf(rangeOf(query, { caller, signal: 'traces', nowMs }), nowMs);
+    const map = await readServiceMap(columns.of(caller.tenantId), query, { minutes, limit: query.limit });
+    return { ...minutesAnswer(minutes), ...map };
+  },
+});
