@@ -106,7 +106,11 @@ const arrays = (type: string, elements: ValueColumn): ValueColumn => {
   };
 };
 
+/** Keys of objects are text; in a map of integers they are those of up to 15 digits. */
+const integerKey = (key: string): string | number => (/^-?\d{1,15}$/.test(key) ? Number(key) : key);
+
 const maps = (type: string, keys: ValueColumn, values: ValueColumn): ValueColumn => {
+  const isByInteger = /^U?Int/.test(keys.column.type);
   const column = new ArrayColumn(
     new EntryColumn(keys.column, values.column),
     `Map(${keys.column.type}, ${values.column.type})`,
@@ -116,7 +120,7 @@ const maps = (type: string, keys: ValueColumn, values: ValueColumn): ValueColumn
     push(value) {
       if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(type, value);
       for (const [key, each] of Object.entries(value as object)) {
-        keys.push(key);
+        keys.push(isByInteger ? integerKey(key) : key);
         values.push(each);
       }
       column.close();
