@@ -42,6 +42,8 @@ interface Counts {
 type Saved = [key: string, numbers: number[], buckets: [number, number][], unpaired: [UnpairedReason, number][]];
 
 const minuteMs = 60_000;
+/** The last one that the table holds: a clock may say anything. */
+const lastMinute = Math.floor(0xffffffff / 60) * minuteMs;
 /** More are emitted before their time, so that memory is bounded whatever senders name their hosts. */
 const mostEdges = 5_000;
 
@@ -151,7 +153,7 @@ export class EdgeCounts {
   }
 
   add(edge: Edge, { startMs, failed, durationNs, serverDurationNs = 0, unpaired }: Call): void {
-    const counts = this.#of(keyOf(edge, Math.floor(startMs / minuteMs) * minuteMs));
+    const counts = this.#of(keyOf(edge, Math.min(Math.floor(startMs / minuteMs) * minuteMs, lastMinute)));
     counts.requests++;
     if (failed) counts.errors++;
     counts.serverDurationSum = sum(counts.serverDurationSum, serverDurationNs);

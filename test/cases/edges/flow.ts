@@ -7,6 +7,7 @@ import type { ServiceEdge } from '../../../schemas/edges.ts';
 import { partitionOf } from '../../../schemas/partition.ts';
 import type { BusRecord, Message } from '../../../schemas/ports/bus.ts';
 import { topics } from '../../../schemas/topics.ts';
+import type { TestMessage } from '../sink-tables.ts';
 import { emptySum, type Sums } from './join.ts';
 import { type Arrival, batchMs, randomOf } from './traces.ts';
 
@@ -64,6 +65,8 @@ class Lane {
 
 export interface Flowed {
   readonly edges: readonly ServiceEdge[];
+  /** The messages that they are in. */
+  readonly landed: readonly TestMessage[];
   /** Bytes and values on the topic of ends. */
   readonly ends: { readonly bytes: number; readonly count: number };
   readonly dropped: Readonly<Record<string, number>>;
@@ -81,6 +84,7 @@ export interface FlowOptions {
 /** Both processors, over as many partitions of each topic. */
 class Flow {
   readonly edges: ServiceEdge[] = [];
+  readonly landed: TestMessage[] = [];
   readonly ends = { bytes: 0, count: 0 };
   readonly #first: readonly Lane[];
   readonly #second: readonly Lane[];
@@ -128,8 +132,10 @@ class Flow {
     for (const { topic, key, value, headers = {} } of messages) {
       const bytes = Buffer.from(value);
       const values = JSON.parse(bytes.toString('utf8')) as unknown[];
-      if (topic === topics.serviceEdges.name) this.edges.push(...(values as ServiceEdge[]));
-      else {
+      if (topic === topics.serviceEdges.name) {
+        this.edges.push(...(values as ServiceEdge[]));
+        this.landed.push({ offset: this.landed.length, timestampMs: this.#nowMs, headers, value: bytes });
+      } else {
         this.ends.bytes += bytes.length;
         this.ends.count += values.length;
         const lane = this.#second[partitionOf(key, this.#second.length)];
@@ -144,12 +150,12 @@ export const flow = (arrivals: readonly Arrival[], options: FlowOptions): Flowed
   const running = new Flow(options);
   for (const arrival of arrivals) running.take(arrival);
   for (let minute = 0; minute < 10; minute++) running.pass(60_000);
-  const { lanes, edges, ends } = running;
+  const { lanes, edges, landed, ends } = running;
   const dropped: Record<string, number> = {};
   for (const lane of lanes)
     for (const [reason, count] of Object.entries(lane.dropped)) dropped[reason] = (dropped[reason] ?? 0) + count;
   return {
-    ...{ edges, ends, dropped },
+    ...{ edges, landed, ends, dropped },
     problems: lanes.reduce((sum, lane) => sum + lane.problems, 0),
     holding: lanes.reduce((sum, lane) => sum + lane.holding.entries, 0),
   };
