@@ -1,0 +1,132 @@
+import type { FoundPattern, ParameterValues, SeverityLevel } from '../../schemas/log-patterns.ts';
+import { severityLevels } from '../../schemas/log-patterns.ts';
+import type { LogRecord } from '../../schemas/records/log-record.ts';
+import { logRecords } from '../../schemas/records/sources.ts';
+import { topics } from '../../schemas/topics.ts';
+import { defineProcessor, type StateDefinition } from '../engine/definition.ts';
+import { combinedState } from '../engine/state.ts';
+import { type Added, Miner } from './miner.ts';
+import { Minutes, minuteMs } from './minutes.ts';
+import type { Pattern } from './pattern.ts';
+
+const dayMs = 86_400_000;
+/** Counts held at most; above it all are emitted, and what comes later is emitted beside it. */
+const maxCounts = 200_000;
+/** Records that are late are counted together for so long. */
+const togetherMs = 30_000;
+/** Where a record's time lies further ahead, its minute is emitted in parts. */
+const aheadMs = 5 * minuteMs;
+/** What the table can hold. */
+const lastMs = 4_294_967_295_000;
+const maxSample = 1_024;
+/** What a pattern takes, with its values (`test/bench/log-pattern-cost.ts`). */
+const patternBytes = 2_200;
+
+const miner: StateDefinition<Miner> = {
+  version: 1,
+  open: (saved) => (saved === undefined ? undefined : Miner.restore(saved)) ?? new Miner(),
+  save: (state) => state.serialize(),
+  size: ({ size: { patterns, scopes, evicted } }) => ({
+    entries: patterns + scopes,
+    bytes: (patterns + scopes) * patternBytes,
+    evicted,
+  }),
+};
+
+const minutes: StateDefinition<Minutes> = {
+  version: 1,
+  open: (saved) => (saved === undefined ? new Minutes() : Minutes.restored(JSON.parse(Buffer.from(saved).toString()))),
+  save: (state) => Buffer.from(JSON.stringify(state.saved())),
+  size: ({ entries, bytes }) => ({ entries, bytes, evicted: 0 }),
+};
+
+/** Names of severities that senders write without a number. */
+const levelNames: readonly (readonly [RegExp, SeverityLevel])[] = [
+  [/^(fatal|crit|emerg|alert|panic)/i, 'fatal'],
+  [/^(err|severe)/i, 'error'],
+  [/^warn/i, 'warn'],
+  [/^(info|notice)/i, 'info'],
+  [/^(debug|fine)/i, 'debug'],
+  [/^trace/i, 'trace'],
+];
+
+/** The range of the number, else what the text says. */
+export const severityLevelOf = ({
+  severityNumber,
+  severityText,
+}: Pick<LogRecord, 'severityNumber' | 'severityText'>) =>
+  severityNumber > 0 && severityNumber <= 24
+    ? (severityLevels[Math.ceil(severityNumber / 4)] ?? 'unspecified')
+    : (levelNames.find(([name]) => name.test(severityText))?.[1] ?? 'unspecified');
+
+/** Keys name the fields of JSON and logfmt, and `1`, `2` … the variables of the text. */
+const parametersOf = (pattern: Pattern): ParameterValues[] => {
+  const { hashes, values } = pattern;
+  const variables = [...hashes.keys()].filter((place) => !pattern.isWord(place)).map(String);
+  return [...values].map(([name, kept]) => {
+    const { seen, top, numbers, min, max } = kept.summary();
+    const number = variables.indexOf(name) + 1;
+    const some = numbers > 0;
+    return {
+      ...{ name: number === 0 ? name : String(number), seen, numbers },
+      ...{ top: top.map(([value, count]): [string, number] => [value, count]) },
+      ...{ min: some ? min : null, max: some ? max : null },
+    };
+  });
+};
+
+const isPowerOfFour = (count: number): boolean => (count & (count - 1)) === 0 && (count & 0x5555_5555) !== 0;
+
+/** Whether there is something to say of a pattern: it is new, others were merged into it, it has grown fourfold, or a day has passed. */
+const isTold = ({ isNew, merged, pattern }: Added, day: number): boolean =>
+  isNew || merged.length > 0 || pattern.told !== day || (pattern.count >= 16 && isPowerOfFour(pattern.count));
+
+const foundOf = (record: LogRecord, { id, merged, pattern }: Added, body: string): FoundPattern => ({
+  tenantId: record.tenantId,
+  service: record.service,
+  patternId: id,
+  template: pattern.template,
+  structure: pattern.structure,
+  places: [...pattern.hashes],
+  shard: record.place.partition,
+  firstSeen: new Date(Math.min(record.timeMs, record.receivedAtMs)).toISOString(),
+  seenAt: new Date(record.receivedAtMs).toISOString(),
+  count: pattern.count,
+  sample: body.slice(0, maxSample),
+  merged: [...merged],
+  parameters: parametersOf(pattern),
+});
+
+/** Gives each log body its pattern; says which there are, and counts them by minute. */
+export const logPatterns = defineProcessor({
+  name: 'log-patterns',
+  summary: 'Groups log bodies by pattern, and counts them by minute, service and severity.',
+  reads: logRecords,
+  emits: { found: topics.logPatterns, counted: topics.logPatternCounts },
+  entitlement: 'logs',
+  state: combinedState(1, { miner, minutes }),
+  // The miner keeps its own bounds, of which this is more than the sum.
+  limits: { stateBytes: 96 * 1024 * 1024 },
+
+  step(record, { state, emit, clockMs, watermarkMs, setTimer, tenantId }) {
+    const { body, service } = record;
+    const added = state.miner.add(service, body);
+    const day = Math.floor(clockMs / dayMs);
+    if (isTold(added, day)) {
+      added.pattern.told = day;
+      emit.found(foundOf(record, added, body));
+    }
+    const startMs = Math.floor(Math.min(record.timeMs, lastMs) / minuteMs) * minuteMs;
+    const of = { projectId: record.projectId, service, severity: severityLevelOf(record) };
+    // A minute that lies hours ahead does not wait until then.
+    const endMs = Math.min(startMs + minuteMs, clockMs + aheadMs);
+    if (state.minutes.add(startMs, of, added.id))
+      setTimer('watermark', Math.max(endMs, watermarkMs + togetherMs), String(startMs));
+    if (state.minutes.entries >= maxCounts)
+      for (const counted of state.minutes.take()) emit.counted({ tenantId, ...counted });
+  },
+
+  timer({ key }, { state, emit, tenantId }) {
+    for (const counted of state.minutes.take(Number(key) + minuteMs)) emit.counted({ tenantId, ...counted });
+  },
+});
