@@ -10,6 +10,7 @@ import {
 } from '../instrumentation-scope.ts';
 import { type Resource, resourceFields, resourceFieldsOf, resourcesOf } from '../resources.ts';
 import { formatTime } from '../time.ts';
+import { patternIdsOf } from './pattern-ids.ts';
 
 /** A log record as answers carry it. */
 export const LogRecord = z.strictObject({
@@ -29,6 +30,10 @@ export const LogRecord = z.strictObject({
   traceId: z.string().nullable(),
   spanId: z.string().nullable(),
   projectId: z.string(),
+  patternId: z
+    .string()
+    .nullable()
+    .describe('Id of the pattern of its body (`GET /api/logs/patterns/{id}`); null where none is known yet'),
 });
 export type LogRecord = z.output<typeof LogRecord>;
 
@@ -67,25 +72,67 @@ const selected = `toString(toUnixTimestamp64Nano(timestamp)) AS time, toString(t
 /** The order in which records are listed. The columns' own names are qualified: aliases of the same name are text. */
 const order = 'logs.timestamp DESC, logs.partition DESC, logs.offset DESC, logs.ordinal DESC';
 
+/** Records after a position in that order; its parameters are the position's fields. */
+export const afterPosition = `(logs.timestamp, logs.partition, logs.offset, logs.ordinal) <
+  (fromUnixTimestamp64Nano({time:Int64}, 'UTC'), {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32})`;
+
+export interface FoundLog {
+  readonly record: LogRecord;
+  readonly position: LogPosition;
+}
+
 /** Records that satisfy a condition, newest first, with the position of each. */
 export const readLogs = async (
   columns: TenantColumns,
   condition: string,
   parameters: QueryParameters,
   limit: number,
-): Promise<{ record: LogRecord; position: LogPosition }[]> => {
+): Promise<FoundLog[]> => {
   const rows = await columns.query<Row>(
     `SELECT ${selected} FROM logs WHERE tenant_id = {tenant:String} AND ${condition} ORDER BY ${order} LIMIT ${limit}`,
     parameters,
   );
-  const resources = await resourcesOf(
-    columns,
-    rows.map(({ resource }) => resource),
-  );
-  return rows.map((row) => ({ record: recordOf(row, resources.get(row.resource)), position: row }));
+  const [resources, patternIds] = await Promise.all([
+    resourcesOf(
+      columns,
+      rows.map(({ resource }) => resource),
+    ),
+    patternIdsOf(columns, rows),
+  ]);
+  return rows.map((row, index) => ({
+    record: recordOf(row, resources.get(row.resource), patternIds[index] ?? null),
+    position: positionOf(row),
+  }));
 };
 
-const recordOf = (row: Row, resource: Resource | undefined): LogRecord => ({
+/** A page of a list, and where the next one begins after. */
+export interface LogPage {
+  readonly found: readonly FoundLog[];
+  /** `undefined` where there is no next page. */
+  readonly more: LogPosition | undefined;
+}
+
+/** Records that satisfy a condition, newest first, up to `limit`. `after` is where the page before ended. */
+export const readPage = async (
+  columns: TenantColumns,
+  condition: string,
+  parameters: QueryParameters,
+  { limit, after }: { readonly limit: number; readonly after?: LogPosition | undefined },
+): Promise<LogPage> => {
+  const at = after === undefined ? '' : ` AND ${afterPosition}`;
+  const found = await readLogs(columns, condition + at, { ...parameters, ...after }, limit + 1);
+  const shown = found.slice(0, limit);
+  return { found: shown, more: found.length > limit ? shown.at(-1)?.position : undefined };
+};
+
+const positionOf = ({ time, partition, offset, ordinal }: LogPosition): LogPosition => ({
+  time,
+  partition,
+  offset,
+  ordinal,
+});
+
+const recordOf = (row: Row, resource: Resource | undefined, patternId: string | null): LogRecord => ({
   id: logId(row),
   timestamp: formatTime(BigInt(row.time)),
   observedTimestamp: formatTime(BigInt(row.observed)),
@@ -102,6 +149,7 @@ const recordOf = (row: Row, resource: Resource | undefined): LogRecord => ({
   traceId: /^0*$/.test(row.trace) ? null : row.trace,
   spanId: /^0*$/.test(row.span) ? null : row.span,
   projectId: row.project_id,
+  patternId,
 });
 
 /** The id holds the position, so that a record is found without an index of ids. */

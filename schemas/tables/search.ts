@@ -66,6 +66,15 @@ export const bodyHasAnyWord = (text: string): string => {
   return `(indexHint(hasAny(tokens(${bodyText}), ${listOf(words)})) AND hasAnyTokens(${bodyText}, ${listOf(words)}))`;
 };
 
+/** Escapes by which JSON may write a letter of ASCII. */
+const escapedLetter = "position(body, '\\\\u00') > 0";
+
+/** True for bodies with each of these runs of ASCII letters anywhere in them, also where JSON may have escaped them. */
+export const jsonBodyHasAll = (letters: readonly string[]): string =>
+  letters.length === 0
+    ? 'true'
+    : `(${letters.map((each) => `position(body, ${quote(each)}) > 0`).join(' AND ')} OR ${escapedLetter})`;
+
 /** True where the attribute has exactly this value. `key` and `value` are SQL expressions, say `{key:String}` and `{value:String}`. */
 export const attributeEquals = (key: string, value: string): string =>
   `(has(${pairs}, cityHash64(${key}, ${value})) AND attributes[${key}] = ${value})`;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
-import { type LogPosition, LogRecord, readLogs } from '../../../queries/logs/record.ts';
+import { readLogsOfPattern } from '../../../queries/logs/pattern-records.ts';
+import { type LogPosition, LogRecord, readPage } from '../../../queries/logs/record.ts';
 import { projectScopeCondition, projectScopeParameters, projectScopeValues } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
 import { bodyHasAllWords } from '../../../schemas/tables/search.ts';
@@ -23,6 +24,13 @@ export const listLogs = defineOperation({
     ...serviceParameter,
     ...projectScopeParameters,
     search: z.string().max(1024).optional().describe('Words that must all occur in the body, case-insensitive'),
+    patternId: z
+      .string()
+      .max(64)
+      .optional()
+      .describe(
+        'Only records of this pattern; an alias stands for the pattern that it was merged into. A page may hold fewer records than the limit',
+      ),
   }),
   response: z.strictObject({ items: z.array(LogRecord), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, { columns, clock }) {
@@ -38,39 +46,25 @@ export const listLogs = defineOperation({
       to: String(page?.after.time ?? range.to),
       ...projectScopeValues(query),
     };
-    if (page !== undefined) {
-      conditions.push(after);
-      Object.assign(parameters, page.after);
-    }
     if (query.service !== undefined) {
       conditions.push('service = {service:String}');
       parameters['service'] = query.service;
     }
     if (query.search !== undefined) conditions.push(bodyHasAllWords(query.search));
     const condition = `${conditions.join(' AND ')}${projectScopeCondition(query)}`;
-    const found = await readLogs(columns.of(caller.tenantId), condition, parameters, query.limit + 1);
-    const shown = found.slice(0, query.limit);
-    const last = shown.at(-1);
+    const reader = columns.of(caller.tenantId);
+    const { found, more } = await (query.patternId === undefined
+      ? readPage(reader, condition, parameters, { limit: query.limit, after: page?.after })
+      : readLogsOfPattern(reader, query.patternId, condition, parameters, { limit: query.limit, after: page?.after }));
     return {
-      items: shown.map(({ record }) => record),
+      items: found.map(({ record }) => record),
       nextCursor:
-        found.length > query.limit && last !== undefined
-          ? encodeCursor(kind, [
-              range.from,
-              range.to,
-              last.position.time,
-              last.position.partition,
-              last.position.offset,
-              last.position.ordinal,
-            ])
-          : null,
+        more === undefined
+          ? null
+          : encodeCursor(kind, [range.from, range.to, more.time, more.partition, more.offset, more.ordinal]),
     };
   },
 });
-
-/** Rows after a position in the list's order. */
-const after = `(logs.timestamp, logs.partition, logs.offset, logs.ordinal) <
-  (fromUnixTimestamp64Nano({time:Int64}, 'UTC'), {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32})`;
 
 /** A cursor holds the range too: `now-1h` must not move between two pages. */
 const pageOf = (cursor: string): { range: { from: bigint; to: bigint }; after: LogPosition } => {
