@@ -8,7 +8,7 @@ import { auditExamples } from './audit-examples.ts';
 import type { Example } from './example.ts';
 import { identityExamples } from './identity-examples.ts';
 import { peopleExamples } from './people-examples.ts';
-import { deadLetterIdOf, letterToDiscardOf, traceIdOf } from './telemetry.ts';
+import { deadLetterIdOf, letterToDiscardOf, patternIdOf, traceIdOf } from './telemetry.ts';
 
 export const examples: Readonly<Record<string, Example>> = {
   ...identityExamples,
@@ -16,6 +16,7 @@ export const examples: Readonly<Record<string, Example>> = {
   ...auditExamples,
 
   getLog: async ({ make }) => ({ params: { id: (await make('listLogs')).items[0].id } }),
+  getLogPattern: ({ tenant }) => ({ params: { id: patternIdOf(tenant) } }),
   listTraces: { query: { scope: 'account' } },
   listDependencies: { query: { scope: 'account' } },
   showServiceMap: { query: { scope: 'account' } },

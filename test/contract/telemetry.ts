@@ -1,4 +1,4 @@
-/** One log record, span, metric and dead letter of an organization, each with a word that is found nowhere else. */
+/** One log record, pattern, span, metric and dead letter of an organization, each with a word that is found nowhere else. */
 import { type DeadLetterHeaders, encodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { Harness } from '../end-to-end/api-harness.ts';
@@ -12,6 +12,7 @@ const ordinalOf = (tenant: string): number => tenant.charCodeAt(0);
 const digitOf = (tenant: string): string => (ordinalOf(tenant) % 16).toString(16);
 
 export const traceIdOf = (tenant: string): string => digitOf(tenant).repeat(32);
+export const patternIdOf = (tenant: string): string => digitOf(tenant).repeat(16);
 export const deadLetterIdOf = (tenant: string): string => `letter-${tenant}`;
 export const letterToDiscardOf = (tenant: string): string => `letter-to-discard-${tenant}`;
 
@@ -63,6 +64,14 @@ export const seedTelemetry = async (harness: Harness, tenant: string): Promise<v
   await columns.execute(
     `INSERT INTO service_edges (tenant_id, project_id, server_project_id, received_at, minute, connection, client, client_kind, server, server_kind, requests, timed, duration_sum, duration_max, duration_buckets) VALUES
       ('${tenant}', 'default', 'default', now64(3), toStartOfMinute(now()), 'request', '${canary}', 'service', '${canary}.shop', 'service', 1, 1, 1000, 1000, map(79, 1))`,
+  );
+  await columns.execute(
+    `INSERT INTO log_patterns (tenant_id, service, structure, pattern_id, places, shard, template, sample, parameters, first_seen, last_seen) VALUES
+      ('${tenant}', '${canary}', 1, '${patternIdOf(tenant)}', [1], 0, '${canary} <*>', '${canary} body', '[{"name":"1","seen":1,"top":[["${canary}",1]],"numbers":0,"min":null,"max":null}]', now64(3), now64(3))`,
+  );
+  await columns.execute(
+    `INSERT INTO log_pattern_counts (tenant_id, project_id, minute, service, pattern_id, severity, count, topic, received_at, partition, offset) VALUES
+      ('${tenant}', 'default', toStartOfMinute(now()), '${canary}', '${patternIdOf(tenant)}', 'error', 1, 'log-pattern-counts', now64(3), 0, ${offset})`,
   );
   for (const id of [deadLetterIdOf(tenant), letterToDiscardOf(tenant)]) await bury(harness, tenant, id);
 };

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { decodeCursor, encodeCursor, integer } from '../../../../queries/cursor.ts';
+import { ComparedPattern, comparePatterns } from '../../../../queries/logs/pattern-comparison.ts';
+import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../../queries/range.ts';
+import { timeParameter } from '../../../../queries/time.ts';
+import { defineOperation } from '../../../kernel/operation.ts';
+import { listCache } from '../../../kernel/result-cache.ts';
+import { filterParameters } from './question.ts';
+
+const kind = 'log-patterns-compared';
+const hourNs = 3_600_000_000_000n;
+
+export const compareLogPatterns = defineOperation({
+  method: 'GET',
+  path: '/api/logs/patterns/compare',
+  operationId: 'compareLogPatterns',
+  summary:
+    'Compare the patterns of two time ranges: new ones, gone ones, and those whose share changed, the largest change first',
+  role: 'viewer',
+  entitlement: 'logs',
+  cache: listCache,
+  query: z.strictObject({
+    ...rangeParameters,
+    baselineFrom: timeParameter.optional().describe('Default: as long before `from` as the range is'),
+    baselineTo: timeParameter.optional().describe('Default: just before `from`'),
+    ...filterParameters,
+    change: z.enum(['new', 'gone', 'more', 'fewer', 'same']).optional().describe('Only patterns with this change'),
+  }),
+  response: z.strictObject({ items: z.array(ComparedPattern), nextCursor: z.string().nullable() }),
+  async handler({ caller, query }, { columns, clock }) {
+    const nowMs = clock.now();
+    const asked = { caller, signal: 'logs', nowMs } as const;
+    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
+    const range = page?.range ?? rangeOf(query, asked);
+    const baseline = page?.baseline ?? rangeOf(baselineOf(query, range), asked);
+    if (page !== undefined)
+      for (const each of [range, baseline]) refuseBeyondRetention(each, { ...asked, graceNs: hourNs });
+    const compared = await comparePatterns(columns.of(caller.tenantId), { range, baseline }, query);
+    const found = compared.filter(({ change }) => query.change === undefined || change === query.change);
+    const first = page === undefined ? 0 : found.findIndex(({ id }) => id === page.id) + 1;
+    const items = found.slice(first, first + query.limit);
+    const last = items.at(-1);
+    return {
+      items,
+      nextCursor:
+        last !== undefined && first + items.length < found.length
+          ? encodeCursor(kind, [range.from, range.to, baseline.from, baseline.to, last.id])
+          : null,
+    };
+  },
+});
+
+/** Minutes are counted: the range and its baseline share none. */
+const minuteNs = 60_000_000_000n;
+const msOf = (nanoseconds: bigint): string => String(nanoseconds / 1_000_000n);
+
+const baselineOf = (
+  {
+    baselineFrom,
+    baselineTo,
+  }: { readonly baselineFrom?: string | undefined; readonly baselineTo?: string | undefined },
+  { from, to }: Range,
+): { from: string; to: string } => ({
+  from: baselineFrom ?? msOf(from - (to - from) - minuteNs),
+  to: baselineTo ?? msOf((from / minuteNs) * minuteNs - 1_000_000n),
+});
+
+const pageOf = (cursor: string): { range: Range; baseline: Range; id: string } => {
+  const [from = '', to = '', baseFrom = '', baseTo = '', id = ''] = decodeCursor(kind, cursor, [
+    ...[integer, integer, integer, integer],
+    /^[0-9a-f]{16}$/,
+  ]);
+  return {
+    range: { from: BigInt(from), to: BigInt(to) },
+    baseline: { from: BigInt(baseFrom), to: BigInt(baseTo) },
+    id,
+  };
+};

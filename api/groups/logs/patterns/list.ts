@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { decodeCursor, encodeCursor, integer } from '../../../../queries/cursor.ts';
+import {
+  describePatterns,
+  LogPattern,
+  type PatternsQuestion,
+  type PatternTotal,
+  type PatternTotals,
+  totalsOf,
+  verdictOf,
+} from '../../../../queries/logs/patterns.ts';
+import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../../queries/range.ts';
+import { defineOperation } from '../../../kernel/operation.ts';
+import { listCache } from '../../../kernel/result-cache.ts';
+import { filterParameters, questionOf } from './question.ts';
+
+const hourNs = 3_600_000_000_000n;
+
+/** What a list can be sorted by; `-` before it: the largest or latest first. */
+const sortedBy: Readonly<Record<string, (total: PatternTotal) => number>> = {
+  count: ({ count }) => count,
+  firstSeen: ({ firstMs }) => firstMs,
+  lastSeen: ({ lastMs }) => lastMs ?? 0,
+};
+const sorts = Object.keys(sortedBy).flatMap((name) => [`-${name}`, name]) as [string, ...string[]];
+const verdicts = { new: 'isNew', gone: 'isGone', spiking: 'isSpiking' } as const;
+
+export const listLogPatterns = defineOperation({
+  method: 'GET',
+  path: '/api/logs/patterns',
+  operationId: 'listLogPatterns',
+  summary: 'List the patterns of log bodies in a time range, the most frequent first',
+  role: 'viewer',
+  entitlement: 'logs',
+  cache: listCache,
+  query: z.strictObject({
+    ...rangeParameters,
+    ...filterParameters,
+    search: z.string().max(1024).optional().describe('Words that must all occur in the template, case-insensitive'),
+    only: z.enum(['new', 'gone', 'spiking']).optional().describe('Only patterns that are this'),
+    sort: z.enum(sorts).default('-count'),
+  }),
+  response: z.strictObject({
+    items: z.array(LogPattern),
+    nextCursor: z.string().nullable(),
+    count: z.int().describe('Records of the range that the filters leave, of all patterns'),
+  }),
+  async handler({ caller, query }, { columns, clock }) {
+    const nowMs = clock.now();
+    const page = query.cursor === undefined ? undefined : pageOf(query.cursor, query.sort);
+    const range = page?.range ?? rangeOf(query, { caller, signal: 'logs', nowMs });
+    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'logs', nowMs, graceNs: hourNs });
+    const question = questionOf(query, range, { caller, nowMs });
+    const reader = columns.of(caller.tenantId);
+    const totals = await totalsOf(reader, question);
+    const order = orderOf(query.sort);
+    const found = chosen(totals, query, question)
+      .sort(order)
+      .filter((total) => page === undefined || order(total, page.after) > 0);
+    const shown = found.slice(0, query.limit);
+    const last = shown.at(-1);
+    return {
+      items: await describePatterns(reader, totals, shown, question),
+      nextCursor:
+        found.length > shown.length && last !== undefined
+          ? encodeCursor(`log-patterns ${query.sort}`, [range.from, range.to, sortValueOf(query.sort, last), last.id])
+          : null,
+      count: totals.count,
+    };
+  },
+});
+
+const chosen = (
+  totals: PatternTotals,
+  { search, only }: { readonly search?: string | undefined; readonly only?: keyof typeof verdicts | undefined },
+  question: PatternsQuestion,
+): PatternTotal[] => {
+  const words = search?.toLowerCase().split(/\s+/) ?? [];
+  return [...totals.byId.values()].filter((total) => {
+    const template = total.template?.toLowerCase() ?? '';
+    if (!words.every((word) => template.includes(word))) return false;
+    return only === undefined || verdictOf(totals, total, question)[verdicts[only]] === true;
+  });
+};
+
+const sortValueOf = (sort: string, total: PatternTotal): number => sortedBy[sort.replace('-', '')]?.(total) ?? 0;
+
+type Placed = Pick<PatternTotal, 'id' | 'count' | 'firstMs' | 'lastMs'>;
+const orderOf =
+  (sort: string) =>
+  (one: Placed, two: Placed): number => {
+    const difference = sortValueOf(sort, one as PatternTotal) - sortValueOf(sort, two as PatternTotal);
+    if (difference !== 0) return sort.startsWith('-') ? -difference : difference;
+    return one.id < two.id ? -1 : Number(one.id > two.id);
+  };
+
+/** A cursor holds the range and where the page ended. */
+const pageOf = (cursor: string, sort: string): { range: Range; after: Placed } => {
+  const [from = '', to = '', value = '', id = ''] = decodeCursor(`log-patterns ${sort}`, cursor, [
+    integer,
+    integer,
+    /^\d{1,16}$/,
+    /^[0-9a-f]{16}$/,
+  ]);
+  const at = Number(value);
+  return { range: { from: BigInt(from), to: BigInt(to) }, after: { id, count: at, firstMs: at, lastMs: at } };
+};

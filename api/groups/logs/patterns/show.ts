@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { OneLogPattern, readPattern } from '../../../../queries/logs/pattern.ts';
+import { rangeOf, rangeParameters } from '../../../../queries/range.ts';
+import { notFound } from '../../../kernel/errors.ts';
+import { defineOperation } from '../../../kernel/operation.ts';
+import { listCache } from '../../../kernel/result-cache.ts';
+import { filterParameters, questionOf } from './question.ts';
+
+export const showLogPattern = defineOperation({
+  method: 'GET',
+  path: '/api/logs/patterns/{id}',
+  operationId: 'getLogPattern',
+  summary: 'Get a pattern of log bodies, by its id or that of one that was merged into it',
+  role: 'viewer',
+  entitlement: 'logs',
+  cache: listCache,
+  params: z.strictObject({ id: z.string().min(1).max(64) }),
+  query: z.strictObject({ from: rangeParameters.from, to: rangeParameters.to, ...filterParameters }),
+  response: OneLogPattern,
+  async handler({ caller, params, query }, { columns, clock }) {
+    const nowMs = clock.now();
+    const range = rangeOf(query, { caller, signal: 'logs', nowMs });
+    const question = questionOf(query, range, { caller, nowMs });
+    const pattern = await readPattern(columns.of(caller.tenantId), params.id, question);
+    if (pattern === undefined) throw notFound('log pattern');
+    return pattern;
+  },
+});
