@@ -2,5 +2,6 @@
 import { callEnds } from './edges/call-ends.ts';
 import { serviceEdges } from './edges/edges.ts';
 import type { Processor } from './engine/definition.ts';
+import { logPatterns } from './log-patterns/log-patterns.ts';
 
-export const processors: readonly Processor[] = [callEnds, serviceEdges];
+export const processors: readonly Processor[] = [callEnds, serviceEdges, logPatterns];

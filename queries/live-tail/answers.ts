@@ -52,6 +52,8 @@ export const logAnswer = (log: LogView): LogRecord => {
     ...sharedOf(log),
     traceId: log.traceId || null,
     spanId: log.spanId || null,
+    // It is found by matching, where patterns have landed.
+    patternId: null,
   };
 };
 
