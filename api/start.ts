@@ -30,6 +30,9 @@ import { openTokenUses, sweepApiTokens } from './identity/token-uses.ts';
 import { openTokens, type Tokens } from './identity/tokens.ts';
 import { type Outbound, openOutbound } from './kernel/outbound.ts';
 import { makeApiServer } from './kernel/server.ts';
+import type { StreamServer } from './kernel/stream-server.ts';
+import { liveTail } from './live-tail/live-tail.ts';
+import { openLiveTails } from './live-tail/live-tails.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
 
@@ -55,6 +58,8 @@ export interface ApiOptions {
 export interface ApiRole extends Role {
   /** Answers every request that is not ingest's. */
   callback(request: IncomingMessage, response: ServerResponse): void;
+  /** The WebSockets. */
+  readonly sockets: Pick<StreamServer, 'takes' | 'upgrade'>;
 }
 
 type UpkeepPorts = ErasingPorts & DomainPorts & { readonly tokens: Tokens };
@@ -94,9 +99,10 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
   const replays = openReplayJobs({ deadLetters, documents, clock, log, jobs });
   const tokenUses = openTokenUses({ documents, clock, log });
   const signInFailures = openSignInFailures(options);
+  const liveTails = openLiveTails(options);
   const outbound = options.outbound ?? openOutbound({ allowedNetworks: settings.OUTBOUND_NETWORKS });
   const server = makeApiServer({
-    ...{ operations, groups },
+    ...{ operations, groups, streams: [liveTail] },
     ports: {
       ...options,
       directory,
@@ -112,6 +118,7 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
       auditActions: [...new Set(operations.flatMap(({ audit }) => audit))],
       deadLetters,
       replayJobs: replays,
+      liveTails,
     },
     metrics: options.metrics,
     checkResponses: options.checkResponses ?? false,
@@ -123,12 +130,14 @@ export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
   return {
     name: 'api',
     callback: server.callback,
+    sockets: server.sockets,
     async ready() {
       await answering({ 'the documents store': () => documents.check(), columns: () => options.columns.check() });
     },
     async stop() {
       server.drain();
-      await replays.stop();
+      await Promise.all([replays.stop(), server.sockets.close()]);
+      await liveTails.close();
       while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
       await signInFailures.close();
       // Nothing is recorded any more: what is, gets signed.

@@ -1,5 +1,6 @@
 /** Starts roles in this process, serves the main address, and stops in order. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { type DeadLetters, type FirstStart, firstStart, startApi } from '../api/index.ts';
 import { bind } from '../runtime/bind.ts';
 import { standardRequests } from '../runtime/http-requests.ts';
@@ -19,6 +20,12 @@ export const roleNames = ['receivers', 'processors', 'sinks', 'api'] as const;
 export type RoleName = (typeof roleNames)[number];
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** Who takes WebSockets. Other requests to upgrade are answered as if they did not ask for it, as HTTP says. */
+interface Sockets {
+  takes(request: IncomingMessage): boolean;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
 
 export interface Running {
   /** Where the process listens, as `[what, address]`. */
@@ -60,6 +67,7 @@ const startRoles = async (platform: Platform, { wants, components, deadLetters, 
   const listeners: Listener[] = [];
   const addresses: [string, string][] = [];
   let ingest: Listener | undefined;
+  let sockets: Sockets | undefined;
   if (wants('sinks')) {
     const { sinkJobs, startSinks } = await import('../sinks/index.ts');
     started(await startSinks({ ...platform, only: components }));
@@ -82,12 +90,13 @@ const startRoles = async (platform: Platform, { wants, components, deadLetters, 
   if (wants('api')) {
     const api = await startApi({ ...platform, deadLetters, jobs });
     started(api);
+    sockets = api.sockets;
     listeners.push((request, response) => {
       api.callback(request, response);
       return true;
     });
   }
-  return { listeners, ingest, addresses };
+  return { listeners, ingest, sockets, addresses };
 };
 
 /** Rejects when something cannot start, or has failed before all had: what had started is then stopped, the platform closed. */
@@ -131,10 +140,10 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
   try {
     if (all) await migrateAll(platform);
     if (wants('api')) await setUpDocuments(platform, options);
-    const { listeners, ingest, addresses } = await startRoles(platform, {
+    const { listeners, ingest, sockets, addresses } = await startRoles(platform, {
       ...{ wants, components, deadLetters, jobs, started },
     });
-    server = serve([healthHandler(roles, metrics, () => draining), ...listeners], ingest);
+    server = serve([healthHandler(roles, metrics, () => draining), ...listeners], ingest, sockets);
     addresses.unshift(['HTTP', `http://${await bind(server, 'HTTP_ADDRESS', settings.HTTP_ADDRESS)}`]);
     if (platform.embedded) control = await controlServer({ ...platform, deadLetters });
     lag = reportLag(platform, wants('sinks') || wants('processors'));
@@ -160,14 +169,16 @@ const limits = {
   connectionsCheckingInterval: 2_000,
 } as const;
 
-const serve = (listeners: readonly Listener[], ingest: Listener | undefined): Server => {
+const serve = (listeners: readonly Listener[], ingest: Listener | undefined, sockets: Sockets | undefined): Server => {
   const answer = standardRequests((request, response) => {
     for (const listener of listeners) if (listener(request, response)) return;
     response
       .writeHead(404, { 'content-type': 'application/json' })
       .end('{"error":"NOT_FOUND","message":"this process does not serve that path"}\n');
   });
-  const server = createServer(limits, answer);
+  const shouldUpgradeCallback = (request: IncomingMessage): boolean => sockets?.takes(request) ?? false;
+  const server = createServer({ ...limits, shouldUpgradeCallback }, answer);
+  server.on('upgrade', (request, socket, head) => sockets?.upgrade(request, socket, head));
   // Ingest refuses before the body is sent; everything else reads it.
   server.on(
     'checkContinue',

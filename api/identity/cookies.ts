@@ -68,7 +68,7 @@ export const refuseForeignPage = ({ site, origin, host }: Page, publicUrl: strin
   if (!ours)
     throw new ApiError(
       'FORBIDDEN',
-      'a change with the session cookie must come from this site’s own pages; programs send the token as Authorization: Bearer',
+      'a change or a WebSocket with the session cookie must come from this site’s own pages; programs send the token as Authorization: Bearer',
     );
 };
 

@@ -28,6 +28,8 @@ export interface Directory {
   serviceAccountCaller(tokenHash: string): ServiceAccountCaller | undefined;
   /** As `serviceAccountCaller`, but reads from the store what this instance does not have in memory yet. */
   freshServiceAccountCaller(tokenHash: string): Promise<ServiceAccountCaller | undefined>;
+  /** A caller of a moment ago with the rights of now; `undefined` when the session or token, or what it stands on, is gone. */
+  current(caller: Caller): Caller | undefined;
   userByEmail(email: string): (User & Stored) | undefined;
   /** Organizations to which a user belongs, where neither they nor the membership is disabled, oldest first. */
   organizationsOf(userId: string): readonly (Organization & Stored)[];
@@ -112,16 +114,12 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
       }
       return serviceAccountCaller(tokenHash);
     },
-    userByEmail: (email) => held.users.get(usersTenant, held.idsByEmail.get(email) ?? ''),
-    organizationsOf(userId) {
-      const found: (Organization & Stored)[] = [];
-      for (const tenantId of held.tenantsByUser.get(userId) ?? []) {
-        if (held.memberships.get(tenantId, userId)?.disabled) continue;
-        const organization = held.organizations.get(organizationsTenant, tenantId);
-        if (organization !== undefined && !organization.disabled) found.push(organization);
-      }
-      return found.sort((left, right) => left.createdAt.localeCompare(right.createdAt));
+    current(known) {
+      if (known.kind === 'person') return caller(known.sessionId, known.userId, known.tenantId);
+      return serviceAccountCaller(held.tokens.get(known.tenantId, known.tokenId)?.hash ?? '');
     },
+    userByEmail: (email) => held.users.get(usersTenant, held.idsByEmail.get(email) ?? ''),
+    organizationsOf: (userId) => organizationsOf(held, userId),
     membersOf(tenantId) {
       const found: Member[] = [];
       for (const userId of held.usersByTenant.get(tenantId) ?? []) {
@@ -139,6 +137,16 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
     staleMs: held.staleMs,
     close: held.close,
   };
+};
+
+const organizationsOf = (held: DirectoryMemory, userId: string): readonly (Organization & Stored)[] => {
+  const found: (Organization & Stored)[] = [];
+  for (const tenantId of held.tenantsByUser.get(userId) ?? []) {
+    if (held.memberships.get(tenantId, userId)?.disabled) continue;
+    const organization = held.organizations.get(organizationsTenant, tenantId);
+    if (organization !== undefined && !organization.disabled) found.push(organization);
+  }
+  return found.sort((left, right) => left.createdAt.localeCompare(right.createdAt));
 };
 
 /** An organization with its plan; `undefined` when either is gone or it is disabled. */

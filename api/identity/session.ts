@@ -20,7 +20,7 @@ export const unauthenticated = (message: string): ApiError =>
 
 /**
  * The caller of a request. `Authorization`, where present, alone decides: a session's token, or an API token; else the
- * cookie does, and then a write must come from our own pages. A license key is no session. `beforeLookup` may refuse to
+ * cookie does, and then a write must come from our own pages, and so must a WebSocket, whose answers no browser hides from other pages. A license key is no session. `beforeLookup` may refuse to
  * look up in the store a token that this instance does not have in memory: such a token may be invented.
  */
 export const authenticate = async (
@@ -73,10 +73,11 @@ const refuseForeignWrite = (
   { method, headers }: Pick<IncomingMessage, 'headers' | 'method'>,
   publicUrl: string | undefined,
 ): void => {
-  if (method === 'GET' || method === 'HEAD') return;
-  const site = headers['sec-fetch-site'];
-  refuseForeignPage(
-    { site: Array.isArray(site) ? site[0] : site, origin: headers.origin, host: headers.host },
-    publicUrl,
-  );
+  const opensSocket = headers.upgrade?.toLowerCase() === 'websocket';
+  if ((method === 'GET' || method === 'HEAD') && !opensSocket) return;
+  const [site] = [headers['sec-fetch-site']].flat();
+  const { origin, host } = headers;
+  // Browsers name the page's origin with every WebSocket; what site it is of, not all do.
+  const isKnown = !opensSocket || site === 'same-origin';
+  refuseForeignPage({ site: isKnown ? site : undefined, origin, host }, publicUrl);
 };

@@ -4,10 +4,12 @@ import type { Context } from 'koa';
 import type { Page } from '../dashboard/html.ts';
 import { notFoundPage, pageAt } from '../dashboard/page.ts';
 import { referencePage } from '../dashboard/reference.ts';
-import type { ApiError } from './errors.ts';
+import { asyncApiDocument } from './asyncapi.ts';
+import { ApiError } from './errors.ts';
 import { type DocumentedGroup, openApiDocument } from './openapi.ts';
 import type { Operation, Sent } from './operation.ts';
 import type { Ports } from './ports.ts';
+import type { Stream } from './stream.ts';
 
 export const json = 'application/json; charset=utf-8';
 const html = 'text/html; charset=utf-8';
@@ -49,33 +51,54 @@ export const sendElsewhere = (context: Context, location: string): void => {
 export const sendDashboard = (context: Context, found: boolean): void =>
   found ? sendPage(context, pageAt(context.path)) : sendPage(context, notFoundPage, 404);
 
+/** The error object, as JSON. */
+export const errorText = ({ code, message, details }: ApiError, requestId: string): string =>
+  JSON.stringify({ error: code, message, requestId, ...(details && { details }) });
+
+/** Logs an unexpected error with the request id. */
+export const logFailure = (
+  error: ApiError,
+  { requestId, operation }: { readonly requestId: string; readonly operation: unknown },
+  { log }: Ports,
+): void => {
+  if (error.status < 500 || error.code === 'NOT_IMPLEMENTED') return;
+  const { cause } = error;
+  log.error(
+    {
+      ...{ requestId, operation, error: error.code },
+      cause: cause instanceof Error ? (cause.stack ?? cause.message) : cause,
+    },
+    'a request failed',
+  );
+};
+
 /** The error object; unexpected errors are logged with the request id. */
-export const refuse = (context: Context, error: ApiError, requestId: string, { log }: Ports): void => {
-  if (error.status >= 500 && error.code !== 'NOT_IMPLEMENTED') {
-    const { cause } = error;
-    log.error(
-      {
-        requestId,
-        operation: context.state['operation'],
-        error: error.code,
-        cause: cause instanceof Error ? (cause.stack ?? cause.message) : cause,
-      },
-      'a request failed',
-    );
-  }
+export const refuse = (context: Context, error: ApiError, requestId: string, ports: Ports): void => {
+  logFailure(error, { requestId, operation: context.state['operation'] }, ports);
   for (const [name, value] of Object.entries(error.headers)) context.set(name, value);
-  const { code, message, details } = error;
-  send(context, json, JSON.stringify({ error: code, message, requestId, ...(details && { details }) }), error.status);
+  send(context, json, errorText(error, requestId), error.status);
+};
+
+const notASocket = ({ path }: Context): never => {
+  throw new ApiError('VALIDATION_FAILED', `${path} is a WebSocket: connect to it with one (/api/asyncapi.json)`);
 };
 
 /** What is the same for everybody, by path. */
-export const fixedPages = (
-  operations: readonly Operation[],
-  groups: readonly DocumentedGroup[],
-): Readonly<Record<string, (context: Context) => void>> => {
+export const fixedPages = ({
+  operations,
+  groups,
+  streams,
+}: {
+  readonly operations: readonly Operation[];
+  readonly groups: readonly DocumentedGroup[];
+  readonly streams: readonly Stream[];
+}): Readonly<Record<string, (context: Context) => void>> => {
   const documentText = JSON.stringify(openApiDocument(operations, groups));
+  const streamsText = JSON.stringify(asyncApiDocument(streams, operations));
   return {
+    ...Object.fromEntries(streams.map(({ path }) => [path, notASocket])),
     '/api/openapi.json': (context) => send(context, json, documentText),
+    '/api/asyncapi.json': (context) => send(context, json, streamsText),
     '/api/docs': (context) => sendPage(context, referencePage),
   };
 };

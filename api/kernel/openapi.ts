@@ -4,6 +4,18 @@ import type { Operation } from './operation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** How a caller says who they are. */
+export const securitySchemes = {
+  cookie: { type: 'apiKey', in: 'cookie', name: 'oiq_token', description: 'Set by POST /auth/login' },
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token from POST /auth/login' },
+  token: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'oiq_sa_…',
+    description: 'An API token of a service account, with the scope of the operation',
+  },
+} as const;
+
 /** What the document says of a group: the tag of its operations. */
 export interface DocumentedGroup {
   readonly name: string;
@@ -38,16 +50,7 @@ export const openApiDocument = (operations: readonly Operation[], groups: readon
       responses: Object.fromEntries(
         [...new Set(Object.values(errorStatuses))].map((status) => [`Error${status}`, errorResponse(status)]),
       ),
-      securitySchemes: {
-        cookie: { type: 'apiKey', in: 'cookie', name: 'oiq_token', description: 'Set by POST /auth/login' },
-        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token from POST /auth/login' },
-        token: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'oiq_sa_…',
-          description: 'An API token of a service account, with the scope of the operation',
-        },
-      },
+      securitySchemes,
     },
   };
 };
@@ -191,7 +194,8 @@ const tenantParameter = {
 const propertiesOf = (schema: z.ZodType | undefined): Readonly<Record<string, unknown>> =>
   schema === undefined ? {} : ((schemaOf(schema, 'input')['properties'] as Record<string, unknown> | undefined) ?? {});
 
-const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
+/** JSON schema of what is taken, or of what is given. */
+export const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     ...{ io, unrepresentable: 'any', target: 'draft-2020-12' },
     // What was taken as an address is given back; validators differ in what they call one.

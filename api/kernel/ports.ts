@@ -16,6 +16,7 @@ import type { SecretBox } from '../identity/secret-box.ts';
 import type { SignInFailures } from '../identity/sign-in-failures.ts';
 import type { TokenUses } from '../identity/token-uses.ts';
 import type { Tokens } from '../identity/tokens.ts';
+import type { LiveTails } from '../live-tail/live-tails.ts';
 import type { MailQueue } from '../mail/queue.ts';
 import type { Outbound } from './outbound.ts';
 
@@ -43,4 +44,5 @@ export interface Ports {
   readonly auditActions: readonly string[];
   readonly deadLetters: DeadLetters;
   readonly replayJobs: ReplayJobs;
+  readonly liveTails: LiveTails;
 }

@@ -20,12 +20,15 @@ interface Lease {
   size: number;
 }
 
+/** What decides how often something may be asked for. */
+export type Limited = Pick<Operation, 'limit' | 'operationId'>;
+
 /** Counts requests before they are worked on. Each throws `RATE_LIMITED` above its limit. */
 export interface RequestLimits {
   /** Counts a request of an authenticated caller. */
-  caller(caller: Caller, operation: Operation): Promise<void> | undefined;
+  caller(caller: Caller, operation: Limited): Promise<void> | undefined;
   /** A request of an operation that needs no session. */
-  anonymous(address: string, operation: Operation): Promise<void> | undefined;
+  anonymous(address: string, operation: Limited): Promise<void> | undefined;
   /** A request that came with no credential, or one that is none. */
   refused(address: string): Promise<void> | undefined;
   /** Before the store is asked for an address's sake: throws while its refused requests are above their limit. Counts nothing. */
@@ -77,7 +80,7 @@ export const makeRequestLimits = (counters: Counters, clock: Clock, settings: Li
     return refill(key, bucket, lease);
   };
 
-  const counted = (who: string, usual: Bucket, { limit, operationId }: Operation): Promise<void> | undefined =>
+  const counted = (who: string, usual: Bucket, { limit, operationId }: Limited): Promise<void> | undefined =>
     limit === undefined ? count(who, usual) : count(`${who}/${operationId}`, limit);
 
   return {

@@ -39,7 +39,7 @@ export const factsOf = (context: Context, addressOf: SourceOf, publicUrl: string
 });
 
 /** Read at once: a socket that was closed knows no address, and what is recorded after the answer names it. */
-const sourceOf = ({ headers, socket }: IncomingMessage, addressOf: SourceOf): string => {
+export const sourceOf = ({ headers, socket }: IncomingMessage, addressOf: SourceOf): string => {
   const forwardedFor = headers['x-forwarded-for'];
   return addressOf(socket.remoteAddress, forwardedFor === undefined ? undefined : String(forwardedFor));
 };

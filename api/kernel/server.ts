@@ -4,26 +4,27 @@ import Koa from 'koa';
 import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
 import { sourceAddresses } from '../../schemas/source-address.ts';
 import type { Caller } from '../identity/caller.ts';
-import { mayCall } from '../identity/rights.ts';
-import { refuseWithoutScope } from '../identity/scopes.ts';
-import { authenticate } from '../identity/session.ts';
 import { holds } from '../resources/preconditions.ts';
+import { callerOf, refuseLowRights } from './admission.ts';
 import { fixedPages, json, refuse, sendAnswer, sendDashboard, sendElsewhere } from './answers.ts';
 import { transactFor } from './changes.ts';
 import { ApiError, apiErrorOf } from './errors.ts';
 import type { DocumentedGroup } from './openapi.ts';
 import type { Operation, RawInput } from './operation.ts';
 import type { Ports } from './ports.ts';
-import { makeRequestLimits, type RequestLimits } from './request-limits.ts';
+import { makeRequestLimits } from './request-limits.ts';
 import { bodyOf, factsOf, queryOf } from './request-parts.ts';
 import { makeResultCache, type ResultCache } from './result-cache.ts';
 import { makeRouter, type Router } from './router.ts';
+import type { Stream } from './stream.ts';
+import { type StreamServer, Streams } from './stream-server.ts';
 import { refuseOtherTenant, tenantNamedIn } from './tenant-rule.ts';
 import { ClientLeftError, withinBudget } from './time-budget.ts';
 
 export interface ApiServerOptions {
   readonly operations: readonly Operation[];
   readonly groups: readonly DocumentedGroup[];
+  readonly streams?: readonly Stream[];
   readonly ports: Ports;
   readonly metrics?: Metrics;
   /** Tests hold every answer against its declared schema. */
@@ -32,6 +33,7 @@ export interface ApiServerOptions {
 
 export interface ApiServer {
   callback(request: IncomingMessage, response: ServerResponse): void;
+  readonly sockets: StreamServer;
   /** Requests being answered. */
   inFlight(): number;
   /** From now on connections are closed after their answer. */
@@ -46,10 +48,10 @@ const reserved = new Set(['api', 'auth', 'otlp', 'ws', 'healthz', 'readyz', 'met
 
 /** The management API as a request listener. Every operation takes the same steps, in `answerOperation`. */
 export const makeApiServer = (options: ApiServerOptions): ApiServer => {
-  const { ports, metrics = noMetrics } = options;
+  const { ports, metrics = noMetrics, streams = [] } = options;
   const router = routerOf(options.operations);
   const addressOf = sourceAddresses(ports.settings.TRUSTED_PROXIES);
-  const fixed = fixedPages(options.operations, options.groups);
+  const fixed = fixedPages({ ...options, streams });
   const limits = makeRequestLimits(ports.counters, ports.clock, ports.settings);
   const results = makeResultCache(ports.counters, ports.clock);
   let inFlight = 0;
@@ -124,6 +126,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
 
   return {
     callback: (request, response) => void callback(request, response),
+    sockets: new Streams({ ...options, streams, limits }),
     inFlight: () => inFlight,
     drain() {
       draining = true;
@@ -172,38 +175,6 @@ const remembered = async (
   context.set('X-Cache', answer.state);
   context.set('Age', String(answer.ageSeconds));
   return answer.text;
-};
-
-/** Who asks, within the limits of how often they may. */
-const callerOf = async (
-  request: IncomingMessage,
-  operation: Operation,
-  address: string,
-  { ports, limits }: { readonly ports: Ports; readonly limits: RequestLimits },
-): Promise<Caller | undefined> => {
-  if (operation.role === 'none') {
-    await limits.anonymous(address, operation);
-    return undefined;
-  }
-  let caller: Caller;
-  try {
-    caller = await authenticate(request, ports, () => limits.beforeLookup(address));
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'UNAUTHENTICATED') await limits.refused(address);
-    throw error;
-  }
-  await limits.caller(caller, operation);
-  if (caller.kind === 'service-account') ports.tokenUses.used(caller, address);
-  return caller;
-};
-
-const refuseLowRights = (caller: Caller, operation: Operation): void => {
-  const { role, entitlement } = operation;
-  refuseWithoutScope(caller, operation);
-  if (!mayCall(caller.role, role))
-    throw new ApiError('FORBIDDEN', `this operation requires the role ${role}; yours is ${caller.role}`);
-  if (entitlement !== undefined && !caller.plan.entitlements.includes(entitlement))
-    throw new ApiError('UPGRADE_REQUIRED', `the plan ${caller.plan.name} does not include ${entitlement}`);
 };
 
 const methodNotAllowed = (method: string, allowed: readonly string[]): ApiError =>

@@ -189,6 +189,19 @@ export const metricDefinitions = {
     buckets: seconds,
     summary: 'Management API requests',
   },
+  oiq_live_tail_connections: {
+    type: 'gauge',
+    unit: '{connection}',
+    labels: [],
+    summary: 'Live tails that are open on this instance',
+  },
+  oiq_live_tail_records_total: {
+    type: 'counter',
+    unit: '{record}',
+    labels: ['signal', 'outcome'],
+    summary:
+      'Records of live tails by outcome: sent, dropped (the client reads too slowly), skipped (not compared with the filter, for lack of processor time)',
+  },
   oiq_job_runs_total: {
     type: 'counter',
     unit: '{run}',

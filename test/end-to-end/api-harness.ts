@@ -174,7 +174,8 @@ export const startHarness = async ({
     metrics,
     checkResponses: true,
   });
-  const server = createServer(api.callback);
+  const server = createServer({ shouldUpgradeCallback: (request) => api.sockets.takes(request) }, api.callback);
+  server.on('upgrade', (request, socket, head) => api.sockets.upgrade(request, socket, head));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 

@@ -1,0 +1,43 @@
+/** Who asks, and whether they may: the steps that come before a request is worked on. */
+import type { IncomingMessage } from 'node:http';
+import type { Caller } from '../identity/caller.ts';
+import { mayCall } from '../identity/rights.ts';
+import { refuseWithoutScope } from '../identity/scopes.ts';
+import { authenticate } from '../identity/session.ts';
+import { ApiError } from './errors.ts';
+import type { Operation } from './operation.ts';
+import type { Ports } from './ports.ts';
+import type { Limited, RequestLimits } from './request-limits.ts';
+
+/** Who asks, within the limits of how often they may. */
+export const callerOf = async (
+  request: IncomingMessage,
+  operation: Limited & Pick<Operation, 'role'>,
+  address: string,
+  { ports, limits }: { readonly ports: Ports; readonly limits: RequestLimits },
+): Promise<Caller | undefined> => {
+  if (operation.role === 'none') {
+    await limits.anonymous(address, operation);
+    return undefined;
+  }
+  let caller: Caller;
+  try {
+    caller = await authenticate(request, ports, () => limits.beforeLookup(address));
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'UNAUTHENTICATED') await limits.refused(address);
+    throw error;
+  }
+  await limits.caller(caller, operation);
+  if (caller.kind === 'service-account') ports.tokenUses.used(caller, address);
+  return caller;
+};
+
+/** Throws where the caller's scopes, role or plan do not allow an operation. */
+export const refuseLowRights = (caller: Caller, operation: Pick<Operation, 'role' | 'entitlement' | 'scope'>): void => {
+  const { role, entitlement } = operation;
+  refuseWithoutScope(caller, operation);
+  if (!mayCall(caller.role, role))
+    throw new ApiError('FORBIDDEN', `this operation requires the role ${role}; yours is ${caller.role}`);
+  if (entitlement !== undefined && !caller.plan.entitlements.includes(entitlement))
+    throw new ApiError('UPGRADE_REQUIRED', `the plan ${caller.plan.name} does not include ${entitlement}`);
+};

@@ -1,0 +1,71 @@
+import { errorStatuses } from './errors.ts';
+import { schemaOf, securitySchemes } from './openapi.ts';
+import type { Operation } from './operation.ts';
+import { closeCodes, type Stream } from './stream.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The WebSockets of the API as AsyncAPI 3.0, derived from the declared streams. */
+export const asyncApiDocument = (streams: readonly Stream[], operations: readonly Operation[]): Json => ({
+  asyncapi: '3.0.0',
+  info: {
+    title: 'OIQ management API: WebSockets',
+    version: '1.0.0',
+    description:
+      'Served where this document is. The session, or the token in `Authorization: Bearer`, is that of the other operations ' +
+      '(`/api/openapi.json`); with the session cookie, the page must be of the same origin. Until the connection is open, errors are ' +
+      `the error object of the other operations (${Object.keys(errorStatuses).join(', ')}).`,
+    license: { name: 'Apache-2.0' },
+  },
+  defaultContentType: 'application/json',
+  channels: Object.fromEntries(streams.map((stream) => [stream.operationId, channelOf(stream)])),
+  operations: Object.fromEntries(streams.map((stream) => [stream.operationId, operationOf(stream, operations)])),
+  components: { securitySchemes: Object.fromEntries(securityNames.map((name) => [name, securityOf(name)])) },
+});
+
+const securityNames = Object.keys(securitySchemes) as (keyof typeof securitySchemes)[];
+
+/** AsyncAPI knows `httpApiKey` where OpenAPI knows `apiKey`. */
+const securityOf = (name: keyof typeof securitySchemes): Json => {
+  const scheme = securitySchemes[name];
+  return scheme.type === 'apiKey' ? { ...scheme, type: 'httpApiKey' } : scheme;
+};
+
+const channelOf = ({ path, summary, description, query, messages }: Stream): Json => {
+  const { properties = {}, ...schema } = schemaOf(query, 'input') as { readonly properties?: object };
+  const tenantId = { type: 'string', description: 'Must be the organization of the session' };
+  return {
+    address: path,
+    title: summary,
+    description: `${description}\n\n${closing}`,
+    messages: Object.fromEntries(
+      Object.entries(messages).map(([name, message]) => [
+        name,
+        { name, summary: message.summary, payload: schemaOf(message.payload, 'output') },
+      ]),
+    ),
+    bindings: {
+      ws: { method: 'GET', query: { ...schema, properties: { ...properties, tenantId } }, bindingVersion: '0.1.0' },
+    },
+  };
+};
+
+const closing = `The connection is closed with one of these codes:\n\n${Object.entries(closeCodes)
+  .map(([code, why]) => `- ${code}: ${why}`)
+  .join('\n')}`;
+
+const operationOf = ({ operationId, summary, rights, messages }: Stream, operations: readonly Operation[]): Json => {
+  const reads = Object.entries(rights.operations).map(([value, read]) => {
+    const { role, scope, entitlement } = operations.find(({ method, path }) => `${method} ${path}` === read) ?? {};
+    const needs = [`role at least ${role}`, `scope ${scope} of an API token`, `${entitlement} on the plan`];
+    return `${rights.parameter}=${value} needs what \`${read}\` needs: ${needs.join(', ')}.`;
+  });
+  return {
+    action: 'send',
+    channel: { $ref: `#/channels/${operationId}` },
+    summary,
+    description: reads.join('\n'),
+    security: securityNames.map((name) => ({ $ref: `#/components/securitySchemes/${name}` })),
+    messages: Object.keys(messages).map((name) => ({ $ref: `#/channels/${operationId}/messages/${name}` })),
+  };
+};
