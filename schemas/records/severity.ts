@@ -10,3 +10,23 @@ export const severityNames: readonly string[] = [
 /** The text that the sender gave, else the short name of the number; empty without both. */
 export const severityOf = (text: string, number: number): string =>
   text === '' ? (severityNames[number] ?? '') : text;
+
+const shortNames = severityNames.flatMap((name, number) =>
+  number === 0 ? [] : [[name.toLowerCase(), number] as const],
+);
+
+/** OpenTelemetry's numbers of texts that senders give instead of one, in lower case; those of syslog as its data model maps them. */
+export const severityNumbers: ReadonlyMap<string, number> = new Map([
+  ...shortNames,
+  ['informational', 9],
+  ['information', 9],
+  ['notice', 10],
+  ['warning', 13],
+  ['err', 17],
+  ['critical', 18],
+  ['crit', 18],
+  ['alert', 19],
+  ['emergency', 21],
+  ['emerg', 21],
+  ['panic', 21],
+]);

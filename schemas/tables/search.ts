@@ -5,7 +5,7 @@
 import { quote } from './literal.ts';
 
 /** Words of a body, in lower case (ASCII; other letters as they are). */
-const bodyText = 'lower(body)';
+export const bodyText = 'lower(body)';
 /**
  * One hash for each key and value, in a Bloom filter. A text index of the pairs costs more than all else that an insert
  * does (folder's README); the filter skips granules without a rare value as well, and where a value is common the rows must
@@ -25,11 +25,12 @@ export const traceIndex = { trace: 'trace_id TYPE bloom_filter(0.01) GRANULARITY
 export const madeByMerges: readonly string[] = [...Object.keys(bodyIndex), ...Object.keys(attributeIndex)];
 
 const letter = '0-9A-Za-z\\u0080-\\u{10ffff}';
-const asciiLower = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+/** In lower case as the engine's `lower` is: letters of ASCII. */
+export const lowered = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 /** As the engine splits texts: letters and digits of ASCII, and every other character. */
 const wordsOf = (text: string): readonly string[] => [
-  ...new Set((text.match(new RegExp(`[${letter}]+`, 'gu')) ?? []).map(asciiLower)),
+  ...new Set((text.match(new RegExp(`[${letter}]+`, 'gu')) ?? []).map(lowered)),
 ];
 const listOf = (words: readonly string[]): string => `[${words.map(quote).join(', ')}]`;
 
@@ -54,7 +55,7 @@ export const hasAllWords = (wanted: string): ((text: string) => boolean) => {
   if (words.length === 0) return () => false;
   const patterns = words.map((word) => new RegExp(`(?<![${letter}])${word}(?![${letter}])`, 'u'));
   return (text) => {
-    const lower = asciiLower(text);
+    const lower = lowered(text);
     return words.every((word, index) => lower.includes(word) && patterns[index]?.test(lower) === true);
   };
 };
@@ -74,6 +75,16 @@ export const jsonBodyHasAll = (letters: readonly string[]): string =>
   letters.length === 0
     ? 'true'
     : `(${letters.map((each) => `position(body, ${quote(each)}) > 0`).join(' AND ')} OR ${escapedLetter})`;
+
+/** What words of a span are looked for in; the array has its texts one by one. */
+const spanText = "lower(concat(name, ' ', service, ' ', arrayStringConcat(mapValues(attributes), ' ')))";
+export const spanTexts = 'arrayConcat([toString(name), toString(service)], mapValues(attributes))';
+
+/** True for spans with every word of the text, in any of these. */
+export const spanHasAllWords = (text: string): string => {
+  const words = wordsOf(text);
+  return words.length === 0 ? 'false' : `hasAllTokens(${spanText}, ${listOf(words)})`;
+};
 
 /** True where the attribute has exactly this value. `key` and `value` are SQL expressions, say `{key:String}` and `{value:String}`. */
 export const attributeEquals = (key: string, value: string): string =>

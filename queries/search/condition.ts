@@ -1,0 +1,241 @@
+/** A search as a condition of SQL. Texts of the one who searches are parameters, or literals of `quote`. */
+
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import {
+  type AttributeExpressions,
+  attributeExpressions,
+  type Field,
+  scopeExpressions,
+} from '../../schemas/records/fields.ts';
+import { severityNumbers } from '../../schemas/records/severity.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import {
+  attributeEquals,
+  bodyHasAllWords,
+  bodyText,
+  spanHasAllWords,
+  spanTexts,
+  traceIs,
+} from '../../schemas/tables/search.ts';
+import type { Bound, Interval, Pieces, Search, SearchSignal, ValueTest, WordTest } from './tree.ts';
+
+/** What goes behind `WHERE tenant_id = {tenant:String} AND`, and what its parameters are; their names begin with `search`. */
+export interface SearchCondition {
+  readonly sql: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+type ValueSearch = Extract<Search, { is: 'value' }>;
+
+/** As `numberText` of the predicate: what JSON has for numbers. */
+const numberPattern = quote('^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$');
+const letters = '0-9A-Za-z\\x{80}-\\x{10FFFF}';
+const edges = [`(^|[^${letters}])`, `([^${letters}]|$)`] as const;
+/** Patterns consist of letters, so that nothing in them means something to RE2. */
+const phrasePattern = (words: readonly string[]): string => edges.join(words.join(`[^${letters}]+`));
+const wordPattern = (pieces: Pieces): string => edges.join(pieces.join(`[${letters}]*`));
+
+const severityExpression = `if(severity_number > 0, severity_number, transform(lower(severity_text), [${[...severityNumbers.keys()].map(quote).join(', ')}], [${[...severityNumbers.values()].join(', ')}], 0))`;
+
+class ConditionWriter {
+  readonly parameters: Record<string, string> = {};
+  readonly #signal: SearchSignal;
+  readonly #isReached: (search: ValueSearch) => boolean;
+  #count = 0;
+
+  /** `isReached`: whether a resource may satisfy a condition. */
+  constructor(signal: SearchSignal, isReached: (search: ValueSearch) => boolean = () => true) {
+    this.#signal = signal;
+    this.#isReached = isReached;
+  }
+
+  write(search: Search): string {
+    switch (search.is) {
+      case 'all':
+        return 'true';
+      case 'none':
+        return 'false';
+      case 'and':
+      case 'or':
+        return `(${search.parts.map((part) => this.write(part)).join(` ${search.is.toUpperCase()} `)})`;
+      case 'not':
+        return `NOT ${this.write(search.part)}`;
+      case 'text':
+        return this.#signal === 'logs' ? this.#bodyTest(search.test) : this.#spanTest(search.test);
+      case 'number':
+        return this.#numbers(search.field, search.interval);
+      case 'severity':
+        return this.#interval(severityExpression, search.interval, (value) => String(value));
+      default:
+        return this.#value(search);
+    }
+  }
+
+  /** What `search` asks of the attributes of a row. */
+  ofAttributes(search: ValueSearch, key: string): string {
+    return this.#test(search.test, attributeExpressions(key));
+  }
+
+  #bind(value: string, type: string): string {
+    const name = `search${++this.#count}`;
+    this.parameters[name] = value;
+    return `{${name}:${type}}`;
+  }
+
+  #text(value: string): string {
+    return this.#bind(value, 'String');
+  }
+
+  #bodyTest(test: WordTest): string {
+    switch (test.is) {
+      case 'words':
+        return bodyHasAllWords(test.words.join(' '));
+      case 'phrase':
+        return `(${bodyHasAllWords(test.words.join(' '))} AND match(${bodyText}, ${this.#text(phrasePattern(test.words))}))`;
+      case 'pattern':
+        return `match(${bodyText}, ${this.#text(wordPattern(test.pieces))})`;
+      default:
+        return `match(body, ${this.#text(test.regex.source)})`;
+    }
+  }
+
+  #spanTest(test: WordTest): string {
+    if (test.is === 'words') return spanHasAllWords(test.words.join(' '));
+    if (test.is === 'regex') return this.#anyText('text', test.regex.source);
+    const pattern = test.is === 'phrase' ? phrasePattern(test.words) : wordPattern(test.pieces);
+    return this.#anyText('lower(text)', pattern);
+  }
+
+  #anyText(expression: string, pattern: string): string {
+    return `arrayExists(text -> match(${expression}, ${this.#text(pattern)}), ${spanTexts})`;
+  }
+
+  #numbers(field: Field, interval: Interval<number | bigint>): string {
+    const { column, type } = field;
+    if (type === 'time')
+      return this.#interval(
+        column,
+        interval,
+        (value) => `fromUnixTimestamp64Nano(${this.#bind(String(value), 'Int64')}, 'UTC')`,
+      );
+    const parameter = type === 'duration' ? 'UInt64' : 'Float64';
+    return this.#interval(column, interval, (value) => this.#bind(String(value), parameter));
+  }
+
+  #interval<Value>(expression: string, { from, to }: Interval<Value>, write: (value: Value) => string): string {
+    const bounds = (bound: Bound<Value> | undefined, operator: string): string[] =>
+      bound === undefined ? [] : [`${expression} ${operator}${bound.isInclusive ? '=' : ''} ${write(bound.value)}`];
+    return `(${[...bounds(from, '>'), ...bounds(to, '<')].join(' AND ')})`;
+  }
+
+  #value(search: ValueSearch): string {
+    const { reference, test } = search;
+    switch (reference.kind) {
+      case 'field':
+        return this.#fieldTest(reference.field, test);
+      case 'scope':
+        return this.#test(test, scopeExpressions(reference.key));
+      case 'resource':
+        return this.#resource(search, reference.key);
+      case 'attribute':
+        return this.#attribute(test, reference.key);
+      default: {
+        const own = this.#attribute(test, reference.key);
+        if (!this.#isReached(search)) return own;
+        const { exists } = attributeExpressions(reference.key);
+        return `(${own} OR (NOT ${exists} AND ${this.#resource(search, reference.key)}))`;
+      }
+    }
+  }
+
+  #resource(search: ValueSearch, key: string): string {
+    return `resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${this.ofAttributes(search, key)})`;
+  }
+
+  /** Equality in the form that the index knows. */
+  #attribute(test: ValueTest, key: string): string {
+    const expressions = attributeExpressions(key);
+    if (test.is !== 'equal') return this.#test(test, expressions);
+    const equals = (text: string): string => attributeEquals(quote(key), this.#text(text));
+    if (test.number === undefined) return equals(test.text);
+    return `(${equals(test.text)} OR (${equals(test.number)} AND ${expressions.type} IN ('i', 'd')))`;
+  }
+
+  #fieldTest(field: Field, test: ValueTest): string {
+    const { expression, type } = field;
+    if (test.is === 'exists') return ['number', 'time', 'duration'].includes(type) ? 'true' : `(${expression} != '')`;
+    if (test.is === 'equal' && type === 'traceId' && test.text !== '') return `(${traceIs(this.#text(test.text))})`;
+    return this.#test(test, { exists: 'true', text: expression, type: "''" });
+  }
+
+  /** A test of one value. Where a row lacks it, its text is empty: tests that an empty text passes ask whether it exists. */
+  #test(test: ValueTest, { exists, text, type }: AttributeExpressions): string {
+    switch (test.is) {
+      case 'exists':
+        return exists;
+      case 'equal':
+        return this.#equal(test, { exists, text, type });
+      case 'pattern':
+        return this.#pattern(text, test.pieces);
+      case 'regex':
+        return `(${exists} AND match(${text}, ${this.#text(test.regex.source)}))`;
+      case 'within':
+        return `(match(${text}, ${numberPattern}) AND isFinite(toFloat64OrZero(${text})) AND ${this.#interval(
+          `toFloat64OrZero(${text})`,
+          test.interval,
+          (value) => this.#bind(String(value), 'Float64'),
+        )})`;
+      default:
+        return `(${exists} AND ${this.#interval(text, test.interval, (value) => this.#text(value))})`;
+    }
+  }
+
+  #equal(test: Extract<ValueTest, { is: 'equal' }>, { exists, text, type }: AttributeExpressions): string {
+    if (test.ignoresCase === true) return `(lower(${text}) = lower(${this.#text(test.text)}))`;
+    const equals = (wanted: string): string =>
+      `(${wanted === '' ? `${exists} AND ` : ''}${text} = ${this.#text(wanted)})`;
+    if (test.number === undefined) return equals(test.text);
+    return `(${equals(test.text)} OR (${equals(test.number)} AND ${type} IN ('i', 'd')))`;
+  }
+
+  #pattern(text: string, pieces: Pieces): string {
+    const like = pieces.map((piece) => piece.replace(/[\\%_]/g, '\\$&')).join('%');
+    return `(${text} LIKE ${this.#text(like)})`;
+  }
+}
+
+/** Conditions of a tree about names that a resource's attribute may have too. */
+const ofAny = (search: Search): { readonly condition: ValueSearch; readonly key: string }[] => {
+  if (search.is === 'and' || search.is === 'or') return search.parts.flatMap(ofAny);
+  if (search.is === 'not') return ofAny(search.part);
+  if (search.is !== 'value' || search.reference.kind !== 'any') return [];
+  return [{ condition: search, key: search.reference.key }];
+};
+
+/** The condition of a search on `logs` or `spans`. It is right by itself; `readSearchCondition` makes one that uses indexes better. */
+export const searchCondition = (search: Search, signal: SearchSignal): SearchCondition => {
+  const writer = new ConditionWriter(signal);
+  return { sql: writer.write(search), parameters: writer.parameters };
+};
+
+/**
+ * The same, once it is known which names are those of resources' attributes: an attribute's index narrows nothing where the
+ * condition is "or a resource's", and most names are of records or of resources alone.
+ */
+export const readSearchCondition = async (
+  columns: TenantColumns,
+  search: Search,
+  signal: SearchSignal,
+): Promise<SearchCondition> => {
+  const asked = ofAny(search);
+  if (asked.length === 0) return searchCondition(search, signal);
+  const writer = new ConditionWriter(signal);
+  const counts = asked.map(({ condition, key }) => `countIf(${writer.ofAttributes(condition, key)}) > 0`);
+  const [row] = await columns.query<{ reached: readonly number[] }>(
+    `SELECT [${counts.join(', ')}] AS reached FROM resources WHERE tenant_id = {tenant:String}`,
+    writer.parameters,
+  );
+  const reached = new Set(asked.flatMap(({ condition }, index) => (row?.reached[index] === 1 ? [condition] : [])));
+  const narrowed = new ConditionWriter(signal, (condition) => reached.has(condition));
+  return { sql: narrowed.write(search), parameters: narrowed.parameters };
+};

@@ -1,0 +1,152 @@
+/** Reads a search character by character. */
+import { invalid, type QueryError } from '../errors.ts';
+
+/** Stands for an asterisk that is not escaped, in texts that a scanner answers. */
+export const star = '\0';
+
+/** What a backslash takes the meaning from. Before other characters it is one itself: `\d` and paths of Windows need no second one. */
+const escapable = new Set('\\"*:()[]{}<>/');
+
+/** A name of a field or attribute, with its colon, and something of which it is the name. */
+const name = /((?:[\p{L}_@$]|\\[^\s])(?:[\p{L}\p{N}_.@$/-]|\\[^\s])*):(?![\s)]|\/\/|$)/uy;
+const excluded = /[-+!][\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$)/uy;
+
+/** Unescapes; asterisks become `star`. */
+const unescaped = (raw: string): string => {
+  if (!/[\\*]/.test(raw)) return raw;
+  let text = '';
+  for (let at = 0; at < raw.length; at++) {
+    const character = raw[at] as string;
+    if (character === '\\' && escapable.has(raw[at + 1] ?? '')) text += raw[++at];
+    else text += character === '*' ? star : character;
+  }
+  return text;
+};
+
+export class Scanner {
+  readonly #text: string;
+  readonly #path: string;
+  at = 0;
+
+  constructor(text: string, path: string) {
+    this.#text = text;
+    this.#path = path;
+  }
+
+  /** An error at a position, here if none is given; columns count from 1. */
+  error(message: string, at = this.at): QueryError {
+    return invalid(this.#path, `column ${at + 1}: ${message}`);
+  }
+
+  get isDone(): boolean {
+    return this.at >= this.#text.length;
+  }
+
+  space(): void {
+    while (this.isSpace(this.at)) this.at++;
+  }
+
+  isSpace(at: number): boolean {
+    return /^\s$/.test(this.#text[at] ?? '');
+  }
+
+  /** Whether the next character is this one. */
+  peeks(character: string): boolean {
+    return this.#text[this.at] === character;
+  }
+
+  /** Steps over a text, if it is next. */
+  takes(text: string): boolean {
+    if (!this.#text.startsWith(text, this.at)) return false;
+    this.at += text.length;
+    return true;
+  }
+
+  /** Steps over one of the operators, which are words in capitals. */
+  takesWord(word: string): boolean {
+    if (!this.peeksWord(word)) return false;
+    this.at += word.length;
+    return true;
+  }
+
+  peeksWord(word: string): boolean {
+    if (!this.#text.startsWith(word, this.at)) return false;
+    const next = this.#text[this.at + word.length];
+    return next === undefined || next === '(' || next === ')' || this.isSpace(this.at + word.length);
+  }
+
+  /** A name and its colon, if that is next. */
+  name(): string | undefined {
+    if (this.peeks('"')) return this.#quotedName();
+    excluded.lastIndex = this.at;
+    if (excluded.test(this.#text))
+      throw this.error(
+        'expected a name, which begins with a letter; NOT before it excludes, and quotes around a name allow any',
+      );
+    name.lastIndex = this.at;
+    const match = name.exec(this.#text);
+    if (match === null) return undefined;
+    this.at += match[0].length;
+    return unescaped(match[1] as string).replaceAll(star, '*');
+  }
+
+  #quotedName(): string | undefined {
+    const start = this.at;
+    const text = this.quoted();
+    const isName = this.peeks(':') && !this.isSpace(this.at + 1) && this.at + 1 < this.#text.length;
+    this.at = isName ? this.at + 1 : start;
+    return isName ? text : undefined;
+  }
+
+  /** A text in quotes, which are next. */
+  quoted(): string {
+    const start = this.at++;
+    let text = '';
+    for (; !this.peeks('"'); this.at++) {
+      if (this.isDone) throw this.error('expected a closing quote for this one', start);
+      if (this.peeks('\\') && /["\\]/.test(this.#text[this.at + 1] ?? '')) this.at++;
+      text += this.#text[this.at];
+    }
+    this.at++;
+    return text;
+  }
+
+  /** The expression between slashes, if it ends with one before a space, a closing parenthesis or the end; paths seldom do. */
+  regex(): string | undefined {
+    for (let at = this.at + 1; at < this.#text.length; at++) {
+      if (this.#text[at] === '\\') at++;
+      else if (this.#text[at] === '/' && this.#isEnd(at + 1)) {
+        const source = this.#text.slice(this.at + 1, at);
+        if (source === '') return undefined;
+        this.at = at + 1;
+        return source.replaceAll('\\/', '/');
+      }
+    }
+    return undefined;
+  }
+
+  #isEnd(at: number): boolean {
+    return at >= this.#text.length || this.#text[at] === ')' || this.isSpace(at);
+  }
+
+  /** Characters up to a space, or to a closing parenthesis that was not opened among them. Asterisks that are not escaped are `star`. */
+  bare(): string {
+    const start = this.at;
+    let depth = 0;
+    for (; !this.isDone && !this.isSpace(this.at); this.at++) {
+      if (this.peeks('\\') && this.at + 1 < this.#text.length && !this.isSpace(this.at + 1)) this.at++;
+      else if (this.peeks('(')) depth++;
+      else if (this.peeks(')') && depth-- === 0) break;
+    }
+    return unescaped(this.#text.slice(start, this.at));
+  }
+
+  /** Characters up to a space or a closing bracket. */
+  bound(): string {
+    const start = this.at;
+    while (!this.isDone && !this.isSpace(this.at) && !this.peeks(']') && !this.peeks('}'))
+      this.at += this.peeks('\\') ? 2 : 1;
+    this.at = Math.min(this.at, this.#text.length);
+    return unescaped(this.#text.slice(start, this.at));
+  }
+}

@@ -1,0 +1,162 @@
+/** What a value means for the field or attribute that it is asked of. */
+import type { Field, FieldType, Reference } from '../../schemas/records/fields.ts';
+import { severityNumbers } from '../../schemas/records/severity.ts';
+import { parseDuration, parseTime } from '../time.ts';
+import { star } from './scanner.ts';
+import type { Interval, Search, ValueTest } from './tree.ts';
+
+/** A value as it is written; `star` in its text stands for an asterisk that is not escaped. */
+export interface Written {
+  readonly text: string;
+  readonly isQuoted: boolean;
+}
+/** Ends of a range as they are written; either may be open. */
+export interface WrittenInterval {
+  readonly from?: { readonly value: Written; readonly isInclusive: boolean };
+  readonly to?: { readonly value: Written; readonly isInclusive: boolean };
+}
+
+/** What was expected instead of a value. */
+export class Unexpected {
+  readonly expected: string;
+  constructor(expected: string) {
+    this.expected = expected;
+  }
+}
+
+const numeral = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/** A number, if the value reads as a finite one. */
+const numberOf = ({ text, isQuoted }: Written): number | undefined =>
+  !isQuoted && numeral.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined;
+
+/** The text of a number as it lands, of integers with every digit. */
+const landedText = (text: string): string => {
+  const value = Number(text);
+  return /^[+-]?\d+$/.test(text) && Math.abs(value) < 1e21 ? String(BigInt(text.replace('+', ''))) : String(value);
+};
+
+const units = 'a duration such as 100ms, 1.5s or 2h';
+const times = 'a time in ISO-8601 or epoch milliseconds';
+
+/** How values of a type are read; what is not among these is text. */
+const readers: Partial<Record<FieldType, (field: Field, value: Written) => number | bigint | Unexpected>> = {
+  duration: (_field, { text }) => parseDuration(text) ?? new Unexpected(units),
+  // Relative times would be other ones for each reader and at each page.
+  time: (_field, { text }) => (text.startsWith('now') ? undefined : parseTime(text, 0)) ?? new Unexpected(times),
+  number: ({ names }, value) => {
+    const found = names?.indexOf(value.text.toLowerCase()) ?? -1;
+    const number = found < 0 ? numberOf(value) : found;
+    return number ?? new Unexpected(names === undefined ? 'a number' : `one of ${names.join(', ')}`);
+  },
+};
+
+const isSeverity = (reference: Reference): boolean => reference.kind === 'field' && reference.field.name === 'severity';
+
+/** OpenTelemetry's six severities, each of four numbers, by the names that are usual for them. */
+const level = /^(?:trace|debug|info(?:rmation(?:al)?)?|warn(?:ing)?|err(?:or)?|fatal)$/;
+/** One of its numbers. */
+const step = /^(?:trace|debug|info|warn|error|fatal)[2-4]$/;
+
+/** The name of a severity as a range of numbers; `error` is that of ERROR to ERROR4. */
+const severityRange = ({ text, isQuoted }: Written): readonly [number, number] | undefined => {
+  const name = text.toLowerCase();
+  const number = isQuoted ? undefined : severityNumbers.get(name);
+  if (number === undefined) return undefined;
+  return level.test(name) ? [number, number + 3] : [number, number];
+};
+const severities = 'a severity: trace, debug, info, warn, error or fatal (severityNumber takes numbers)';
+
+/** The lengths of ids as texts. */
+const idLengths: Partial<Record<FieldType, number>> = { traceId: 32, spanId: 16 };
+
+/** `name:value`, and `name:val*`. */
+export const equalTo = (reference: Reference, value: Written): Search | Unexpected => {
+  if (reference.kind === 'field') {
+    const { field } = reference;
+    const read = readers[field.type];
+    if (read !== undefined) {
+      const number = read(field, value);
+      const end = { value: number as number | bigint, isInclusive: true };
+      return number instanceof Unexpected ? number : { is: 'number', field, interval: { from: end, to: end } };
+    }
+    const range = isSeverity(reference) ? severityRange(value) : undefined;
+    // Which number a critical record has, senders decide: names that OpenTelemetry does not have are texts.
+    const name = value.text.toLowerCase();
+    if (range !== undefined && (level.test(name) || step.test(name))) return severityWithin(range);
+  }
+  const test = testOf(reference, value);
+  return test instanceof Unexpected ? test : { is: 'value', reference, test };
+};
+
+const severityWithin = ([from, to]: readonly [number, number]): Search => ({
+  is: 'severity',
+  interval: { from: { value: from, isInclusive: true }, to: { value: to, isInclusive: true } },
+});
+
+const testOf = (reference: Reference, value: Written): ValueTest | Unexpected => {
+  const type = reference.kind === 'field' ? reference.field.type : undefined;
+  const length = type === undefined ? undefined : idLengths[type];
+  const text = length === undefined ? value.text : value.text.toLowerCase();
+  if (text.includes(star)) {
+    const pieces = text.split(star);
+    return pieces.every((piece) => piece === '') ? { is: 'exists' } : { is: 'pattern', pieces };
+  }
+  if (length !== undefined && text !== '' && !(text.length === length && /^[\da-f]+$/.test(text)))
+    return new Unexpected(`${length} hexadecimal digits`);
+  if (isSeverity(reference)) return { is: 'equal', text, ignoresCase: true };
+  const number = type === undefined && numberOf(value) !== undefined ? landedText(text) : text;
+  return number === text ? { is: 'equal', text } : { is: 'equal', text, number };
+};
+
+/** `name:>value` and ranges. */
+export const within = (reference: Reference, interval: WrittenInterval): Search | Unexpected => {
+  if (interval.from === undefined && interval.to === undefined)
+    return { is: 'value', reference, test: { is: 'exists' } };
+  if (isSeverity(reference)) return severityInterval(interval);
+  if (reference.kind === 'field') {
+    const { field } = reference;
+    const read = readers[field.type];
+    if (read !== undefined) {
+      const found = mapped(interval, (value) => read(field, value));
+      return found instanceof Unexpected ? found : { is: 'number', field, interval: found };
+    }
+    if (idLengths[field.type] !== undefined) return new Unexpected('an id: ids are not in order');
+  }
+  const numbers = mapped(interval, (value) => numberOf(value) ?? new Unexpected(''));
+  if (!(numbers instanceof Unexpected)) return { is: 'value', reference, test: { is: 'within', interval: numbers } };
+  const texts = mapped(interval, ({ text }) => text.replaceAll(star, '*'));
+  return texts instanceof Unexpected ? texts : { is: 'value', reference, test: { is: 'between', interval: texts } };
+};
+
+/** `>warn` is above the last number of WARN, `<warn` is below the first one. Records without a severity are in no range. */
+const severityInterval = ({ from, to }: WrittenInterval): Search | Unexpected => {
+  const first = from === undefined ? undefined : severityRange(from.value);
+  const last = to === undefined ? undefined : severityRange(to.value);
+  if ((from !== undefined && first === undefined) || (to !== undefined && last === undefined))
+    return new Unexpected(severities);
+  const lowest = first === undefined ? 1 : first[from?.isInclusive === true ? 0 : 1];
+  return {
+    is: 'severity',
+    interval: {
+      from: { value: lowest, isInclusive: from?.isInclusive ?? true },
+      ...(last === undefined || to === undefined
+        ? {}
+        : { to: { value: last[to.isInclusive ? 1 : 0], isInclusive: to.isInclusive } }),
+    },
+  };
+};
+
+const mapped = <Value>(
+  { from, to }: WrittenInterval,
+  read: (value: Written) => Value | Unexpected,
+): Interval<Value> | Unexpected => {
+  const first = from === undefined ? undefined : read(from.value);
+  const last = to === undefined ? undefined : read(to.value);
+  if (first instanceof Unexpected) return first;
+  if (last instanceof Unexpected) return last;
+  return {
+    ...(from === undefined ? {} : { from: { value: first as Value, isInclusive: from.isInclusive } }),
+    ...(to === undefined ? {} : { to: { value: last as Value, isInclusive: to.isInclusive } }),
+  };
+};

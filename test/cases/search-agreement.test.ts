@@ -1,0 +1,127 @@
+/** The two back ends of the search language find the same records: SQL over what landed, and the predicate over what is on the bus. */
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { QueryError } from '../../queries/errors.ts';
+import { readSearchCondition, type SearchCondition, searchCondition } from '../../queries/search/condition.ts';
+import { parseSearch } from '../../queries/search/parse.ts';
+import { predicateOf } from '../../queries/search/predicate.ts';
+import type { Search, SearchSignal } from '../../queries/search/tree.ts';
+import type { RecordView } from '../../schemas/records/record.ts';
+import type { Source } from '../../schemas/records/source.ts';
+import { logRecords, spans } from '../../schemas/records/sources.ts';
+import type { ScanMessage } from '../../sinks/scan/scanner.ts';
+import { everyForm, everyValue, requests, searches } from './search-records.ts';
+import { logsRequest, messageOf, openTables, type Tables, tracesRequest } from './sink-tables.ts';
+
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+});
+test.after.always(() => tables.close());
+
+const sources: Readonly<Record<SearchSignal, Source<RecordView>>> = { logs: logRecords, traces: spans };
+const tableOf = { logs: 'logs', traces: 'spans' } as const;
+const encode = { logs: logsRequest, traces: tracesRequest } as const;
+
+const byPredicate = (message: ScanMessage, search: Search, signal: SearchSignal): number[] => {
+  const isFound = predicateOf(search, signal) as (record: RecordView) => boolean;
+  const { value, ...rest } = message;
+  const found: number[] = [];
+  for (const record of sources[signal].decode(
+    { ...rest, key: '', value: Buffer.from(value) },
+    { topic: 'any', partition: 0 },
+  ))
+    if (isFound(record)) found.push(record.ordinal);
+  return found;
+};
+
+/** Ordinals that each condition finds, by one statement; parameters of the conditions are told apart by their number. */
+const bySql = async (
+  tenant: string,
+  signal: SearchSignal,
+  conditions: readonly SearchCondition[],
+): Promise<number[][]> => {
+  const all: Record<string, string> = {};
+  const columns = conditions.map(({ sql, parameters }, index) => {
+    for (const [name, value] of Object.entries(parameters)) all[`c${index}_${name}`] = value;
+    return `toUInt8(${sql.replace(/\{(search\d+):/g, `{c${index}_$1:`)})`;
+  });
+  const rows = await tables.columns
+    .of(tenant)
+    .query<{ ordinal: number; found: number[] }>(
+      `SELECT ordinal, [${columns.join(', ')}] AS found FROM ${tableOf[signal]} WHERE tenant_id = {tenant:String} ORDER BY ordinal`,
+      all,
+    );
+  return conditions.map((_condition, index) =>
+    rows.filter(({ found }) => found[index] === 1).map(({ ordinal }) => ordinal),
+  );
+};
+
+const parsed = (text: string, signal: SearchSignal): Search | undefined => {
+  try {
+    return parseSearch(text, signal);
+  } catch (error) {
+    if (error instanceof QueryError) return undefined;
+    throw error;
+  }
+};
+
+let runs = 0;
+const land = async (signal: SearchSignal, request: object): Promise<{ tenant: string; message: ScanMessage }> => {
+  const tenant = `search-${signal}-${++runs}`;
+  const message = messageOf([encode[signal](request)], { tenantId: tenant, signal });
+  const { rejected } = await tables.land([message], { sink: signal });
+  if (rejected.length > 0) throw new Error(`a sink refuses it: ${rejected[0]?.message}`);
+  return { tenant, message };
+};
+
+/** Whether both find the same; how many searches found something, of how many that were understood. */
+const compare = async (
+  t: ExecutionContext,
+  signal: SearchSignal,
+  request: object,
+  texts: readonly string[],
+): Promise<readonly [number, number]> => {
+  const { tenant, message } = await land(signal, request);
+  const understood = texts.flatMap((text) => {
+    const search = parsed(text, signal);
+    return search === undefined ? [] : [{ text, search }];
+  });
+  const expected = understood.map(({ search }) => byPredicate(message, search, signal));
+  const columns = tables.columns.of(tenant);
+  const narrowed: SearchCondition[] = [];
+  for (const { search } of understood) narrowed.push(await readSearchCondition(columns, search, signal));
+  const plain = understood.map(({ search }) => searchCondition(search, signal));
+  for (const conditions of [plain, narrowed]) {
+    const found = await bySql(tenant, signal, conditions);
+    for (const [index, { text }] of understood.entries()) t.deepEqual(found[index], expected[index], text);
+  }
+  return [expected.filter(({ length }) => length > 0).length, understood.length];
+};
+
+for (const signal of ['logs', 'traces'] as const) {
+  test(`SQL and the predicate agree on every form of value and every value of ${signal}`, async (t) => {
+    const found = await compare(t, signal, everyValue[signal], everyForm[signal]);
+    t.true(found[1] > 100);
+    t.true(found[0] > found[1] / 2);
+  });
+
+  test(`SQL and the predicate find the same ${signal} for random searches of random records`, async (t) => {
+    const total = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(
+        requests[signal],
+        fc.array(searches(signal), { minLength: 40, maxLength: 40 }),
+        async (request, texts) => {
+          const [found, understood] = await compare(t, signal, request, texts);
+          total[0] = (total[0] ?? 0) + found;
+          total[1] = (total[1] ?? 0) + understood;
+        },
+      ),
+      { numRuns: Number(process.env['RUNS'] ?? 12), endOnFailure: true },
+    );
+    const [found = 0, understood = 0] = total;
+    t.true(understood > 12 * 20, 'most searches are understood');
+    t.true(found > understood / 4, 'many searches find something');
+  });
+}
