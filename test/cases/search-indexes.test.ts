@@ -1,0 +1,81 @@
+/** That searches read few granules where tables have indexes for them. */
+import test from 'ava';
+import { readSearchCondition, searchCondition } from '../../queries/search/condition.ts';
+import { parseSearch } from '../../queries/search/parse.ts';
+import type { SearchSignal } from '../../queries/search/tree.ts';
+import { openTables, type Tables } from './sink-tables.ts';
+
+const rows = 60_000;
+const tenant = 'indexes';
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+  const shared = `'${tenant}' AS tenant_id, toDateTime64('2026-03-01 10:00:00', 3) AS received_at, number AS offset, toDateTime64('2026-03-01 10:00:00', 9) AS timestamp,
+    intDiv(number, 6000) AS resource_id, map('n', toString(number)) AS attributes, 'i' AS attribute_types, unhex(leftPad(hex(number), 32, '0')) AS trace_id`;
+  const columns = 'tenant_id, received_at, offset, timestamp, resource_id, attributes, attribute_types, trace_id';
+  const { execute } = tables.columns;
+  const run = execute.bind(tables.columns);
+  await run(
+    `INSERT INTO logs (${columns}, service, body) SELECT ${shared}, 'shop', concat('Order ', toString(number)) FROM numbers(${rows})`,
+  );
+  await run(
+    `INSERT INTO spans (${columns}, service, name, duration) SELECT ${shared}, 'shop', concat('call ', toString(intDiv(number, 600))), number * 1000 FROM numbers(${rows})`,
+  );
+  await run(
+    `INSERT INTO resources (tenant_id, resource_id, attributes, attribute_types) SELECT '${tenant}', number, map('host', concat('h', toString(number))), 's' FROM numbers(10)`,
+  );
+  for (const table of ['logs', 'spans']) await run(`OPTIMIZE TABLE ${table} FINAL`);
+});
+test.after.always(() => tables.close());
+
+/** The least share of granules that the steps of a plan leave, and what is found. */
+const planOf = async (
+  text: string,
+  signal: SearchSignal,
+  isAsked: boolean,
+): Promise<readonly [kept: number, all: number, found: number]> => {
+  const search = parseSearch(text, signal);
+  const { sql, parameters } = isAsked
+    ? await readSearchCondition(tables.columns.of(tenant), search, signal)
+    : searchCondition(search, signal);
+  const from = `FROM ${signal === 'logs' ? 'logs' : 'spans'} WHERE tenant_id = {tenant:String} AND ${sql}`;
+  const values = { ...parameters, tenant };
+  const plan = await tables.columns.query<{ explain: string }>(`EXPLAIN indexes = 1 SELECT offset ${from}`, values);
+  const [count] = await tables.columns.query<{ found: string }>(`SELECT count() AS found ${from}`, values);
+  const granules = plan.flatMap(({ explain }) => {
+    const [, kept, all] = /Granules: (\d+)\/(\d+)/.exec(explain) ?? [];
+    return all === undefined ? [] : [[Number(kept), Number(all)] as const];
+  });
+  return [Math.min(...granules.map(([kept]) => kept)), granules[0]?.[1] ?? 0, Number(count?.found)];
+};
+
+const narrow: readonly (readonly [SearchSignal, string, number])[] = [
+  ['logs', '12345', 1],
+  ['logs', 'ORDER 12345', 1],
+  ['logs', '"order 12345"', 1],
+  ['logs', 'attribute.n:12345', 1],
+  ['logs', 'n:12345', 1],
+  ['logs', 'n:12345.0', 1],
+  ['logs', 'n:12345 OR 777', 2],
+  ['logs', 'order AND n:12345', 1],
+  ['logs', `traceId:${'3039'.padStart(32, '0')}`, 1],
+  ['logs', 'resource.host:h7', 6_000],
+  ['logs', 'service:nobody', 0],
+  ['logs', 'timestamp:>2026-03-02', 0],
+  ['traces', 'n:12345', 1],
+  ['traces', 'duration:>59ms', 999],
+  ['traces', `traceId:${'3039'.padStart(32, '0')}`, 1],
+];
+
+for (const [signal, text, found] of narrow)
+  test(`${text} in ${signal} reads few granules`, async (t) => {
+    const [kept, all, count] = await planOf(text, signal, true);
+    t.is(count, found);
+    t.true(all >= 7);
+    t.true(kept <= all / 2, `${kept} of ${all}`);
+  });
+
+test('a name that a resource might have narrows nothing until resources are asked', async (t) => {
+  const [kept, all] = await planOf('n:12345', 'logs', false);
+  t.is(kept, all);
+});
