@@ -4,7 +4,8 @@ import { readLogsOfPattern } from '../../../queries/logs/pattern-records.ts';
 import { type LogPosition, LogRecord, readPage } from '../../../queries/logs/record.ts';
 import { projectScopeCondition, projectScopeParameters, projectScopeValues } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
-import { bodyHasAllWords } from '../../../schemas/tables/search.ts';
+import { readSearchCondition } from '../../../queries/search/condition.ts';
+import { parseSearch } from '../../../queries/search/parse.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
@@ -23,7 +24,13 @@ export const listLogs = defineOperation({
     ...rangeParameters,
     ...serviceParameter,
     ...projectScopeParameters,
-    search: z.string().max(1024).optional().describe('Words that must all occur in the body, case-insensitive'),
+    search: z
+      .string()
+      .max(1024)
+      .optional()
+      .describe(
+        'Words that must all occur in the body, case-insensitive; also "phrases", field:value, field:>10, field:[1 TO 5], field:foo*, /regex/, field:*, AND, OR, NOT and parentheses (`queries/search/README.md`)',
+      ),
     patternId: z
       .string()
       .max(64)
@@ -50,9 +57,13 @@ export const listLogs = defineOperation({
       conditions.push('service = {service:String}');
       parameters['service'] = query.service;
     }
-    if (query.search !== undefined) conditions.push(bodyHasAllWords(query.search));
-    const condition = `${conditions.join(' AND ')}${projectScopeCondition(query)}`;
     const reader = columns.of(caller.tenantId);
+    if (query.search !== undefined) {
+      const search = await readSearchCondition(reader, parseSearch(query.search, 'logs'), 'logs');
+      conditions.push(search.sql);
+      Object.assign(parameters, search.parameters);
+    }
+    const condition = `${conditions.join(' AND ')}${projectScopeCondition(query)}`;
     const { found, more } = await (query.patternId === undefined
       ? readPage(reader, condition, parameters, { limit: query.limit, after: page?.after })
       : readLogsOfPattern(reader, query.patternId, condition, parameters, { limit: query.limit, after: page?.after }));

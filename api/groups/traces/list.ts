@@ -7,6 +7,8 @@ import {
   requireProjectScope,
 } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
+import { readSearchCondition, type SearchCondition } from '../../../queries/search/condition.ts';
+import { parseSearch } from '../../../queries/search/parse.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -25,7 +27,9 @@ const Query = z.strictObject({
     .string()
     .max(1024)
     .optional()
-    .describe('Words that must all occur in one span: its name, service or attribute values'),
+    .describe(
+      'Words that must all occur in one span: its name, service or attribute values; also "phrases", field:value, duration:>100ms, field:[1 TO 5], field:foo*, /regex/, field:*, AND, OR, NOT and parentheses, of one span (`queries/search/README.md`)',
+    ),
   minDuration: duration.describe('For example 250ms'),
   maxDuration: duration.describe('For example 2s'),
   status: z
@@ -56,8 +60,12 @@ export const listTraces = defineOperation({
       seenBy,
       ...projectScopeValues(query),
     };
-    const sql = selection(query, parameters, page);
     const reader = columns.of(caller.tenantId);
+    const search =
+      query.search === undefined
+        ? undefined
+        : await readSearchCondition(reader, parseSearch(query.search, 'traces'), 'traces');
+    const sql = selection(query, search, parameters, page);
     const found = await reader.query<{ trace: string; start: string }>(`${sql} LIMIT ${query.limit + 1}`, parameters);
     const shown = found.slice(0, query.limit);
     const last = shown.at(-1);
@@ -77,7 +85,12 @@ type Query = z.output<typeof Query>;
  * Trace ids with the first start that they have in the range, newest first. Pages of one list see the spans that had
  * been received when it began: a span that comes late would move its trace to another page.
  */
-const selection = (query: Query, parameters: Record<string, string>, page: TracePage | undefined): string => {
+const selection = (
+  query: Query,
+  search: SearchCondition | undefined,
+  parameters: Record<string, string>,
+  page: TracePage | undefined,
+): string => {
   const base = `tenant_id = {tenant:String} AND timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
     AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC') AND received_at <= fromUnixTimestamp64Milli({seenBy:Int64}, 'UTC')${projectScopeCondition(query)}`;
   const having: string[] = [];
@@ -90,21 +103,24 @@ const selection = (query: Query, parameters: Record<string, string>, page: Trace
   }
   having.push(...durationConditions(query, parameters), ...statusConditions(query));
   return `SELECT lower(hex(trace_id)) AS trace, toString(toUnixTimestamp64Nano(min(timestamp))) AS start FROM spans
-    WHERE ${base}${matching(query, parameters, base)} GROUP BY trace_id
+    WHERE ${base}${matching(query.service, search, parameters, base)} GROUP BY trace_id
     ${having.length === 0 ? '' : `HAVING ${having.join(' AND ')}`} ORDER BY min(timestamp) DESC, trace_id DESC`;
 };
 
-const matching = ({ service, search }: Query, parameters: Record<string, string>, base: string): string => {
+const matching = (
+  service: string | undefined,
+  search: SearchCondition | undefined,
+  parameters: Record<string, string>,
+  base: string,
+): string => {
   const conditions: string[] = [];
   if (service !== undefined) {
     conditions.push('service = {service:String}');
     parameters['service'] = service;
   }
   if (search !== undefined) {
-    conditions.push(
-      "hasAllTokens(lowerUTF8(concat(name, ' ', service, ' ', arrayStringConcat(mapValues(attributes), ' '))), tokens(lowerUTF8({search:String})))",
-    );
-    parameters['search'] = search;
+    conditions.push(search.sql);
+    Object.assign(parameters, search.parameters);
   }
   return conditions.length === 0
     ? ''
