@@ -216,8 +216,7 @@ class Parser {
     if (++this.#regexes > searchLimits.regexes)
       throw scanner.error(`expected at most ${searchLimits.regexes} regular expressions`, start);
     const regex = regexOf(source);
-    if (typeof regex === 'string')
-      throw scanner.error(`expected a regular expression of RE2; this one ${regex}`, start);
+    if (typeof regex === 'string') throw scanner.error(`expected a regular expression of RE2: ${regex}`, start);
     return { is: 'regex', regex };
   }
 }

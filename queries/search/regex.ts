@@ -10,19 +10,20 @@ export interface Regex {
   test(text: string): boolean;
 }
 
-/** Instructions of a compiled expression. RE2 refuses what takes more than its memory, and counts bytes of UTF-8 where this counts characters. */
+/** Instructions of a compiled expression: RE2 refuses what takes too much memory. */
 const mostInstructions = 1_000;
-/** Repeated classes of all letters come to some 600 instructions of RE2 each. */
-const mostClasses = 100;
+/** With classes of Unicode, each of which is some hundred instructions in RE2, which counts bytes of UTF-8, and one here. */
+const mostWithClasses = 250;
 
-/** Compiles an expression; what is wrong with it is the answer otherwise. */
+/** Compiles an expression; what is wrong with it is the answer if it is none. */
 export const regexOf = (source: string): Regex | string => {
   try {
     const compiled = RE2JS.compile(source, RE2JS.DOTALL);
-    return compiled.programSize() > mostInstructions || (/\\p/i.test(source) && compiled.programSize() > mostClasses)
-      ? 'is too large: repeat less'
+    return compiled.programSize() > mostInstructions ||
+      (/\\p/i.test(source) && compiled.programSize() > mostWithClasses)
+      ? 'too large, repeat less'
       : { source, test: (text) => compiled.test(text) };
   } catch (error) {
-    return `is none of RE2: ${String((error as Error).message).replace(/^error parsing regexp: /, '')}`;
+    return (error as Error).message.replace(/^error parsing regexp: /, '').replace('`(?s)', '`');
   }
 };
