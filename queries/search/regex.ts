@@ -17,6 +17,8 @@ const mostWithClasses = 250;
 
 /** Compiles an expression; what is wrong with it is the answer if it is none. */
 export const regexOf = (source: string): Regex | string => {
+  // RE2 finds one between two bytes of a character, its ports do not.
+  if (/^(?:[^\\]|\\[^B])*\\B/s.test(source)) return '`\\B` is not supported';
   try {
     const compiled = RE2JS.compile(source, RE2JS.DOTALL);
     return compiled.programSize() > mostInstructions ||

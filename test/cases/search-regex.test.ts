@@ -199,6 +199,11 @@ const source = fc.letrec<{ any: string; row: string; choice: string; again: stri
   piece,
 })).any;
 
+test('what RE2 finds inside of characters is refused', (t) => {
+  for (const expression of ['\\B', 'a\\Bb', '\\\\\\B']) t.is(regexOf(expression), '`\\B` is not supported');
+  t.not(typeof regexOf('\\\\B'), 'string');
+});
+
 test('random expressions find the same in both', async (t) => {
   const text = fc
     .array(fc.constantFrom('a', 'b', 'A', 'é', ' ', '\n', '1', '-', '😀', '_'), { maxLength: 12 })
