@@ -173,7 +173,7 @@ export const settingsOf = (environment: Readonly<Record<string, string | undefin
   const values: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(settingDefinitions)) {
     const text = environment[`OIQ_${name}`];
-    const result = schema.safeParse(text === '' ? undefined : text);
+    const result = schema.safeParse(text === '' ? undefined : text, { error: sentenceOf });
     if (result.success) values[name] = result.data;
     else problems.push(...result.error.issues.map(({ message }) => problemOf(name, message, text)));
   }
@@ -183,6 +183,24 @@ export const settingsOf = (environment: Readonly<Record<string, string | undefin
 
 const problemOf = (name: string, message: string, text: string | undefined): string =>
   `OIQ_${name}: ${message}${secret.test(name) ? '' : ` (got ${JSON.stringify(text)})`}`;
+
+/** What a value must be, where its schema does not say so itself. */
+const sentenceOf = (issue: z.core.$ZodRawIssue): string => {
+  switch (issue.code) {
+    case 'too_small':
+      if (issue.origin === 'string') return `must have at least ${issue.minimum} characters`;
+      return issue.inclusive ? `must be at least ${issue.minimum}` : `must be above ${issue.minimum}`;
+    case 'too_big':
+      return `must be at most ${issue.maximum}`;
+    case 'invalid_value':
+      return issue.expected === 'stringbool' ? 'must be true or false' : `must be one of: ${issue.values.join(', ')}`;
+    case 'invalid_format':
+      return issue.format === 'starts_with' ? `must start with ${issue.prefix}` : `must be ${formats[issue.format]}`;
+    default:
+      return issue.expected === 'int' ? 'must be a whole number' : 'must be a number';
+  }
+};
+const formats: Readonly<Record<string, string>> = { email: 'an e-mail address' };
 
 /** Names whose values are never shown. URLs may hold a password. */
 const secret = /PASSWORD|SECRET|LICENSE_KEY|HEADERS|URL/;

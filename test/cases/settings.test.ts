@@ -43,6 +43,23 @@ for (const [variable, value] of [
   });
 }
 
+for (const [variable, value, sentence] of [
+  ['OIQ_BOOTSTRAP_PASSWORD', 'short', 'must have at least 12 characters'],
+  ['OIQ_BOOTSTRAP_EMAIL', 'nobody', 'must be an e-mail address (got "nobody")'],
+  ['OIQ_MONGODB_URL', 'http://db', 'must start with mongodb'],
+  ['OIQ_KAFKA_SSL', 'maybe', 'must be true or false (got "maybe")'],
+  ['OIQ_GRPC_SERVER', 'other', 'must be one of: own, node (got "other")'],
+  ['OIQ_SHUTDOWN_SECONDS', '0', 'must be above 0 (got "0")'],
+  ['OIQ_SHUTDOWN_SECONDS', 'soon', 'must be a number (got "soon")'],
+  ['OIQ_SHUTDOWN_SECONDS', '1.5', 'must be a whole number (got "1.5")'],
+  ['OIQ_BUS_PUBLISH_DELAY_MS', '1001', 'must be at most 1000 (got "1001")'],
+] as const) {
+  test(`${variable}=${value}: ${sentence}`, (t) => {
+    const error = t.throws(() => settingsOf({ [variable]: value }), { instanceOf: SettingsError });
+    t.is(error.message, `${variable}: ${sentence}`);
+  });
+}
+
 test('networks are addresses or ranges of either family', (t) => {
   const { TRUSTED_PROXIES } = settingsOf({ OIQ_TRUSTED_PROXIES: '10.0.0.1, 10.0.0.0/8, ::1, fd00::/8' });
   t.deepEqual(TRUSTED_PROXIES, ['10.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8']);

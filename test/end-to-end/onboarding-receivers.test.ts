@@ -7,6 +7,7 @@ import { endpointsOf } from '../../api/groups/onboarding/endpoints.ts';
 import { keyPlaceholder } from '../../api/groups/onboarding/snippet.ts';
 import { snippets } from '../../api/groups/onboarding/snippets.ts';
 import { startReceivers } from '../../receivers/index.ts';
+import { receivers } from '../../receivers/registry.ts';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silent } from '../../schemas/ports/log.ts';
@@ -30,6 +31,14 @@ test('what the curl snippet sends is taken', async (t) => {
   t.true(member?.bytes.includes('hello from curl'));
 });
 
+test('Loki’s and Zipkin’s endpoints are paths that receivers serve', (t) => {
+  const { loki, zipkin } = endpointsOf(settingsOf({}), '');
+  const served = receivers.flatMap(({ listens }) =>
+    listens.flatMap(({ setting, paths }) => (setting === 'HTTP_ADDRESS' ? Object.values(paths) : [])),
+  );
+  for (const endpoint of [loki, zipkin]) t.true(served.includes(new URL(endpoint).pathname), endpoint);
+});
+
 test('the doctor knows from the receivers what became of a key’s requests', async (t) => {
   const harness = await startHarness();
   t.teardown(() => harness.close());
@@ -43,7 +52,7 @@ test('the doctor knows from the receivers what became of a key’s requests', as
     return key;
   };
   const [open, closed] = [await keyOf([]), await keyOf(['10.0.0.0/8'])];
-  const receivers = await startReceivers({
+  const started = await startReceivers({
     ...{ bus: harness.bus, documents: harness.documents, counters: memoryCounters(), clock: systemClock },
     ...{ metrics: noMetrics, log: silent },
     settings: settingsOf({ OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0', OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0' }),
@@ -51,13 +60,13 @@ test('the doctor knows from the receivers what became of a key’s requests', as
   const send = async (key: string): Promise<number> => {
     const headers = { 'x-license-key': key, 'content-type': 'application/json' };
     const body = '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"x"}}]}]}]}';
-    const url = `http://${receivers.addresses.OTLP_HTTP_ADDRESS}/v1/logs`;
+    const url = `http://${started.addresses.OTLP_HTTP_ADDRESS}/v1/logs`;
     return (await fetch(url, { method: 'POST', headers, body })).status;
   };
   t.is(await send(open), 200);
   t.is(await send(closed), 403);
   // What they saw they tell now and then, and at the end.
-  await receivers.stop();
+  await started.stop();
   const ask = (key: string): Promise<Answer> =>
     harness.ask('POST', '/api/onboarding/doctor', { as: 'admin', body: { key } });
   const taken = await ask(open);

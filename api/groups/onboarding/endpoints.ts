@@ -8,6 +8,8 @@ export interface Endpoints {
   /** OTLP over HTTP at the SDKs' default port and paths. */
   readonly otlpHttpBare: string;
   readonly remoteWrite: string;
+  readonly loki: string;
+  readonly zipkin: string;
 }
 
 const portOf = (address: string): string => address.slice(address.lastIndexOf(':') + 1);
@@ -29,5 +31,7 @@ export const endpointsOf = (
     otlpGrpc: `${protocol}//${hostname}:${portOf(settings.OTLP_GRPC_ADDRESS)}`,
     otlpHttpBare: `${protocol}//${hostname}:${portOf(settings.OTLP_HTTP_ADDRESS)}`,
     remoteWrite: `${root}/api/v1/prom/write`,
+    loki: `${root}/loki/api/v1/push`,
+    zipkin: `${root}/zipkin/api/v2/spans`,
   };
 };

@@ -7,7 +7,7 @@ export const keyPlaceholder = 'YOUR_LICENSE_KEY';
 /** One piece to paste: a file, or lines for a shell. */
 export interface Piece {
   readonly name: string;
-  readonly language: 'shell' | 'yaml' | 'javascript' | 'python' | 'go' | 'csharp' | 'ruby' | 'php';
+  readonly language: 'shell' | 'yaml' | 'javascript' | 'python' | 'go' | 'csharp' | 'ruby' | 'php' | 'alloy';
   readonly text: string;
 }
 

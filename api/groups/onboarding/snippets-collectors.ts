@@ -1,4 +1,4 @@
-import { keyPlaceholder, type Snippet, shell, yaml } from './snippet.ts';
+import { keyPlaceholder, lines, type Snippet, shell, yaml } from './snippet.ts';
 
 const everything = ['logs', 'metrics', 'traces'] as const;
 
@@ -78,6 +78,50 @@ export const collectorSnippets: readonly Snippet[] = [
             headers: { X-License-Key: ${keyPlaceholder} }
         `,
       ),
+    ],
+  },
+  {
+    ...{ id: 'loki', title: 'Loki push (Grafana Alloy, Promtail)', kind: 'agent', signals: ['logs'] },
+    pieces: ({ loki }) => [
+      {
+        ...{ name: 'config.alloy', language: 'alloy' },
+        text: lines(`
+          loki.write "oiq" {
+            endpoint {
+              url     = "${loki}"
+              headers = { "X-License-Key" = "${keyPlaceholder}" }
+            }
+          }
+        `),
+      },
+      yaml(
+        'promtail.yaml',
+        `
+        clients:
+          - url: ${loki}
+            basic_auth: { username: oiq, password: ${keyPlaceholder} }
+        `,
+      ),
+    ],
+  },
+  {
+    ...{ id: 'zipkin', title: 'Zipkin', kind: 'agent', signals: ['traces'] },
+    pieces: ({ zipkin }) => [
+      {
+        ...{ name: 'tracer.js', language: 'javascript' },
+        text: lines(`
+          const { BatchRecorder, jsonEncoder } = require('zipkin');
+          const { HttpLogger } = require('zipkin-transport-http');
+
+          const recorder = new BatchRecorder({
+            logger: new HttpLogger({
+              endpoint: '${zipkin}',
+              jsonEncoder: jsonEncoder.JSON_V2,
+              headers: { 'X-License-Key': '${keyPlaceholder}' },
+            }),
+          });
+        `),
+      },
     ],
   },
   {

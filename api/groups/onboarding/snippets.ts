@@ -34,6 +34,8 @@ export const listSnippets = defineOperation({
       otlpGrpc: z.string(),
       otlpHttpBare: z.string(),
       remoteWrite: z.string(),
+      loki: z.string(),
+      zipkin: z.string(),
     }),
     keyPlaceholder: z.string().describe('Placeholder for the license key in the snippets'),
   }),
