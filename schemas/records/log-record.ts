@@ -1,11 +1,11 @@
 import { letterOf, textOfValue } from '../otlp/any-value.ts';
 import { idStart, type WireCursor } from '../protobuf/cursor.ts';
 import type { AttributeType } from './attributes.ts';
-import { RecordView, receivedNs, timeMsOf, timeNsOf } from './record.ts';
+import { receivedNs, TracedRecord, timeMsOf, timeNsOf } from './record.ts';
 import { severityOf } from './severity.ts';
 
 /** A log record. Values are those of the row that lands in `logs`. */
-export class LogRecord extends RecordView {
+export class LogRecord extends TracedRecord {
   protected readonly attributesTag = 0x32;
   #timeLow = 0;
   #timeHigh = 0;
@@ -18,10 +18,6 @@ export class LogRecord extends RecordView {
   #nameEnd = 0;
   #bodyStart = 0;
   #bodyEnd = 0;
-  #dropped = 0;
-  #flags = 0;
-  #trace = -1;
-  #span = -1;
 
   /** OTLP's number: 1–4 trace, 5–8 debug, 9–12 info, 13–16 warn, 17–20 error, 21–24 fatal, 0 unspecified. */
   get severityNumber(): number {
@@ -79,28 +75,6 @@ export class LogRecord extends RecordView {
     return isObserved ? timeNsOf(this.#observedLow, this.#observedHigh) : receivedNs(this.origin);
   }
 
-  /** 32 hexadecimal digits, or empty. */
-  get traceId(): string {
-    this.located();
-    return this.idAt(this.#trace, 16);
-  }
-
-  /** 16 hexadecimal digits, or empty. */
-  get spanId(): string {
-    this.located();
-    return this.idAt(this.#span, 8);
-  }
-
-  get flags(): number {
-    this.located();
-    return this.#flags;
-  }
-
-  get droppedAttributes(): number {
-    this.located();
-    return this.#dropped;
-  }
-
   override copy(): LogRecord {
     const copy = new LogRecord(this.origin, this.resourceView.copy(), this.scope.copy());
     this.lend(copy);
@@ -116,10 +90,10 @@ export class LogRecord extends RecordView {
     this.#textStart = this.#textEnd = 0;
     this.#nameStart = this.#nameEnd = 0;
     this.#bodyStart = this.#bodyEnd = end;
-    this.#dropped = 0;
-    this.#flags = 0;
-    this.#trace = -1;
-    this.#span = -1;
+    this.dropped = 0;
+    this.flagBits = 0;
+    this.traceAt = -1;
+    this.spanAt = -1;
     while (cursor.at < end) {
       const start = cursor.at;
       const tag = cursor.varint();
@@ -146,16 +120,16 @@ export class LogRecord extends RecordView {
           this.passAttribute(cursor, start, end);
           break;
         case 0x38:
-          this.#dropped = cursor.varint();
+          this.dropped = cursor.varint();
           break;
         case 0x45:
-          this.#flags = cursor.fixed32();
+          this.flagBits = cursor.fixed32();
           break;
         case 0x4a:
-          this.#trace = idStart(cursor, end, 16);
+          this.traceAt = idStart(cursor, end, 16);
           break;
         case 0x52:
-          this.#span = idStart(cursor, end, 8);
+          this.spanAt = idStart(cursor, end, 8);
           break;
         case 0x59:
           cursor.fixed64();

@@ -187,6 +187,36 @@ export abstract class RecordView {
   }
 }
 
+/** A record that belongs to a trace: a log record or a span. */
+export abstract class TracedRecord extends RecordView {
+  protected traceAt = -1;
+  protected spanAt = -1;
+  protected flagBits = 0;
+  protected dropped = 0;
+
+  /** 32 hexadecimal digits, or empty. */
+  get traceId(): string {
+    this.located();
+    return this.idAt(this.traceAt, 16);
+  }
+
+  /** 16 hexadecimal digits, or empty. */
+  get spanId(): string {
+    this.located();
+    return this.idAt(this.spanAt, 8);
+  }
+
+  get flags(): number {
+    this.located();
+    return this.flagBits;
+  }
+
+  get droppedAttributes(): number {
+    this.located();
+    return this.dropped;
+  }
+}
+
 const millisecondNs = 1_000_000n;
 
 /** Nanoseconds of the time of reception. */

@@ -1,7 +1,7 @@
 import { textOf } from '../otlp/any-value.ts';
 import { bigintOf, idStart, type WireCursor } from '../protobuf/cursor.ts';
 import { type Attribute, attributeList } from './attributes.ts';
-import { RecordView, readId, receivedNs, timeMsOf, timeNsOf } from './record.ts';
+import { readId, receivedNs, TracedRecord, timeMsOf, timeNsOf } from './record.ts';
 
 /** An event of a span. */
 export interface SpanEvent {
@@ -25,14 +25,12 @@ const eventTag = 0x5a;
 const linkTag = 0x6a;
 
 /** A span. Values are those of the row that lands in `spans`. */
-export class Span extends RecordView {
+export class Span extends TracedRecord {
   protected readonly attributesTag = 0x4a;
   #startLow = 0;
   #startHigh = 0;
   #endLow = 0;
   #endHigh = 0;
-  #trace = -1;
-  #span = -1;
   #parent = -1;
   #stateStart = 0;
   #stateEnd = 0;
@@ -42,8 +40,6 @@ export class Span extends RecordView {
   #statusCode = 0;
   #statusStart = 0;
   #statusEnd = 0;
-  #flags = 0;
-  #droppedAttributes = 0;
   #droppedEvents = 0;
   #droppedLinks = 0;
   /** Where the first event or link begins and the span ends; -1 without one. */
@@ -95,18 +91,6 @@ export class Span extends RecordView {
     return ((this.#endHigh - this.#startHigh) * 4_294_967_296 + (this.#endLow - this.#startLow)) / 1_000_000;
   }
 
-  /** 32 hexadecimal digits, or empty. */
-  get traceId(): string {
-    this.located();
-    return this.idAt(this.#trace, 16);
-  }
-
-  /** 16 hexadecimal digits, or empty. */
-  get spanId(): string {
-    this.located();
-    return this.idAt(this.#span, 8);
-  }
-
   /** 16 hexadecimal digits; empty for the root of a trace. */
   get parentSpanId(): string {
     this.located();
@@ -116,16 +100,6 @@ export class Span extends RecordView {
   get traceState(): string {
     this.located();
     return this.textAt(this.#stateStart, this.#stateEnd);
-  }
-
-  get flags(): number {
-    this.located();
-    return this.#flags;
-  }
-
-  get droppedAttributes(): number {
-    this.located();
-    return this.#droppedAttributes;
   }
 
   get droppedEvents(): number {
@@ -183,11 +157,11 @@ export class Span extends RecordView {
 
   #clear(end: number): void {
     this.#startLow = this.#startHigh = this.#endLow = this.#endHigh = 0;
-    this.#trace = this.#span = this.#parent = this.#parts = -1;
+    this.traceAt = this.spanAt = this.#parent = this.#parts = -1;
     this.#stateStart = this.#stateEnd = this.#nameStart = this.#nameEnd = 0;
     this.#statusCode = this.#statusStart = this.#statusEnd = 0;
-    this.#kind = this.#flags = 0;
-    this.#droppedAttributes = this.#droppedEvents = this.#droppedLinks = 0;
+    this.#kind = this.flagBits = 0;
+    this.dropped = this.#droppedEvents = this.#droppedLinks = 0;
     this.#end = end;
   }
 
@@ -198,10 +172,10 @@ export class Span extends RecordView {
       const tag = cursor.varint();
       switch (tag) {
         case 0x0a:
-          this.#trace = idStart(cursor, end, 16);
+          this.traceAt = idStart(cursor, end, 16);
           break;
         case 0x12:
-          this.#span = idStart(cursor, end, 8);
+          this.spanAt = idStart(cursor, end, 8);
           break;
         case 0x22:
           this.#parent = idStart(cursor, end, 8);
@@ -237,10 +211,10 @@ export class Span extends RecordView {
   }
 
   #rare(cursor: WireCursor, tag: number, start: number, end: number): void {
-    if (tag === 0x50) this.#droppedAttributes = cursor.varint();
+    if (tag === 0x50) this.dropped = cursor.varint();
     else if (tag === 0x60) this.#droppedEvents = cursor.varint();
     else if (tag === 0x70) this.#droppedLinks = cursor.varint();
-    else if (tag === 0x85) this.#flags = cursor.fixed32();
+    else if (tag === 0x85) this.flagBits = cursor.fixed32();
     else if (tag === 0x1a) {
       this.#stateEnd = cursor.end(end);
       this.#stateStart = cursor.at;
