@@ -8,7 +8,7 @@ import { differencesOf } from '../audit/difference.ts';
 import { runExclusive } from '../audit/keyed-mutex.ts';
 import type { Caller, Who } from '../identity/caller.ts';
 import type { Directory } from '../identity/directory.ts';
-import { ApiError } from './errors.ts';
+import { invalidFields } from './errors.ts';
 
 /** One thing that a change did. */
 export interface Recorded {
@@ -64,8 +64,7 @@ const refuseIllFormed = (changes: readonly Difference[]): void => {
       path: path.toWellFormed(),
       message: 'must be well-formed Unicode: it has a lone surrogate',
     }));
-  const [first] = details;
-  if (first !== undefined) throw new ApiError('VALIDATION_FAILED', `${first.path} ${first.message}`, { details });
+  if (details.length > 0) throw invalidFields(details);
 };
 
 interface ChangePorts {

@@ -60,6 +60,14 @@ export class ApiError extends Error {
 export const invalid = (path: string, message: string): ApiError =>
   new ApiError('VALIDATION_FAILED', message, { details: [{ path, message }] });
 
+/** `VALIDATION_FAILED` about several fields, each of which its message names or follows. */
+export const invalidFields = (details: readonly Detail[]): ApiError => {
+  const [first] = details;
+  const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
+  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
+  return new ApiError('VALIDATION_FAILED', `${where}${first?.message ?? 'invalid input'}${more}`, { details });
+};
+
 /** `NOT_FOUND`; another tenant's id is answered the same. */
 export const notFound = (what: string): ApiError =>
   new ApiError('NOT_FOUND', `there is no such ${what} in this organization`);

@@ -5,7 +5,7 @@ import type { Caller } from '../identity/caller.ts';
 import type { Access } from '../identity/rights.ts';
 import type { ScopeName } from '../identity/scopes.ts';
 import type { Transact } from './changes.ts';
-import { ApiError, type Detail } from './errors.ts';
+import { type Detail, invalidFields } from './errors.ts';
 import type { Ports } from './ports.ts';
 
 /** With the 15 seconds that a body may take, the answer is there before the usual proxies give up, after 60. One query of telemetry takes 30 at most. */
@@ -175,7 +175,7 @@ export const defineOperation = <
         query: parsed(query ?? (built ? noParameters : undefined), raw.query, problems),
         body: parsed(body, without(raw.body, ignored), problems),
       } as Input<z.output<Params>, z.output<Query>, z.output<Body>>;
-      if (problems.length > 0) throw refusal(problems);
+      if (problems.length > 0) throw invalidFields(problems);
       if (declared.method !== 'GET' || declared.audit === undefined || declared.changes) return handler(input, ports);
       const recordRead = () => raw.change(async ({ record }) => record({ id: raw.params['id'] ?? '' }));
       // Of one thing, once it is found; either way before it is answered.
@@ -191,15 +191,8 @@ export const defineOperation = <
 export const validated = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
   const problems: Detail[] = [];
   const result = parsed(schema, value, problems);
-  if (problems.length > 0) throw refusal(problems);
+  if (problems.length > 0) throw invalidFields(problems);
   return result as z.output<Schema>;
-};
-
-const refusal = (details: readonly Detail[]): ApiError => {
-  const [first] = details;
-  const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
-  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
-  return new ApiError('VALIDATION_FAILED', `${where}${first?.message ?? 'invalid input'}${more}`, { details });
 };
 
 const parsed = (schema: z.ZodType | undefined, value: unknown, problems: Detail[]): unknown => {

@@ -5,7 +5,7 @@ import { recordsInOrder, type StoredRecord } from '../../audit/record-pages.ts';
 import { filterOf, spanOf } from '../../audit/record-search.ts';
 import { chainItems, extentOf } from '../../audit/verify-chain.ts';
 import type { Caller } from '../../identity/caller.ts';
-import { ApiError } from '../../kernel/errors.ts';
+import { invalidFields } from '../../kernel/errors.ts';
 import { defineOperation, type Sent } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { csvLines } from './csv.ts';
@@ -42,8 +42,7 @@ const refuseFilter = (given: object): void => {
       path,
       message: 'cannot be combined with format=evidence: only the whole chain can be verified',
     }));
-  const [first] = details;
-  if (first !== undefined) throw new ApiError('VALIDATION_FAILED', `${first.path} ${first.message}`, { details });
+  if (details.length > 0) throw invalidFields(details);
 };
 
 const selected = async (

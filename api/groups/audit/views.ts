@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { millisecondsOf } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time.ts';
-import type { EvidenceHead } from '../../../schemas/evidence.ts';
+import { EvidenceHead } from '../../../schemas/evidence.ts';
 import { Actor, type AuditRecord, Difference } from '../../../schemas/resources/audit-record.ts';
 import type { RecordFilter } from '../../audit/record-search.ts';
 
@@ -51,19 +51,10 @@ export const viewOf = (record: AuditRecord & { readonly id: string }): z.output<
 };
 
 /** A signed tree head as answers carry it. */
-export const HeadView = z.strictObject({
-  size: z.int().describe('Number of records that the tree head covers'),
-  root: Sha256.describe('Root of the Merkle tree (RFC 9162) whose leaves are the hashes of the records'),
-  lastHash: Sha256,
-  signedAt: z.iso.datetime(),
-  keyId: z.string(),
-  signature: z.string(),
-});
+export const HeadView = EvidenceHead.omit({ tenantId: true });
 
-export const headViewOf = (head: EvidenceHead): z.output<typeof HeadView> => {
-  const { size, root, lastHash, signedAt, keyId, signature } = head;
-  return { size, root, lastHash, signedAt, keyId, signature };
-};
+export const headViewOf = ({ tenantId: _, ...head }: EvidenceHead): z.output<typeof HeadView> =>
+  HeadView.strip().parse(head);
 
 /** Restrictions that the list and the export share. */
 export const filterFields = {

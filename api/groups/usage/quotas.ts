@@ -5,7 +5,7 @@ import type { Stored } from '../../../schemas/ports/documents.ts';
 import { noQuota, Quota, quotaId, quotaScopes, quotas, quotaWindows } from '../../../schemas/resources/quota.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { hasAlready } from '../../kernel/changes.ts';
-import { ApiError, type Detail } from '../../kernel/errors.ts';
+import { type Detail, invalidFields } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
@@ -89,5 +89,5 @@ const refuseUnreachable = (quota: Quota): void => {
       return [{ path: `${window}.${scope}.warnBytes`, message: 'is above rejectBytes, so it would never warn' }];
     }),
   );
-  if (details.length > 0) throw new ApiError('VALIDATION_FAILED', details[0]?.message ?? '', { details });
+  if (details.length > 0) throw invalidFields(details);
 };

@@ -6,11 +6,11 @@ import { closedLetter } from '../../identity/accounts/letters.ts';
 import { OrganizationName } from '../../identity/accounts/names.ts';
 import { ownersOf } from '../../identity/accounts/owners.ts';
 import type { Caller } from '../../identity/caller.ts';
-import { hasAlready } from '../../kernel/changes.ts';
 import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
+import { changeOrganization } from '../../resources/change-organization.ts';
+import { etagOf } from '../../resources/preconditions.ts';
 
 /** The organization as its members see it. */
 export const Account = z.strictObject({
@@ -68,24 +68,12 @@ export const patchAccount = defineOperation({
   body: z.strictObject({ name: OrganizationName.optional(), timeZone: TimeZone.optional() }),
   serverOwned: serverOwnedOfAccount,
   response: Account,
-  async handler({ caller, body, request, change }, ports) {
-    const { tenantId, plan } = caller;
-    const organization = await change(async ({ of, record, unchanged }) => {
-      const stored = of(organizationsTenant).collection(organizations);
-      const before = await stored.find(tenantId);
-      if (before === undefined) throw notFound('organization');
-      requireVersion(before, preconditionOf(request), { noun: 'organization', requiresIfMatch: false });
-      const { name = before.name, timeZone = before.timeZone } = body;
-      if (hasAlready(before, { name, timeZone })) {
-        unchanged();
-        return before;
-      }
-      const after = await stored.update(tenantId, { name, timeZone });
-      record({ id: tenantId, name: after.name, before, after });
-      return after;
+  async handler(input, ports) {
+    const organization = await changeOrganization(input, (before) => {
+      const { name = before.name, timeZone = before.timeZone } = input.body;
+      return { name, timeZone };
     });
-    request.reply('ETag', etagOf(organization));
-    return accountOf({ organization, plan }, ports);
+    return accountOf({ organization, plan: input.caller.plan }, ports);
   },
 });
 

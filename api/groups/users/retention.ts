@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { signals } from '../../../schemas/topics.ts';
+import type { Organization } from '../../../schemas/resources/organization.ts';
 import type { Plan } from '../../../schemas/resources/plan.ts';
-import { hasAlready } from '../../kernel/changes.ts';
-import { ApiError, type Detail, notFound } from '../../kernel/errors.ts';
+import { type Detail, invalidFields } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
-
-const signals = ['logs', 'metrics', 'traces'] as const;
+import { changeOrganization } from '../../resources/change-organization.ts';
+import { etagOf } from '../../resources/preconditions.ts';
 
 const Days = z.strictObject({ logs: z.int(), metrics: z.int(), traces: z.int() });
 const days = z.int().min(1).max(3660).nullable().optional().describe('Days; null: as long as the plan allows');
@@ -59,28 +58,15 @@ export const putRetention = defineOperation({
   body: z.strictObject({ days: z.strictObject({ logs: days, metrics: days, traces: days }) }),
   serverOwned: ['effective', 'plan'],
   response: Retention,
-  async handler({ caller, body, request, change }) {
-    const { tenantId, plan } = caller;
+  async handler(input) {
+    const { body } = input;
+    const { plan } = input.caller;
     refuseBeyondPlan(body.days, plan);
     const set = signals.flatMap((signal) => {
       const value = body.days[signal];
       return value === undefined || value === null ? [] : [[signal, value] as const];
     });
-    const organization = await change(async ({ of, record, unchanged }) => {
-      const stored = of(organizationsTenant).collection(organizations);
-      const before = await stored.find(tenantId);
-      if (before === undefined) throw notFound('organization');
-      requireVersion(before, preconditionOf(request), { noun: 'organization', requiresIfMatch: false });
-      const retentionDays = Object.fromEntries(set);
-      if (hasAlready(before, { retentionDays })) {
-        unchanged();
-        return before;
-      }
-      const after = await stored.update(tenantId, { retentionDays });
-      record({ id: tenantId, name: after.name, before, after });
-      return after;
-    });
-    request.reply('ETag', etagOf(organization));
+    const organization = await changeOrganization(input, () => ({ retentionDays: Object.fromEntries(set) }));
     return retentionOf(organization, plan);
   },
 });
@@ -91,5 +77,5 @@ const refuseBeyondPlan = (asked: Readonly<Record<string, number | null | undefin
     if ((asked[signal] ?? 0) <= most) return [];
     return [{ path: `days.${signal}`, message: `the plan ${plan.name} keeps ${signal} for at most ${most} days` }];
   });
-  if (details.length > 0) throw new ApiError('VALIDATION_FAILED', details[0]?.message ?? '', { details });
+  if (details.length > 0) throw invalidFields(details);
 };

@@ -1,0 +1,29 @@
+import type { Stored } from '../../schemas/ports/documents.ts';
+import { type Organization, organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { hasAlready } from '../kernel/changes.ts';
+import { notFound } from '../kernel/errors.ts';
+import { etagOf, preconditionOf, requireVersion } from './preconditions.ts';
+import type { WriteInput } from './resource-changes.ts';
+
+/** Sets fields of the caller's organization and answers with its `ETag`; `If-Match` is heeded. Fields that it has already are not written. */
+export const changeOrganization = async (
+  { caller: { tenantId }, request, change }: WriteInput,
+  fieldsOf: (before: Organization) => Partial<Organization>,
+): Promise<Organization & Stored> => {
+  const organization = await change(async ({ of, record, unchanged }) => {
+    const stored = of(organizationsTenant).collection(organizations);
+    const before = await stored.find(tenantId);
+    if (before === undefined) throw notFound('organization');
+    requireVersion(before, preconditionOf(request), { noun: 'organization', requiresIfMatch: false });
+    const fields = fieldsOf(before);
+    if (hasAlready(before, fields)) {
+      unchanged();
+      return before;
+    }
+    const after = await stored.update(tenantId, fields);
+    record({ id: tenantId, name: after.name, before, after });
+    return after;
+  });
+  request.reply('ETag', etagOf(organization));
+  return organization;
+};
