@@ -6,7 +6,7 @@ import { ApiError } from '../kernel/errors.ts';
 import { type DeclaredOperation, defineOperation, type Method, type Operation } from '../kernel/operation.ts';
 import type { RegisteredResource } from '../resources/resource.ts';
 
-/** An operation that is not built: it is published, and answers 501 after every check of rights. */
+/** An operation that is not built: it is documented, and answers 501 after all checks of rights. */
 export type PlannedOperation = readonly [route: `${Method} /${string}`, role: Access, summary: string];
 
 /** A group of operations, declared once in its folder's `group.ts`. */
@@ -15,9 +15,9 @@ export interface GroupDefinition {
   readonly name: string;
   /** One sentence for the readers of the API's documentation. */
   readonly summary: string;
-  /** What the plan must include for all its operations, those that are planned too. */
+  /** What the plan must include for all its operations, also planned ones. */
   readonly entitlement?: string;
-  /** Their operations and collections are the group's: nothing of a resource is listed again. */
+  /** Resources, with their operations and collections. */
   readonly resources?: readonly RegisteredResource[];
   /** Operations beside those of its resources. */
   readonly operations?: readonly DeclaredOperation[];
@@ -47,7 +47,7 @@ const planned = ([route, role, summary]: PlannedOperation): DeclaredOperation =>
   });
 };
 
-/** Declares a group. What it holds is served, published and kept as soon as `index.ts` lists the group. */
+/** Declares a group. It is served and documented once `index.ts` lists it. */
 export const defineGroup = (definition: GroupDefinition): Group => {
   const { name, summary, resources = [] } = definition;
   const declared = [

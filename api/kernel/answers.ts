@@ -1,4 +1,4 @@
-/** Puts answers of every kind into a response: JSON, streams, pages, redirects and refusals. */
+/** Writes answers into a response: JSON, streams, pages, redirects and errors. */
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Page } from '../dashboard/html.ts';
@@ -33,7 +33,7 @@ export const sendAnswer = (context: Context, operation: Operation, answer: unkno
   }
   const { contentType, content } = answer as Sent;
   const { requestId } = context.state;
-  // The status is out by then: only the broken connection and this line tell.
+  // The status was sent before: only the broken connection and this line show the error.
   if (content instanceof Readable)
     content.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
@@ -47,7 +47,7 @@ export const sendElsewhere = (context: Context, location: string): void => {
   context.set('Location', location);
 };
 
-/** What lies outside the API: a page for a GET, an HTML 404 for anything else. */
+/** Answers a path outside the API: with a page for a GET, with an HTML 404 for another method. */
 export const sendDashboard = (context: Context, found: boolean): void =>
   found ? sendPage(context, pageAt(context.path)) : sendPage(context, notFoundPage, 404);
 
@@ -72,7 +72,7 @@ export const logFailure = (
   );
 };
 
-/** The error object; unexpected errors are logged with the request id. */
+/** Answers with an error. Unexpected errors are logged with the request id. */
 export const refuse = (context: Context, error: ApiError, requestId: string, ports: Ports): void => {
   logFailure(error, { requestId, operation: context.state['operation'] }, ports);
   for (const [name, value] of Object.entries(error.headers)) context.set(name, value);
@@ -83,7 +83,7 @@ const notASocket = ({ path }: Context): never => {
   throw new ApiError('VALIDATION_FAILED', `${path} is a WebSocket: connect to it with one (/api/asyncapi.json)`);
 };
 
-/** What is the same for everybody, by path. */
+/** Answers that are the same for every caller, by path. */
 export const fixedPages = ({
   operations,
   groups,

@@ -3,14 +3,14 @@ import { ApiError, invalid } from './errors.ts';
 
 const maxDepth = 64;
 const maxElements = 10_000;
-/** For all of a body: 1 MiB needs 70 kB a second. */
+/** For the whole body: 1 MiB needs 70 kB a second. */
 const bodyTimeoutMs = 15_000;
 
 /** Whether a request has a body at all. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** Whether the body says that it is JSON. */
+/** Whether the content type is JSON. */
 export const saysJson = ({ headers }: IncomingMessage): boolean =>
   /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i.test(headers['content-type'] ?? '');
 
@@ -37,7 +37,7 @@ export const readJson = async (request: IncomingMessage, cap: number): Promise<u
   return value;
 };
 
-/** The bytes of a body; 413 above the cap, without reading on, and 400 for one that takes too long. */
+/** Reads the bytes of a body. Answers 413 above the cap, without reading on, and 400 if the body takes too long. */
 const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer> => {
   const tooLarge = () =>
     new ApiError('PAYLOAD_TOO_LARGE', `the body is larger than ${cap} bytes`, { headers: { Connection: 'close' } });
@@ -72,7 +72,7 @@ const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer> => {
 
 const [quote, backslash, openBrace, openBracket, closeBrace, closeBracket] = Buffer.from('"\\{[}]');
 
-/** Deepest nesting of brackets outside strings, counted over bytes, so that nothing is parsed that nests too deep. */
+/** Deepest nesting of brackets outside strings. Counts bytes, so that a body that nests too deep is never parsed. */
 const depthOf = (bytes: Uint8Array): number => {
   let depth = 0;
   let deepest = 0;
@@ -106,7 +106,7 @@ const refuseExcess = (root: unknown): void => {
   }
 };
 
-/** Half a surrogate pair is no character: RFC 8785 has no form for it, so no audit record could hold it. */
+/** RFC 8785 has no form for a lone surrogate, so no audit record could hold it. */
 const refuseIllFormed = (text: string): void => {
   if (!text.isWellFormed()) throw invalid('', 'a string in the body has a lone surrogate');
 };

@@ -8,39 +8,39 @@ import type { Transact } from './changes.ts';
 import { type Detail, invalidFields } from './errors.ts';
 import type { Ports } from './ports.ts';
 
-/** With the 15 seconds that a body may take, the answer is there before the usual proxies give up, after 60. One query of telemetry takes 30 at most. */
+/** With the 15 seconds for a body, the answer comes before the usual proxy timeout of 60 seconds. One query of telemetry takes 30 at most. */
 const usualBudgetMs = 45_000;
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof methods)[number];
 
-/** What a handler may know of the request besides its validated parts. */
+/** Facts of the request besides its validated parts. */
 export interface RequestFacts {
   readonly requestId: string;
   /** Source address, after trusted proxies. */
   readonly address: string;
   readonly userAgent: string;
-  /** Host as the client, or the last proxy, names it. */
+  /** Host as the client or the last proxy sends it. */
   readonly host: string;
-  /** Whether cookies go over TLS alone. */
+  /** Whether cookies are sent over TLS only. */
   readonly secure: boolean;
   header(name: string): string;
   /** Adds a header to the answer; `Set-Cookie` may be added several times. */
   reply(name: string, value: string): void;
-  /** Sends the browser elsewhere in place of an answer: for operations that people reach by a link alone. */
+  /** Answers with a redirect. For operations that a browser opens as a page. */
   redirect(location: string): void;
 }
 
 export interface Input<Params, Query, Body> {
-  /** Who asks. Only operations with access `none` have callers without a session: they see `undefined` through `anyone`. */
+  /** The caller. Operations with access `none` must not read it: it is undefined there. */
   readonly caller: Caller;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   readonly request: RequestFacts;
-  /** Aborts when the client leaves or the operation's time is over. Reads of `documents` and `columns` heed it by themselves. */
+  /** Aborts when the client disconnects or the time is over. Reads of `documents` and `columns` heed it already. */
   readonly signal: AbortSignal;
-  /** Changes documents and records it; the only way in which operations write configuration. */
+  /** Changes documents and records the change. Operations write configuration in no other way. */
   readonly change: Transact;
 }
 
@@ -52,55 +52,55 @@ export interface Definition<
   Response extends z.ZodType,
 > {
   readonly method: Method;
-  /** OpenAPI style, `/api/slos/{id}`. What begins with `/api/` answers under `/api/tenants/{tenantId}/` too. */
+  /** OpenAPI style, `/api/slos/{id}`. A path under `/api/` is served under `/api/tenants/{tenantId}/` too. */
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
-  /** Lowest role that may call. There is no default: an operation without one does not compile. */
+  /** Lowest role that may call it. There is no default. */
   readonly role: Access;
-  /** For signed-in users only: no API token has a scope for it. */
+  /** For signed-in users only: API tokens cannot call it. */
   readonly people?: boolean;
-  /** What the plan must include, where its group does not say so for all. */
+  /** What the plan must include. The group's entitlement if it is left out. */
   readonly entitlement?: string | undefined;
   /**
-   * Actions under which its writes are recorded, `<resource type>.<verb>`, the usual one first. On a GET: a read so
-   * sensitive that it is recorded before it is answered; of what does not exist nothing is recorded. Every other method needs this or `unaudited`.
+   * Actions of its audit records, `<resource type>.<verb>`, the usual one first. A GET with an action is recorded before it
+   * is answered; a 404 is not recorded. Every other method needs this or `unaudited`.
    */
   readonly audit?: string | readonly string[];
-  /** A GET that changes something, because a browser comes back by it, and records that itself. */
+  /** For a GET that changes something, such as the callback of a sign-in, and records that itself. */
   readonly changes?: true;
   /** Why a method other than GET leaves no audit record. */
   readonly unaudited?: string;
   /**
-   * For telemetry queries: an answer may be given again for so long to callers of the same organization with the same
-   * rights. The handler must not look at who asks, nor add headers.
+   * For telemetry queries: how long an answer may be served again to callers of the same organization with the same
+   * rights. The handler must not read the caller's identity, nor add headers.
    */
   readonly cache?: { readonly ttlMs: number };
   /**
-   * Answers carry an `ETag`. `read` also answers 304 to `If-None-Match`; `write` also heeds `If-Match`, and `insist`
-   * does nothing without one. Published from here; the handler does it.
+   * Answers carry an `ETag`. `read` also answers 304 to `If-None-Match`, `write` also heeds `If-Match`, and `require`
+   * refuses requests without it. This is for the documentation: the handler does it.
    */
   readonly versions?: 'shown' | 'read' | 'write' | 'require' | undefined;
-  /** How often one caller (one address, without a session) may call it, instead of what the settings say for all operations. */
+  /** How often one caller (without a session: one address) may call it, instead of the limit in the settings. */
   readonly limit?: Bucket;
-  /** Strict objects; a key that they do not name is refused. Without `query`, every parameter is. */
+  /** Strict objects: unknown keys are refused. Without `query`, every parameter is refused. */
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** Further fields of the body that the server owns: ignored, as `id` and `version` are. */
+  /** More fields of the body that the server owns. They are ignored, as `id` and `version` are. */
   readonly serverOwned?: readonly string[];
   readonly maxBodyBytes?: number | undefined;
-  /** How long it may take, where that is not 45 seconds; after that the answer is `UNAVAILABLE`. */
+  /** How long it may take, by default 45 seconds. After that the answer is `UNAVAILABLE`. */
   readonly budgetMs?: number;
   readonly response: Response;
   /**
-   * Content type of the answer; anything but JSON is sent as the handler returned it (text, bytes or a stream). Where
-   * the request decides, all that there are: the handler answers `Sent` then.
+   * Content type of the answer. Anything but JSON is sent as the handler returned it (text, bytes or a stream). Several, if
+   * the request decides: then the handler returns `Sent`.
    */
   readonly contentType?: string | readonly [string, string, ...string[]];
   /** Served, but left out of the OpenAPI document. */
   readonly hidden?: boolean;
-  /** False for what is declared and answers 501. */
+  /** False for an operation that answers 501. */
   readonly built?: boolean;
   handler(
     input: Input<z.output<Params>, z.output<Query>, z.output<Body>>,
@@ -108,7 +108,7 @@ export interface Definition<
   ): Promise<z.input<Response>> | z.input<Response>;
 }
 
-/** An answer whose content type the request decided. A stream that fails resets the connection, so that clients notice that it is incomplete. */
+/** An answer whose content type depends on the request. A stream that fails resets the connection, so that clients notice. */
 export interface Sent {
   readonly contentType: string;
   readonly content: string | Uint8Array | Readable;
@@ -125,7 +125,7 @@ export interface DeclaredOperation
   readonly maxBodyBytes: number;
   readonly budgetMs: number;
   readonly contentType: string;
-  /** All that an answer may have, `contentType` the first. */
+  /** All content types, `contentType` first. */
   readonly contentTypes: readonly string[];
   readonly hidden: boolean;
   readonly built: boolean;
@@ -136,14 +136,14 @@ export interface DeclaredOperation
 /** An operation of a group, as the server, the OpenAPI document and the tests see it. */
 export interface Operation extends DeclaredOperation {
   readonly group: string;
-  /** What an API token needs; without one, no API token may. */
+  /** The scope that an API token needs. Undefined if no API token may call it. */
   readonly scope: ScopeName | undefined;
 }
 
-/** Of operations that declare no query. */
+/** For operations that declare no query. */
 const noParameters = z.strictObject({});
 
-/** Fields that the server owns: what was read can be edited and sent back with them. */
+/** Fields that the server owns. Clients may send them back with what they read. */
 const alwaysServerOwned = ['id', 'version', 'createdAt', 'updatedAt', 'tenantId'];
 
 export const defineOperation = <
@@ -178,7 +178,7 @@ export const defineOperation = <
       if (problems.length > 0) throw invalidFields(problems);
       if (declared.method !== 'GET' || declared.audit === undefined || declared.changes) return handler(input, ports);
       const recordRead = () => raw.change(async ({ record }) => record({ id: raw.params['id'] ?? '' }));
-      // Of one thing, once it is found; either way before it is answered.
+      // A read of one thing is recorded once it is found; every read before it is answered.
       if (params === undefined) await recordRead();
       const answer = await handler(input, ports);
       if (params !== undefined) await recordRead();
@@ -187,7 +187,7 @@ export const defineOperation = <
   };
 };
 
-/** The value as the schema gives it, or `VALIDATION_FAILED` with every problem. */
+/** The parsed value. Throws `VALIDATION_FAILED` with every problem. */
 export const validated = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
   const problems: Detail[] = [];
   const result = parsed(schema, value, problems);

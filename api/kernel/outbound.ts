@@ -1,4 +1,4 @@
-/** Requests of ours to addresses that users chose: identity providers, later webhooks. */
+/** Requests to addresses that users chose: identity providers, later webhooks. */
 import { lookup as lookUp } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
@@ -22,18 +22,18 @@ export interface OutboundRequest {
 }
 
 /**
- * What leaves for the outside. No address within private networks is reached: not by a name that resolves to one, nor by
- * a name that resolves to another a moment later, since what was checked is what is connected to.
+ * Requests to the outside. They never reach an address in a private network. A name that resolves to another address a
+ * moment later does not help: the address that was checked is the one that is connected to.
  */
 export interface Outbound {
-  /** One request: redirects are not followed, its time and the answer's size are limited. Rejects with `OutboundError`. */
+  /** Sends one request. Redirects are not followed; time and size of the answer are limited. Rejects with `OutboundError`. */
   fetch(url: string, request?: OutboundRequest): Promise<Response>;
-  /** TXT records of a name; `undefined` when the name service cannot tell now. */
+  /** TXT records of a name. `undefined` if the name service does not answer. */
   txt(name: string): Promise<readonly string[] | undefined>;
 }
 
 export interface OutboundOptions {
-  /** Private networks (CIDR) that may be reached all the same. */
+  /** Private networks (CIDR) that may be reached. */
   readonly allowedNetworks?: readonly string[];
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
@@ -78,7 +78,7 @@ export const openOutbound = ({
   };
 };
 
-/** What is given out of the IPv6 space for the world; the rest is private, old or not given yet. */
+/** The global unicast range of IPv6. The rest is private, deprecated or not assigned. */
 const worldwide = ipaddr.parseCIDR('2000::/3');
 
 const isPublic = (address: string): boolean => {
@@ -103,13 +103,13 @@ const targetOf = (url: string, allowed: Networks): URL => {
     throw new OutboundError(`${target.protocol} addresses are not allowed`);
   if (target.username !== '' || target.password !== '')
     throw new OutboundError('the address must not contain a user name');
-  // Names are checked when they are resolved; an address is connected to without that.
+  // Names are checked when they are resolved. An address is never resolved, so it is checked here.
   const host = target.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !mayReach(host, allowed)) throw refused(host);
   return target;
 };
 
-/** Resolves once, and refuses a name of which any address is private: which of them is taken is not ours to say. */
+/** Resolves once. Refuses a name if any of its addresses is private. */
 const checkedLookup =
   (allowed: Networks, resolve: typeof lookUp): LookupFunction =>
   (hostname, options, done) => {

@@ -6,9 +6,9 @@ import type { Caller } from '../identity/caller.ts';
 import { rateLimited } from './errors.ts';
 import type { Operation } from './operation.ts';
 
-/** How many seconds of its rate a caller may use at once: a page that opens asks for much. */
+/** Seconds of its rate that a caller may use at once: a page that opens sends many requests. */
 const burstSeconds = 5;
-/** How long tokens are held here, so that a busy caller's requests do not ask the shared counters one by one. */
+/** How long tokens are held here, so that not every request of a busy caller asks the shared counters. */
 const leaseMs = 100;
 const rememberedCallers = 10_000;
 
@@ -16,22 +16,22 @@ interface Lease {
   tokens: number;
   until: number;
   deniedUntil: number;
-  /** Tokens to take next: more, the sooner the last ones were used up. */
+  /** Tokens to take next. Doubles each time the last ones were used up early. */
   size: number;
 }
 
 /** What decides how often something may be asked for. */
 export type Limited = Pick<Operation, 'limit' | 'operationId'>;
 
-/** Counts requests before they are worked on. Each throws `RATE_LIMITED` above its limit. */
+/** Counts requests before they are handled. Each method throws `RATE_LIMITED` above its limit. */
 export interface RequestLimits {
   /** Counts a request of an authenticated caller. */
   caller(caller: Caller, operation: Limited): Promise<void> | undefined;
-  /** A request of an operation that needs no session. */
+  /** Counts a request of an operation that needs no session. */
   anonymous(address: string, operation: Limited): Promise<void> | undefined;
-  /** A request that came with no credential, or one that is none. */
+  /** Counts a request without valid credentials. */
   refused(address: string): Promise<void> | undefined;
-  /** Before the store is asked for an address's sake: throws while its refused requests are above their limit. Counts nothing. */
+  /** Throws while the refused requests of an address are above their limit. Counts nothing. Call it before a lookup in the store. */
   beforeLookup(address: string): void;
 }
 

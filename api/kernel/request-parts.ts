@@ -1,4 +1,4 @@
-/** The parts of a request as operations get them, before they are validated. */
+/** Reads the parts of a request that operations validate. */
 import type { IncomingMessage } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import type { Context } from 'koa';
@@ -7,20 +7,20 @@ import { isSecure } from '../identity/cookies.ts';
 import { hasBody, readJson, saysJson } from './json-body.ts';
 import type { Operation, RequestFacts } from './operation.ts';
 
-/** A JSON body is read even where none is declared: what it says of the tenant counts. */
+/** Reads a JSON body even if none is declared, because its `tenantId` is checked. */
 export const bodyOf = async (request: IncomingMessage, operation: Operation): Promise<unknown> => {
   if (request.method === 'GET' || request.method === 'HEAD' || !hasBody(request)) return undefined;
   if (operation.body === undefined && !saysJson(request)) return undefined;
   return readJson(request, operation.maxBodyBytes);
 };
 
-/** Values by name, an array where a name is given more than once. */
+/** Query parameters by name. A name that is given several times has an array. */
 export const queryOf = (text: string): Record<string, unknown> => {
-  // Without a prototype, `__proto__` is a name like any other, and refused as one that is not known.
+  // Without a prototype, `__proto__` is a name like any other, and is refused as unknown.
   const query: Record<string, unknown> = Object.create(null);
   if (text === '') return query;
   const parsed = parseQuery(text);
-  // A parameter without a value is one that was not given: forms send them so.
+  // Forms send empty parameters: they count as not given.
   for (const name of Object.keys(parsed)) if (parsed[name] !== '') query[name] = parsed[name];
   return query;
 };
@@ -38,7 +38,7 @@ export const factsOf = (context: Context, addressOf: SourceOf, publicUrl: string
   },
 });
 
-/** Read at once: a socket that was closed knows no address, and what is recorded after the answer names it. */
+/** Reads the address at once: a closed socket has none, and records after the answer need it. */
 export const sourceOf = ({ headers, socket }: IncomingMessage, addressOf: SourceOf): string => {
   const forwardedFor = headers['x-forwarded-for'];
   return addressOf(socket.remoteAddress, forwardedFor === undefined ? undefined : String(forwardedFor));

@@ -5,7 +5,7 @@ import { canonicalJson } from '../audit/canonical-json.ts';
 import type { Caller } from '../identity/caller.ts';
 import { ClientLeftError } from './time-budget.ts';
 
-/** What makes two questions the same one. */
+/** Two requests with an equal question may share an answer. */
 export interface Question {
   readonly operationId: string;
   readonly caller: Caller;
@@ -22,11 +22,11 @@ interface CachedAnswer {
 }
 
 /**
- * Brief memory of answers to telemetry queries. Two callers share an answer only when organization, rights and question
- * are the same. What fails is not remembered.
+ * Caches answers to telemetry queries for a short time. Two callers share an answer only if organization, rights and
+ * question are equal. Errors are not cached.
  */
 export interface ResultCache {
-  /** With `refresh`, what is remembered is not looked at, and replaced. */
+  /** With `refresh`, computes the answer anew and replaces the cached one. */
   answer(
     question: Question,
     options: { readonly ttlMs: number; readonly refresh: boolean },
@@ -34,10 +34,10 @@ export interface ResultCache {
   ): Promise<CachedAnswer>;
 }
 
-/** What lists of telemetry declare: long enough for a dashboard of many panels, too short to be missed. */
+/** For lists of telemetry: long enough for a dashboard of many panels, too short for users to notice. */
 export const listCache = { ttlMs: 2_000 };
 
-/** Longer answers cost more to keep than to make again. */
+/** Longer answers cost more to keep than to compute again. */
 const maxCharacters = 1024 * 1024;
 
 export const makeResultCache = (counters: Counters, clock: Clock): ResultCache => {
@@ -71,7 +71,7 @@ export const makeResultCache = (counters: Counters, clock: Clock): ResultCache =
   };
 };
 
-/** `undefined` when the client whose request it was left: those who waited with it ask anew. */
+/** `undefined` if the client that started the query disconnected: the other requests then ask again. */
 const unlessLeft = async (running: Promise<string>): Promise<string | undefined> => {
   try {
     return await running;
@@ -81,7 +81,7 @@ const unlessLeft = async (running: Promise<string>): Promise<string | undefined>
   }
 };
 
-/** Everything about the caller except the identity: a right that is added later separates answers by itself. */
+/** All fields of the caller but these count as rights. A right that is added later separates answers without a change here. */
 const identity = new Set([
   ...['actor', 'user', 'userId', 'sessionId', 'sessionExpiresAt'],
   ...['serviceAccountId', 'tokenId'],

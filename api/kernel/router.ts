@@ -1,13 +1,13 @@
 import KoaRouter from '@koa/router';
 import { invalid } from './errors.ts';
 
-/** Which of the declared paths a request means. */
+/** Finds the declared path of a request. */
 export interface Router<Route> {
-  /** `path` is OpenAPI style. What begins with `/api/` is found under `/api/tenants/{tenantId}/` too. */
+  /** `path` is OpenAPI style. A path under `/api/` is found under `/api/tenants/{tenantId}/` too. */
   add(method: string, path: string, route: Route): void;
   /**
-   * `undefined`: there is no such path. Literal segments outrank parameters, wherever they stand, whatever the order in which paths
-   * were added. The most literal path alone decides: `route` is absent where it has no such method, and `allowed` names those it has.
+   * `undefined` if there is no such path. Literal segments come before parameters, in whatever order the paths were added.
+   * Only the most literal path counts: `route` is undefined if it lacks the method, and `allowed` has the methods of the path.
    * Throws `VALIDATION_FAILED` for a path that is not percent-encoded UTF-8.
    */
   find(method: string, path: string): Found<Route> | undefined;
@@ -26,8 +26,8 @@ interface PathRoutes<Route> {
 }
 
 /**
- * `@koa/router` holds every path against a request, one after the other: 55 µs with all operations in one, as long as a whole
- * answer takes. So each first segment (behind `/api`) has one of its own.
+ * `@koa/router` matches a request against one path after the other: 55 µs with all operations, as long as a whole answer
+ * takes. So each first segment (after `/api`) has a router of its own.
  */
 export const makeRouter = <Route>(): Router<Route> => {
   const entries = new Map<string, PathRoutes<Route>>();

@@ -27,7 +27,7 @@ export interface ApiServerOptions {
   readonly streams?: readonly Stream[];
   readonly ports: Ports;
   readonly metrics?: Metrics;
-  /** Tests hold every answer against its declared schema. */
+  /** For tests: checks every answer against its declared schema. */
   readonly checkResponses?: boolean;
 }
 
@@ -36,11 +36,11 @@ export interface ApiServer {
   readonly sockets: StreamServer;
   /** Requests being answered. */
   inFlight(): number;
-  /** From now on connections are closed after their answer. */
+  /** Closes connections after their next answer. */
   drain(): void;
 }
 
-/** The status of requests whose client left before the answer, as other servers count them. */
+/** The status in the metrics of a request whose client disconnected, as in nginx. */
 const clientLeft = '499';
 
 /** Paths of the API and of other handlers; all others belong to the dashboard. */
@@ -120,7 +120,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     metrics.add('oiq_api_requests_total', 1, { operation, status });
     metrics.observe('oiq_api_duration_seconds', (performance.now() - started) / 1000, { operation });
   });
-  // A client that goes away is not news, and everything else was answered above.
+  // Only disconnected clients are left: every other error was answered above.
   app.on('error', () => {});
   const callback = app.callback();
 
@@ -134,7 +134,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
   };
 };
 
-/** Gives a request its id, and its answer what all answers have. */
+/** Gives a request its id, and sets the headers that every answer has. */
 const named = (context: Koa.Context): string => {
   const requestId = randomUUID();
   context.state['requestId'] = requestId;
@@ -161,7 +161,7 @@ const runToText = async (
   return JSON.stringify(result ?? {});
 };
 
-/** An answer of a moment ago, where there is one; clients that want none of it say `Cache-Control: no-cache`. */
+/** The cached answer, if there is one and the client did not send `Cache-Control: no-cache`. */
 const remembered = async (
   context: Koa.Context,
   results: ResultCache,

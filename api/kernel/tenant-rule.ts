@@ -1,8 +1,8 @@
 import { ApiError } from './errors.ts';
 
 /**
- * The session decides the tenant. A request that names another one, in its path, its query or at the top level of its
- * body, is refused before anything else of it is looked at; what could be no organization's id is another one's too. Free-form values inside the body are not checked.
+ * Refuses a request that names another tenant than its session's: in the path, in the query, or at the top level of the
+ * body. A value that is no id counts as another tenant. Values deeper in the body are not checked.
  */
 export const refuseOtherTenant = (tenantId: string, named: unknown): void => {
   if (named === undefined || named === null || named === tenantId) return;

@@ -1,4 +1,4 @@
-/** Every request ends: with its answer, when its client leaves, or when its time is over. */
+/** Ends every request: with its answer, when its client disconnects, or when its time is over. */
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -7,7 +7,7 @@ import { ApiError } from './errors.ts';
 import type { Operation } from './operation.ts';
 import type { Ports } from './ports.ts';
 
-/** After so long without a pause, a request lets the others have their turn. */
+/** A request that read for this long without a pause lets other requests run. */
 const turnMs = 5;
 
 /** The client closed the connection. */
@@ -29,9 +29,9 @@ const overBudget = ({ method, budgetMs }: Operation): ApiError => {
 };
 
 /**
- * Runs an operation's work with a signal that aborts when the client leaves or the operation's time is over, and with
- * ports whose reads reject then; so does this. A change that has begun is finished, or undone, as a whole. A stream is
- * given its time up to its first byte; after that it lasts as long as the client reads, and its reads end with the client.
+ * Runs an operation with a signal that aborts when the client disconnects or the time is over. Reads through the ports
+ * reject from then on. A change that has begun is committed or rolled back as a whole. For a stream the time ends with the
+ * first byte; after that its reads end with the client.
  */
 export const withinBudget = async <Result>(
   { response, operation, ports }: { response: ServerResponse; operation: Operation; ports: Ports },
@@ -74,7 +74,7 @@ const columnsWithin = (columns: Columns, signal: AbortSignal): Columns => ({
 
 const documentsWithin = (documents: Documents, signal: AbortSignal): Documents => {
   let paused = performance.now();
-  // The embedded store answers without a pause: a handler that reads in a loop would stop everybody else.
+  // The embedded store answers without a pause: a handler that reads in a loop would block all other requests.
   const beforeRead = async (): Promise<void> => {
     signal.throwIfAborted();
     if (performance.now() - paused < turnMs) return;

@@ -1,6 +1,6 @@
 import type { StoredRecord } from '../../audit/record-pages.ts';
 
-/** Spreadsheets take a cell that begins so for a formula, and run it. */
+/** Spreadsheets run a cell that begins like this as a formula. */
 const formula = /^[\s]*[=+\-@\t\r]/;
 
 const cellOf = (value: string | number): string => {

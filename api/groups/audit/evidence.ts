@@ -84,7 +84,7 @@ export const proveAuditRecord = defineOperation({
     if (record === undefined) throw notFound('audit record');
     const index = record.sequence - 1;
     const known = (await evidence.heads.newest(tenantId)).find((head) => evidence.key.signed(head));
-    // A record of a moment ago is signed for the asking.
+    // A record that is not signed yet is signed now.
     const head = known !== undefined && known.size > index ? known : await evidence.signer.sign(tenantId);
     if (head === undefined || head.size <= index) throw notAsSigned();
     const proof = await proofOf(documents, tenantId, head.size, inclusionRanges(index, head.size));
@@ -102,7 +102,7 @@ export const proveAuditRecord = defineOperation({
   },
 });
 
-/** Case evidence, once there is any, is checked here too: its hashes belong in the same answer. */
+/** Evidence of cases will be checked here too, once cases are built. */
 export const verifyEvidence = defineOperation({
   method: 'GET',
   path: '/api/evidence/verify',
@@ -173,7 +173,7 @@ export const proofOf = (
     throw cause;
   });
 
-/** There is nothing to prove: the records are not those that were signed. */
+/** There is no proof if the records are not those that were signed. */
 export const notAsSigned = (cause?: unknown): ApiError =>
   new ApiError(
     'CONFLICT',

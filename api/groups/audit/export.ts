@@ -60,7 +60,7 @@ async function* viewLines(records: AsyncIterable<StoredRecord>): AsyncGenerator<
   for await (const record of records) yield `${JSON.stringify(viewOf(record))}\n`;
 }
 
-/** Signs first, so that the file ends with a head over all of it. */
+/** Signs first, so that the last head of the file covers all records. */
 const evidence = async ({ tenantId, organization }: Caller, ports: Ports): Promise<AsyncIterable<string>> => {
   const { documents, clock } = ports;
   const { heads, key, signer } = ports.evidence;
@@ -76,7 +76,7 @@ const evidence = async ({ tenantId, organization }: Caller, ports: Ports): Promi
   );
 };
 
-/** Lines put together, since each piece is a write to the socket. */
+/** Joins lines into larger pieces, because each piece is a write to the socket. */
 async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<string> {
   let piece = '';
   for await (const line of lines) {

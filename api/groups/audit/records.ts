@@ -49,7 +49,7 @@ export const getAuditRecord = defineOperation({
   },
 });
 
-/** Enough for what the platform does by itself: operations declare what they record. */
+/** Enough to find the actions of the platform itself: operations declare theirs. */
 const newest = 1_000;
 
 /** Every action that operations declare, and those of the newest records. */

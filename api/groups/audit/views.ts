@@ -20,7 +20,7 @@ export const AuditRecordSummary = z.strictObject({
   erased: z.boolean().describe('Whether names, address and changes were erased'),
 });
 
-/** A record with the difference that it made, and all that its hashes are made of. */
+/** A record with its changes and everything that its hashes cover. */
 export const AuditRecordView = AuditRecordSummary.extend({
   changes: z.array(Difference).nullable(),
   salt: z.string().nullable(),

@@ -106,8 +106,8 @@ const newUser = async (email: string, { name, password }: Given, { passwords }: 
 };
 
 /**
- * The invitation proves the address, the password that it is the account's owner who joins. No session begins here, so
- * that a second factor is asked for where sessions begin.
+ * The invitation proves the address, and the password proves the account. No session begins here: the user signs in
+ * afterwards, with the second factor.
  */
 const proved = async (
   user: User & Stored,

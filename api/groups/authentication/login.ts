@@ -54,7 +54,7 @@ export const login = defineOperation({
   },
 });
 
-/** A recovery code is used after an authenticator was lost, or by a thief: its owner gets a mail. */
+/** Records the use of a recovery code and informs the user by mail, because a thief may have used it. */
 const recordRecovery = (
   user: User & Stored,
   tenantId: string,
@@ -67,7 +67,7 @@ const recordRecovery = (
     scope.record({ action: 'multi-factor.use-recovery-code', id: user.id, name: user.email, tenantId, actor });
   });
 
-/** The parameters of hashing rose since the password was hashed. */
+/** Hashes the password again if its hash has weaker parameters than today's. */
 const rehash = async (user: User & Stored, password: string, { documents, passwords }: Ports): Promise<void> => {
   if (user.passwordHash === null || !passwords.isOutdated(user.passwordHash)) return;
   const passwordHash = await passwords.hash(password);

@@ -64,7 +64,7 @@ export const startOidc = defineOperation({
   },
 });
 
-/** The organization that proved an address's domain, and has single sign-on; the one that proved it first, of several. */
+/** The organization with single sign-on that proved the domain of an address; of several, the first that proved it. */
 const tenantOf = async (email: string | undefined, ports: Ports): Promise<string | undefined> => {
   if (email === undefined) throw invalid('organization', 'is required, unless an e-mail address is given');
   const domain = domainOfEmail(email);
@@ -77,7 +77,7 @@ const tenantOf = async (email: string | undefined, ports: Ports): Promise<string
   return undefined;
 };
 
-/** Who links must be signed in, and must have asked from a page of ours: another site must not link in their name. */
+/** The signed-in user who links an identity. The request must come from a page of this site: another site must not link identities. */
 const personIn = async ({ header }: RequestFacts, ports: Ports) => {
   const headers: Record<string, string> = {};
   for (const name of ['authorization', 'cookie', 'origin', 'host', 'sec-fetch-site'])
@@ -125,7 +125,7 @@ export const finishOidc = defineOperation({
   },
 });
 
-/** The address at which the provider's answer arrived, as the provider was told it. */
+/** The URL of the callback with the provider's answer, under the redirect URI that the provider was given. */
 const answeredTo = (redirectUri: string, query: Readonly<Record<string, unknown>>): URL => {
   const url = new URL(redirectUri);
   for (const [name, value] of Object.entries(query))
@@ -133,7 +133,7 @@ const answeredTo = (redirectUri: string, query: Readonly<Record<string, unknown>
   return url;
 };
 
-/** Who began to link must still be signed in. */
+/** The user who began to link. Refuses if the session has ended. */
 const linkingUser = (
   { userId, sessionId }: NonNullable<Flow['link']>,
   tenantId: string,

@@ -174,7 +174,7 @@ export const switchTenant = defineOperation({
     const session = await ports.documents.of(sessionsTenant).collection(sessions).find(sessionId);
     if (session === undefined) throw unauthenticated('the session has ended; sign in again');
     const { provedBy } = session;
-    // An identity provider speaks for its own organization: another one need not believe it.
+    // An identity provider proves an identity for its own organization only.
     if (provedBy !== undefined && provedBy !== organization.id)
       throw new ApiError(
         'FORBIDDEN',

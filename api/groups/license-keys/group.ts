@@ -1,7 +1,6 @@
 import { licenseKeyUses } from '../../../schemas/resources/license-key-use.ts';
-import { mintLicenseKey } from '../../identity/license-keys/minting.ts';
+import { mintLicenseKey, rotateLicenseKey } from '../../identity/license-keys/minting.ts';
 import { licenseKeyResource } from '../../identity/license-keys/resource.ts';
-import { rotateLicenseKey } from '../../identity/license-keys/minting.ts';
 import { defineGroup } from '../define-group.ts';
 import { revokeLicenseKey } from './revoke.ts';
 

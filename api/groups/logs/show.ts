@@ -21,6 +21,6 @@ export const showLog = defineOperation({
   },
 });
 
-// Digits beyond a type's range would make the engine refuse the query: they are compared as text where that can be.
+// The engine refuses a query with a number beyond its type's range: so numbers are compared as text where possible.
 const here = `logs.timestamp = fromUnixTimestamp64Nano(toInt64OrZero({time:String}), 'UTC') AND toString(logs.partition) = {partition:String}
   AND toString(logs.offset) = {offset:String} AND toString(logs.ordinal) = {ordinal:String}`;

@@ -74,7 +74,7 @@ export interface PointRow {
 
 const texts = (table: string, column: string): string => `arrayMap(x -> toString(x), ${table}.${column})`;
 
-/** Numbers are read as text: JSON has neither NaN nor 64 bits. */
+/** Numbers are read as text, because JSON has neither NaN nor 64-bit integers. */
 const pointTables = {
   samples: 'toString(samples.value) AS value, toString(samples.integer) AS integer',
   histograms: `toString(histograms.count) AS count, toString(histograms.sum) AS sum, toString(histograms.min) AS min, toString(histograms.max) AS max,
@@ -85,7 +85,7 @@ const pointTables = {
     ${texts('summaries', 'quantile_values')} AS quantile_values`,
 } as const;
 
-/** What is asked for: the newest points of these series (their ids) in the range, so many of each. */
+/** Asks for the newest points of these series in the range. */
 export interface PointQuery {
   readonly metric: string;
   readonly range: Range;
@@ -174,7 +174,7 @@ const bucketsOf = (offset: number | undefined, counts: readonly string[] | undef
   bucketCounts: (counts ?? []).map(integerOf),
 });
 
-/** A histogram has either form of buckets; native ones with custom bounds have the explicit one. */
+/** A histogram has exponential or explicit buckets; native histograms with custom bounds have explicit ones. */
 const histogramOf = (row: PointRow, isExponential: boolean): Partial<Point> => ({
   min: nullable(row.min),
   max: nullable(row.max),

@@ -71,10 +71,10 @@ const texts: Readonly<Record<OnboardingStep, StepText>> = {
   },
 };
 
-/** When a step was first done; `true` if it was done at an unknown time, `undefined` if not. */
+/** When a step was first done; `true` if the time is unknown, `undefined` if it is not done. */
 type Done = string | true | undefined;
 
-/** Steps that need something of the plan. */
+/** The entitlement that a step needs. */
 const entitlements: Partial<Record<OnboardingStep, string>> = {
   'send-logs': 'logs',
   'send-metrics': 'metrics',

@@ -1,4 +1,4 @@
-/** What can be told from the answer that a sender saw. Tables, most telling first. */
+/** Findings from the answer that the sender got. Tables, the most specific first. */
 import type { Attempt } from './doctor-attempt.ts';
 import { type Finding, type FindingCode, problem } from './finding.ts';
 
@@ -110,7 +110,7 @@ const messages: readonly (readonly [RegExp, Said])[] = [
 
 const finding = ([code, message, action]: Said): Finding => problem(code, message, action);
 
-/** What the status and the message say. A status below 17 is gRPC's. */
+/** Findings from status and message. A status below 17 is a gRPC code. */
 export const answerFindings = ({ status, error }: Attempt): Finding[] => {
   const findings: Finding[] = [];
   const said = error === undefined ? undefined : messages.find(([pattern]) => pattern.test(error))?.[1];

@@ -1,4 +1,4 @@
-/** What can be told from the address that a sender was given. Pure. */
+/** Findings from the endpoint that the sender was configured with. Pure. */
 import type { Signal } from '../../../schemas/topics.ts';
 import type { Endpoints } from './endpoints.ts';
 import { type Finding, problem } from './finding.ts';
@@ -6,7 +6,7 @@ import { type Finding, problem } from './finding.ts';
 export const protocols = ['otlp-http', 'otlp-grpc', 'remote-write'] as const;
 type Protocol = (typeof protocols)[number];
 
-/** What the user says that the sender tried. */
+/** The attempt of the sender, as the user describes it. */
 export interface Attempt {
   readonly endpoint?: string | undefined;
   readonly protocol?: Protocol | undefined;
@@ -35,7 +35,7 @@ const parseEndpoint = (endpoint: string): ParsedEndpoint | undefined => {
 const wrong = (message: string, action: string): Finding => problem('wrong-endpoint', message, action);
 const mixed = (message: string, action: string): Finding => problem('wrong-protocol', message, action);
 
-/** Where the sender was pointed, against where this installation takes what it speaks. */
+/** Compares the endpoint of the sender with the endpoints of this installation. */
 export const endpointFinding = ({ endpoint, protocol, signal }: Attempt, ours: Endpoints): Finding | undefined => {
   if (endpoint === undefined) return undefined;
   const parsed = parseEndpoint(endpoint);

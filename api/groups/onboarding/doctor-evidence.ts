@@ -1,4 +1,4 @@
-/** What can be told from what is known of a key's requests. Pure. */
+/** Findings from the requests of a key. Pure. */
 import type { Signal } from '../../../schemas/topics.ts';
 import type { DeadLetter } from '../../dead-letters/rows.ts';
 import type { Evidence, Landed } from './doctor-reads.ts';
@@ -29,7 +29,7 @@ const refusals: Readonly<Record<string, readonly [FindingCode, string, string]>>
   ],
 };
 
-/** A request that was refused before its body was looked at, and nothing was taken since. */
+/** The last refused request, unless a later one was accepted. */
 const refusalFinding = ({ use }: Evidence): Finding | undefined => {
   const refusal = use?.lastRefusal ?? undefined;
   if (refusal === undefined || refusal.at < newestOf(use?.lastSeen ?? {}, undefined)) return undefined;
@@ -69,7 +69,7 @@ const rejections: Readonly<Record<string, readonly [FindingCode, string]>> = {
   unavailable: ['unavailable', 'let the sender retry; if it persists, check /readyz'],
 };
 
-/** What the ledger counts as not taken, of this hour and the one before. */
+/** Findings from the requests that the ledger counts as rejected. */
 const rejectedFindings = ({ rejected }: Evidence): Finding[] =>
   rejected.flatMap(({ reason, requests }) => {
     const [code, action] = rejections[reason] ?? [];
@@ -81,7 +81,7 @@ const rejectedFindings = ({ rejected }: Evidence): Finding[] =>
     );
   });
 
-/** What refused payloads of the key say, newest first; a hint where records of the signal landed after them. */
+/** The finding from the newest refused body of the key. Only a hint if records of the signal were stored after it. */
 const refusedFinding = (letters: readonly DeadLetter[], landed: Landed): Finding | undefined => {
   const [newest] = letters;
   if (newest === undefined) return undefined;
@@ -108,17 +108,17 @@ const actionOf = (reason: string): string =>
   actions[reason] ??
   'check that Content-Type matches the body (OTLP protobuf or JSON), and that no proxy changes the body';
 
-/** How long what was taken may need until it can be read. */
+/** How long accepted data may take until it can be read. */
 const landingMs = 60_000;
 
-/** The newest of times by signal; empty where there is none. */
+/** The newest of the times by signal; empty if there is none. */
 const newestOf = (times: Readonly<Partial<Record<Signal, string | null>>>, signal: Signal | undefined): string => {
   const chosen = signal === undefined ? Object.values(times) : [times[signal]];
   const known = chosen.filter((at) => typeof at === 'string');
   return known.sort().at(-1) ?? '';
 };
 
-/** What was taken with the key against what landed for its project. */
+/** Compares what was accepted with the key to what was stored for its project. */
 const arrivalFinding = (
   { use, landed }: Evidence,
   { signal, nowMs }: { readonly signal: Signal | undefined; readonly nowMs: number },
@@ -158,5 +158,5 @@ const arrivalFinding = (
   );
 };
 
-/** As far back as is looked for what landed. */
+/** How far back stored records are looked for. */
 const dayMs = 86_400_000;

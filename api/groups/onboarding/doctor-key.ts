@@ -7,7 +7,7 @@ import { type Finding, hint, problem } from './finding.ts';
 
 const prefix = 'oiq_lk_';
 
-/** What a pasted text is, when it is no license key; undefined when it can be one. Looks nothing up. */
+/** The finding for a text that cannot be a license key; undefined if it can be one. Looks nothing up. */
 export const textFinding = (text: string): Finding | undefined => {
   if (text.startsWith('oiq_sa_'))
     return problem(
@@ -51,7 +51,7 @@ export const unknownKey = problem(
   'check that it is a key of this organization and this installation; if in doubt, create a new one',
 );
 
-/** What the key itself, and the plan behind it, keep out. `hash` is of the secret that was pasted. */
+/** Findings from the key and the plan. `hash` is the hash of the pasted secret. */
 export const keyFindings = (
   { key, hash }: FoundKey,
   plan: Plan,

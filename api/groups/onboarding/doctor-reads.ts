@@ -15,7 +15,7 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const shownLetters = 5;
 
-/** A key that was found by what was pasted: its secret in force, or one that was rotated out. */
+/** A key that was found by its current secret, or by one that was rotated out. */
 export interface FoundKey {
   readonly key: LicenseKey & Stored;
   readonly hash: string;
@@ -36,12 +36,12 @@ export const findKey = async (
 /** When records of a project last landed, by signal, within the last day. */
 export type Landed = Readonly<Record<Signal, string | null>>;
 
-/** What is known of a key's requests. */
+/** Facts about the requests of a key. */
 export interface Evidence {
   readonly use: LicenseKeyUse | undefined;
   readonly landed: Landed;
   readonly letters: readonly DeadLetter[];
-  /** Requests that were not taken in this hour and the one before, by reason. */
+  /** Rejected requests of this hour and the one before, by reason. */
   readonly rejected: readonly { readonly reason: string; readonly requests: number }[];
   readonly quotas: readonly QuotaState[];
 }

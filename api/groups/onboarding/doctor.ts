@@ -80,7 +80,7 @@ export const askDoctor = defineOperation({
     const about = { signal: body.signal, source: body.source, nowMs: clock.now() };
     const evidence = await readEvidence(found, body.signal, caller, ports);
     const inForce = keyFindings(found, caller.plan, about);
-    // “Unauthenticated” is explained by a key that is over.
+    // A key that is no longer valid explains “unauthenticated”.
     const isOver = inForce.some(({ level }) => level === 'problem');
     const findings = ordered([
       ...inForce,

@@ -1,6 +1,6 @@
 import type { Settings } from '../../../schemas/settings.ts';
 
-/** Where this installation takes telemetry, as senders must be told. */
+/** URLs at which this installation receives telemetry. */
 export interface Endpoints {
   /** OTLP over HTTP under the main address; SDKs append `/v1/logs` and so on. */
   readonly otlpHttp: string;
@@ -15,8 +15,7 @@ export interface Endpoints {
 const portOf = (address: string): string => address.slice(address.lastIndexOf(':') + 1);
 
 /**
- * The public address is the setting's; without it, the one under which this request reached us. The OTLP ports are reached
- * on the same host.
+ * Uses `OIQ_PUBLIC_URL`, or the host of this request if it is not set. The OTLP ports are on the same host.
  */
 export const endpointsOf = (
   settings: Pick<Settings, 'PUBLIC_URL' | 'HTTP_ADDRESS' | 'OTLP_GRPC_ADDRESS' | 'OTLP_HTTP_ADDRESS'>,

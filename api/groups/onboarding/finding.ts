@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the doctor may find, most telling first: the first problem in this order is the verdict. */
+/** All findings of the doctor, the most specific first. The first problem in this order is the verdict. */
 export const findingCodes = [
   'wrong-credential',
   'malformed-key',
@@ -48,7 +48,7 @@ export const hint = (code: FindingCode, message: string, action: string): Findin
 });
 export const good = (code: FindingCode, message: string): Finding => ({ code, level: 'good', message, action: '' });
 
-/** In order of telling; one finding of each code. */
+/** Sorts findings by code and keeps one of each. */
 export const ordered = (findings: readonly Finding[]): Finding[] =>
   findingCodes.flatMap((code) => findings.find((finding) => finding.code === code) ?? []);
 

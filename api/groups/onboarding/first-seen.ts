@@ -6,7 +6,7 @@ import { remember } from './state.ts';
 
 type FirstSeen = OnboardingState['firstSeen'];
 
-/** Finds one row in the first granule of the tenant's key; the time is asked for once only, when there is one. */
+/** Tables and times by signal. One row is looked for first, which is cheap; the time is read only once a row is there. */
 const sources: Readonly<Record<Signal, { readonly table: string; readonly time: string }>> = {
   logs: { table: 'logs', time: 'received_at' },
   metrics: { table: 'series', time: 'first_seen' },
@@ -14,8 +14,8 @@ const sources: Readonly<Record<Signal, { readonly table: string; readonly time: 
 };
 
 /**
- * When each signal first landed for the organization. What was once seen is remembered, so that the tables are asked
- * only for signals that never came, and a step stays done after its records went with their retention.
+ * When the first record of each signal was stored for the organization. Times are remembered: tables are read only for
+ * signals that never came, and a step stays done after retention deleted its records.
  */
 export const firstSeenOf = async (
   tenantId: string,

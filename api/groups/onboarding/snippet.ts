@@ -1,7 +1,7 @@
 import type { Signal } from '../../../schemas/topics.ts';
 import type { Endpoints } from './endpoints.ts';
 
-/** What stands where a key belongs: keys are shown once, when they are minted, and never again. */
+/** Placeholder for the license key: a key is shown only once, when it is created. */
 export const keyPlaceholder = 'YOUR_LICENSE_KEY';
 
 /** One piece to paste: a file, or lines for a shell. */

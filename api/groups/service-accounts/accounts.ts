@@ -14,7 +14,7 @@ import { equals } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { mostTokens, refuseWiderTokens } from './wider-tokens.ts';
 
-/** Service accounts. Their deletion, which takes their tokens along, is an operation of its own. */
+/** Service accounts. `removeAccount` deletes one with its tokens. */
 export const serviceAccountResource = defineResource({
   noun: 'service account',
   path: '/api/service-accounts',

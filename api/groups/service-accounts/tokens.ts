@@ -17,7 +17,7 @@ import { equals, listParameters, readPage } from '../../resources/resource-list.
 import { idParameter } from '../../resources/resource-operations.ts';
 import { mostTokens, refuseWiderScopes } from './wider-tokens.ts';
 
-/** A token as callers see it: never its secret, nor the hash of it. */
+/** A token as callers see it: without its secret and its hash. */
 export const TokenView = z.strictObject({
   id: z.string(),
   serviceAccountId: z.string(),
@@ -109,7 +109,7 @@ const expiryOf = (given: string | undefined, now: number, maxDays: number): stri
 };
 
 const listing = { sorts: ['createdAt', 'name', 'expiresAt'] };
-/** The tokens of one account; not a parameter that callers give. */
+/** Restricts the list to one account. Callers cannot set this filter. */
 const ofAccount = { ...listing, filters: { account: equals('serviceAccountId') } };
 
 export const listTokens = defineOperation({

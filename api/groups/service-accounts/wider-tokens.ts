@@ -14,7 +14,7 @@ export const refuseWiderScopes = ({ scopes }: Caller, wanted: readonly string[])
     throw new ApiError('FORBIDDEN', `this API token lacks ${beyond.join(', ')} and cannot grant what it lacks`);
 };
 
-/** 403 for an API token that would make stronger an account whose tokens may do more than it may. */
+/** 403 for an API token that would give more rights to an account whose tokens have scopes that it lacks. */
 export const refuseWiderTokens = async (
   documents: TenantDocuments,
   accountId: string,

@@ -41,7 +41,7 @@ export const getBilling = defineOperation({
     const price = caller.plan.price ?? null;
     const accepted = (signal: Signal): number => volumes[signal].accepted.bytes;
     const bytes = { logs: accepted('logs'), metrics: accepted('metrics'), traces: accepted('traces') };
-    // What is over has cost what it has.
+    // A past month has no forecast.
     const atEnd = (signal: Signal): Known => (nowMs >= period.endMs ? known(bytes[signal]) : projection.bytes[signal]);
     return {
       asOf: iso(nowMs),
@@ -58,7 +58,7 @@ export const getBilling = defineOperation({
 
 const gigabyte = 1e9;
 
-/** What volume of a month costs, by signal and in all. What has no price is not known, unless there is nothing of it. */
+/** Cost of a month's volume, by signal and in total. Without a price it is unknown, unless the volume is 0. */
 export interface Cost {
   readonly signals: Readonly<Record<Signal, Known>>;
   readonly total: Known;

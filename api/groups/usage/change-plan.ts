@@ -70,7 +70,7 @@ export const changePlan = defineOperation({
 
 type RetentionDays = Organization['retentionDays'];
 
-/** The organization's own retention, where the plan allows as much; what is above it goes, so that the plan's counts. */
+/** The organization's own retention, without the values that the plan does not allow. */
 export const retentionWithin = (own: RetentionDays, plan: Plan): RetentionDays =>
   Object.fromEntries(
     signals.flatMap((signal) => {

@@ -16,7 +16,7 @@ const QuotaView = z.strictObject({
   states: z.array(QuotaState).describe('One for each threshold, including that of the plan'),
 });
 
-/** Nothing was ever set: as good as a document without thresholds, at version 0. */
+/** Stands for quotas that were never set: no thresholds, version 0. */
 const unset: Quota & Pick<Stored, 'version'> = { ...noQuota, version: 0 };
 
 const viewOf = async (
@@ -30,7 +30,7 @@ const viewOf = async (
   return { day, month, asOf: iso(nowMs), states: quotaStates(quota, plan.limits, used, nowMs) };
 };
 
-/** Not given again from a cache, as other answers on usage are for five minutes: who looks at a quota that rejects changed it a moment ago. */
+/** Not cached, unlike other answers on usage: users look here just after they changed a quota. */
 export const getQuotas = defineOperation({
   method: 'GET',
   path: '/api/usage/quotas',

@@ -181,7 +181,7 @@ export const getUsageTimeSeries = defineOperation({
 
 const named = { project: projects, key: licenseKeys } as const;
 
-/** Names of groups: of projects and keys that are still there, by id; of all else, what they are called by. */
+/** Names of groups by id: of projects and keys that still exist; the id itself for all others. */
 export const nameGroups = async (
   documents: TenantDocuments,
   by: 'none' | 'signal' | 'project' | 'key' | 'service',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { signals } from '../../../schemas/topics.ts';
 
-/** Usage answers are given again for so long. */
+/** How long answers on usage are cached. */
 export const usageCache = { ttlMs: 300_000 };
 
 export const SignalName = z.enum(signals);

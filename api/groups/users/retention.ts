@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { signals } from '../../../schemas/topics.ts';
 import type { Organization } from '../../../schemas/resources/organization.ts';
 import type { Plan } from '../../../schemas/resources/plan.ts';
+import { signals } from '../../../schemas/topics.ts';
 import { type Detail, invalidFields } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { changeOrganization } from '../../resources/change-organization.ts';

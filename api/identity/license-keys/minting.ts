@@ -1,13 +1,13 @@
+import { z } from 'zod';
 import { makeLicenseKey } from '../../../schemas/license-key-format.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
-import { type LicenseKey, secretFields, LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
+import { type LicenseKey, LicenseKeyFields, secretFields } from '../../../schemas/resources/license-key.ts';
 import { ApiError } from '../../kernel/errors.ts';
-import { fieldsOf } from '../../resources/resource-history.ts';
-import { refuseRevoked, licenseKeyResource, refusePast } from './resource.ts';
-import { stateOf, LicenseKeyView } from './views.ts';
-import { z } from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
+import { fieldsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { licenseKeyResource, refusePast, refuseRevoked } from './resource.ts';
+import { LicenseKeyView, stateOf } from './views.ts';
 
 /** Secrets that were rotated out and are still listed; what was rotated before them works no longer. */
 const listedSecrets = 5;
