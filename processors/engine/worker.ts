@@ -5,7 +5,6 @@ import { parentPort, type TransferListItem, workerData } from 'node:worker_threa
 import { movable } from '../../runtime/memory.ts';
 import { unpackedRecords } from '../../runtime/packed-records.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
-import type { Answer } from './answer.ts';
 import type { Processor } from './definition.ts';
 import { FollowedDocuments } from './documents.ts';
 import { isEntitled } from './entitlements.ts';
@@ -100,10 +99,10 @@ const replied = async ({ task: number, call }: TaskRequest): Promise<Omit<TaskRe
   }
 };
 
-/** Memory that is made for the reply only. */
-const movedIn = ({ saved, answer }: Omit<TaskReply, 'id'>): TransferListItem[] => {
-  const values = ((answer as Answer | undefined)?.messages ?? []).map(({ value }) => value.buffer);
-  return movable(saved === undefined ? values : [...values, saved.buffer]);
+/** Memory that is made for the reply only. The task keeps what a tick emits. */
+const movedIn = ({ call }: TaskRequest, { saved, answer }: Omit<TaskReply, 'id'>): TransferListItem[] => {
+  if (saved !== undefined) return movable([saved.buffer]);
+  return call.kind === 'batch' ? movable(answer?.messages.map(({ value }) => value.buffer) ?? []) : [];
 };
 
 const port = parentPort;
@@ -116,5 +115,5 @@ port.on('message', async (message: TaskRequest | ChangeRequest) => {
     return;
   }
   const reply = await replied(message);
-  port.postMessage({ id: message.id, ...reply }, movedIn(reply));
+  port.postMessage({ id: message.id, ...reply }, movedIn(message, reply));
 });

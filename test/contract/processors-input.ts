@@ -1,0 +1,165 @@
+/** Seeded input for any processor: by the topics that it reads. */
+import { callEnds } from '../../processors/edges/call-ends.ts';
+import type { Processor } from '../../processors/engine/definition.ts';
+import { Task } from '../../processors/engine/task.ts';
+import type { BusRecord } from '../../schemas/ports/bus.ts';
+import { topics } from '../../schemas/topics.ts';
+import { visits } from '../cases/made-up-processor.ts';
+import { otlpMessage } from '../cases/run-task.ts';
+import { text } from '../cases/sink-tables.ts';
+
+export type Input = Pick<BusRecord, 'key' | 'value' | 'headers' | 'timestampMs'>;
+export type Random = (below: number) => number;
+
+/** Mulberry32. */
+export const seeded = (seed: number): Random => {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+};
+
+export const tenants = ['tenant-a', 'tenant-b', 'tenant-c', 'tenant-without-plan'] as const;
+const services = ['cart', 'checkout', 'mail', 'search'] as const;
+
+const pick = <Each>(random: Random, from: readonly Each[]): Each => from[random(from.length)] as Each;
+const bytes = (random: Random, count: number): Uint8Array => Uint8Array.from({ length: count }, () => random(256));
+/** Most records are a few seconds old; some are late, some of clocks that are hours off. */
+const timeOf = (random: Random, atMs: number): number => {
+  const drawn = random(40);
+  if (drawn === 0) return atMs - 3_600_000;
+  if (drawn === 1) return atMs + 7_200_000;
+  return atMs - random(drawn < 6 ? 200_000 : 3_000);
+};
+const ns = (timeMs: number): string => `${timeMs}000000`;
+
+interface Call {
+  readonly traceId: Uint8Array;
+  readonly spanId: Uint8Array;
+}
+
+/** A span of a client, or of a server that answers a recent call. */
+const spanOf = (random: Random, atMs: number, calls: Call[]): object => {
+  const startMs = timeOf(random, atMs);
+  const call = random(2) === 0 ? calls.splice(random(calls.length), 1)[0] : undefined;
+  const own = { traceId: call?.traceId ?? bytes(random, 16), spanId: bytes(random, 8) };
+  if (call === undefined) calls.push(own);
+  return {
+    ...own,
+    ...(call === undefined ? { kind: 3 } : { kind: 2, parentSpanId: call.spanId }),
+    name: 'GET /',
+    startTimeUnixNano: ns(startMs),
+    endTimeUnixNano: ns(startMs + random(900)),
+    attributes: random(3) === 0 ? [text('db.system', 'postgresql'), text('server.address', 'db.internal')] : [],
+    status: { code: random(8) === 0 ? 2 : 0 },
+  };
+};
+
+const spansOf = (random: Random, atMs: number, calls: Call[]): object => ({
+  resourceSpans: Array.from({ length: 1 + random(2) }, () => ({
+    resource: { attributes: [text('service.name', pick(random, services))] },
+    scopeSpans: [{ spans: Array.from({ length: 1 + random(4) }, () => spanOf(random, atMs, calls)) }],
+  })),
+});
+
+const words = ['connected', 'refused', 'payment', 'of', 'user', 'for', 'order', 'failed', 'after'];
+const logsOf = (random: Random, atMs: number): object => ({
+  resourceLogs: [
+    {
+      resource: { attributes: [text('service.name', pick(random, services))] },
+      scopeLogs: [
+        {
+          logRecords: Array.from({ length: 1 + random(6) }, () => ({
+            timeUnixNano: ns(timeOf(random, atMs)),
+            severityNumber: pick(random, [9, 13, 17]),
+            body: {
+              stringValue: `${pick(random, words)} ${pick(random, words)} ${random(900)} ${pick(random, words)}`,
+            },
+          })),
+        },
+      ],
+    },
+  ],
+});
+
+const pointsOf = (random: Random, atMs: number): object => ({
+  resourceMetrics: [
+    {
+      resource: { attributes: [text('service.name', pick(random, services))] },
+      scopeMetrics: [
+        {
+          metrics: [
+            {
+              name: pick(random, ['queue.length', 'memory.used']),
+              gauge: { dataPoints: [{ timeUnixNano: ns(timeOf(random, atMs)), asDouble: random(100) }] },
+            },
+          ],
+        },
+      ],
+    },
+  ],
+});
+
+const visitsOf = (random: Random, atMs: number, tenantId: string): object[] =>
+  Array.from({ length: random(6) }, (_, serial) => {
+    const page = random(300) === 0 ? 'poison' : `/page/${random(random(4) === 0 ? 60 : 8)}`;
+    return { tenantId, page, timeMs: timeOf(random, atMs), serial };
+  });
+
+const messagesOf = (topic: string, count: number, sinceMs: number, random: Random): Input[] => {
+  let timestampMs = sinceMs;
+  const calls: Call[] = [];
+  return Array.from({ length: count }, (): Input => {
+    timestampMs += random(random(10) === 0 ? 60_000 : 4_000);
+    const tenantId = pick(random, tenants);
+    const from = { tenantId, atMs: timestampMs };
+    // Sharded: a tenant's messages lie in several partitions.
+    const key = `${tenantId}/${random(3)}`;
+    if (topic === topics.traces.name)
+      return { key, timestampMs, ...otlpMessage('traces', spansOf(random, timestampMs, calls), from) };
+    if (topic === topics.logs.name)
+      return { key, timestampMs, ...otlpMessage('logs', logsOf(random, timestampMs), from) };
+    if (topic === topics.metrics.name)
+      return { key, timestampMs, ...otlpMessage('metrics', pointsOf(random, timestampMs), from) };
+    if (topic === visits.name) {
+      const value = Buffer.from(JSON.stringify(visitsOf(random, timestampMs, tenantId)));
+      return { key, timestampMs, value, headers: { tenant: tenantId } };
+    }
+    throw new Error(`there is no made-up input for topic ${topic}: make some in processors-input.ts`);
+  });
+};
+
+/** Those whose output is the input of others. */
+const upstream: readonly Processor[] = [callEnds];
+
+/** What other processors emit to a topic, of made-up input of theirs. */
+const emitted = (topic: string, count: number, sinceMs: number, random: Random): Input[] => {
+  const processor = upstream.find(({ emits }) => Object.values(emits).some(({ name }) => name === topic));
+  if (processor === undefined) return messagesOf(topic, count, sinceMs, random);
+  const source = processor.reads.topics[0]?.name ?? '';
+  const task = new Task(processor, { topic: source, partition: 0, emitter: `upstream-${random(1e9)}` });
+  return messagesOf(source, count, sinceMs, random).flatMap((message, offset) => {
+    const { messages } = task.batch([{ ...message, offset }]);
+    return messages
+      .filter((each) => each.topic === topic)
+      .map(({ key, value, headers }) => ({
+        key,
+        value: Buffer.from(value),
+        headers,
+        timestampMs: message.timestampMs,
+      }));
+  });
+};
+
+/** Messages for a processor, of growing times from `sinceMs` on, of which some come twice where the topic is derived. */
+export const inputOf = ({ reads }: Processor, count: number, sinceMs: number, random: Random): [string, Input[]][] =>
+  reads.topics.map(({ name }) => {
+    const messages = emitted(name, count, sinceMs, random);
+    const repeated = messages.flatMap((message) =>
+      'emitter' in message.headers && random(10) === 0 ? [message, message] : [message],
+    );
+    return [name, repeated];
+  });

@@ -1,0 +1,126 @@
+/**
+ * A process that runs one processor, in which things go wrong: what is published and saved fails before or after it took effect,
+ * or the process kills itself there. Ends by itself once nothing is left to do.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Processor } from '../../processors/engine/definition.ts';
+import { decodeTask } from '../../processors/engine/task-snapshot.ts';
+import { startProcessors } from '../../processors/index.ts';
+import { openStates } from '../../runtime/states.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { Bus, Producer } from '../../schemas/ports/bus.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { processorStates } from '../../schemas/resources/processor-state.ts';
+import { openStores, type StoresPlace } from './processors-stores.ts';
+
+export interface MemberOptions {
+  readonly place: StoresPlace;
+  readonly processor: string;
+  readonly module: string;
+  readonly nowMs: number;
+  readonly seed: number;
+  /** Of 1,000 calls of each kind, how many end the process, and how many fail. */
+  readonly kills: number;
+  readonly failures: number;
+  /** Ticks that the snapshot of each partition is to have in the end, by topic and partition. */
+  readonly ticks: Readonly<Record<string, number>>;
+}
+
+const { place, processor, module, nowMs, seed, kills, failures, ticks } = JSON.parse(
+  process.argv[2] ?? '{}',
+) as MemberOptions;
+
+let state = seed >>> 0;
+const random = (below: number): number => {
+  state = (state + 0x6d2b79f5) >>> 0;
+  let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+  return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+};
+
+const strike = (what: string): void => {
+  const drawn = random(1_000);
+  if (drawn < kills) process.kill(process.pid, 'SIGKILL');
+  if (drawn < kills + failures) throw new UnavailableError(`${what} failed, as the test wants it`);
+};
+
+/** Calls that may fail before and after they take effect. */
+const shaky = async <Result>(what: string, call: () => Promise<Result>): Promise<Result> => {
+  strike(what);
+  const result = await call();
+  strike(what);
+  return result;
+};
+
+const shakyProducer = (producer: Producer): Producer => ({
+  publish: (messages) => shaky('publishing', () => producer.publish(messages)),
+  transaction: (name, work) => producer.transaction(name, work),
+  close: () => producer.close(),
+});
+
+const shakyBus = (bus: Bus): Bus => ({ ...bus, producer: async () => shakyProducer(await bus.producer()) });
+
+/** Snapshots are saved by writing one document. */
+const shakyDocuments = (documents: Documents): Documents => {
+  const wrapped = <Target extends object>(target: Target, overridden: Partial<Target>): Target =>
+    new Proxy(target, {
+      get(of, name) {
+        const value: unknown = Reflect.get(overridden, name) ?? Reflect.get(of, name);
+        return typeof value === 'function' ? value.bind(of) : value;
+      },
+    });
+  return wrapped(documents, {
+    of(tenantId) {
+      const tenant = documents.of(tenantId);
+      return wrapped(tenant, {
+        collection(definition) {
+          const collection = tenant.collection(definition);
+          if (definition.name !== processorStates.name) return collection;
+          return wrapped(collection, {
+            insert: (...args) => shaky('saving', () => collection.insert(...args)),
+            replace: (...args) => shaky('saving', () => collection.replace(...args)),
+          });
+        },
+      });
+    },
+  });
+};
+
+const { bus, documents } = await openStores(place);
+const { processors } = (await import(module)) as { readonly processors: readonly Processor[] };
+const chosen = processors.find(({ name }) => name === processor);
+const clock = { now: () => nowMs };
+const role = await startProcessors({
+  ...{ bus: shakyBus(bus), documents: shakyDocuments(documents), metrics: noMetrics, log: silent, clock },
+  ...{ only: [processor], registered: { processors, module: new URL(module) }, pool: { threads: 1 } },
+  pace: { tickMs: 50, snapshotMessages: 15 },
+});
+role.failed.catch((error: unknown) => {
+  console.error(error);
+  process.exit(3);
+});
+
+const topics = chosen?.reads.topics.map(({ name }) => name) ?? [];
+const states = openStates({ documents, clock });
+let isAsked = false;
+process.on('SIGTERM', () => {
+  isAsked = true;
+});
+
+const isDone = async (): Promise<boolean> => {
+  const lags = await bus.lag(`processors.${processor}`, topics);
+  if (lags.some(({ lag }) => lag > 0)) return false;
+  for (const { topic, partition } of lags) {
+    const snapshot = await states.load(`${processor}/${topic}/${partition}`);
+    const tick = snapshot === undefined ? 0 : decodeTask(snapshot.bytes).tick;
+    if (tick < (ticks[`${topic}/${partition}`] ?? 0)) return false;
+  }
+  return true;
+};
+while (!isAsked && !(await isDone().catch(() => false))) await sleep(100);
+await role.stop();
+await bus.close();
+await documents.close();
+process.exit(0);

@@ -1,0 +1,335 @@
+/**
+ * Effects happen once: a run with kills, failures, rebalances and redeliveries ends with the outputs and the state of an undisturbed
+ * one. The undisturbed one is the processor's task over what lies on the bus, in this process.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import type { Poison } from '../../processors/engine/answer.ts';
+import type { Processor } from '../../processors/engine/definition.ts';
+import { Task } from '../../processors/engine/task.ts';
+import { decodeTask } from '../../processors/engine/task-snapshot.ts';
+import { processors as registered } from '../../processors/registry.ts';
+import { openStates } from '../../runtime/states.ts';
+import { decodeDeadLetter } from '../../schemas/dead-letter.ts';
+import type { Bus, BusRecord } from '../../schemas/ports/bus.ts';
+import { systemClock } from '../../schemas/ports/clock.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { plans, plansTenant } from '../../schemas/resources/plan.ts';
+import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
+import { topics } from '../../schemas/topics.ts';
+import { visitCounter } from '../cases/made-up-processor.ts';
+import { firstMs } from '../cases/run-task.ts';
+import { inputOf, type Random, seeded, tenants } from './processors-input.ts';
+import type { MemberOptions } from './processors-member.ts';
+import { openStores, type StoresPlace } from './processors-stores.ts';
+import { stagedTime } from './staged-bus.ts';
+
+export interface OnceContract {
+  readonly name: string;
+  place(t: ExecutionContext): Promise<StoresPlace>;
+  /** Members at a time. */
+  readonly members: number;
+  readonly rounds: number;
+  readonly messages: number;
+  /** Of 1,000 calls that publish or save. */
+  readonly kills: number;
+  readonly failures: number;
+}
+
+const patienceMs = 600_000;
+
+/** The undisturbed run of one partition. */
+interface Reference {
+  readonly topic: string;
+  readonly partition: number;
+  readonly task: Task;
+  readonly values: string[];
+  readonly poison: Poison[];
+  ticks: number;
+}
+
+const readAll = async (bus: Bus, topic: string, partition: number, from = 0): Promise<BusRecord[]> => {
+  const found = (await bus.offsets(topic)).find((each) => each.partition === partition);
+  const records: BusRecord[] = [];
+  for await (const record of bus.read(topic, partition, Math.max(from, found?.earliest ?? 0), found?.end ?? 0))
+    records.push({ ...record, value: Buffer.from(record.value) });
+  return records;
+};
+
+const keep = (
+  reference: Reference,
+  { messages, poison }: Pick<ReturnType<Task['batch']>, 'messages' | 'poison'>,
+): void => {
+  for (const message of messages) reference.values.push(...valuesOf(message.topic, message));
+  reference.poison.push(...poison);
+};
+
+const valuesOf = (topic: string, { value }: { readonly value: Uint8Array }): string[] =>
+  (JSON.parse(Buffer.from(value).toString()) as unknown[]).map((each) => `${topic} ${JSON.stringify(each)}`);
+
+/** Messages whose emitter's position is above those before. */
+const takenOnce = (messages: readonly BusRecord[]): BusRecord[] => {
+  const highest = new Map<string, readonly [number, number]>();
+  return messages.filter(({ headers }) => {
+    const emitter = headers['emitter'] ?? '';
+    const [offset = 0, part = 0] = (headers['position'] ?? '').split('.').map(Number);
+    const [lastOffset, lastPart] = highest.get(emitter) ?? [-2, 0];
+    if (offset < lastOffset || (offset === lastOffset && part <= lastPart)) return false;
+    highest.set(emitter, [offset, part]);
+    return true;
+  });
+};
+
+/** All but what names this very run. */
+const stateIn = (bytes: Uint8Array) => {
+  const { emitter: _emitter, outbox: _outbox, tenants: all, ...rest } = decodeTask(bytes);
+  return {
+    ...rest,
+    tenants: all.map(({ state, ...tenant }) => ({ ...tenant, state: Buffer.from(state).toString('latin1') })),
+  };
+};
+
+class DisturbedRun {
+  readonly #t: ExecutionContext;
+  readonly #contract: OnceContract;
+  readonly #processor: Processor;
+  readonly #module: string;
+  readonly #place: StoresPlace;
+  readonly #random: Random;
+  readonly #references: Reference[] = [];
+  #nowMs = firstMs;
+  #members = 0;
+  #deaths = 0;
+
+  constructor(
+    t: ExecutionContext,
+    contract: OnceContract,
+    processor: Processor,
+    module: string,
+    place: StoresPlace,
+    seed: number,
+  ) {
+    this.#t = t;
+    this.#contract = contract;
+    this.#processor = processor;
+    this.#module = module;
+    this.#place = place;
+    this.#random = seeded(seed);
+  }
+
+  async run(): Promise<void> {
+    await this.#open((stores) => this.#prepare(stores));
+    for (let round = 1; round <= this.#contract.rounds; round++) {
+      await this.#open((stores) => this.#feed(stores));
+      await this.#disturb(round === this.#contract.rounds);
+      await this.#open((stores) => this.#follow(stores));
+    }
+    await this.#open((stores) => this.#compare(stores));
+  }
+
+  /** The embedded stores are of one process at a time. */
+  async #open(work: (stores: { bus: Bus; documents: Documents }) => Promise<void>): Promise<void> {
+    const stores = await openStores(this.#place);
+    try {
+      await work(stores);
+    } finally {
+      await stores.bus.close();
+      await stores.documents.close();
+    }
+  }
+
+  async #prepare({ bus, documents }: { bus: Bus; documents: Documents }): Promise<void> {
+    const { reads, emits, follows, entitlement } = this.#processor;
+    await bus.ensureTopics([...reads.topics, ...Object.values(emits), topics.deadLetter]);
+    await documents.ensureCollections([
+      processorStates,
+      processorStateChunks,
+      plans,
+      organizations,
+      ...Object.values(follows),
+    ]);
+    const limits = { requestsPerSecond: 1, requestsBurst: 1, requestsPerMinute: 1, bytesPerDay: null };
+    const retentionDays = { logs: 1, metrics: 1, traces: 1 };
+    const plan = { name: 'all', retentionDays, entitlements: entitlement === undefined ? [] : [entitlement], limits };
+    await documents
+      .of(plansTenant)
+      .collection(plans)
+      .insert({ id: 'all', ...plan });
+    for (const id of tenants.filter((each) => each !== 'tenant-without-plan')) {
+      const organization = { name: id, planId: 'all', disabled: false, retentionDays: {}, shards: 1 };
+      await documents
+        .of(organizationsTenant)
+        .collection(organizations)
+        .insert({ id, ...organization });
+    }
+    const entitled = (tenantId: string) => entitlement === undefined || tenantId !== 'tenant-without-plan';
+    for (const { name: topic } of reads.topics) {
+      for (const { partition } of await bus.offsets(topic)) {
+        const task = new Task(this.#processor, { topic, partition, entitled });
+        this.#references.push({ topic, partition, task, values: [], poison: [], ticks: 0 });
+      }
+    }
+  }
+
+  /** Publishes what is new, and readies the time at which ticks run once it is stepped. */
+  async #feed({ bus }: { bus: Bus }): Promise<void> {
+    const producer = await bus.producer();
+    let latestMs = this.#nowMs;
+    for (const [topic, messages] of inputOf(
+      this.#processor,
+      this.#contract.messages,
+      this.#nowMs + 1_000,
+      this.#random,
+    )) {
+      for (const { key, value, headers, timestampMs } of messages) {
+        await producer.publish([{ topic, key, value, headers: { ...headers, [stagedTime]: String(timestampMs) } }]);
+        latestMs = Math.max(latestMs, timestampMs);
+      }
+    }
+    await producer.close();
+    this.#nowMs = latestMs + 3_600_000;
+  }
+
+  /** Runs members until all is done; before the last round perhaps only until one died. */
+  async #disturb(isLast: boolean): Promise<void> {
+    const ticks = await this.#expectedTicks();
+    for (let spawned = 0; ; ) {
+      const members = Array.from({ length: this.#contract.members }, (_, index) =>
+        this.#member(ticks, spawned + index),
+      );
+      spawned += members.length;
+      // One that ended by itself found all done, and so will the others.
+      const codes = await Promise.race([Promise.all(members.map(({ ended }) => ended)), this.#someDeath(members)]);
+      if (codes.every((code) => code === 0)) return;
+      this.#deaths += codes.filter((code) => code !== 0).length;
+      if (!isLast && this.#random(2) === 0) {
+        for (const { leave } of members) leave();
+        await Promise.all(members.map(({ ended }) => ended));
+        return;
+      }
+      // The others go on for a while; then all leave, and new members join.
+      await sleep(this.#random(3_000));
+      for (const { leave } of members) leave();
+      await Promise.all(members.map(({ ended }) => ended));
+    }
+  }
+
+  async #someDeath(members: readonly { ended: Promise<number> }[]): Promise<number[]> {
+    return await new Promise((resolve) => {
+      for (const { ended } of members) void ended.then((code) => code !== 0 && resolve([code]));
+    });
+  }
+
+  #member(ticks: Readonly<Record<string, number>>, spawned: number): { ended: Promise<number>; leave(): void } {
+    // After so many deaths it is enough, and the round has to end.
+    const isCalm = spawned > 12;
+    const options: MemberOptions = {
+      ...{ place: this.#place, processor: this.#processor.name, module: this.#module, nowMs: this.#nowMs, ticks },
+      seed: this.#random(1e9),
+      kills: isCalm ? 0 : this.#contract.kills,
+      failures: this.#contract.failures,
+    };
+    const script = fileURLToPath(new URL('processors-member.ts', import.meta.url));
+    const child = spawn(process.execPath, [script, JSON.stringify(options)], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    this.#t.teardown(() => void child.kill('SIGKILL'));
+    this.#members++;
+    const ended = once(child, 'exit').then(([code, signal]) => {
+      if (code === 0) return 0;
+      if (signal !== 'SIGKILL') throw new Error(`a member ended with ${code ?? signal}`);
+      return 1;
+    });
+    ended.catch(() => undefined);
+    return { ended, leave: () => void child.kill('SIGTERM') };
+  }
+
+  /** Ticks of each partition once everything on the bus is stepped and time is `#nowMs`. */
+  async #expectedTicks(): Promise<Readonly<Record<string, number>>> {
+    const ticks: Record<string, number> = {};
+    await this.#open(async ({ bus }) => {
+      for (const { topic, partition, task, ticks: before } of this.#references) {
+        const trial = new Task(this.#processor, { topic, partition }, task.snapshot());
+        trial.batch(await readAll(bus, topic, partition, task.holding.nextOffset));
+        ticks[`${topic}/${partition}`] = trial.tick(this.#nowMs) === undefined ? before : before + 1;
+      }
+    });
+    return ticks;
+  }
+
+  /** Does undisturbed what was done: a tick is done once it is in a snapshot. */
+  async #follow({ bus, documents }: { bus: Bus; documents: Documents }): Promise<void> {
+    const states = openStates({ documents, clock: systemClock });
+    for (const reference of this.#references) {
+      const { topic, partition, task } = reference;
+      const saved = await states.load(`${this.#processor.name}/${topic}/${partition}`);
+      if (saved === undefined || decodeTask(saved.bytes).tick === reference.ticks) continue;
+      keep(reference, task.batch(await readAll(bus, topic, partition, task.holding.nextOffset)));
+      const answer = task.tick(this.#nowMs);
+      task.published();
+      if (answer !== undefined) keep(reference, answer);
+      reference.ticks++;
+    }
+  }
+
+  async #compare({ bus, documents }: { bus: Bus; documents: Documents }): Promise<void> {
+    const t = this.#t;
+    const states = openStates({ documents, clock: systemClock });
+    for (const reference of this.#references) {
+      const { topic, partition, task } = reference;
+      keep(reference, task.batch(await readAll(bus, topic, partition, task.holding.nextOffset)));
+      const saved = await states.load(`${this.#processor.name}/${topic}/${partition}`);
+      t.deepEqual(stateIn(saved?.bytes ?? new Uint8Array(0)), stateIn(task.snapshot()), `${topic}/${partition}`);
+    }
+    const values: string[] = [];
+    let duplicates = 0;
+    for (const { name } of Object.values(this.#processor.emits)) {
+      for (const { partition } of await bus.offsets(name)) {
+        const messages = await readAll(bus, name, partition);
+        const taken = takenOnce(messages);
+        duplicates += messages.length - taken.length;
+        values.push(...taken.flatMap((message) => valuesOf(name, message)));
+      }
+    }
+    const expected = this.#references.flatMap((reference) => reference.values);
+    t.log(
+      `${this.#members} members, ${this.#deaths} deaths, ${values.length} values, ${duplicates} duplicates passed by`,
+    );
+    t.true(expected.length > 0);
+    t.deepEqual(values.sort(), expected.sort());
+    const letters = new Set<string>();
+    for (const { partition } of await bus.offsets(topics.deadLetter.name)) {
+      for (const { headers } of await readAll(bus, topics.deadLetter.name, partition)) {
+        const { reason, topic, partition: from, offset, originalHeaders } = decodeDeadLetter(headers);
+        letters.add(`${topic} ${from} ${offset} ${reason} ${originalHeaders['only-ordinals']}`);
+      }
+    }
+    const poison = this.#references.flatMap(({ topic, partition, poison: all }) =>
+      all.map(({ offset, reason, ordinals }) => `${topic} ${partition} ${offset} ${reason} ${ordinals}`),
+    );
+    t.deepEqual([...letters].sort(), poison.sort());
+  }
+}
+
+export const onceContract = (contract: OnceContract): void => {
+  const registry = new URL('../../processors/registry.ts', import.meta.url).href;
+  const madeUp = new URL('./made-up-processors.ts', import.meta.url).href;
+  for (const [processor, module] of [
+    [visitCounter, madeUp] as const,
+    ...registered.map((each) => [each, registry] as const),
+  ]) {
+    test.serial(
+      `${contract.name}: ${processor.name}: a disturbed run ends with the outputs and state of an undisturbed one`,
+      async (t) => {
+        t.timeout(patienceMs);
+        const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 1e9);
+        t.log(`seed ${seed}`);
+        await new DisturbedRun(t, contract, processor, module, await contract.place(t), seed).run();
+      },
+    );
+  }
+};
