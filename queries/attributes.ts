@@ -8,8 +8,9 @@ export type Attributes = Record<string, unknown>;
 export const attributesOf = (keys: readonly string[], values: readonly string[], types: string): Attributes => {
   // Without a prototype: a key may be `__proto__`.
   const attributes = Object.create(null) as Attributes;
-  for (let index = 0; index < keys.length; index++)
-    attributes[keys[index] ?? ''] = restoredValue(values[index] ?? '', types[index] ?? 's');
+  // Of several of one key the first, as searches find it.
+  for (const [index, key] of keys.entries())
+    if (!(key in attributes)) attributes[key] = restoredValue(values[index] ?? '', types[index] ?? 's');
   return attributes;
 };
 

@@ -6,7 +6,7 @@ import type { Span as SpanView } from '../../schemas/records/span.ts';
 import { type Attributes, attributesOf, restoredValue } from '../attributes.ts';
 import { jsonAttributesOf } from '../instrumentation-scope.ts';
 import { type LogRecord, logId } from '../logs/record.ts';
-import { resourceFieldsOf } from '../resources.ts';
+import { type Resource, resourceFieldsOf } from '../resources.ts';
 import { exact, formatTime } from '../time.ts';
 import { type Span, spanKinds, spanStatuses } from '../traces/span.ts';
 
@@ -17,14 +17,14 @@ const restored = (attributes: readonly Attribute[]): Attributes =>
     attributes.map(({ type }) => type).join(''),
   );
 
+/** One without attributes has no row, and reads answer nothing of it. */
+const resourceOf = ({ attributes, droppedAttributes, schemaUrl }: RecordView['resourceView']): Resource | undefined =>
+  attributes.size === 0 ? undefined : { attributes: restored([...attributes.values()]), droppedAttributes, schemaUrl };
+
 const sharedOf = ({ resourceView, scope, service, projectId }: RecordView) => ({
   service,
   projectId,
-  ...resourceFieldsOf({
-    attributes: restored([...resourceView.attributes.values()]),
-    droppedAttributes: resourceView.droppedAttributes,
-    schemaUrl: resourceView.schemaUrl,
-  }),
+  ...resourceFieldsOf(resourceOf(resourceView)),
   scope: {
     name: scope.name,
     version: scope.version,

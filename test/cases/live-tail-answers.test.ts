@@ -1,0 +1,77 @@
+/** Live tail tells of a record what a read answers once it has landed: random requests, and both forms side by side. */
+import test from 'ava';
+import fc from 'fast-check';
+import { logAnswer, spanAnswer } from '../../queries/live-tail/answers.ts';
+import { readLogs } from '../../queries/logs/record.ts';
+import { resourcesOf } from '../../queries/resources.ts';
+import { type SpanRow, spanOf, spanSelection } from '../../queries/traces/span.ts';
+import type { RecordView } from '../../schemas/records/record.ts';
+import type { Source } from '../../schemas/records/source.ts';
+import { logRecords, spans } from '../../schemas/records/sources.ts';
+import type { Signal } from '../../schemas/topics.ts';
+import type { ScanMessage } from '../../sinks/scan/scanner.ts';
+import { messageOf as anyMessageOf, requestTypes } from './proto/load.ts';
+import { messageOf, openTables, type Tables } from './sink-tables.ts';
+
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+});
+test.after.always(() => tables.close());
+
+const told = <View extends RecordView>(
+  source: Source<View>,
+  messages: readonly ScanMessage[],
+  answerOf: (view: View) => object,
+): unknown[] =>
+  messages.flatMap(({ value, ...message }) =>
+    Array.from(
+      source.decode({ ...message, key: '', value: Buffer.from(value) }, { topic: 'any', partition: 0 }),
+      (view) => JSON.parse(JSON.stringify(answerOf(view))),
+    ),
+  );
+
+let runs = 0;
+const forRandom = (signal: Signal, compare: (tenantId: string, messages: readonly ScanMessage[]) => Promise<void>) => {
+  const type = requestTypes[signal];
+  const request = anyMessageOf(type, 7).map((message) => type.encode(type.create(message)).finish());
+  return fc.assert(
+    fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 3 }), async (bodies) => {
+      const tenantId = `${signal}-${++runs}`;
+      const messages = bodies.map((body, offset) => messageOf([body], { tenantId, signal, offset }));
+      await tables.land(messages, { sink: signal });
+      await compare(tenantId, messages);
+    }),
+    { numRuns: 40 },
+  );
+};
+
+const inOrder = (answers: readonly unknown[]): unknown[] =>
+  answers
+    .map((answer) => JSON.stringify(answer, sorted))
+    .sort()
+    .map((text) => JSON.parse(text));
+const sorted = (_key: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+    : value;
+
+test('a log record', async (t) => {
+  await forRandom('logs', async (tenantId, messages) => {
+    const read = await readLogs(tables.columns.of(tenantId), 'true', {}, 10_000);
+    t.deepEqual(inOrder(told(logRecords, messages, logAnswer)), inOrder(read.map(({ record }) => record)));
+  });
+});
+
+test('a span', async (t) => {
+  await forRandom('traces', async (tenantId, messages) => {
+    const columns = tables.columns.of(tenantId);
+    const rows = await columns.query<SpanRow>(`SELECT ${spanSelection} FROM spans WHERE tenant_id = {tenant:String}`);
+    const resources = await resourcesOf(
+      columns,
+      rows.map(({ resource }) => resource),
+    );
+    const read = rows.map((row) => spanOf(row, resources.get(row.resource)));
+    t.deepEqual(inOrder(told(spans, messages, spanAnswer)), inOrder(read));
+  });
+});
