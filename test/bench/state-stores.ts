@@ -111,68 +111,40 @@ export const clickhouseTable = async (url: string): Promise<StateStore> => {
   };
 };
 
-/** A compacted topic, a partition for each key; the pieces of a snapshot in one transaction, whose id fences an older writer. */
-export const compactedTopic = async (broker: string, keys: readonly string[]): Promise<StateStore> => {
-  const topic = 'bench-states';
-  const kafka = new kafkajs.Kafka({ brokers: [broker], logLevel: kafkajs.logLevel.NOTHING });
-  const admin = kafka.admin();
+/** A compacted topic for each key; the pieces of a snapshot in one transaction, whose id fences an older writer. */
+export const compactedTopics = async (broker: string, keys: readonly string[]): Promise<StateStore> => {
+  const topicOf = (key: string): string => `bench-states-${keys.indexOf(key)}`;
+  const admin = new kafkajs.Kafka({ brokers: [broker], logLevel: kafkajs.logLevel.NOTHING }).admin();
   await admin.connect();
+  const configEntries = [{ name: 'cleanup.policy', value: 'compact' }];
   await admin
-    .createTopics({
-      topics: [
-        {
-          topic,
-          numPartitions: keys.length,
-          replicationFactor: 1,
-          configEntries: [
-            { name: 'cleanup.policy', value: 'compact' },
-            { name: 'max.message.bytes', value: String(2 * 1024 * 1024) },
-          ],
-        },
-      ],
-    })
+    .createTopics({ topics: keys.map((key) => ({ topic: topicOf(key), numPartitions: 1, configEntries })) })
     .catch(() => false);
   await admin.disconnect();
-  const producers = new Map<string, kafkajs.Producer>();
   const bus = await kafkaBus({ brokers: [broker], replication: 1 });
+  const producer = await bus.producer();
   return {
     async save(key, bytes) {
-      let producer = producers.get(key);
-      if (producer === undefined) {
-        producer = kafka.producer({ transactionalId: key, idempotent: true, maxInFlightRequests: 1 });
-        await producer.connect();
-        producers.set(key, producer);
-      }
-      const transaction = await producer.transaction();
-      const partition = keys.indexOf(key);
       const pieces = piecesOf(await compressed(bytes));
-      for (const [index, value] of pieces.entries())
-        await transaction.send({
-          topic,
-          messages: [{ partition, key: String(index), value, headers: { of: String(pieces.length) } }],
-        });
-      await transaction.commit();
-    },
-    async load(key) {
-      const partition = keys.indexOf(key);
-      const range = (await bus.offsets(topic)).find((each) => each.partition === partition);
-      const pieces = new Map<string, Buffer>();
-      let count = 0;
-      for await (const { key: index, value, headers } of bus.read(
-        topic,
-        partition,
-        range?.earliest ?? 0,
-        range?.end ?? 0,
-      )) {
-        pieces.set(index, Buffer.from(value));
-        count = Number(headers['of']);
-      }
-      return decompressed(
-        Buffer.concat(Array.from({ length: count }, (_, index) => pieces.get(String(index)) ?? Buffer.of())),
+      const topic = topicOf(key);
+      await producer.transaction(topic, (publish) =>
+        publish(pieces.map((value, index) => ({ topic, key: `${index}`, value, headers: { of: `${pieces.length}` } }))),
       );
     },
+    async load(key) {
+      const topic = topicOf(key);
+      const [range] = await bus.offsets(topic);
+      const pieces = new Map<string, Buffer>();
+      let count = 0;
+      for await (const message of bus.read(topic, 0, range?.earliest ?? 0, range?.end ?? 0)) {
+        pieces.set(message.key, Buffer.from(message.value));
+        count = Number(message.headers['of']);
+      }
+      const parts = Array.from({ length: count }, (_, index) => pieces.get(`${index}`) ?? Buffer.of());
+      return decompressed(Buffer.concat(parts));
+    },
     async close() {
-      for (const producer of producers.values()) await producer.disconnect();
+      await producer.close();
       await bus.close();
     },
   };

@@ -19,7 +19,7 @@ import { type Instance, startService } from '../services/services.ts';
 import { cpuSeconds } from './process-cost.ts';
 import { type Row, table } from './report.ts';
 import { scratch } from './scratch.ts';
-import { blobs, clickhouseTable, compactedTopic, files, type StateStore } from './state-stores.ts';
+import { blobs, clickhouseTable, compactedTopics, files, type StateStore } from './state-stores.ts';
 
 const partitions = 12;
 const rounds = 5;
@@ -103,11 +103,11 @@ const places: Readonly<Record<string, Place>> = {
     service: 'clickhouse',
     open: (_, url) => clickhouseTable(url),
   },
-  topic: {
-    what: 'a compacted topic',
+  topics: {
+    what: 'compacted topics',
     canCompare: 'fences older writers',
     service: 'kafka',
-    open: (_, url) => compactedTopic(addressOf(url), keys),
+    open: (_, url) => compactedTopics(addressOf(url), keys),
   },
 };
 
