@@ -179,8 +179,10 @@ export const collectionOf = (
     update: (id, changes, version) => rewrite(id, version, (before) => changed(before, changes)),
     delete: (id, version) =>
       access.write((tables, written) => {
-        if (version === undefined && tables.find(name, tenantId, id) === undefined) return false;
-        tables.remove(definition, current(tables, definition, tenantId, id, version));
+        const row =
+          version === undefined ? tables.find(name, tenantId, id) : current(tables, definition, tenantId, id, version);
+        if (row === undefined) return false;
+        tables.remove(definition, row);
         written.push({ collection: name, tenantId, id, document: undefined });
         return true;
       }),
