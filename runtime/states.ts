@@ -1,4 +1,7 @@
-/** Snapshots of state by key, in the documents. */
+/**
+ * Snapshots of state by key, in the documents: both stores compare and set, and a backup of them has the state. `test/bench/README.md`
+ * has the figures of this and of other places.
+ */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -49,7 +52,7 @@ export class DamagedStateError extends Error {
 
 /** A save below this writes no chunks: it is one write. */
 const fewBytes = 64 * 1024;
-/** As text it is a third more. SQLite writes and reads one in a few milliseconds, in which nothing else runs. */
+/** As text it is a third more. SQLite keeps everything else from running while it writes one and syncs it: smaller ones would be synced more often. */
 const chunkBytes = 768 * 1024;
 
 const compress = promisify(zstdCompress);
