@@ -169,7 +169,7 @@ export class Streams implements StreamServer {
     const read = reads.get(String(query[stream.rights.parameter])) ?? reads.values().next().value;
     if (read === undefined) throw new Error(`${stream.path} takes nobody's rights`);
     const address = sourceOf(request, this.#addressOf);
-    const limited = { operationId: stream.operationId, limit: undefined, role: read.role };
+    const limited = { operationId: stream.operationId, role: read.role };
     const caller = (await callerOf(request, limited, address, { ports, limits })) as Caller;
     refuseOtherTenant(caller.tenantId, query['tenantId']);
     refuseLowRights(caller, read);
