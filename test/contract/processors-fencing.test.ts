@@ -1,0 +1,183 @@
+/** What keeps two members apart that both think that a partition is theirs, and what comes before what when a tick takes effect. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { PartitionRun, type Shared } from '../../processors/engine/partition-run.ts';
+import { TaskPool } from '../../processors/engine/pool.ts';
+import { defaultPace } from '../../processors/engine/runtime.ts';
+import { decodeTask } from '../../processors/engine/task-snapshot.ts';
+import { TenantFuse } from '../../processors/engine/tenant-fuse.ts';
+import { openStates } from '../../runtime/states.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { Batch, Message } from '../../schemas/ports/bus.ts';
+import { systemClock } from '../../schemas/ports/clock.ts';
+import { ConflictError } from '../../schemas/ports/documents.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
+import { visitCounter, visitCounts, visits } from '../cases/made-up-processor.ts';
+import { valuesIn } from '../cases/run-task.ts';
+
+const hourMs = 3_600_000;
+const key = `${visitCounter.name}/${visits.name}/0`;
+
+const fixture = async (t: ExecutionContext) => {
+  t.timeout(120_000);
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-fencing-'));
+  const bus = await segmentsBus({ directory });
+  await bus.ensureTopics([visits, visitCounts]);
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  await documents.ensureCollections([processorStates, processorStateChunks]);
+  const producer = await bus.producer();
+  const pool = new TaskPool({ threads: 1, definitions: new URL('./made-up-processors.ts', import.meta.url) });
+  t.teardown(async () => {
+    await pool.close();
+    await producer.close();
+    await bus.close();
+    await documents.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const states = openStates({ documents, clock: systemClock });
+  const time = { nowMs: Date.now() };
+  const events: string[] = [];
+  const published: Message[] = [];
+  let failing = false;
+  const shared: Shared = {
+    processor: visitCounter,
+    group: 'processors.test-visit-counts',
+    fuse: new TenantFuse('test'),
+    buckets: 1,
+    runtime: {
+      ...{ bus, pool, metrics: noMetrics, log: silent, clock: { now: () => time.nowMs }, pace: defaultPace },
+      configuration: { check() {}, close: async () => undefined },
+      states: {
+        ...states,
+        async save(...args) {
+          const number = await states.save(...args);
+          events.push('saved');
+          return number;
+        },
+      },
+      producer: {
+        ...producer,
+        async publish(messages) {
+          events.push('published');
+          if (failing) throw new UnavailableError('the bus is away');
+          published.push(...messages);
+        },
+      },
+    },
+  };
+  let offset = 0;
+  return {
+    ...{ states, events, time },
+    fail(fails: boolean) {
+      failing = fails;
+    },
+    member: async (committed: number) => {
+      const run = new PartitionRun(shared, { topic: visits.name, partition: 0, committed, claimed: false });
+      await run.assigned();
+      return run;
+    },
+    /** A batch of one visit, which lies on the bus. */
+    async visit(page: string): Promise<Batch> {
+      const value = Buffer.from(JSON.stringify([{ tenantId: 'acme', page, timeMs: time.nowMs, serial: 0 }]));
+      await producer.publish([{ topic: visits.name, key: 'acme', value, headers: { tenant: 'acme' } }]);
+      const records = [];
+      for await (const record of bus.read(visits.name, 0, offset, offset + 1)) records.push(record);
+      const at = offset++;
+      return { topic: visits.name, partition: 0, first: at, last: at, records };
+    },
+    kinds: () => valuesIn(published).map((value) => (value as { kind: string }).kind),
+  };
+};
+
+test('a tick is in a snapshot before it takes effect', async (t) => {
+  const { member, visit, events, time, kinds, states } = await fixture(t);
+  const one = await member(0);
+  await one.batch(await visit('/a'));
+  events.length = 0;
+  time.nowMs += hourMs;
+  await one.tick();
+  t.deepEqual(events, ['saved', 'published']);
+  t.deepEqual(kinds(), ['first', 'count', 'silence']);
+  t.is(decodeTask((await states.load(key))?.bytes ?? new Uint8Array(0)).tick, 1);
+});
+
+test('what a tick emitted and could not publish is published by who has the partition next, before anything else', async (t) => {
+  const { member, visit, time, kinds, fail } = await fixture(t);
+  const one = await member(0);
+  await one.batch(await visit('/a'));
+  time.nowMs += hourMs;
+  fail(true);
+  await t.throwsAsync(one.tick(), { instanceOf: UnavailableError });
+  fail(false);
+  const next = await member(1);
+  t.deepEqual(kinds(), ['first', 'count', 'silence']);
+  await next.batch(await visit('/b'));
+  t.deepEqual(kinds(), ['first', 'count', 'silence', 'first']);
+  await next.revoked();
+  await member(2);
+  t.is(kinds().length, 4, 'it was forgotten then');
+});
+
+test('a member that was paused neither ticks nor saves once another has its partition', async (t) => {
+  const { member, visit, time, kinds, states } = await fixture(t);
+  const paused = await member(0);
+  const first = await visit('/a');
+  await paused.batch(first);
+  const successor = await member(1);
+  const number = await states.number(key);
+  time.nowMs += hourMs;
+  await t.throwsAsync(paused.tick(), { instanceOf: ConflictError });
+  t.deepEqual(kinds(), ['first']);
+  await paused.revoked();
+  t.is(await states.number(key), number, 'it saved nothing');
+  await successor.tick();
+  t.deepEqual(kinds(), ['first', 'count', 'silence']);
+});
+
+test('no tick runs while a range was stepped and is not acknowledged', async (t) => {
+  const { member, visit, time, kinds, fail } = await fixture(t);
+  const one = await member(0);
+  const batch = await visit('/a');
+  fail(true);
+  await t.throwsAsync(one.batch(batch));
+  time.nowMs += hourMs;
+  fail(false);
+  await one.tick();
+  t.deepEqual(kinds(), []);
+  await one.batch(batch);
+  t.deepEqual(kinds(), ['first']);
+  await one.tick();
+  t.deepEqual(kinds(), ['first', 'count', 'silence']);
+});
+
+test('no tick runs while messages wait in the partition', async (t) => {
+  const { member, visit, time, kinds } = await fixture(t);
+  const one = await member(0);
+  await one.batch(await visit('/a'));
+  const waiting = await visit('/a');
+  time.nowMs += hourMs;
+  await one.tick();
+  t.deepEqual(kinds(), ['first']);
+  await one.batch(waiting);
+  await one.tick();
+  t.deepEqual(kinds(), ['first', 'count', 'silence']);
+});
+
+test('a range that did not take effect is not in the snapshot of a partition that is taken away', async (t) => {
+  const { member, visit, kinds, fail } = await fixture(t);
+  const one = await member(0);
+  const batch = await visit('/a');
+  fail(true);
+  await t.throwsAsync(one.batch(batch));
+  fail(false);
+  await one.revoked();
+  const next = await member(0);
+  await next.batch(batch);
+  t.deepEqual(kinds(), ['first']);
+});
