@@ -4,6 +4,7 @@ import { consumerGroup, isForAnotherGroup } from '../../runtime/consumer-groups.
 import { PermanentError } from '../../schemas/errors.ts';
 import { type BusRecord, type Message, recordsIn } from '../../schemas/ports/bus.ts';
 import { platformTenant, type Stored } from '../../schemas/ports/documents.ts';
+import { emittedPosition, TakenPositions } from '../../schemas/records/emitted.ts';
 import { type Answer, type Holding, Report } from './answer.ts';
 import type { Context, Emits, Follows, Processor } from './definition.ts';
 import { FollowedDocuments } from './documents.ts';
@@ -37,8 +38,6 @@ export interface Watch {
 const aheadMs = 5_000;
 /** Clocks of the bus and of what it carries differ, and messages are under way: a silence is longer than this. */
 const leastIdleMs = 5_000;
-/** Emitters whose positions are remembered. */
-const mostEmitters = 10_000;
 /** Calls of one tenant's timers at a time: one that always asks again must not keep the thread. */
 const mostTimers = 10_000;
 
@@ -50,7 +49,7 @@ export class Task {
   readonly #group: string;
   readonly #documents: FollowedDocuments;
   readonly #tenants = new Map<string, Tenant>();
-  readonly #positions = new Map<string, { offset: number; part: number }>();
+  #positions: TakenPositions;
   readonly #skipped: Set<number>;
   readonly #emissions: Emissions;
   readonly #idleMs: number;
@@ -78,7 +77,7 @@ export class Task {
     this.#tick = task?.tick ?? 0;
     this.#outbox = task?.outbox ?? [];
     this.#skipped = new Set(task?.skipped);
-    for (const [emitter, offset, part] of task?.positions ?? []) this.#positions.set(emitter, { offset, part });
+    this.#positions = new TakenPositions(task?.positions.map(([emitter, offset, part]) => ({ emitter, offset, part })));
     if (task !== undefined) this.isEmptied = !this.#restore(task.tenants, task.stateVersion);
   }
 
@@ -140,7 +139,7 @@ export class Task {
       tick: this.#tick,
       skipped: [...this.#skipped],
       outbox: this.#outbox,
-      positions: [...this.#positions].map(([emitter, { offset, part }]) => [emitter, offset, part]),
+      positions: [...this.#positions].map(({ emitter, offset, part }) => [emitter, offset, part]),
       tenants: [...this.#tenants.values()].map(({ id, latestMs, watermarkMs, seenMs, limit, timers, state }) => ({
         ...{ id, latestMs, watermarkMs, seenMs, limit },
         timers: timers.list(),
@@ -153,7 +152,7 @@ export class Task {
   moveTo(offset: number): void {
     if (offset < this.#nextOffset) {
       this.#clockMs = Number.NEGATIVE_INFINITY;
-      this.#positions.clear();
+      this.#positions = new TakenPositions();
     }
     this.#nextOffset = offset;
   }
@@ -257,11 +256,9 @@ export class Task {
   #admitted(message: BusRecord): Tenant | undefined {
     const { headers, offset } = message;
     if (isForAnotherGroup(headers, this.#group)) return undefined;
-    // A replayed dead letter was taken before, and comes again on purpose.
-    if (headers['only-group'] === undefined && this.#isDuplicate(headers)) {
-      this.#report.drop('duplicate', recordsIn(headers));
-      return undefined;
-    }
+    const isDuplicate = this.#isDuplicate(message);
+    if (isDuplicate === true) this.#report.drop('duplicate', recordsIn(headers));
+    if (isDuplicate !== false) return undefined;
     const tenantId = headers['tenant'] ?? platformTenant;
     if (this.#options.entitled?.(tenantId) === false) {
       this.#report.drop('not-entitled', recordsIn(headers));
@@ -282,16 +279,15 @@ export class Task {
     return tenant;
   }
 
-  #isDuplicate({ emitter, position }: BusRecord['headers']): boolean {
-    if (emitter === undefined || position === undefined) return false;
-    const [offset = 0, part = 0] = position.split('.').map(Number);
-    const known = this.#positions.get(emitter);
-    if (known !== undefined && (offset < known.offset || (offset === known.offset && part <= known.part))) return true;
-    // The longest unseen one makes way: a task that emits has one emitter for ever.
-    this.#positions.delete(emitter);
-    this.#positions.set(emitter, { offset, part });
-    if (this.#positions.size > mostEmitters) this.#positions.delete(this.#positions.keys().next().value ?? '');
-    return false;
+  /** Whether it was taken before; `undefined` where that cannot be read, and the message is poison. */
+  #isDuplicate({ headers, offset }: BusRecord): boolean | undefined {
+    try {
+      const position = emittedPosition(headers);
+      return position !== undefined && !this.#positions.take(position);
+    } catch (error) {
+      this.#poisoned({ id: headers['tenant'] ?? platformTenant }, { offset }, error, undefined);
+      return undefined;
+    }
   }
 
   #stepped(tenant: Tenant, message: BusRecord): void {
@@ -345,7 +341,12 @@ export class Task {
     if (time > tenant.latestMs && time <= (reads.receivedAtOf?.(item) ?? timestampMs) + aheadMs) tenant.latestMs = time;
   }
 
-  #poisoned({ id }: Tenant, { offset }: BusRecord, error: unknown, ordinals: string | undefined): void {
+  #poisoned(
+    { id }: Pick<Tenant, 'id'>,
+    { offset }: Pick<BusRecord, 'offset'>,
+    error: unknown,
+    ordinals: string | undefined,
+  ): void {
     const reason = error instanceof PermanentError ? error.reason : 'step-failed';
     this.#report.poison.push({ offset, tenantId: id, ordinals, reason, message: textOf(error) });
   }
