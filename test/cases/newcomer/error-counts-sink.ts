@@ -1,0 +1,12 @@
+import { landValues } from '../../../sinks/engine/land-values.ts';
+import { errorCountsTable } from './error-counts-table.ts';
+import { errorCountsTopic } from './error-counts-topic.ts';
+
+export const errorCountsSink = landValues({
+  topic: errorCountsTopic,
+  table: errorCountsTable,
+  row: ({ tenantId, ...count }) => ({ tenant_id: tenantId, ...count }),
+});
+
+/** In the product, a line of `sinks/index.ts`. */
+export const sinks = [errorCountsSink];
