@@ -2,15 +2,10 @@
  * The management API as the rest of the process sees it. Everything behind this door is loaded when it is first used: a
  * process that serves no API reads none of it.
  */
-import type { Clock } from '../schemas/ports/clock.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
 import type { Settings } from '../schemas/settings.ts';
 import type { FileFindings } from './audit/evidence-file-check.ts';
-import type { SignAnewPorts } from './audit/sign-anew.ts';
 import type { DeadLetters, DeadLettersOptions } from './dead-letters/dead-letters.ts';
-import type { ReplayJob } from './dead-letters/replay-jobs.ts';
-import type { FirstStart } from './identity/accounts/first-start.ts';
-import type { ApiOptions, ApiRole } from './start.ts';
 
 export type { FileFindings } from './audit/evidence-file-check.ts';
 export type { DeadLetters } from './dead-letters/dead-letters.ts';
@@ -18,41 +13,33 @@ export type { DeadLetterFilter, DeadLetterState } from './dead-letters/rows.ts';
 export type { FirstStart } from './identity/accounts/first-start.ts';
 
 /** Resolves once rights are loaded, so that the first request is already answered by them. */
-export const startApi = async (options: ApiOptions): Promise<ApiRole> => (await import('./start.ts')).startApi(options);
+export const startApi: typeof import('./start.ts').startApi = async (...given) =>
+  (await import('./start.ts')).startApi(...given);
 
 /** Creates the indexes of every collection there is. */
 export const ensureCollections = async (documents: Documents): Promise<void> =>
   documents.ensureCollections((await import('./collections.ts')).collections);
 
 /** Sets a new installation up; `undefined` when it was set up before. All or nothing. */
-export const firstStart = async (documents: Documents, settings: Settings): Promise<FirstStart | undefined> =>
-  (await import('./identity/accounts/first-start.ts')).makeFirstStart(documents, settings);
+export const firstStart: typeof import('./identity/accounts/first-start.ts').makeFirstStart = async (...given) =>
+  (await import('./identity/accounts/first-start.ts')).makeFirstStart(...given);
 
 /** Dead letters of every tenant, for the command line and for the API. */
 export const openDeadLetters = async (options: DeadLettersOptions): Promise<DeadLetters> =>
   (await import('./dead-letters/dead-letters.ts')).openDeadLetters(options);
 
 /** Replays of dead letters that the API was asked for, the newest first; also those whose instance is gone. */
-export const listReplays = async (
-  ports: { readonly documents: Documents; readonly clock: Clock },
-  tenantId?: string,
-): Promise<(ReplayJob & { readonly id: string; readonly tenantId: string })[]> =>
-  (await import('./dead-letters/replay-jobs.ts')).listReplays(ports, tenantId);
+export const listReplays: typeof import('./dead-letters/replay-jobs.ts').listReplays = async (...given) =>
+  (await import('./dead-letters/replay-jobs.ts')).listReplays(...given);
 
 /** Opens a closed organization again; throws where there is none, or it is erased. */
-export const reopenOrganization = async (
-  ports: { readonly documents: Documents; readonly clock: Clock },
-  id: string,
-): Promise<{ readonly id: string; readonly name: string }> =>
-  (await import('./identity/accounts/closing.ts')).reopenOrganization(ports, id);
+export const reopenOrganization: typeof import('./identity/accounts/closing.ts').reopenOrganization = async (
+  ...given
+) => (await import('./identity/accounts/closing.ts')).reopenOrganization(...given);
 
 /** Spreads the telemetry of an organization over so many partitions; throws where that is not possible. */
-export const setShards = async (
-  ports: { readonly documents: Documents; readonly clock: Clock },
-  id: string,
-  shards: number,
-): Promise<{ readonly before: number; readonly after: { readonly id: string; readonly name: string } }> =>
-  (await import('./identity/accounts/shards.ts')).setShards(ports, id, shards);
+export const setShards: typeof import('./identity/accounts/shards.ts').setShards = async (...given) =>
+  (await import('./identity/accounts/shards.ts')).setShards(...given);
 
 /** Checks an exported audit chain; `unreadable` says why a file is none. */
 export const verifyEvidenceFile = async (path: string): Promise<FileFindings | { readonly unreadable: string }> => {
@@ -76,8 +63,8 @@ export const evidencePublicKey = async (
 };
 
 /** Signs an audit chain that lost all its signed tree heads as it is now; gives the number of records. */
-export const signChainAnew = async (ports: SignAnewPorts, tenantId: string): Promise<number> =>
-  (await import('./audit/sign-anew.ts')).signChainAnew(ports, tenantId);
+export const signChainAnew: typeof import('./audit/sign-anew.ts').signChainAnew = async (...given) =>
+  (await import('./audit/sign-anew.ts')).signChainAnew(...given);
 
 /** Lists operations with group, role and whether they are built; with `missingOnly`, those that are not. */
 export const operationsReport = async (missingOnly: boolean): Promise<string> => {

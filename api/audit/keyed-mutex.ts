@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { KeyedMutex } from '../../runtime/keyed-mutex.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 
-const locks = new WeakMap<Documents, Map<string, Promise<unknown>>>();
+const mutexes = new WeakMap<Documents, KeyedMutex>();
 const held = new AsyncLocalStorage<true>();
 
 /**
@@ -15,14 +16,7 @@ export const runExclusive = <Result>(
 ): Promise<Result> => {
   // A change within a change would wait for itself; the store refuses it.
   if (held.getStore()) return work();
-  const chains = locks.get(documents) ?? new Map<string, Promise<unknown>>();
-  locks.set(documents, chains);
-  const run = (): Promise<Result> => held.run(true, work);
-  const last = (chains.get(tenantId) ?? Promise.resolve()).then(run, run);
-  chains.set(tenantId, last);
-  const forget = (): void => {
-    if (chains.get(tenantId) === last) chains.delete(tenantId);
-  };
-  last.then(forget, forget);
-  return last;
+  const mutex = mutexes.get(documents) ?? new KeyedMutex();
+  mutexes.set(documents, mutex);
+  return mutex.run(tenantId, () => held.run(true, work));
 };

@@ -1,4 +1,5 @@
 import { defineJob, type Jobs } from '../../runtime/jobs.ts';
+import { KeyedMutex } from '../../runtime/keyed-mutex.ts';
 import { atMost } from '../../runtime/within.ts';
 import type { GrowingHead } from '../../schemas/evidence.ts';
 import { auditHeads } from '../../schemas/resources/audit-record.ts';
@@ -32,26 +33,21 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
   const ends = new Map<string, number>();
   /** The same of those that were there when this process began. */
   const met = new Map<string, number>();
-  const turns = new Map<string, Promise<unknown>>();
+  const turns = new KeyedMutex();
 
   /** Runs one at a time for a tenant; a call during a run waits and runs after it. */
   const sign = (tenantId: string): Promise<GrowingHead | undefined> => {
-    const before = turns.get(tenantId) ?? Promise.resolve();
-    const turn = before.catch(() => undefined).then(() => signing.signNew(tenantId));
-    const forget = (): void => {
-      if (turns.get(tenantId) === turn) turns.delete(tenantId);
-    };
-    turns.set(tenantId, turn);
-    turn.then(() => {
-      forget();
+    const turn = turns.run(tenantId, () => signing.signNew(tenantId));
+    turn.then(
       // Enough may have come meanwhile for another head.
-      signIfDue(tenantId);
-    }, forget);
+      () => signIfDue(tenantId),
+      () => undefined,
+    );
     return turn;
   };
 
   const signIfDue = (tenantId: string): void => {
-    if (turns.has(tenantId) || !signing.isSound(tenantId)) return;
+    if (turns.isBusy(tenantId) || !signing.isSound(tenantId)) return;
     const size = signing.sizeOf(tenantId) ?? met.get(tenantId) ?? 0;
     if ((ends.get(tenantId) ?? 0) - size >= everyRecords) void tried(sign(tenantId));
   };

@@ -1,3 +1,4 @@
+import { KeyedMutex } from '../../runtime/keyed-mutex.ts';
 import type { PermanentError } from '../../schemas/errors.ts';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -37,16 +38,11 @@ export interface Committer {
 export const openCommitter = (bus: Bus, columns: Columns): Committer => {
   const producer = lazyProducer(bus);
   // Runs of one process take turns, or they would fence each other out of the transaction's name.
-  let turn: Promise<unknown> = Promise.resolve();
-  const exclusively = <Value>(work: () => Promise<Value>): Promise<Value> => {
-    const result = turn.then(work, work);
-    turn = result.catch(() => undefined);
-    return result;
-  };
+  const turns = new KeyedMutex();
 
   return {
     commit: (prepared, { outcome, actor, markedAt }) =>
-      exclusively(async () =>
+      turns.run(transactionName, async () =>
         (await producer.get()).transaction(transactionName, async (publish) => {
           // An earlier holder of this name has committed, or is fenced out and never will: the marks are complete now.
           const marks = await readMarks(
@@ -69,8 +65,7 @@ export const openCommitter = (bus: Bus, columns: Columns): Committer => {
         }),
       ),
     async close() {
-      await turn;
-      await producer.close();
+      await turns.run(transactionName, () => producer.close());
     },
   };
 };

@@ -6,6 +6,7 @@ import type { RequestFacts } from '../kernel/operation.ts';
 import type { Ports } from '../kernel/ports.ts';
 import { type Accepted, accept } from './multi-factor-codes.ts';
 import { unauthenticated } from './session.ts';
+import { spendWindows } from './spent-windows.ts';
 
 /** A sign-in whose password was right. */
 export interface FirstFactorPassed {
@@ -104,22 +105,11 @@ const countTry = async (
   address: string,
   { counters }: Pick<Ports, 'counters'>,
 ): Promise<() => Promise<void>> => {
-  const windows = [
+  const { waitsMs, giveBack } = await spendWindows(counters, [
     { key: `multi-factor/${userId}/${address}`, ...fromAddress },
     { key: `multi-factor/${userId}`, ...fromAnywhere },
-  ];
-  const spent = await Promise.all(
-    windows.map(async ({ key, limit, windowMs }) => ({
-      ...{ key, windowMs },
-      ...(await counters.spend(key, limit, windowMs, 1)),
-    })),
-  );
-  const giveBack = async (): Promise<void> => {
-    const counted = spent.filter(({ granted }) => granted > 0);
-    await Promise.all(counted.map(({ key, windowMs }) => counters.spend(key, Number.MAX_SAFE_INTEGER, windowMs, -1)));
-  };
-  const refused = spent.filter(({ granted }) => granted < 1);
-  if (refused.length === 0) return giveBack;
+  ]);
+  if (waitsMs.length === 0) return giveBack;
   await giveBack();
-  throw rateLimited('too many wrong codes; wait a moment', Math.max(...refused.map(({ resetMs }) => resetMs)));
+  throw rateLimited('too many wrong codes; wait a moment', Math.max(...waitsMs));
 };

@@ -3,6 +3,7 @@ import type { Bucket } from '../../schemas/ports/counters.ts';
 import { subscriberOf } from '../../schemas/source-address.ts';
 import { rateLimited } from '../kernel/errors.ts';
 import type { Ports } from '../kernel/ports.ts';
+import { spendWindows } from './spent-windows.ts';
 
 /** Limits of wrong attempts at one account from one address: ten without a wait, then ever slower. Other addresses are not affected. */
 const ofPair = [
@@ -37,24 +38,13 @@ export const countAttempt = async (
 ): Promise<Attempt> => {
   const from = subscriberOf(address);
   const pair = createHash('sha256').update(`${from}\n${email}`).digest('base64url');
-  const keyOf = (windowMs: number): string => `sign-in/${windowMs}/${pair}`;
   const byAddress = await counters.take(`sign-in/${from}`, ofAddress(settings.API_ANONYMOUS_REQUESTS_PER_SECOND), 1);
   if (byAddress.granted < 1) throw tooMany(byAddress.retryAfterMs);
 
-  const spent = await Promise.all(
-    ofPair.map(async ({ limit, windowMs }) => {
-      const { granted, resetMs } = await counters.spend(keyOf(windowMs), limit, windowMs, 1);
-      return { windowMs, granted, resetMs };
-    }),
+  const { waitsMs: waits, giveBack } = await spendWindows(
+    counters,
+    ofPair.map(({ limit, windowMs }) => ({ key: `sign-in/${windowMs}/${pair}`, limit, windowMs })),
   );
-  const giveBack = async (): Promise<void> => {
-    const counted = spent.filter(({ granted }) => granted > 0);
-    await Promise.all(
-      counted.map(({ windowMs }) => counters.spend(keyOf(windowMs), Number.MAX_SAFE_INTEGER, windowMs, -1)),
-    );
-  };
-  const refused = spent.filter(({ granted }) => granted < 1);
-  const waits = refused.map(({ resetMs }) => resetMs);
   const known = `signed-in/${pair}`;
   if (waits.length === 0 && (await counters.cached(known)) === undefined) {
     const account = createHash('sha256').update(email).digest('base64url');

@@ -10,26 +10,26 @@ import type { Caller, Who } from '../identity/caller.ts';
 import type { Directory } from '../identity/directory.ts';
 import { invalidFields } from './errors.ts';
 
-/** One thing that a change did. */
+/** One change of one thing, for the audit log. */
 export interface Recorded {
-  /** What was changed; its type is the first part of the action. */
+  /** Id of the thing; its type is the first part of the action. */
   readonly id: string;
-  /** What people call it. */
+  /** Name for people. */
   readonly name?: string;
-  /** States of the thing; absent before its creation and after its removal. What differs is recorded, secrets masked. */
+  /** States of the thing; absent before its creation and after its removal. Their differences are recorded, with secrets masked. */
   readonly before?: object | undefined;
   readonly after?: object | undefined;
   /** `<resource type>.<verb>`; the operation's first when it is left out. */
   readonly action?: string;
-  /** The organization to which it happened; the caller's when it is left out. Needed where there is no session. */
+  /** The organization; the caller's when it is left out. Required without a session. */
   readonly tenantId?: string;
-  /** Who did it, where the session does not say. */
+  /** The actor; the caller when it is left out. */
   readonly actor?: Who;
 }
 
 export interface AuditedTransaction extends Pick<Documents, 'of'> {
   record(what: Recorded): void;
-  /** Says that there was nothing to change: the one change that records nothing. */
+  /** Call it if there was nothing to change, so that nothing is recorded. */
   unchanged(): void;
 }
 
@@ -41,8 +41,8 @@ export const hasAlready = (document: object | undefined, fields: object): boolea
 
 /**
  * Runs `work` in one transaction of the documents and appends what it recorded to the audit chain in the same one: the
- * change and its record are both there, or neither. `work` may run again after a write conflict. A change that
- * recorded nothing, and did not say so by `unchanged`, is a mistake of its operation, and is refused.
+ * change and its record are both there, or neither. `work` may run again after a write conflict. Throws if a change
+ * recorded nothing and did not call `unchanged`.
  */
 export type Transact = <Result>(work: (scope: AuditedTransaction) => Promise<Result>) => Promise<Result>;
 
@@ -56,7 +56,7 @@ export interface TransactContext {
 
 const nobody: Who = { type: 'anonymous', id: '', name: '' };
 
-/** What has no UTF-8 cannot be hashed by others, so it comes into no record. What is there already may be replaced. */
+/** Refuses text with a lone surrogate: it has no UTF-8, so other programs could not verify the hash. Such text of earlier versions can be replaced. */
 const refuseIllFormed = (changes: readonly Difference[]): void => {
   const details = changes
     .filter(({ path, after }) => after !== undefined && !(isWellFormed(path) && isWellFormed(after)))

@@ -33,7 +33,7 @@ export interface Detail {
   readonly message: string;
 }
 
-/** What a handler throws to answer anything but 200. The message is for people. */
+/** A handler throws it to answer anything but 200. The message is for people. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly details: readonly Detail[] | undefined;
@@ -60,7 +60,7 @@ export class ApiError extends Error {
 export const invalid = (path: string, message: string): ApiError =>
   new ApiError('VALIDATION_FAILED', message, { details: [{ path, message }] });
 
-/** `VALIDATION_FAILED` about several fields, each of which its message names or follows. */
+/** `VALIDATION_FAILED` about several fields. The message names the first one. */
 export const invalidFields = (details: readonly Detail[]): ApiError => {
   const [first] = details;
   const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
@@ -68,7 +68,7 @@ export const invalidFields = (details: readonly Detail[]): ApiError => {
   return new ApiError('VALIDATION_FAILED', `${where}${first?.message ?? 'invalid input'}${more}`, { details });
 };
 
-/** `NOT_FOUND`; another tenant's id is answered the same. */
+/** `NOT_FOUND`. The same for an id of another tenant. */
 export const notFound = (what: string): ApiError =>
   new ApiError('NOT_FOUND', `there is no such ${what} in this organization`);
 

@@ -16,7 +16,7 @@ export const securitySchemes = {
   },
 } as const;
 
-/** What the document says of a group: the tag of its operations. */
+/** A group in the document: the tag of its operations. */
 export interface DocumentedGroup {
   readonly name: string;
   readonly summary: string;
@@ -177,7 +177,7 @@ interface QuerySchema {
   readonly pattern?: string;
 }
 
-/** A parameter without a value counts as not given: what it may not be empty for is no promise of a refusal. */
+/** Allows the empty string: a parameter without a value counts as not given. */
 const orNothing = ({ minLength: _, pattern, ...rest }: QuerySchema): QuerySchema => ({
   ...rest,
   ...(pattern === undefined ? {} : { pattern: `^$|${pattern}` }),
@@ -198,7 +198,7 @@ const propertiesOf = (schema: z.ZodType | undefined): Readonly<Record<string, un
 export const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     ...{ io, unrepresentable: 'any', target: 'draft-2020-12' },
-    // What was taken as an address is given back; validators differ in what they call one.
+    // Validators differ in what an e-mail address is, and answers repeat what was accepted.
     override: ({ jsonSchema }) => {
       if (io === 'output' && jsonSchema.format === 'email') delete jsonSchema.format;
     },

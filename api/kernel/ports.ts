@@ -20,7 +20,7 @@ import type { LiveTails } from '../live-tail/live-tails.ts';
 import type { MailQueue } from '../mail/queue.ts';
 import type { Outbound } from './outbound.ts';
 
-/** What handlers work with. Everything comes in here; nothing is a global. */
+/** Everything that handlers work with. Nothing is a global. */
 export interface Ports {
   readonly documents: Documents;
   readonly columns: Columns;
@@ -34,7 +34,7 @@ export interface Ports {
   readonly passwords: Passwords;
   readonly secretBox: SecretBox;
   readonly outbound: Outbound;
-  /** What API tokens can be allowed. */
+  /** Scopes that API tokens can have. */
   readonly scopes: readonly ScopeEntry[];
   readonly tokenUses: TokenUses;
   readonly signInFailures: SignInFailures;

@@ -30,9 +30,13 @@ const freshCollection = <Fields extends object = Thing>(
   return defineCollection<Fields>({ name: `c${collections}-${process.pid}`, ...rest });
 };
 
-export const eventually = async (what: string, holds: () => boolean, limitMs = 60_000): Promise<void> => {
+export const eventually = async (
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  limitMs = 60_000,
+): Promise<void> => {
   const deadline = performance.now() + limitMs;
-  while (!holds()) {
+  while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }

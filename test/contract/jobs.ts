@@ -5,17 +5,10 @@ import { leases, takeLease } from '../../runtime/leases.ts';
 import { type Documents, platformTenant } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { type MetricName, type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
+import { eventually } from './documents.ts';
 
 const clock = { now: () => Date.now() };
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  const deadline = Date.now() + 100_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error('it did not come to that within a minute');
-    await pause(5);
-  }
-};
 
 /** A store that a process cannot reach at times. */
 const reachableWhile = (documents: Documents, reachable: () => boolean): Pick<Documents, 'of'> => ({
@@ -79,7 +72,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
         undefined,
       );
     }
-    await until(() => shared.length >= 10 && new Set(own).size === 3);
+    await eventually('every job ran', () => shared.length >= 10 && new Set(own).size === 3);
     for (const jobs of processes) await jobs.stop();
     t.is(together, 1);
   });
@@ -97,8 +90,8 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
         run: async () => void runs.push(by),
       });
     first.start(job('first'), undefined);
-    await until(() => runs.length === 1);
-    await until(async () => {
+    await eventually('the first process ran it', () => runs.length === 1);
+    await eventually('its lease is released', async () => {
       const lease = await documents.of(platformTenant).collection(leases).find('hourly');
       return Date.parse(lease?.notBefore ?? '') > Date.now();
     });
@@ -106,7 +99,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
     await pause(50);
     t.deepEqual(runs, ['first']);
     running.wake();
-    await until(() => runs.length === 2);
+    await eventually('the second process ran it', () => runs.length === 2);
     t.deepEqual(runs, ['first', 'second']);
     await Promise.all([first.stop(), second.stop()]);
   });
@@ -135,8 +128,8 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
       }),
       undefined,
     );
-    await until(() => taken);
-    await until(() => vanished.lost.aborted);
+    await eventually('the lease is taken over', () => taken);
+    await eventually('the first process learns of it', () => vanished.lost.aborted);
     await jobs.stop();
     t.true(vanished.lost.aborted);
   });
@@ -145,7 +138,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
     const lease = await takeLease('long', { documents, clock, holder: 'one', forMs: 500 });
     if ('freeAtMs' in lease) return t.fail('the lease was free');
     const first = await documents.of(platformTenant).collection(leases).find('long');
-    await until(async () => {
+    await eventually('the lease is renewed', async () => {
       const now = await documents.of(platformTenant).collection(leases).find('long');
       return Date.parse(now?.until ?? '') > Date.parse(first?.until ?? '') + 500;
     });
@@ -177,7 +170,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
       }),
       undefined,
     );
-    await until(() => runs >= 2 && counted.length >= 2);
+    await eventually('runs are counted', () => runs >= 2 && counted.length >= 2);
     await jobs.stop();
     t.deepEqual(counted.slice(0, 2), ['oiq_job_runs_total failing failure', 'oiq_job_runs_total failing success']);
   });
@@ -199,7 +192,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
       }),
       undefined,
     );
-    await until(() => begun);
+    await eventually('the run began', () => begun);
     await jobs.stop();
     const next = await takeLease('stopped', { documents, clock, holder: 'next' });
     t.false('freeAtMs' in next);

@@ -68,7 +68,7 @@ export const listMetrics = defineOperation({
 
 type Query = z.output<typeof Query>;
 
-/** A series' row is written again once an hour while it has points: so wide of the range it may lie. */
+/** A series' row is written once an hour while it has points, so it may lie an hour before the range. */
 const selection = (
   query: Query,
   { from, to }: { from: bigint; to: bigint },

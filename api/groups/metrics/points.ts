@@ -4,9 +4,9 @@ import type { Range } from '../../../queries/range.ts';
 import { formatTime } from '../../../queries/time.ts';
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 
-/** A number that JSON may lack (NaN, Infinity) is a string. */
+/** NaN and the infinities are strings, since JSON lacks them. */
 const Value = z.union([z.number(), z.string()]);
-/** Beyond 2^53 a string. */
+/** A string beyond 2^53. */
 const Count = z.union([z.int(), z.string()]);
 const Buckets = z.strictObject({ offset: z.int(), bucketCounts: z.array(Count) });
 

@@ -43,7 +43,7 @@ export const rotateProjectKey = defineOperation({
   },
 });
 
-/** The key that the project names, unless it was revoked. */
+/** The project's ingest key, unless it was revoked. */
 const ingestKeyOf = async (
   { ingestKeyId }: Project,
   { of }: AuditedTransaction,

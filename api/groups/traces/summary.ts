@@ -26,7 +26,7 @@ interface Row {
   readonly services: readonly string[];
 }
 
-/** How far from its first span in the range the rest of a trace is looked for. */
+/** How far before and after the range the other spans of a trace are looked for. */
 const around = 6n * 3_600_000_000_000n;
 
 /** Summaries of whole traces, in the order of `found`. */

@@ -69,11 +69,11 @@ export const setIdentityProvider = defineOperation({
 
 const withoutIgnored = ({ redirectUri: _, ...fields }: Body): Omit<Body, 'redirectUri'> => fields;
 
-/** Whether whom it vouched for is vouched for no longer. */
+/** Whether sessions that the provider opened must end. */
 const isReplaced = (before: IdentityProvider, { enabled, issuer, clientId }: IdentityProvider): boolean =>
   before.enabled && (!enabled || issuer !== before.issuer || clientId !== before.clientId);
 
-/** The domains with their proof as DNS has it now. Where it cannot tell, what was proved stays so. */
+/** The domains, each with its proof in DNS now. If DNS does not answer, a proved domain stays proved. */
 const lookedUp = (
   body: Body,
   before: IdentityProvider,
@@ -95,7 +95,7 @@ const lookedUp = (
   );
 };
 
-/** A provider that is in use must be there, and be the one it says. */
+/** Refuses to enable a provider that does not answer as the issuer. */
 const refuseUnlessItAnswers = async (
   { issuer, clientId, clientSecret }: IdentityProvider,
   { outbound, secretBox }: Ports,

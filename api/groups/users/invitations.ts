@@ -38,7 +38,7 @@ export const viewOf = async (
   mail: await mail.deliveryOf(mailId),
 });
 
-/** What the audit log tells of an invitation. */
+/** Fields of an invitation in the audit log. */
 export const recordedInvitation = ({ email, role, expiresAt }: Invitation) => ({ email, role, expiresAt });
 
 const days = 7;

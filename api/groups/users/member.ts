@@ -22,7 +22,7 @@ export type Member = z.output<typeof Member>;
 /** Fields of a member that `PATCH` ignores, so that what was read can be sent back. */
 export const serverOwnedOfMember = ['email', 'name', 'multiFactor'] as const;
 
-/** What the audit log tells of a member. */
+/** Fields of a member in the audit log. */
 export const recordedMember = (user: User, { role, disabled = false }: Membership) => ({
   email: user.email,
   name: user.name,

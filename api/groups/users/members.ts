@@ -125,7 +125,7 @@ export const resetMemberMultiFactor = defineOperation({
   },
 });
 
-/** A second factor guards every organization of its user: who removes it must be above them in each. */
+/** A second factor protects every organization of its user: the caller must be able to manage the user in each. */
 const refuseElsewhere = async (
   { of }: AuditedTransaction,
   userId: string,

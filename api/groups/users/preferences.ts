@@ -25,7 +25,7 @@ export const putPreferences = defineOperation({
   summary: 'Set my preferences in this organization; omitted fields take their default',
   role: 'session',
   audit: 'preferences.update',
-  // Everybody may, Viewers too, and each change is a record for ever.
+  // Every role may call it, and each change leaves an audit record.
   limit: { rate: 1, burst: 20 },
   body: Preferences,
   response: Preferences,
@@ -48,7 +48,7 @@ export const putPreferences = defineOperation({
   },
 });
 
-/** What was chosen, without what the store adds; of everything else the usual. */
+/** The stored preferences without the fields of the store; defaults for all others. */
 const chosenIn = (stored: object | undefined): Preferences => {
   const known = Object.entries(stored ?? {}).filter(([name]) => Object.hasOwn(Preferences.shape, name));
   return Preferences.parse(Object.fromEntries(known));
