@@ -82,7 +82,7 @@ export interface Definition<
    */
   readonly versions?: 'shown' | 'read' | 'write' | 'require' | undefined;
   /** How often one caller (without a session: one address) may call it, instead of the limit in the settings. */
-  readonly limit?: Bucket;
+  readonly limit?: Bucket | undefined;
   /** Strict objects: unknown keys are refused. Without `query`, every parameter is refused. */
   readonly params?: Params;
   readonly query?: Query;
