@@ -214,6 +214,19 @@ test.serial('lists page through without a gap', async (t) => {
   t.is(new Set(seen).size, 157);
 });
 
+test.serial('reads of dead letters end with the signal of their request', async (t) => {
+  await bury({ id: 'unread' }, Buffer.from('bytes'));
+  const letters = openDeadLetters({ bus: harness.bus, columns: harness.columns, clock: { now: Date.now }, republish });
+  const message = 'the client left';
+  const signal = AbortSignal.abort(new Error(message));
+  await t.throwsAsync(letters.list({ tenantId: 'a' }, { signal }), { message });
+  await t.throwsAsync(letters.show('unread', 'a', signal), { message });
+  const { letter } = (await letters.show('unread', 'a')) ?? {};
+  if (letter === undefined) return t.fail('there is no such letter');
+  await t.throwsAsync(readPayload(harness.bus, letter, signal), { message });
+  await letters.close();
+});
+
 test.serial('chunks between which another letter was written are put together', async (t) => {
   const [place] = await harness.bus.offsets(topics.deadLetter.name);
   await bury({ id: 'apart' }, Buffer.from('first '));

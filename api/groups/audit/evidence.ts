@@ -162,7 +162,7 @@ async function* leavesOf(documents: Documents, tenantId: string, size: number): 
 }
 
 /** Nodes of a proof in a tree of `size` leaves. All records below it are read, page by page. */
-export const proofOf = (
+const proofOf = (
   documents: Documents,
   tenantId: string,
   size: number,
@@ -174,7 +174,7 @@ export const proofOf = (
   });
 
 /** There is no proof if the records are not those that were signed. */
-export const notAsSigned = (cause?: unknown): ApiError =>
+const notAsSigned = (cause?: unknown): ApiError =>
   new ApiError(
     'CONFLICT',
     'the records are not those that were signed, so there is no proof: GET /api/evidence/verify names the first break',

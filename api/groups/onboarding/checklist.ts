@@ -85,7 +85,7 @@ const entitlements: Partial<Record<OnboardingStep, string>> = {
  * The checklist, derived from what is there, without the steps that the plan does not allow. Dashboards and alert rules
  * count once those resources are built.
  */
-export const checklistOf = async (
+const checklistOf = async (
   { tenantId, plan }: Pick<Caller, 'tenantId' | 'plan'>,
   { documents, columns }: Pick<Ports, 'documents' | 'columns'>,
 ): Promise<z.output<typeof Checklist>> => {

@@ -18,7 +18,7 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { mostTokens, refuseWiderScopes } from './wider-tokens.ts';
 
 /** A token as callers see it: without its secret and its hash. */
-export const TokenView = z.strictObject({
+const TokenView = z.strictObject({
   id: z.string(),
   serviceAccountId: z.string(),
   name: z.string(),
@@ -31,7 +31,7 @@ export const TokenView = z.strictObject({
   lastUsedFrom: z.string().nullable().describe('Address of the last use'),
 });
 
-export const tokenView = (token: ApiToken & Stored, use: ApiTokenUse | undefined): z.input<typeof TokenView> => {
+const tokenView = (token: ApiToken & Stored, use: ApiTokenUse | undefined): z.input<typeof TokenView> => {
   const { id, serviceAccountId, name, prefix, scopes, expiresAt, createdAt, createdBy } = token;
   const used = { lastUsedAt: use?.usedAt ?? null, lastUsedFrom: use?.address ?? null };
   return { id, serviceAccountId, name, prefix, scopes, expiresAt, createdAt, createdBy, ...used };

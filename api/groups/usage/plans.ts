@@ -5,7 +5,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { PlanRef } from './views.ts';
 
 /** Every plan there is, the one with the fewest entitlements first. */
-export const allPlans = async (documents: Documents): Promise<readonly (Plan & Stored)[]> => {
+const allPlans = async (documents: Documents): Promise<readonly (Plan & Stored)[]> => {
   const { items } = await documents.of(plansTenant).collection(plans).list();
   return [...items].sort(
     (left, right) => left.entitlements.length - right.entitlements.length || left.id.localeCompare(right.id),

@@ -182,7 +182,7 @@ export const getUsageTimeSeries = defineOperation({
 const named = { project: projects, key: licenseKeys } as const;
 
 /** Names of groups by id: of projects and keys that still exist; the id itself for all others. */
-export const nameGroups = async (
+const nameGroups = async (
   documents: TenantDocuments,
   by: 'none' | 'signal' | 'project' | 'key' | 'service',
   ids: readonly string[],

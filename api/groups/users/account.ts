@@ -27,9 +27,9 @@ export const Account = z.strictObject({
 });
 
 /** Fields of the account that `PATCH` ignores, so that what was read can be sent back. */
-export const serverOwnedOfAccount = ['plan', 'mail'] as const;
+const serverOwnedOfAccount = ['plan', 'mail'] as const;
 
-export const accountOf = (
+const accountOf = (
   { organization, plan }: Pick<Caller, 'organization' | 'plan'>,
   { mail }: Pick<Ports, 'mail'>,
 ): z.output<typeof Account> => ({

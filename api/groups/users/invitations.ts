@@ -16,7 +16,7 @@ import { equals, listParameters, readPage } from '../../resources/resource-list.
 import { idParameter } from '../../resources/resource-operations.ts';
 
 /** An invitation as administrators see it: never the token. */
-export const InvitationView = z.strictObject({
+const InvitationView = z.strictObject({
   id: z.string(),
   email: z.string(),
   role: z.enum(roles),
@@ -39,7 +39,7 @@ export const viewOf = async (
 });
 
 /** Fields of an invitation in the audit log. */
-export const recordedInvitation = ({ email, role, expiresAt }: Invitation) => ({ email, role, expiresAt });
+const recordedInvitation = ({ email, role, expiresAt }: Invitation) => ({ email, role, expiresAt });
 
 const days = 7;
 const lifetimeMs = days * 86_400_000;
