@@ -5,5 +5,7 @@ import type { Platform } from './platform.ts';
 /** Brings topics, tables and indexes to what is declared. Safe to run again, and by several at once. */
 export const migrateAll = async ({ bus, columns, documents, log }: Platform): Promise<void> => {
   const { migrateTables } = await import('../sinks/index.ts');
-  await Promise.all([bus.ensureTopics(allTopics), migrateTables(columns, log), ensureCollections(documents)]);
+  const { scheduleTopics } = await import('../processors/index.ts');
+  const topics = [...allTopics, ...scheduleTopics];
+  await Promise.all([bus.ensureTopics(topics), migrateTables(columns, log), ensureCollections(documents)]);
 };

@@ -1,10 +1,11 @@
-/** The role that runs processors. `registry.ts` lists them. */
+/** The role that runs processors and schedules. `registry.ts` and `schedules.ts` list them. */
 import { answering } from '../runtime/answering.ts';
 import { componentsNamed } from '../runtime/components.ts';
 import { consumerGroup } from '../runtime/consumer-groups.ts';
 import { openStates } from '../runtime/states.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
+import type { Columns } from '../schemas/ports/columns.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
@@ -14,13 +15,19 @@ import type { Processor } from './engine/definition.ts';
 import { TaskPool, type TaskPoolOptions } from './engine/pool.ts';
 import { runProcessor } from './engine/run.ts';
 import { defaultPace, type Pace } from './engine/runtime.ts';
+import { type Schedule, scheduleTopic } from './engine/schedule.ts';
+import { runSchedule } from './engine/schedule-run.ts';
 import { processors } from './registry.ts';
+import { schedules } from './schedules.ts';
 
 /** Consumer groups of the registered processors, for lag. */
 export const processorGroups = processors.map(({ name, reads }) => ({
   group: consumerGroup('processors', name),
   topics: reads.topics.map((topic) => topic.name),
 }));
+
+/** Topics that deal the schedules to processes. */
+export const scheduleTopics = schedules.map(({ name }) => scheduleTopic(name));
 
 export interface ProcessorsOptions {
   readonly bus: Bus;
@@ -31,15 +38,26 @@ export interface ProcessorsOptions {
   /** Names of the processors to run; empty runs all. */
   readonly only?: readonly string[];
   /** Others than those of the registry, and the module whose `processors` they are, for the threads. */
-  readonly registered?: { readonly processors: readonly Processor[]; readonly module: URL };
+  readonly registered?: {
+    readonly processors: readonly Processor[];
+    readonly module: URL;
+    readonly schedules?: readonly Schedule[];
+  };
+  /** For the queries of schedules; processors do without. */
+  readonly columns?: Columns;
   readonly pool?: Omit<TaskPoolOptions, 'definitions'>;
   readonly pace?: Partial<Pace>;
 }
 
 /** Starts consuming. Topics and collections must be there. */
 export const startProcessors = async (options: ProcessorsOptions): Promise<Role> => {
-  const { bus, documents, metrics, log, clock, registered } = options;
-  const chosen = componentsNamed('processor', registered?.processors ?? processors, options.only);
+  const { bus, documents, columns, metrics, log, clock, registered } = options;
+  const { processors: all, schedules: timed = [] } = registered ?? { processors, schedules };
+  // They share names: each has a consumer group of its own.
+  const named = componentsNamed('processor', [...all, ...timed], options.only);
+  const chosen = all.filter((processor) => named.includes(processor));
+  const chosenSchedules = timed.filter((schedule) => named.includes(schedule));
+  if (columns === undefined && chosenSchedules.length > 0) throw new TypeError('schedules cannot run without columns');
   const producer = await bus.producer();
   const pool = new TaskPool({ ...options.pool, definitions: registered?.module });
   const configuration = await followConfiguration(chosen, documents, (change) => pool.change(change));
@@ -50,18 +68,21 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
     const consumer = bus.consumer({ group: consumerGroup('processors', processor.name) });
     return { consumer, done: runProcessor(processor, consumer, runtime) };
   });
+  const running = columns
+    ? chosenSchedules.map((schedule) => runSchedule(schedule, { ...runtime, ports: { columns, documents } }))
+    : [];
   const stopped = Promise.withResolvers<void>();
   return {
     name: 'processors',
     ready: () => answering({ 'the bus': () => bus.check(), documents: () => documents.check() }),
     async stop() {
-      await Promise.all(consumers.map(({ consumer }) => consumer.stop()));
+      await Promise.all([...consumers.map(({ consumer }) => consumer.stop()), ...running.map((each) => each.stop())]);
       await Promise.allSettled(consumers.map(({ done }) => done));
       await configuration.close();
       await pool.close();
       await producer.close();
       stopped.resolve();
     },
-    failed: Promise.all([stopped.promise, ...consumers.map(({ done }) => done)]).then(() => undefined),
+    failed: Promise.all([stopped.promise, ...[...consumers, ...running].map(({ done }) => done)]).then(() => undefined),
   };
 };

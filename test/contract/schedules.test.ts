@@ -2,12 +2,23 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ExecutionContext } from 'ava';
+import test, { type ExecutionContext } from 'ava';
+import { z } from 'zod';
 import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { defineSchedule, scheduleTopic } from '../../processors/engine/schedule.ts';
+import { startProcessors } from '../../processors/index.ts';
+import { systemClock } from '../../schemas/ports/clock.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import { defineCollection } from '../../schemas/ports/documents.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
+import { defineDerivedTopic } from '../../schemas/topics.ts';
 import { startServices } from '../services/services.ts';
+import { eventually } from './bus-harness.ts';
 import { schedulesContract } from './schedules.ts';
 
 const directory = async (t: ExecutionContext, what: string): Promise<string> => {
@@ -33,6 +44,70 @@ const stores = {
     return mongoDocuments({ url });
   },
 };
+
+test('the role of processors runs schedules too, by the wall clock, and saves them when it stops', async (t) => {
+  t.timeout(120_000);
+  const bus = await buses['segment files'](t);
+  const documents = await stores.SQLite(t);
+  t.teardown(async () => {
+    await bus.close();
+    await documents.close();
+  });
+  const things = defineCollection<{ readonly everyMs: number }>({ name: 'pings' });
+  const Ping = z.strictObject({ tenantId: z.string(), runs: z.int() });
+  const pings = defineDerivedTopic({ name: 'pings', summary: 'of a test', item: Ping });
+  const schedule = defineSchedule({
+    name: 'pings',
+    summary: 'of a test',
+    things,
+    everyMs: ({ everyMs }) => everyMs,
+    missed: 'skip',
+    state: { version: 1, schema: z.int(), empty: () => 0 },
+    emits: { pings },
+    async run(_thing, { tenantId, state, emit }) {
+      emit.pings({ tenantId, runs: state + 1 });
+      return state + 1;
+    },
+  });
+  await documents.ensureCollections([things, processorStates, processorStateChunks]);
+  await bus.ensureTopics([scheduleTopic('pings'), pings]);
+  const start = () =>
+    startProcessors({
+      ...{ bus, documents, columns: {} as Columns, metrics: noMetrics, log: silent, clock: systemClock },
+      registered: {
+        processors: [],
+        module: new URL('./made-up-processors.ts', import.meta.url),
+        schedules: [schedule],
+      },
+      only: ['pings'],
+    });
+  const runs = async (): Promise<number[]> => {
+    const seen: number[] = [];
+    const [{ end = 0 } = {}] = await bus.offsets('pings');
+    for await (const { value } of bus.read('pings', 0, 0, end))
+      seen.push(
+        ...z
+          .array(Ping)
+          .parse(JSON.parse(value.toString()))
+          .map((ping) => ping.runs),
+      );
+    // What was saved last is published again when it is loaded.
+    return [...new Set(seen)];
+  };
+  for (const least of [1, 2]) {
+    const role = await start();
+    // It comes while the schedule runs.
+    if (least === 1) await documents.of('tenant').collection(things).insert({ everyMs: 1000 });
+    await eventually('a run', 60_000, async () => (await runs()).length >= least);
+    await role.stop();
+    await role.failed;
+  }
+  const seen = await runs();
+  t.deepEqual(
+    seen,
+    seen.map((_, index) => index + 1),
+  );
+});
 
 for (const [onBus, openBus] of Object.entries(buses))
   for (const [inStore, openStore] of Object.entries(stores))
