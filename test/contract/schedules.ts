@@ -1,21 +1,16 @@
 /** Schedules over any bus and any documents store: every due time of every thing takes effect once, whatever happens to members. */
-import { createHash, randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import { z } from 'zod';
-import { defineSchedule, type Schedule, scheduleTopic } from '../../processors/engine/schedule.ts';
+import type { Schedule } from '../../processors/engine/schedule.ts';
 import { type RunningSchedule, runSchedule } from '../../processors/engine/schedule-run.ts';
-import { decodeSlot } from '../../processors/engine/schedule-snapshot.ts';
-import { nextDue, phaseOf, slotOf, thingKey } from '../../processors/engine/schedule-times.ts';
 import { openStates, type States } from '../../runtime/states.ts';
 import type { AssignedPartition, Bus, Consumer, Producer } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { ConflictError, type Documents, defineCollection, type Stored } from '../../schemas/ports/documents.ts';
+import { ConflictError, type Documents } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
-import { defineDerivedTopic, type Topic } from '../../schemas/topics.ts';
 import { eventually } from './bus-harness.ts';
+import { madeUpChecks } from './made-up-checks.ts';
 
 export interface SchedulesContract {
   /** Begins the titles. */
@@ -25,15 +20,6 @@ export interface SchedulesContract {
   documents(t: ExecutionContext): Promise<Documents>;
   readonly patienceMs: number;
 }
-
-interface Check {
-  readonly everyMs: number;
-}
-
-const Effect = z.strictObject({ tenantId: z.string(), id: z.string() });
-const State = z.strictObject({ runs: z.int(), chain: z.string() });
-
-const chained = (chain: string, dueMs: number): string => createHash('sha1').update(`${chain} ${dueMs}`).digest('hex');
 
 /** Holds up a process: what passes it waits while it is frozen. */
 class Gate {
@@ -150,23 +136,6 @@ class Member {
   }
 }
 
-/** Takes each position of an emitter once, as consumers of derived topics do. */
-const effectsOn = async (bus: Bus, topic: Topic): Promise<string[]> => {
-  const effects: string[] = [];
-  for (const { partition, earliest, end } of await bus.offsets(topic.name)) {
-    const highest = new Map<string, [offset: number, part: number]>();
-    for await (const { headers, value } of bus.read(topic.name, partition, earliest, end)) {
-      const { emitter = '', position = '' } = headers;
-      const [offset = 0, part = 0] = position.split('.').map(Number);
-      const [offsetBefore, partBefore] = highest.get(emitter) ?? [0, 0];
-      if (highest.has(emitter) && (offset < offsetBefore || (offset === offsetBefore && part <= partBefore))) continue;
-      highest.set(emitter, [offset, part]);
-      for (const { id } of z.array(Effect).parse(JSON.parse(value.toString()))) effects.push(id);
-    }
-  }
-  return effects;
-};
-
 export const schedulesContract = ({
   name,
   bus: makeBus,
@@ -176,38 +145,9 @@ export const schedulesContract = ({
   test(`${name}: every due time takes effect once, also when one member returns from a long pause and one dies`, async (t) => {
     t.timeout(4 * patienceMs);
     const [bus, documents] = [await makeBus(t), await makeDocuments(t)];
-    const id = randomUUID().slice(0, 8);
-    const things = defineCollection<Check>({ name: `checks-${id}` });
-    const effects = defineDerivedTopic({
-      name: `effects.${id}`,
-      summary: 'of a test',
-      item: Effect,
-      partitions: 2,
-      embeddedPartitions: 2,
-    });
-    const schedule = defineSchedule({
-      name: `checks-${id.replaceAll(/[0-9]/g, 'x')}`,
-      summary: 'of a test',
-      things,
-      everyMs: ({ everyMs }) => everyMs,
-      missed: { makeUp: 100_000 },
-      state: { version: 1, schema: State, empty: () => ({ runs: 0, chain: '' }) },
-      emits: { effects },
-      async run(thing, { tenantId, dueMs, state, emit }) {
-        emit.effects({ tenantId, id: `${thing.id}@${dueMs}` });
-        await sleep(Math.random() * 3);
-        return { runs: state.runs + 1, chain: chained(state.chain, dueMs) };
-      },
-    });
-    await documents.ensureCollections([things, processorStates, processorStateChunks]);
-    const dealt = scheduleTopic(schedule.name);
-    await bus.ensureTopics([{ ...dealt, partitions: 4, embeddedPartitions: 4 }, effects]);
-    const made: (Check & Stored & { readonly tenantId: string })[] = [];
-    for (let index = 0; index < 30; index++) {
-      const tenantId = `tenant-${index % 3}`;
-      const thing = { everyMs: 3000 + 500 * (index % 7) };
-      made.push({ ...(await documents.of(tenantId).collection(things).insert(thing)), tenantId });
-    }
+    const checks = madeUpChecks(randomUUID());
+    const { schedule } = checks;
+    const made = await checks.prepare(bus, documents, 3000);
 
     const clock = { nowMs: Date.now() + 60_000 };
     const states = openStates({ documents, clock: { now: () => clock.nowMs } });
@@ -241,30 +181,14 @@ export const schedulesContract = ({
     await works('the last member', third);
     clearInterval(ticking);
 
-    const sinceMs = Number(
-      Buffer.from((await states.load(`schedules/${schedule.name}/since`))?.bytes ?? []).toString(),
-    );
-    const expected = made.map((thing) => {
-      const phase = phaseOf(thingKey(thing.tenantId, thing.id));
-      const dues: number[] = [];
-      const next = (afterMs: number): number => nextDue(phase, thing.everyMs, afterMs);
-      const begin = Math.max(sinceMs, Date.parse(thing.updatedAt));
-      for (let due = next(begin); due <= clock.nowMs; due = next(due)) dues.push(due);
-      return { thing, slot: slotOf(phase), dues };
-    });
-    const savedOf = async ({ thing, slot }: (typeof expected)[number]) => {
-      const snapshot = await states.load(`schedules/${schedule.name}/${slot}`);
-      return snapshot && decodeSlot(snapshot.bytes).things.get(thingKey(thing.tenantId, thing.id));
-    };
-    for (const each of expected)
-      await eventually('the last due time', patienceMs, async () => (await savedOf(each))?.dueMs === each.dues.at(-1));
+    const expected = made.map((thing) => ({ thing, lastMs: checks.lastDue(thing, clock.nowMs) }));
+    for (const { thing, lastMs } of expected)
+      await eventually(
+        'the last due time',
+        patienceMs,
+        async () => (await checks.saved(states, thing))?.dueMs === lastMs,
+      );
     await third.running.stop();
-    for (const each of expected) {
-      const chain = each.dues.reduce(chained, '');
-      t.deepEqual(JSON.parse((await savedOf(each))?.state ?? ''), { runs: each.dues.length, chain });
-    }
-    const ids = expected.flatMap(({ thing, dues }) => dues.map((due) => `${thing.id}@${due}`));
-    t.deepEqual((await effectsOn(bus, effects)).toSorted(), ids.toSorted());
-    t.true(ids.length > 300, `${ids.length} runs`);
+    t.true((await checks.verify(t, { bus, states, made })) > 300);
   });
 };

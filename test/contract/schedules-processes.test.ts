@@ -1,0 +1,74 @@
+/** Schedules in processes of their own: one is paused beyond its session and returns, one is killed. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
+import { openStates } from '../../runtime/states.ts';
+import { systemClock } from '../../schemas/ports/clock.ts';
+import { startServices } from '../services/services.ts';
+import { eventually } from './bus-harness.ts';
+import { madeUpChecks } from './made-up-checks.ts';
+
+const patienceMs = 120_000;
+
+const end = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+};
+
+const startProcess = (t: ExecutionContext, args: readonly string[]) => {
+  const script = fileURLToPath(new URL('schedules-member.ts', import.meta.url));
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.teardown(() => end(child));
+  let saves = 0;
+  createInterface(child.stdout).on('line', (line) => {
+    if (line === 'saved') saves++;
+  });
+  return {
+    child,
+    works(what: string): Promise<void> {
+      const until = saves + 40;
+      return eventually(what, patienceMs, () => saves >= until);
+    },
+  };
+};
+
+test('every due time takes effect once, also when a process is paused beyond its session and returns, and one is killed', async (t) => {
+  t.timeout(4 * patienceMs);
+  const services = await startServices(['kafka', 'mongodb']);
+  const brokers = services.url('kafka');
+  const url = services.url('mongodb').replace('/?', `/oiq-schedules-${process.pid}-${Date.now()}?`);
+  const bus = await kafkaBus({ brokers: brokers.split(',') });
+  const documents = await mongoDocuments({ url });
+  t.teardown(async () => {
+    await bus.close();
+    await documents.close();
+  });
+  const id = randomUUID();
+  const checks = madeUpChecks(id);
+  const made = await checks.prepare(bus, documents, 1000);
+  const states = openStates({ documents, clock: systemClock });
+
+  const first = startProcess(t, [brokers, url, id]);
+  const second = startProcess(t, [brokers, url, id]);
+  await Promise.all([first.works('the first process'), second.works('the second process')]);
+  first.child.kill('SIGSTOP');
+  const pausedMs = Date.now();
+  await eventually('the second process to run everything', patienceMs, async () => {
+    const saved = await Promise.all(made.map((check) => checks.saved(states, check)));
+    return saved.every((each) => each !== undefined && each.dueMs > pausedMs);
+  });
+  await second.works('the second process');
+  first.child.kill('SIGCONT');
+  await first.works('the first process, returned');
+  await end(second.child);
+  await first.works('the first process, alone');
+  first.child.stdin?.write('stop\n');
+  await once(first.child, 'exit');
+  t.true((await checks.verify(t, { bus, states, made })) > 100);
+});
