@@ -1,0 +1,102 @@
+/** What schedules cost: CPU of a minute of 100,000 things at one a minute, on the embedded stores. `node test/bench/schedules.ts [things]`. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { defineSchedule, scheduleTopic } from '../../processors/engine/schedule.ts';
+import { runSchedule } from '../../processors/engine/schedule-run.ts';
+import { openStates } from '../../runtime/states.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import { defineCollection } from '../../schemas/ports/documents.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
+import { defineDerivedTopic } from '../../schemas/topics.ts';
+
+const count = Number(process.argv[2] ?? 100_000);
+const directory = await mkdtemp(join(tmpdir(), 'oiq-bench-schedules-'));
+const bus = await segmentsBus({ directory: join(directory, 'bus') });
+const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+const things = defineCollection<{ readonly name: string }>({ name: 'things' });
+const effects = defineDerivedTopic({
+  name: 'effects',
+  summary: 'of a benchmark',
+  item: z.strictObject({ tenantId: z.string(), due: z.int() }),
+});
+await documents.ensureCollections([things, processorStates, processorStateChunks]);
+await bus.ensureTopics([scheduleTopic('things'), effects]);
+for (let from = 0; from < count; from += 20_000)
+  await documents.transaction(async (transaction) => {
+    for (let index = from; index < Math.min(count, from + 20_000); index++)
+      await transaction
+        .of(`tenant-${index % 500}`)
+        .collection(things)
+        .insert({ name: `thing ${index}` });
+  });
+
+const clock = { nowMs: Date.now() + 60_000 };
+const saves = { count: 0, bytes: 0 };
+const states = openStates({ documents, clock: { now: () => clock.nowMs } });
+let runs = 0;
+const schedule = defineSchedule({
+  name: 'things',
+  summary: 'of a benchmark',
+  things,
+  everyMs: () => 60_000,
+  missed: { makeUp: 1000 },
+  state: {
+    version: 1,
+    schema: z.strictObject({ values: z.array(z.number()) }),
+    empty: () => ({ values: [] as number[] }),
+  },
+  emits: { effects },
+  async run(_thing, { tenantId, dueMs, state, emit }) {
+    await nextTurn();
+    // One in a hundred has something to say.
+    if (++runs % 100 === 0) emit.effects({ tenantId, due: dueMs });
+    return { values: [...state.values, dueMs].slice(-10) };
+  },
+});
+const producer = await bus.producer();
+const running = runSchedule(schedule, {
+  bus,
+  producer,
+  states: {
+    load: (key) => states.load(key),
+    save(key, bytes, expected) {
+      saves.count++;
+      saves.bytes += bytes.length;
+      return states.save(key, bytes, expected);
+    },
+  },
+  ports: { documents, columns: {} as Columns },
+  clock: { now: () => clock.nowMs },
+  log: silent,
+  metrics: noMetrics,
+  lookMs: 20,
+});
+await sleep(3000);
+for (let minute = 0; minute < 3; minute++) {
+  const [before, cpu, elapsed] = [runs, process.cpuUsage(), performance.now()];
+  Object.assign(saves, { count: 0, bytes: 0 });
+  for (let step = 0; step < 240; step++) {
+    clock.nowMs += 250;
+    // As long as it takes: the wall clock does not matter here.
+    const until = before + Math.floor(((step + 1) / 240) * count * 0.97);
+    for (let wait = 0; runs < until && wait < 500; wait++) await sleep(2);
+  }
+  await sleep(500);
+  const { user, system } = process.cpuUsage(cpu);
+  console.log(
+    `${runs - before} runs: ${((user + system) / 1e6).toFixed(1)} s of CPU, ${saves.count} saves of ${(saves.bytes / 1e6).toFixed(0)} MB, ` +
+      `${((performance.now() - elapsed) / 1000).toFixed(0)} s, ${(process.memoryUsage().rss / 1e6).toFixed(0)} MB`,
+  );
+}
+await running.stop();
+await producer.close();
+await bus.close();
+await documents.close();
+await rm(directory, { recursive: true });
