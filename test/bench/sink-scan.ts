@@ -1,36 +1,54 @@
 /**
- * CPU of scanning: wire bytes to Native blocks, for request bodies in files. One line of JSON a run.
+ * CPU of scanning: wire bytes to Native blocks. One line of JSON a run. `logs` and `metrics` (remote-write) get made-up bodies of
+ * `payloads.ts`; any sink of telemetry can be given bodies in files, OTLP as it is or with gzip (`.gz`), remote-write in snappy (`.snappy`).
  *
- *     node test/bench/sink-scan.ts logs 'payloads/logs/*.pb' [rounds]
+ *     node test/bench/sink-scan.ts [logs | metrics | traces] [rounds] ['FILES']
  */
 import { globSync, readFileSync } from 'node:fs';
 import { type Encoding, encodeHeaders, type Format } from '../../schemas/telemetry-message.ts';
 import type { Signal } from '../../schemas/topics.ts';
 import { sinks } from '../../sinks/index.ts';
 import { encodeBlock } from '../../sinks/native/rows.ts';
+import { bodies, logsPayload, remoteWritePayload } from './payloads.ts';
 
-const [name = 'logs', pattern = 'payloads/logs/*.pb', rounds = '20'] = process.argv.slice(2);
+const [name = 'logs', rounds = '20', pattern] = process.argv.slice(2);
 const definition = sinks.find((sink) => sink.name === name);
 if (definition === undefined) throw new Error(`no sink is called ${name}`);
-const isRemoteWrite = pattern.endsWith('.snappy');
-const format: Format = isRemoteWrite ? 'remote-write-1' : 'otlp';
-const encoding: Encoding = isRemoteWrite ? 'snappy' : pattern.endsWith('.gz') ? 'gzip' : 'identity';
-const messages = globSync(pattern)
-  .sort()
-  .slice(0, 50)
-  .map((file, offset) => {
-    const value = readFileSync(file);
-    const headers = encodeHeaders({
-      tenantId: 'bench',
-      projectId: 'default',
-      keyId: 'key',
-      signal: (name === 'logs' || name === 'traces' ? name : 'metrics') as Signal,
-      format,
-      encoding,
-      members: [{ length: value.length, size: 0, records: 0, receivedAtMs: Date.now(), source: '', traceparent: '' }],
-    });
-    return { offset, headers, value };
+
+const most = 50;
+const nowMs = Date.UTC(2026, 0, 1);
+const madeUp: Readonly<Record<string, () => Buffer[]>> = {
+  logs: () => bodies(most, (seed) => logsPayload({ seed, records: 500, nowMs })),
+  metrics: () => bodies(most, (seed) => remoteWritePayload({ seed, records: 500, nowMs })),
+};
+const fromFiles = (files: string): Buffer[] =>
+  globSync(files)
+    .sort()
+    .slice(0, most)
+    .map((file) => readFileSync(file));
+const payloads = pattern === undefined ? (madeUp[name]?.() ?? []) : fromFiles(pattern);
+if (payloads.length === 0) {
+  console.error(
+    pattern === undefined ? `there are no made-up bodies for ${name}: name files` : `no file matches ${pattern}`,
+  );
+  process.exit(2);
+}
+
+const isRemoteWrite = pattern === undefined ? name === 'metrics' : pattern.endsWith('.snappy');
+const format: Format = isRemoteWrite ? (pattern === undefined ? 'remote-write-2' : 'remote-write-1') : 'otlp';
+const encoding: Encoding = isRemoteWrite ? 'snappy' : pattern?.endsWith('.gz') ? 'gzip' : 'identity';
+const messages = payloads.map((value, offset) => {
+  const headers = encodeHeaders({
+    tenantId: 'bench',
+    projectId: 'default',
+    keyId: 'key',
+    signal: (name === 'logs' || name === 'traces' ? name : 'metrics') as Signal,
+    format,
+    encoding,
+    members: [{ length: value.length, size: 0, records: 0, receivedAtMs: nowMs, source: '', traceparent: '' }],
   });
+  return { offset, headers, value };
+});
 const scanner = await definition.scanner();
 let memory = Buffer.allocUnsafeSlow(1 << 20);
 const allocate = (bytes: number): Uint8Array => {
