@@ -152,6 +152,30 @@ export const statesContract = (
     t.true((await reading) > 0);
   });
 
+  test(`${name}: a snapshot that is replaced while it is read is read anew`, async (t) => {
+    const key = freshKey();
+    const number = await one.save(key, several(), undefined);
+    const bytes = several();
+    let replaced: Promise<number> | undefined;
+    const slow: Pick<Documents, 'of'> = {
+      of: (tenantId) => ({
+        tenantId,
+        collection(definition) {
+          const collection = documents.of(tenantId).collection(definition);
+          const find: typeof collection.find = async (id) => {
+            replaced ??= id.startsWith(`${key}#`) ? one.save(key, bytes, number) : undefined;
+            await replaced;
+            return collection.find(id);
+          };
+          return { ...collection, find };
+        },
+      }),
+    };
+    const loaded = await openStates({ documents: slow, clock }).load(key);
+    t.is(loaded?.number, await replaced);
+    t.true(areEqual(loaded, bytes));
+  });
+
   test(`${name}: who paused while others saved, removed and saved anew cannot overwrite them`, async (t) => {
     const key = freshKey();
     const paused = await one.save(key, several(), undefined);
