@@ -3,9 +3,10 @@ import { emittedTo } from '../../schemas/records/values.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { type Call, type Edge, EdgeCounts } from './counts.ts';
+import type { End } from './ends.ts';
 import { flush, flushTimer, keepCounts } from './flush.ts';
 import { edgeFrom, edgeTo, unknown } from './observe.ts';
-import { type End, type Outcomes, Waiting } from './waiting.ts';
+import { type Outcomes, Waiting } from './waiting.ts';
 
 /** How far apart the ends of two spans of one call may lie: the server may work on after the client gave up. */
 const waitMs = 60_000;

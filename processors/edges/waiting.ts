@@ -1,18 +1,6 @@
 /** Ends of calls that wait for their other side, of one tenant. */
-import { type CallEnd, endOf, type Peer, type UnpairedReason } from '../../schemas/edges.ts';
-
-/** What an end is remembered by. `late`: it came when the watermark had passed it. */
-export interface End {
-  readonly projectId: string;
-  readonly service: string;
-  readonly environment: string;
-  readonly isMessage: boolean;
-  readonly startMs: number;
-  readonly durationNs: number;
-  readonly failed: boolean;
-  readonly peer: Peer | undefined;
-  readonly late: boolean;
-}
+import { type CallEnd, endOf, type UnpairedReason } from '../../schemas/edges.ts';
+import { type End, EndWriter, readEnd, type SavedEnd, type SavedNames } from './ends.ts';
 
 /** A called span that came before the calling one. */
 type Early = readonly [id: string, end: End];
@@ -29,18 +17,17 @@ interface Entry {
   listed: number;
 }
 
-type Saved = {
-  entries: [
+interface Saved extends SavedNames {
+  readonly entries: readonly [
     key: string,
-    caller: End | null,
-    early: readonly Early[],
+    caller: SavedEnd | null,
+    early: readonly (readonly [id: string, end: SavedEnd])[],
     paired: readonly string[],
     due: number,
-    listed: number,
   ][];
   /** Numbers of entries. */
-  dues: [second: number, entries: number[]][];
-};
+  readonly dues: readonly [second: number, entries: readonly number[]][];
+}
 
 export interface Outcomes {
   pair(caller: End, callee: End): void;
@@ -82,27 +69,34 @@ export class Waiting {
     this.#waitMs = waitMs;
     this.#mostBytes = most;
     if (saved === undefined) return;
-    for (const [key, caller, early, paired, due, listed] of saved.entries) {
-      this.#entries.set(key, { caller: caller ?? undefined, early, paired, due, listed });
+    for (const [key, caller, early, paired, due] of saved.entries) {
+      const answers = early.map(([id, end]): Early => [id, readEnd(saved, end)]);
+      const entry = { caller: caller === null ? undefined : readEnd(saved, caller), paired, due, listed: 0 };
+      this.#entries.set(key, { ...entry, early: answers.length === 0 ? nothing : answers });
       this.#ends += early.length + (caller === null ? 0 : 1);
       this.#pairedIds += paired.length;
     }
-    const keys = saved.entries.map(([key]) => key);
-    for (const [second, numbers] of saved.dues)
-      this.#dues.set(second, new Set(numbers.map((number) => keys[number] as string)));
+    const entries = [...this.#entries];
+    for (const [second, numbers] of saved.dues) {
+      const listed = numbers.map((number) => entries[number] as [string, Entry]);
+      for (const [, entry] of listed) entry.listed = second;
+      this.#dues.set(second, new Set(listed.map(([key]) => key)));
+    }
   }
 
   save(): Saved {
+    const writer = new EndWriter();
     const numbers = new Map<string, number>();
-    const entries: Saved['entries'] = Array.from(this.#entries, ([key, entry], number) => {
-      numbers.set(key, number);
-      return [key, entry.caller ?? null, entry.early, entry.paired, entry.due, entry.listed];
+    const entries = Array.from(this.#entries, ([key, { caller, early, paired, due }]): Saved['entries'][number] => {
+      numbers.set(key, numbers.size);
+      const answers = early.map(([id, end]) => [id, writer.save(end)] as const);
+      return [key, caller === undefined ? null : writer.save(caller), answers, paired, due];
     });
-    const dues: Saved['dues'] = Array.from(this.#dues, ([second, keys]) => [
+    const dues = Array.from(this.#dues, ([second, keys]): Saved['dues'][number] => [
       second,
       Array.from(keys, (key) => numbers.get(key) as number),
     ]);
-    return { entries, dues };
+    return { ...writer.saved, entries, dues };
   }
 
   get entries(): number {

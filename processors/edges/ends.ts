@@ -1,0 +1,74 @@
+/** An end of a call as it waits, and the form in which it is saved: names are few, and written once. */
+import type { Peer } from '../../schemas/edges.ts';
+
+/** `late`: it came when the watermark had passed it. */
+export interface End {
+  readonly projectId: string;
+  readonly service: string;
+  readonly environment: string;
+  readonly isMessage: boolean;
+  readonly startMs: number;
+  readonly durationNs: number;
+  readonly failed: boolean;
+  readonly peer: Peer | undefined;
+  readonly late: boolean;
+}
+
+/** Numbers of project, service, environment; flags; start, duration; number of the peer, -1 for none. */
+export type SavedEnd = readonly [number, number, number, number, number, number, number];
+
+export interface SavedNames {
+  readonly names: readonly string[];
+  readonly peers: readonly Peer[];
+}
+
+/** Gives each its number, in the order in which they come. */
+class Numbers<Value> {
+  readonly values: Value[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  of(value: Value, key: string): number {
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    this.#numbers.set(key, this.values.length);
+    return this.values.push(value) - 1;
+  }
+}
+
+const flags = { isMessage: 1, failed: 2, late: 4 } as const;
+
+export class EndWriter {
+  readonly #names = new Numbers<string>();
+  readonly #peers = new Numbers<Peer>();
+
+  save({ projectId, service, environment, isMessage, failed, late, startMs, durationNs, peer }: End): SavedEnd {
+    const [project, own, place] = [projectId, service, environment].map((name) => this.#names.of(name, name)) as [
+      number,
+      number,
+      number,
+    ];
+    const flag = (isMessage ? flags.isMessage : 0) | (failed ? flags.failed : 0) | (late ? flags.late : 0);
+    const other =
+      peer === undefined ? -1 : this.#peers.of(peer, JSON.stringify([peer.kind, peer.name, peer.system, peer.address]));
+    return [project, own, place, flag, startMs, durationNs, other];
+  }
+
+  get saved(): SavedNames {
+    return { names: this.#names.values, peers: this.#peers.values };
+  }
+}
+
+export const readEnd = (
+  { names, peers }: SavedNames,
+  [project, own, place, flag, startMs, durationNs, other]: SavedEnd,
+): End => ({
+  projectId: names[project] ?? '',
+  service: names[own] ?? '',
+  environment: names[place] ?? '',
+  isMessage: (flag & flags.isMessage) !== 0,
+  startMs,
+  durationNs,
+  failed: (flag & flags.failed) !== 0,
+  peer: peers[other],
+  late: (flag & flags.late) !== 0,
+});
