@@ -9,6 +9,7 @@ import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { deadLetters } from './dead-letters.ts';
+import { serviceEdges } from './edges.ts';
 import { batchHandler } from './engine/run.ts';
 import { ScanPool } from './engine/scan-pool.ts';
 import type { Sink } from './engine/sink.ts';
@@ -29,6 +30,7 @@ export const sinks: readonly Sink[] = [
   evidenceHeads,
   logPatterns,
   logPatternCounts,
+  serviceEdges,
 ];
 
 /**
