@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { flow, sumsOf } from './edges/flow.ts';
-import { joinOf } from './edges/join.ts';
+import { joinOf, type Sums } from './edges/join.ts';
 import { arrivalsOf, madeUpTraces } from './edges/traces.ts';
 
 test('the edges equal what a join over all raw spans gives, whatever the order, batches, clocks and restarts', (t) => {
@@ -24,5 +24,32 @@ test('the edges equal what a join over all raw spans gives, whatever the order, 
       },
     ),
     { numRuns: 40 },
+  );
+});
+
+/** Requests and time of all that was called, and how much of it had one side. */
+const totalOf = (sums: Sums): { readonly called: number; readonly serverNs: number; readonly unpaired: number } => {
+  const total = { called: 0, serverNs: 0, unpaired: 0 };
+  for (const [key, { requests, serverDurationSum, unpaired }] of Object.entries(sums)) {
+    total.serverNs += serverDurationSum;
+    total.unpaired += unpaired;
+    const { server } = JSON.parse(key) as { server: string };
+    if (server.startsWith('service-')) total.called += requests;
+  }
+  return total;
+};
+
+test('of spans that are ten minutes late none is lost or counted twice: what did not meet is counted as such', (t) => {
+  fc.assert(
+    fc.property(fc.nat(), fc.integer({ min: 40, max: 120 }), (seed, count) => {
+      const raw = madeUpTraces(seed, count, { delayMs: 600_000, repeated: 0 });
+      const { edges, problems, holding } = flow(arrivalsOf(raw, seed, 2), { seed, partitions: 2, restarts: 0.1 });
+      const [got, all] = [totalOf(sumsOf(edges)), totalOf(joinOf(raw))];
+      t.deepEqual([got.called, got.serverNs], [all.called, all.serverNs]);
+      t.true(got.unpaired > all.unpaired);
+      t.true(edges.some(({ unpaired }) => unpaired.late !== undefined));
+      t.deepEqual([problems, holding], [0, 0]);
+    }),
+    { numRuns: 15 },
   );
 });

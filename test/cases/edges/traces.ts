@@ -86,13 +86,22 @@ interface Sent {
   readonly queue: Readonly<Record<string, string>>;
 }
 
+interface TracesOptions {
+  /** Longest from a span's end to its arrival. */
+  readonly delayMs?: number;
+  /** Share of spans that come twice. */
+  readonly repeated?: number;
+}
+
 class Traces {
   readonly spans: RawSpan[] = [];
+  readonly #options: Required<TracesOptions>;
   readonly #random: () => number;
   readonly #services: readonly Service[];
   #sent: Sent[] = [];
 
-  constructor(seed: number) {
+  constructor(seed: number, { delayMs = 40_000, repeated = 0.04 }: TracesOptions) {
+    this.#options = { delayMs, repeated };
     this.#random = randomOf(seed);
     this.#services = Array.from({ length: 5 }, (_, index) => ({
       name: `service-${index}`,
@@ -193,11 +202,12 @@ class Traces {
       startMs: Math.floor(atMs) + service.skewMs,
       durationNs: forNs,
       failed: this.#chance(0.2),
-      arrivesMs: atMs + forNs / 1e6 + this.#random() * 40_000,
+      arrivesMs: atMs + forNs / 1e6 + this.#random() * this.#options.delayMs,
     };
     this.spans.push(raw);
     // A sender that saw no answer sends again.
-    if (this.#chance(0.04)) this.spans.push({ ...raw, arrivesMs: raw.arrivesMs + this.#random() * 5_000 });
+    if (this.#chance(this.#options.repeated))
+      this.spans.push({ ...raw, arrivesMs: raw.arrivesMs + this.#random() * 5_000 });
     return raw;
   }
 
@@ -220,9 +230,9 @@ class Traces {
   }
 }
 
-/** Traces within three minutes. Spans arrive up to 40 s after their end, or 45 s where they come twice; clocks are off by up to 12 s. */
-export const madeUpTraces = (seed: number, count: number): RawSpan[] => {
-  const traces = new Traces(seed);
+/** Traces within three minutes. Spans arrive up to 40 s after their end, and 5 s later where they come twice; clocks are off by up to 12 s. */
+export const madeUpTraces = (seed: number, count: number, options: TracesOptions = {}): RawSpan[] => {
+  const traces = new Traces(seed, options);
   for (let index = 0; index < count; index++) traces.trace();
   traces.consume();
   return traces.spans;
