@@ -16,7 +16,7 @@ export const ParameterValues = z.strictObject({
 });
 export type ParameterValues = z.output<typeof ParameterValues>;
 
-/** A pattern when it is found, when others are merged into it, when it was seen four times as often as before, and once a day. */
+/** A pattern when it is found, when others are merged into it, when its bodies have doubled, and once a day. */
 export const FoundPattern = z.strictObject({
   tenantId: z.string(),
   service: z.string(),

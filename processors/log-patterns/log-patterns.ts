@@ -75,11 +75,11 @@ const parametersOf = (pattern: Pattern): ParameterValues[] => {
   });
 };
 
-const isPowerOfFour = (count: number): boolean => (count & (count - 1)) === 0 && (count & 0x5555_5555) !== 0;
+const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0;
 
-/** Whether there is something to say of a pattern: it is new, others were merged into it, it has grown fourfold, or a day has passed. */
+/** Whether there is something to say of a pattern: it is new, others were merged into it, it has doubled, or a day has passed. */
 const isTold = ({ isNew, merged, pattern }: Added, day: number): boolean =>
-  isNew || merged.length > 0 || pattern.told !== day || (pattern.count >= 16 && isPowerOfFour(pattern.count));
+  isNew || merged.length > 0 || pattern.told !== day || (pattern.count >= 4 && isPowerOfTwo(pattern.count));
 
 const foundOf = (record: LogRecord, { id, merged, pattern }: Added, body: string): FoundPattern => ({
   tenantId: record.tenantId,
@@ -105,6 +105,8 @@ export const logPatterns = defineProcessor({
   emits: { found: topics.logPatterns, counted: topics.logPatternCounts },
   entitlement: 'logs',
   state: combinedState(1, { miner, minutes }),
+  // Late records are counted as well, a little later.
+  latenessMs: 15_000,
   // The miner keeps its own bounds, of which this is more than the sum.
   limits: { stateBytes: 96 * 1024 * 1024 },
 

@@ -24,6 +24,8 @@ export const OneLogPattern = LogPattern.extend({
 });
 type OneLogPattern = z.output<typeof OneLogPattern>;
 
+const placeOf = ({ name }: ParameterValues): number => (/^\d+$/.test(name) ? Number(name) : Number.MAX_VALUE);
+
 /** Adds up what shards saw. */
 const merged = (shards: readonly ParameterValues[][]): ParameterValues[] => {
   const byName = new Map<string, { sum: ParameterValues; top: Map<string, number> }>();
@@ -44,10 +46,12 @@ const merged = (shards: readonly ParameterValues[][]): ParameterValues[] => {
       },
     });
   }
-  return [...byName.values()].map(({ sum, top }) => ({
+  const all = [...byName.values()].map(({ sum, top }) => ({
     ...sum,
     top: [...top].sort(([, one], [, two]) => two - one).slice(0, mostValues),
   }));
+  // Variables of the text in their order, then keys.
+  return all.sort((one, two) => placeOf(one) - placeOf(two) || (one.name < two.name ? -1 : 1));
 };
 
 const parametersOf = async (
