@@ -70,12 +70,12 @@ const idsTable = defineTable({
     tenant_id: 'LowCardinality(String)',
     log_partition: 'UInt16',
     log_offset: 'UInt64 CODEC(Delta, ZSTD(1))',
-    ordinal: 'UInt32 CODEC(Delta, ZSTD(1))',
+    log_ordinal: 'UInt32 CODEC(Delta, ZSTD(1))',
     pattern_id: 'LowCardinality(String)',
     ...landed,
   },
   partitionBy: byDayReceived,
-  orderBy: ['tenant_id', 'log_partition', 'log_offset', 'ordinal'],
+  orderBy: ['tenant_id', 'log_partition', 'log_offset', 'log_ordinal'],
 });
 const idsSink = landValues({
   topic,
@@ -83,7 +83,7 @@ const idsSink = landValues({
   row: (values) =>
     values.flatMap(({ tenantId, partition, at, ids }) =>
       ids.map((id, index) => ({
-        ...{ tenant_id: tenantId, log_partition: partition, log_offset: at, ordinal: index, pattern_id: id },
+        ...{ tenant_id: tenantId, log_partition: partition, log_offset: at, log_ordinal: index, pattern_id: id },
       })),
     ),
 });
@@ -220,7 +220,7 @@ line(
   '  ids of a page of 1000 records',
   await median(() =>
     tables.read(
-      `SELECT log_offset, ordinal, pattern_id FROM log_pattern_ids WHERE tenant_id = 'acme' AND (log_offset, ordinal) IN (${ordinals})`,
+      `SELECT log_offset, log_ordinal, pattern_id FROM log_pattern_ids WHERE tenant_id = 'acme' AND (log_offset, log_ordinal) IN (${ordinals})`,
     ),
   ),
 );
@@ -230,7 +230,7 @@ for (const [name, id] of Object.entries({ ...chosen, 'a pattern of five records'
     await median(() =>
       readPage(
         reader,
-        `(logs.offset, logs.ordinal) IN (SELECT log_offset, ordinal FROM log_pattern_ids WHERE tenant_id = {tenant:String} AND pattern_id = '${id}')`,
+        `(logs.offset, logs.ordinal) IN (SELECT log_offset, log_ordinal FROM log_pattern_ids WHERE tenant_id = {tenant:String} AND pattern_id = '${id}')`,
         {},
         { limit: 100 },
       ),
