@@ -4,6 +4,7 @@
  */
 import { gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
+import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 
 /** Mulberry32: small, seeded, good enough for made-up text. */
 const random = (seed: number) => {
@@ -228,3 +229,27 @@ export const remoteWritePayload = ({ seed, records, nowMs }: PayloadOptions): Bu
 /** `count` bodies that differ, compressed with gzip's default level if asked. */
 export const bodies = (count: number, make: (seed: number) => Buffer, gzip = false): Buffer[] =>
   Array.from({ length: count }, (_, seed) => (gzip ? gzipSync(make(seed), { level: 6 }) : make(seed)));
+
+/** Twenty messages of the bus, each of one request of log records, as a source decodes them. */
+export const logMessages = (perMessage: number) =>
+  Array.from({ length: 20 }, (_, seed) => {
+    const value = logsPayload({ seed, records: perMessage, nowMs: Date.now() });
+    const member = {
+      length: value.length,
+      size: value.length,
+      records: perMessage,
+      receivedAtMs: Date.now(),
+      source: '',
+      traceparent: '',
+    };
+    const headers = encodeHeaders({
+      tenantId: 'bench',
+      projectId: 'default',
+      keyId: 'key',
+      signal: 'logs',
+      format: 'otlp',
+      encoding: 'identity',
+      members: [member],
+    });
+    return { offset: seed, timestampMs: 0, key: 'bench', headers, value };
+  });

@@ -8,34 +8,13 @@
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { checkRequest } from '../../schemas/records/sound.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
-import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { sinks } from '../../sinks/index.ts';
 import { requestTypes } from '../cases/proto/load.ts';
-import { logsPayload } from './payloads.ts';
+import { logMessages } from './payloads.ts';
 
 const rounds = Number(process.argv[2] ?? 15);
 const perMessage = 500;
-const messages = Array.from({ length: 20 }, (_, seed) => {
-  const value = logsPayload({ seed, records: perMessage, nowMs: Date.now() });
-  const member = {
-    length: value.length,
-    size: value.length,
-    records: perMessage,
-    receivedAtMs: Date.now(),
-    source: '',
-    traceparent: '',
-  };
-  const headers = encodeHeaders({
-    tenantId: 'bench',
-    projectId: 'default',
-    keyId: 'key',
-    signal: 'logs',
-    format: 'otlp',
-    encoding: 'identity',
-    members: [member],
-  });
-  return { offset: seed, timestampMs: 0, key: 'bench', headers, value };
-});
+const messages = logMessages(perMessage);
 const records = messages.length * perMessage;
 const from = { topic: 'otlp.logs', partition: 0 };
 

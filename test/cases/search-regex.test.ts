@@ -177,7 +177,6 @@ const piece = fc.constantFrom(
   '\\d',
   '\\s',
   '\\b',
-  '\\B',
   '^',
   '$',
   '[ab]',
