@@ -75,7 +75,10 @@ class Parser {
   /** With a reference, terms are values of it. */
   #or(reference?: Reference): Search {
     const parts = [this.#and(reference)];
-    while (this.#scanner.takesWord('OR')) parts.push(this.#and(reference));
+    while (this.#scanner.takesWord('OR')) {
+      this.#count();
+      parts.push(this.#and(reference));
+    }
     return parts.length === 1 ? (parts[0] as Search) : { is: 'or', parts };
   }
 
@@ -114,8 +117,6 @@ class Parser {
       throw scanner.error(
         `expected a word, a phrase, name:value or an opening parenthesis${scanner.isDone ? ' before the end' : ''}`,
       );
-    if (++this.#conditions > searchLimits.conditions)
-      throw scanner.error(`expected at most ${searchLimits.conditions} conditions`);
     if (reference !== undefined) return this.#value(reference);
     const name = scanner.name();
     return name === undefined ? this.#text() : this.#value(referenceOf(fieldsOf[this.#signal], name));
@@ -131,19 +132,29 @@ class Parser {
     });
   }
 
-  /** A condition without a name. */
+  #count(): void {
+    if (++this.#conditions > searchLimits.conditions)
+      throw this.#scanner.error(`expected at most ${searchLimits.conditions} conditions`);
+  }
+
+  /** A condition without a name. Plain words beside each other are one condition, however many they are. */
   #text(): Search {
     const scanner = this.#scanner;
-    if (scanner.peeks('"')) return phraseOf(scanner.quoted());
-    const regex = this.#regex();
+    const isPhrase = scanner.peeks('"');
+    const regex = isPhrase ? undefined : this.#regex();
+    if (isPhrase || regex !== undefined) this.#count();
+    if (isPhrase) return phraseOf(scanner.quoted());
     if (regex !== undefined) return { is: 'text', test: regex };
     const text = scanner.bare();
-    return text === star ? all : wordsIn(text);
+    if (text === star) return all;
+    if (text.includes(star)) this.#count();
+    return wordsIn(text);
   }
 
   #value(reference: Reference): Search {
     const scanner = this.#scanner;
     if (scanner.peeks('(')) return this.#group(reference);
+    this.#count();
     const start = scanner.at;
     const found = this.#comparison(reference) ?? this.#range(reference) ?? this.#plain(reference);
     if (found instanceof Unexpected) throw scanner.error(`expected ${found.expected}`, start);

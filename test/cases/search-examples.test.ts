@@ -175,7 +175,9 @@ const limits: readonly (readonly [string, string, string])[] = [
   ['characters', 'x'.repeat(searchLimits.characters + 1), 'must have at most 4096 characters'],
   ['levels', `${'('.repeat(51)}x${')'.repeat(51)}`, 'column 51: expected at most 50 levels of parentheses and NOT'],
   ['levels of NOT', `${'NOT '.repeat(51)}x`, 'column 204: expected at most 50 levels of parentheses and NOT'],
-  ['conditions', 'a:1 '.repeat(257), 'column 1025: expected at most 256 conditions'],
+  ['conditions', 'a:1 '.repeat(257), 'column 1027: expected at most 256 conditions'],
+  ['alternatives', 'a OR '.repeat(257), 'column 1285: expected at most 256 conditions'],
+  ['phrases', '"a b" '.repeat(257), 'column 1537: expected at most 256 conditions'],
   ['expressions', '/a/ '.repeat(17), 'column 65: expected at most 16 regular expressions'],
   [
     'instructions of an expression',
@@ -194,6 +196,10 @@ for (const [what, search, message] of limits)
   test(`a search has few ${what}`, (t) => {
     t.is(errorOf(search)?.message, message);
   });
+
+test('plain words are as many as fit', async (t) => {
+  t.is(await bySql('payment failed '.repeat(273), 'logs'), '1');
+});
 
 test('an error is about the path that it is given', (t) => {
   t.is(errorOf('(', 'queries.0.search')?.path, 'queries.0.search');
