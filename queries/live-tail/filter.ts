@@ -1,4 +1,4 @@
-/** Which records a listener wants. The search language is another way to make the same predicates. */
+/** Which records a listener wants. */
 import { z } from 'zod';
 import type { Field, Reference } from '../../schemas/records/fields.ts';
 import { logFields, readReference, referenceOf, spanFields } from '../../schemas/records/fields.ts';
@@ -6,9 +6,9 @@ import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import { severityNames } from '../../schemas/records/severity.ts';
 import type { Span } from '../../schemas/records/span.ts';
-import { hasAllWords } from '../../schemas/tables/search.ts';
 import { invalid } from '../errors.ts';
 import { serviceParameter } from '../range.ts';
+import { searchPredicate } from '../search/predicate.ts';
 
 /**
  * Whether a record is wanted. It is asked about every record of the tenant as it passes: it does not throw, waits for nothing, and
@@ -39,7 +39,7 @@ export const filterParameters = {
     .max(1024)
     .optional()
     .describe(
-      'Words that must all occur in the body, case-insensitive; of a span in its name, service or attribute values',
+      'A search (`queries/search/README.md`): words that must all occur in the body, of a span in its name, service or attribute values; field:value, and more',
     ),
   severity: z
     .string()
@@ -94,17 +94,13 @@ const all =
   (record) =>
     predicates.every((holds) => holds(record));
 
-const spanText = ({ name, service, attributes }: Span): string =>
-  [name, service, ...attributes.map(({ text }) => text)].join(' ');
-
 /** The predicate of a request. What cannot be one is a `QueryError`. */
 export const filterOf = (asked: AskedFilter): Filter => {
   const { signal, search, severity } = asked;
-  const words = search === undefined ? undefined : hasAllWords(search);
   if (signal === 'spans') {
     if (severity !== undefined) throw invalid('severity', 'spans have none: ask for attribute=status=error');
     const predicates = sharedPredicates(spanFields, asked);
-    if (words !== undefined) predicates.push((span) => words(spanText(span)));
+    if (search !== undefined) predicates.push(searchPredicate(search, 'traces'));
     return { signal, wanted: all(predicates) };
   }
   const predicates = sharedPredicates(logFields, asked);
@@ -112,6 +108,6 @@ export const filterOf = (asked: AskedFilter): Filter => {
     const least = severityNumberOf(severity);
     predicates.unshift((log) => log.severityNumber >= least);
   }
-  if (words !== undefined) predicates.push((log) => words(log.body));
+  if (search !== undefined) predicates.push(searchPredicate(search, 'logs'));
   return { signal, wanted: all(predicates) };
 };

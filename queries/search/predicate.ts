@@ -238,8 +238,7 @@ export const predicateOf = <Signal extends SearchSignal>(
 
 /**
  * Whether a record is one that the text finds, for records as they pass. Throws a `QueryError` for a text that is no search; the
- * predicate does not throw, waits for nothing and keeps nothing of a record. It is for one reader: it remembers what it read of the
- * record that it looks at.
+ * predicate does not throw, waits for nothing and keeps nothing of a record when the next one is asked about.
  */
 export const searchPredicate = <Signal extends SearchSignal>(
   text: string,

@@ -11,7 +11,8 @@ const isEdge = (text: string, at: number): boolean => !isLetter(text.charCodeAt(
 /** A text in lower case of ASCII. What is ASCII alone takes the built-in way, which is several times faster. */
 export const loweredText = (text: string): string => (/[^\0-\x7f]/.test(text) ? lowered(text) : text.toLowerCase());
 
-const hasWord = (text: string, word: string): boolean => {
+/** Whether a text in lower case has a word. */
+export const hasWord = (text: string, word: string): boolean => {
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
     if (isEdge(text, at - 1) && isEdge(text, at + word.length)) return true;
   return false;
@@ -72,5 +73,3 @@ const hasWordLike = (text: string, pieces: Pieces): boolean => {
 /** A test of a text in lower case; `regex` tests are of texts as they are and not for this. */
 export const wordTest = (test: Exclude<WordTest, { is: 'regex' | 'words' }>): ((text: string) => boolean) =>
   test.is === 'phrase' ? (text) => hasPhrase(text, test.words) : (text) => hasWordLike(text, test.pieces);
-
-export { hasWord };

@@ -24,13 +24,12 @@ export const traceIndex = { trace: 'trace_id TYPE bloom_filter(0.01) GRANULARITY
  */
 export const madeByMerges: readonly string[] = [...Object.keys(bodyIndex), ...Object.keys(attributeIndex)];
 
-const letter = '0-9A-Za-z\\u0080-\\u{10ffff}';
 /** In lower case as the engine's `lower` is: letters of ASCII. */
 export const lowered = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 /** As the engine splits texts: letters and digits of ASCII, and every other character. */
 const wordsOf = (text: string): readonly string[] => [
-  ...new Set((text.match(new RegExp(`[${letter}]+`, 'gu')) ?? []).map(lowered)),
+  ...new Set((text.match(/[0-9A-Za-z\u0080-\u{10ffff}]+/gu) ?? []).map(lowered)),
 ];
 const listOf = (words: readonly string[]): string => `[${words.map(quote).join(', ')}]`;
 
@@ -47,17 +46,6 @@ export const bodyHasAllWords = (text: string): string => {
     ...(words.length > mostAtATime ? [`hasAllTokens(${bodyText}, ${listOf(words.slice(mostAtATime))})`] : []),
   ];
   return `(${conditions.join(' AND ')})`;
-};
-
-/** Whether a text has every word of `wanted`: for records that have not landed, what `bodyHasAllWords` answers for those that have. */
-export const hasAllWords = (wanted: string): ((text: string) => boolean) => {
-  const words = wordsOf(wanted);
-  if (words.length === 0) return () => false;
-  const patterns = words.map((word) => new RegExp(`(?<![${letter}])${word}(?![${letter}])`, 'u'));
-  return (text) => {
-    const lower = lowered(text);
-    return words.every((word, index) => lower.includes(word) && patterns[index]?.test(lower) === true);
-  };
 };
 
 /** True for bodies with at least one word of the text. */
