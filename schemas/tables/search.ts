@@ -17,6 +17,11 @@ const pairs = 'arrayMap((k, v) -> cityHash64(k, v), mapKeys(attributes), mapValu
 export const bodyIndex = { body_tokens: `tokens(${bodyText}) TYPE bloom_filter(0.01) GRANULARITY 1` } as const;
 export const attributeIndex = { attribute_pairs: `${pairs} TYPE bloom_filter(0.01) GRANULARITY 1` } as const;
 export const traceIndex = { trace: 'trace_id TYPE bloom_filter(0.01) GRANULARITY 1' } as const;
+/**
+ * Rows of one resource lie together, which the sorting key knows too. But where a condition is of attributes "or of the resource", the
+ * engine joins indexes like this one with that of attributes, and the key with none.
+ */
+export const resourceIndex = { resource_range: 'resource_id TYPE minmax GRANULARITY 1' } as const;
 
 /**
  * Not made by inserts, for merges make them again from the start: that is half of what an insert costs. Until its first

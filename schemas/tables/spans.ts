@@ -1,5 +1,5 @@
 import { attributes, byDayReceived, manyInserts, nanoseconds, ordinal, origin, scope, tenancy } from './parts.ts';
-import { attributeIndex, traceIndex } from './search.ts';
+import { attributeIndex, resourceIndex, traceIndex } from './search.ts';
 import { defineTable } from './table.ts';
 
 /** Without the time after it, as in `logs`. */
@@ -53,6 +53,11 @@ export const spansTable = defineTable({
   partitionBy: byDayReceived,
   primaryKey: inOrder,
   orderBy: inOrder,
-  indexes: { ...attributeIndex, ...traceIndex, duration_range: 'duration TYPE minmax GRANULARITY 1' },
+  indexes: {
+    ...attributeIndex,
+    ...traceIndex,
+    duration_range: 'duration TYPE minmax GRANULARITY 1',
+    ...resourceIndex,
+  },
   settings: manyInserts,
 });

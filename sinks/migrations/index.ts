@@ -12,6 +12,7 @@ import { createEvidenceHeads } from './005-create-evidence-heads.ts';
 import { cheaperMerges } from './006-cheaper-merges.ts';
 import { keepWhatSendersSay } from './007-keep-what-senders-say.ts';
 import { cheaperInserts } from './008-cheaper-inserts.ts';
+import { indexResources } from './009-index-resources.ts';
 import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
 
@@ -24,6 +25,7 @@ export const migrations: readonly Migration[] = [
   cheaperMerges,
   keepWhatSendersSay,
   cheaperInserts,
+  indexResources,
 ];
 
 const appliedIds = async (columns: Columns): Promise<ReadonlySet<number>> => {
