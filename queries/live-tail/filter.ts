@@ -16,10 +16,11 @@ import { searchPredicate } from '../search/predicate.ts';
  */
 export type Wanted<View extends RecordView = RecordView> = (record: View) => boolean;
 
-/** The predicates of a request, for the signal that it asks for. */
-export type Filter =
+/** The predicate of a request, for the signal that it asks for. Filters of one key want the same records: one of them is asked for all. */
+export type Filter = { readonly key: string } & (
   | { readonly signal: 'logs'; readonly wanted: Wanted<LogRecord> }
-  | { readonly signal: 'spans'; readonly wanted: Wanted<Span> };
+  | { readonly signal: 'spans'; readonly wanted: Wanted<Span> }
+);
 
 export const tailSignals = ['logs', 'spans'] as const;
 export type TailSignal = (typeof tailSignals)[number];
@@ -96,12 +97,13 @@ const all =
 
 /** The predicate of a request. What cannot be one is a `QueryError`. */
 export const filterOf = (asked: AskedFilter): Filter => {
-  const { signal, search, severity } = asked;
+  const { signal, service, search, severity, attribute: equalities } = asked;
+  const key = JSON.stringify([signal, service, search, severity, equalities]);
   if (signal === 'spans') {
     if (severity !== undefined) throw invalid('severity', 'spans have none: ask for attribute=status=error');
     const predicates = sharedPredicates(spanFields, asked);
     if (search !== undefined) predicates.push(searchPredicate(search, 'traces'));
-    return { signal, wanted: all(predicates) };
+    return { key, signal, wanted: all(predicates) };
   }
   const predicates = sharedPredicates(logFields, asked);
   if (severity !== undefined) {
@@ -109,5 +111,5 @@ export const filterOf = (asked: AskedFilter): Filter => {
     predicates.unshift((log) => log.severityNumber >= least);
   }
   if (search !== undefined) predicates.push(searchPredicate(search, 'logs'));
-  return { signal, wanted: all(predicates) };
+  return { key, signal, wanted: all(predicates) };
 };

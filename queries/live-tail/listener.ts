@@ -98,7 +98,8 @@ export class Listener {
   offer(text: string, partition: number, { offset, ordinal }: Place): void {
     const next = { offset, ordinal: ordinal + 1 };
     this.#read.set(partition, next);
-    if (text.length > longestRecord || this.#waitingLength + text.length > Math.max(this.#roomOf(), longestRecord)) {
+    const hasRoom = this.#waiting.length === 0 || this.#waitingLength + text.length <= this.#roomOf();
+    if (text.length > longestRecord || !hasRoom) {
       this.#dropped++;
       this.#isNews = true;
       return;

@@ -23,11 +23,12 @@ export interface Target {
 /** After so long, others have their turn. */
 const turnMs = 5;
 
-interface Matched<View extends RecordView> {
-  readonly target: Target;
+/** Targets that want the same records of a message. */
+interface Group<View extends RecordView> {
   readonly wanted: Wanted<View>;
   /** The first record of the message that is told. */
   readonly from: number;
+  readonly targets: Target[];
 }
 
 const firstOf = (target: Target, partition: number, offset: number): number => {
@@ -51,11 +52,27 @@ export const targetsOf = <Told extends Target>(message: BusRecord, targets: Iter
   return found;
 };
 
+/** One group for each filter and place in the message. */
+const groupsOf = (targets: readonly Target[], partition: number, offset: number) => {
+  const logs = new Map<string, Group<LogRecord>>();
+  const ofSpans = new Map<string, Group<Span>>();
+  for (const target of targets) {
+    const { filter } = target.wish;
+    const from = firstOf(target, partition, offset);
+    const key = `${from} ${filter.key}`;
+    const known = logs.get(key) ?? ofSpans.get(key);
+    if (known !== undefined) known.targets.push(target);
+    else if (filter.signal === 'logs') logs.set(key, { wanted: filter.wanted, from, targets: [target] });
+    else ofSpans.set(key, { wanted: filter.wanted, from, targets: [target] });
+  }
+  return { logs: [...logs.values()], ofSpans: [...ofSpans.values()] };
+};
+
 async function tell<View extends RecordView>(
   records: Iterable<View>,
   { partition }: Partition,
   offset: number,
-  matched: readonly Matched<View>[],
+  groups: readonly Group<View>[],
   answerOf: (record: View) => object,
   between: Between,
 ): Promise<void> {
@@ -63,10 +80,10 @@ async function tell<View extends RecordView>(
   for (const record of records) {
     const { ordinal } = record;
     let text: string | undefined;
-    for (const { target, wanted, from } of matched) {
+    for (const { targets, wanted, from } of groups) {
       if (ordinal < from || !wanted(record)) continue;
       text ??= JSON.stringify(answerOf(record));
-      target.offer(text, partition, { offset, ordinal });
+      for (const target of targets) target.offer(text, partition, { offset, ordinal });
     }
     const now = performance.now();
     if (now - started < turnMs && !between.isDue()) continue;
@@ -109,20 +126,14 @@ export const match = async (
   between: Between,
 ): Promise<void> => {
   const { offset } = message;
-  const asked = targets.map((target) => ({
-    target,
-    ...target.wish.filter,
-    from: firstOf(target, where.partition, offset),
-  }));
   const started = performance.now();
+  const { logs, ofSpans } = groupsOf(targets, where.partition, offset);
   try {
-    const logs = asked.filter((each) => each.signal === 'logs');
     if (logs.length > 0) {
       const records = logRecords.decode(message, where);
       between.spent(performance.now() - started);
       return await tell(records, where, offset, logs, logAnswer, between);
     }
-    const ofSpans = asked.filter((each) => each.signal === 'spans');
     const records = spans.decode(message, where);
     between.spent(performance.now() - started);
     await tell(records, where, offset, ofSpans, spanAnswer, between);

@@ -6,6 +6,7 @@ import { cpus } from 'node:os';
 import { api } from './api.ts';
 import { audit } from './audit.ts';
 import { land } from './land.ts';
+import { liveTail } from './live-tail.ts';
 import { receive } from './receive.ts';
 import { remoteWrite } from './remote-write.ts';
 import { type Row, table } from './report.ts';
@@ -17,6 +18,7 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   receive,
   land,
   standalone,
+  'live-tail': liveTail,
   'remote-write': remoteWrite,
 };
 

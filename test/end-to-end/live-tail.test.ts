@@ -352,3 +352,31 @@ test.serial(
     }
   },
 );
+
+test.serial(
+  'a client that never reads costs a bounded number of bytes, slows nobody, and is told what it missed',
+  async (t) => {
+    const token = await viewer();
+    const service = randomUUID();
+    const [deaf, quick] = await Promise.all([
+      connected(`?service=${service}`, token),
+      connected(`?service=${service}`, token),
+    ]);
+    deaf.socket.pause();
+    const padding = 'x'.repeat(50_000);
+    const rounds = 400;
+    for (let round = 0; round < rounds; round++) {
+      await publish(logsOf([`${padding} ${round}`], { tenantId: 'a', service }));
+      if (round % 20 === 0)
+        await eventually('the others', patienceMs, () => quick.bodies().length + lostOf(quick) === round + 1);
+    }
+    await eventually('the others', patienceMs, () => quick.bodies().length + lostOf(quick) === rounds);
+    t.is(lostOf(quick), 0);
+    deaf.socket.resume();
+    await eventually('the count', patienceMs, () => deaf.bodies().length + lostOf(deaf) === rounds);
+    t.true(lostOf(deaf) > 0, 'twenty megabytes do not wait for one');
+    for (const { socket } of [deaf, quick]) socket.close();
+  },
+);
+
+const lostOf = ({ frames }: Client): number => frames.reduce((sum, { dropped, skipped }) => sum + dropped + skipped, 0);
