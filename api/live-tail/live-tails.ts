@@ -1,4 +1,5 @@
 /** Sends what listeners have to say to their connections, in rounds. */
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { type Asked, type Listening, openLiveTail } from '../../queries/live-tail/live-tail.ts';
 import { tokenOf } from '../../queries/live-tail/positions.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
@@ -8,6 +9,8 @@ import type { Connection, Opened } from '../kernel/connection.ts';
 
 /** A record waits so long at most for others to come along in its frame. */
 const roundMs = 50;
+/** After so long, a round lets others have their turn. */
+const turnMs = 5;
 /** Characters of records that a round sends: to all, and to one. */
 const mostOfRound = 2 * 1024 * 1024;
 const mostOfFrame = 256 * 1024;
@@ -39,7 +42,7 @@ interface LiveTailsOptions {
 export const openLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTails => {
   const tail = openLiveTail({ bus, log });
   const senders = new Set<Sender>();
-  let timer: NodeJS.Timeout | undefined;
+  let isRunning = false;
 
   const sendFrame = (sender: Sender, most: number): void => {
     const { asked, listening, connection } = sender;
@@ -57,14 +60,31 @@ export const openLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTail
       if (count > 0) metrics.add('oiq_live_tail_records_total', count, { signal, outcome });
   };
 
-  const round = (): void => {
+  const round = async (): Promise<void> => {
     const late = performance.now() - heartbeatMs;
     const ready = [...senders].filter(
       ({ listening, connection, sentAt }) =>
         (listening.hasNews || sentAt < late) && connection.waitingBytes < mostUntaken,
     );
     const share = Math.max(leastOfFrame, Math.min(mostOfFrame, mostOfRound / Math.max(1, ready.length)));
-    for (const sender of ready) sendFrame(sender, share);
+    let started = performance.now();
+    for (const sender of ready) {
+      if (senders.has(sender)) sendFrame(sender, share);
+      if (performance.now() - started < turnMs) continue;
+      await nextTurn();
+      started = performance.now();
+    }
+  };
+
+  /** Rounds follow each other while somebody listens. */
+  const run = async (): Promise<void> => {
+    if (isRunning) return;
+    isRunning = true;
+    while (senders.size > 0) {
+      await round();
+      await sleep(roundMs);
+    }
+    isRunning = false;
   };
 
   const count = (): void => metrics.set('oiq_live_tail_connections', senders.size, {});
@@ -78,7 +98,7 @@ export const openLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTail
         begin(connection) {
           sender = { asked, listening, connection, sentAt: performance.now() };
           senders.add(sender);
-          timer ??= setInterval(round, roundMs);
+          void run();
           count();
         },
         known({ organization }) {
@@ -89,10 +109,6 @@ export const openLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTail
         end() {
           listening.close();
           if (sender !== undefined) senders.delete(sender);
-          if (senders.size === 0) {
-            clearInterval(timer);
-            timer = undefined;
-          }
           count();
         },
       };
