@@ -56,7 +56,10 @@ export const liveTailContract = ({ name, make, patienceMs }: BusContract): void 
     const tenantId = someTenant();
     const filter = filterOf({ signal: 'logs', search: 'wanted' });
     for (let round = 0; round < 60; round++)
-      await publish(logsOf([`wanted ${round}`, `other ${round}`], { tenantId }), logsOf(['x'], { tenantId: 'others' }));
+      await publish(
+        logsOf([`wanted ${round}`, `other ${round}`], { tenantId }),
+        logsOf(['wanted elsewhere'], { tenantId: 'others' }),
+      );
     const tail = open();
     let publishing = true;
     const rest = (async () => {

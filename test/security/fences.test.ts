@@ -72,6 +72,18 @@ const fences: Readonly<Record<string, Fence>> = {
     needs: 'mongodb',
     guard: [mongodb, '*a tenant sees nothing of another*'],
   },
+  'live tail looks at messages of its tenant': {
+    file: 'queries/live-tail/matching.ts',
+    fence: 'if (tenantId === tenant && (',
+    gone: 'if (tenantId !== "" && (',
+    guard: ['test/contract/live-tail-segments.test.ts', '*begins with the last records*'],
+  },
+  'a cookie opens a WebSocket from our own pages only': {
+    file: 'api/identity/session.ts',
+    fence: "method === 'HEAD') && !opensSocket)",
+    gone: "method === 'HEAD'))",
+    guard: ['test/end-to-end/live-tail.test.ts', 'nobody gets in*'],
+  },
   'the path names no other tenant': {
     file: 'api/kernel/server.ts',
     fence: 'refuseOtherTenant(caller.tenantId, tenantId);',
