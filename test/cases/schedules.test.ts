@@ -108,17 +108,33 @@ const counted = defineDerivedTopic({ name: 'counted', summary: 'of a test', item
 type Emits = { readonly counted: typeof counted };
 
 /** A schedule of one member over a store in memory; `at` moves the clock, and waits until everything that is due has run. */
-const running = async (t: ExecutionContext, definition: Partial<ScheduleDefinition<Rule, number, Emits>>) => {
+const running = async (
+  t: ExecutionContext,
+  definition: Partial<ScheduleDefinition<Rule, number, Emits>>,
+  /** What processes before saved, and the rule that is there already. */
+  {
+    snapshots = new Map<string, { number: number; bytes: Uint8Array }>(),
+    rule: first = undefined as Rule | undefined,
+  } = {},
+) => {
   const clock = { nowMs: 1_000_000 };
-  const snapshots = new Map<string, { number: number; bytes: Uint8Array }>();
   const published: Message[] = [];
   const outcomes: string[] = [];
   const faults = { save: 0, lostSave: 0, publish: 0 };
+  /** Holds saves up. */
+  const saving = { underWay: 0, until: Promise.resolve() };
   let tell: (change: Change<Rule>) => void = () => undefined;
   const dueTimes: number[] = [];
+  const since = new Date(clock.nowMs).toISOString();
+  /** Sets the rule; `undefined` removes it. */
+  const set = (rule: (Rule & { readonly createdAt?: string }) | undefined, id = 'rule'): void => {
+    const stored = { id, version: 1, createdAt: since, updatedAt: new Date(clock.nowMs).toISOString() };
+    tell({ tenantId: 'tenant', id, document: rule && { ...stored, ...rule } });
+  };
   const documents = {
     async follow(_definition: unknown, onChange: typeof tell) {
       tell = onChange;
+      if (first !== undefined) set(first);
       return { staleMs: () => 0, close: async () => undefined };
     },
   };
@@ -172,6 +188,9 @@ const running = async (t: ExecutionContext, definition: Partial<ScheduleDefiniti
         states: {
           load: async (key) => snapshots.get(key),
           async save(key, bytes, expected) {
+            saving.underWay++;
+            await saving.until;
+            saving.underWay--;
             if (fails('save')) throw new Error('the store is away');
             if (snapshots.get(key)?.number !== expected) throw new ConflictError('version', 'another was first');
             snapshots.set(key, { number: (expected ?? 0) + 1, bytes: Buffer.from(bytes) });
@@ -198,24 +217,26 @@ const running = async (t: ExecutionContext, definition: Partial<ScheduleDefiniti
   await assigned.promise;
   const key = thingKey('tenant', 'rule');
   const phase = phaseOf(key);
-  const since = new Date(clock.nowMs).toISOString();
   return {
     clock,
+    set,
+    snapshots,
     published,
     outcomes,
     faults,
+    saving,
     dueTimes,
     member,
-    /** Sets the rule; `undefined` removes it. */
-    set(rule: (Rule & { readonly createdAt?: string }) | undefined): void {
-      const stored = { id: 'rule', version: 1, createdAt: since, updatedAt: new Date(clock.nowMs).toISOString() };
-      tell({ tenantId: 'tenant', id: 'rule', document: rule && { ...stored, ...rule } });
-    },
     /** The n-th due time after the start of the test. */
     due: (n: number, everyMs = 1000) => nextDue(phase, everyMs, 1_000_000) + (n - 1) * everyMs,
-    saved: () => {
+    saved(id = 'rule') {
       const snapshot = snapshots.get(`schedules/counts/${slotOf(phase)}`);
-      return snapshot && decodeSlot(snapshot.bytes).things.get(key);
+      return snapshot && decodeSlot(snapshot.bytes).things.get(thingKey('tenant', id));
+    },
+    /** The id of another rule in the same slot. */
+    neighbour(): string {
+      for (let index = 0; ; index++)
+        if (slotOf(phaseOf(thingKey('tenant', `rule ${index}`))) === slotOf(phase)) return `rule ${index}`;
     },
     emitted: () =>
       published
@@ -293,6 +314,8 @@ test('A thing that is off does not run, and begins anew when it is on; so does a
   await sleep(30);
   t.deepEqual(dueTimes, []);
   set({ everyMs: 1000 });
+  await sleep(30);
+  t.deepEqual(dueTimes, [], 'what was due while it was off is not made up');
   for (const n of [2, 3]) {
     clock.nowMs = due(n);
     await settled(`due time ${n}`, () => saved()?.dueMs === due(n));
@@ -335,25 +358,58 @@ for (const [what, fault] of [
   });
 
 test('A stop saves what has run, and ends what runs without an effect', async (t) => {
-  const aborted: unknown[] = [];
-  const { set, clock, due, saved, emitted, dueTimes, member } = await running(t, {
-    async run(_rule, { state, emit, tenantId, dueMs, signal }) {
-      emit.counted({ tenantId, due: dueMs });
-      if (state === 1) await new Promise((resolve) => signal.addEventListener('abort', resolve));
-      if (signal.aborted) aborted.push(dueMs);
+  const aborted: string[] = [];
+  const { set, clock, due, saved, emitted, dueTimes, member, saving, neighbour } = await running(t, {
+    async run({ id }, { state, emit, tenantId, dueMs, signal }) {
+      if (id === 'rule' && state === 1) {
+        emit.counted({ tenantId, due: dueMs });
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        aborted.push(id);
+      }
       return state + 1;
     },
   });
+  const other = neighbour();
   set({ everyMs: 1000 });
-  clock.nowMs = due(1);
-  await settled('the first', () => saved()?.dueMs === due(1));
-  clock.nowMs = due(2);
-  await settled('the second to begin', () => dueTimes.length === 2);
-  await member.stop();
+  set({ everyMs: 1000 }, other);
+  clock.nowMs = due(1) + 10;
+  await settled('the first runs', () => saved()?.state === '1' && saved(other)?.state === '1');
+  const save = Promise.withResolvers<void>();
+  saving.until = save.promise;
+  clock.nowMs = due(2) + 10;
+  await settled('the other one to be saved', () => saving.underWay === 1);
+  clock.nowMs = due(3) + 10;
+  await settled('its third run', () => dueTimes.length === 5);
+  // By now it has run, and waits to be saved.
+  const stopped = member.stop();
   await sleep(0);
-  t.deepEqual(aborted, [due(2)]);
+  save.resolve();
+  await stopped;
+  t.deepEqual(aborted, ['rule']);
+  t.is(saved(other)?.state, '3');
   t.is(saved()?.dueMs, due(1));
-  t.deepEqual(emitted(), [due(1)]);
+  t.deepEqual(emitted(), []);
+});
+
+test('A state of an older version is upgraded, or begins empty, and its due times go on', async (t) => {
+  const rule = { everyMs: 1000 };
+  const state = (version: number) => ({ version, schema: z.number(), empty: () => 0 });
+  const first = await running(t, {}, { rule });
+  first.clock.nowMs = first.due(1);
+  await settled('the first', () => first.saved()?.state === '1');
+  await first.member.stop();
+  const { snapshots } = first;
+  const upgrade = (saved: unknown, version: number): number => (saved as number) * 100 + version;
+  const second = await running(t, { state: { ...state(2), upgrade } }, { snapshots, rule });
+  second.clock.nowMs = second.due(2);
+  await settled('the second', () => second.saved()?.dueMs === second.due(2));
+  await second.member.stop();
+  t.is(second.saved()?.state, '102');
+  const third = await running(t, { state: state(3) }, { snapshots, rule });
+  third.clock.nowMs = third.due(3);
+  await settled('the third', () => third.saved()?.dueMs === third.due(3));
+  t.is(third.saved()?.state, '1');
+  t.deepEqual(third.dueTimes, [third.due(3)]);
 });
 
 test('A schedule that cannot be a consumer group is refused', async (t) => {
