@@ -1,6 +1,5 @@
 /** A search as a condition of SQL. Texts of the one who searches are parameters, or literals of `quote`. */
 
-import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import {
   type AttributeExpressions,
   attributeExpressions,
@@ -25,8 +24,6 @@ export interface SearchCondition {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-type ValueSearch = Extract<Search, { is: 'value' }>;
-
 /** As `numberText` of the predicate: what JSON has for numbers. */
 const numberPattern = quote('^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$');
 const letters = '0-9A-Za-z\\x{80}-\\x{10FFFF}';
@@ -40,13 +37,10 @@ const severityExpression = `if(severity_number > 0, severity_number, transform(l
 class ConditionWriter {
   readonly parameters: Record<string, string> = {};
   readonly #signal: SearchSignal;
-  readonly #isReached: (search: ValueSearch) => boolean;
   #count = 0;
 
-  /** `isReached`: whether a resource may satisfy a condition. */
-  constructor(signal: SearchSignal, isReached: (search: ValueSearch) => boolean = () => true) {
+  constructor(signal: SearchSignal) {
     this.#signal = signal;
-    this.#isReached = isReached;
   }
 
   write(search: Search): string {
@@ -69,11 +63,6 @@ class ConditionWriter {
       default:
         return this.#value(search);
     }
-  }
-
-  /** What `search` asks of the attributes of a row. */
-  ofAttributes(search: ValueSearch, key: string): string {
-    return this.#test(search.test, attributeExpressions(key));
   }
 
   #bind(value: string, type: string): string {
@@ -128,28 +117,27 @@ class ConditionWriter {
     return `(${[...bounds(from, '>'), ...bounds(to, '<')].join(' AND ')})`;
   }
 
-  #value(search: ValueSearch): string {
-    const { reference, test } = search;
+  #value({ reference, test }: Extract<Search, { is: 'value' }>): string {
     switch (reference.kind) {
       case 'field':
         return this.#fieldTest(reference.field, test);
       case 'scope':
         return this.#test(test, scopeExpressions(reference.key));
       case 'resource':
-        return this.#resource(search, reference.key);
+        return this.#resource(test, reference.key);
       case 'attribute':
         return this.#attribute(test, reference.key);
       default: {
         const own = this.#attribute(test, reference.key);
-        if (!this.#isReached(search)) return own;
         const { exists } = attributeExpressions(reference.key);
-        return `(${own} OR (NOT ${exists} AND ${this.#resource(search, reference.key)}))`;
+        return `(${own} OR (NOT ${exists} AND ${this.#resource(test, reference.key)}))`;
       }
     }
   }
 
-  #resource(search: ValueSearch, key: string): string {
-    return `resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${this.ofAttributes(search, key)})`;
+  #resource(test: ValueTest, key: string): string {
+    const condition = this.#test(test, attributeExpressions(key));
+    return `resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${condition})`;
   }
 
   /** Equality in the form that the index knows. */
@@ -204,38 +192,8 @@ class ConditionWriter {
   }
 }
 
-/** Conditions of a tree about names that a resource's attribute may have too. */
-const ofAny = (search: Search): { readonly condition: ValueSearch; readonly key: string }[] => {
-  if (search.is === 'and' || search.is === 'or') return search.parts.flatMap(ofAny);
-  if (search.is === 'not') return ofAny(search.part);
-  if (search.is !== 'value' || search.reference.kind !== 'any') return [];
-  return [{ condition: search, key: search.reference.key }];
-};
-
-/** The condition of a search on `logs` or `spans`. It is right by itself; `readSearchCondition` makes one that uses indexes better. */
+/** The condition of a search on `logs` or `spans`. */
 export const searchCondition = (search: Search, signal: SearchSignal): SearchCondition => {
   const writer = new ConditionWriter(signal);
   return { sql: writer.write(search), parameters: writer.parameters };
-};
-
-/**
- * The same, once it is known which names are those of resources' attributes: an attribute's index narrows nothing where the
- * condition is "or a resource's", and most names are of records or of resources alone.
- */
-export const readSearchCondition = async (
-  columns: TenantColumns,
-  search: Search,
-  signal: SearchSignal,
-): Promise<SearchCondition> => {
-  const asked = ofAny(search);
-  if (asked.length === 0) return searchCondition(search, signal);
-  const writer = new ConditionWriter(signal);
-  const counts = asked.map(({ condition, key }) => `countIf(${writer.ofAttributes(condition, key)}) > 0`);
-  const [row] = await columns.query<{ reached: readonly number[] }>(
-    `SELECT [${counts.join(', ')}] AS reached FROM resources WHERE tenant_id = {tenant:String}`,
-    writer.parameters,
-  );
-  const reached = new Set(asked.flatMap(({ condition }, index) => (row?.reached[index] === 1 ? [condition] : [])));
-  const narrowed = new ConditionWriter(signal, (condition) => reached.has(condition));
-  return { sql: narrowed.write(search), parameters: narrowed.parameters };
 };

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { QueryError } from '../../queries/errors.ts';
-import { readSearchCondition } from '../../queries/search/condition.ts';
+import { searchCondition } from '../../queries/search/condition.ts';
 import { parseSearch, searchLimits } from '../../queries/search/parse.ts';
 import { searchPredicate } from '../../queries/search/predicate.ts';
 import type { SearchSignal } from '../../queries/search/tree.ts';
@@ -128,7 +128,7 @@ const byPredicate = (search: string, signal: SearchSignal): string => {
 
 const bySql = async (search: string, signal: SearchSignal): Promise<string> => {
   const columns = tables.columns.of(tenant);
-  const { sql, parameters } = await readSearchCondition(columns, parseSearch(search, signal), signal);
+  const { sql, parameters } = searchCondition(parseSearch(search, signal), signal);
   const rows = await columns.query<{ ordinal: number }>(
     `SELECT ordinal FROM ${signal === 'logs' ? 'logs' : 'spans'} WHERE tenant_id = {tenant:String} AND ${sql} ORDER BY ordinal`,
     parameters,

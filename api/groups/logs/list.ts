@@ -4,7 +4,7 @@ import { readLogsOfPattern } from '../../../queries/logs/pattern-records.ts';
 import { type LogPosition, LogRecord, readPage } from '../../../queries/logs/record.ts';
 import { projectScopeCondition, projectScopeParameters, projectScopeValues } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
-import { readSearchCondition } from '../../../queries/search/condition.ts';
+import { searchCondition } from '../../../queries/search/condition.ts';
 import { parseSearch } from '../../../queries/search/parse.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -59,7 +59,7 @@ export const listLogs = defineOperation({
     }
     const reader = columns.of(caller.tenantId);
     if (query.search !== undefined) {
-      const search = await readSearchCondition(reader, parseSearch(query.search, 'logs'), 'logs');
+      const search = searchCondition(parseSearch(query.search, 'logs'), 'logs');
       conditions.push(search.sql);
       Object.assign(parameters, search.parameters);
     }

@@ -7,7 +7,7 @@ import {
   requireProjectScope,
 } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
-import { readSearchCondition, type SearchCondition } from '../../../queries/search/condition.ts';
+import { type SearchCondition, searchCondition } from '../../../queries/search/condition.ts';
 import { parseSearch } from '../../../queries/search/parse.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import { invalid } from '../../kernel/errors.ts';
@@ -62,9 +62,7 @@ export const listTraces = defineOperation({
     };
     const reader = columns.of(caller.tenantId);
     const search =
-      query.search === undefined
-        ? undefined
-        : await readSearchCondition(reader, parseSearch(query.search, 'traces'), 'traces');
+      query.search === undefined ? undefined : searchCondition(parseSearch(query.search, 'traces'), 'traces');
     const sql = selection(query, search, parameters, page);
     const found = await reader.query<{ trace: string; start: string }>(`${sql} LIMIT ${query.limit + 1}`, parameters);
     const shown = found.slice(0, query.limit);
