@@ -1,0 +1,58 @@
+/** When a tenant is passed by, and when a processor stops. */
+import test from 'ava';
+import { encodeOrdinals, onlyOrdinals } from '../../processors/engine/ordinals.ts';
+import { Shares } from '../../processors/engine/shares.ts';
+import { TenantFuse } from '../../processors/engine/tenant-fuse.ts';
+
+/** What tenants take in each of 70 seconds, and whether the first of them is over half of a thread. */
+const isOver = (...takenMs: readonly number[]): boolean => {
+  const shares = new Shares();
+  for (let second = 0; second < 70; second++) {
+    for (const [tenant, ms] of takenMs.entries()) shares.add('p', `tenant-${tenant}`, ms, second * 1_000);
+  }
+  return shares.isOver('p', 'tenant-0', 0.5);
+};
+
+test('a tenant is over its share when it took it for a minute in which others waited', (t) => {
+  t.true(isOver(700, 200));
+  t.false(isOver(700), 'nobody else was there');
+  t.false(isOver(600, 100), 'the thread had time left');
+  t.false(isOver(300, 600), 'others took more');
+});
+
+test('it is told once', (t) => {
+  const shares = new Shares();
+  for (let second = 0; second < 61; second++)
+    for (const tenant of ['a', 'b']) shares.add('p', tenant, tenant === 'a' ? 900 : 50, second * 1_000);
+  t.true(shares.isOver('p', 'a', 0.5));
+  t.false(shares.isOver('p', 'a', 0.5));
+});
+
+const taken = (tenantId: string, messages: number, poison: number) => ({ tenantId, messages, poison, ms: 0, bytes: 0 });
+
+test('dead letters of one tenant name it, those of several throw, and few do neither', (t) => {
+  t.is(new TenantFuse('g').check([taken('bad', 30, 30), taken('good', 60, 1)]), 'bad');
+  t.throws(() => new TenantFuse('g').check([taken('bad', 30, 30), taken('worse', 40, 40)]), {
+    message: /several tenants/,
+  });
+  t.is(new TenantFuse('g').check([taken('bad', 30, 3)]), undefined);
+  t.is(new TenantFuse('g').check([taken('bad', 19, 19)]), undefined);
+});
+
+test('a batch that made the fuse throw does not count, and a tenant that was named counts anew', (t) => {
+  const fuse = new TenantFuse('g');
+  for (let time = 0; time < 3; time++) t.throws(() => fuse.check([taken('a', 30, 30), taken('b', 30, 30)]));
+  t.is(fuse.check([taken('a', 30, 0), taken('b', 30, 0)]), undefined);
+  t.is(fuse.check([taken('c', 40, 40)]), 'c');
+  t.is(fuse.check([taken('c', 5, 1)]), undefined);
+});
+
+for (const ordinals of [[0], [0, 1, 2], [3, 5, 6, 9], [0, 2, 4]]) {
+  test(`the items ${ordinals.join(', ')} are named by a header, and no others`, (t) => {
+    const isNamed = onlyOrdinals(encodeOrdinals(ordinals));
+    t.deepEqual(
+      Array.from({ length: 12 }, (_, ordinal) => ordinal).filter((ordinal) => isNamed?.(ordinal)),
+      ordinals,
+    );
+  });
+}
