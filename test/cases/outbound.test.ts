@@ -149,12 +149,12 @@ test('an answer that is too large, too slow, or cut off is an error', async (t) 
       setImmediate(() => response.destroy());
     }
   });
-  const outbound = openOutbound({ ...loopback, timeoutMs: 300, maxBytes: 100_000 });
-  const fetching = (path: string) => outbound.fetch(`http://127.0.0.1:${port}${path}`);
-  await t.throwsAsync(fetching('/large'), { instanceOf: OutboundError, message: /more than 100000 bytes/ });
-  await t.throwsAsync(fetching('/silent'), { instanceOf: OutboundError, message: /too long/ });
-  await t.throwsAsync(fetching('/endless'), { instanceOf: OutboundError, message: /too long/ });
-  await t.throwsAsync(fetching('/cut'), { instanceOf: OutboundError });
+  const fetching = (path: string, timeoutMs: number) =>
+    openOutbound({ ...loopback, timeoutMs, maxBytes: 100_000 }).fetch(`http://127.0.0.1:${port}${path}`);
+  await t.throwsAsync(fetching('/large', 60_000), { instanceOf: OutboundError, message: /more than 100000 bytes/ });
+  await t.throwsAsync(fetching('/silent', 300), { instanceOf: OutboundError, message: /too long/ });
+  await t.throwsAsync(fetching('/endless', 300), { instanceOf: OutboundError, message: /too long/ });
+  await t.throwsAsync(fetching('/cut', 60_000), { instanceOf: OutboundError });
 });
 
 /** A name server that answers every question with a code and these TXT records; `undefined` leaves it unanswered. */

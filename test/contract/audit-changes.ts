@@ -1,12 +1,13 @@
 import { type Transact, transactFor } from '../../api/kernel/changes.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import { type Documents, defineCollection } from '../../schemas/ports/documents.ts';
 
 export const things = defineCollection<{ n: number }>({ name: 'things', unique: [['n']] });
 
-/** Changes as an operation of nobody in particular makes them. */
-export const changesFor = (documents: Documents, tenantId: string, clock: Clock = systemClock): Transact =>
-  transactFor(
+/** Changes as an operation makes them. One that takes longer than a transaction may is asked again, as a client would: the machine may be busy. */
+export const changesFor = (documents: Documents, tenantId: string, clock: Clock = systemClock): Transact => {
+  const transact = transactFor(
     { documents, clock },
     {
       caller: { tenantId, actor: { type: 'user', id: 'u1', name: 'ann@a.example' } } as never,
@@ -14,3 +15,16 @@ export const changesFor = (documents: Documents, tenantId: string, clock: Clock 
       actions: ['thing.create', 'thing.update'],
     },
   );
+  return (work) => patiently(() => transact(work));
+};
+
+/** Does it again while the store has no time for it. */
+export const patiently = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof UnavailableError) || tries === 10) throw error;
+    }
+  }
+};

@@ -26,7 +26,7 @@ import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { auditHeads, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
-import { changesFor, things } from './audit-changes.ts';
+import { changesFor, patiently, things } from './audit-changes.ts';
 import { tamperings } from './audit-tampering.ts';
 
 const ann = { type: 'user', id: 'ann', name: 'ann@a.example' } as const;
@@ -414,9 +414,11 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     const append = () => changesFor(one, 'erasing')(async ({ record }) => record({ id: 'x' }));
     // Several pages.
     await appendMany('erasing', 600);
-    const erasing = eraseDetails(
-      { documents: one, clock: systemClock, key: stores.key },
-      { tenantId: 'erasing', actor: { type: 'system', id: '' }, requestId: 'r2' },
+    const erasing = patiently(() =>
+      eraseDetails(
+        { documents: one, clock: systemClock, key: stores.key },
+        { tenantId: 'erasing', actor: { type: 'system', id: '' }, requestId: 'r2' },
+      ),
     );
     for (let n = 0; n < 20; n++) await append();
     await erasing;

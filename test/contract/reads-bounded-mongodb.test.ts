@@ -44,7 +44,13 @@ else {
       async read() {
         const asked = await database
           .collection(profile)
-          .find({ ts: { $gt: last }, ns: { $ne: `${name}.${profile}` } })
+          .find({
+            ts: { $gt: last },
+            ns: { $ne: `${name}.${profile}` },
+            // A change feed examines what every client of the server writes.
+            'command.pipeline.0.$changeStream': { $exists: false },
+            'originatingCommand.pipeline.0.$changeStream': { $exists: false },
+          })
           .toArray();
         for (const { ts } of asked) if (ts > last) last = ts;
         return asked.reduce((sum, { docsExamined = 0 }) => sum + docsExamined, 0);
