@@ -16,6 +16,8 @@ test('endpoints are the public address’, else the one that was asked, each wit
     otlpGrpc: 'https://oiq.example:4317',
     otlpHttpBare: 'https://oiq.example:4318',
     remoteWrite: 'https://oiq.example/api/v1/prom/write',
+    loki: 'https://oiq.example/loki/api/v1/push',
+    zipkin: 'https://oiq.example/zipkin/api/v2/spans',
   });
   t.is(loopback.otlpHttp, 'http://localhost:8080/otlp');
   t.is(endpointsOf(settingsOf({}), 'no host at all').otlpHttp, 'http://127.0.0.1:8080/otlp');
