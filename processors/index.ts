@@ -74,7 +74,7 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   const stopped = Promise.withResolvers<void>();
   return {
     name: 'processors',
-    ready: () => answering({ 'the bus': () => bus.check(), documents: () => documents.check() }),
+    ready: () => answering({ 'the bus': () => bus.check(), 'the documents store': () => documents.check() }),
     async stop() {
       await Promise.all([...consumers.map(({ consumer }) => consumer.stop()), ...running.map((each) => each.stop())]);
       await Promise.allSettled(consumers.map(({ done }) => done));

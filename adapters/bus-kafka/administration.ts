@@ -99,11 +99,12 @@ export class Administration {
       try {
         return await request(await this.#connected());
       } catch (cause) {
-        const { type, retriable } = cause as { type?: string; retriable?: boolean };
+        const { name, type, retriable } = cause as { name?: string; type?: string; retriable?: boolean };
         if (type === 'UNKNOWN_TOPIC_OR_PARTITION')
           throw new MissingTopicError('Kafka has no such topic: create the topics first (oiq migrate)', { cause });
         if (!(cause instanceof Error) || !('retriable' in cause)) throw cause;
-        if (retriable !== true || Date.now() > deadline)
+        const isPassing = retriable === true || name === 'KafkaJSGroupCoordinatorNotFound';
+        if (!isPassing || Date.now() > deadline)
           throw new UnavailableError(`Kafka did not do as asked: ${reasonOf(cause)}`, { cause });
       }
       await sleep(retryMs);

@@ -26,9 +26,11 @@ export interface MemberOptions {
   readonly failures: number;
   /** Ticks that the snapshot of each partition is to have in the end, by topic and partition. */
   readonly ticks: Readonly<Record<string, number>>;
+  /** Ends only when snapshots hold nothing that is still to be published. */
+  readonly isSettling: boolean;
 }
 
-const { place, processor, module, nowMs, seed, kills, failures, ticks } = JSON.parse(
+const { place, processor, module, nowMs, seed, kills, failures, ticks, isSettling } = JSON.parse(
   process.argv[2] ?? '{}',
 ) as MemberOptions;
 
@@ -114,8 +116,8 @@ const isDone = async (): Promise<boolean> => {
   if (lags.some(({ lag }) => lag > 0)) return false;
   for (const { topic, partition } of lags) {
     const snapshot = await states.load(`${processor}/${topic}/${partition}`);
-    const tick = snapshot === undefined ? 0 : decodeTask(snapshot.bytes).tick;
-    if (tick < (ticks[`${topic}/${partition}`] ?? 0)) return false;
+    const { tick, outbox } = snapshot === undefined ? { tick: 0, outbox: [] } : decodeTask(snapshot.bytes);
+    if (tick < (ticks[`${topic}/${partition}`] ?? 0) || (isSettling && outbox.length > 0)) return false;
   }
   return true;
 };

@@ -118,7 +118,10 @@ serial('while MongoDB hangs /readyz is answered and names it', async (t) => {
     const answer = await fetch(`${oiq.http}/readyz`, { signal: AbortSignal.timeout(patienceMs) });
     t.is(answer.status, 503);
     const { reasons } = (await answer.json()) as { reasons: Record<string, string> };
-    t.deepEqual(reasons, { api: 'the documents store does not answer' });
+    t.deepEqual(reasons, {
+      api: 'the documents store does not answer',
+      processors: 'the documents store does not answer',
+    });
   } finally {
     mongodb.resume();
   }

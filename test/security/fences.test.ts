@@ -103,19 +103,19 @@ const fences: Readonly<Record<string, Fence>> = {
     guard: [contract, '*a query and a body that name another organization'],
   },
   'the role suffices': {
-    file: 'api/kernel/server.ts',
+    file: 'api/kernel/admission.ts',
     fence: '!mayCall(caller.role, role)',
     gone: 'false',
     guard: [contract, '*viewer may not call*'],
   },
   'a token’s scopes suffice': {
-    file: 'api/kernel/server.ts',
+    file: 'api/kernel/admission.ts',
     fence: 'refuseWithoutScope(caller, operation);',
     gone: '',
     guard: ['test/end-to-end/api-service-accounts.test.ts', 'a token of * gets 403 *'],
   },
   'the plan suffices': {
-    file: 'api/kernel/server.ts',
+    file: 'api/kernel/admission.ts',
     fence: '!caller.plan.entitlements.includes(entitlement)',
     gone: 'false',
     guard: [contract, '*entitlement the plan lacks*'],
