@@ -53,6 +53,8 @@ export class Task {
   readonly #skipped: Set<number>;
   readonly #emissions: Emissions;
   readonly #idleMs: number;
+  /** The sink of what receivers publish sends a malformed message to the dead letter: one letter is enough, however many processors read it. */
+  readonly #isRaw: boolean;
   readonly #emitter: string;
   #report = new Report();
   #outbox: readonly Message[];
@@ -68,6 +70,7 @@ export class Task {
     this.#options = options;
     this.#group = consumerGroup('processors', processor.name);
     this.#documents = options.documents ?? new FollowedDocuments();
+    this.#isRaw = processor.reads.topics.some(({ name, value }) => name === options.topic && value === undefined);
     this.#emissions = new Emissions(options.buckets ?? 32);
     this.#idleMs = Math.max(2 * processor.latenessMs, leastIdleMs);
     const task = saved === undefined ? undefined : decodeTask(saved);
@@ -327,6 +330,10 @@ export class Task {
         }
       }
     } catch (error) {
+      if (this.#isRaw) {
+        this.#report.drop('malformed', recordsIn(message.headers));
+        return 0;
+      }
       this.#poisoned(tenant, message, error, undefined);
       return 1;
     }

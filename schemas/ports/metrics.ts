@@ -100,7 +100,8 @@ export const metricDefinitions = {
     type: 'counter',
     unit: '{item}',
     labels: ['processor', 'reason'],
-    summary: 'Items that a processor left out, by its own reasons and `late`, `not-entitled`, `duplicate`, `not-kept`',
+    summary:
+      'Items that a processor left out, by its own reasons and `late`, `malformed`, `not-entitled`, `duplicate`, `not-kept`',
   },
   oiq_processor_emitted_values_total: {
     type: 'counter',

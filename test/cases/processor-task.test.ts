@@ -4,9 +4,10 @@ import { defineProcessor } from '../../processors/engine/definition.ts';
 import { Task } from '../../processors/engine/task.ts';
 import { windowedState } from '../../processors/engine/windows.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
+import { logRecords } from '../../schemas/records/sources.ts';
 import { emittedTo } from '../../schemas/records/values.ts';
 import { ignoredPages, type Visit, visitCounter, visitCounts, visits } from './made-up-processor.ts';
-import { firstMs, TaskRun, valuesIn } from './run-task.ts';
+import { firstMs, otlpMessage, TaskRun, valuesIn } from './run-task.ts';
 
 /** Mulberry32. */
 const seeded = (seed: number) => {
@@ -394,3 +395,24 @@ const countsOf = (run: TaskRun): string[] =>
     .emitted<{ tenantId: string; kind: string; page: string; visits: number }>()
     .filter(({ kind }) => kind === 'count')
     .map(({ tenantId, page, visits: count }) => `${tenantId} ${page} ${count}`);
+
+test('a message of receivers that cannot be read is left to the dead letter of its sink', (t) => {
+  const counter = defineProcessor({
+    name: 'test-bodies',
+    summary: 'Steps over log records',
+    reads: logRecords,
+    step: () => undefined,
+  });
+  const run = new TaskRun(counter);
+  const good = otlpMessage('logs', {
+    resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: { stringValue: 'good' } }] }] }],
+  });
+  const { poison, counts } = run.message({
+    value: Buffer.alloc(good.value.length, 0xff),
+    headers: good.headers,
+    timestampMs: firstMs,
+  });
+  t.deepEqual(poison, []);
+  t.deepEqual(counts.dropped, { malformed: 1 });
+  t.is(run.message({ ...good, timestampMs: firstMs }).counts.items, 1);
+});
