@@ -12,6 +12,7 @@ import { migrateAll } from './migrate.ts';
 import { organizationCommand } from './organization.ts';
 import { readPlans } from './plans.ts';
 import type { CommandContext } from './platform.ts';
+import { processorStateCommand } from './processor-state.ts';
 import { settingsTable } from './settings.ts';
 import { type RoleName, type Running, roleNames, start } from './start.ts';
 import { UsageError } from './usage-error.ts';
@@ -27,6 +28,7 @@ const usage = `oiq, an open observability platform
   oiq organization list | reopen ID | shards ID N   (oiq organization --help)
   oiq evidence verify FILE | key | sign ORGANIZATION  check an exported audit chain, without any store   (oiq evidence --help)
   oiq forget-group NAME         delete a consumer group that no longer runs
+  oiq processor-state list | remove KEY   saved states of processors (oiq processor-state --help)
   oiq operations [--missing]    operations of the management API
   oiq settings [--markdown]     settings with their defaults
   oiq demo                      send telemetry of a small shop for a few minutes (oiq demo --help)
@@ -77,6 +79,8 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
       return organizationCommand(context);
     case 'forget-group':
       return forgetGroupCommand(context);
+    case 'processor-state':
+      return processorStateCommand(context);
     case 'evidence':
       return evidenceCommand(context);
     case 'operations': {

@@ -2,12 +2,14 @@
 import { type DeadLetters, listReplays, reopenOrganization, setShards, signChainAnew } from '../api/index.ts';
 import { processorGroups } from '../processors/index.ts';
 import { formerGroup } from '../runtime/consumer-groups.ts';
+import { openStates } from '../runtime/states.ts';
 import { makeLicenseKey } from '../schemas/license-key-format.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
 import { licenseKeyFields, licenseKeys } from '../schemas/resources/license-key.ts';
 import { organizations } from '../schemas/resources/organization.ts';
+import { processorStates } from '../schemas/resources/processor-state.ts';
 import { sinkGroups } from '../sinks/index.ts';
 import { type DeadLetterRequest, deadLettersOf, runDeadLetterRequest } from './dead-letter-request.ts';
 import type { Platform } from './platform.ts';
@@ -17,6 +19,7 @@ export type ControlRequest =
   | ReplaysRequest
   | OrganizationRequest
   | ForgetGroupRequest
+  | ProcessorStateRequest
   | SignChainRequest
   | { readonly action: 'demo-key' };
 
@@ -42,6 +45,9 @@ export const runControlRequest = async (
       return runReplaysRequest(platform, request, print);
     case 'forget-group':
       return runForgetGroup(platform, request, print);
+    case 'list-processor-states':
+    case 'remove-processor-state':
+      return runProcessorStateRequest(platform, request, print);
     default: {
       const deadLetters = platform.deadLetters ?? (await deadLettersOf(platform));
       try {
@@ -117,6 +123,28 @@ const runForgetGroup = async (
     );
   await bus.forget(group);
   print(`group ${group} is deleted; data that was kept only for it is removed within a minute`);
+};
+
+type ProcessorStateRequest =
+  | { readonly action: 'list-processor-states' }
+  | { readonly action: 'remove-processor-state'; readonly key: string };
+
+export const runProcessorStateRequest = async (
+  { documents, clock }: { readonly documents: Documents; readonly clock: Clock },
+  request: ProcessorStateRequest,
+  print: (line: string) => void,
+): Promise<void> => {
+  if (request.action === 'list-processor-states') {
+    for await (const { id, updatedAt, size } of documents.everywhere(processorStates))
+      print([id, updatedAt, `${size} bytes`].join('  '));
+    return;
+  }
+  const { key } = request;
+  const states = openStates({ documents, clock });
+  if ((await states.number(key)) === undefined)
+    throw new Error(`there is no saved state ${key}: oiq processor-state list shows those there are`);
+  await states.remove(key);
+  print(`state ${key} is removed; its processor goes on without it within half a minute`);
 };
 
 interface SignChainRequest {

@@ -42,7 +42,7 @@ export class DamagedStateError extends Error {
 
   constructor(key: string, fault: string, cause?: unknown) {
     super(
-      `the saved state ${key} is damaged: ${fault}. Restore the documents from a backup, or remove this state to begin with an empty one`,
+      `the saved state ${key} is damaged: ${fault}. Restore the documents from a backup, or remove this state to begin with an empty one: oiq processor-state remove ${key}`,
       cause === undefined ? undefined : { cause },
     );
     this.name = 'DamagedStateError';

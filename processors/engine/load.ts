@@ -1,4 +1,5 @@
 /** How the task of a partition comes to its state. */
+import { DamagedStateError, type Snapshot } from '../../runtime/states.ts';
 import type { Processor } from './definition.ts';
 import type { Origin } from './effects.ts';
 import { boundsOf, offsetSince, piecesOf } from './partition-bounds.ts';
@@ -32,7 +33,7 @@ export const loadTask = async (
   { committed, buckets, precautions }: { committed: number; buckets: number; precautions: readonly Precaution[] },
 ): Promise<Loaded> => {
   const { states, producer } = runtime;
-  const saved = await states.load(stateKey(origin));
+  const saved = await savedOf(origin, runtime);
   const task = await opened(processor, origin, runtime, { committed, buckets, saved: saved?.bytes });
   try {
     if (task.outbox.length > 0) {
@@ -47,6 +48,19 @@ export const loadTask = async (
     return { task, number: await states.save(stateKey(origin), await task.snapshot(), saved?.number) };
   } catch (error) {
     await task.close();
+    throw error;
+  }
+};
+
+const savedOf = async (origin: Origin, { states, log }: Runtime): Promise<Snapshot | undefined> => {
+  try {
+    return await states.load(stateKey(origin));
+  } catch (error) {
+    if (error instanceof DamagedStateError)
+      log.error(
+        { ...origin, error },
+        'the saved state of a processor is damaged: the partition waits until it is removed',
+      );
     throw error;
   }
 };
@@ -70,7 +84,7 @@ const opened = async (
   const task = await pool.open(place, saved);
   const { nextOffset } = task.holding;
   const isNew = saved === undefined;
-  if (!isNew !== undefined && nextOffset > end) {
+  if (nextOffset > end) {
     log.warn(
       { ...origin, nextOffset, end },
       'a snapshot is ahead of its partition: it is of another bus, and passed by',

@@ -249,6 +249,7 @@ export const statesContract = (
       t.true(error?.message.startsWith(`the saved state ${key} is damaged: `));
       t.regex(error?.message ?? '', fault);
       t.regex(error?.message ?? '', /Restore the documents from a backup, or remove this state/);
+      t.true(error?.message.endsWith(`oiq processor-state remove ${key}`));
       const bytes = several();
       await one.save(key, bytes, number);
       t.true(areEqual(await other.load(key), bytes));

@@ -1,0 +1,27 @@
+/** `oiq processor-state`: what processors and schedules have saved, and how a damaged one is removed. */
+
+import type { ControlRequest } from './control-request.ts';
+import { onInstance } from './instance.ts';
+import type { CommandContext } from './platform.ts';
+import { UsageError } from './usage-error.ts';
+
+const help = `oiq processor-state list         list saved states: key, when, bytes
+oiq processor-state remove KEY   remove one that is damaged: its processor goes on without restart, with an empty
+                                 state or one that it rebuilds from messages that are still kept
+`;
+
+const requestOf = ([action, key, ...rest]: readonly string[]): ControlRequest | undefined => {
+  if (action === undefined || action === '--help' || action === '-h') return undefined;
+  if (action === 'list' && key === undefined) return { action: 'list-processor-states' };
+  if (action === 'remove' && key !== undefined && rest.length === 0) return { action: 'remove-processor-state', key };
+  throw new UsageError(`no such action\n\n${help}`);
+};
+
+export const processorStateCommand = async (context: CommandContext): Promise<void> => {
+  const request = requestOf(context.args);
+  if (request === undefined) {
+    process.stdout.write(help);
+    return;
+  }
+  await onInstance(context, request);
+};
