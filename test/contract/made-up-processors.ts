@@ -65,4 +65,21 @@ const entitled = defineProcessor({
   step: ({ tenantId, word }, { emit }) => emit.shouts({ tenantId, word }),
 });
 
-export const processors: readonly Processor[] = [shouter, entitled, visitCounter];
+/** How far back the state of tallies is rebuilt. */
+export const rebuildMs = 600_000;
+
+/** Tells how often the word was said until now. */
+const tallies = defineProcessor({
+  name: 'test-tallies',
+  summary: 'Counts words',
+  reads: emittedTo(words),
+  emits: { shouts },
+  state: { ...keyedState<number>({ version: 1, maxEntries: 1_000 }), rebuildMs },
+  step({ tenantId, word }, { state, emit }) {
+    const count = (state.get(word) ?? 0) + 1;
+    state.set(word, count);
+    emit.shouts({ tenantId, word: `${word}${count}` });
+  },
+});
+
+export const processors: readonly Processor[] = [shouter, entitled, tallies, visitCounter];
