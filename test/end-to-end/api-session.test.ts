@@ -240,6 +240,7 @@ test('the document and its reference page need no session and nothing from elsew
   const page = await harness.ask('GET', '/api/docs', { as: 'nobody' });
   t.is(page.status, 200);
   t.notRegex(page.body, /(?:src|href)="?https?:/);
+  for (const linked of ['/api/openapi.json', '/api/asyncapi.json']) t.true(page.body.includes(`href="${linked}"`));
   t.is((await harness.ask('POST', '/api/docs', { as: 'nobody', body: {} })).status, 405);
 });
 
