@@ -20,11 +20,21 @@ import { runSchedule } from './engine/schedule-run.ts';
 import { processors } from './registry.ts';
 import { schedules } from './schedules.ts';
 
-/** Consumer groups of the registered processors, for lag. */
-export const processorGroups = processors.map(({ name, reads }) => ({
-  group: consumerGroup('processors', name),
-  topics: reads.topics.map((topic) => topic.name),
-}));
+/** Consumer groups of these processors and schedules, with what they read. */
+export const groupsOf = (
+  all: readonly Pick<Processor, 'name' | 'reads'>[],
+  timed: readonly Pick<Schedule, 'name'>[],
+): readonly { readonly group: string; readonly topics: readonly string[] }[] =>
+  [
+    ...all.map(({ name, reads }) => ({ name, topics: reads.topics })),
+    ...timed.map(({ name }) => ({ name, topics: [scheduleTopic(name)] })),
+  ].map(({ name, topics }) => ({
+    group: consumerGroup('processors', name),
+    topics: topics.map((topic) => topic.name),
+  }));
+
+/** Consumer groups of the registered processors and schedules: their lag is reported, and they cannot be forgotten. */
+export const processorGroups = groupsOf(processors, schedules);
 
 /** Topics that deal the schedules to processes. */
 export const scheduleTopics = schedules.map(({ name }) => scheduleTopic(name));

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { processorGroups, startProcessors } from '../../processors/index.ts';
+import { groupsOf, processorGroups, startProcessors } from '../../processors/index.ts';
 import { processors as registered } from '../../processors/registry.ts';
+import { schedules } from '../../processors/schedules.ts';
 import { decodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus, BusRecord, Message, Producer } from '../../schemas/ports/bus.ts';
@@ -438,10 +439,18 @@ test('a name that no processor has is refused with the names there are', async (
   await t.throwsAsync(starting, { message: /no processor is called nothing; there are:/ });
 });
 
-test('every registered processor has a name, and so a group, of its own', (t) => {
-  t.is(new Set(registered.map(({ name }) => name)).size, registered.length);
+test('every registered processor and schedule has a name, and so a group, of its own', (t) => {
+  const names = [...registered, ...schedules].map(({ name }) => name);
+  t.is(new Set(names).size, names.length);
   t.deepEqual(
     processorGroups.map(({ group: of }) => of),
-    registered.map(({ name }) => `processors.${name}`),
+    names.map((name) => `processors.${name}`),
   );
+});
+
+test('the group of a processor reads its topics, that of a schedule the topic that deals it', (t) => {
+  t.deepEqual(groupsOf(processors.slice(0, 1), [{ name: 'alert-rules' }]), [
+    { group, topics: [words.name] },
+    { group: 'processors.alert-rules', topics: ['schedule.alert-rules'] },
+  ]);
 });
