@@ -25,3 +25,17 @@ export const atMost = async (ms: number, promise: Promise<unknown>): Promise<voi
     if (!(error instanceof LateError)) throw error;
   });
 };
+
+/** Rejects with the signal's reason when that comes first. */
+export const orAborted = async <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> => {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const listener = (): void => reject(signal.reason as Error);
+  if (signal.aborted) listener();
+  signal.addEventListener('abort', listener);
+  promise.catch(() => undefined);
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', listener);
+  }
+};

@@ -1,8 +1,9 @@
-/** Which tenants a processor works for. */
+/** Which tenants a processor or a schedule works for. */
+import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Organization } from '../../schemas/resources/organization.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
-import type { FollowedDocuments } from './documents.ts';
+import { FollowedDocuments } from './documents.ts';
 
 /** What a process follows to know it. */
 export const entitlementCollections = [organizations, plans] as const;
@@ -13,4 +14,33 @@ export const isEntitled = (documents: FollowedDocuments, tenantId: string, entit
   if (organization === undefined || organization.disabled) return false;
   const plan = documents.of(plans.name, plansTenant).get(organization.planId) as Plan | undefined;
   return plan?.entitlements.includes(entitlement) === true;
+};
+
+/** Which tenants have an entitlement, current. */
+export interface FollowedEntitlement {
+  has(tenantId: string): boolean;
+  /** Milliseconds since all changes were last known. */
+  staleMs(): number;
+  close(): Promise<void>;
+}
+
+/** Follows who has the entitlement; without one, all have it. */
+export const followEntitlement = async (
+  documents: Pick<Documents, 'follow'>,
+  entitlement: string | undefined,
+): Promise<FollowedEntitlement> => {
+  if (entitlement === undefined) return { has: () => true, staleMs: () => 0, close: async () => undefined };
+  const followed = new FollowedDocuments();
+  const feeds = await Promise.all(
+    entitlementCollections.map((collection) =>
+      documents.follow<object>(collection, ({ tenantId, id, document }) =>
+        followed.change(collection.name, tenantId, id, document),
+      ),
+    ),
+  );
+  return {
+    has: (tenantId) => isEntitled(followed, tenantId, entitlement),
+    staleMs: () => Math.max(...feeds.map((feed) => feed.staleMs())),
+    close: async () => void (await Promise.all(feeds.map((feed) => feed.close()))),
+  };
 };

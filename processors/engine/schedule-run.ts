@@ -8,6 +8,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import { ConflictError } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { type FollowedEntitlement, followEntitlement } from './entitlements.ts';
 import { type Schedule, type SchedulePorts, scheduleTopic } from './schedule.ts';
 import { FairQueue } from './schedule-queue.ts';
 import { Slot } from './schedule-slot.ts';
@@ -70,6 +71,7 @@ class ScheduleRun {
   readonly #slots = new Map<number, Slot>();
   /** Partitions of this member. */
   readonly #partitions = new Map<number, Holding>();
+  #entitlement: FollowedEntitlement | undefined;
   #sinceMs = 0;
   #isStale = false;
 
@@ -83,6 +85,8 @@ class ScheduleRun {
   async run(consumer: ReturnType<Bus['consumer']>): Promise<void> {
     const { ports, lookMs = 100 } = this.#runtime;
     this.#sinceMs = await sinceOf(this.#schedule.name, this.#runtime);
+    const entitlement = await followEntitlement(ports.documents, this.#schedule.entitlement);
+    this.#entitlement = entitlement;
     const kept = await keepResources(ports.documents, this.#schedule.things, (change) => {
       const { slot, key } = this.#things.change(change);
       this.#slots.get(slot)?.changed(key);
@@ -95,13 +99,13 @@ class ScheduleRun {
       });
     } finally {
       clearInterval(timer);
-      await kept.close();
+      await Promise.all([kept.close(), entitlement.close()]);
     }
   }
 
   #look(kept: KeptResources<object>): void {
     const { clock, log } = this.#runtime;
-    const isStale = kept.staleMs() > mostStaleMs;
+    const isStale = Math.max(kept.staleMs(), this.#entitlement?.staleMs() ?? 0) > mostStaleMs;
     if (isStale && !this.#isStale)
       log.warn(
         { schedule: this.#schedule.name },
@@ -149,6 +153,7 @@ class ScheduleRun {
         things: this.#things.of(slot),
         sinceMs: this.#sinceMs,
         queue: this.#queue,
+        isEntitled: (tenantId) => this.#entitlement?.has(tenantId) === true,
       });
       if (revoked.aborted) return;
       this.#slots.set(slot, opened);

@@ -1,6 +1,7 @@
 /** One slot of a schedule in the member that has it: runs its things when they are due, saves what they did, and publishes it. */
 import { randomUUID } from 'node:crypto';
 import type { States } from '../../runtime/states.ts';
+import { orAborted } from '../../runtime/within.ts';
 import type { Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -8,7 +9,7 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { Emissions } from './emissions.ts';
 import type { Schedule, SchedulePorts } from './schedule.ts';
 import type { FairQueue } from './schedule-queue.ts';
-import { decodeSlot, encodeSlot, type SavedThing } from './schedule-snapshot.ts';
+import { currentState, decodeSlot, encodeSlot, type SavedThing } from './schedule-snapshot.ts';
 import type { Thing } from './schedule-things.ts';
 import { type Due, dueAt, nextDue } from './schedule-times.ts';
 
@@ -21,6 +22,8 @@ export interface SlotOptions {
   /** Things are not due before. */
   readonly sinceMs: number;
   readonly queue: FairQueue;
+  /** Whether things of the tenant are run. */
+  readonly isEntitled: (tenantId: string) => boolean;
   readonly states: Pick<States, 'load' | 'save'>;
   readonly producer: Pick<Producer, 'publish'>;
   readonly ports: SchedulePorts;
@@ -113,7 +116,7 @@ export class Slot {
     this.#emitted = emitted;
     for (const [thing, { born, dueMs, state }] of saved)
       if (things.get(thing)?.document.createdAt === born)
-        this.#things.set(thing, { born, dueMs, state: current(schedule, state, stateVersion) });
+        this.#things.set(thing, { born, dueMs, state: currentState(schedule, state, stateVersion) });
     if (outbox.length > 0) await producer.publish(outbox);
   }
 
@@ -133,8 +136,18 @@ export class Slot {
       const thing = this.#options.things.get(key);
       if (this.#closing.signal.aborted) return;
       if (thing === undefined) this.#free(key);
-      else await this.#attempt(thing, due);
+      else if (this.#options.isEntitled(tenantId)) await this.#attempt(thing, due);
+      else this.#refuse(thing, due);
     });
+  }
+
+  /** The due time passes without a run. */
+  #refuse(thing: Thing, { dueMs, skipped }: Due): void {
+    const { metrics, schedule } = this.#options;
+    metrics.add('oiq_schedule_runs_total', 1 + skipped, { schedule: schedule.name, outcome: 'not-entitled' });
+    this.#passOver(thing, dueMs);
+    this.#free(thing.key);
+    this.#saveSoon();
   }
 
   /** Resolves when it has run, or its time is over. */
@@ -275,23 +288,3 @@ interface Done {
   readonly state: string;
   readonly values: (readonly [topic: Parameters<Emissions['add']>[0], value: unknown])[];
 }
-
-/** A state as this version has it. */
-const current = ({ state }: Schedule, saved: string, savedVersion: number): string =>
-  state.version === savedVersion
-    ? saved
-    : JSON.stringify(state.upgrade?.(JSON.parse(saved), savedVersion) ?? state.empty());
-
-/** Rejects with the signal's reason when that comes first. */
-const orAborted = async <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> => {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const listener = (): void => reject(signal.reason as Error);
-  if (signal.aborted) listener();
-  signal.addEventListener('abort', listener);
-  promise.catch(() => undefined);
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', listener);
-  }
-};

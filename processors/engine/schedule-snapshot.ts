@@ -1,5 +1,7 @@
 /** How a slot's snapshot lies in bytes: JSON, in which the states are texts already. */
+
 import type { Message } from '../../schemas/ports/bus.ts';
+import type { Schedule } from './schedule.ts';
 
 /** What is kept of one thing. */
 export interface SavedThing {
@@ -51,3 +53,9 @@ export const decodeSlot = (bytes: Uint8Array): SavedSlot => {
     things: new Map(rows.map(([[key, born, dueMs], state]) => [key, { born, dueMs, state: JSON.stringify(state) }])),
   };
 };
+
+/** A state as this version has it. */
+export const currentState = ({ state }: Schedule, saved: string, savedVersion: number): string =>
+  state.version === savedVersion
+    ? saved
+    : JSON.stringify(state.upgrade?.(JSON.parse(saved), savedVersion) ?? state.empty());

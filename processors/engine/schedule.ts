@@ -39,6 +39,8 @@ export interface ScheduleDefinition<Thing extends object, State, E extends Emits
   /** What it does, plural. The consumer group is `processors.<name>`, its topic `schedule.<name>`. */
   readonly name: string;
   readonly summary: string;
+  /** Things of tenants whose plan lacks it are not run: their due times pass, and are counted. */
+  readonly entitlement?: string;
   /** One document is one thing. Changes act within a second. */
   readonly things: CollectionDefinition<Thing>;
   /** How often, a second at least; `undefined` for not now, which also ends its state. Due times are spread over the interval by the thing's id. */
@@ -63,7 +65,9 @@ export interface ScheduleDefinition<Thing extends object, State, E extends Emits
 }
 
 /** A schedule with its author's types closed over, so that the registry is a plain array. */
-export type Schedule = Required<ScheduleDefinition<object, unknown, Emits>>;
+export type Schedule = Required<Omit<ScheduleDefinition<object, unknown, Emits>, 'entitlement'>> & {
+  readonly entitlement?: string;
+};
 
 /** Deals the slots of a schedule to members. It needs no messages. */
 export const scheduleTopic = (name: string): Topic =>

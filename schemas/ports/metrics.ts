@@ -227,7 +227,7 @@ export const metricDefinitions = {
     unit: '{run}',
     labels: ['schedule', 'outcome'],
     summary:
-      'Runs of scheduled things by outcome: success, failure, late (over its time), skipped (a due time that was missed)',
+      'Runs of scheduled things by outcome: success, failure, late (over its time), skipped (a due time that was missed), not-entitled',
   },
   oiq_schedule_run_duration_seconds: {
     type: 'histogram',

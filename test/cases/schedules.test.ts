@@ -20,6 +20,8 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import { type Change, ConflictError, type Documents, defineCollection } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { defineDerivedTopic } from '../../schemas/topics.ts';
 import { eventually } from '../contract/bus-harness.ts';
 
@@ -124,6 +126,10 @@ const running = async (
   /** Holds saves up. */
   const saving = { underWay: 0, until: Promise.resolve() };
   let tell: (change: Change<Rule>) => void = () => undefined;
+  const tellEntitlement = new Map<
+    string,
+    (change: Change<{ readonly entitlements?: readonly string[]; readonly planId?: string }>) => void
+  >();
   const dueTimes: number[] = [];
   const since = new Date(clock.nowMs).toISOString();
   /** Sets the rule; `undefined` removes it. */
@@ -132,7 +138,11 @@ const running = async (
     tell({ tenantId: 'tenant', id, document: rule && { ...stored, ...rule } });
   };
   const documents = {
-    async follow(_definition: unknown, onChange: typeof tell) {
+    async follow({ name }: { readonly name: string }, onChange: typeof tell) {
+      if (name !== rules.name) {
+        tellEntitlement.set(name, onChange as never);
+        return { staleMs: () => 0, close: async () => undefined };
+      }
       tell = onChange;
       if (first !== undefined) set(first);
       return { staleMs: () => 0, close: async () => undefined };
@@ -227,6 +237,18 @@ const running = async (
     saving,
     dueTimes,
     member,
+    /** Gives the tenant a plan. */
+    plan(entitlements: readonly string[]): void {
+      const stored = { version: 1, createdAt: since, updatedAt: since };
+      tellEntitlement.get(plans.name)?.({
+        ...{ tenantId: plansTenant, id: 'plan' },
+        document: { ...stored, id: 'plan', entitlements },
+      });
+      tellEntitlement.get(organizations.name)?.({
+        ...{ tenantId: organizationsTenant, id: 'tenant' },
+        document: { ...stored, id: 'tenant', planId: 'plan' },
+      });
+    },
     /** The n-th due time after the start of the test. */
     due: (n: number, everyMs = 1000) => nextDue(phase, everyMs, 1_000_000) + (n - 1) * everyMs,
     saved(id = 'rule') {
@@ -258,6 +280,23 @@ test('With `skip` the latest of the missed due times is run, and the others are 
   t.deepEqual(saved()?.state, '2');
   t.deepEqual(emitted(), [due(1), due(5)]);
   t.deepEqual(outcomes.toSorted(), ['skipped', 'skipped', 'skipped', 'success', 'success']);
+});
+
+test('Things of a tenant are run while its plan has the entitlement; due times that pass without it are counted', async (t) => {
+  const { set, plan, clock, due, saved, emitted, outcomes } = await running(t, {
+    entitlement: 'alerting',
+    missed: { makeUp: 10 },
+  });
+  const has: readonly (readonly string[] | undefined)[] = [undefined, ['logs'], ['logs', 'alerting'], []];
+  set({ everyMs: 1000 });
+  for (const [index, entitlements] of has.entries()) {
+    if (entitlements !== undefined) plan(entitlements);
+    clock.nowMs = due(index + 1);
+    await settled(`due time ${index + 1}`, () => saved()?.dueMs === due(index + 1));
+  }
+  t.deepEqual(emitted(), [due(3)], 'what was due before is not made up');
+  t.is(saved()?.state, '1');
+  t.deepEqual(outcomes, ['not-entitled', 'not-entitled', 'success', 'not-entitled']);
 });
 
 test('A run that rejects has no effect, is counted, and is tried again at the next due time', async (t) => {
