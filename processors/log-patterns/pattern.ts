@@ -6,6 +6,7 @@ import { type SavedValues, Values } from './values.ts';
 
 /** Frequent values kept of one pattern, shared by its variables. */
 const VALUES = 12;
+const NONE: readonly Values[] = [];
 const SEPARATOR = '\0';
 /** One string each, instead of one for each pattern. */
 const placeNames = Array.from({ length: MAX_TOKENS }, (_, place) => String(place));
@@ -63,7 +64,8 @@ export class Pattern {
   into: Pattern | undefined;
   /** Whether it lost its place. */
   evicted = false;
-  readonly values: Map<string, Values> = new Map<string, Values>();
+  /** Of its variables, few: a map would take several times the memory. Copied when it grows, as a pushed array keeps room for seventeen. */
+  #values: readonly Values[] = NONE;
   /** Lengths of the parts of the template, as characters: many short strings would take four times the memory. */
   readonly #lengths: string;
 
@@ -109,14 +111,19 @@ export class Pattern {
 
   static restored(saved: SavedPattern): Pattern {
     const pattern = new Pattern(saved);
-    for (const [name, values] of saved.values) pattern.values.set(name, Values.restored(values));
+    pattern.#values = saved.values.map(([name, values]) => Values.restored(name, values));
     return pattern;
   }
 
   saved(): SavedPattern {
     const { hashes, structure, shape, count, last, told } = this;
-    const values = [...this.values].map(([name, kept]) => [name, kept.saved()] as const);
+    const values = this.#values.map((kept) => [kept.name, kept.saved()] as const);
     return { hashes, parts: this.#parts().join(SEPARATOR), structure, shape, count, last, told, values };
+  }
+
+  /** Values of its variables by name: of a place its number, of a field its key. */
+  get values(): ReadonlyMap<string, Values> {
+    return new Map(this.#values.map((kept) => [kept.name, kept]));
   }
 
   /** Its word at a place, or `<kind>`. */
@@ -150,7 +157,7 @@ export class Pattern {
   absorb(other: Pattern): void {
     this.count += other.count;
     this.last = Math.max(this.last, other.last);
-    for (const [name, kept] of other.values) this.#valuesOf(name, other.values.size).merge(kept.summary());
+    for (const kept of other.#values) this.#valuesOf(kept.name, other.#values.length).merge(kept.summary());
     for (let place = 0; place < this.hashes.length; place++)
       if (!this.isWord(place) && other.isWord(place) && this.#isKept(place))
         this.#valuesOf(placeNames[place] as string, this.variables).add(other.word(place), other.count);
@@ -190,10 +197,10 @@ export class Pattern {
   }
 
   #valuesOf(name: string, among: number): Values {
-    let kept = this.values.get(name);
+    let kept = this.#values.find((each) => each.name === name);
     if (kept === undefined) {
-      kept = new Values(Math.max(2, Math.min(8, Math.floor(VALUES / Math.max(1, among)))));
-      this.values.set(name, kept);
+      kept = new Values(name, Math.max(2, Math.min(8, Math.floor(VALUES / Math.max(1, among)))));
+      this.#values = this.#values.concat(kept);
     }
     return kept;
   }

@@ -60,6 +60,8 @@ const numberOf = (value: string): number => {
 
 /** Space-saving: when a new value finds no place, it takes that of the least frequent one, and its count. */
 export class Values {
+  /** Of the variable. */
+  readonly name: string;
   seen = 0;
   numbers = 0;
   min = Number.POSITIVE_INFINITY;
@@ -70,12 +72,13 @@ export class Values {
   /** Value, count, value, count … Copied when it grows, not pushed to: a pushed array keeps room for seventeen. */
   #kept: (string | number)[] = [];
 
-  constructor(capacity: number) {
+  constructor(name: string, capacity: number) {
+    this.name = name;
     this.#capacity = capacity;
   }
 
-  static restored([capacity, hits, seen, numbers, min, max, kept]: SavedValues): Values {
-    const values = new Values(capacity);
+  static restored(name: string, [capacity, hits, seen, numbers, min, max, kept]: SavedValues): Values {
+    const values = new Values(name, capacity);
     values.#hits = hits;
     values.seen = seen;
     values.numbers = numbers;
