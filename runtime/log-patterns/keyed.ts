@@ -22,6 +22,9 @@ export const keyHash = (name: string): number => {
 
 const messageKeys = new Set(['message', 'msg', 'body', 'log', 'text', 'event', 'MESSAGE', '@message']);
 const MAX_FIELDS = 64;
+/** `JSON.stringify` overflows the stack on values that `JSON.parse` reads, and how deep ones depends on the caller. */
+const MAX_DEPTH = 64;
+const TOO_DEEP = '…';
 
 /** A body that is written by keys. */
 export interface Keyed {
@@ -54,10 +57,17 @@ const fieldsOf = (value: object, path: string, into: Keyed): string | undefined 
       message = item;
     } else if (typeof item === 'object' && item !== null && !Array.isArray(item) && path.length < 64)
       fieldsOf(item, `${path}${key}.`, into);
-    else into.fields.push([path + key, typeof item === 'string' ? item : JSON.stringify(item)]);
+    else into.fields.push([path + key, typeof item === 'string' ? item : textOf(item)]);
   }
   return message;
 };
+
+const textOf = (item: unknown): string => (isDeeper(item, MAX_DEPTH) ? TOO_DEEP : JSON.stringify(item));
+
+const isDeeper = (item: unknown, levels: number): boolean =>
+  typeof item === 'object' &&
+  item !== null &&
+  (levels === 0 || Object.values(item).some((within) => isDeeper(within, levels - 1)));
 
 const unread = (into: Keyed): undefined => {
   into.fields.length = 0;

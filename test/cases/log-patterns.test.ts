@@ -257,6 +257,20 @@ test('all scopes together are bounded, and so is their number', (t) => {
   t.is(miner.add('d', 'anything').id, OTHER_ID);
 });
 
+test('a JSON body of any depth has one pattern, however little of the stack is left', (t) => {
+  const bodies: [what: string, body: string][] = [
+    ['objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
+    ['arrays', `{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
+    ['an object within arrays', `{"a":${'[{"b":'.repeat(7_000)}1${'}]'.repeat(7_000)}}`],
+  ];
+  for (const [what, body] of bodies) {
+    const { id, template } = new Miner().add('shop', body);
+    const deep = (calls: number): string => (calls === 0 ? new Miner().add('shop', body).id : deep(calls - 1));
+    t.is(deep(4_000), id, what);
+    t.true(template.startsWith('{"a'), template.slice(0, 100));
+  }
+});
+
 test('hostile bodies take time in proportion to what is looked at', (t) => {
   const miner = new Miner();
   const bodies = [
