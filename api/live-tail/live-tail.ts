@@ -10,12 +10,12 @@ const Query = z.strictObject({
   ...filterParameters,
   ...projectScopeParameters,
   last: z.coerce
-    .number()
+    .number({ error: 'must be one whole number from 0 to 1000' })
     .int()
     .min(0)
     .max(1000)
     .default(0)
-    .describe('How many of the last matching records to begin with; not with resume'),
+    .describe('How many of the last matching records to begin with; with resume it is passed over'),
   resume: z
     .string()
     .max(longestToken)
