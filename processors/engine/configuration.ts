@@ -6,7 +6,7 @@ import { entitlementCollections } from './entitlements.ts';
 import type { DocumentChange } from './task-messages.ts';
 
 /** Configuration that may be older than this is not acted on. */
-const mostStaleMs = 5_000;
+export const mostStaleMs = 5_000;
 
 export interface Configuration {
   /** Throws `UnavailableError` while changes may be missing of what the processor follows. */

@@ -8,6 +8,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import { ConflictError } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { mostStaleMs } from './configuration.ts';
 import { type FollowedEntitlement, followEntitlement } from './entitlements.ts';
 import { type Schedule, type SchedulePorts, scheduleTopic } from './schedule.ts';
 import { FairQueue } from './schedule-queue.ts';
@@ -34,8 +35,6 @@ export interface RunningSchedule {
   readonly done: Promise<void>;
 }
 
-/** Nothing runs that may have been removed longer ago. */
-const mostStaleMs = 5000;
 const firstBackOffMs = 300;
 const longestBackOffMs = 30_000;
 
