@@ -1,4 +1,5 @@
 /** Values that steps emitted, packed into messages. */
+import { partitionOf } from '../../schemas/partition.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { DerivedTopic } from '../../schemas/topics.ts';
 
@@ -25,12 +26,37 @@ export interface Place {
 
 const text = new TextEncoder();
 
-/** FNV-1a. */
-const hashOf = (text: string): number => {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  return hash >>> 0;
+/** A value that is ready to be published. */
+export interface Emitted {
+  readonly topic: string;
+  readonly tenantId: string;
+  readonly key: string;
+  readonly json: string;
+  readonly bytes: number;
+}
+
+/** Readies a value. Throws when the topic's schema refuses it, when it is another tenant's, or when it is larger than a message. */
+export const emittedOf = (topic: DerivedTopic, tenantId: string, value: unknown): Emitted => {
+  const checked = topic.item.parse(value);
+  const owner = topic.tenantOf(checked);
+  if (owner !== tenantId)
+    throw new Error(`a value on topic ${topic.name} names tenant ${owner}, and was made of records of ${tenantId}`);
+  const json = JSON.stringify(checked);
+  const bytes = Buffer.byteLength(json) + 1;
+  const most = topic.maxMessageBytes - headerBytes;
+  if (bytes > most) throw new Error(`a value of ${bytes} bytes is above the ${most} that topic ${topic.name} takes`);
+  return { topic: topic.name, tenantId, key: topic.keyOf(checked), json, bytes };
 };
+
+/** A message as it lies in a snapshot, until it is certain that it was published. */
+export type SavedMessage = readonly [topic: string, key: string, value: string, headers: Message['headers']];
+
+export const savedMessages = (messages: readonly Message[]): SavedMessage[] =>
+  messages.map(({ topic, key, value, headers }) => [topic, key, Buffer.from(value).toString('utf8'), headers]);
+
+/** Each value has memory of its own, which may be moved to another thread. */
+export const restoredMessages = (saved: readonly SavedMessage[]): Message[] =>
+  saved.map(([topic, key, value, headers]) => ({ topic, key, value: text.encode(value), headers }));
 
 /** Collects what one batch or tick emits. */
 export class Emissions {
@@ -43,17 +69,10 @@ export class Emissions {
     this.#buckets = buckets;
   }
 
-  /** Takes a value. Throws when the topic's schema refuses it, when it is another tenant's, or when it is larger than a message. */
-  add(topic: DerivedTopic, tenantId: string, value: unknown): void {
-    const checked = topic.item.parse(value);
-    const owner = topic.tenantOf(checked);
-    if (owner !== tenantId)
-      throw new Error(`a value on topic ${topic.name} names tenant ${owner}, and was made of records of ${tenantId}`);
-    const json = JSON.stringify(checked);
-    const bytes = Buffer.byteLength(json) + 1;
-    const most = topic.maxMessageBytes - headerBytes;
-    if (bytes > most) throw new Error(`a value of ${bytes} bytes is above the ${most} that topic ${topic.name} takes`);
-    const pack = this.#packOf(topic, tenantId, topic.keyOf(checked));
+  /** Takes a value. */
+  add(value: Emitted): void {
+    const { json, bytes } = value;
+    const pack = this.#packOf(value);
     if (pack.bytes > 0 && pack.bytes + bytes > packBytes) {
       this.#full.push({ ...pack });
       pack.values = [];
@@ -82,8 +101,8 @@ export class Emissions {
     }));
   }
 
-  #packOf({ name: topic }: DerivedTopic, tenantId: string, key: string): Pack {
-    const bucket = key === '' || this.#buckets === 1 ? '' : `/${hashOf(key) % this.#buckets}`;
+  #packOf({ topic, tenantId, key }: Emitted): Pack {
+    const bucket = key === '' || this.#buckets === 1 ? '' : `/${partitionOf(key, this.#buckets)}`;
     const place = `${topic}\n${tenantId}${bucket}`;
     const known = this.#packs.get(place);
     if (known !== undefined) return known;

@@ -6,7 +6,7 @@ import type { Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
-import { Emissions } from './emissions.ts';
+import { Emissions, type Emitted, emittedOf } from './emissions.ts';
 import type { Schedule, SchedulePorts } from './schedule.ts';
 import type { FairQueue } from './schedule-queue.ts';
 import { currentState, decodeSlot, encodeSlot, type SavedThing } from './schedule-snapshot.ts';
@@ -186,16 +186,11 @@ export class Slot {
 
   async #run({ key, tenantId, document }: Thing, dueMs: number, signal: AbortSignal): Promise<Done> {
     const { schedule, ports } = this.#options;
-    const values: Done['values'] = [];
-    // It refuses what the slot's own emissions would refuse, while the run can still fail.
-    const refusing = new Emissions(1);
+    const values: Emitted[] = [];
     const emit = Object.fromEntries(
       Object.entries(schedule.emits).map(([name, topic]) => [
         name,
-        (value: unknown) => {
-          refusing.add(topic, tenantId, value);
-          values.push([topic, value]);
-        },
+        (value: unknown) => void values.push(emittedOf(topic, tenantId, value)),
       ]),
     );
     const saved = this.#things.get(key)?.state;
@@ -206,7 +201,7 @@ export class Slot {
 
   #take(thing: Thing, dueMs: number, { state, values }: Done): void {
     if (!this.#isCurrent(thing)) return;
-    for (const [topic, value] of values) this.#emissions.add(topic, thing.tenantId, value);
+    for (const value of values) this.#emissions.add(value);
     this.#things.set(thing.key, { born: thing.document.createdAt, dueMs, state });
     this.#failing.delete(thing.key);
   }
@@ -286,5 +281,5 @@ export class Slot {
 /** What a run did. */
 interface Done {
   readonly state: string;
-  readonly values: (readonly [topic: Parameters<Emissions['add']>[0], value: unknown])[];
+  readonly values: readonly Emitted[];
 }

@@ -1,6 +1,7 @@
 /** How a slot's snapshot lies in bytes: JSON, in which the states are texts already. */
 
 import type { Message } from '../../schemas/ports/bus.ts';
+import { restoredMessages, type SavedMessage, savedMessages } from './emissions.ts';
 import type { Schedule } from './schedule.ts';
 
 /** What is kept of one thing. */
@@ -25,16 +26,8 @@ export interface SavedSlot {
 
 const format = 1;
 
-type OutboxTuple = readonly [topic: string, key: string, value: string, headers: Message['headers']];
-
 export const encodeSlot = ({ things, outbox, ...slot }: SavedSlot): Uint8Array => {
-  const tuples: OutboxTuple[] = outbox.map(({ topic, key, value, headers }) => [
-    topic,
-    key,
-    Buffer.from(value).toString('utf8'),
-    headers,
-  ]);
-  const head = JSON.stringify({ format, ...slot, outbox: tuples });
+  const head = JSON.stringify({ format, ...slot, outbox: savedMessages(outbox) });
   const rows = [...things].map(([key, { born, dueMs, state }]) => `[${JSON.stringify([key, born, dueMs])},${state}]`);
   return Buffer.from(`[${head},[${rows.join(',')}]]`);
 };
@@ -42,14 +35,14 @@ export const encodeSlot = ({ things, outbox, ...slot }: SavedSlot): Uint8Array =
 /** Throws for what `encodeSlot` did not write. */
 export const decodeSlot = (bytes: Uint8Array): SavedSlot => {
   const [{ format: written, outbox, ...slot }, rows] = JSON.parse(Buffer.from(bytes).toString('utf8')) as [
-    Omit<SavedSlot, 'outbox' | 'things'> & { readonly format: number; readonly outbox: readonly OutboxTuple[] },
+    Omit<SavedSlot, 'outbox' | 'things'> & { readonly format: number; readonly outbox: readonly SavedMessage[] },
     [[key: string, born: string, dueMs: number], state: unknown][],
   ];
   if (written !== format)
     throw new Error(`a snapshot of format ${written} cannot be read: this version reads ${format}`);
   return {
     ...slot,
-    outbox: outbox.map(([topic, key, value, headers]) => ({ topic, key, value: Buffer.from(value), headers })),
+    outbox: restoredMessages(outbox),
     things: new Map(rows.map(([[key, born, dueMs], state]) => [key, { born, dueMs, state: JSON.stringify(state) }])),
   };
 };

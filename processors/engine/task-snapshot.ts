@@ -1,5 +1,6 @@
 /** How a task's snapshot lies in bytes: its length, JSON of all but the states, and the states. */
 import type { Message } from '../../schemas/ports/bus.ts';
+import { restoredMessages, type SavedMessage, savedMessages } from './emissions.ts';
 import type { Limit } from './tenant.ts';
 import type { Timer } from './timers.ts';
 
@@ -29,7 +30,6 @@ export interface SavedTask {
 }
 
 const format = 1;
-const text = new TextEncoder();
 
 /** JSON has no infinity: before the first record the watermark is none. */
 const finite = (time: number): number | null => (Number.isFinite(time) ? time : null);
@@ -48,7 +48,7 @@ type TenantTuple = [
 interface Head extends Omit<SavedTask, 'outbox' | 'tenants' | 'clockMs'> {
   readonly format: number;
   readonly clockMs: number | null;
-  readonly outbox: readonly (readonly [topic: string, key: string, value: string, headers: Message['headers']])[];
+  readonly outbox: readonly SavedMessage[];
   readonly tenants: readonly TenantTuple[];
 }
 
@@ -57,7 +57,7 @@ export const encodeTask = ({ outbox, tenants, clockMs, ...task }: SavedTask): Ui
     format,
     ...task,
     clockMs: finite(clockMs),
-    outbox: outbox.map(({ topic, key, value, headers }) => [topic, key, Buffer.from(value).toString('utf8'), headers]),
+    outbox: savedMessages(outbox),
     tenants: tenants.map(({ id, latestMs, watermarkMs, seenMs, limit, timers, state }) => [
       id,
       finite(latestMs),
@@ -102,11 +102,5 @@ export const decodeTask = (bytes: Uint8Array): SavedTask => {
     };
   });
   if (at !== buffer.length) throw new Error(`a snapshot of ${buffer.length} bytes should have ${at}`);
-  const outbox = head.outbox.map(([topic, key, value, headers]) => ({
-    topic,
-    key,
-    value: text.encode(value),
-    headers,
-  }));
-  return { ...head, clockMs: orBefore(head.clockMs), outbox, tenants };
+  return { ...head, clockMs: orBefore(head.clockMs), outbox: restoredMessages(head.outbox), tenants };
 };

@@ -8,7 +8,7 @@ import { emittedPosition, TakenPositions } from '../../schemas/records/emitted.t
 import { type Answer, type Holding, Report } from './answer.ts';
 import type { Context, Emits, Follows, Processor } from './definition.ts';
 import { FollowedDocuments } from './documents.ts';
-import { Emissions } from './emissions.ts';
+import { Emissions, emittedOf } from './emissions.ts';
 import { encodeOrdinals, onlyOrdinals } from './ordinals.ts';
 import { decodeTask, encodeTask, type SavedTenant } from './task-snapshot.ts';
 import { bytesOf, dueMs, holdsTimers, type Tenant } from './tenant.ts';
@@ -52,6 +52,7 @@ export class Task {
   #positions: TakenPositions;
   readonly #skipped: Set<number>;
   readonly #emissions: Emissions;
+  readonly #follows: readonly (readonly [string, { readonly name: string }])[];
   readonly #idleMs: number;
   /** The sink of what receivers publish sends a malformed message to the dead letter: one letter is enough, however many processors read it. */
   readonly #isRaw: boolean;
@@ -70,6 +71,7 @@ export class Task {
     this.#options = options;
     this.#group = consumerGroup('processors', processor.name);
     this.#documents = options.documents ?? new FollowedDocuments();
+    this.#follows = Object.entries(processor.follows);
     this.#isRaw = processor.reads.topics.some(({ name, value }) => name === options.topic && value === undefined);
     this.#emissions = new Emissions(options.buckets ?? 32);
     this.#idleMs = Math.max(2 * processor.latenessMs, leastIdleMs);
@@ -222,7 +224,7 @@ export class Task {
     const emit = Object.entries(this.#processor.emits).map(([name, topic]) => [
       name,
       (value: unknown): void => {
-        this.#emissions.add(topic, tenantId, value);
+        this.#emissions.add(emittedOf(topic, tenantId, value));
         this.#report.emit(topic.name);
       },
     ]);
@@ -238,9 +240,10 @@ export class Task {
 
   /** Readies a tenant's context for what comes now. */
   #enter({ id, context, watermarkMs }: Tenant): Context<Emits, Follows, unknown> {
-    const follows = Object.entries(this.#processor.follows);
-    if (follows.length > 0) {
-      context.follows = Object.fromEntries(follows.map(([name, { name: of }]) => [name, this.#documents.of(of, id)]));
+    if (this.#follows.length > 0) {
+      context.follows = Object.fromEntries(
+        this.#follows.map(([name, { name: of }]) => [name, this.#documents.of(of, id)]),
+      );
     }
     context.clockMs = this.#clockMs;
     context.watermarkMs = watermarkMs;
