@@ -19,6 +19,28 @@ export interface KeptResources<Fields extends object> {
   close(): Promise<void>;
 }
 
+const none: ReadonlyMap<string, never> = new Map<string, never>();
+
+/** Documents of one collection by tenant and id. A tenant without any takes no memory. */
+export class DocumentsByTenant<Fields extends object> {
+  readonly #tenants = new Map<string, Map<string, Fields & Stored>>();
+
+  /** Sets a document, or removes it; answers the one before. */
+  change(tenantId: string, id: string, document: (Fields & Stored) | undefined): (Fields & Stored) | undefined {
+    const kept = this.#tenants.get(tenantId) ?? new Map<string, Fields & Stored>();
+    const before = kept.get(id);
+    if (document === undefined) kept.delete(id);
+    else kept.set(id, document);
+    if (kept.size === 0) this.#tenants.delete(tenantId);
+    else this.#tenants.set(tenantId, kept);
+    return before;
+  }
+
+  of(tenantId: string): ReadonlyMap<string, Fields & Stored> {
+    return this.#tenants.get(tenantId) ?? none;
+  }
+}
+
 /**
  * Keeps a collection. When this resolves, all documents are loaded and were passed to `onChange`. Each later change is
  * applied and passed to it within a second of its commit, in order, whichever instance made it.
@@ -28,19 +50,13 @@ export const keepResources = async <Fields extends object>(
   definition: CollectionDefinition<Fields>,
   onChange: (change: ResourceChange<Fields>) => void = () => {},
 ): Promise<KeptResources<Fields>> => {
-  const tenants = new Map<string, Map<string, Fields & Stored>>();
+  const kept = new DocumentsByTenant<Fields>();
   const feed = await documents.follow(definition, ({ tenantId, id, document }) => {
-    const kept = tenants.get(tenantId) ?? new Map<string, Fields & Stored>();
-    const before = kept.get(id);
-    if (document === undefined) kept.delete(id);
-    else kept.set(id, document);
-    if (kept.size === 0) tenants.delete(tenantId);
-    else tenants.set(tenantId, kept);
-    onChange({ tenantId, id, before, after: document });
+    onChange({ tenantId, id, before: kept.change(tenantId, id, document), after: document });
   });
   return {
-    find: (tenantId, id) => tenants.get(tenantId)?.get(id),
-    of: (tenantId) => tenants.get(tenantId) ?? new Map(),
+    find: (tenantId, id) => kept.of(tenantId).get(id),
+    of: (tenantId) => kept.of(tenantId),
     staleMs: () => feed.staleMs(),
     close: () => feed.close(),
   };

@@ -1,25 +1,20 @@
 /** The configuration that a processor follows, as its thread has it. */
+import { DocumentsByTenant } from '../../runtime/kept.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 
-type Document = object & Stored;
-
-const none: ReadonlyMap<string, Document> = new Map();
+const none: ReadonlyMap<string, never> = new Map<string, never>();
 
 export class FollowedDocuments {
-  readonly #collections = new Map<string, Map<string, Map<string, Document>>>();
+  readonly #collections = new Map<string, DocumentsByTenant<object>>();
 
   /** Sets a document, or removes it. */
-  change(collection: string, tenantId: string, id: string, document: Document | undefined): void {
-    const tenants = this.#collections.get(collection) ?? new Map<string, Map<string, Document>>();
-    this.#collections.set(collection, tenants);
-    const kept = tenants.get(tenantId) ?? new Map<string, Document>();
-    if (document === undefined) kept.delete(id);
-    else kept.set(id, document);
-    if (kept.size === 0) tenants.delete(tenantId);
-    else tenants.set(tenantId, kept);
+  change(collection: string, tenantId: string, id: string, document: (object & Stored) | undefined): void {
+    const documents = this.#collections.get(collection) ?? new DocumentsByTenant<object>();
+    this.#collections.set(collection, documents);
+    documents.change(tenantId, id, document);
   }
 
-  of(collection: string, tenantId: string): ReadonlyMap<string, Document> {
-    return this.#collections.get(collection)?.get(tenantId) ?? none;
+  of(collection: string, tenantId: string): ReadonlyMap<string, object & Stored> {
+    return this.#collections.get(collection)?.of(tenantId) ?? none;
   }
 }
