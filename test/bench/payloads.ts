@@ -5,17 +5,7 @@
 import { gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
-
-/** Mulberry32: small, seeded, good enough for made-up text. */
-const random = (seed: number) => {
-  let state = seed >>> 0;
-  return (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-};
+import { randomOf } from '../cases/random.ts';
 
 class Bytes {
   #buffer = Buffer.allocUnsafe(1 << 16);
@@ -125,7 +115,7 @@ export interface PayloadOptions {
 
 /** ExportLogsServiceRequest: a resource of six attributes each 100 records; eight attributes and a body of about 200 bytes each, about 540 bytes a record. */
 export const logsPayload = ({ seed, records, nowMs }: PayloadOptions): Buffer => {
-  const next = random(seed);
+  const next = randomOf(seed);
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(next() * items.length)] as Item;
   const hex = (digits: number): string =>
     Array.from({ length: digits }, () => Math.floor(next() * 16).toString(16)).join('');

@@ -7,18 +7,8 @@ import type { BusRecord } from '../../schemas/ports/bus.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { emittedTo } from '../../schemas/records/values.ts';
 import { ignoredPages, type Visit, visitCounter, visitCounts, visits } from './made-up-processor.ts';
+import { seeded } from './random.ts';
 import { firstMs, otlpMessage, TaskRun, valuesIn } from './run-task.ts';
-
-/** Mulberry32. */
-const seeded = (seed: number) => {
-  let state = seed >>> 0;
-  return (below: number): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
-};
 
 const options = { topic: visits.name, partition: 0, emitter: 'one' };
 

@@ -1,17 +1,7 @@
 /** Thousands of damaged requests, the same ones in each run: none ends the process or hangs. */
 import test from 'ava';
+import { randomOf } from '../cases/random.ts';
 import { good, headOf, lines, refused, type Sender, sending, until } from './http1-client.ts';
-
-/** Mulberry32: numbers from 0 to 1, the same ones for the same seed. */
-const randomOf = (seed: number): (() => number) => {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-};
 
 const seeds: readonly string[] = [
   good,

@@ -5,23 +5,11 @@ import { Task } from '../../processors/engine/task.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import { topics } from '../../schemas/topics.ts';
 import { visits } from '../cases/made-up-processor.ts';
+import type { Random } from '../cases/random.ts';
 import { otlpMessage } from '../cases/run-task.ts';
 import { text } from '../cases/sink-tables.ts';
 
 export type Input = Pick<BusRecord, 'key' | 'value' | 'headers' | 'timestampMs'>;
-export type Random = (below: number) => number;
-
-/** Mulberry32. */
-export const seeded = (seed: number): Random => {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
-};
-
 export const tenants = ['tenant-a', 'tenant-b', 'tenant-c', 'tenant-without-plan'] as const;
 const services = ['cart', 'checkout', 'mail', 'search'] as const;
 

@@ -13,6 +13,7 @@ import type { Documents } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { processorStates } from '../../schemas/resources/processor-state.ts';
+import { seeded } from '../cases/random.ts';
 import { openStores, type StoresPlace } from './processors-stores.ts';
 
 export interface MemberOptions {
@@ -34,13 +35,7 @@ const { place, processor, module, nowMs, seed, kills, failures, ticks, isSettlin
   process.argv[2] ?? '{}',
 ) as MemberOptions;
 
-let state = seed >>> 0;
-const random = (below: number): number => {
-  state = (state + 0x6d2b79f5) >>> 0;
-  let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-  return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-};
+const random = seeded(seed);
 
 const strike = (what: string): void => {
   const drawn = random(1_000);

@@ -7,9 +7,10 @@ import type { ServiceEdge } from '../../../schemas/edges.ts';
 import { partitionOf } from '../../../schemas/partition.ts';
 import type { BusRecord, Message } from '../../../schemas/ports/bus.ts';
 import { topics } from '../../../schemas/topics.ts';
+import { randomOf } from '../random.ts';
 import type { TestMessage } from '../sink-tables.ts';
 import { emptySum, type Sums } from './join.ts';
-import { type Arrival, batchMs, randomOf } from './traces.ts';
+import { type Arrival, batchMs } from './traces.ts';
 
 /** A partition of a topic and its task. */
 class Lane {

@@ -1,5 +1,6 @@
 /** Made-up traces of services that call each other, databases, queues and hosts, and their messages in the order in which they arrive. */
 import { encodeHeaders } from '../../../schemas/telemetry-message.ts';
+import { randomOf } from '../random.ts';
 import { tracesRequest } from '../sink-tables.ts';
 
 export const kinds = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const;
@@ -20,17 +21,6 @@ export interface RawSpan {
   /** When it reaches the platform. */
   readonly arrivesMs: number;
 }
-
-/** Numbers that look random, the same for the same seed. */
-export const randomOf = (seed: number): (() => number) => {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-};
 
 export const beginMs = Date.UTC(2026, 2, 1, 10, 0, 7, 0);
 
