@@ -51,10 +51,7 @@ const levelNames: readonly (readonly [RegExp, SeverityLevel])[] = [
 ];
 
 /** The range of the number, else what the text says. */
-export const severityLevelOf = ({
-  severityNumber,
-  severityText,
-}: Pick<LogRecord, 'severityNumber' | 'severityText'>) =>
+const severityLevelOf = ({ severityNumber, severityText }: Pick<LogRecord, 'severityNumber' | 'severityText'>) =>
   severityNumber > 0 && severityNumber <= 24
     ? (severityLevels[Math.ceil(severityNumber / 4)] ?? 'unspecified')
     : (levelNames.find(([name]) => name.test(severityText))?.[1] ?? 'unspecified');

@@ -22,7 +22,7 @@ export type Filter = { readonly key: string } & (
   | { readonly signal: 'spans'; readonly wanted: Wanted<Span> }
 );
 
-export const tailSignals = ['logs', 'spans'] as const;
+const tailSignals = ['logs', 'spans'] as const;
 export type TailSignal = (typeof tailSignals)[number];
 
 const mostAttributes = 16;

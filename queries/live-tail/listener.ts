@@ -36,7 +36,7 @@ interface Waiting {
 }
 
 /** A record whose JSON is longer is dropped: a frame of it would hold up all others. */
-export const longestRecord = 256 * 1024;
+const longestRecord = 256 * 1024;
 
 export class Listener {
   readonly wish: Wish;

@@ -28,7 +28,7 @@ interface Minutes {
 }
 
 /** The minutes that a range touches. */
-export const minutesOf = ({ from, to }: Range): Minutes => ({
+const minutesOf = ({ from, to }: Range): Minutes => ({
   fromMs: Math.floor(Number(from / 1_000_000n) / minuteMs) * minuteMs,
   toMs: Math.floor(Number(to / 1_000_000n) / minuteMs) * minuteMs,
 });

@@ -19,7 +19,7 @@ const mask = /<(?:\*|[a-z]+)>/g;
  * SQL that is true for every body of a template, and for few others: its words. What digits are within is left out, as templates show
  * keys with their digits masked; so are words that may be cut.
  */
-export const mayHaveTemplate = (template: string): string => {
+const mayHaveTemplate = (template: string): string => {
   const isJson = template.startsWith('{');
   const words = (template.replace(mask, ' ').match(/[0-9A-Za-z\u0080-\u{10ffff}]+/gu) ?? [])
     .flatMap((word) => (isJson ? (word.match(/[A-Za-z]+/g) ?? []) : /[0-9\ufffd]/.test(word) ? [] : [word]))

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /** Earlier days that are looked at, and how many of them the services must have sent logs on. */
 export const earlierDays = 7;
-export const leastDays = 3;
+const leastDays = 3;
 /** Deviations above the median, and how many times the median, that make a spike. */
 const deviations = 5;
 const times = 2;

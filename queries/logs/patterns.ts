@@ -21,7 +21,7 @@ import { compareHours, type Hours, Verdict } from './pattern-verdicts.ts';
 const trendSteps = 30;
 const mostServices = 50;
 
-export const PatternTrend = z.strictObject({
+const PatternTrend = z.strictObject({
   from: z.string().describe('When the first step begins'),
   stepSeconds: z.int(),
   counts: z.array(z.int()).describe('Records of each step'),

@@ -5,7 +5,7 @@ import { projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import { Edge, type EdgeQuery, Node, nodeOf, readEdges } from './edges.ts';
 
-export const MapNode = Node.extend({
+const MapNode = Node.extend({
   requests: z.int().describe('Of the edges to it'),
   errors: z.int().describe('Of the edges to it'),
 });

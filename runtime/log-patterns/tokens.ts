@@ -59,7 +59,7 @@ export const ANY = 1;
 /** Words and variables kept of one body; what follows does not tell patterns apart. */
 export const MAX_TOKENS = 96;
 /** Characters looked at. */
-export const MAX_LENGTH = 4096;
+const MAX_LENGTH = 4096;
 
 const SPACE = 1;
 const LETTER = 2;

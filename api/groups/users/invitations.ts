@@ -29,7 +29,7 @@ const InvitationView = z.strictObject({
     .describe('State of the mail; without a mail server it is written to outbox.jsonl in the data directory'),
 });
 
-export const viewOf = async (
+const viewOf = async (
   { id, email, role, invitedBy, createdAt, expiresAt, mailId }: Invitation & Stored,
   { mail, clock }: Pick<Ports, 'mail' | 'clock'>,
 ): Promise<z.output<typeof InvitationView>> => ({
