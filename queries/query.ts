@@ -1,0 +1,104 @@
+/**
+ * What can be asked of telemetry, as one declared type: lists, panels, saved queries, alert rules, SLOs and exports all hold one of
+ * these. A query has no time in it: range, step and limits are the caller's (`run.ts`).
+ */
+import { z } from 'zod';
+
+const search = z
+  .string()
+  .max(4096)
+  .optional()
+  .describe('A condition in the search language (`queries/search/README.md`); without it, every record');
+const field = z
+  .string()
+  .min(1)
+  .max(512)
+  .describe('A field or attribute, named as in the search language: service, http.route, resource.host.name');
+const projectId = z
+  .string()
+  .min(1)
+  .max(128)
+  .optional()
+  .describe('Only this project; without it the whole organization');
+
+/** Signals whose records can be searched. */
+export const searchedSignals = ['logs', 'traces'] as const;
+const signal = z.enum(searchedSignals).describe('logs: log records; traces: spans');
+
+/** Records of a signal, as a table. */
+export const RowsQuery = z.strictObject({
+  kind: z.literal('rows'),
+  signal,
+  search,
+  projectId,
+  order: z.enum(['newest', 'oldest']).default('newest'),
+  fields: z.array(field).min(1).max(64).optional().describe('Columns of the table; without it whole records'),
+  limit: z.int().min(1).max(10_000).default(100),
+});
+
+/** One figure over records. `as` names its column; without it `count`, `p95_duration` and so on. */
+export const Measure = z.strictObject({
+  function: z.enum(['count', 'rate', 'distinct', 'sum', 'avg', 'min', 'max', 'percentile']),
+  field: field.optional().describe('Required but for count and rate'),
+  percentile: z.number().min(0).max(100).optional().describe('Required for percentile, such as 95'),
+  search: search.describe('Only of records that match this as well, such as status:error'),
+  as: z
+    .string()
+    .regex(/^[A-Za-z_]\w{0,63}$/)
+    .optional(),
+});
+export type Measure = z.output<typeof Measure>;
+
+/** Figures over records by group. With a step: series, one for each measure and group; without: a table. */
+export const AggregateQuery = z.strictObject({
+  kind: z.literal('aggregate'),
+  signal,
+  search,
+  projectId,
+  measures: z.array(Measure).min(1).max(16),
+  groupBy: z.array(field).max(8).default([]),
+  order: z
+    .strictObject({ by: z.string().max(512), direction: z.enum(['ascending', 'descending']).default('descending') })
+    .optional()
+    .describe('A measure or field by name; without it the first measure, largest first'),
+  limit: z.int().min(1).max(10_000).default(100).describe('Most groups'),
+});
+
+/** A metric by builder: points of each series become one value a step (`overTime`), and series become groups (`across`). */
+export const MetricQuery = z.strictObject({
+  kind: z.literal('metric'),
+  metric: z.string().min(1).max(1024),
+  search: search.describe('A condition on series: labels and resource attributes'),
+  projectId,
+  overTime: z
+    .enum(['last', 'avg', 'min', 'max', 'sum', 'count', 'rate', 'increase', 'quantile'])
+    .describe('rate, increase: of counters and histograms, resets counted; quantile: of the values of histograms'),
+  quantile: z.number().min(0).max(1).optional().describe('Required for quantile'),
+  across: z.enum(['sum', 'avg', 'min', 'max', 'count', 'none']).default('sum').describe('none: every series by itself'),
+  groupBy: z.array(field).max(8).default([]),
+  limit: z.int().min(1).max(10_000).default(100).describe('Most groups, those with the largest values'),
+});
+
+/** PromQL. */
+export const PromqlQuery = z.strictObject({
+  kind: z.literal('promql'),
+  expression: z.string().min(1).max(16_384),
+});
+
+const plain = [RowsQuery, AggregateQuery, MetricQuery, PromqlQuery] as const;
+
+/** Arithmetic over the results of other queries, joined by equal labels: `100 * errors / requests`. */
+export const FormulaQuery = z.strictObject({
+  kind: z.literal('formula'),
+  expression: z.string().min(1).max(1024).describe('+ - * / % ^, parentheses, numbers, names of queries'),
+  queries: z.record(z.string().regex(/^[A-Za-z_]\w{0,63}$/), z.discriminatedUnion('kind', [...plain])),
+});
+
+/** Anything that can be asked. `version` is that of this declaration: a saved query of a former one is still understood. */
+export const Query = z.discriminatedUnion('kind', [...plain, FormulaQuery]);
+export type Query = z.output<typeof Query>;
+export type RowsQuery = z.output<typeof RowsQuery>;
+export type AggregateQuery = z.output<typeof AggregateQuery>;
+export type MetricQuery = z.output<typeof MetricQuery>;
+export type PromqlQuery = z.output<typeof PromqlQuery>;
+export type FormulaQuery = z.output<typeof FormulaQuery>;
