@@ -50,6 +50,11 @@ export const Result = z.strictObject({
   from: z.string(),
   to: z.string(),
   stepMs: z.int().nullable(),
+  partialSteps: z
+    .array(z.int())
+    .describe(
+      'Starts of steps of which only a part lies in the range: the first and the last, unless the range is aligned',
+    ),
   cost: Cost,
   freshness: z
     .union([z.strictObject({ landedUpTo: z.string() }), Unknown])

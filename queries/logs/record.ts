@@ -45,7 +45,8 @@ export interface LogPosition {
   readonly ordinal: string;
 }
 
-interface Row extends LogPosition, ScopeRow {
+/** A row of `logSelection`. */
+export interface LogRow extends LogPosition, ScopeRow {
   readonly observed: string;
   readonly severity_number: number;
   readonly severity_text: string;
@@ -64,7 +65,7 @@ interface Row extends LogPosition, ScopeRow {
   readonly span: string;
 }
 
-const selected = `toString(toUnixTimestamp64Nano(timestamp)) AS time, toString(toUnixTimestamp64Nano(observed_timestamp)) AS observed,
+export const logSelection = `toString(toUnixTimestamp64Nano(timestamp)) AS time, toString(toUnixTimestamp64Nano(observed_timestamp)) AS observed,
   toString(partition) AS partition, toString(offset) AS offset, toString(ordinal) AS ordinal, severity_number, severity_text, service,
   toString(resource_id) AS resource, project_id, body, body_type, event_name, mapKeys(attributes) AS keys, mapValues(attributes) AS values,
   attribute_types AS types, dropped_attributes, flags, ${scopeSelection}, lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span`;
@@ -88,10 +89,15 @@ export const readLogs = async (
   parameters: QueryParameters,
   limit: number,
 ): Promise<FoundLog[]> => {
-  const rows = await columns.query<Row>(
-    `SELECT ${selected} FROM logs WHERE tenant_id = {tenant:String} AND ${condition} ORDER BY ${order} LIMIT ${limit}`,
+  const rows = await columns.query<LogRow>(
+    `SELECT ${logSelection} FROM logs WHERE tenant_id = {tenant:String} AND ${condition} ORDER BY ${order} LIMIT ${limit}`,
     parameters,
   );
+  return foundLogs(columns, rows);
+};
+
+/** The records of rows, with their resources and patterns. */
+export const foundLogs = async (columns: TenantColumns, rows: readonly LogRow[]): Promise<FoundLog[]> => {
   const [resources, patternIds] = await Promise.all([
     resourcesOf(
       columns,
@@ -132,7 +138,7 @@ const positionOf = ({ time, partition, offset, ordinal }: LogPosition): LogPosit
   ordinal,
 });
 
-const recordOf = (row: Row, resource: Resource | undefined, patternId: string | null): LogRecord => ({
+const recordOf = (row: LogRow, resource: Resource | undefined, patternId: string | null): LogRecord => ({
   id: logId(row),
   timestamp: formatTime(BigInt(row.time)),
   observedTimestamp: formatTime(BigInt(row.observed)),

@@ -18,7 +18,7 @@ import {
 } from '../../schemas/tables/search.ts';
 import type { Bound, Interval, Pieces, Search, SearchSignal, ValueTest, WordTest } from './tree.ts';
 
-/** What goes behind `WHERE tenant_id = {tenant:String} AND`, and what its parameters are; their names begin with `search`. */
+/** What goes behind `WHERE tenant_id = {tenant:String} AND`, and what its parameters are; their names begin with `search`, or with the prefix that was given. */
 export interface SearchCondition {
   readonly sql: string;
   readonly parameters: Readonly<Record<string, string>>;
@@ -37,10 +37,12 @@ const severityExpression = `if(severity_number > 0, severity_number, transform(l
 class ConditionWriter {
   readonly parameters: Record<string, string> = {};
   readonly #signal: SearchSignal;
+  readonly #prefix: string;
   #count = 0;
 
-  constructor(signal: SearchSignal) {
+  constructor(signal: SearchSignal, prefix: string) {
     this.#signal = signal;
+    this.#prefix = prefix;
   }
 
   write(search: Search): string {
@@ -66,7 +68,7 @@ class ConditionWriter {
   }
 
   #bind(value: string, type: string): string {
-    const name = `search${++this.#count}`;
+    const name = `${this.#prefix}${++this.#count}`;
     this.parameters[name] = value;
     return `{${name}:${type}}`;
   }
@@ -192,8 +194,12 @@ class ConditionWriter {
   }
 }
 
-/** The condition of a search on `logs` or `spans`. */
-export const searchCondition = (search: Search, signal: SearchSignal): SearchCondition => {
-  const writer = new ConditionWriter(signal);
+/** The condition of a search on `logs` or `spans`. A prefix keeps the parameters of several in one statement apart. */
+export const searchCondition = (
+  search: Search,
+  signal: SearchSignal,
+  { prefix = 'search' }: { readonly prefix?: string } = {},
+): SearchCondition => {
+  const writer = new ConditionWriter(signal, prefix);
   return { sql: writer.write(search), parameters: writer.parameters };
 };

@@ -1,0 +1,180 @@
+/** Figures over log records or spans by group: a table, or series of steps. */
+import { type Answer, type Asked, seriesAnswer, tableAnswer } from '../answer.ts';
+import { invalid } from '../errors.ts';
+import type { AggregateQuery } from '../query.ts';
+import type { Reading } from '../reading.ts';
+import { rangeValues, recordsCondition } from '../records.ts';
+import type { Incompleteness, Series, TableColumn } from '../result.ts';
+import { type Steps, secondsIn, stepsOf } from '../steps.ts';
+import { type Value, ValueReader } from '../values.ts';
+import { type Figure, figuresOf } from './measures.ts';
+
+/** Points of all series of an answer together. */
+const mostPoints = 250_000;
+
+interface Group {
+  readonly name: string;
+  readonly value: Value;
+  readonly column: TableColumn;
+}
+
+/** What is asked, as parts of a statement. */
+interface Plan {
+  readonly groups: readonly Group[];
+  readonly figures: readonly Figure[];
+  readonly from: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly limit: number;
+  readonly order: Order;
+}
+
+interface Order {
+  /** A figure by index, or a group. */
+  readonly figure?: number;
+  readonly group?: number;
+  readonly direction: 'ASC' | 'DESC';
+}
+
+/** Figures over records. Values that a group lacks are the empty text. */
+export const runAggregate = (query: AggregateQuery, reading: Reading, asked: Asked): Promise<Answer> =>
+  asked.stepMs === undefined
+    ? table(query, reading, asked)
+    : series(query, reading, asked, stepsOf(asked.range, asked.stepMs));
+
+const planOf = (
+  query: AggregateQuery,
+  { range }: Asked,
+  limit: number,
+  /** More values that the statement reads. */
+  bucket = (_values: ValueReader): void => {},
+): Plan => {
+  const { signal } = query;
+  const values = new ValueReader(signal);
+  bucket(values);
+  const groups = query.groupBy.map((name, index): Group => {
+    const value = values.value(name);
+    if (value.reference.kind === 'field' && value.reference.field.type === 'time')
+      throw invalid(`groupBy.${index}`, `${name} is a time: ask for series with a step instead`);
+    return { name, value, column: { name, type: 'text', unit: '' } };
+  });
+  const figures = figuresOf(query.measures, signal, values);
+  const condition = recordsCondition(query);
+  return {
+    ...{ groups, figures, limit, order: orderOf(query, figures, groups) },
+    from: values.from(condition.sql),
+    parameters: Object.assign(
+      { ...rangeValues(range), ...condition.parameters },
+      ...figures.map(({ parameters }) => parameters),
+    ),
+  };
+};
+
+const orderOf = (query: AggregateQuery, figures: readonly Figure[], groups: readonly Group[]): Order => {
+  const { by, direction = 'descending' } = query.order ?? {};
+  const way = direction === 'descending' ? 'DESC' : 'ASC';
+  if (by === undefined) return { figure: 0, direction: way };
+  const figure = figures.findIndex(({ name }) => name === by);
+  if (figure >= 0) return { figure, direction: way };
+  const group = groups.findIndex(({ name }) => name === by);
+  if (group >= 0) return { group, direction: way };
+  const names = [...figures, ...groups].map(({ name }) => name);
+  throw invalid('order.by', `must be one of ${names.join(', ')}`);
+};
+
+const groupSelection = (groups: readonly Group[]): string[] =>
+  groups.map(({ value }, index) => `${value.text} AS g${index}`);
+const groupNames = (groups: readonly Group[]): string[] => groups.map((_group, index) => `g${index}`);
+
+/** Groups that are equal in the order's figure are in the order of their names, so that the same question has the same answer. */
+const orderBy = ({ figure, group, direction }: Order, groups: readonly Group[]): string => {
+  const first = figure === undefined ? `g${group}` : `m${figure}`;
+  return `ORDER BY ${[`${first} ${direction} NULLS LAST`, ...groupNames(groups)].join(', ')}`;
+};
+
+const groupBy = (names: readonly string[]): string => (names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`);
+
+const table = async (query: AggregateQuery, reading: Reading, asked: Asked): Promise<Answer> => {
+  const plan = planOf(query, asked, query.limit);
+  const { groups, figures, limit } = plan;
+  const columns = [...groupSelection(groups), ...figures.map((figure, index) => `${figure.call('')} AS m${index}`)];
+  const found = await reading.columns.query<Record<string, unknown>>(
+    `SELECT ${columns.join(', ')} FROM ${plan.from} ${groupBy(groupNames(groups))}
+    ${orderBy(plan.order, groups)} LIMIT ${limit + 1}`,
+    plan.parameters,
+    { maxResultRows: limit + 1 },
+  );
+  const seconds = secondsIn(asked.range);
+  return tableAnswer(
+    [...groups, ...figures].map(({ column }) => column),
+    found
+      .slice(0, limit)
+      .map((row) => [
+        ...groups.map((_group, index) => row[`g${index}`]),
+        ...figures.map((figure, index) => figure.read(row[`m${index}`], seconds, 'table')),
+      ]),
+    cutGroups(query, plan, found.length),
+  );
+};
+
+/** Bucket numbers are counted from the first step, so that they are never negative. */
+const bucketOf = ({ beginNs, stepNs }: Steps): string =>
+  `intDiv(toUnixTimestamp64Nano(timestamp) - toInt64('${beginNs}'), ${stepNs})`;
+
+type SeriesRow = { readonly points: readonly (readonly unknown[])[] } & Record<string, unknown>;
+
+const series = async (query: AggregateQuery, reading: Reading, asked: Asked, steps: Steps): Promise<Answer> => {
+  const most = Math.max(1, Math.floor(mostPoints / (steps.count * query.measures.length)));
+  const limit = Math.min(query.limit, most);
+  let bucket = '';
+  const plan = planOf(query, asked, limit, (values) => {
+    bucket = values.column(bucketOf(steps));
+  });
+  const { groups, figures, order } = plan;
+  const names = groupNames(groups);
+  const states = figures.map((figure, index) => `${figure.call('State')} AS s${index}`);
+  const perStep = `SELECT ${[...groupSelection(groups), `${bucket} AS bucket`, ...states].join(', ')}
+    FROM ${plan.from} ${groupBy([...names, 'bucket'])}`;
+  const ordered =
+    order.figure === undefined ? [] : [`${figures[order.figure]?.merge(`s${order.figure}`)} AS m${order.figure}`];
+  const finals = figures.map((_figure, index) => `finalizeAggregation(s${index})`);
+  const found = await reading.columns.query<SeriesRow>(
+    `SELECT ${[...names, ...ordered, `groupArray(tuple(bucket, ${finals.join(', ')})) AS points`].join(', ')}
+    FROM (${perStep}) ${groupBy(names)} ${orderBy(order, groups)} LIMIT ${limit + 1}`,
+    plan.parameters,
+    { maxResultRows: limit + 1 },
+  );
+  return seriesAnswer(
+    found.slice(0, limit).flatMap((row) => seriesOf(row, plan, steps)),
+    steps.partial,
+    cutGroups(query, plan, found.length),
+  );
+};
+
+/** One series for each figure of a group. Steps without records count 0, and have no average. */
+const seriesOf = (row: SeriesRow, { groups, figures }: Plan, steps: Steps): Series[] => {
+  const labels = Object.fromEntries(groups.map(({ name }, index) => [name, String(row[`g${index}`])]));
+  const byStep = new Map(row.points.map(([bucket, ...answers]) => [Number(bucket), answers]));
+  return figures.map((figure, index) => ({
+    name: figure.name,
+    labels,
+    unit: figure.column.unit,
+    points: steps.starts.map((start, step) => {
+      const answer = byStep.get(step)?.[index] ?? figure.ofNone;
+      return [start, figure.read(answer, steps.secondsOf(step), 'series') as number | null];
+    }),
+  }));
+};
+
+const cutGroups = (
+  { limit: asked, order }: AggregateQuery,
+  { limit, figures, order: by }: Plan,
+  found: number,
+): Incompleteness[] => {
+  if (found <= limit) return [];
+  const which =
+    by.figure === undefined || order?.direction === 'ascending'
+      ? `the first ${limit} by ${order?.by}`
+      : `the ${limit} with the largest ${figures[by.figure]?.name}`;
+  const why = limit < asked ? `, because an answer has at most ${mostPoints} points` : '';
+  return [{ code: 'groups', message: `there are more groups: these are ${which}${why}` }];
+};

@@ -1,0 +1,133 @@
+/** Figures over records, as SQL. */
+import type { Reference } from '../../schemas/records/fields.ts';
+import { invalid } from '../errors.ts';
+import type { Measure } from '../query.ts';
+import type { TableColumn } from '../result.ts';
+import { searchCondition } from '../search/condition.ts';
+import { parseSearch } from '../search/parse.ts';
+import type { SearchSignal } from '../search/tree.ts';
+import { signalTables } from '../signals.ts';
+import { formatTime } from '../time.ts';
+import type { Value, ValueReader } from '../values.ts';
+
+/** One figure, ready to stand in a statement. */
+export interface Figure {
+  readonly name: string;
+  /** The aggregate function, with `suffix` put behind its name: `State` and `Merge` for figures in two steps. */
+  call(suffix: '' | 'State'): string;
+  merge(state: string): string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly column: TableColumn;
+  /** The engine's answer where there are no records. */
+  readonly ofNone: 0 | null;
+  /** The figure of the engine's answer over so many seconds; null where there is none. `as` series, times are numbers. */
+  read(answer: unknown, seconds: number, as: 'table' | 'series'): number | string | null;
+}
+
+const defaultName = ({ function: kind, field, percentile }: Measure): string => {
+  const prefix = kind === 'percentile' ? `p${String(percentile).replace('.', '_')}` : kind;
+  return field === undefined ? prefix : `${prefix}_${field}`;
+};
+
+const numeric = new Set<Measure['function']>(['sum', 'avg', 'min', 'max', 'percentile']);
+
+const numberOf = (answer: unknown): number | null => {
+  if (answer === null || answer === undefined) return null;
+  const number = Number(answer);
+  return Number.isFinite(number) ? number : null;
+};
+
+/** The figures of a query. Throws `VALIDATION_FAILED` where one lacks what its function needs, or two have one name. */
+export const figuresOf = (measures: readonly Measure[], signal: SearchSignal, values: ValueReader): Figure[] => {
+  const figures = measures.map((measure, index) => figureOf(measure, { signal, values, index }));
+  for (const [index, { name }] of figures.entries())
+    if (figures.findIndex((other) => other.name === name) < index)
+      throw invalid(`measures.${index}.as`, `another measure is called ${name}: name them apart`);
+  return figures;
+};
+
+interface Place {
+  readonly signal: SearchSignal;
+  readonly values: ValueReader;
+  readonly index: number;
+}
+
+const figureOf = (measure: Measure, { signal, values, index }: Place): Figure => {
+  const path = `measures.${index}`;
+  const { function: kind, field, percentile } = measure;
+  if (field === undefined && kind !== 'count' && kind !== 'rate')
+    throw invalid(`${path}.field`, `is required for ${kind}`);
+  if (kind === 'percentile' && percentile === undefined)
+    throw invalid(`${path}.percentile`, 'is required for percentile, such as 95');
+  const value = field === undefined ? undefined : values.value(field);
+  const time = value !== undefined && numeric.has(kind) && typeIn(value.reference) === 'time';
+  if (time && kind !== 'min' && kind !== 'max')
+    throw invalid(`${path}.function`, `must be min or max for ${field}, which is a time`);
+  const condition = conditionOf(measure, { signal, values, index });
+  const { name, argument } = functionOf(measure, value, condition.sql);
+  const level = kind === 'percentile' ? `(${(percentile ?? 0) / 100})` : '';
+  return {
+    name: measure.as ?? defaultName(measure),
+    call: (suffix) => `${name}${suffix}${level}(${argument})`,
+    merge: (state) => `${name}Merge${level}(${state})`,
+    parameters: condition.parameters,
+    ofNone: numeric.has(kind) ? null : 0,
+    column: { name: measure.as ?? defaultName(measure), ...formOf(measure, value, signal) },
+    read(answer, seconds, as) {
+      if (time) return answer === null ? null : timeOf(String(answer), as);
+      const number = numberOf(answer);
+      return kind === 'rate' && number !== null ? number / seconds : number;
+    },
+  };
+};
+
+/** Points of series are numbers: a time is epoch milliseconds there. */
+const timeOf = (nanoseconds: string, as: 'table' | 'series'): number | string =>
+  as === 'table' ? formatTime(BigInt(nanoseconds)) : Number(BigInt(nanoseconds) / 1_000_000n);
+
+const typeIn = (reference: Reference): string | undefined =>
+  reference.kind === 'field' ? reference.field.type : undefined;
+
+const formOf = (
+  { function: kind }: Measure,
+  value: Value | undefined,
+  signal: SearchSignal,
+): Pick<TableColumn, 'type' | 'unit'> => {
+  const type = value === undefined ? undefined : typeIn(value.reference);
+  if (kind === 'count') return { type: 'number', unit: signalTables[signal].unit };
+  if (kind === 'rate') return { type: 'number', unit: `${signalTables[signal].unit}/s` };
+  if (kind === 'distinct') return { type: 'number', unit: '{value}' };
+  if (type === 'duration') return { type: 'duration', unit: 'ns' };
+  return type === 'time' ? { type: 'time', unit: 'ms' } : { type: 'number', unit: '' };
+};
+
+/** The measure's own search, as a column of 0 and 1. */
+const conditionOf = (
+  { search, function: kind, field }: Measure,
+  { signal, values, index }: Place,
+): { sql: string | undefined; parameters: Readonly<Record<string, string>> } => {
+  const conditions: string[] = [];
+  let parameters: Readonly<Record<string, string>> = {};
+  if (search !== undefined) {
+    const tree = parseSearch(search, signal, { path: `measures.${index}.search` });
+    const found = searchCondition(tree, signal, { prefix: `m${index}_` });
+    conditions.push(values.column(`toBool(${found.sql})`));
+    parameters = found.parameters;
+  }
+  if (field !== undefined && !numeric.has(kind)) conditions.push(values.value(field).exists);
+  return { sql: conditions.length === 0 ? undefined : `(${conditions.join(' AND ')})`, parameters };
+};
+
+/** Values that are left out are NULL, which no function counts: a figure of none is NULL, and not 0. */
+const functionOf = (
+  { function: kind }: Measure,
+  value: Value | undefined,
+  condition: string | undefined,
+): { name: string; argument: string } => {
+  if (kind === 'count' || kind === 'rate')
+    return condition === undefined ? { name: 'count', argument: '' } : { name: 'countIf', argument: condition };
+  if (kind === 'distinct') return { name: 'uniqExactIf', argument: `${value?.text}, ${condition}` };
+  const number = value?.number ?? 'NULL';
+  const name = kind === 'percentile' ? 'quantileExactInclusive' : kind;
+  return { name, argument: condition === undefined ? number : `if(${condition}, ${number}, NULL)` };
+};

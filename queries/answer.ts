@@ -1,0 +1,39 @@
+/** What each kind of query answers; `run` adds the range, the cost and the freshness. */
+import type { Range } from './range.ts';
+import type { Incompleteness, Result, Series, TableColumn } from './result.ts';
+
+export type Answer = Pick<Result, 'form' | 'series' | 'columns' | 'rows' | 'partial' | 'partialSteps'>;
+
+/** What a query is run with, besides the one who asks. */
+export interface Asked {
+  /** Both ends belong to it. */
+  readonly range: Range;
+  /** With a step the answer is series, without one a table. */
+  readonly stepMs?: number | undefined;
+}
+
+export const tableAnswer = (
+  columns: readonly TableColumn[],
+  rows: readonly unknown[][],
+  partial: readonly Incompleteness[] = [],
+): Answer => ({
+  form: 'table',
+  series: [],
+  columns: [...columns],
+  rows: [...rows],
+  partialSteps: [],
+  partial: [...partial],
+});
+
+export const seriesAnswer = (
+  series: readonly Series[],
+  partialSteps: readonly number[],
+  partial: readonly Incompleteness[] = [],
+): Answer => ({
+  form: 'series',
+  series: [...series],
+  columns: [],
+  rows: [],
+  partialSteps: [...partialSteps],
+  partial: [...partial],
+});

@@ -1,0 +1,146 @@
+/**
+ * Values of records by name, as SQL: fields, attributes, and attributes of resources, which lie in a table of their own. A statement
+ * reads the records in a subquery that computes each value once, and joins resources by their id where a name may mean one.
+ */
+import {
+  attributeExpressions,
+  type Field,
+  type Reference,
+  referenceOf,
+  scopeExpressions,
+} from '../schemas/records/fields.ts';
+import { quote } from '../schemas/tables/literal.ts';
+import { withinRange } from './records.ts';
+import type { SearchSignal } from './search/tree.ts';
+import { signalTables } from './signals.ts';
+
+/** What JSON has for numbers: the same values read as numbers as in the search language. */
+const numberPattern = quote('^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$');
+
+/** SQL of one value, in terms of the columns of `ValueReader.from`. */
+export interface Value {
+  readonly reference: Reference;
+  /** Whether a record has it; a field of text is there where it is not empty. */
+  readonly exists: string;
+  /** Its text, empty where a record has none. Numbers that have names are their names. */
+  readonly text: string;
+  /** `Nullable(Float64)`, or `Nullable(Int64)` of a time; NULL where it does not read as a finite number. */
+  readonly number: string;
+  /** The letter of an attribute's type (`schemas/tables/parts.ts`); empty for a field. */
+  readonly type: string;
+}
+
+interface ResourceValue {
+  readonly exists: string;
+  readonly text: string;
+  readonly type: string;
+}
+
+/** Collects the values that a statement needs. */
+export class ValueReader {
+  readonly #signal: SearchSignal;
+  readonly #columns = new Map<string, string>();
+  readonly #resourceKeys = new Map<string, ResourceValue>();
+  readonly #values = new Map<string, Value>();
+
+  constructor(signal: SearchSignal) {
+    this.#signal = signal;
+  }
+
+  /** The name under which the subquery gives an expression over the record's own columns. */
+  column(expression: string): string {
+    const known = this.#columns.get(expression) ?? `v${this.#columns.size + 1}`;
+    this.#columns.set(expression, known);
+    return known;
+  }
+
+  /** What a name of the search language means. */
+  value(name: string): Value {
+    const known = this.#values.get(name) ?? this.#written(name);
+    this.#values.set(name, known);
+    return known;
+  }
+
+  #written(name: string): Value {
+    const reference = referenceOf(signalTables[this.#signal].fields, name) as Reference;
+    switch (reference.kind) {
+      case 'field':
+        return this.#field(reference, reference.field);
+      case 'scope': {
+        const { exists, text, type } = scopeExpressions(reference.key);
+        return this.#attribute(reference, this.column(exists), this.column(text), this.column(type));
+      }
+      case 'attribute': {
+        const { exists, text, type } = attributeExpressions(reference.key);
+        return this.#attribute(reference, this.column(exists), this.column(text), this.column(type));
+      }
+      case 'resource': {
+        const { exists, text, type } = this.#resource(reference.key);
+        return this.#attribute(reference, exists, text, type);
+      }
+      default: {
+        const own = attributeExpressions(reference.key);
+        const ownExists = this.column(own.exists);
+        const { exists, text, type } = this.#resource(reference.key);
+        return this.#attribute(
+          reference,
+          `(${ownExists} OR ${exists})`,
+          `if(${ownExists}, ${this.column(own.text)}, ${text})`,
+          `if(${ownExists}, ${this.column(own.type)}, ${type})`,
+        );
+      }
+    }
+  }
+
+  #field(reference: Reference, field: Field): Value {
+    const value = this.column(field.expression);
+    const isText = !['number', 'time', 'duration'].includes(field.type);
+    if (isText)
+      return { reference, exists: `${value} != ''`, text: `toString(${value})`, number: numberOf(value), type: "''" };
+    const names = field.names?.map(quote) ?? [];
+    return {
+      reference,
+      exists: 'true',
+      text:
+        names.length === 0
+          ? `toString(${value})`
+          : `if(${value} < ${names.length}, [${names.join(', ')}][${value} + 1], toString(${value}))`,
+      number: field.type === 'time' ? `toNullable(${value})` : `toNullable(toFloat64(${value}))`,
+      type: "''",
+    };
+  }
+
+  #attribute(reference: Reference, exists: string, text: string, type: string): Value {
+    return { reference, exists, text: `toString(${text})`, number: numberOf(text), type };
+  }
+
+  #resource(key: string): ResourceValue {
+    const number = this.#resourceKeys.size + 1;
+    const known = this.#resourceKeys.get(key) ?? { exists: `r${number}e`, text: `r${number}`, type: `r${number}t` };
+    this.#resourceKeys.set(key, known);
+    return known;
+  }
+
+  /** What goes behind FROM: records of the tenant within `{from:Int64}` and `{to:Int64}` that satisfy a condition, with every value asked for so far. */
+  from(condition: string): string {
+    const { table } = signalTables[this.#signal];
+    const own = [...this.#columns].map(([expression, name]) => `${expression} AS ${name}`);
+    const columns = this.#resourceKeys.size === 0 ? own : [...own, 'resource_id'];
+    const records = `(SELECT ${columns.length === 0 ? '1 AS one' : columns.join(', ')} FROM ${table}
+      WHERE tenant_id = {tenant:String} AND ${withinRange(this.#signal)} AND ${condition})`;
+    if (this.#resourceKeys.size === 0) return records;
+    const keys = [...this.#resourceKeys].map(([key, names]) => ({ names, of: attributeExpressions(key) }));
+    return `${records} AS records LEFT ANY JOIN (
+      SELECT resource_id, ${keys
+        .map(
+          ({ names, of }) =>
+            `any(${of.exists}) AS ${names.exists}, any(${of.text}) AS ${names.text}, any(${of.type}) AS ${names.type}`,
+        )
+        .join(', ')}
+      FROM resources WHERE tenant_id = {tenant:String} AND (${keys.map(({ of }) => of.exists).join(' OR ')})
+      GROUP BY resource_id) AS resources_by_id USING (resource_id)`;
+  }
+}
+
+const numberOf = (text: string): string =>
+  `if(match(${text}, ${numberPattern}) AND isFinite(toFloat64OrZero(${text})), toFloat64OrNull(${text}), NULL)`;

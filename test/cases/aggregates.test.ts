@@ -1,0 +1,187 @@
+/** Aggregates of what landed are those of the same records by hand: random records, random queries, both signals. */
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { AggregateQuery } from '../../queries/query.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { run } from '../../queries/run.ts';
+import type { RecordView } from '../../schemas/records/record.ts';
+import type { Source } from '../../schemas/records/source.ts';
+import { logRecords, spans } from '../../schemas/records/sources.ts';
+import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
+import { naiveAggregate, type Seen, seenBy } from './naive-aggregates.ts';
+import { requests } from './search-records.ts';
+import { logsRequest, messageOf, openTables, receivedAtMs, type Tables, tracesRequest } from './sink-tables.ts';
+
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+});
+test.after.always(() => tables.close());
+
+type Signal = AggregateQuery['signal'];
+const encode = { logs: logsRequest, traces: tracesRequest } as const;
+const sources: Readonly<Record<Signal, Source<RecordView>>> = { logs: logRecords, traces: spans };
+
+const names: Readonly<Record<Signal, readonly string[]>> = {
+  logs: [
+    'k',
+    'n',
+    'a.b',
+    "o'k",
+    'resource.k',
+    'attribute.resource.k',
+    'scope.k',
+    'service',
+    'severity',
+    'severityNumber',
+    'body',
+    'traceId',
+  ],
+  traces: ['k', 'n', 'a.b', "o'k", 'resource.k', 'scope.k', 'service', 'name', 'kind', 'status', 'duration', 'spanId'],
+};
+const inner: Readonly<Record<Signal, readonly string[]>> = {
+  logs: ['severity:error', 'k:*', 'n:>5', 'NOT service:cart', 'payment', 'resource.k:foo'],
+  traces: ['status:error', 'k:*', 'duration:>50ms', 'kind:client', 'resource.k:foo'],
+};
+
+const measure = (signal: Signal) =>
+  fc
+    .record({
+      function: fc.constantFrom('count', 'rate', 'distinct', 'sum', 'avg', 'min', 'max', 'percentile'),
+      field: fc.constantFrom(...names[signal]),
+      percentile: fc.constantFrom(0, 50, 95, 99.9, 100),
+      search: fc.option(fc.constantFrom(...inner[signal]), { nil: undefined }),
+    })
+    .map((each) =>
+      each.function === 'rate' || (each.function === 'count' && each.percentile < 90)
+        ? { ...each, field: undefined }
+        : each,
+    );
+
+const queries = (signal: Signal): fc.Arbitrary<AggregateQuery> =>
+  fc
+    .record({
+      search: fc.option(fc.constantFrom(...inner[signal]), { nil: undefined }),
+      measures: fc.array(measure(signal), { minLength: 1, maxLength: 6 }),
+      groupBy: fc.uniqueArray(fc.constantFrom(...names[signal]), { maxLength: 3 }),
+    })
+    .map(({ measures, ...rest }) =>
+      AggregateQuery.parse({
+        ...{ kind: 'aggregate', signal, limit: 10_000, ...rest },
+        measures: measures.map((each, index) => ({ ...each, as: `m${index}` })),
+      }),
+    );
+
+const second = 1_000_000_000n;
+const base = 1_772_359_200n * second;
+const ranges = fc.constantFrom<Range>(
+  { from: base - second, to: base + 10n * second },
+  { from: base, to: base },
+  { from: base + 1n, to: base + second },
+  { from: base + 123_000_000n, to: base + 999_999_999n },
+);
+
+const readingOf = (tenantId: string): Reading => ({
+  columns: tables.columns.of(tenantId),
+  plan: defaultPlans['enterprise'] as Plan,
+  nowMs: receivedAtMs + 60_000,
+});
+
+const decoded = (signal: Signal, message: ReturnType<typeof messageOf>, query: AggregateQuery): Seen[] => {
+  const seen = seenBy(query);
+  const { value, ...rest } = message;
+  const all: Seen[] = [];
+  // One view steps over the records: each is read before the next.
+  for (const record of sources[signal].decode(
+    { ...rest, key: '', value: Buffer.from(value) },
+    { topic: 'any', partition: 0 },
+  ))
+    all.push(seen(record));
+  return all;
+};
+
+let runs = 0;
+const land = async (signal: Signal, request: object) => {
+  const tenant = `aggregates-${signal}-${++runs}`;
+  const message = messageOf([encode[signal](request)], { tenantId: tenant, signal });
+  await tables.land([message], { sink: signal });
+  return { reading: readingOf(tenant), message };
+};
+
+const isNear = (one: unknown, other: unknown): boolean =>
+  one === other ||
+  (typeof one === 'number' &&
+    typeof other === 'number' &&
+    Math.abs(one - other) <= 1e-9 * Math.max(Math.abs(one), Math.abs(other)));
+
+const same = (
+  t: ExecutionContext,
+  found: ReadonlyMap<string, readonly unknown[]>,
+  expected: ReadonlyMap<string, readonly unknown[]>,
+  query: object,
+) => {
+  const say = () => JSON.stringify({ query, found: [...found], expected: [...expected] });
+  if (found.size !== expected.size) return t.fail(say());
+  for (const [key, figures] of expected)
+    for (const [index, figure] of figures.entries())
+      if (!isNear(found.get(key)?.[index], figure)) return t.fail(`${key} ${index} ${say()}`);
+  return t.pass();
+};
+
+interface Landed {
+  readonly query: AggregateQuery;
+  readonly range: Range;
+  readonly reading: Reading;
+  readonly records: readonly Seen[];
+}
+
+const compareTable = async (t: ExecutionContext, { query, range, reading, records }: Landed): Promise<void> => {
+  const { columns, rows } = await run(query, reading, { range });
+  const groups = query.groupBy.length;
+  t.is(columns.length, groups + query.measures.length);
+  const found = new Map(rows.map((row) => [JSON.stringify(row.slice(0, groups)), row.slice(groups)]));
+  same(t, found, naiveAggregate(query, records, range), query);
+};
+
+const stepMs = 300;
+const stepNs = BigInt(stepMs) * 1_000_000n;
+/** Groups that have no records in a step count nothing there. */
+const none = ({ measures }: AggregateQuery) =>
+  measures.map(({ function: kind }) => (['count', 'rate', 'distinct'].includes(kind) ? 0 : null));
+
+const compareSeries = async (t: ExecutionContext, { query, range, reading, records }: Landed): Promise<void> => {
+  const { series } = await run(query, reading, { range, stepMs });
+  for (const [index, [start]] of (series[0]?.points ?? []).entries()) {
+    const begin = BigInt(start) * 1_000_000n;
+    const end = begin + stepNs - 1n;
+    const step = { from: begin < range.from ? range.from : begin, to: end > range.to ? range.to : end };
+    const found = new Map<string, unknown[]>();
+    for (const { labels, points } of series) {
+      const key = JSON.stringify(query.groupBy.map((name) => labels[name]));
+      found.set(key, [...(found.get(key) ?? []), points[index]?.[1]]);
+    }
+    const expected = naiveAggregate(query, records, step);
+    for (const key of found.keys()) if (!expected.has(key)) expected.set(key, none(query));
+    same(t, found, expected, { query, start });
+  }
+};
+
+for (const signal of ['logs', 'traces'] as const)
+  test(`tables and series of ${signal} have the figures that their records give by hand`, async (t) => {
+    await fc.assert(
+      fc.asyncProperty(
+        requests[signal],
+        fc.array(fc.tuple(queries(signal), ranges), { minLength: 15, maxLength: 15 }),
+        async (request, asked) => {
+          const { reading, message } = await land(signal, request);
+          for (const [query, range] of asked) {
+            const landed = { query, range, reading, records: decoded(signal, message, query) };
+            await compareTable(t, landed);
+            await compareSeries(t, landed);
+          }
+        },
+      ),
+      { numRuns: Number(process.env['RUNS'] ?? 6), endOnFailure: true },
+    );
+  });

@@ -1,0 +1,135 @@
+/** Aggregates by hand: the same queries over record views, in plain JavaScript. */
+import type { AggregateQuery, Measure } from '../../queries/query.ts';
+import type { Range } from '../../queries/range.ts';
+import { parseSearch } from '../../queries/search/parse.ts';
+import { predicateOf } from '../../queries/search/predicate.ts';
+import { signalTables } from '../../queries/signals.ts';
+import { formatTime } from '../../queries/time.ts';
+import { type Field, type Reference, readReference, referenceOf } from '../../schemas/records/fields.ts';
+import type { LogRecord } from '../../schemas/records/log-record.ts';
+import type { RecordView } from '../../schemas/records/record.ts';
+import type { Span } from '../../schemas/records/span.ts';
+
+type Signal = AggregateQuery['signal'];
+type Figure = number | string | null;
+
+/** What a record view says of the parts that a query reads, read before the view steps on. */
+export interface Seen {
+  readonly timeNs: bigint;
+  readonly matches: boolean;
+  readonly groups: readonly string[];
+  readonly measures: readonly { readonly counts: boolean; readonly value: string | undefined }[];
+}
+
+const references = (signal: Signal) => (name: string) =>
+  referenceOf(signalTables[signal].fields, name) as Reference<RecordView>;
+
+const isNumeric = ({ type }: Field<never>): boolean => ['number', 'time', 'duration'].includes(type);
+
+const textOf = (reference: Reference<RecordView>, record: RecordView): string | undefined => {
+  const value = readReference(reference, record);
+  if (value === undefined) return undefined;
+  if (reference.kind !== 'field') return String(value);
+  if (!isNumeric(reference.field)) return value === '' ? undefined : String(value);
+  return reference.field.names?.[Number(value)] ?? String(value);
+};
+
+/** Numbers of fields are their values, whatever they are called. */
+const measuredOf = (
+  reference: Reference<RecordView>,
+  record: RecordView,
+  kind: Measure['function'],
+): string | undefined => {
+  const isPlain = reference.kind === 'field' && isNumeric(reference.field) && kind !== 'distinct';
+  return isPlain ? String(reference.field.read(record)) : textOf(reference, record);
+};
+
+export const seenBy = (query: AggregateQuery): ((record: RecordView) => Seen) => {
+  const { signal } = query;
+  const reference = references(signal);
+  const test = (search: string | undefined) =>
+    predicateOf(parseSearch(search ?? '', signal), signal) as (record: RecordView) => boolean;
+  const matches = test(query.search);
+  const groups = query.groupBy.map(reference);
+  const measures = query.measures.map(({ search, field, function: kind }) => ({
+    counts: test(search),
+    reference: field === undefined ? undefined : reference(field),
+    kind,
+  }));
+  return (record) => ({
+    timeNs: (record as LogRecord | Span).timeNs,
+    matches: matches(record) && (query.projectId === undefined || record.projectId === query.projectId),
+    groups: groups.map((each) => textOf(each, record) ?? ''),
+    measures: measures.map((each) => ({
+      counts: each.counts(record),
+      value: each.reference === undefined ? undefined : measuredOf(each.reference, record, each.kind),
+    })),
+  });
+};
+
+const numbersOf = (values: readonly string[]): number[] =>
+  values.filter((text) => /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) && Number.isFinite(Number(text))).map(Number);
+
+const percentileOf = (numbers: readonly number[], level: number): number => {
+  const sorted = numbers.toSorted((one, other) => one - other);
+  const at = (level / 100) * (sorted.length - 1);
+  const [low, high] = [sorted[Math.floor(at)] as number, sorted[Math.ceil(at)] as number];
+  return low + (high - low) * (at - Math.floor(at));
+};
+
+const figureOf = (
+  { function: kind, field, percentile = 0 }: Measure,
+  seen: readonly Seen['measures'][number][],
+  seconds: number,
+  isTime: boolean,
+): Figure => {
+  const counted = seen.filter(({ counts, value }) => counts && (field === undefined || value !== undefined));
+  const values = counted.map(({ value }) => value as string);
+  if (kind === 'count') return counted.length;
+  if (kind === 'rate') return counted.length / seconds;
+  if (kind === 'distinct') return new Set(values).size;
+  if (isTime && values.length > 0) {
+    const times = values.map(BigInt).sort((one, other) => (one < other ? -1 : 1));
+    return formatTime((kind === 'min' ? times[0] : times.at(-1)) as bigint);
+  }
+  const numbers = numbersOf(values);
+  if (numbers.length === 0) return null;
+  const sum = numbers.reduce((one, other) => one + other, 0);
+  if (kind === 'sum') return sum;
+  if (kind === 'avg') return sum / numbers.length;
+  if (kind === 'min') return Math.min(...numbers);
+  return kind === 'max' ? Math.max(...numbers) : percentileOf(numbers, percentile);
+};
+
+/** Figures by group. The key is the JSON of the group's values. */
+export const naiveAggregate = (
+  query: AggregateQuery,
+  records: readonly Seen[],
+  { from, to }: Range,
+  seconds = Number(to - from + 1n) / 1e9,
+): Map<string, Figure[]> => {
+  const groups = new Map<string, Seen[]>();
+  if (query.groupBy.length === 0) groups.set('[]', []);
+  for (const record of records) {
+    if (!record.matches || record.timeNs < from || record.timeNs > to) continue;
+    const key = JSON.stringify(record.groups);
+    groups.set(key, [...(groups.get(key) ?? []), record]);
+  }
+  const isTime = query.measures.map(({ field }) => {
+    const reference = field === undefined ? undefined : references(query.signal)(field);
+    return reference?.kind === 'field' && reference.field.type === 'time';
+  });
+  return new Map(
+    [...groups].map(([key, seen]) => [
+      key,
+      query.measures.map((measure, index) =>
+        figureOf(
+          measure,
+          seen.map(({ measures }) => measures[index] as Seen['measures'][number]),
+          seconds,
+          isTime[index] ?? false,
+        ),
+      ),
+    ]),
+  );
+};
