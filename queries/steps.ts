@@ -1,10 +1,42 @@
 /** Steps of series: they begin at multiples of the step since the epoch, whatever the range, so that series of several queries fit. */
+import { z } from 'zod';
 import { invalid } from './errors.ts';
 import type { Range } from './range.ts';
+import { parseDuration } from './time.ts';
 
 /** More points than a screen has columns several times over; as many as Prometheus answers. */
 export const mostSteps = 11_000;
 const msNs = 1_000_000n;
+
+/** The parameter by which series are asked for in steps. */
+export const stepParameter = {
+  step: z
+    .string()
+    .max(32)
+    .optional()
+    .describe('Length of a step: 30s, 5m, 1h …; without it, a round one that gives some 60 to 150 steps'),
+};
+
+/** Round lengths in milliseconds: a second up to a week. */
+const roundSteps = [
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 604_800,
+].map((seconds) => seconds * 1000);
+const usualSteps = 150;
+
+/** The step that is asked for, or a round one for the range; milliseconds, a multiple of `leastMs`. */
+export const stepOf = (text: string | undefined, range: Range, { leastMs = 1 }: { leastMs?: number } = {}): number => {
+  if (text === undefined) {
+    const most = (secondsIn(range) * 1000) / usualSteps;
+    return (
+      roundSteps.find((step) => step >= most && step % leastMs === 0) ?? Math.ceil(most / 604_800_000) * 604_800_000
+    );
+  }
+  const ns = parseDuration(text);
+  if (ns === undefined || ns < msNs) throw invalid('step', 'must be a duration such as 30s, 5m or 1h');
+  const step = Number(ns / msNs);
+  if (step % leastMs !== 0) throw invalid('step', `must be a multiple of ${leastMs / 1000} seconds here`);
+  return step;
+};
 
 export interface Steps {
   readonly stepNs: bigint;
