@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { engines } from '../../../queries/databases/engines.ts';
+import { FigureAnswer, readEngineSeries, readFigures } from '../../../queries/databases/figures.ts';
+import { DatabaseInstance, readDatabases } from '../../../queries/databases/instances.ts';
+import { systemOf } from '../../../queries/databases/systems.ts';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { Series } from '../../../queries/result.ts';
+import { minutesAnswer, minutesOf } from '../../../queries/services/edges.ts';
+import { stepOf, stepParameter } from '../../../queries/steps.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+
+const { from, to } = rangeParameters;
+const range = { from, to, ...projectScopeParameters };
+const params = z.strictObject({
+  engine: z.string().min(1).max(128).describe('Product, such as postgresql; former names of the conventions too'),
+});
+
+interface Asked {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+const askedOf = (caller: Caller, query: Asked, { columns, clock }: Pick<Ports, 'columns' | 'clock'>) => {
+  const nowMs = clock.now();
+  const minutes = minutesOf(rangeOf(query, { caller, signal: 'traces', nowMs }), nowMs);
+  return { minutes, reading: { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs } };
+};
+
+export const listDatabaseEngines = defineOperation({
+  method: 'GET',
+  path: '/api/databases/engines',
+  operationId: 'listDatabaseEngines',
+  summary: 'List database engines: those that were seen in a time range, and those whose metrics are understood',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject(range),
+  response: z.strictObject({
+    from: z.string(),
+    to: z.string(),
+    items: z.array(
+      z.strictObject({
+        engine: z.string(),
+        databases: z.int().describe('Of this range'),
+        calledDatabases: z.int().describe('Of which so many were called by services'),
+        watchedDatabases: z.int().describe('And so many told of by metrics'),
+        figures: z.array(z.string()).describe('Figures that its metrics can give'),
+        senders: z.array(z.string()).describe('Receivers and exporters whose metrics are understood'),
+      }),
+    ),
+    isCut: z.boolean().describe('Whether more than 5,000 databases were seen, of which the first are counted'),
+  }),
+  async handler({ caller, query }, ports) {
+    const { minutes, reading } = askedOf(caller, query, ports);
+    const { items, isCut } = await readDatabases(reading, query, minutes);
+    const names = [...new Set([...engines.map(({ name }) => name), ...items.map(({ engine }) => engine)])].sort();
+    return {
+      ...minutesAnswer(minutes),
+      items: names.map((engine) => {
+        const its = items.filter((one) => one.engine === engine);
+        const known = engines.find(({ name }) => name === engine);
+        return {
+          engine,
+          databases: its.length,
+          calledDatabases: its.filter(({ seenBy }) => seenBy.includes('calls')).length,
+          watchedDatabases: its.filter(({ seenBy }) => seenBy.includes('metrics')).length,
+          figures: known?.figures.map(({ name }) => name) ?? [],
+          senders: [...(known?.senders ?? [])],
+        };
+      }),
+      isCut,
+    };
+  },
+});
+
+const mostShown = 1_000;
+
+export const showDatabaseEngine = defineOperation({
+  method: 'GET',
+  path: '/api/databases/{engine}',
+  operationId: 'showDatabaseEngine',
+  summary: 'One engine: its databases in a time range, and its headline figures',
+  role: 'viewer',
+  cache: listCache,
+  params,
+  query: z.strictObject(range),
+  response: z.strictObject({
+    from: z.string(),
+    to: z.string(),
+    engine: z.string(),
+    databases: z.array(DatabaseInstance).describe('The first 1,000; GET /api/databases?engine= lists all'),
+    databaseCount: z.int(),
+    figures: z.array(FigureAnswer).describe('Of all its databases together; of the whole organization'),
+  }),
+  async handler({ caller, params: { engine }, query }, ports) {
+    const { minutes, reading } = askedOf(caller, query, ports);
+    const name = systemOf(engine);
+    const known = engines.find((each) => each.name === name);
+    const [{ items }, figures] = await Promise.all([
+      readDatabases(reading, { ...query, engine: name }, minutes),
+      known === undefined ? [] : readFigures(reading, known, minutes),
+    ]);
+    return {
+      ...minutesAnswer(minutes),
+      engine: name,
+      databases: items.slice(0, mostShown),
+      databaseCount: items.length,
+      figures,
+    };
+  },
+});
+
+const minuteMs = 60_000;
+
+export const showDatabaseSeries = defineOperation({
+  method: 'GET',
+  path: '/api/databases/{engine}/timeseries',
+  operationId: 'showDatabaseSeries',
+  summary: 'One figure of an engine over time: of its calls, by database, or of its metrics',
+  role: 'viewer',
+  cache: listCache,
+  params,
+  query: z.strictObject({
+    ...range,
+    ...stepParameter,
+    figure: z
+      .string()
+      .max(64)
+      .default('requestRate')
+      .describe(
+        'requests, requestRate, errors, errorRate, p50, p95 or p99 of its calls, or one of the figures of GET /api/databases/engines',
+      ),
+  }),
+  response: z.strictObject({
+    from: z.string(),
+    to: z.string(),
+    stepMs: z.int(),
+    figure: z.string(),
+    unit: z.string(),
+    series: z.array(Series).describe('The 100 with the most calls; steps without a call have no point'),
+    reason: z.string().nullable().describe('Why there are no series; null if there are'),
+  }),
+  async handler({ caller, params: { engine }, query }, ports) {
+    const { minutes, reading } = askedOf(caller, query, ports);
+    const stepMs = stepOf(query.step, minutes, { leastMs: minuteMs });
+    const found = await readEngineSeries(reading, { ...query, engine: systemOf(engine) }, { minutes, stepMs });
+    return { ...minutesAnswer(minutes), stepMs, ...found };
+  },
+});

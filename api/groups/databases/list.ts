@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
+import { DatabaseInstance, readDatabases } from '../../../queries/databases/instances.ts';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
+import { minutesAnswer, minutesOf } from '../../../queries/services/edges.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+
+const kind = 'databases';
+const hourNs = 3_600_000_000_000n;
+
+export const listDatabases = defineOperation({
+  method: 'GET',
+  path: '/api/databases',
+  operationId: 'listDatabases',
+  summary: 'List databases that were called or watched in a time range, by engine',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({
+    ...rangeParameters,
+    ...projectScopeParameters,
+    engine: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe('Product, such as postgresql; former names of the conventions too'),
+  }),
+  response: z.strictObject({
+    from: z.string().describe('Beginning of the first minute that is counted'),
+    to: z.string().describe('End of the last one, or now'),
+    items: z.array(DatabaseInstance),
+    nextCursor: z.string().nullable(),
+    isCut: z.boolean().describe('Whether there are more than 5,000'),
+  }),
+  async handler({ caller, query }, { columns, clock }) {
+    const nowMs = clock.now();
+    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
+    if (page !== undefined) refuseBeyondRetention(page.minutes, { caller, signal: 'traces', nowMs, graceNs: hourNs });
+    const minutes = page?.minutes ?? minutesOf(rangeOf(query, { caller, signal: 'traces', nowMs }), nowMs);
+    const reading = { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs };
+    const { items, isCut } = await readDatabases(reading, query, minutes);
+    const left = page === undefined ? items : items.filter(({ id }) => id > page.after);
+    const shown = left.slice(0, query.limit);
+    const last = left.length > query.limit ? shown.at(-1) : undefined;
+    return {
+      ...minutesAnswer(minutes),
+      items: shown,
+      nextCursor:
+        last === undefined
+          ? null
+          : encodeCursor(kind, [minutes.from, minutes.to, Buffer.from(last.id).toString('base64url')]),
+      isCut,
+    };
+  },
+});
+
+const pageOf = (cursor: string) => {
+  const [from = '', to = '', id = ''] = decodeCursor(kind, cursor, [integer, integer, /^[\w-]+$/]);
+  return {
+    minutes: { from: BigInt(from), to: BigInt(to) },
+    after: Buffer.from(id, 'base64url').toString('utf8'),
+  };
+};

@@ -1,0 +1,232 @@
+/** Statements that databases were asked, by their normalised form: what they cost, who asks them, and who else knows them. */
+import { z } from 'zod';
+import { durationBucketSql, durationQuantile } from '../../schemas/tables/durations.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import { requireEntitlement } from '../entitlement.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
+import type { Range } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import { exact } from '../time.ts';
+import { cutMark, statementDigest, statementForm } from './statement-form.ts';
+import { attributeKeys, firstAttribute, systemExpression, systemOf } from './systems.ts';
+
+const nanoseconds = z.number().describe('Nanoseconds');
+
+export const Statement = z.strictObject({
+  digest: z
+    .string()
+    .describe('The same for this statement in spans, logs and metrics; its letters before the dash are the version'),
+  engine: z.string().describe('Product, by its present name in the conventions; empty where senders name none'),
+  statement: z.string().describe('Normalised: ? stands for any number of values, and nothing else is of a sender'),
+  isCut: z.boolean().describe('Whether senders cut it: several statements may have this beginning'),
+  databases: z.array(z.string()).describe('Up to 10'),
+  collections: z.array(z.string()).describe('Tables or collections that senders name; up to 10'),
+  services: z.array(z.string()).describe('Who asks it; up to 20'),
+  calls: z.int(),
+  errors: z.int(),
+  errorRate: z.number().describe('0 to 1'),
+  callsPerSecond: z.number(),
+  duration: z
+    .strictObject({
+      sum: z.union([z.number(), z.string()]),
+      share: z.number(),
+      mean: nanoseconds,
+      p50: nanoseconds,
+      p95: nanoseconds,
+      p99: nanoseconds,
+      max: nanoseconds,
+    })
+    .describe(
+      'As callers saw it. `share` is of all statements of the answer’s filter. Quantiles are off by 4.4 % at most',
+    ),
+  slowest: z.strictObject({ traceId: z.string(), spanId: z.string() }),
+  logs: z.int().nullable().describe('Log records with this statement; null where the plan does not include logs'),
+  series: z
+    .int()
+    .nullable()
+    .describe('Time series that carry this statement; null where the plan does not include metrics'),
+});
+export type Statement = z.output<typeof Statement>;
+
+/** What statements are listed by, largest first. */
+export const statementOrders = ['time', 'calls', 'errors', 'mean', 'max'] as const;
+export type StatementOrder = (typeof statementOrders)[number];
+
+const orderExpressions: Readonly<Record<StatementOrder, string>> = {
+  time: 'toFloat64(sum(duration_sum))',
+  calls: 'toFloat64(sum(calls))',
+  errors: 'toFloat64(sum(errors))',
+  mean: 'sum(duration_sum) / sum(calls)',
+  max: 'toFloat64(max(duration_max))',
+};
+
+export interface StatementQuery extends ProjectScope {
+  readonly engine?: string | undefined;
+  readonly service?: string | undefined;
+  readonly database?: string | undefined;
+  /** A part of the normalised form, in any case. */
+  readonly search?: string | undefined;
+  readonly order: StatementOrder;
+  readonly limit: number;
+  /** The place of the last statement of the page before. */
+  readonly after?: { readonly value: string; readonly digest: string } | undefined;
+}
+
+interface Row {
+  readonly digest: string;
+  readonly engine: string;
+  readonly shown: string;
+  readonly databases: readonly string[];
+  readonly collections: readonly string[];
+  readonly services: readonly string[];
+  readonly all_calls: string;
+  readonly all_errors: string;
+  readonly lasted: string;
+  readonly longest: string;
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly trace: string;
+  readonly span: string;
+  readonly place: string;
+  readonly total: number;
+}
+
+const isJson = "system IN ('mongodb', 'elasticsearch', 'opensearch', 'couchdb', 'azure.cosmosdb', 'aws.dynamodb')";
+
+/**
+ * What a span says it asked: its statement, else its summary, else operation and collection, else its name. Documents do not name the
+ * collection that they ask.
+ */
+const textOfSpan = `multiIf(statement != '', if(${isJson} AND collection != '', concat(collection, ' ', statement), statement), summary != '', summary, operation != '', trimRight(concat(operation, ' ', collection)), name)`;
+
+const within =
+  "timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')";
+
+/** Client spans of databases, by the text of what they asked: each text is normalised once, however often it was asked. */
+const asked = (query: StatementQuery): string => {
+  const conditions = [
+    ...(query.engine === undefined ? [] : [`system = {engine:String}`]),
+    ...(query.database === undefined ? [] : ['namespace = {database:String}']),
+  ];
+  return `SELECT ${textOfSpan} AS text, system, count() AS calls, countIf(status_code = 2) AS errors, sum(duration) AS duration_sum, max(duration) AS duration_max,
+      sumMap(map(${durationBucketSql('duration')}, toUInt64(1))) AS duration_buckets, argMax((trace_id, span_id), duration) AS slowest,
+      groupUniqArray(10)(namespace) AS databases, groupUniqArray(10)(collection) AS collections, groupUniqArray(20)(service) AS services
+    FROM (SELECT ${systemExpression(firstAttribute(attributeKeys.system))} AS system, ${firstAttribute(attributeKeys.namespace)} AS namespace, ${firstAttribute(attributeKeys.statement)} AS statement,
+        ${firstAttribute(attributeKeys.summary)} AS summary, ${firstAttribute(attributeKeys.operation)} AS operation, ${firstAttribute(attributeKeys.collection)} AS collection,
+        name, duration, status_code, service, trace_id, span_id
+      FROM spans WHERE tenant_id = {tenant:String} AND ${within} AND kind = 3${query.service === undefined ? '' : ' AND service = {service:String}'}${projectScopeCondition(query)}
+        AND (system != '' OR namespace != ''))
+    ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} GROUP BY text, system`;
+};
+
+/** Statements of a range, with the most of what they are ordered by first. One more than `limit` when there are more. */
+export const readStatements = async (
+  reading: Reading,
+  query: StatementQuery,
+  range: Range,
+): Promise<
+  { readonly statement: Statement; readonly place: { readonly value: string; readonly digest: string } }[]
+> => {
+  requireEntitlement(reading, 'traces');
+  const order = orderExpressions[query.order];
+  const parameters: Record<string, string> = {
+    from: String(range.from),
+    to: String(range.to),
+    ...projectScopeValues(query),
+    ...(query.engine === undefined ? {} : { engine: systemOf(query.engine) }),
+    ...(query.service === undefined ? {} : { service: query.service }),
+    ...(query.database === undefined ? {} : { database: query.database }),
+    ...(query.search === undefined ? {} : { search: query.search }),
+    ...(query.after === undefined ? {} : { value: query.after.value, digest: query.after.digest }),
+  };
+  const rows = await reading.columns.query<Row>(
+    `SELECT * FROM (SELECT digest, system AS engine, any(form) AS shown, arraySort(arrayFilter(x -> x != '', groupUniqArrayArray(10)(databases))) AS databases,
+      arraySort(arrayFilter(x -> x != '', groupUniqArrayArray(10)(collections))) AS collections, arraySort(groupUniqArrayArray(20)(services)) AS services,
+      toString(sum(calls)) AS all_calls, toString(sum(errors)) AS all_errors, toString(sum(duration_sum)) AS lasted, toString(max(duration_max)) AS longest,
+      ${durationQuantile(0.5)} AS p50, ${durationQuantile(0.95)} AS p95, ${durationQuantile(0.99)} AS p99,
+      lower(hex(argMax(slowest.1, duration_max))) AS trace, lower(hex(argMax(slowest.2, duration_max))) AS span,
+      ${order} AS number, toString(number) AS place, sum(toFloat64(sum(duration_sum))) OVER () AS total
+    FROM (SELECT *, ${statementForm('text', 'system')} AS form, ${statementDigest('form', 'system')} AS digest FROM (${asked(query)}))
+    ${query.search === undefined ? '' : 'WHERE positionCaseInsensitive(form, {search:String}) > 0'}
+    GROUP BY digest, system)
+    ${query.after === undefined ? '' : 'WHERE (number, digest) < (toFloat64({value:String}), {digest:String})'}
+    ORDER BY number DESC, digest DESC LIMIT ${query.limit + 1}`,
+    parameters,
+  );
+  const digests = rows.map(({ digest }) => digest);
+  const [logs, series] = await Promise.all([
+    alsoIn(reading, 'logs', logsWith, digests, parameters),
+    alsoIn(reading, 'metrics', seriesWith, digests, parameters),
+  ]);
+  const seconds = Math.max(1, Number(range.to - range.from)) / 1e9;
+  return rows.map((row) => ({
+    statement: statementOf(row, {
+      seconds,
+      logs: logs?.get(row.digest) ?? (logs && 0),
+      series: series?.get(row.digest) ?? (series && 0),
+    }),
+    place: { value: row.place, digest: row.digest },
+  }));
+};
+
+const statementOf = (
+  row: Row,
+  { seconds, logs, series }: { seconds: number; logs: number | undefined; series: number | undefined },
+): Statement => {
+  const calls = Number(row.all_calls);
+  const errors = Number(row.all_errors);
+  const longest = Number(row.longest);
+  const quantile = (value: number): number => Math.min(Math.round(value), longest);
+  return {
+    digest: row.digest,
+    engine: row.engine,
+    statement: row.shown,
+    isCut: row.shown.endsWith(cutMark),
+    databases: [...row.databases],
+    collections: [...row.collections],
+    services: [...row.services],
+    calls,
+    errors,
+    errorRate: errors / calls,
+    callsPerSecond: calls / seconds,
+    duration: {
+      sum: exact(row.lasted),
+      share: row.total === 0 ? 0 : Number(row.lasted) / row.total,
+      mean: Number(row.lasted) / calls,
+      p50: quantile(row.p50),
+      p95: quantile(row.p95),
+      p99: quantile(row.p99),
+      max: longest,
+    },
+    slowest: { traceId: row.trace, spanId: row.span },
+    logs: logs ?? null,
+    series: series ?? null,
+  };
+};
+
+/** Events by which receivers tell of the statements that a database itself counts or sees. */
+const logsWith = `SELECT ${firstAttribute(attributeKeys.statement)} AS text, ${systemExpression(firstAttribute(attributeKeys.system))} AS system, count() AS times
+  FROM logs WHERE tenant_id = {tenant:String} AND ${within} AND event_name IN ('db.server.query_sample', 'db.server.top_query') AND text != '' GROUP BY text, system`;
+
+const seriesWith = `SELECT ${firstAttribute(attributeKeys.statement)} AS text, ${systemExpression(firstAttribute(attributeKeys.system))} AS system, uniqExact(series_id) AS times
+  FROM series WHERE tenant_id = {tenant:String} AND last_seen >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
+    AND (${attributeKeys.statement.map((key) => `mapContains(attributes, ${quote(key)})`).join(' OR ')}) GROUP BY text, system`;
+
+/** How often each digest stands in another signal; undefined where the plan does not include it. */
+const alsoIn = async (
+  { plan, columns }: Reading,
+  signal: 'logs' | 'metrics',
+  texts: string,
+  digests: readonly string[],
+  { from = '', to = '' }: Readonly<Record<string, string>>,
+): Promise<ReadonlyMap<string, number> | undefined> => {
+  if (!plan.entitlements.includes(signal)) return undefined;
+  if (digests.length === 0) return new Map();
+  const rows = await columns.query<{ digest: string; all: string }>(
+    `SELECT digest, toString(sum(times)) AS all FROM (SELECT times, ${statementForm('text', 'system')} AS form, ${statementDigest('form', 'system')} AS digest FROM (${texts}))
+    WHERE digest IN {digests:Array(String)} GROUP BY digest`,
+    { from, to, digests },
+  );
+  return new Map(rows.map(({ digest, all }) => [digest, Number(all)]));
+};

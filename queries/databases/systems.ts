@@ -1,0 +1,48 @@
+/** Names of database products: those of OpenTelemetry's conventions, and what senders of former versions call them. */
+import { quote } from '../../schemas/tables/literal.ts';
+
+/** Former name → present one (`db.system` → `db.system.name`). Others did not change. */
+const formerNames: Readonly<Record<string, string>> = {
+  mssql: 'microsoft.sql_server',
+  mssqlcompact: 'microsoft.sql_server',
+  oracle: 'oracle.db',
+  db2: 'ibm.db2',
+  informix: 'ibm.informix',
+  netezza: 'ibm.netezza',
+  adabas: 'softwareag.adabas',
+  ingres: 'actian.ingres',
+  dynamodb: 'aws.dynamodb',
+  redshift: 'aws.redshift',
+  cosmosdb: 'azure.cosmosdb',
+  cache: 'intersystems.cache',
+  intersystems_cache: 'intersystems.cache',
+  firebird: 'firebirdsql',
+  spanner: 'gcp.spanner',
+  h2: 'h2database',
+  hanadb: 'sap.hana',
+  maxdb: 'sap.maxdb',
+  postgres: 'postgresql',
+};
+
+/** The present name of a product. */
+export const systemOf = (name: string): string => formerNames[name.toLowerCase()] ?? name.toLowerCase();
+
+/** SQL of the same. */
+export const systemExpression = (name: string): string =>
+  `transform(lower(${name}), [${Object.keys(formerNames).map(quote).join(', ')}], [${Object.values(formerNames).map(quote).join(', ')}], lower(${name}))`;
+
+/** SQL of the first attribute of these that is there, empty for none. */
+export const firstAttribute = (keys: readonly string[]): string =>
+  `coalesce(${keys.map((key) => `nullIf(attributes[${quote(key)}], '')`).join(', ')}, '')`;
+
+/** Attributes by what they say, present names first. */
+export const attributeKeys = {
+  system: ['db.system.name', 'db.system'],
+  namespace: ['db.namespace', 'db.name', 'db.instance'],
+  statement: ['db.query.text', 'db.statement'],
+  summary: ['db.query.summary'],
+  operation: ['db.operation.name', 'db.operation'],
+  collection: ['db.collection.name', 'db.sql.table', 'db.mongodb.collection', 'db.cassandra.table'],
+  host: ['server.address', 'net.peer.name', 'network.peer.address', 'net.sock.peer.addr', 'net.peer.ip'],
+  port: ['server.port', 'net.peer.port', 'network.peer.port', 'net.sock.peer.port'],
+} as const;
