@@ -1,0 +1,214 @@
+/** The spans of a trace as a tree: who is whose parent, and when each ran beside its parent's clock. The rules are in the folder's README. */
+
+/** What the tree needs of a span. Times are nanoseconds from a point that all spans of the trace share. */
+export interface TreeSpan {
+  readonly spanId: string;
+  /** Empty for none. */
+  readonly parentSpanId: string;
+  readonly start: number;
+  readonly duration: number;
+  /** OTLP's number. */
+  readonly kind: number;
+  /** Spans of one resource share a clock. */
+  readonly resourceId: string;
+}
+
+/** What is unusual about a span's place in its trace. */
+export const spanWarnings = [
+  'missing-parent',
+  'cycle',
+  'duplicate-id',
+  'clock-skew',
+  'clipped',
+  'outlives-parent',
+  'outside-parent',
+] as const;
+export type SpanWarning = (typeof spanWarnings)[number];
+
+/** When each span ran, by its index. */
+interface Placed {
+  /** By its parent's clock. */
+  readonly starts: Float64Array;
+  readonly ends: Float64Array;
+  /** Nanoseconds that were added to a span's own times. */
+  readonly shifts: Float64Array;
+  /** Whether its parent can have waited for it; then what counts of it lies within its parent. */
+  readonly awaited: Uint8Array;
+}
+
+/** Spans by their index in the list that the tree was made of. */
+export interface SpanTree extends Placed {
+  readonly size: number;
+  /** -1 for roots. */
+  readonly parents: Int32Array;
+  readonly children: readonly (readonly number[])[];
+  /** Those without a parent first, then those whose parent is missing; each by start. The first one is the trace's. */
+  readonly roots: readonly number[];
+  readonly warnings: readonly (readonly SpanWarning[])[];
+}
+
+const noId = /^0*$/;
+const [server, client, producer, consumer] = [2, 3, 4, 5];
+/** A span that ends so little after its parent, as a share of its own duration, was waited for: the parent was stopped first. */
+const overrun = 0.01;
+
+const isCaller = ({ kind }: TreeSpan): boolean => kind === client || kind === producer;
+const isServing = ({ kind }: TreeSpan): boolean => kind === server || kind === consumer;
+
+class TreeMaker {
+  readonly #spans: readonly TreeSpan[];
+  readonly #byId = new Map<string, number[]>();
+  readonly #warnings: SpanWarning[][];
+  readonly #parents: Int32Array;
+
+  constructor(spans: readonly TreeSpan[]) {
+    this.#spans = spans;
+    this.#warnings = spans.map(() => []);
+    this.#parents = new Int32Array(spans.length).fill(-1);
+  }
+
+  make(): SpanTree {
+    for (const [index, { spanId }] of this.#spans.entries()) {
+      if (noId.test(spanId)) continue;
+      const known = this.#byId.get(spanId);
+      if (known === undefined) this.#byId.set(spanId, [index]);
+      else known.push(index);
+    }
+    for (let index = 0; index < this.#spans.length; index++) this.#findParent(index);
+    this.#breakCycles();
+    const children: number[][] = this.#spans.map(() => []);
+    for (const [index, parent] of this.#parents.entries()) if (parent >= 0) (children[parent] as number[]).push(index);
+    const roots = this.#roots();
+    return {
+      ...{ size: this.#spans.length, parents: this.#parents, children, roots, warnings: this.#warnings },
+      ...this.#placed(children, roots),
+    };
+  }
+
+  #findParent(index: number): void {
+    const span = this.#spans[index] as TreeSpan;
+    const same = this.#byId.get(span.spanId) ?? [];
+    // Zipkin's clients and servers may share a span: the server's is then below the client's.
+    const caller = isServing(span) ? same.find((one) => isCaller(this.#spans[one] as TreeSpan)) : undefined;
+    if (caller !== undefined) {
+      this.#parents[index] = caller;
+      return;
+    }
+    if (same.length > 1 && same[0] !== index) this.#warn(index, 'duplicate-id');
+    if (noId.test(span.parentSpanId)) return;
+    if (span.parentSpanId === span.spanId) {
+      this.#warn(index, 'cycle');
+      return;
+    }
+    const parent = this.#spanOf(span.parentSpanId, span.resourceId);
+    if (parent === undefined) this.#warn(index, 'missing-parent');
+    else this.#parents[index] = parent;
+  }
+
+  /** Of several spans of one id the one in the same process, else the one that serves, else the first. */
+  #spanOf(spanId: string, resourceId: string): number | undefined {
+    const found = this.#byId.get(spanId);
+    if (found === undefined || found.length === 1) return found?.[0];
+    const at = (one: number): TreeSpan => this.#spans[one] as TreeSpan;
+    return (
+      found.find((one) => at(one).resourceId === resourceId) ?? found.find((one) => isServing(at(one))) ?? found[0]
+    );
+  }
+
+  /** A span among its own ancestors becomes a root: the earliest of the circle. */
+  #breakCycles(): void {
+    const walks = new Int32Array(this.#spans.length);
+    for (let first = 0; first < this.#spans.length; first++) {
+      let at = first;
+      while (at >= 0 && walks[at] === 0) {
+        walks[at] = first + 1;
+        at = this.#parents[at] as number;
+      }
+      if (at < 0 || walks[at] !== first + 1) continue;
+      let earliest = at;
+      for (let next = this.#parents[at] as number; next !== at; next = this.#parents[next] as number)
+        earliest = Math.min(earliest, next);
+      this.#parents[earliest] = -1;
+      this.#warn(earliest, 'cycle');
+    }
+  }
+
+  #roots(): number[] {
+    const isLost = (index: number): number =>
+      Number(this.#warnings[index]?.some((each) => each === 'missing-parent' || each === 'cycle'));
+    const roots: number[] = [];
+    for (const [index, parent] of this.#parents.entries()) if (parent < 0) roots.push(index);
+    // Spans come in the order of their starts, and sorting keeps it.
+    return roots.sort((one, other) => isLost(one) - isLost(other));
+  }
+
+  #placed(children: readonly (readonly number[])[], roots: readonly number[]): Placed {
+    const { length } = this.#spans;
+    const placed: Placed = {
+      ...{ starts: new Float64Array(length), ends: new Float64Array(length), shifts: new Float64Array(length) },
+      awaited: new Uint8Array(length),
+    };
+    const order = [...roots];
+    // The list grows while it is walked: parents come before their children.
+    for (let at = 0; at < order.length; at++) {
+      const index = order[at] as number;
+      for (const child of children[index] as readonly number[]) order.push(child);
+      this.#place(index, this.#parents[index] as number, placed);
+    }
+    return placed;
+  }
+
+  #place(index: number, parent: number, { starts, ends, shifts, awaited }: Placed): void {
+    const { start, duration, resourceId } = this.#spans[index] as TreeSpan;
+    starts[index] = start;
+    ends[index] = start + duration;
+    if (parent < 0) return;
+    const around = { start: starts[parent] as number, end: ends[parent] as number };
+    const isSameClock = resourceId === this.#spans[parent]?.resourceId;
+    const isCall = !isSameClock && this.#isCall(parent, index);
+    const skew = isCall ? skewOf(start, duration, around) : 0;
+    if (skew !== 0) this.#warn(index, 'clock-skew');
+    const shift = isSameClock ? (shifts[parent] as number) : skew;
+    shifts[index] = shift;
+    starts[index] += shift;
+    ends[index] += shift;
+    const warning = outside(starts[index], ends[index], around, isCall);
+    if (warning !== undefined) this.#warn(index, warning);
+    awaited[index] = Number(warning === undefined || warning === 'clipped');
+  }
+
+  /** A request to another process, whose clock is another. Who takes a message runs when it likes. */
+  #isCall(parent: number, child: number): boolean {
+    return this.#spans[parent]?.kind !== producer && this.#spans[child]?.kind !== consumer;
+  }
+
+  #warn(index: number, warning: SpanWarning): void {
+    this.#warnings[index]?.push(warning);
+  }
+}
+
+interface Interval {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * By how much the clock of a called process differs, as Jaeger's clock skew adjuster has it: a span that fits into its caller's and
+ * does not lie in it is put into the middle of it. One that lasted longer says little of clocks, for the caller may have given up: it
+ * begins with its caller at the earliest.
+ */
+const skewOf = (start: number, duration: number, { start: from, end: to }: Interval): number => {
+  if (duration > to - from) return Math.max(0, from - start);
+  if (start >= from && start + duration <= to) return 0;
+  return from + Math.floor((to - from - duration) / 2) - start;
+};
+
+const outside = (start: number, end: number, parent: Interval, isCall: boolean): SpanWarning | undefined => {
+  if (start >= parent.start && end <= parent.end) return undefined;
+  if (start >= parent.end || end <= parent.start) return 'outside-parent';
+  if (end <= parent.end || isCall || end - parent.end <= (end - start) * overrun) return 'clipped';
+  return 'outlives-parent';
+};
+
+/** The tree of a trace's spans, which come in the order of their starts. Takes any spans: every one is in the tree, below exactly one root. */
+export const spanTree = (spans: readonly TreeSpan[]): SpanTree => new TreeMaker(spans).make();
