@@ -1,12 +1,13 @@
 import { defineGroup } from '../define-group.ts';
 import { listTraces } from './list.ts';
-import { showTrace, traceLogs } from './show.ts';
+import { listTraceLogs } from './logs.ts';
+import { showTrace } from './show.ts';
 
 export const tracesGroup = defineGroup({
   name: 'traces',
   summary: 'Traces and spans: search, and all spans and logs of one trace.',
   entitlement: 'traces',
-  operations: [listTraces, showTrace, traceLogs],
+  operations: [listTraces, showTrace, listTraceLogs],
   planned: [
     ['GET /api/spans', 'viewer', 'span search and aggregate'],
     ['GET /api/traces/fields', 'viewer', 'queryable fields'],

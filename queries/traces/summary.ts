@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { exact, formatTime } from '../../../queries/time.ts';
-import type { TenantColumns } from '../../../schemas/ports/columns.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { exact, formatTime } from '../time.ts';
 
 /** A trace as a list shows it. Root fields are of the span without a parent, else of the earliest one. */
 export const TraceSummary = z.strictObject({

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { cursorParameter } from '../../../queries/cursor.ts';
+import { LogRecord } from '../../../queries/logs/record.ts';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { logsOfTrace } from '../../../queries/traces/logs.ts';
+import { traceIdOf } from '../../../queries/traces/trace.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+
+export const listTraceLogs = defineOperation({
+  method: 'GET',
+  path: '/api/traces/{id}/logs',
+  operationId: 'listTraceLogs',
+  summary: 'List log records of a trace, newest first, from an hour before its first span to an hour after its last',
+  role: 'viewer',
+  params: z.strictObject({ id: z.string().min(1).max(128) }),
+  query: z.strictObject({
+    ...projectScopeParameters,
+    spanId: z
+      .string()
+      .regex(/^[0-9a-fA-F]{16}$/, 'must be 16 hexadecimal digits')
+      .optional()
+      .describe('Only records of this span'),
+    limit: z.coerce.number().int().min(1).max(1000).default(100),
+    cursor: cursorParameter,
+  }),
+  response: z.strictObject({ items: z.array(LogRecord), nextCursor: z.string().nullable() }),
+  async handler({ caller, params, query }, { columns, clock }) {
+    const reading = { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs: clock.now() };
+    const traceId = traceIdOf(params.id);
+    const { limit, cursor, spanId } = query;
+    const found =
+      traceId === undefined ? undefined : await logsOfTrace(reading, traceId, { scope: query, spanId, limit, cursor });
+    if (found === undefined) throw notFound('trace');
+    return { ...found, items: [...found.items] };
+  },
+});

@@ -1,0 +1,202 @@
+/** Traces of a range, newest first. The newest stretch of the range is read first, and older ones only while traces are missing. */
+import { z } from 'zod';
+import { decodeCursor, encodeCursor, integer } from '../cursor.ts';
+import { invalid } from '../errors.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
+import { type Range, rangeOf, refuseBeyondRetention } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import { stretchesOf } from '../rows/in-order.ts';
+import { searchCondition } from '../search/condition.ts';
+import { parseSearch } from '../search/parse.ts';
+import { parseDuration } from '../time.ts';
+import { readSummaries, type TraceSummary } from './summary.ts';
+
+const cursorKind = 'traces';
+const cursorPatterns = [integer, integer, /^\d{1,15}$/, integer, /^[0-9a-f]{32}$/];
+const hourNs = 3_600_000_000_000n;
+/** Traces that one statement finds at least: some may have begun before its stretch. */
+const fewest = 20;
+
+const duration = z.string().max(64).optional();
+
+/** Which traces are asked for. */
+export const traceConditions = {
+  search: z
+    .string()
+    .max(1024)
+    .optional()
+    .describe(
+      'Words that must all occur in one span: its name, service or attribute values; also "phrases", field:value, duration:>100ms, field:[1 TO 5], field:foo*, /regex/, field:*, AND, OR, NOT and parentheses, of one span (`queries/search/README.md`)',
+    ),
+  minDuration: duration.describe(
+    'Traces that take at least so long, from the first start to the last end of their spans in the range: 250ms, 1.5s, 2m',
+  ),
+  maxDuration: duration.describe('Traces that take at most so long, such as 2s'),
+  status: z
+    .enum(['error', 'ok', 'unset'])
+    .optional()
+    .describe('error: a span failed; ok: no span failed; unset: no span has a status'),
+};
+
+export interface TracesQuery extends ProjectScope {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly service?: string | undefined;
+  readonly search?: string | undefined;
+  readonly minDuration?: string | undefined;
+  readonly maxDuration?: string | undefined;
+  readonly status?: 'error' | 'ok' | 'unset' | undefined;
+}
+
+/** A trace by its first start in the range. */
+interface Found {
+  readonly trace: string;
+  readonly start: string;
+}
+
+/**
+ * A page of traces, in the order of their first start in the range. Pages of one list see the spans that had been received when it
+ * began: a span that comes late would move its trace to another page.
+ */
+export const listTraces = async (
+  query: TracesQuery,
+  reading: Reading,
+): Promise<{ readonly items: readonly TraceSummary[]; readonly nextCursor: string | null }> => {
+  const [from, to, seenBy = String(Math.trunc(reading.nowMs)), start, trace] =
+    query.cursor === undefined ? [] : decodeCursor(cursorKind, query.cursor, cursorPatterns);
+  const of = { caller: reading, signal: 'traces', nowMs: reading.nowMs } as const;
+  const range = from === undefined ? rangeOf(query, of) : { from: BigInt(from), to: BigInt(to ?? 0) };
+  if (from !== undefined) refuseBeyondRetention(range, { ...of, graceNs: hourNs });
+  const after = start === undefined || trace === undefined ? undefined : { start, trace };
+  const found = await new TraceFinder(reading, query, range, seenBy).find(after);
+  const shown = found.slice(0, query.limit);
+  const last = shown.at(-1);
+  return {
+    items: await readSummaries(reading.columns, shown),
+    nextCursor:
+      found.length > query.limit && last !== undefined
+        ? encodeCursor(cursorKind, [range.from, range.to, seenBy, last.start, last.trace])
+        : null,
+  };
+};
+
+const timeIs = (name: string): string => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`;
+const lasts = 'max(toUnixTimestamp64Nano(timestamp) + toInt64(duration)) - min(toUnixTimestamp64Nano(timestamp))';
+const statuses = {
+  error: 'countIf(status_code = 2) > 0',
+  ok: 'countIf(status_code = 2) = 0',
+  unset: 'countIf(status_code != 0) = 0',
+} as const;
+
+class TraceFinder {
+  readonly #reading: Reading;
+  readonly #range: Range;
+  readonly #limit: number;
+  /** What every row that is looked at satisfies besides the time. */
+  readonly #base: string;
+  /** What one span of a trace must satisfy, if anything. */
+  readonly #match: string | undefined;
+  /** What a trace must satisfy. */
+  readonly #having: readonly string[];
+  readonly #parameters: Record<string, string>;
+
+  constructor(reading: Reading, query: TracesQuery, range: Range, seenBy: string) {
+    this.#reading = reading;
+    this.#range = range;
+    this.#limit = query.limit;
+    this.#base = `tenant_id = {tenant:String} AND received_at <= fromUnixTimestamp64Milli({seenBy:Int64}, 'UTC')${projectScopeCondition(query)}`;
+    this.#parameters = { from: String(range.from), to: String(range.to), seenBy, ...projectScopeValues(query) };
+    this.#match = this.#matching(query);
+    this.#having = [...this.#durations(query), ...(query.status === undefined ? [] : [statuses[query.status]])];
+  }
+
+  /** One more than the limit, where there are so many. */
+  async find(after: Found | undefined): Promise<Found[]> {
+    const { from } = this.#range;
+    const to = after === undefined ? this.#range.to : BigInt(after.start);
+    const found: Found[] = [];
+    for (const stretch of stretchesOf({ from, to }, 'newest')) {
+      let last = after;
+      for (let isDone = false; !isDone; ) {
+        const limit = Math.max(fewest, this.#limit + 1 - found.length);
+        const some = await this.#within(stretch, last, limit);
+        const earlier = await this.#begunBefore(stretch.from, some);
+        found.push(...some.filter(({ trace }) => !earlier.has(trace)));
+        if (found.length > this.#limit) return found.slice(0, this.#limit + 1);
+        isDone = some.length < limit;
+        last = some.at(-1);
+      }
+    }
+    return found;
+  }
+
+  /** Traces whose first span from the stretch's begin on lies in the stretch, after the one before. */
+  #within(stretch: Range, after: Found | undefined, limit: number): Promise<Found[]> {
+    const since = `${this.#base} AND timestamp >= ${timeIs('begin')} AND timestamp <= ${timeIs('to')}`;
+    const conditions = [since];
+    if (stretch.to < this.#range.to)
+      conditions.push(`trace_id IN (SELECT trace_id FROM spans WHERE ${since} AND timestamp <= ${timeIs('end')})`);
+    if (this.#match !== undefined)
+      conditions.push(`trace_id IN (SELECT trace_id FROM spans WHERE ${since} AND ${this.#match})`);
+    const having = [`min(timestamp) <= ${timeIs('end')}`, ...this.#having];
+    if (after !== undefined)
+      having.push(`(min(timestamp), trace_id) < (${timeIs('start')}, toFixedString(unhex({trace:String}), 16))`);
+    return this.#reading.columns.query<Found>(
+      `SELECT lower(hex(trace_id)) AS trace, toString(toUnixTimestamp64Nano(min(timestamp))) AS start FROM spans
+      WHERE ${conditions.join(' AND ')} GROUP BY trace_id HAVING ${having.join(' AND ')}
+      ORDER BY min(timestamp) DESC, trace_id DESC LIMIT ${limit}`,
+      { ...this.#parameters, begin: String(stretch.from), end: String(stretch.to), ...after },
+    );
+  }
+
+  /** Which of the traces have a span of the range before that time: their place is further back. */
+  async #begunBefore(begin: bigint, traces: readonly Found[]): Promise<ReadonlySet<string>> {
+    if (begin <= this.#range.from || traces.length === 0) return new Set();
+    // Ids come from our own rows, in hexadecimal; the index of traces knows literals.
+    const ids = traces.map(({ trace }) => `unhex('${trace}')`).join(', ');
+    const rows = await this.#reading.columns.query<{ trace: string }>(
+      `SELECT DISTINCT lower(hex(trace_id)) AS trace FROM spans WHERE ${this.#base} AND timestamp >= ${timeIs('from')}
+        AND timestamp < ${timeIs('begin')} AND trace_id IN (${ids})`,
+      { ...this.#parameters, begin: String(begin) },
+    );
+    return new Set(rows.map(({ trace }) => trace));
+  }
+
+  #matching({ service, search }: TracesQuery): string | undefined {
+    const conditions: string[] = [];
+    if (service !== undefined) {
+      conditions.push('service = {service:String}');
+      this.#parameters['service'] = service;
+    }
+    if (search !== undefined) {
+      const found = searchCondition(parseSearch(search, 'traces'), 'traces');
+      conditions.push(found.sql);
+      Object.assign(this.#parameters, found.parameters);
+    }
+    return conditions.length === 0 ? undefined : conditions.join(' AND ');
+  }
+
+  #durations(query: TracesQuery): string[] {
+    const conditions: string[] = [];
+    for (const [name, comparison] of [
+      ['minDuration', '>='],
+      ['maxDuration', '<='],
+    ] as const) {
+      const nanoseconds = durationOf(name, query[name]);
+      if (nanoseconds === undefined) continue;
+      this.#parameters[name] = String(nanoseconds);
+      conditions.push(`${lasts} ${comparison} {${name}:Int64}`);
+    }
+    return conditions;
+  }
+}
+
+/** A parameter that is a duration, in nanoseconds. */
+export const durationOf = (path: string, text: string | undefined): bigint | undefined => {
+  if (text === undefined) return undefined;
+  const nanoseconds = parseDuration(text);
+  if (nanoseconds === undefined) throw invalid(path, 'must be a duration such as 250ms, 90s or 5m');
+  return nanoseconds;
+};

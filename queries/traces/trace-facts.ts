@@ -1,0 +1,222 @@
+/** What a trace's spans say together: its facts, what it waited for, and where each span stands in it. */
+import { z } from 'zod';
+import type { Incompleteness } from '../result.ts';
+import { exact, formatTime } from '../time.ts';
+import { criticalPath, type PathSegment, selfTimes } from './critical-path.ts';
+import { Span } from './span.ts';
+import { type SpanTree, spanTree, spanWarnings, type TreeSpan } from './span-tree.ts';
+
+/** What an answer lists at most. */
+const mostSegments = 10_000;
+const mostServices = 100;
+const mostRoots = 100;
+
+/** Where a span lies on the bus, as one text. */
+export const busPlace = "concat(toString(partition), '-', toString(offset), '-', toString(ordinal))";
+
+const nanoseconds = z.union([z.int(), z.string()]);
+
+/** A span as its trace has it. What only its place in the trace tells is null for spans beyond those of which facts are made. */
+export const TraceSpan = Span.extend({
+  selfTimeNs: nanoseconds.nullable().describe('How long it ran while none of its children did'),
+  criticalPathNs: nanoseconds.nullable().describe('How much of the critical path it is'),
+  clockShiftNs: nanoseconds
+    .nullable()
+    .describe(
+      'What was added to its times so that it lies in its caller, whose clock differs; startTime is as it was sent',
+    ),
+  warnings: z
+    .array(z.enum(spanWarnings))
+    .describe(
+      'missing-parent: its parent is not in the trace; cycle: it is its own ancestor, and stands as a root; duplicate-id: another span has its id; clock-skew: see clockShiftNs; clipped: only what lies within its parent counts for the critical path; outlives-parent, outside-parent: its parent did not wait for it, so it is not on the path',
+    ),
+});
+
+/** Fields of a trace as a whole. */
+export const traceFacts = {
+  startTime: z.string(),
+  durationNs: nanoseconds.describe('From the first start to the last end; a decimal string if beyond 2^53'),
+  spanCount: z.int(),
+  errorCount: z.int(),
+  services: z
+    .array(
+      z.strictObject({
+        service: z.string(),
+        spanCount: z.int(),
+        errorCount: z.int(),
+        selfTimeNs: nanoseconds,
+        criticalPathNs: nanoseconds,
+      }),
+    )
+    .describe(`At most ${mostServices}, the largest share of the critical path first`),
+  roots: z
+    .array(
+      z.strictObject({
+        spanId: z.string(),
+        service: z.string(),
+        name: z.string(),
+        startTime: z.string(),
+        durationNs: nanoseconds,
+        parentSpanId: z.string().nullable().describe('Of a root whose parent is not in the trace'),
+      }),
+    )
+    .describe(`At most ${mostRoots}: first spans without a parent, then those whose parent is missing, each by start`),
+  rootCount: z.int(),
+  missingParentCount: z.int().describe('Spans whose parent is not in the trace'),
+  warningCounts: z
+    .partialRecord(z.enum(spanWarnings), z.int())
+    .describe('Spans that carry each warning; what none carries is left out'),
+  criticalPath: z
+    .strictObject({
+      rootSpanId: z.string(),
+      durationNs: nanoseconds.describe('Of the first root, which is what all segments are together'),
+      segments: z
+        .array(z.strictObject({ spanId: z.string(), startTime: z.string(), durationNs: nanoseconds }))
+        .describe(`In the order of time, by the clock of the root; at most ${mostSegments}`),
+    })
+    .describe('What the first root waited for (`queries/traces/README.md`)'),
+};
+const Facts = z.strictObject(traceFacts);
+export type TraceFacts = z.output<typeof Facts>;
+
+/** What facts are made of. */
+export interface FactRow {
+  readonly span: string;
+  readonly parent: string;
+  readonly start: string;
+  readonly lasted: string;
+  readonly kind: number;
+  readonly status: number;
+  readonly service: string;
+  readonly name: string;
+  readonly resource: string;
+  /** Where it lies on the bus: unique. */
+  readonly at: string;
+}
+
+/** SQL of that. */
+export const factSelection = `lower(hex(span_id)) AS span, lower(hex(parent_span_id)) AS parent, toString(toUnixTimestamp64Nano(timestamp)) AS start,
+  toString(duration) AS lasted, kind, status_code AS status, service, name, toString(resource_id) AS resource, ${busPlace} AS at`;
+
+/** Whole nanoseconds as answers carry them. */
+const wholeNs = (value: number): number | string => exact(BigInt(Math.round(value)).toString());
+
+/** The tree of a trace's spans and what follows from it. The spans come in `traceOrder`, and there is one at least. */
+export class TraceAnalysis {
+  readonly partial: Incompleteness[] = [];
+  readonly #rows: readonly FactRow[];
+  /** What all times count from, so that they are exact as numbers. */
+  readonly #begin: bigint;
+  readonly #spans: readonly TreeSpan[];
+  readonly #tree: SpanTree;
+  readonly #path: readonly PathSegment[];
+  readonly #own: Float64Array;
+  readonly #onPath: Float64Array;
+  readonly #indexes: ReadonlyMap<string, number>;
+
+  constructor(rows: readonly FactRow[]) {
+    this.#rows = rows;
+    this.#indexes = new Map(rows.map(({ at }, index) => [at, index]));
+    this.#begin = BigInt(rows[0]?.start ?? 0);
+    this.#spans = rows.map(({ span, parent, start, lasted, kind, resource }) => ({
+      ...{ spanId: span, parentSpanId: parent, kind, resourceId: resource },
+      ...{ start: Number(BigInt(start) - this.#begin), duration: Number(lasted) },
+    }));
+    this.#tree = spanTree(this.#spans);
+    this.#path = criticalPath(this.#tree, this.#tree.roots[0] ?? 0);
+    this.#own = selfTimes(this.#tree);
+    this.#onPath = new Float64Array(rows.length);
+    for (const { span, start, end } of this.#path) this.#onPath[span] = (this.#onPath[span] as number) + end - start;
+  }
+
+  /** What a span of the trace says besides its own fields. */
+  of(at: string): Pick<z.output<typeof TraceSpan>, 'selfTimeNs' | 'criticalPathNs' | 'clockShiftNs' | 'warnings'> {
+    const index = this.#indexes.get(at);
+    if (index === undefined) return { selfTimeNs: null, criticalPathNs: null, clockShiftNs: null, warnings: [] };
+    return {
+      selfTimeNs: wholeNs(this.#own[index] as number),
+      criticalPathNs: wholeNs(this.#onPath[index] as number),
+      clockShiftNs: wholeNs(this.#tree.shifts[index] as number),
+      warnings: [...(this.#tree.warnings[index] ?? [])],
+    };
+  }
+
+  facts(): TraceFacts {
+    const { roots, warnings } = this.#tree;
+    const end = this.#spans.reduce((latest, { start, duration }) => Math.max(latest, start + duration), 0);
+    const warningCounts: TraceFacts['warningCounts'] = {};
+    for (const each of warnings) for (const warning of each) warningCounts[warning] = (warningCounts[warning] ?? 0) + 1;
+    return {
+      startTime: formatTime(this.#begin),
+      durationNs: wholeNs(end),
+      spanCount: this.#rows.length,
+      errorCount: this.#rows.filter(({ status }) => status === 2).length,
+      services: this.#services(),
+      roots: roots.slice(0, mostRoots).map((root) => this.#root(root)),
+      rootCount: roots.length,
+      missingParentCount: warningCounts['missing-parent'] ?? 0,
+      warningCounts,
+      criticalPath: this.#segments(roots[0] ?? 0),
+    };
+  }
+
+  #timeOf(relative: number): string {
+    return formatTime(this.#begin + BigInt(Math.round(relative)));
+  }
+
+  #root(index: number): TraceFacts['roots'][number] {
+    const { span, service, name, parent } = this.#rows[index] as FactRow;
+    const { start, duration } = this.#spans[index] as TreeSpan;
+    return {
+      ...{ spanId: span, service, name, startTime: this.#timeOf(start), durationNs: wholeNs(duration) },
+      parentSpanId: /^0*$/.test(parent) ? null : parent,
+    };
+  }
+
+  #services(): TraceFacts['services'] {
+    const services = new Map<string, { spanCount: number; errorCount: number; own: number; onPath: number }>();
+    for (const [index, { service, status }] of this.#rows.entries()) {
+      const sums = services.get(service) ?? { spanCount: 0, errorCount: 0, own: 0, onPath: 0 };
+      sums.spanCount++;
+      if (status === 2) sums.errorCount++;
+      sums.own += this.#own[index] as number;
+      sums.onPath += this.#onPath[index] as number;
+      services.set(service, sums);
+    }
+    if (services.size > mostServices)
+      this.partial.push({
+        code: 'groups',
+        message: `the trace has ${services.size} services: ${mostServices} are listed`,
+      });
+    return [...services]
+      .sort(([one, a], [other, b]) => b.onPath - a.onPath || b.own - a.own || (one < other ? -1 : 1))
+      .slice(0, mostServices)
+      .map(([service, { own, onPath, ...counts }]) => ({
+        ...{ service, ...counts, selfTimeNs: wholeNs(own), criticalPathNs: wholeNs(onPath) },
+      }));
+  }
+
+  #segments(root: number): TraceFacts['criticalPath'] {
+    if (this.#path.length > mostSegments)
+      this.partial.push({
+        code: 'rows',
+        message: `the critical path has ${this.#path.length} segments: the ${mostSegments} longest are listed`,
+      });
+    return {
+      rootSpanId: this.#rows[root]?.span ?? '',
+      durationNs: wholeNs(this.#spans[root]?.duration ?? 0),
+      segments: longest(this.#path, mostSegments).map(({ span, start, end }) => ({
+        spanId: this.#rows[span]?.span ?? '',
+        startTime: this.#timeOf(start),
+        durationNs: wholeNs(end - start),
+      })),
+    };
+  }
+}
+
+/** The longest segments, in their order. */
+const longest = (path: readonly PathSegment[], most: number): readonly PathSegment[] => {
+  if (path.length <= most) return path;
+  const chosen = new Set(path.toSorted((one, other) => other.end - other.start - (one.end - one.start)).slice(0, most));
+  return path.filter((segment) => chosen.has(segment));
+};

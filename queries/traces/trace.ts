@@ -1,0 +1,123 @@
+/** One trace: its facts, and its spans page by page. */
+import { z } from 'zod';
+import type { QueryParameters } from '../../schemas/ports/columns.ts';
+import { traceIs } from '../../schemas/tables/search.ts';
+import { decodeCursor, encodeCursor, integer, natural } from '../cursor.ts';
+import { requireEntitlement } from '../entitlement.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
+import type { Range } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import { resourcesOf } from '../resources.ts';
+import { Incompleteness } from '../result.ts';
+import { type SpanRow, spanOf, spanSelection } from './span.ts';
+import { busPlace, type FactRow, factSelection, TraceAnalysis, TraceSpan, traceFacts } from './trace-facts.ts';
+
+/** Spans of one page. */
+const mostSpans = 10_000;
+/** Spans of which facts are made. */
+const mostInFacts = 250_000;
+
+export const Trace = z.strictObject({
+  traceId: z.string(),
+  ...traceFacts,
+  spans: z.array(TraceSpan).describe(`By start; at most ${mostSpans} of them`),
+  nextCursor: z.string().nullable().describe('Leads to the next spans'),
+  partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
+});
+export type Trace = z.output<typeof Trace>;
+
+/** Of spans that begin at once the longest comes first, as parents do. */
+const traceOrder = ['timestamp', '-toInt64(spans.duration)', 'span_id', 'partition', 'offset', 'ordinal']
+  .map((part) => (part.startsWith('-') ? part : `spans.${part}`))
+  .join(', ');
+const afterCursor = `(${traceOrder}) > (fromUnixTimestamp64Nano({start:Int64}, 'UTC'), {lasted:Int64}, toFixedString(unhex({span:String}), 8),
+  {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32})`;
+const cursorParts = ['start', 'lasted', 'span', 'partition', 'offset', 'ordinal'] as const;
+const cursorPatterns = [integer, /^-?\d{1,19}$/, /^[0-9a-f]{16}$/, /^\d{1,5}$/, natural, /^\d{1,10}$/];
+const cursorKind = 'trace';
+
+/** Traces are known by 32 hexadecimal digits, in either case. */
+export const traceIdOf = (text: string): string | undefined =>
+  /^[0-9a-f]{32}$/i.test(text) ? text.toLowerCase() : undefined;
+
+const ofTrace = (traceId: string, scope: ProjectScope): { condition: string; parameters: QueryParameters } => ({
+  condition: `tenant_id = {tenant:String} AND ${traceIs('{trace:String}')}${projectScopeCondition(scope)}`,
+  parameters: { trace: traceId, ...projectScopeValues(scope) },
+});
+
+/** From the first start to the last end of a trace's spans; `undefined` where there are none. */
+export const timesOfTrace = async (
+  reading: Reading,
+  traceId: string,
+  scope: ProjectScope = {},
+): Promise<Range | undefined> => {
+  requireEntitlement(reading, 'traces');
+  const { condition, parameters } = ofTrace(traceId, scope);
+  const [found] = await reading.columns.query<{ spans: string; from: string; to: string }>(
+    `SELECT toString(count()) AS spans, toString(min(toUnixTimestamp64Nano(timestamp))) AS from,
+      toString(max(toUnixTimestamp64Nano(timestamp) + toInt64(duration))) AS to FROM spans WHERE ${condition}`,
+    parameters,
+  );
+  return found === undefined || found.spans === '0' ? undefined : { from: BigInt(found.from), to: BigInt(found.to) };
+};
+
+interface PageRow extends SpanRow {
+  readonly partition: number;
+  readonly offset: string;
+  readonly ordinal: number;
+  readonly at: string;
+}
+
+/** A trace, with the spans behind a cursor; `undefined` where nothing of it has landed. Every page has the facts of the whole trace. */
+export const readTrace = async (
+  reading: Reading,
+  traceId: string,
+  { scope = {}, cursor }: { readonly scope?: ProjectScope; readonly cursor?: string | undefined } = {},
+): Promise<Trace | undefined> => {
+  requireEntitlement(reading, 'traces');
+  const after = cursor === undefined ? [] : decodeCursor(cursorKind, cursor, cursorPatterns);
+  const position = Object.fromEntries(after.map((part, index) => [cursorParts[index] ?? '', part]));
+  const { columns } = reading;
+  const { condition, parameters } = ofTrace(traceId, scope);
+  const [found, spans] = await Promise.all([
+    columns.query<FactRow>(
+      `SELECT ${factSelection} FROM spans WHERE ${condition} ORDER BY ${traceOrder} LIMIT ${mostInFacts + 1}`,
+      parameters,
+      { maxResultRows: mostInFacts + 1 },
+    ),
+    columns.query<PageRow>(
+      `SELECT ${spanSelection}, partition, toString(offset) AS offset, ordinal, ${busPlace} AS at FROM spans
+      WHERE ${condition}${cursor === undefined ? '' : ` AND ${afterCursor}`} ORDER BY ${traceOrder} LIMIT ${mostSpans + 1}`,
+      { ...parameters, ...position },
+    ),
+  ]);
+  if (found.length === 0) return undefined;
+  const page = spans.slice(0, mostSpans);
+  const resources = await resourcesOf(
+    columns,
+    page.map(({ resource }) => resource),
+  );
+  const analysis = new TraceAnalysis(found.slice(0, mostInFacts));
+  const hasMore = spans.length > page.length;
+  return {
+    traceId,
+    ...analysis.facts(),
+    spans: page.map((row) => ({ ...spanOf(row, resources.get(row.resource)), ...analysis.of(row.at) })),
+    nextCursor: hasMore ? cursorBehind(page.at(-1)) : null,
+    partial: [
+      ...(hasMore ? [{ code: 'rows' as const, message: 'there are more spans: nextCursor leads to them' }] : []),
+      ...(found.length > mostInFacts ? [factsOfSome] : []),
+      ...analysis.partial,
+    ],
+  };
+};
+
+const factsOfSome: Incompleteness = {
+  code: 'rows',
+  message: `the trace has more than ${mostInFacts} spans: what is said of it as a whole, the critical path too, is of the first ${mostInFacts} by start`,
+};
+
+const cursorBehind = (row: PageRow | undefined): string | null =>
+  row === undefined
+    ? null
+    : encodeCursor(cursorKind, [row.start, -BigInt(row.lasted), row.span, row.partition, row.offset, row.ordinal]);
