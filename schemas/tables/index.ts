@@ -6,6 +6,7 @@ import { evidenceHeadsTable } from './evidence-heads.ts';
 import { logPatternCountsTable, logPatternsTable } from './log-patterns.ts';
 import { logsTable } from './logs.ts';
 import { exemplarsTable, histogramsTable, samplesTable, seriesTable, summariesTable } from './metrics.ts';
+import { logActivityView, resourceActivityTable, spanActivityView } from './resource-activity.ts';
 import { resourcesTable } from './resources.ts';
 import { schemaMigrationsTable } from './schema-migrations.ts';
 import { spanMetricsTable, spanMetricsView } from './span-metrics.ts';
@@ -22,6 +23,7 @@ export const allTables: readonly Table[] = [
   summariesTable,
   exemplarsTable,
   resourcesTable,
+  resourceActivityTable,
   spanMetricsTable,
   serviceEdgesTable,
   entitiesTable,
@@ -34,7 +36,7 @@ export const allTables: readonly Table[] = [
   schemaMigrationsTable,
 ];
 
-export const allViews: readonly MaterializedView[] = [spanMetricsView, entitiesView];
+export const allViews: readonly MaterializedView[] = [spanMetricsView, entitiesView, logActivityView, spanActivityView];
 
 /** Tables whose rows belong to a tenant: the engine filters each of them in every read of a tenant. */
 export const tenantTables: readonly Table[] = allTables.filter((table) => 'tenant_id' in table.columns);

@@ -21,7 +21,7 @@ export const spanMetricsTable = defineTable({
     service: 'LowCardinality(String)',
     /** `http.route` where the span has one, else its name. */
     endpoint: 'LowCardinality(String)',
-    /** As in `spans`. 2 and 5 (server, consumer) are what a service serves, 3 and 4 what it asks of others. */
+    /** As in `spans`. Requests are of `requestKinds`; 3 and 4 (client, producer) are what a service asks of others. */
     kind: 'UInt8',
     requests: 'SimpleAggregateFunction(sum, UInt64)',
     errors: 'SimpleAggregateFunction(sum, UInt64)',
@@ -30,6 +30,8 @@ export const spanMetricsTable = defineTable({
     duration_max: 'SimpleAggregateFunction(max, UInt64)',
     /** `floor(8 · log2(nanoseconds + 1))` → spans. */
     duration_buckets: 'SimpleAggregateFunction(sumMap, Map(UInt16, UInt64))',
+    /** Of these, the ones with an error: what failed satisfies nobody, however fast. Empty for rows of former versions. */
+    error_buckets: 'SimpleAggregateFunction(sumMap, Map(UInt16, UInt64))',
   },
   partitionBy: 'day',
   primaryKey: ['tenant_id', 'toStartOfHour(minute)', 'service', 'endpoint', 'kind'],
@@ -37,15 +39,26 @@ export const spanMetricsTable = defineTable({
   settings: identityDecides,
 });
 
-/** Internal spans count only as roots: within a request they are steps of it, not requests. */
+/** Kinds of spans that are requests to a service: of server and consumer each, of unspecified and internal those that are roots. */
+export const requestKinds = [0, 1, 2, 5] as const;
+
+/** SQL of the same over `spans`: internal spans within a request are steps of it. OpenTelemetry reads unspecified as internal. */
+export const isRequest = "(kind IN (2, 5) OR (kind IN (0, 1) AND parent_span_id = toFixedString('', 8)))";
+
+/** Counts of spans as `span_metrics` has them; `condition` chooses the spans. */
+export const spanMetricsOf = (condition: string): string =>
+  `SELECT tenant_id, project_id, toDate(received_at) AS day, toDateTime(toStartOfMinute(timestamp), 'UTC') AS minute,
+  service, if(attributes['http.route'] = '', name, attributes['http.route']) AS endpoint, kind,
+  count() AS requests, countIf(status_code = 2) AS errors, sum(duration) AS duration_sum, max(duration) AS duration_max,
+  sumMap(map(${durationBucketSql('duration')}, toUInt64(1))) AS duration_buckets,
+  sumMapIf(map(${durationBucketSql('duration')}, toUInt64(1)), status_code = 2) AS error_buckets
+FROM spans WHERE ${condition}
+GROUP BY tenant_id, project_id, day, minute, service, endpoint, kind`;
+
+/** Internal and unspecified spans count only as roots. */
 export const spanMetricsView: MaterializedView = {
   name: 'span_metrics_view',
   from: 'spans',
   to: 'span_metrics',
-  select: `SELECT tenant_id, project_id, toDate(received_at) AS day, toDateTime(toStartOfMinute(timestamp), 'UTC') AS minute,
-  service, if(attributes['http.route'] = '', name, attributes['http.route']) AS endpoint, kind,
-  count() AS requests, countIf(status_code = 2) AS errors, sum(duration) AS duration_sum, max(duration) AS duration_max,
-  sumMap(map(${durationBucketSql('duration')}, toUInt64(1))) AS duration_buckets
-FROM spans WHERE kind != 1 OR parent_span_id = toFixedString('', 8)
-GROUP BY tenant_id, project_id, day, minute, service, endpoint, kind`,
+  select: spanMetricsOf("kind NOT IN (0, 1) OR parent_span_id = toFixedString('', 8)"),
 };

@@ -13,6 +13,7 @@ import { cheaperMerges } from './006-cheaper-merges.ts';
 import { keepWhatSendersSay } from './007-keep-what-senders-say.ts';
 import { cheaperInserts } from './008-cheaper-inserts.ts';
 import { indexResources } from './009-index-resources.ts';
+import { countByResource } from './010-count-by-resource.ts';
 import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
 
@@ -26,6 +27,7 @@ export const migrations: readonly Migration[] = [
   keepWhatSendersSay,
   cheaperInserts,
   indexResources,
+  countByResource,
 ];
 
 const appliedIds = async (columns: Columns): Promise<ReadonlySet<number>> => {

@@ -40,6 +40,7 @@ const fill = async (tenants: readonly string[]): Promise<void> => {
     'resources',
     'entities',
     'span_metrics',
+    'resource_activity',
     'dead_letters',
     'dead_letter_marks',
   ])
@@ -82,12 +83,13 @@ test.serial('each tenant keeps its own days and today, of each signal', async (t
   t.deepEqual(await rowsOf('samples'), { long: 7, "o'brien": 1, short: 2, unknown: 7 });
   t.deepEqual(await rowsOf('spans'), { long: 3, "o'brien": 1, short: 2, unknown: 3 });
   t.deepEqual(await rowsOf('span_metrics'), await rowsOf('spans'));
+  t.deepEqual(await rowsOf('(SELECT DISTINCT tenant_id, day FROM resource_activity)'), await rowsOf('dead_letters'));
   t.deepEqual(await rowsOf('series'), { long: 7, "o'brien": 1, short: 2, unknown: 8 });
   t.deepEqual(await rowsOf('resources'), { long: 7, "o'brien": 1, short: 3, unknown: 8 });
   t.deepEqual(await rowsOf('entities'), await rowsOf('resources'));
   t.deepEqual(await rowsOf('dead_letters'), { long: 7, "o'brien": 1, short: 3, unknown: 7 });
   t.deepEqual(await rowsOf('dead_letter_marks'), { long: 7, "o'brien": 1, short: 3, unknown: 8 });
-  t.is(result.partitionsDropped, 3 + 1 + 5 + 5 + 1);
+  t.is(result.partitionsDropped, 3 + 1 + 5 + 5 + 1 + 1);
   t.deepEqual(await applyRetention(columns, policiesOf(...policies), clock), { partitionsDropped: 0, deletes: 0 });
 });
 

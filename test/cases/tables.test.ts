@@ -6,7 +6,7 @@ import test from 'ava';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
-import { durationQuantile } from '../../schemas/tables/durations.ts';
+import { durationBucketSql, durationQuantile } from '../../schemas/tables/durations.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { attributeEquals, bodyHasAllWords, bodyHasAnyWord, traceIs } from '../../schemas/tables/search.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
@@ -138,14 +138,51 @@ FROM span_metrics WHERE tenant_id = 't' AND endpoint = 'GET /x'`,
   t.true(Math.abs(Number(sums?.p99) / 39_600_000 - 1) < 0.05, String(sums?.p99));
 });
 
-test('the endpoint is the route where there is one, and internal spans count only as roots', async (t) => {
+test('the endpoint is the route where there is one, and internal and unspecified spans count only as roots', async (t) => {
   const span =
     "INSERT INTO spans (tenant_id, received_at, timestamp, name, kind, parent_span_id, attributes) VALUES ('e', now64(3), now64(9),";
   await columns.execute(`${span} 'GET', 2, 'parent01', map('http.route', '/a/{id}'))`);
   await columns.execute(`${span} 'job', 1, '', map())`);
-  await columns.execute(`${span} 'step', 1, 'parent01', map())`);
+  await columns.execute(`${span} 'old job', 0, '', map())`);
+  for (const kind of [0, 1]) await columns.execute(`${span} 'step', ${kind}, 'parent01', map())`);
   const rows = await columns.query("SELECT endpoint FROM span_metrics WHERE tenant_id = 'e' ORDER BY endpoint");
-  t.deepEqual(rows, [{ endpoint: '/a/{id}' }, { endpoint: 'job' }]);
+  t.deepEqual(rows, [{ endpoint: '/a/{id}' }, { endpoint: 'job' }, { endpoint: 'old job' }]);
+});
+
+test('durations of failed spans are those of the spans with an error', async (t) => {
+  const [sums] = await columns.query(
+    "SELECT toString(sumMap(error_buckets)) AS buckets FROM span_metrics WHERE tenant_id = 't'",
+  );
+  const [expected] = await columns.query(
+    `SELECT toString(sumMap(map(${durationBucketSql('duration')}, toUInt64(1)))) AS buckets FROM spans WHERE tenant_id = 't' AND status_code = 2`,
+  );
+  t.deepEqual(sums, expected);
+});
+
+test('what a resource sent by the minute is what landed of it', async (t) => {
+  const resource = 'cityHash64(service)';
+  await columns.execute(
+    `INSERT INTO logs (tenant_id, received_at, timestamp, service, resource_id, severity_number) SELECT 'r', now64(3), ${hour} + number / 7, concat('svc-', toString(number % 3)) AS service, ${resource}, number % 24 FROM numbers(5000)`,
+  );
+  await columns.execute(
+    `INSERT INTO spans (tenant_id, received_at, timestamp, service, resource_id, kind, parent_span_id, status_code, duration) SELECT 'r', now64(3), ${hour} + number / 9, concat('svc-', toString(number % 4)) AS service, ${resource}, number % 6, if(number % 5 = 0, '', 'parent01'), number % 7 = 0 ? 2 : 0, (number * 7919) % 100000 FROM numbers(5000)`,
+  );
+  const key = 'toString(minute) AS minute, service, toString(resource_id) AS resource';
+  const landed = await columns.query(
+    `SELECT ${key}, toString(sum(l)) AS logs, toString(sum(le)) AS error_logs, toString(sum(s)) AS spans, toString(sum(r)) AS requests, toString(sum(e)) AS errors, toString(sumIf(d, r)) AS duration, toString(maxIf(d, r)) AS longest, toString(sumMapIf(map(${durationBucketSql('d')}, toUInt64(1)), r)) AS buckets, toString(sumMapIf(map(${durationBucketSql('d')}, toUInt64(1)), e)) AS failed,
+      toString(min(at)) AS first, toString(max(at)) AS last FROM (
+      SELECT toStartOfMinute(timestamp) AS minute, service, resource_id, timestamp AS at, 1 AS l, severity_number > 16 AS le, 0 AS s, 0 AS r, 0 AS e, toUInt64(0) AS d FROM logs WHERE tenant_id = 'r'
+      UNION ALL SELECT toStartOfMinute(timestamp), service, resource_id, timestamp, 0, 0, 1, kind = 2 OR kind = 5 OR (kind < 2 AND empty(toStringCutToZero(parent_span_id))), status_code = 2 AND (kind = 2 OR kind = 5 OR (kind < 2 AND empty(toStringCutToZero(parent_span_id)))), duration FROM spans WHERE tenant_id = 'r'
+    ) GROUP BY ALL ORDER BY ALL`,
+  );
+  const counted = await columns.query(
+    `SELECT ${key}, toString(sum(resource_activity.logs)) AS logs, toString(sum(resource_activity.error_logs)) AS error_logs, toString(sum(resource_activity.spans)) AS spans,
+      toString(sum(resource_activity.requests)) AS requests, toString(sum(resource_activity.errors)) AS errors, toString(sum(duration_sum)) AS duration, toString(max(duration_max)) AS longest, toString(sumMap(duration_buckets)) AS buckets, toString(sumMap(error_buckets)) AS failed,
+      toString(min(first_seen)) AS first, toString(max(last_seen)) AS last
+    FROM resource_activity WHERE tenant_id = 'r' GROUP BY ALL ORDER BY ALL`,
+  );
+  t.true(landed.length > 30);
+  t.deepEqual(counted, landed);
 });
 
 test('a resource gives every entity that it speaks of', async (t) => {

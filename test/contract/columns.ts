@@ -81,6 +81,10 @@ export const columnsContract = (contract: ColumnsContract): void => {
           'SELECT sum(requests) AS requests, sum(arraySum(mapValues(duration_buckets))) AS counted FROM span_metrics WHERE tenant_id = {tenant:String}',
         );
       t.deepEqual(requests, [{ requests: String(100 * times), counted: String(100 * times) }]);
+      const activity = await under()
+        .columns.of(tenant)
+        .query('SELECT sum(spans) AS spans FROM resource_activity WHERE tenant_id = {tenant:String}');
+      t.deepEqual(activity, [{ spans: String(100 * times) }]);
       const entities = await under()
         .columns.of(tenant)
         .query('SELECT uniqExact(kind, id) AS entities FROM entities WHERE tenant_id = {tenant:String}');
