@@ -1,0 +1,115 @@
+/**
+ * What makes two errors one group. A fingerprint is a hash of components, which are kept beside it: they are the explanation. Components
+ * are a function of what was recorded alone. What changes them changes `version`, and with it every id.
+ */
+import { createHash } from 'node:crypto';
+import type { Frame, Language } from './frame.ts';
+import { maskedMessage } from './message.ts';
+import { readStack, type Stack } from './stack.ts';
+
+export const version = 1;
+
+/** Frames that are compared: those nearest to where it was raised. Browsers keep as few as ten. */
+const maxFrames = 6;
+
+/** One thing that is compared, with its text. */
+export type Component = readonly [name: 'type' | 'cause' | 'frame' | 'message' | 'operation', text: string];
+
+/** What was recorded of an error. */
+export interface Recorded {
+  /** As the sender gave it; empty without one. */
+  readonly type: string;
+  readonly message: string;
+  /** Empty without one. At most what `cutStack` keeps counts. */
+  readonly stack: string;
+  /** Of a span that failed without an exception: what it did. */
+  readonly operation?: string | undefined;
+}
+
+export interface Fingerprint {
+  /** `f1-` and 16 hexadecimal digits. */
+  readonly id: string;
+  readonly components: readonly Component[];
+  readonly language: Language | undefined;
+  /** The frame to look at first, `module function`; empty without frames. */
+  readonly culprit: string;
+  /** The type without its package, as two recordings of one exception have in common. */
+  readonly shortType: string;
+}
+
+const shortOf = (type: string): string =>
+  type.slice(Math.max(...['.', ':', '\\', '/'].map((mark) => type.lastIndexOf(mark))) + 1);
+
+/** Types without the numbers of anonymous classes. */
+const typeName = (type: string, language: Language | undefined): string => {
+  const plain = type.replace(/\$\d+/g, '$').replace(/`\d+/g, '').trim().slice(0, 200);
+  // Recorded with its module or without, by who records it.
+  return language === 'python' || language === 'javascript' ? shortOf(plain) : plain;
+};
+
+const textOf = ({ name: { module, function: called } }: Frame): string =>
+  called === '' ? module : module === '' ? called : `${module} ${called}`;
+
+/** What a panic ran afterwards lies above it. */
+const belowPanic = (frames: readonly Frame[]): readonly Frame[] => {
+  const at = frames.findLastIndex(
+    ({ language, function: called }) => language === 'go' && /^(?:runtime\.go)?panic$/.test(called),
+  );
+  return frames.slice(at + 1);
+};
+
+/**
+ * Frames that are compared. Those without a function are left out where others have one, since runtimes disagree about them; a function
+ * that calls itself, also through one other, counts once.
+ */
+const comparedOf = (frames: readonly Frame[]): string[] => {
+  const isNamed = frames.some(({ name }) => name.function !== '');
+  const texts: string[] = [];
+  for (const frame of frames) {
+    const text = textOf(frame);
+    if (text === '' || (isNamed && frame.name.function === '')) continue;
+    texts.push(text);
+    const [one, two, three, four] = texts.slice(-4);
+    if (texts.at(-2) === text) texts.length -= 1;
+    else if (four !== undefined && one === three && two === four) texts.length -= 2;
+    if (texts.length > maxFrames + 2) break;
+  }
+  return texts.slice(0, maxFrames);
+};
+
+/** The frames of the innermost cause that has some of the program itself; else those of libraries. */
+const framesOf = ({ chain }: Stack): readonly Frame[] => {
+  const read = chain.map(({ frames }) => belowPanic(frames).filter(({ name }) => !name.isGlue));
+  const own = read.map((frames) => frames.filter(({ name }) => name.isInApp));
+  return own.findLast((frames) => frames.length > 0) ?? read.findLast((frames) => frames.length > 0) ?? [];
+};
+
+/** Stacks that tell nothing but a file: those of minified code. */
+const tellsLittle = (frames: readonly Frame[]): boolean =>
+  frames.every(({ language, name }) => language === 'javascript' && name.function === '');
+
+const idOf = (components: readonly Component[]): string =>
+  `f${version}-${createHash('sha256').update(JSON.stringify(components)).digest('hex').slice(0, 16)}`;
+
+/** The fingerprint of an error: its types and frames; without frames, its types and its message without values. */
+export const fingerprintOf = ({ type, message, stack, operation }: Recorded): Fingerprint => {
+  const read = readStack(stack);
+  const { language, chain } = read;
+  const frames = framesOf(read);
+  const components: Component[] = [];
+  const add = (name: Component[0], text: string): void => {
+    if (text !== '') components.push([name, text]);
+  };
+  const own = typeName(type === '' ? (chain[0]?.type ?? '') : type, language);
+  add('type', own);
+  for (const { type: cause } of chain.slice(1)) add('cause', typeName(cause, language));
+  const compared = comparedOf(frames);
+  for (const text of compared) add('frame', text);
+  if (compared.length === 0 || tellsLittle(frames)) add('message', maskedMessage(message));
+  if (compared.length === 0) add('operation', operation === undefined ? '' : maskedMessage(operation));
+  return {
+    ...{ id: idOf(components), components, language },
+    culprit: compared[0] ?? '',
+    shortType: shortOf(own),
+  };
+};

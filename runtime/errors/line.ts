@@ -1,0 +1,158 @@
+/**
+ * Reads single lines of stacks. Lines are at most `maxLine` characters long, so that no expression here takes long, whatever stands in one.
+ */
+import type { Language, Line } from './frame.ts';
+
+export const maxLine = 1_024;
+
+const lineOf = (
+  language: Language,
+  name: string,
+  file: string,
+  line?: string | undefined,
+  column?: string | undefined,
+): Line => ({
+  language,
+  function: name.trim(),
+  file,
+  line: line === undefined ? undefined : Number(line),
+  column: column === undefined ? undefined : Number(column),
+});
+
+/** Where the parenthesis opens that the last character closes, or -1. */
+const openingOf = (text: string): number => {
+  if (!text.endsWith(')')) return -1;
+  let depth = 0;
+  for (let at = text.length - 1; at >= 0; at--) {
+    const code = text.charCodeAt(at);
+    if (code === 41) depth++;
+    else if (code === 40 && --depth === 0) return at;
+  }
+  return -1;
+};
+
+const position = /^(.*?)(?::(\d{1,9}))?(?::(\d{1,9}))?$/;
+
+/** `file:12:5` of JavaScript, or what stands for one. */
+const placed = (name: string, place: string): Line => {
+  const [, file = '', line, column] = position.exec(place) ?? [];
+  return lineOf('javascript', name, place.startsWith('eval at ') ? '<eval>' : file, line, column);
+};
+
+const javaPlace = /^(?:Native Method|Unknown Source|<generated>|[^\s:()]+\.[a-z]\w*(?::(\d{1,9}))?)$/i;
+/** What logging libraries put behind a frame of Java: the jar that a class came from. */
+const packaging = / ~?\[[^\]]*\]$/;
+const dotnetPlace = / in (.+):line (\d{1,9})$/;
+
+/** `at …`: JavaScript in V8, Java, .NET, and PHP as OpenTelemetry writes it. */
+const atLine = (text: string): Line | undefined => {
+  if (!text.startsWith('at ')) return undefined;
+  const rest = text.slice(3).replace(packaging, '');
+  const dotnet = dotnetPlace.exec(rest);
+  if (dotnet !== null) return dotnetLine(rest.slice(0, dotnet.index), dotnet[1], dotnet[2]);
+  const open = openingOf(rest);
+  if (open < 0) return /:\d{1,9}:\d{1,9}$/.test(rest) ? placed('', rest.replace(/^async /, '')) : undefined;
+  const place = rest.slice(open + 1, -1);
+  if (rest[open - 1] === ' ') return placed(rest.slice(0, open), place);
+  const java = javaPlace.exec(place);
+  if (java === null) return dotnetLine(rest, undefined, undefined);
+  const name = rest.slice(0, open);
+  const dot = name.lastIndexOf('.');
+  const isPhp = /\.php(?::|$)/.test(place);
+  return lineOf(
+    isPhp ? 'php' : 'java',
+    name.slice(dot + 1),
+    isPhp ? place.replace(/:\d+$/, '') : name.slice(0, dot),
+    java[1],
+  );
+};
+
+const dotnetLine = (call: string, file: string | undefined, line: string | undefined): Line | undefined => {
+  const open = openingOf(call);
+  const name = open < 0 ? call : call.slice(0, open);
+  return name.includes('.') ? lineOf('dotnet', name, file ?? '', line) : undefined;
+};
+
+/** `name@file:1:2`: Firefox and Safari. */
+const atSignLine = (text: string): Line | undefined => {
+  const at = text.lastIndexOf('@');
+  if (at < 0) return undefined;
+  const place = text.slice(at + 1);
+  const isPlace = place === '[native code]' || (/:\d{1,9}$/.test(place) && /[/.]/.test(place));
+  return isPlace &&
+    !/^\S+ \S/.test(text.slice(0, at).replace(/^(?:global|eval|module) code|promise callback|\w+ handler/, ''))
+    ? placed(text.slice(0, at), place)
+    : undefined;
+};
+
+const rubyPlace = /^(?:from )?([^\s:](?:[^:]|:(?!\d)){0,500}):(\d{1,9}):in [`'](.{1,300}?)'(?:: |$)/;
+const phpPlace = /^#\d{1,4} (?:(\[internal function\])|([^()]{1,500})\((\d{1,9})\)): ([^(]{1,300})/;
+const dartPlace = /^#\d{1,4} +(.{1,300}?) \(((?:package|dart|file):[^()\s]{1,500}?)(?::(\d{1,9}))?(?::(\d{1,9}))?\)$/;
+const nativePlace =
+  /^#\d{1,4} +(?:0x[0-9a-f]{1,16} +)?(?:in )?([^/].{0,500}?)(?: (?:at )?([^\s:]{1,500}):(\d{1,9})(?::\d{1,9})?)?(?: from .{1,300}| \(.{1,300}\+0x[0-9a-f]+\).{0,100})?$/i;
+const boostPlace = /^\d{1,4}# (.{1,400}?)(?: (?:at|in) ([^\s:]{1,500})(?::(\d{1,9}))?)?$/;
+const glibcPlace = /^([^\s()]{1,300})\(([^()+\s]{0,300})\+0x[0-9a-f]{1,16}\) ?\[0x[0-9a-f]{1,16}\]$/;
+const rustPlace = /^\d{1,4}: +(?:0x[0-9a-f]{1,16} - )?([^\s(].{0,500})$/;
+
+const numberedLine = (text: string): Line | undefined => {
+  const php = phpPlace.exec(text);
+  if (php !== null) return lineOf('php', php[4] ?? '', php[1] ?? php[2] ?? '', php[3]);
+  const dart = dartPlace.exec(text);
+  if (dart !== null) return lineOf('dart', dart[1] ?? '', dart[2] ?? '', dart[3], dart[4]);
+  const native = nativePlace.exec(text);
+  // Without a place, arguments or an address it is any text behind a number.
+  if (native === null || (native[2] === undefined && !/\(|0x/.test(text))) return undefined;
+  return lineOf('native', native[1] ?? '', native[2] ?? '', native[3]);
+};
+
+/** `1: shop::reserve` of Rust, `1# shop::reserve at x.cpp:1` of Boost. */
+const countedLine = (text: string): Line | undefined => {
+  const boost = boostPlace.exec(text);
+  if (boost !== null) return lineOf('native', boost[1] ?? '', boost[2] ?? '', boost[3]);
+  const rust = rustPlace.exec(text);
+  return rust?.[1]?.includes('::') ? lineOf('rust', rust[1], '') : undefined;
+};
+
+const glibcLine = (text: string): Line | undefined => {
+  const glibc = text.endsWith(']') ? glibcPlace.exec(text) : null;
+  return glibc === null ? undefined : lineOf('native', glibc[2] ?? '', glibc[1] ?? '');
+};
+
+const rubyLine = (text: string): Line | undefined => {
+  const ruby = text.includes(':in ') ? rubyPlace.exec(text) : null;
+  return ruby === null ? undefined : lineOf('ruby', ruby[3] ?? '', ruby[1] ?? '', ruby[2]);
+};
+
+/** A frame that one line alone says. */
+export const readLine = (text: string): Line | undefined => {
+  if (text.startsWith('#')) return numberedLine(text);
+  if (text.startsWith('at ')) return atLine(text);
+  const counted = /^\d/.test(text) ? countedLine(text) : undefined;
+  return counted ?? glibcLine(text) ?? rubyLine(text) ?? atSignLine(text);
+};
+
+const pythonPlace = /^File "([^"]{0,500})", line (\d{1,9})(?:, in (.{1,300}))?$/;
+
+/** `File "x.py", line 1, in f`. */
+export const readPython = (text: string): Line | undefined => {
+  const python = text.startsWith('File "') ? pythonPlace.exec(text) : null;
+  return python === null ? undefined : lineOf('python', python[3] ?? '', python[1] ?? '', python[2]);
+};
+
+const goPlace = /^(\S.{0,500}\.(?:go|s)):(\d{1,9})(?: \+0x[0-9a-f]{1,16})?$/;
+
+/** A frame of Go: its call, and below it the file. */
+export const readGo = (call: string, place: string): Line | undefined => {
+  const go = goPlace.exec(place);
+  if (go === null) return undefined;
+  const open = openingOf(call);
+  return lineOf('go', open > 0 ? call.slice(0, open) : call, go[1] ?? '', go[2]);
+};
+
+const rustAt = /^at (.{1,500}?)(?::(\d{1,9}))?(?::(\d{1,9}))?$/;
+
+/** The file of a frame of Rust stands below it. */
+export const withRustPlace = (frame: Line, text: string): Line | undefined => {
+  const place = frame.language === 'rust' && frame.file === '' ? rustAt.exec(text) : null;
+  return place === null ? undefined : lineOf('rust', frame.function, place[1] ?? '', place[2], place[3]);
+};

@@ -1,0 +1,191 @@
+/** What of a frame is compared, by language. */
+import { type FrameName, type Language, type Line, segmentsOf, tailOf } from './frame.ts';
+
+const maxName = 200;
+const named = (module: string, name: string, isInApp: boolean, isGlue = false): FrameName => ({
+  module: module.slice(-maxName),
+  function: name.slice(-maxName),
+  isInApp,
+  isGlue,
+});
+
+const afterLast = (text: string, separator: string): string => text.slice(text.lastIndexOf(separator) + 1);
+
+/** What follows a folder in a path: `requests/api.py` of `…/site-packages/requests/api.py`. */
+const behind = (path: string, folder: string): string | undefined => {
+  const at = path.lastIndexOf(folder);
+  return at < 0 ? undefined : path.slice(at + folder.length);
+};
+
+const anonymous = new Set(
+  '? <anonymous> anonymous eval {anonymous} (anonymous) <unknown> Object.<anonymous>'.split(' '),
+);
+const codeOf = /^(?:anonymous function|(?:global|eval|module) code)$/i;
+
+/** Names differ by browser: `Object.save`, `Cart.prototype.save`, `save`, `cart/save`, `new Cart`, `async save`. */
+const javascriptFunction = (raw: string, isBundle: boolean): string => {
+  let name = raw.replace(/^(?:async |new |get |set |bound )+/, '').replace(/ \[as [^\]]*\]$/, '');
+  // Firefox writes before the last star by what the function was called, and ends a function without a name with <.
+  name = afterLast(name, '*');
+  if (anonymous.has(name) || codeOf.test(name) || name.endsWith('<') || name.includes('./')) return '';
+  name = afterLast(afterLast(name, '/'), '.').replace(/\$\d{1,9}$/, '');
+  // Minifiers call functions otherwise in each build.
+  return anonymous.has(name) || name === '<anonymous>' || (isBundle && name.length <= 2) ? '' : name;
+};
+
+const javascript = ({ function: name, file }: Line): FrameName => {
+  const isWeb = /^https?:\/\//.test(file) || /\.html?(?:[?#]|$)/.test(file);
+  const isGlue = /^(?:\[?native(?: code)?\]?|<anonymous>|<eval>|eval code|index \d+|)$| > (?:eval|Function)/.test(file);
+  const isLibrary =
+    /^node:|[/\\]node_modules[/\\]|^internal\/|^(?:chrome|moz|safari-web|safari)-extension:|[/\\]webpack\/(?:bootstrap|runtime)|^https?:\/\/(?:unpkg\.com|cdn\.jsdelivr\.net|cdnjs\.cloudflare\.com|ajax\.googleapis\.com|code\.jquery\.com)\//.test(
+      file,
+    );
+  const module = behind(file, 'node_modules/') ?? (file.startsWith('node:') ? file : tailOf(file, isWeb ? 1 : 2));
+  return named(module, javascriptFunction(name, isWeb), !isLibrary && !isGlue, isGlue);
+};
+
+const python = ({ function: name, file }: Line): FrameName => {
+  const library = behind(file, 'site-packages/') ?? behind(file, 'dist-packages/');
+  const isOwn =
+    library === undefined && !/^<|\/lib\/python\d|[/\\][Ll]ib[/\\](?:asyncio|concurrent|threading)/.test(file);
+  const isGlue =
+    /^<(?:frozen|string|listcomp|dictcomp|setcomp|genexpr)/.test(file) ||
+    /^<(?:list|dict|set)comp>|^<genexpr>/.test(name);
+  return named(library ?? tailOf(file, 2), name === '<lambda>' ? '' : name, isOwn && !isGlue, isGlue);
+};
+
+const javaLibraries =
+  /^(?:java|javax|jakarta|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy|clojure|android|androidx|dalvik|com\.android|org\.(?:springframework|apache|hibernate|jboss|wildfly|eclipse|junit|slf4j|postgresql|mockito|codehaus|glassfish|mongodb|jetbrains|aspectj)|io\.(?:netty|undertow|vertx|micronaut|quarkus|reactivex|grpc|opentelemetry|lettuce|projectreactor|micrometer|smallrye)|com\.(?:fasterxml|google|mysql|zaxxer|mongodb|microsoft|oracle|amazonaws|squareup|netflix|github\.benmanes)|ch\.qos|software\.amazon|redis\.clients|reactor|rx|akka|okhttp3|okio|retrofit2|feign|play)\./;
+const javaGlue =
+  /^(?:(?:jdk\.internal|sun)\.reflect\.|java\.lang\.reflect\.|java\.lang\.invoke\.)|GeneratedMethodAccessor|GeneratedConstructorAccessor|\$Proxy\d|\$\$FastClass|\$\$(?:Enhancer|SpringCGLIB|_javassist)|_\$\$_|\$HibernateProxy|\$MockitoMock/;
+
+/** Without the numbers of lambdas, anonymous classes and generated ones. */
+const java = ({ function: method, file }: Line): FrameName => {
+  const type = afterLast(file, '/');
+  const isGlue = javaGlue.test(type) || method.startsWith('access$');
+  const module = type
+    .replace(/\$\$.*$/, '')
+    .replace(/\$\d+/g, '$')
+    .replace(/\$+$/, '');
+  const lambda = /^lambda\$([^$]*)\$/.exec(method) ?? /\$anonfun\$([^$]*)/.exec(method);
+  const name = (lambda?.[1] ?? method).replace(/\$(?:default|suspendImpl|\d+)$/, '');
+  return named(module, name === 'invokeSuspend' ? '' : name, !javaLibraries.test(type) && !isGlue, isGlue);
+};
+
+const dotnetLibraries =
+  /^(?:System|Microsoft|Newtonsoft|NHibernate|Npgsql|MySql|Serilog|Grpc|Polly|MassTransit|MediatR|AutoMapper|Autofac|Dapper|Castle|Xunit|NUnit|OpenTelemetry|StackExchange|Amazon|Azure|Swashbuckle)\./;
+const dotnetGlue =
+  /^System\.(?:Runtime\.(?:ExceptionServices|CompilerServices)|Threading\.(?:Tasks|ExecutionContext|ThreadPoolWorkQueue)|RuntimeMethodHandle|Reflection)\.|^(?:lambda_method|ThrowHelper)/;
+
+const dotnet = ({ function: call }: Line): FrameName => {
+  const plain = call
+    .replace(/`\d+/g, '')
+    .replace(/\[[^\]]*\]/g, '')
+    .replace(/^lambda_method\d+/, 'lambda_method');
+  // The compiler's names of async methods, iterators and lambdas say which method they are of.
+  const own = /<(\w+)>[a-z]__/.exec(plain);
+  const generated = plain.search(/\.<|\+<|\.MoveNext$/);
+  const path = own === null || generated < 0 ? plain : `${plain.slice(0, generated)}.${own[1]}`;
+  const dot = path.lastIndexOf('.');
+  return named(
+    path.slice(0, Math.max(0, dot)).replaceAll('+', '.'),
+    path.slice(dot + 1),
+    !dotnetLibraries.test(path),
+    dotnetGlue.test(path) || /\.Throw(?:IfNull|ForNonSuccess|If\w+)?$/.test(path),
+  );
+};
+
+const goStandard =
+  /^(?:archive|bufio|bytes|cmp|compress|container|context|crypto|database|debug|embed|encoding|errors|expvar|flag|fmt|hash|html|image|internal|io|iter|log|maps|math|mime|net|os|path|plugin|reflect|regexp|runtime|slices|sort|strconv|strings|sync|syscall|testing|text|time|unicode|unsafe)(?:\/|\.|$)/;
+
+const go = ({ function: call, file }: Line): FrameName => {
+  const plain = call.replace(/\[[^\]]*\]/g, '').replace(/\.func\d[\d.]*(?:\.gowrap\d+)?$/, '.func');
+  const slash = plain.lastIndexOf('/');
+  const dot = plain.indexOf('.', slash + 1);
+  const module = (dot < 0 ? '' : plain.slice(0, dot)).replace(/@v[^/]*/g, '');
+  const isLibrary = /\/pkg\/mod\/|@v\d|\/vendor\/|\/go[\d.]*\/src\//.test(file) || goStandard.test(plain);
+  const isGlue =
+    /^(?:panic|runtime\.(?:gopanic|goexit|main|panic\w+|goPanic\w+|sigpanic|throw|fatal\w*)|runtime\/debug\.(?:Stack|PrintStack))$/.test(
+      plain,
+    ) ||
+    plain.startsWith('created by ') ||
+    /\/otel\/sdk\/trace\./.test(plain);
+  return named(module, dot < 0 ? plain : plain.slice(dot + 1), !isLibrary && !isGlue, isGlue);
+};
+
+const ruby = ({ function: raw, file }: Line): FrameName => {
+  const method = raw.replace(/^(?:(?:block|rescue|ensure)(?: \(\d+ levels\))? in )+/, '').replace(/__\d+_\d+$/, '');
+  const isLibrary = /\/gems\/|\/ruby\/\d|^<internal:|\/bundler\/|\/rubygems\//.test(file);
+  const module = behind(file, '/gems/')?.replace(/^([\w-]+?)-\d[\w.]*\//, '$1/') ?? tailOf(file, 2);
+  return named(module, afterLast(afterLast(method, '#'), '.'), !isLibrary, file.startsWith('<internal:'));
+};
+
+const php = ({ function: call, file }: Line): FrameName => {
+  const name = /\{closure/.test(call) ? '' : call.replace(/->|::/g, '.');
+  const isGlue = file === '[internal function]' || file === '';
+  return named(
+    isGlue ? '' : tailOf(file, 2),
+    afterLast(afterLast(name, '.'), '\\'),
+    !isGlue && !file.includes('/vendor/'),
+    isGlue,
+  );
+};
+
+const rustGlue =
+  /^(?:rust_begin_unwind|rust_panic|__rust|core::(?:panicking|ops::function|result::unwrap_failed|option::(?:unwrap|expect)_failed)|std::(?:panicking|panic|rt|sys|sys_common|backtrace)|backtrace::|anyhow::|eyre::|main$|_start|__libc|start_thread|clone)/;
+const rustLibraries =
+  /^(?:std|core|alloc|tokio|hyper|futures|axum|tower|actix|rocket|tracing|opentelemetry|serde|sqlx|tonic|rayon)(?:_\w+)?::/;
+
+const rust = ({ function: path, file }: Line): FrameName => {
+  const plain = path
+    .replace(/::h[0-9a-f]{16}$/, '')
+    .replace(/(?:::\{\{?closure(?:#\d+)?\}?\})+/g, '')
+    .replace(/^<([^<> ]+)(?: as [^<>]*)?>/, '$1')
+    .replace(/::<[^<>]*>/g, '');
+  const isLibrary = /\/rustc\/|[/\\]\.cargo[/\\]/.test(file) || rustLibraries.test(plain);
+  const at = plain.lastIndexOf('::');
+  const isGlue = rustGlue.test(plain);
+  return named(at < 0 ? '' : plain.slice(0, at), at < 0 ? plain : plain.slice(at + 2), !isLibrary && !isGlue, isGlue);
+};
+
+const dart = ({ function: name, file }: Line): FrameName =>
+  named(
+    file.startsWith('file:') ? tailOf(file, 2) : file,
+    name.replace(/\.?<anonymous closure>/g, '').replace(/<async>|_(?:async|rootRun)\w*$/, ''),
+    !/^(?:dart:|package:flutter\/)/.test(file),
+    file.startsWith('dart:async'),
+  );
+
+const nativeGlue =
+  /^(?:\?\?|raise|abort|gsignal|_start|__libc_start\w*|__cxa_\w+|std::terminate|start_thread|clone3?|__pthread\w*|__GI_\w+|__assert\w*|backtrace)$/;
+
+const native = ({ function: call, file }: Line): FrameName => {
+  const name = call
+    .replace(/\(.*$/, '')
+    .replace(/<[^<>]*>/g, '')
+    .trim();
+  const isLibrary = /^\/(?:usr|lib|lib64)\/|(?:^|\/)lib[\w+-]+\.so|libstdc|libc\./.test(file) || /^std::/.test(name);
+  const segments = segmentsOf(file);
+  return named(
+    segments.at(-1)?.replace(/\.so[\d.]*$/, '.so') ?? '',
+    name,
+    !isLibrary,
+    nativeGlue.test(name) || name === '',
+  );
+};
+
+const readers: Readonly<Record<Language, (line: Line) => FrameName>> = {
+  dart,
+  dotnet,
+  go,
+  java,
+  javascript,
+  native,
+  php,
+  python,
+  ruby,
+  rust,
+};
+
+/** What of a frame is compared. */
+export const nameOf = (line: Line): FrameName => readers[line.language](line);

@@ -1,0 +1,139 @@
+/** Reads stacks: lines into frames, and chains of causes. Time is linear in the text, which is cut before it is read. */
+import type { Frame, Language, Line } from './frame.ts';
+import { maxLine, readGo, readLine, readPython, withRustPlace } from './line.ts';
+import { nameOf } from './names.ts';
+
+/** One exception of a chain. */
+export interface Raised {
+  /** Empty where the stack does not say it. */
+  readonly type: string;
+  /** Where it was raised comes first. */
+  readonly frames: readonly Frame[];
+}
+
+export interface Stack {
+  /** Undefined without a frame. */
+  readonly language: Language | undefined;
+  /** The exception that was recorded, then its cause, and so on. */
+  readonly chain: readonly Raised[];
+}
+
+/** Characters of a stack that are kept and read. Some languages say at the end what others say at the beginning. */
+export const maxStack = 16_384;
+const maxLines = 600;
+const maxChain = 8;
+
+/** A stack as it is kept: where it is too long, without its middle. */
+export const cutStack = (text: string): string =>
+  text.length <= maxStack
+    ? text
+    : `${text.slice(0, maxStack / 2).toWellFormed()}\n  …\n${text.slice(text.length - maxStack / 2 + 8).toWellFormed()}`;
+
+interface Section {
+  type: string;
+  readonly lines: Line[];
+}
+
+const typeBefore = /^([A-Za-z_$][\w$.\\:/*-]{0,200}?)(?::\s|:?$)/;
+/** The type of `Type: message`. */
+const typeOf = (text: string): string => typeBefore.exec(text)?.[1] ?? '';
+
+const causedBy = /^(?:Caused by:|\[cause\]:|Next) ?/;
+const arrow = /---> ?(?:\(Inner Exception #\d+\) ?)?/;
+/** The first line of an exception of Ruby. */
+const rubyHeader = /\(([A-Z][\w:]{0,200})\)$/;
+
+class Reader {
+  readonly #sections: Section[] = [{ type: '', lines: [] }];
+  /** .NET writes the types of a chain first, the innermost last, and then the frames of the innermost. */
+  #dotnetTypes: string[] = [];
+  #isPython = false;
+  /** The innermost cause is written first. */
+  #isInnermostFirst = false;
+  #isSuppressed = false;
+  #goroutines = 0;
+
+  read(text: string): Stack {
+    let before = '';
+    for (const raw of text.split('\n', maxLines)) {
+      const line = raw.slice(0, maxLine).trim();
+      if (line !== '') this.#line(line, before, raw);
+      before = line;
+      // The first goroutine is the one that panicked.
+      if (this.#goroutines > 1) break;
+    }
+    return this.#stack();
+  }
+
+  get #last(): Section {
+    return this.#sections.at(-1) as Section;
+  }
+
+  #line(text: string, before: string, raw: string): void {
+    const line = text.replace(/^(?:[|+] ?)+(?=\S)/, '');
+    if (line.includes('Traceback (most recent call last)')) {
+      this.#isPython = true;
+      this.#sections.push({ type: '', lines: [] });
+    } else if (this.#isPython) this.#pythonLine(line, raw);
+    else if (line.startsWith('goroutine ') && line.endsWith(':')) this.#goroutines++;
+    else if (causedBy.test(line)) this.#cause(line, raw);
+    else if (line.startsWith('Suppressed: ')) this.#isSuppressed = true;
+    else if (line.startsWith('--- End of inner exception stack trace')) this.#sections.push({ type: '', lines: [] });
+    else if (!this.#isSuppressed) this.#frame(line, before);
+  }
+
+  #cause(line: string, raw: string): void {
+    // Causes of what was suppressed are indented like it.
+    if (this.#isSuppressed && /^\s/.test(raw)) return;
+    this.#isSuppressed = false;
+    if (line.startsWith('Next ')) this.#isInnermostFirst = true;
+    this.#sections.push({ type: typeOf(line.replace(causedBy, '')), lines: [] });
+  }
+
+  #frame(line: string, before: string): void {
+    const { lines } = this.#last;
+    const previous = lines.at(-1);
+    const placed = previous && withRustPlace(previous, line);
+    if (placed !== undefined) {
+      lines[lines.length - 1] = placed;
+      return;
+    }
+    const found = readGo(before, line) ?? readLine(line);
+    if (found !== undefined) this.#add(found, line);
+    else if (lines.length === 0 && arrow.test(line)) {
+      const types = line.split(arrow).map(typeOf);
+      this.#dotnetTypes.push(...(this.#dotnetTypes.length > 0 ? types.slice(1) : types));
+      this.#isInnermostFirst = true;
+    }
+  }
+
+  #add(found: Line, line: string): void {
+    const header = found.language === 'ruby' && !line.startsWith('from ') ? rubyHeader.exec(line) : null;
+    if (header !== null && this.#last.lines.length > 0) this.#sections.push({ type: header[1] ?? '', lines: [found] });
+    else this.#last.lines.push(found);
+  }
+
+  #pythonLine(line: string, raw: string): void {
+    const last = this.#last;
+    const found = readPython(line);
+    if (found !== undefined) last.lines.push(found);
+    // What was being handled says where the program was, not why it failed.
+    else if (line.startsWith('During handling of the above exception')) this.#sections.length = 1;
+    else if (last.type === '' && last.lines.length > 0 && /^(?: {0,2}[|+] )?[A-Za-z_]/.test(raw))
+      last.type = typeOf(line);
+  }
+
+  #stack(): Stack {
+    const read = this.#sections.filter(({ lines, type }) => lines.length > 0 || type !== '');
+    if (this.#isPython || this.#isInnermostFirst) read.reverse();
+    const chain = read.slice(0, maxChain).map(({ type, lines }, at): Raised => {
+      const frames = lines.map((line) => ({ ...line, name: nameOf(line) }));
+      // Python writes where an exception was raised last.
+      return { type: this.#dotnetTypes[at] || type, frames: this.#isPython ? frames.reverse() : frames };
+    });
+    return { language: chain.find(({ frames }) => frames.length > 0)?.frames[0]?.language, chain };
+  }
+}
+
+/** Reads a stack; of what is no stack the chain has no frames. */
+export const readStack = (text: string): Stack => new Reader().read(cutStack(text));

@@ -1,0 +1,125 @@
+/** Which errors are one group, and why. */
+import test from 'ava';
+import { fingerprintOf } from '../../runtime/errors/fingerprint.ts';
+import { cutStack, maxStack, readStack } from '../../runtime/errors/stack.ts';
+import { stackCases, type Thrown } from './errors/stacks.ts';
+import { seeded } from './random.ts';
+
+const of = ({ type = '', message = '', stack = '' }: Thrown) => fingerprintOf({ type, message, stack });
+
+for (const { title, same, others, frames } of stackCases)
+  test(title, (t) => {
+    const [first, ...rest] = same.map(of);
+    for (const each of rest) t.deepEqual(each.components, first?.components);
+    if (frames !== undefined)
+      t.deepEqual(
+        first?.components.filter(([name]) => name === 'frame').map(([, text]) => text),
+        frames,
+      );
+    const ids = [first, ...others.map(of)].map((each) => each?.id);
+    t.is(
+      new Set(ids).size,
+      ids.length,
+      JSON.stringify(
+        others.map((each) => of(each).components),
+        null,
+        1,
+      ),
+    );
+  });
+
+test('an id says the version of the rules, and is a hash of the components alone', (t) => {
+  const { id, components } = of({ type: 'TypeError', message: 'x is not a function' });
+  t.regex(id, /^f1-[0-9a-f]{16}$/);
+  t.deepEqual(components, [
+    ['type', 'TypeError'],
+    ['message', 'x is not a function'],
+  ]);
+  // Ids that were given stay what they are: whatever changes this one changes the version as well.
+  t.is(id, 'f1-d60a450b635e54db');
+});
+
+test('a long stack is read from both of its ends', (t) => {
+  const many = '    at step (/srv/app/src/a.js:1:1)\n'.repeat(5_000);
+  const cut = cutStack(
+    `Error: x\n    at first (/srv/app/src/a.js:1:1)\n${many}Caused by: RangeError: y\n    at last (/srv/app/src/b.js:1:1)`,
+  );
+  t.true(cut.length <= maxStack);
+  t.is(cutStack(cut), cut);
+  t.deepEqual(
+    readStack(cut).chain.map(({ type, frames }) => [type, frames[0]?.function]),
+    [
+      ['', 'first'],
+      ['RangeError', 'last'],
+    ],
+  );
+});
+
+test('whatever stands in a stack, it is read, and read alike again', (t) => {
+  const random = seeded(17);
+  const all = stackCases.flatMap(({ same, others }) => [...same, ...others]);
+  const pieces = [
+    '(',
+    ')',
+    '@',
+    ' at ',
+    ':1:1',
+    '/',
+    '\\',
+    '$',
+    '<',
+    '>',
+    '\n',
+    ' ',
+    '\u0000',
+    '\ud800',
+    '[',
+    '`',
+    "'",
+    '---> ',
+    'Caused by: ',
+    '9'.repeat(40),
+    '#1 ',
+    '0x',
+  ];
+  const pick = <Each>(from: readonly Each[]): Each => from[random(from.length)] as Each;
+  for (let round = 0; round < 4_000; round++) {
+    let stack = pick(all).stack ?? '';
+    for (let change = random(8); change >= 0; change--) {
+      const at = random(stack.length + 1);
+      const piece = random(8) === 0 ? pick(pieces).repeat(random(3_000)) : pick(pieces);
+      stack = stack.slice(0, at) + piece + stack.slice(at + random(20));
+    }
+    const thrown = { type: pick(all).type ?? '', message: stack, stack };
+    const { id, components } = of(thrown);
+    t.regex(id, /^f1-[0-9a-f]{16}$/);
+    t.is(of({ ...thrown, stack: cutStack(stack) }).id, id);
+    t.true(JSON.stringify(components).length < 8_000);
+  }
+});
+
+test('a stack that was made to take long is read', (t) => {
+  const lines = [
+    'at ',
+    'at (',
+    ' at a(b',
+    '@',
+    '#1 ',
+    '#1 (',
+    '1: ',
+    '1# ',
+    'File "',
+    'a:1:in `',
+    '/a',
+    '(((',
+    'x:1',
+    '---> ',
+    ' in ',
+  ].flatMap((piece) => [
+    piece.repeat(20_000),
+    `${piece.repeat(300)}\n`.repeat(600),
+    `at ${piece.repeat(300)}\n`.repeat(600),
+    `#1 ${piece.repeat(300)}:1)\n`.repeat(600),
+  ]);
+  for (const stack of lines) t.truthy(of({ type: 'Error', message: stack, stack }).id);
+});
