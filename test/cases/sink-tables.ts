@@ -1,4 +1,5 @@
 /** Scans request messages as a worker does, lands them in process, and reads the rows back. */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,16 +20,18 @@ export const received = '2026-03-01 10:00:00.123';
 /** A message; when the bus took it matters to few. */
 export type TestMessage = Omit<ScanMessage, 'timestampMs'> & Partial<ScanMessage>;
 
+/** Scans with a scanner of its own, as a new process would, and inserts each block. */
+type Land = (
+  messages: readonly TestMessage[],
+  options?: { sink?: string; scanner?: Scanner; serial?: number },
+) => Promise<{
+  readonly rejected: readonly Rejected[];
+  readonly rows: Readonly<Record<string, number>>;
+}>;
+
 export interface Tables {
   readonly columns: Columns;
-  /** Scans with a scanner of its own, as a new process would, and inserts each block. */
-  land(
-    messages: readonly TestMessage[],
-    options?: { sink?: string; scanner?: Scanner; serial?: number },
-  ): Promise<{
-    readonly rejected: readonly Rejected[];
-    readonly rows: Readonly<Record<string, number>>;
-  }>;
+  readonly land: Land;
   read<Row = Record<string, unknown>>(sql: string): Promise<Row[]>;
   close(): Promise<void>;
 }
@@ -41,24 +44,31 @@ export const scannerOf = async (name: string): Promise<Scanner> => {
 
 const taken = (message: TestMessage): ScanMessage => ({ timestampMs: receivedAtMs, ...message });
 
+/** Landing in these tables. */
+export const landIn = (columns: Columns): Land => {
+  // Tables take a token once, and several may land in them.
+  const prefix = randomUUID();
+  let inserts = 0;
+  return async (messages, { sink = 'logs', scanner: given, serial = 1 } = {}) => {
+    const scanner = given ?? (await scannerOf(sink));
+    const { blocks, rejected } = scanBatch(scanner, messages.map(taken), 0, serial, (bytes) => new Uint8Array(bytes));
+    const rows: Record<string, number> = {};
+    for (const block of blocks) {
+      rows[block.table] = block.rows;
+      await columns.insert({ ...block, chunks: [block.bytes] }, `${prefix}:${++inserts}`);
+    }
+    for (const seen of scanner.seen) seen.settle(serial, true);
+    return { rejected, rows };
+  };
+};
+
 export const openTables = async (): Promise<Tables> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-sink-'));
   const columns = await chdbColumns({ directory });
   await migrate(columns, silent);
-  let inserts = 0;
   return {
     columns,
-    async land(messages, { sink = 'logs', scanner: given, serial = 1 } = {}) {
-      const scanner = given ?? (await scannerOf(sink));
-      const { blocks, rejected } = scanBatch(scanner, messages.map(taken), 0, serial, (bytes) => new Uint8Array(bytes));
-      const rows: Record<string, number> = {};
-      for (const block of blocks) {
-        rows[block.table] = block.rows;
-        await columns.insert({ ...block, chunks: [block.bytes] }, `test:${++inserts}`);
-      }
-      for (const seen of scanner.seen) seen.settle(serial, true);
-      return { rejected, rows };
-    },
+    land: landIn(columns),
     read: (sql) => columns.query(sql),
     async close() {
       await columns.close();

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { Host, readHosts } from '../../../queries/infrastructure/hosts.ts';
+import { listOf, listParameters, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+
+const kind = 'hosts';
+
+export const listHosts = defineOperation({
+  method: 'GET',
+  path: '/api/infrastructure/hosts',
+  operationId: 'listHosts',
+  summary:
+    'List hosts with what they use, and whether they are still heard of; those that went silent within a day as well',
+  role: 'viewer',
+  entitlement: 'metrics',
+  cache: listCache,
+  query: z.strictObject({
+    ...listParameters(['name', 'cpu', 'memory', 'disk', 'network', 'load', 'lastSeen']),
+    state: z.enum(['active', 'silent']).optional(),
+  }),
+  response: listOf(Host),
+  async handler({ caller, query }, { columns, clock }) {
+    const reading = { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs: clock.now() };
+    const page = pageAsked(kind, query, reading);
+    const found = await readHosts(reading, page.range, query);
+    const items = found.items.filter(({ state }) => query.state === undefined || state === query.state);
+    return pageOf(
+      kind,
+      query,
+      page,
+      { ...found, items },
+      {
+        sorts: {
+          name: ({ name, id }) => name.value ?? id,
+          cpu: ({ cpu }) => cpu.utilization.value,
+          memory: ({ memory }) => memory.utilization.value,
+          disk: ({ disk }) => disk.utilization.value,
+          network: ({ network: { receive, transmit } }) =>
+            receive.value === null || transmit.value === null ? null : receive.value + transmit.value,
+          load: ({ load }) => load.m1.value,
+          lastSeen: ({ lastSeen }) => lastSeen.value,
+        },
+        id: ({ id }) => id,
+        texts: ({ id, name, cloud, kubernetesNode }) => [id, name.value, cloud.region.value, kubernetesNode.value],
+      },
+    );
+  },
+});
+
+const { from, to } = rangeParameters;
+
+export const showHost = defineOperation({
+  method: 'GET',
+  path: '/api/infrastructure/hosts/{id}',
+  operationId: 'getHost',
+  summary: 'Get one host',
+  role: 'viewer',
+  entitlement: 'metrics',
+  cache: listCache,
+  params: z.strictObject({ id: z.string().min(1).max(512) }),
+  query: z.strictObject({ from, to, ...projectScopeParameters }),
+  response: Host,
+  async handler({ caller, params, query }, { columns, clock }) {
+    const reading = { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs: clock.now() };
+    const range = rangeOf(query, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
+    const [host] = (await readHosts(reading, range, query, params.id)).items;
+    if (host === undefined) throw notFound('host');
+    return host;
+  },
+});

@@ -1,0 +1,144 @@
+/** Disks of a host from what is told of its filesystems: pseudo filesystems left out, and each counted once however often it is mounted. */
+import type { Cell } from './cells.ts';
+import { type CellsByMetric, valuesOf } from './figures.ts';
+import { deviceOf, filesystemSources, filesystemStateOf, filesystemTypeOf, mountpointOf } from './names.ts';
+
+/** A disk with the places where it is mounted. Bytes; `free` is what anybody may still fill. */
+export interface Disk {
+  readonly device: string;
+  readonly type: string;
+  readonly mountpoints: readonly string[];
+  /** Other names under which the same bytes are told. */
+  readonly aliases: readonly string[];
+  readonly used: number;
+  readonly free: number;
+  readonly isReadOnly: boolean;
+}
+
+const pseudoTypes: ReadonlySet<string> = new Set([
+  ...[
+    'tmpfs',
+    'devtmpfs',
+    'ramfs',
+    'rootfs',
+    'overlay',
+    'aufs',
+    'squashfs',
+    'iso9660',
+    'udf',
+    'erofs',
+    'proc',
+    'sysfs',
+  ],
+  ...['cgroup', 'cgroup2', 'devpts', 'mqueue', 'autofs', 'rpc_pipefs', 'nsfs', 'tracefs', 'debugfs', 'securityfs'],
+  ...['configfs', 'hugetlbfs', 'binfmt_misc', 'fusectl', 'pstore', 'bpf', 'efivarfs', 'selinuxfs', 'fuse.lxcfs'],
+  ...['fuse.portal', 'fuse.gvfsd-fuse', 'none', 'devfs', 'shm', '9p', 'nullfs', 'fdescfs', 'linprocfs', 'lofs'],
+]);
+const networkTypes =
+  /^(nfs\d?|cifs|smb\d?|smbfs|ceph|glusterfs|fuse\.(glusterfs|sshfs|s3fs|ceph)|afs|lustre|beegfs|ocfs2|gfs2)$/i;
+
+export const isPseudo = (type: string): boolean => pseudoTypes.has(type.toLowerCase());
+/** Whether several hosts may tell of the same disk. */
+export const isShared = (type: string): boolean => networkTypes.test(type);
+
+interface Mount {
+  readonly device: string;
+  readonly type: string;
+  readonly mountpoint: string;
+  readonly used: number;
+  readonly free: number;
+  readonly isReadOnly: boolean;
+}
+
+/** Bytes by place, from either form: by state (OpenTelemetry), or size, free and available (node_exporter). */
+const mountsOf = (cells: CellsByMetric): Mount[] => {
+  const places = new Map<string, { cell: Cell; bytes: Map<string, number> }>();
+  const add = (cell: Cell, name: string, value: number): void => {
+    const key = JSON.stringify([deviceOf(cell.labels), mountpointOf(cell.labels), filesystemTypeOf(cell.labels)]);
+    const place = places.get(key) ?? { cell, bytes: new Map<string, number>() };
+    places.set(key, place);
+    place.bytes.set(name, value);
+  };
+  for (const source of filesystemSources.byState)
+    for (const { cell, value } of valuesOf(cells, source)) add(cell, filesystemStateOf(cell.labels), value);
+  for (const name of ['size', 'free', 'available'] as const)
+    for (const source of filesystemSources[name])
+      for (const { cell, value } of valuesOf(cells, source)) add(cell, name, value);
+  return [...places.values()].flatMap(({ cell, bytes }) => {
+    const size = bytes.get('size');
+    const used = bytes.get('used') ?? (size === undefined ? undefined : size - (bytes.get('free') ?? Number.NaN));
+    const free = bytes.get('available') ?? bytes.get('free');
+    if (used === undefined || free === undefined || !Number.isFinite(used)) return [];
+    const { labels } = cell;
+    return [
+      {
+        device: deviceOf(labels),
+        type: filesystemTypeOf(labels),
+        mountpoint: mountpointOf(labels),
+        isReadOnly: labels['mode'] === 'ro' || labels['system.filesystem.mode'] === 'ro',
+        ...{ used, free },
+      },
+    ];
+  });
+};
+
+/** What a device's name says: two of different kinds may be two names of one disk, two of one kind are two disks. */
+const nameKind = (device: string): string => /^\/dev\/(root|dm-|mapper\/|disk\/by-)/.exec(device)?.[1] ?? 'plain';
+
+/** What is one disk: a device, or a ZFS pool, whose datasets share what is free. */
+const diskKey = ({ device, type, mountpoint }: Mount): string => {
+  if (type === 'zfs') return device.split('/')[0] ?? device;
+  return device === '' ? `at ${mountpoint}` : device;
+};
+
+const diskOf = (device: string, mounts: readonly Mount[]): Disk => {
+  const byDevice = new Map(mounts.map((mount) => [mount.device, mount]));
+  const distinct = [...byDevice.values()];
+  return {
+    device,
+    type: mounts[0]?.type ?? '',
+    mountpoints: [...new Set(mounts.map(({ mountpoint }) => mountpoint))].toSorted(),
+    aliases: [],
+    used: distinct.reduce((sum, { used }) => sum + used, 0),
+    free: Math.max(...distinct.map(({ free }) => free)),
+    isReadOnly: mounts.every(({ isReadOnly }) => isReadOnly),
+  };
+};
+
+/** One disk of two names with the very same bytes used and free, such as /dev/root and /dev/vda1. */
+const merged = (one: Disk, other: Disk): Disk => ({
+  ...one,
+  mountpoints: [...new Set([...one.mountpoints, ...other.mountpoints])].toSorted(),
+  aliases: [...one.aliases, other.device].toSorted(),
+  isReadOnly: one.isReadOnly && other.isReadOnly,
+});
+
+const isSame = (one: Disk, other: Disk): boolean =>
+  one.type === other.type &&
+  one.used === other.used &&
+  one.free === other.free &&
+  nameKind(one.device) !== nameKind(other.device);
+
+/** Disks of one host: mounts of one device are one disk, and so are two names of one device. */
+export const disksOf = (cells: CellsByMetric): Disk[] => {
+  const mounts = mountsOf(cells).filter(({ type, used, free }) => !isPseudo(type) && used + free > 0);
+  const disks: Disk[] = [];
+  for (const [device, own] of Map.groupBy(mounts, diskKey)) {
+    const disk = diskOf(device, own);
+    const at = disks.findIndex((other) => isSame(other, disk));
+    const same = disks[at];
+    if (same === undefined) disks.push(disk);
+    else disks[at] = merged(same, disk);
+  }
+  return disks;
+};
+
+/** Bytes on all disks of a host that it may write; `undefined` where none is told of. */
+export const disksOfHost = (cells: CellsByMetric): { readonly used: number; readonly total: number } | undefined => {
+  const own = disksOf(cells).filter(({ type }) => !isShared(type));
+  if (own.length === 0) return undefined;
+  return {
+    used: own.reduce((sum, { used }) => sum + used, 0),
+    total: own.reduce((sum, { used, free }) => sum + used + free, 0),
+  };
+};

@@ -1,0 +1,276 @@
+/** Hosts over what agents send, under today's names and former ones, compared with arithmetic by hand. */
+import test from 'ava';
+import { type Harness, startHarness } from './api-harness.ts';
+import { type Agent, agentOf, flat, growing, type Labels, type Metric } from './infrastructure-senders.ts';
+
+const GiB = 1024 ** 3;
+let harness: Harness;
+const nowMs = Math.floor(Date.now() / 1000) * 1000;
+const minuteMs = 60_000;
+/** A point every 30 seconds of the last 8 minutes. */
+const times = Array.from({ length: 16 }, (_, at) => nowMs - (15 - at) * 30_000);
+const ended = (agoMs: number): number[] => times.map((atMs) => atMs - agoMs);
+
+/** Two processors, 25 % busy each: 0.15 in user and 0.10 in system mode, 0.05 waiting, 0.70 idle. */
+const modes = { user: 0.15, system: 0.1, wait: 0.05, idle: 0.7 };
+
+/** What the collector's hostmetrics receiver sends of a host; `names` are of today or as the receiver has them. */
+const hostmetrics = (at: readonly number[], names: 'receiver' | 'semconv'): Metric[] => {
+  const key = (receiver: string, semconv: string): string => (names === 'receiver' ? receiver : semconv);
+  const mode = key('state', 'cpu.mode');
+  const of = (
+    label: string,
+    values: Readonly<Record<string, number>>,
+    along: (value: number) => Metric['points'][number]['values'],
+    more: Labels = {},
+  ) =>
+    Object.entries(values).map(([value, number]) => ({ labels: { ...more, [label]: value }, values: along(number) }));
+  const filesystem = (device: string, mountpoint: string, type: string, used: number, free: number) =>
+    of(key('state', 'system.filesystem.state'), { used, free, reserved: GiB }, (value) => flat(at, value), {
+      [key('device', 'system.device')]: device,
+      [key('mountpoint', 'system.filesystem.mountpoint')]: mountpoint,
+      [key('type', 'system.filesystem.type')]: type,
+    });
+  const interfaceLabel = key('device', 'network.interface.name');
+  return [
+    {
+      ...{ name: 'system.cpu.time', unit: 's', kind: 'counter' },
+      points: ['0', '1'].flatMap((cpu) =>
+        of(mode, modes, (share) => growing(at, share), { [key('cpu', 'cpu.logical_number')]: cpu }),
+      ),
+    },
+    {
+      ...{ name: 'system.memory.usage', unit: 'By', kind: 'amount' },
+      points: of(
+        key('state', 'system.memory.state'),
+        { used: 6 * GiB, free: 1 * GiB, [key('buffered', 'buffers')]: GiB / 2, cached: GiB / 2 },
+        (value) => flat(at, value),
+      ),
+    },
+    {
+      ...{ name: 'system.filesystem.usage', unit: 'By', kind: 'amount' },
+      points: [
+        ...filesystem('/dev/sda1', '/', 'ext4', 30 * GiB, 70 * GiB),
+        ...filesystem('/dev/sda1', '/var/lib/docker', 'ext4', 30 * GiB, 70 * GiB),
+        ...filesystem('tmpfs', '/run', 'tmpfs', GiB, GiB),
+        ...filesystem('/dev/sdb1', '/data', 'xfs', 10 * GiB, 90 * GiB),
+      ],
+    },
+    {
+      ...{ name: 'system.disk.io', unit: 'By', kind: 'counter' },
+      points: ['sda', 'sdb'].flatMap((device) =>
+        of(key('direction', 'disk.io.direction'), { read: 1000, write: 2000 }, (value) => growing(at, value), {
+          [key('device', 'system.device')]: device,
+        }),
+      ),
+    },
+    {
+      ...{ name: 'system.network.io', unit: 'By', kind: 'counter' },
+      points: ['eth0', 'lo', 'veth12'].flatMap((name) =>
+        of(key('direction', 'network.io.direction'), { receive: 500, transmit: 300 }, (value) => growing(at, value), {
+          [interfaceLabel]: name,
+        }),
+      ),
+    },
+    { name: 'system.cpu.load_average.1m', kind: 'gauge', points: [{ values: flat(at, 1.5) }] },
+  ];
+};
+
+/** The same host as node_exporter tells of it. */
+const nodeExporter = (at: readonly number[], labels: Labels, isFormer: boolean) => {
+  const name = (today: string, former: string): string => (isFormer ? former : today);
+  const filesystem = (device: string, mountpoint: string, fstype: string, size: number, avail: number) =>
+    (
+      [
+        ['size', size],
+        ['free', avail + GiB],
+        ['avail', avail],
+      ] as const
+    ).map(([what, value]) => ({
+      name: name(`node_filesystem_${what}_bytes`, `node_filesystem_${what}`),
+      labels: { ...labels, device, mountpoint, fstype },
+      values: flat(at, value),
+    }));
+  return [
+    ...['0', '1'].flatMap((cpu) =>
+      Object.entries({ ...modes, iowait: modes.wait, wait: 0 }).map(([mode, share]) => ({
+        name: name('node_cpu_seconds_total', 'node_cpu'),
+        labels: { ...labels, cpu, mode },
+        values: growing(at, share),
+      })),
+    ),
+    { name: name('node_memory_MemTotal_bytes', 'node_memory_MemTotal'), labels, values: flat(at, 8 * GiB) },
+    { name: name('node_memory_MemAvailable_bytes', 'node_memory_MemAvailable'), labels, values: flat(at, 2 * GiB) },
+    ...filesystem('/dev/sda1', '/', 'ext4', 101 * GiB, 70 * GiB),
+    ...filesystem('/dev/sdb1', '/data', 'xfs', 101 * GiB, 90 * GiB),
+    ...filesystem('tmpfs', '/run', 'tmpfs', 2 * GiB, GiB),
+    ...['sda', 'sdb'].flatMap((device) => [
+      {
+        name: name('node_disk_read_bytes_total', 'node_disk_bytes_read'),
+        labels: { ...labels, device },
+        values: growing(at, 1000),
+      },
+      {
+        name: name('node_disk_written_bytes_total', 'node_disk_bytes_written'),
+        labels: { ...labels, device },
+        values: growing(at, 2000),
+      },
+    ]),
+    ...['eth0', 'lo', 'docker0'].flatMap((device) => [
+      {
+        name: name('node_network_receive_bytes_total', 'node_network_receive_bytes'),
+        labels: { ...labels, device },
+        values: growing(at, 500),
+      },
+      {
+        name: name('node_network_transmit_bytes_total', 'node_network_transmit_bytes'),
+        labels: { ...labels, device },
+        values: growing(at, 300),
+      },
+    ]),
+    { name: 'node_load1', labels, values: flat(at, 1.5) },
+    {
+      name: 'node_uname_info',
+      labels: { ...labels, nodename: labels['instance']?.split(':')[0] ?? '', sysname: 'Linux', machine: 'x86_64' },
+      values: flat(at, 1),
+    },
+  ];
+};
+
+let a: Agent;
+test.before(async () => {
+  harness = await startHarness();
+  a = agentOf(harness.columns, 'a');
+  const b = agentOf(harness.columns, 'b');
+  const cloud = {
+    'cloud.provider': 'aws',
+    'cloud.region': 'eu-west-1',
+    'host.type': 'm7g.large',
+    'os.type': 'linux',
+    'host.arch': 'arm64',
+  };
+  await a.metrics({ 'host.name': 'now', 'host.id': 'i-1', ...cloud }, hostmetrics(times, 'semconv'));
+  await a.metrics({ 'host.name': 'receiver' }, hostmetrics(times, 'receiver'));
+  await a.remoteWrite(nodeExporter(times, { instance: 'scraped:9100', job: 'node' }, false));
+  await a.remoteWrite(nodeExporter(times, { instance: 'former:9100', job: 'node' }, true));
+  // Silent for 20 minutes; its logs too.
+  await a.metrics({ 'host.name': 'gone' }, hostmetrics(ended(20 * minuteMs), 'receiver'), nowMs - 20 * minuteMs);
+  await a.logs({ 'host.name': 'gone' }, [{ atMs: nowMs - 21 * minuteMs, body: { stringValue: 'last words' } }]);
+  // Its metrics stopped, its logs did not.
+  await a.metrics({ 'host.name': 'mute' }, hostmetrics(ended(20 * minuteMs), 'receiver'), nowMs - 20 * minuteMs);
+  await a.logs({ 'host.name': 'mute' }, [{ atMs: nowMs - minuteMs, body: { stringValue: 'still here' } }]);
+  // Never had metrics.
+  await a.logs({ 'host.name': 'logger', 'service.name': 'x' }, [
+    { atMs: nowMs - minuteMs, body: { stringValue: 'x' } },
+  ]);
+  // The host name that an SDK in a container gives is the container's.
+  await a.logs({ 'host.name': 'cart-5d9', 'k8s.pod.name': 'cart-5d9' }, [{ atMs: nowMs, body: { stringValue: 'x' } }]);
+  await agentOf(harness.columns, 'a', { projectId: 'other' }).metrics(
+    { 'host.name': 'elsewhere' },
+    hostmetrics(times, 'receiver'),
+  );
+  await b.metrics({ 'host.name': 'canary-of-b', 'host.id': 'i-1' }, hostmetrics(times, 'receiver'));
+  await b.logs({ 'host.name': 'gone' }, [{ atMs: nowMs, body: { stringValue: 'canary-of-b' } }]);
+});
+test.after.always(() => harness?.close());
+
+const ask = async (path: string) => {
+  const { status, body } = await harness.ask('GET', path, { as: 'viewer' });
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body;
+};
+
+const close = (found: unknown, expected: number): boolean =>
+  Math.abs(Number(found) - expected) < 1e-6 * Math.max(1, Math.abs(expected));
+
+for (const id of ['i-1', 'receiver', 'scraped', 'former'])
+  test(`the figures of a host are those that its series give: ${id}`, async (t) => {
+    const host = await ask(`/api/infrastructure/hosts/${id}?to=${nowMs}&from=${nowMs - 3_600_000}`);
+    t.is(host.state, 'active', host.why);
+    t.true(close(host.cpu.utilization.value, 0.25), JSON.stringify(host.cpu));
+    t.deepEqual([host.cpu.logicalCpus.value, host.cpu.cores.value], [2, host.cpu.utilization.value * 2]);
+    t.deepEqual([host.memory.used.value, host.memory.total.value], [6 * GiB, 8 * GiB]);
+    t.is(host.memory.utilization.value, 0.75);
+    // /dev/sda1 is mounted twice and counts once; /run is no disk.
+    t.deepEqual([host.disk.used.value, host.disk.total.value], [40 * GiB, 200 * GiB]);
+    t.true(close(host.disk.read.value, 2000) && close(host.disk.write.value, 4000), JSON.stringify(host.disk));
+    t.true(
+      close(host.network.receive.value, 500) && close(host.network.transmit.value, 300),
+      JSON.stringify(host.network),
+    );
+    t.is(host.load.m1.value, 1.5);
+    t.is(host.load.m5.value, null);
+    t.regex(host.load.m5.reason, /scraper load/);
+  });
+
+test('a host says what it is, and what its sender does not say', async (t) => {
+  const host = await ask('/api/infrastructure/hosts/i-1');
+  t.like(host, { id: 'i-1', name: { value: 'now' }, arch: { value: 'arm64' }, os: { type: { value: 'linux' } } });
+  t.like(host.cloud, {
+    provider: { value: 'aws' },
+    region: { value: 'eu-west-1' },
+    instanceType: { value: 'm7g.large' },
+  });
+  t.is(host.cloud.account.value, null);
+  t.regex(host.cloud.account.reason, /resourcedetection/);
+  const scraped = await ask('/api/infrastructure/hosts/scraped');
+  t.like(scraped, { arch: { value: 'x86_64' }, os: { type: { value: 'linux' } } });
+});
+
+test('a silent host is listed with when each signal stopped, and nothing about it is a number any more', async (t) => {
+  const { items } = await ask('/api/infrastructure/hosts?state=silent');
+  t.deepEqual(
+    items.map(({ id }: { id: string }) => id),
+    ['gone'],
+  );
+  const [gone] = items;
+  t.regex(gone.why, /metrics 20 min ago, logs 21 min ago/);
+  t.is(gone.lastSeen.value, new Date(nowMs - 20 * minuteMs).toISOString().replace('Z', '000000Z'));
+  t.is(gone.wasStopped.value, null);
+  t.is(gone.cpu.utilization.value, null);
+});
+
+test('a host whose metrics alone stopped is active, and its sender is named', async (t) => {
+  const mute = await ask('/api/infrastructure/hosts/mute');
+  t.is(mute.state, 'active');
+  t.regex(
+    mute.why,
+    /logs came within the last 5 min; the last of other signals: metrics 20 min ago; their sender stopped/,
+  );
+});
+
+test('lists name every host once, containers are none, and other projects and organizations are not there', async (t) => {
+  const ids = async (query: string) =>
+    (await ask(`/api/infrastructure/hosts?${query}`)).items.map(({ id }: { id: string }) => id);
+  const own = ['former', 'gone', 'i-1', 'logger', 'mute', 'receiver', 'scraped'];
+  t.deepEqual((await ids('projectId=shop')).toSorted(), own);
+  t.deepEqual((await ids('')).toSorted(), [...own, 'elsewhere'].toSorted());
+  t.deepEqual(await ids('projectId=other'), ['elsewhere']);
+  t.deepEqual(await ids('search=SCRAP'), ['scraped']);
+  t.is((await ids('sort=cpu')).length, 8);
+  t.false(JSON.stringify(await ask('/api/infrastructure/hosts')).includes('canary-of-b'));
+});
+
+test('pages of hosts neither skip nor repeat, in any order', async (t) => {
+  for (const sort of ['name', 'cpu', 'lastSeen&order=ascending']) {
+    const found: string[] = [];
+    let cursor = '';
+    do {
+      const page = await ask(`/api/infrastructure/hosts?sort=${sort}&limit=3${cursor}`);
+      found.push(...page.items.map(({ id }: { id: string }) => id));
+      cursor = page.nextCursor === null ? '' : `&cursor=${page.nextCursor}`;
+    } while (cursor !== '');
+    t.is(new Set(found).size, 8, sort);
+    t.is(found.length, 8, sort);
+  }
+});
+
+test('a host of another organization is not found, and that organization has its own', async (t) => {
+  t.is((await harness.ask('GET', '/api/infrastructure/hosts/canary-of-b')).status, 404);
+  const session = await harness.signIn('viewer@b.example');
+  const own = await harness.ask('GET', '/api/infrastructure/hosts', { as: `token ${session}` });
+  t.deepEqual(
+    own.body.items.map(({ name }: { name: { value: string } }) => name.value),
+    ['canary-of-b', 'gone'],
+  );
+});
