@@ -3,7 +3,7 @@ import { OTHER_ID } from '../../runtime/log-patterns/pattern-id.ts';
 import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
 import { bodyHasAllWords, jsonBodyHasAll } from '../../schemas/tables/search.ts';
 import { formsOf } from './pattern-ids.ts';
-import { afterPosition, type FoundLog, type LogPage, type LogPosition, readLogs } from './record.ts';
+import { afterPosition, type FoundLog, type LogPage, type LogPageRequest, readLogs } from './record.ts';
 
 /** Words that a body is looked for by; the longest are the rarest. */
 const mostWords = 8;
@@ -75,15 +75,15 @@ const mostFrequent = (ids: readonly string[]): string => {
 };
 
 /**
- * Records of a pattern that satisfy a condition, newest first, up to `limit`. `after` is where the page before ended. Its words find what
- * may be of it; of these, the records are taken that are shown with its id.
+ * Records of a pattern that satisfy a condition, up to `limit`. Its words find what may be of it; of these, the records are taken that are
+ * shown with its id.
  */
 export const readLogsOfPattern = async (
   columns: TenantColumns,
   patternId: string,
   condition: string,
   parameters: QueryParameters,
-  { limit, after }: { readonly limit: number; readonly after?: LogPosition | undefined },
+  { limit, after, order = 'newest' }: LogPageRequest,
 ): Promise<LogPage> => {
   const pattern = await survivingPattern(columns, patternId);
   if (pattern === undefined) return { found: [], more: undefined };
@@ -93,12 +93,13 @@ export const readLogsOfPattern = async (
   let position = after;
   let batch = Math.min(mostBatch, Math.max(leastBatch, limit + 1));
   for (let read = 0; read < mostRead; ) {
-    const at = position === undefined ? '' : ` AND ${afterPosition}`;
+    const at = position === undefined ? '' : ` AND ${afterPosition(order)}`;
     const rows = await readLogs(
       columns,
       ofPattern + at,
       { ...parameters, patternServices: pattern.services, ...position },
       batch,
+      order,
     );
     for (const each of rows) {
       if (each.record.patternId !== pattern.id) continue;

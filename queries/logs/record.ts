@@ -37,7 +37,7 @@ export const LogRecord = z.strictObject({
 });
 export type LogRecord = z.output<typeof LogRecord>;
 
-/** Position of a record in time order, newest first. Unique for each record. */
+/** Position of a record in the order of lists. Unique for each record. */
 export interface LogPosition {
   readonly time: string;
   readonly partition: string;
@@ -70,27 +70,38 @@ export const logSelection = `toString(toUnixTimestamp64Nano(timestamp)) AS time,
   toString(resource_id) AS resource, project_id, body, body_type, event_name, mapKeys(attributes) AS keys, mapValues(attributes) AS values,
   attribute_types AS types, dropped_attributes, flags, ${scopeSelection}, lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span`;
 
-/** The order in which records are listed. The columns' own names are qualified: aliases of the same name are text. */
-const order = 'logs.timestamp DESC, logs.partition DESC, logs.offset DESC, logs.ordinal DESC';
+/** By time, then by place on the bus: an order in which no two records are equal. */
+export const logOrders = ['newest', 'oldest'] as const;
+export type LogOrder = (typeof logOrders)[number];
 
-/** Records after a position in that order; its parameters are the position's fields. */
-export const afterPosition = `(logs.timestamp, logs.partition, logs.offset, logs.ordinal) <
+/** The columns' own names are qualified: aliases of the same name are text. */
+const orderBy = (order: LogOrder): string =>
+  ['timestamp', 'partition', 'offset', 'ordinal']
+    .map((column) => `logs.${column} ${order === 'newest' ? 'DESC' : 'ASC'}`)
+    .join(', ');
+
+/** Records after a position in an order; its parameters are the position's fields. */
+export const afterPosition = (order: LogOrder): string =>
+  `(logs.timestamp, logs.partition, logs.offset, logs.ordinal) ${order === 'newest' ? '<' : '>'}
   (fromUnixTimestamp64Nano({time:Int64}, 'UTC'), {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32})`;
 
 export interface FoundLog {
   readonly record: LogRecord;
   readonly position: LogPosition;
+  /** As the sender gave it; `severity` of the record may come from its number. */
+  readonly severityText: string;
 }
 
-/** Records that satisfy a condition, newest first, with the position of each. */
+/** Records that satisfy a condition, in the order, with the position of each. */
 export const readLogs = async (
   columns: TenantColumns,
   condition: string,
   parameters: QueryParameters,
   limit: number,
+  order: LogOrder = 'newest',
 ): Promise<FoundLog[]> => {
   const rows = await columns.query<LogRow>(
-    `SELECT ${logSelection} FROM logs WHERE tenant_id = {tenant:String} AND ${condition} ORDER BY ${order} LIMIT ${limit}`,
+    `SELECT ${logSelection} FROM logs WHERE tenant_id = {tenant:String} AND ${condition} ORDER BY ${orderBy(order)} LIMIT ${limit}`,
     parameters,
   );
   return foundLogs(columns, rows);
@@ -108,6 +119,7 @@ export const foundLogs = async (columns: TenantColumns, rows: readonly LogRow[])
   return rows.map((row, index) => ({
     record: recordOf(row, resources.get(row.resource), patternIds[index] ?? null),
     position: positionOf(row),
+    severityText: row.severity_text,
   }));
 };
 
@@ -118,15 +130,24 @@ export interface LogPage {
   readonly more: LogPosition | undefined;
 }
 
-/** Records that satisfy a condition, newest first, up to `limit`. `after` is where the page before ended. */
+/** Which records a page of a list has. */
+export interface LogPageRequest {
+  readonly limit: number;
+  /** Where the page before ended. */
+  readonly after?: LogPosition | undefined;
+  /** Newest first if it is left out. */
+  readonly order?: LogOrder | undefined;
+}
+
+/** Records that satisfy a condition, up to `limit`. */
 export const readPage = async (
   columns: TenantColumns,
   condition: string,
   parameters: QueryParameters,
-  { limit, after }: { readonly limit: number; readonly after?: LogPosition | undefined },
+  { limit, after, order = 'newest' }: LogPageRequest,
 ): Promise<LogPage> => {
-  const at = after === undefined ? '' : ` AND ${afterPosition}`;
-  const found = await readLogs(columns, condition + at, { ...parameters, ...after }, limit + 1);
+  const at = after === undefined ? '' : ` AND ${afterPosition(order)}`;
+  const found = await readLogs(columns, condition + at, { ...parameters, ...after }, limit + 1, order);
   const shown = found.slice(0, limit);
   return { found: shown, more: found.length > limit ? shown.at(-1)?.position : undefined };
 };
