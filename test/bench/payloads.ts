@@ -7,8 +7,8 @@ import { compressSync } from 'snappy';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { randomOf } from '../cases/random.ts';
 
-class Bytes {
-  #buffer = Buffer.allocUnsafe(1 << 16);
+export class Bytes {
+  #buffer = Buffer.allocUnsafe(256);
   length = 0;
 
   #room(more: number): void {
@@ -39,7 +39,13 @@ class Bytes {
   }
 
   text(field: number, value: string): this {
-    return this.bytes(field, Buffer.from(value));
+    const length = Buffer.byteLength(value);
+    this.varint(field * 8 + 2)
+      .varint(length)
+      .#room(length);
+    this.#buffer.write(value, this.length);
+    this.length += length;
+    return this;
   }
 
   number(field: number, value: number): this {
@@ -63,7 +69,7 @@ class Bytes {
   message(field: number, fill: (inner: Bytes) => void): this {
     const inner = new Bytes();
     fill(inner);
-    return this.bytes(field, inner.take());
+    return this.bytes(field, inner.#buffer.subarray(0, inner.length));
   }
 
   take(): Buffer {
@@ -71,7 +77,7 @@ class Bytes {
   }
 }
 
-const attribute = (into: Bytes, field: number, key: string, value: string | number): void => {
+export const attribute = (into: Bytes, field: number, key: string, value: string | number): void => {
   into.message(field, (pair) => {
     pair.text(1, key).message(2, (any) => {
       if (typeof value === 'string') any.text(1, value);
