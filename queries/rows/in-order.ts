@@ -8,29 +8,64 @@ import { type Condition, rangeValues, withinRange } from '../records.ts';
 import type { SearchSignal } from '../search/tree.ts';
 import { signalTables } from '../signals.ts';
 
-/** As the sorting keys of the tables round time. */
-const bucketNs = 600_000_000_000n;
-const growth = 4n;
+/** Enough for what is common where much arrives. Indexes of time and the sorting key leave few granules of it. */
+const firstNs = 60_000_000_000n;
+/** From one stretch to the next where nothing was found. */
+const growth = 20n;
+/** The last one is all that is left: what is rare is found by indexes, and asking many times for nothing costs more than reading. */
+const mostStretches = 4;
 
 export type RowOrder = 'newest' | 'oldest';
 
-/** Stretches that together are the range, in order, without a gap and without an overlap. */
-export function* stretchesOf({ from, to }: Range, order: RowOrder): Generator<Range> {
-  let size = bucketNs;
-  const bucketBegin = (point: bigint): bigint => point - (((point % bucketNs) + bucketNs) % bucketNs);
-  if (order === 'newest')
-    for (let end = to; end >= from; size *= growth) {
-      const begin = bucketBegin(end) - (size - bucketNs);
-      yield { from: begin < from ? from : begin, to: end };
-      end = begin - 1n;
-    }
-  else
-    for (let begin = from; begin <= to; size *= growth) {
-      const end = bucketBegin(begin) + size - 1n;
-      yield { from: begin, to: end > to ? to : end };
-      begin = end + 1n;
-    }
+/** How many rows are looked for, and how many a stretch had. */
+export interface Yield {
+  readonly wanted: number;
+  readonly found: number;
 }
+
+/** How long the next stretch is: by how many rows there were so far, so that it is likely to have the rest. */
+const nextSize = (read: bigint, last: bigint, { wanted, found }: Yield): bigint => {
+  if (found === 0) return last * growth;
+  const missing = BigInt(Math.max(1, wanted - found));
+  const likely = (read * missing * 3n) / (BigInt(found) * 2n);
+  return likely > last * 2n ? likely : last * 2n;
+};
+
+/**
+ * Stretches that together are the range, in order, without a gap and without an overlap, at most four. `next` takes how many rows there
+ * were in all stretches so far; without it they grow as if there had been none.
+ */
+export function* stretchesOf({ from, to }: Range, order: RowOrder): Generator<Range, void, Yield | undefined> {
+  let size = firstNs;
+  let read = 0n;
+  for (let count = 1; read <= to - from; count++) {
+    const left = to - from + 1n - read;
+    const taken = count === mostStretches || size > left ? left : size;
+    const stretch: Range =
+      order === 'newest'
+        ? { from: to - read - taken + 1n, to: to - read }
+        : { from: from + read, to: from + read + taken - 1n };
+    const found = yield stretch;
+    read += taken;
+    size = nextSize(read, size, found ?? { wanted: 1, found: 0 });
+  }
+}
+
+/** Up to `limit` rows of a range, in order. `read` gives up to so many of a stretch, in order. */
+export const inStretches = async <Row>(
+  range: Range,
+  { order, limit }: { readonly order: RowOrder; readonly limit: number },
+  read: (stretch: Range, limit: number) => Promise<readonly Row[]>,
+): Promise<Row[]> => {
+  const rows: Row[] = [];
+  const stretches = stretchesOf(range, order);
+  for (let next = stretches.next(); next.done !== true; ) {
+    rows.push(...(await read(next.value, limit - rows.length)));
+    if (rows.length >= limit) break;
+    next = stretches.next({ wanted: limit, found: rows.length });
+  }
+  return rows;
+};
 
 /**
  * Up to `limit` rows that satisfy a condition, in order. `selection` is of the table's columns; records of one nanosecond are in the
@@ -45,17 +80,12 @@ export const rowsInOrder = async <Row>(
   const { table } = signalTables[signal];
   const way = order === 'newest' ? 'DESC' : 'ASC';
   const by = ['timestamp', 'partition', 'offset', 'ordinal'].map((column) => `${table}.${column} ${way}`).join(', ');
-  const rows: Row[] = [];
-  for (const stretch of stretchesOf(range, order)) {
-    const missing = limit - rows.length;
-    const found = await columns.query<Row>(
+  return inStretches(range, { order, limit }, (stretch, missing) =>
+    columns.query<Row>(
       `SELECT ${selection} FROM ${table} WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} AND ${condition.sql}
       ORDER BY ${by} LIMIT ${missing}`,
       { ...condition.parameters, ...rangeValues(stretch) },
       { maxResultRows: missing },
-    );
-    rows.push(...found);
-    if (rows.length >= limit) break;
-  }
-  return rows;
+    ),
+  );
 };
