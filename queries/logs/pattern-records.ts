@@ -3,7 +3,7 @@ import { OTHER_ID } from '../../runtime/log-patterns/pattern-id.ts';
 import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
 import { bodyHasAllWords, jsonBodyHasAll } from '../../schemas/tables/search.ts';
 import { formsOf } from './pattern-ids.ts';
-import { afterPosition, type FoundLog, type LogPage, type LogPageRequest, readLogs } from './record.ts';
+import { type FoundLog, type LogPage, type LogPageRequest, readLogsOfRange } from './record.ts';
 
 /** Words that a body is looked for by; the longest are the rarest. */
 const mostWords = 8;
@@ -83,7 +83,7 @@ export const readLogsOfPattern = async (
   patternId: string,
   condition: string,
   parameters: QueryParameters,
-  { limit, after, order = 'newest' }: LogPageRequest,
+  { limit, after, range, order }: LogPageRequest,
 ): Promise<LogPage> => {
   const pattern = await survivingPattern(columns, patternId);
   if (pattern === undefined) return { found: [], more: undefined };
@@ -93,13 +93,11 @@ export const readLogsOfPattern = async (
   let position = after;
   let batch = Math.min(mostBatch, Math.max(leastBatch, limit + 1));
   for (let read = 0; read < mostRead; ) {
-    const at = position === undefined ? '' : ` AND ${afterPosition(order)}`;
-    const rows = await readLogs(
+    const rows = await readLogsOfRange(
       columns,
-      ofPattern + at,
-      { ...parameters, patternServices: pattern.services, ...position },
-      batch,
-      order,
+      ofPattern,
+      { ...parameters, patternServices: pattern.services },
+      { limit: batch, after: position, range, order },
     );
     for (const each of rows) {
       if (each.record.patternId !== pattern.id) continue;

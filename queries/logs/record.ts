@@ -8,7 +8,10 @@ import {
   type ScopeRow,
   scopeSelection,
 } from '../instrumentation-scope.ts';
+import type { Range } from '../range.ts';
+import { rangeValues } from '../records.ts';
 import { type Resource, resourceFields, resourceFieldsOf, resourcesOf } from '../resources.ts';
+import { inStretches } from '../rows/in-order.ts';
 import { formatTime } from '../time.ts';
 import { patternIdsOf } from './pattern-ids.ts';
 
@@ -99,13 +102,19 @@ export const readLogs = async (
   parameters: QueryParameters,
   limit: number,
   order: LogOrder = 'newest',
-): Promise<FoundLog[]> => {
-  const rows = await columns.query<LogRow>(
+): Promise<FoundLog[]> => foundLogs(columns, await readRows(columns, condition, parameters, limit, order));
+
+const readRows = (
+  columns: TenantColumns,
+  condition: string,
+  parameters: QueryParameters,
+  limit: number,
+  order: LogOrder,
+): Promise<LogRow[]> =>
+  columns.query<LogRow>(
     `SELECT ${logSelection} FROM logs WHERE tenant_id = {tenant:String} AND ${condition} ORDER BY ${orderBy(order)} LIMIT ${limit}`,
     parameters,
   );
-  return foundLogs(columns, rows);
-};
 
 /** The records of rows, with their resources and patterns. */
 export const foundLogs = async (columns: TenantColumns, rows: readonly LogRow[]): Promise<FoundLog[]> => {
@@ -137,6 +146,11 @@ export interface LogPageRequest {
   readonly after?: LogPosition | undefined;
   /** Newest first if it is left out. */
   readonly order?: LogOrder | undefined;
+  /**
+   * Whose ends are the condition's parameters `from` and `to`. It is read from the end where the order begins, no further than needed; without it
+   * all that match are read.
+   */
+  readonly range?: Range | undefined;
 }
 
 /** Records that satisfy a condition, up to `limit`. */
@@ -144,12 +158,33 @@ export const readPage = async (
   columns: TenantColumns,
   condition: string,
   parameters: QueryParameters,
-  { limit, after, order = 'newest' }: LogPageRequest,
+  { limit, after, range, order = 'newest' }: LogPageRequest,
 ): Promise<LogPage> => {
-  const at = after === undefined ? '' : ` AND ${afterPosition(order)}`;
-  const found = await readLogs(columns, condition + at, { ...parameters, ...after }, limit + 1, order);
+  const found = await readLogsOfRange(columns, condition, parameters, { limit: limit + 1, after, range, order });
   const shown = found.slice(0, limit);
   return { found: shown, more: found.length > limit ? shown.at(-1)?.position : undefined };
+};
+
+/** As `readPage`, without a look at what follows. */
+export const readLogsOfRange = async (
+  columns: TenantColumns,
+  condition: string,
+  parameters: QueryParameters,
+  { limit, after, range, order = 'newest' }: LogPageRequest,
+): Promise<FoundLog[]> => {
+  const where = after === undefined ? condition : `${condition} AND ${afterPosition(order)}`;
+  if (range === undefined) return readLogs(columns, where, { ...parameters, ...after }, limit, order);
+  const rows = await inStretches(rangeAfter(range, after, order), { order, limit }, (stretch, missing) =>
+    readRows(columns, where, { ...parameters, ...after, ...rangeValues(stretch) }, missing, order),
+  );
+  return foundLogs(columns, rows);
+};
+
+/** What is left of a range behind a position. */
+const rangeAfter = (range: Range, after: LogPosition | undefined, order: LogOrder): Range => {
+  if (after === undefined) return range;
+  const time = BigInt(after.time);
+  return order === 'newest' ? { from: range.from, to: time } : { from: time, to: range.to };
 };
 
 const positionOf = ({ time, partition, offset, ordinal }: LogPosition): LogPosition => ({

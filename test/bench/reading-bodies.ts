@@ -65,7 +65,8 @@ const lines: readonly Line[] = [
     `consumer group ${d.pick(paths)}-indexer committed offset ${d.below(9_000_000)} on partition ${d.below(64)} of topic ${d.pick(paths)}`,
   (d) =>
     `slow query: SELECT * FROM ${d.pick(paths)} WHERE id = ${d.below(900_000)} AND state = 'open' took ${d.below(9_000)} ms, ${d.below(5_000)} rows examined`,
-  (d) => `user u${d.below(50_000)} signed in from 10.${d.below(64)}.${d.below(256)}.${d.below(256)} session=${d.hex(16)}`,
+  (d) =>
+    `user u${d.below(50_000)} signed in from 10.${d.below(64)}.${d.below(256)}.${d.below(256)} session=${d.hex(16)}`,
   (d) =>
     `GC pause (young) ${d.below(400)}M->${d.below(200)}M(${1024 + d.below(900)}M) ${d.below(90)}.${d.below(999)}ms, heap after ${d.below(70)}%`,
   (d) =>
@@ -75,7 +76,8 @@ const lines: readonly Line[] = [
   (d) =>
     `payment ${d.hex(10)} authorised by ${d.pick(['visa', 'mastercard', 'paypal'])} amount=${d.below(90_000) / 100} currency=EUR completed`,
   (d) => `TRACE span exported batch=${d.below(512)} queue=${d.below(2_048)} dropped=0 endpoint=https://otel:4318`,
-  (d) => `feature flag new-checkout evaluated to ${d.pick(['on', 'off'])} for account ${d.below(20_000)} in ${d.below(40)} us`,
+  (d) =>
+    `feature flag new-checkout evaluated to ${d.pick(['on', 'off'])} for account ${d.below(20_000)} in ${d.below(40)} us`,
   (d) => `scheduler: task ${d.pick(paths)}-rollup finished with ${d.below(400)} items, next run in ${d.below(900)} s`,
 ];
 const deadlock: Line = (d) =>
@@ -115,7 +117,10 @@ export const logsBody = (slice: Slice): Buffer => {
           const line = draw.below(100) === 0 ? deadlock : draw.pick(lines);
           const level = line === deadlock ? 'ERROR' : draw.pick(levels);
           scope.message(2, (record) => {
-            record.fixed64(1, time).number(2, severities[level] ?? 9).text(3, level);
+            record
+              .fixed64(1, time)
+              .number(2, severities[level] ?? 9)
+              .text(3, level);
             const body = `${line(draw)}${isNeedle ? ` reference ${needleOf(slice.seed)}` : ''}`;
             record.message(5, (any) => any.text(1, body));
             attribute(record, 6, 'user.id', `u${String(draw.below(50_000)).padStart(6, '0')}`);
@@ -152,7 +157,8 @@ export const spansBody = (slice: Slice): Buffer => {
         scope.message(1, (about) => about.text(1, `shop.${service}`).text(2, '1.0.0'));
         for (let index = 0; index < recordsPerGroup; index++) {
           const trace = Math.floor(index / 2);
-          const start = timeIn(slice, trace / (recordsPerGroup / 2)) + BigInt(group * 1_000_000 + (index % 2) * 500_000);
+          const start =
+            timeIn(slice, trace / (recordsPerGroup / 2)) + BigInt(group * 1_000_000 + (index % 2) * 500_000);
           const isRoot = group === 0 && index % 2 === 0;
           scope.message(2, (span) => {
             span.bytes(1, Buffer.from(traceIdOf(slice.seed, trace), 'hex')).bytes(2, Buffer.from(draw.hex(16), 'hex'));

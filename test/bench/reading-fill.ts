@@ -58,7 +58,16 @@ export const fill = async (
       signal,
       format: 'otlp',
       encoding: 'identity',
-      members: [{ length: value.length, size: value.length, records: recordsPerRequest, receivedAtMs, source: '', traceparent: '' }],
+      members: [
+        {
+          length: value.length,
+          size: value.length,
+          records: recordsPerRequest,
+          receivedAtMs,
+          source: '',
+          traceparent: '',
+        },
+      ],
     });
     messages.push({ offset: slice.seed, timestampMs: receivedAtMs, headers, value });
     if (messages.length >= requestsPerInsert) await land();

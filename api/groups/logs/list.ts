@@ -65,8 +65,12 @@ export const listLogs = defineOperation({
     }
     const condition = `${conditions.join(' AND ')}${projectScopeCondition(query)}`;
     const { found, more } = await (query.patternId === undefined
-      ? readPage(reader, condition, parameters, { limit: query.limit, after: page?.after })
-      : readLogsOfPattern(reader, query.patternId, condition, parameters, { limit: query.limit, after: page?.after }));
+      ? readPage(reader, condition, parameters, { limit: query.limit, after: page?.after, range })
+      : readLogsOfPattern(reader, query.patternId, condition, parameters, {
+          limit: query.limit,
+          after: page?.after,
+          range,
+        }));
     return {
       items: found.map(({ record }) => record),
       nextCursor:
