@@ -14,6 +14,7 @@ import { keepWhatSendersSay } from './007-keep-what-senders-say.ts';
 import { cheaperInserts } from './008-cheaper-inserts.ts';
 import { indexResources } from './009-index-resources.ts';
 import { countByResource } from './010-count-by-resource.ts';
+import { indexFreshRows } from './011-index-fresh-rows.ts';
 import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
 
@@ -28,6 +29,7 @@ export const migrations: readonly Migration[] = [
   cheaperInserts,
   indexResources,
   countByResource,
+  indexFreshRows,
 ];
 
 const appliedIds = async (columns: Columns): Promise<ReadonlySet<number>> => {
