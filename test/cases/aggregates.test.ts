@@ -101,6 +101,27 @@ const decoded = (signal: Signal, message: ReturnType<typeof messageOf>, query: A
   return all;
 };
 
+interface Keyed {
+  readonly key: string;
+}
+
+/**
+ * With one attribute of each key, as OTLP demands: of several the engine's `attributes['key']` takes whichever stands where the key stood
+ * in the row before, where the view takes the first.
+ */
+const withUniqueKeys = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withUniqueKeys);
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]: [string, unknown]) => [
+      name,
+      name === 'attributes'
+        ? [...new Map((part as Keyed[]).map((each) => [each.key, each])).values()]
+        : withUniqueKeys(part),
+    ]),
+  );
+};
+
 let runs = 0;
 const land = async (signal: Signal, request: object) => {
   const tenant = `aggregates-${signal}-${++runs}`;
@@ -115,18 +136,19 @@ const isNear = (one: unknown, other: unknown): boolean =>
     typeof other === 'number' &&
     Math.abs(one - other) <= 1e-9 * Math.max(Math.abs(one), Math.abs(other)));
 
+/** Keeps what differs, so that a failure is short. */
 const same = (
   t: ExecutionContext,
   found: ReadonlyMap<string, readonly unknown[]>,
   expected: ReadonlyMap<string, readonly unknown[]>,
   query: object,
-) => {
-  const say = () => JSON.stringify({ query, found: [...found], expected: [...expected] });
-  if (found.size !== expected.size) return t.fail(say());
-  for (const [key, figures] of expected)
-    for (const [index, figure] of figures.entries())
-      if (!isNear(found.get(key)?.[index], figure)) return t.fail(`${key} ${index} ${say()}`);
-  return t.pass();
+): void => {
+  const different = [...new Set([...found.keys(), ...expected.keys()])].filter((key) => {
+    const [one, other] = [found.get(key) ?? [], expected.get(key) ?? []];
+    return one.length !== other.length || one.some((figure, index) => !isNear(figure, other[index]));
+  });
+  const of = (groups: ReadonlyMap<string, readonly unknown[]>) => different.map((key) => [key, groups.get(key)]);
+  t.deepEqual(of(found), of(expected), JSON.stringify(query));
 };
 
 interface Landed {
@@ -172,9 +194,9 @@ for (const signal of ['logs', 'traces'] as const)
     await fc.assert(
       fc.asyncProperty(
         requests[signal],
-        fc.array(fc.tuple(queries(signal), ranges), { minLength: 15, maxLength: 15 }),
+        fc.array(fc.tuple(queries(signal), ranges), { minLength: 12, maxLength: 12 }),
         async (request, asked) => {
-          const { reading, message } = await land(signal, request);
+          const { reading, message } = await land(signal, withUniqueKeys(request) as object);
           for (const [query, range] of asked) {
             const landed = { query, range, reading, records: decoded(signal, message, query) };
             await compareTable(t, landed);
@@ -182,6 +204,6 @@ for (const signal of ['logs', 'traces'] as const)
           }
         },
       ),
-      { numRuns: Number(process.env['RUNS'] ?? 6), endOnFailure: true },
+      { numRuns: Number(process.env['RUNS'] ?? 4), endOnFailure: true },
     );
   });
