@@ -3,6 +3,7 @@ import { deadLetterMarksTable, deadLettersTable } from './dead-letters.ts';
 import { serviceEdgesTable } from './edges.ts';
 import { entitiesTable, entitiesView } from './entities.ts';
 import { evidenceHeadsTable } from './evidence-heads.ts';
+import { fieldsTable } from './fields.ts';
 import { logPatternCountsTable, logPatternsTable } from './log-patterns.ts';
 import { logsTable } from './logs.ts';
 import { exemplarsTable, histogramsTable, samplesTable, seriesTable, summariesTable } from './metrics.ts';
@@ -27,6 +28,7 @@ export const allTables: readonly Table[] = [
   spanMetricsTable,
   serviceEdgesTable,
   entitiesTable,
+  fieldsTable,
   deadLettersTable,
   deadLetterMarksTable,
   usageTable,

@@ -60,6 +60,9 @@ export const isDaily = (table: Table): boolean => {
 /** Whether rows of one key merge into one: landing them twice changes nothing. */
 export const isMerging = ({ engine = 'MergeTree' }: Pick<Table, 'engine'>): boolean => engine !== 'MergeTree';
 
+/** Whether a row tells of a range of offsets, from `offset` to `last_offset`, and not of one. */
+export const isByRange = ({ columns }: Pick<Table, 'columns'>): boolean => 'last_offset' in columns;
+
 /** How many tokens every table and every view's target remembers; shared by all partitions of the table. */
 const deduplicationWindow = 10_000;
 

@@ -23,7 +23,11 @@ export const scanBatch = (
   for (const seen of scanner.seen) seen.begin(serial);
   forColumns(scanner, 'reset');
   let index = 0;
+  let first = 0;
+  let last = 0;
   for (const message of messages) {
+    if (index === 0) first = message.offset;
+    last = message.offset;
     forColumns(scanner, 'mark');
     for (const seen of scanner.seen) seen.mark();
     try {
@@ -36,6 +40,7 @@ export const scanBatch = (
     }
     index++;
   }
+  scanner.finish?.(first, last);
   for (const seen of scanner.seen) seen.end();
   const blocks = scanner.tables.filter((rows) => rowCount(rows) > 0).map((rows) => encodeBlock(rows, allocate));
   return { blocks, rejected };

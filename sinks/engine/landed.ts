@@ -1,10 +1,10 @@
 import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { quote } from '../../schemas/tables/literal.ts';
-import type { Table } from '../../schemas/tables/table.ts';
+import { isByRange, type Table } from '../../schemas/tables/table.ts';
 import { decodeHeaders } from '../../schemas/telemetry-message.ts';
 
-/** Rows that a table holds of each offset of a range. */
+/** Rows that a table holds of each offset of a range; where a row tells of a range, 1 for each offset that one tells of. */
 export type LandedRows = ReadonlyMap<number, number>;
 
 const dayMs = 86_400_000;
@@ -47,22 +47,28 @@ export const instant = (milliseconds: number): string => `fromUnixTimestamp64Mil
  */
 export const landedRows = async (
   columns: Columns,
-  { name, columns: declared }: Table,
+  table: Table,
   partition: number,
   { topic, first, last, records }: Pick<Batch, 'topic' | 'first' | 'last' | 'records'>,
 ): Promise<LandedRows> => {
   const { from, to } = receptionOf(records);
   if (from > to) return new Map();
-  const conditions = [`partition = ${partition}`, `offset BETWEEN ${first} AND ${last}`];
+  const { name, columns: declared } = table;
+  const byRange = isByRange(table);
+  const end = byRange ? 'last_offset' : 'offset';
+  const conditions = [`partition = ${partition}`, `offset <= ${last}`, `${end} >= ${first}`];
   if ('topic' in declared) conditions.push(`topic = ${quote(topic)}`);
   if ('received_at' in declared)
     conditions.push(`received_at BETWEEN ${instant(Math.floor(from))} AND ${instant(Math.ceil(to))}`);
-  const rows = await columns.query<{ at: string; count: string }>(
-    `SELECT toString(offset) AS at, toString(count()) AS count FROM ${name}
+  const rows = await columns.query<{ begin: string; upto: string; count: string }>(
+    `SELECT toString(offset) AS begin, toString(${end}) AS upto, toString(count()) AS count FROM ${name}
 WHERE ${conditions.join(' AND ')}
-GROUP BY offset`,
+GROUP BY offset${byRange ? ', last_offset' : ''}`,
     {},
     { maxResultRows: 1_000_000, maxExecutionSeconds: 120 },
   );
-  return new Map(rows.map(({ at, count }) => [Number(at), Number(count)]));
+  if (!byRange) return new Map(rows.map(({ begin, count }) => [Number(begin), Number(count)]));
+  const isTold = (offset: number): boolean =>
+    rows.some(({ begin, upto }) => Number(begin) <= offset && offset <= Number(upto));
+  return new Map(records.filter(({ offset }) => isTold(offset)).map(({ offset }) => [offset, 1]));
 };

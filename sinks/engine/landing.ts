@@ -3,7 +3,7 @@ import { PermanentError } from '../../schemas/errors.ts';
 import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
-import { isMerging } from '../../schemas/tables/table.ts';
+import { isByRange, isMerging } from '../../schemas/tables/table.ts';
 import type { EncodedBlock } from '../native/rows.ts';
 import { type LandedRows, landedRows, spansDays } from './landed.ts';
 import type { Scanned, ScanPool } from './scan-pool.ts';
@@ -95,9 +95,11 @@ export class Landing {
     bounds: Pick<Batch, 'first' | 'last'>,
   ): Promise<PermanentError | undefined> {
     const before = await this.#rowsBefore(block, records);
-    if (before >= block.rows) return undefined;
-    // An insert over midnight is two parts, of which one may have landed: a token of its own distinguishes them.
-    if (before > 0 && records.length > 1 && !spansDays(records)) {
+    const byRange = isByRange(block.declared);
+    if (before >= (byRange ? records.length : block.rows)) return undefined;
+    // An insert over midnight is two parts, of which one may have landed: a token of its own distinguishes them. Rows that tell of a
+    // range are one part.
+    if (before > 0 && records.length > 1 && (byRange || !spansDays(records))) {
       return new PermanentError('landed-in-part', `table ${block.table} holds a part of the range`);
     }
     try {

@@ -100,6 +100,14 @@ export class WordsColumn extends FixedColumn<Uint32Array<ArrayBuffer>> {
     this.elements[this.length++] = high;
   }
 
+  lowAt(row: number): number {
+    return this.elements[row * 2] as number;
+  }
+
+  highAt(row: number): number {
+    return this.elements[row * 2 + 1] as number;
+  }
+
   /** As Float64. */
   pushDouble(value: number): void {
     scratchDouble[0] = value;

@@ -17,6 +17,11 @@ export class ArrayColumn<Element extends Column> implements Column {
     return this.#ends.rows;
   }
 
+  /** How many elements there are up to the end of a row. */
+  endAt(row: number): number {
+    return row < 0 ? 0 : this.#ends.lowAt(row);
+  }
+
   /** Ends the row: what was appended to `elements` since the last row is its value. */
   close(): void {
     this.#ends.push(this.elements.rows, 0);

@@ -192,6 +192,21 @@ export class DictionaryColumn implements Column {
     return found;
   }
 
+  /** The index of the value of a row. */
+  indexAt(row: number): number {
+    return this.#indexes[row] as number;
+  }
+
+  /** A byte of the value at an index. */
+  byteAt(index: number, position: number): number {
+    return this.#keys.bytes[(this.#starts[index] as number) + position] as number;
+  }
+
+  /** Whether the value at an index is empty: several may be. */
+  isEmpty(index: number): boolean {
+    return this.#starts[index] === this.#ends[index];
+  }
+
   /** Text of the value at an index. */
   textAt(index: number): string {
     return Buffer.from(this.#keys.bytes.subarray(this.#starts[index], this.#ends[index])).toString('utf8');
@@ -213,7 +228,7 @@ export class DictionaryColumn implements Column {
     this.rows = 0;
     this.#mark = 0;
     // The engine takes the first key of a dictionary for the default value, as the column itself does.
-    this.#add(Buffer.alloc(0), 0, 0, 0, this.#slots.length - 1);
+    this.#add(Buffer.alloc(0), 0, 0, 0, 0);
   }
 
   writePrefix(target: Uint8Array, at: number): number {

@@ -1,20 +1,26 @@
 import { idStart, type WireCursor } from '../../schemas/protobuf/cursor.ts';
+import { severityNames } from '../../schemas/records/severity.ts';
 import { logsTable } from '../../schemas/tables/logs.ts';
+import { topics } from '../../schemas/topics.ts';
 import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
 import { rowsOf } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { pushAnyValue } from './any-value.ts';
-import { RecordScanner } from './record-scanner.ts';
+import { isId, RecordScanner } from './record-scanner.ts';
 import type { Scanner } from './scanner.ts';
 import { pushTime } from './source.ts';
 
 const nanoseconds = "DateTime64(9, 'UTC')";
+/** Fields that a record may lack, in the order of their bits. */
+const optional = ['body', 'severity', 'severityText', 'eventName', 'traceId', 'spanId'];
+const always = ['timestamp', 'observedTimestamp', 'severityNumber', 'flags'];
+/** Largest number of a severity that has a name. */
+const mostNamed = severityNames.length - 1;
 const letterBytes = new Uint8Array(1);
 
 /** Log records of OTLP export requests as rows. One pass over each record; its fields may come in any order. */
 class LogScanner extends RecordScanner {
   readonly #columns = {
-    timestamp: new WordsColumn(nanoseconds),
     observed_timestamp: new WordsColumn(nanoseconds),
     severity_number: new NumberColumn('UInt8'),
     severity_text: new DictionaryColumn(),
@@ -27,6 +33,10 @@ class LogScanner extends RecordScanner {
     flags: new NumberColumn('UInt32'),
   } as const;
   protected readonly rows = rowsOf(logsTable, { ...this.sharedColumns, ...this.#columns });
+
+  constructor() {
+    super({ topic: topics.logs.name, optional, always });
+  }
 
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case a field; a call for each costs a tenth of the scan
   protected record(reader: WireCursor, end: number): void {
@@ -102,6 +112,7 @@ class LogScanner extends RecordScanner {
     columns.severity_text.push(reader.bytes, textStart, textEnd);
     columns.event_name.push(reader.bytes, nameStart, nameEnd);
     reader.at = bodyStart;
+    const bodiesBefore = columns.body.length;
     columns.body_type.pushIndex(this.#letterIndex(pushAnyValue(reader, bodyEnd, columns.body)));
     reader.at = end;
     this.attributes.close();
@@ -109,6 +120,17 @@ class LogScanner extends RecordScanner {
     columns.trace_id.push(reader.bytes, trace);
     columns.span_id.push(reader.bytes, span);
     columns.flags.push(flags);
+    const hasText = textEnd > textStart;
+    this.counts.present(
+      columns.flags.rows - 1,
+      // An empty body is a length of one byte.
+      (columns.body.length > bodiesBefore + 1 ? 1 : 0) +
+        (hasText || (severity > 0 && severity <= mostNamed) ? 2 : 0) +
+        (hasText ? 4 : 0) +
+        (nameEnd > nameStart ? 8 : 0) +
+        (isId(reader.bytes, trace, 16) ? 16 : 0) +
+        (isId(reader.bytes, span, 8) ? 32 : 0),
+    );
   }
 
   /** The record's time, else when it was observed, else when it was received. */
@@ -117,7 +139,7 @@ class LogScanner extends RecordScanner {
     const lowSeen = isObserved ? observedLow : this.received.low;
     const highSeen = isObserved ? observedHigh : this.received.high;
     const isTimed = (timeLow | timeHigh) !== 0;
-    pushTime(this.#columns.timestamp, isTimed ? timeLow : lowSeen, isTimed ? timeHigh : highSeen);
+    pushTime(this.timestamp, isTimed ? timeLow : lowSeen, isTimed ? timeHigh : highSeen);
     pushTime(this.#columns.observed_timestamp, lowSeen, highSeen);
   }
 

@@ -12,8 +12,8 @@ const nothing = new Uint8Array(0);
 
 /** What the scanner of a signal does at each level. */
 export interface OtlpVisitor {
-  /** A resource begins; `resources.low` and `.high` hold its id, `service` the index in `services`. */
-  resource(service: number): void;
+  /** A resource begins; `resources.low` and `.high` hold its id, `service` the index in `services`. It lies from `start` to `end`. */
+  resource(service: number, bytes: Uint8Array, start: number, end: number): void;
   /** The records of one scope, from the reader's position to `end`, where the scope and its schema URL lie as well. */
   scope(reader: WireCursor, end: number, source: RowSource): void;
 }
@@ -65,7 +65,7 @@ export class OtlpWalker {
     this.#resources.identify(reader.bytes, start, stop, schema, source);
     reader.at = start;
     const service = serviceOf(reader, stop, this.#services, this.#scratch);
-    visitor.resource(service);
+    visitor.resource(service, reader.bytes, start, stop);
     reader.at = begin;
     while (reader.at < end) {
       const tag = reader.varint();

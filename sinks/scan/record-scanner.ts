@@ -4,13 +4,22 @@ import { MapColumn } from '../native/nested.ts';
 import type { Rows } from '../native/rows.ts';
 import { DictionaryColumn } from '../native/strings.ts';
 import { AttributeWriter, attributeColumns } from './attributes.ts';
+import { type CountedFields, FieldCounts, type Shape } from './field-counts.ts';
 import { MessageUsage } from './message-usage.ts';
 import { OriginColumns } from './origin-columns.ts';
 import { type OtlpVisitor, OtlpWalker } from './otlp-walker.ts';
 import { ResourceRows } from './resource-rows.ts';
 import { type Scanner, scanMembers } from './scanner.ts';
 import { type Run, ScopeColumns } from './scope-columns.ts';
+import { Shapes } from './shapes.ts';
 import { nanosecondWords, type RowSource } from './source.ts';
+
+/** Whether there is an id at `start`, and not only zeros. */
+export const isId = (bytes: Uint8Array, start: number, width: number): boolean => {
+  if (start < 0) return false;
+  for (let at = start; at < start + width; at++) if (bytes[at] !== 0) return true;
+  return false;
+};
 
 /**
  * What the scanners of log records and of spans share: the columns that repeat over a scope, filled once a run when its
@@ -22,6 +31,7 @@ export abstract class RecordScanner implements OtlpVisitor {
   readonly #origin = new OriginColumns();
   readonly #scope = new ScopeColumns();
   readonly #own = {
+    timestamp: new WordsColumn("DateTime64(9, 'UTC')"),
     ordinal: new NumberColumn('UInt32'),
     service: new DictionaryColumn(),
     resource_id: new WordsColumn('UInt64'),
@@ -29,7 +39,10 @@ export abstract class RecordScanner implements OtlpVisitor {
   readonly #map = new MapColumn();
   readonly #types = new DictionaryColumn();
   readonly #walker = new OtlpWalker(this.#resources, this.#own.service, this.#usage);
+  readonly #shapes = new Shapes();
+  readonly #firstOfRun: number;
   #service = 0;
+  #resource: Shape = [];
   protected readonly sharedColumns = {
     ...this.#origin.columns,
     ...this.#own,
@@ -37,9 +50,21 @@ export abstract class RecordScanner implements OtlpVisitor {
     ...attributeColumns(this.#map, this.#types),
   } as const;
   protected readonly attributes = new AttributeWriter(this.#map, this.#types);
+  /** The record's time. */
+  protected readonly timestamp = this.#own.timestamp;
   /** When the request was received. */
   protected received = nanosecondWords(0);
   protected abstract readonly rows: Rows;
+  protected readonly counts: FieldCounts;
+
+  /** `fields` names those that records may lack and say so by `counts.present`; those of resource and scope are added here. */
+  constructor({ topic, optional, always }: CountedFields) {
+    this.#firstOfRun = 2 ** optional.length;
+    this.counts = new FieldCounts(
+      { topic, optional: [...optional, 'service', 'scope.name', 'scope.version'], always: [...always, 'projectId'] },
+      { timestamp: this.#own.timestamp, map: this.#map, types: this.#types },
+    );
+  }
 
   /** Reads one record up to its end and appends its row. */
   protected abstract record(reader: WireCursor, end: number): void;
@@ -48,8 +73,9 @@ export abstract class RecordScanner implements OtlpVisitor {
     this.attributes.abandon();
   }
 
-  resource(service: number): void {
+  resource(service: number, bytes: Uint8Array, start: number, end: number): void {
     this.#service = service;
+    this.#resource = this.#shapes.resource(this.#resources.low, this.#resources.high, bytes, start, end);
   }
 
   scope(reader: WireCursor, end: number, source: RowSource): void {
@@ -76,17 +102,35 @@ export abstract class RecordScanner implements OtlpVisitor {
     this.#own.service.fill(this.#service, count);
     this.#own.resource_id.fill(this.#resources.low, this.#resources.high, count);
     this.#scope.fill(count);
+    this.#countFields(count);
+  }
+
+  #countFields(count: number): void {
+    const { rows } = this.#own.timestamp;
+    const ofRun =
+      (this.#own.service.isEmpty(this.#service) ? 0 : 1) +
+      (this.#scope.hasName ? 2 : 0) +
+      (this.#scope.hasVersion ? 4 : 0);
+    const shapes = [this.#resource, this.#shapes.scope(this.#scope.attributes)];
+    this.counts.run(rows - count, rows, shapes, ofRun * this.#firstOfRun);
   }
 
   scanner(): Scanner {
+    const scan = scanMembers(this.#usage, (body, _format, source) => {
+      this.received = nanosecondWords(source.receivedAtMs);
+      this.counts.source(source);
+      this.#walker.walk(new WireCursor(body), body.length, source, this);
+    });
     return {
-      tables: [this.#resources.rows, this.rows, this.#usage.rows],
+      tables: [this.#resources.rows, this.rows, this.counts.rows, this.#usage.rows],
       seen: [this.#resources.seen],
-      scan: scanMembers(this.#usage, (body, _format, source) => {
-        this.received = nanosecondWords(source.receivedAtMs);
-        this.#walker.walk(new WireCursor(body), body.length, source, this);
-      }),
+      scan: (message, partition) => {
+        this.counts.begin();
+        scan(message, partition);
+        this.counts.end();
+      },
       abandon: () => this.abandon(),
+      finish: (first, last) => this.counts.finish(first, last),
     };
   }
 }

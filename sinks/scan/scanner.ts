@@ -27,6 +27,8 @@ export interface Scanner {
   scan(message: ScanMessage, partition: number): void;
   /** Forgets an unfinished row, after `scan` threw. */
   abandon(): void;
+  /** Appends rows that tell of the batch as a whole: messages from `first` to `last`. Called once, behind all of them. */
+  finish?(first: number, last: number): void;
 }
 
 /** Appends the rows of one member's decompressed body. */

@@ -83,6 +83,20 @@ export class ScopeColumns {
     columns.scope_schema_url.fill(this.#schemaUrl, count);
   }
 
+  /** The attributes of the scope read last, as JSON; empty without any. */
+  get attributes(): string {
+    const { scope_attributes } = this.columns;
+    return scope_attributes.isEmpty(this.#attributes) ? '' : scope_attributes.textAt(this.#attributes);
+  }
+
+  get hasName(): boolean {
+    return !this.columns.scope_name.isEmpty(this.#name);
+  }
+
+  get hasVersion(): boolean {
+    return !this.columns.scope_version.isEmpty(this.#version);
+  }
+
   /** The scope read last, as text. */
   texts(): ScopeTexts {
     const { columns } = this;

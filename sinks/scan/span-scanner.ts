@@ -1,17 +1,21 @@
 import { idStart, type WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { spansTable } from '../../schemas/tables/spans.ts';
+import { topics } from '../../schemas/topics.ts';
 import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
 import { rowsOf } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
-import { RecordScanner } from './record-scanner.ts';
+import { isId, RecordScanner } from './record-scanner.ts';
 import type { Scanner } from './scanner.ts';
 import { pushTime } from './source.ts';
 import { EventColumns, LinkColumns } from './span-parts.ts';
 
+/** Fields that a span may lack, in the order of their bits. */
+const optional = ['name', 'statusMessage', 'traceId', 'spanId', 'parentSpanId', 'traceState'];
+const always = ['timestamp', 'duration', 'kind', 'status', 'flags'];
+
 /** Spans of OTLP export requests as rows, events and links with them. */
 class SpanScanner extends RecordScanner {
   readonly #columns = {
-    timestamp: new WordsColumn("DateTime64(9, 'UTC')"),
     duration: new WordsColumn('UInt64'),
     trace_id: new FixedStringColumn(16),
     span_id: new FixedStringColumn(8),
@@ -37,6 +41,10 @@ class SpanScanner extends RecordScanner {
   #statusCode = 0;
   #statusStart = 0;
   #statusEnd = 0;
+
+  constructor() {
+    super({ topic: topics.traces.name, optional, always });
+  }
 
   override abandon(): void {
     super.abandon();
@@ -147,6 +155,15 @@ class SpanScanner extends RecordScanner {
     columns.dropped_events.push(droppedEvents);
     this.#links.close();
     columns.dropped_links.push(droppedLinks);
+    this.counts.present(
+      columns.flags.rows - 1,
+      (nameEnd > nameStart ? 1 : 0) +
+        (this.#statusEnd > this.#statusStart ? 2 : 0) +
+        (isId(bytes, trace, 16) ? 4 : 0) +
+        (isId(bytes, span, 8) ? 8 : 0) +
+        (isId(bytes, parent, 8) ? 16 : 0) +
+        (stateEnd > stateStart ? 32 : 0),
+    );
   }
 
   #status(reader: WireCursor, end: number): void {
@@ -165,8 +182,8 @@ class SpanScanner extends RecordScanner {
   /** Start, else when it was received; and the time to the end, never below 0. */
   #pushTimes(startLow: number, startHigh: number, endLow: number, endHigh: number): void {
     const isTimed = (startLow | startHigh) !== 0;
-    const { timestamp, duration } = this.#columns;
-    pushTime(timestamp, isTimed ? startLow : this.received.low, isTimed ? startHigh : this.received.high);
+    const { duration } = this.#columns;
+    pushTime(this.timestamp, isTimed ? startLow : this.received.low, isTimed ? startHigh : this.received.high);
     const isBefore = endHigh < startHigh || (endHigh === startHigh && endLow < startLow);
     if (isBefore || !isTimed) duration.push(0, 0);
     else duration.push(endLow - startLow, endHigh - startHigh - (endLow < startLow ? 1 : 0));

@@ -62,6 +62,7 @@ const run = (serial: number): void => {
   for (const seen of scanner.seen) seen.begin(serial);
   for (const { columns } of scanner.tables) for (const column of columns.values()) column.reset();
   for (const message of messages) scanner.scan({ ...message, timestampMs: 0 }, 0);
+  scanner.finish?.(0, messages.length - 1);
   for (const seen of scanner.seen) {
     seen.end();
     seen.settle(serial, true);

@@ -90,7 +90,7 @@ const handlerOf = (
   return batchHandler(logs, { columns, producer, pool, metrics: noMetrics, log: silent, clock: systemClock });
 };
 
-/** Every landed body of a tenant, as often as it is there; and the ledger must count as many. */
+/** Every landed body of a tenant, as often as it is there; the ledger and the counts of fields must count as many. */
 const bodies = async (tenantId: string): Promise<string[]> => {
   const rows = await tables.read<{ body: string }>(
     `SELECT body FROM logs WHERE tenant_id = '${tenantId}' ORDER BY offset`,
@@ -99,6 +99,10 @@ const bodies = async (tenantId: string): Promise<string[]> => {
     `SELECT sum(records) AS accepted, sum(landed_records) AS landed FROM usage FINAL WHERE tenant_id = '${tenantId}'`,
   );
   deepStrictEqual(counted, [{ accepted: String(rows.length), landed: String(rows.length) }]);
+  const fields = await tables.read<{ all: string; named: string }>(
+    `SELECT sumIf(records, kind = 'record') AS all, sumIf(records, kind = 'resource' AND key = 'service.name') AS named FROM fields WHERE tenant_id = '${tenantId}'`,
+  );
+  deepStrictEqual(fields, [{ all: String(rows.length), named: String(rows.length) }]);
   return rows.map(({ body }) => body);
 };
 const expected = (tenantId: string, ...offsets: number[]): string[] => offsets.map((offset) => `${tenantId} ${offset}`);

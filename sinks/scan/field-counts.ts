@@ -1,0 +1,265 @@
+import type { AttributeType } from '../../schemas/records/attributes.ts';
+import { type FieldKind, fieldsTable } from '../../schemas/tables/fields.ts';
+import type { WordsColumn } from '../native/fixed.ts';
+import type { MapColumn } from '../native/nested.ts';
+import type { DictionaryColumn } from '../native/strings.ts';
+import { ValueRows } from '../native/value-rows.ts';
+import { KnownFields } from './known-fields.ts';
+import { RowShapes } from './row-shapes.ts';
+import { hourOf, type RowSource } from './source.ts';
+import { type Tallied, Tally } from './tally.ts';
+
+/** What all records of a resource or scope have. */
+export type Shape = readonly Named[];
+interface Named {
+  readonly kind: FieldKind;
+  readonly key: string;
+  readonly type: AttributeType;
+}
+
+/** Rows one after the other, of one resource and scope. */
+interface Run {
+  readonly from: number;
+  readonly to: number;
+  readonly shapes: readonly number[];
+  /** Bits of the fields that all of them have. */
+  readonly fields: number;
+}
+
+/** The columns that counts are made from. */
+export interface CountedColumns {
+  readonly timestamp: WordsColumn;
+  readonly map: MapColumn;
+  readonly types: DictionaryColumn;
+}
+
+/** The fields of a signal: bit n of a number stands for the nth that a record may lack. */
+export interface CountedFields {
+  readonly topic: string;
+  readonly optional: readonly string[];
+  readonly always: readonly string[];
+}
+
+type Push = (kind: FieldKind, key: string, type: string, count: Tallied) => void;
+
+/** Hours of projects in a batch, and names that it gives: what is beyond is counted as `other`. */
+const mostBuckets = 128;
+const mostNames = 20_000;
+const longestKey = 512;
+const hourMs = 3_600_000;
+
+/** The counts of one hour of a project. */
+class Bucket {
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly hour: number;
+  /** In place 0 all records, in place 1 attributes that are not counted by themselves. */
+  readonly totals = new Tally(2);
+  /** By number of the shape of a resource or scope. */
+  readonly shared = new Tally(8);
+  /** By number of the shape of a row. */
+  readonly own = new Tally(8);
+
+  constructor({ tenantId, projectId }: RowSource, hour: number) {
+    this.tenantId = tenantId;
+    this.projectId = projectId;
+    this.hour = hour;
+  }
+}
+
+/** Epoch milliseconds of nanoseconds in two words: rounded down, and exact. */
+const millisecondsOf = (low: number, high: number): number =>
+  high * 4_294 + Math.floor((high * 967_296 + low) / 1_000_000);
+
+/**
+ * Counts which fields and attributes the records of a batch have, as rows of `fields`. Runs are noted while a message is scanned, and
+ * counted when all of it was read: one that is refused leaves nothing behind.
+ */
+export class FieldCounts {
+  readonly #values = new ValueRows(fieldsTable);
+  readonly rows = this.#values.rows;
+  readonly #fields: CountedFields;
+  readonly #columns: CountedColumns;
+  readonly #known = new KnownFields();
+  #source: RowSource | undefined;
+  #runs: Run[] = [];
+  /** By organization and project, then by hour. */
+  readonly #buckets = new Map<string, Map<number, Bucket>>();
+  #bucketCount = 0;
+  readonly #shapeNumbers = new Map<Shape, number>();
+  readonly #shapes: Shape[] = [];
+  /** Bits of the fields that each row has, besides those of its run. */
+  #present = new Uint16Array(1024);
+  readonly #rowShapes: RowShapes;
+  #receivedAtMs = 0;
+  #partition = 0;
+
+  constructor(fields: CountedFields, columns: CountedColumns) {
+    this.#fields = fields;
+    this.#columns = columns;
+    this.#rowShapes = new RowShapes(columns.map, columns.types);
+  }
+
+  /** Says which of the optional fields a row has. */
+  present(row: number, fields: number): void {
+    if (row >= this.#present.length) {
+      const larger = new Uint16Array(this.#present.length * 2);
+      larger.set(this.#present);
+      this.#present = larger;
+    }
+    this.#present[row] = fields;
+  }
+
+  /** Begins a message. */
+  begin(): void {
+    this.#runs = [];
+  }
+
+  /** Says where the message comes from, before its first run. */
+  source(source: RowSource): void {
+    this.#source = source;
+  }
+
+  /** Notes rows from `from` up to `to`. */
+  run(from: number, to: number, shapes: readonly Shape[], fields: number): void {
+    if (to === from) return;
+    const numbers = shapes.filter(({ length }) => length > 0).map((shape) => this.#shapeNumber(shape));
+    this.#runs.push({ from, to, shapes: numbers, fields });
+  }
+
+  /** Ends a message: its runs are counted. */
+  end(): void {
+    const source = this.#source;
+    if (this.#runs.length === 0 || source === undefined) return;
+    if (this.#bucketCount === 0) {
+      this.#receivedAtMs = source.receivedAtMs;
+      this.#partition = source.partition;
+    }
+    const project = `${source.tenantId}\0${source.projectId}`;
+    const hours = this.#buckets.get(project) ?? new Map<number, Bucket>();
+    this.#buckets.set(project, hours);
+    for (const run of this.#runs) this.#count(run, hours, source);
+    this.#runs = [];
+  }
+
+  /** Writes what was counted as rows of a range, and forgets it. */
+  finish(offset: number, lastOffset: number): void {
+    let room = mostNames;
+    for (const hours of this.#buckets.values())
+      for (const bucket of hours.values()) room -= this.#write(bucket, { offset, last_offset: lastOffset }, room);
+    this.#clear();
+  }
+
+  /** Answers how many names it wrote, which are at most `room`. */
+  #write(bucket: Bucket, range: { readonly offset: number; readonly last_offset: number }, room: number): number {
+    const { tenantId, projectId, hour, totals } = bucket;
+    const push: Push = (kind, key, type, { records, first, last }) => {
+      this.#values.push({
+        ...{ tenant_id: tenantId, project_id: projectId, topic: this.#fields.topic, hour: hour * hourMs },
+        ...{ kind, key, type, records, first_seen: first, last_seen: last },
+        ...{ ...range, received_at: this.#receivedAtMs, partition: this.#partition },
+      });
+    };
+    let written = 0;
+    for (const [{ kind, key, type }, count] of this.#namedIn(bucket)) {
+      if (written < room && key.length <= longestKey && this.#admits(tenantId, `${kind} ${type} ${key}`)) {
+        push(kind, key, type, count);
+        written++;
+      } else totals.many(1, count);
+    }
+    this.#pushFields(bucket, push);
+    push('record', '', '', totals.at(0));
+    if (totals.at(1).records > 0) push('other', '', '', totals.at(1));
+    return written;
+  }
+
+  #clear(): void {
+    this.#runs = [];
+    this.#buckets.clear();
+    this.#bucketCount = 0;
+    this.#shapeNumbers.clear();
+    this.#shapes.length = 0;
+    this.#rowShapes.clear();
+  }
+
+  #admits(tenantId: string, name: string): boolean {
+    return this.#known.admits(tenantId, hourOf(this.#receivedAtMs), name);
+  }
+
+  #shapeNumber(shape: Shape): number {
+    const known = this.#shapeNumbers.get(shape);
+    if (known !== undefined) return known;
+    this.#shapeNumbers.set(shape, this.#shapes.length);
+    return this.#shapes.push(shape) - 1;
+  }
+
+  /** Beyond the hours that are told apart, records count in the first hour that their project had. */
+  #bucketOf(hours: Map<number, Bucket>, hour: number, source: RowSource): Bucket {
+    const known = hours.get(hour);
+    if (known !== undefined) return known;
+    const [first] = hours.values();
+    if (first !== undefined && this.#bucketCount >= mostBuckets) return first;
+    const bucket = new Bucket(source, hour);
+    hours.set(hour, bucket);
+    this.#bucketCount++;
+    return bucket;
+  }
+
+  #count({ from, to, shapes, fields }: Run, hours: Map<number, Bucket>, source: RowSource): void {
+    const { timestamp } = this.#columns;
+    let bucket: Bucket | undefined;
+    let hourBegin = 0;
+    let [records, first, last] = [0, 0, 0];
+    const settle = (): void => {
+      bucket?.totals.many(0, { records, first, last });
+      for (const shape of shapes) bucket?.shared.many(shape, { records, first, last });
+      records = 0;
+    };
+    for (let row = from; row < to; row++) {
+      const time = millisecondsOf(timestamp.lowAt(row), timestamp.highAt(row));
+      if (bucket === undefined || time < hourBegin || time >= hourBegin + hourMs) {
+        settle();
+        hourBegin = Math.floor(time / hourMs) * hourMs;
+        bucket = this.#bucketOf(hours, hourBegin / hourMs, source);
+      }
+      if (records++ === 0) {
+        first = time;
+        last = time;
+      } else if (time < first) first = time;
+      else if (time > last) last = time;
+      bucket.own.one(this.#rowShapes.of(row, (this.#present[row] as number) | fields), time);
+      if (this.#rowShapes.wasCut) bucket.totals.one(1, time);
+    }
+    settle();
+  }
+
+  /** What was counted by name, the most frequent first. */
+  #namedIn({ own, shared }: Bucket): [Named, Tallied][] {
+    const found = new Map<string, [Named, Tally]>();
+    const add = (named: Named, count: Tallied): void => {
+      const id = `${named.kind} ${named.type} ${named.key}`;
+      const entry = found.get(id) ?? [named, new Tally(1)];
+      found.set(id, entry);
+      entry[1].many(0, count);
+    };
+    const { keys } = this.#columns.map;
+    for (const [shape, count] of own.entries())
+      this.#rowShapes.forEach(shape, (key, letter) =>
+        add({ kind: 'attribute', key: keys.textAt(key), type: String.fromCharCode(letter) as AttributeType }, count),
+      );
+    for (const [shape, count] of shared.entries()) for (const named of this.#shapes[shape] ?? []) add(named, count);
+    return [...found.values()]
+      .map(([named, tally]): [Named, Tallied] => [named, tally.at(0)])
+      .sort(([, one], [, other]) => other.records - one.records);
+  }
+
+  #pushFields({ own, totals }: Bucket, push: Push): void {
+    const { always, optional } = this.#fields;
+    for (const name of always) push('field', name, '', totals.at(0));
+    const present = new Tally(optional.length);
+    for (const [shape, count] of own.entries())
+      for (const bit of optional.keys())
+        if ((this.#rowShapes.fieldsOf(shape) & (1 << bit)) !== 0) present.many(bit, count);
+    for (const [bit, count] of present.entries()) push('field', optional[bit] ?? '', '', count);
+  }
+}

@@ -1,0 +1,132 @@
+import type { MapColumn } from '../native/nested.ts';
+import type { DictionaryColumn } from '../native/strings.ts';
+
+/** Shapes that are told apart in a batch, and slots to find them by. */
+const mostShapes = 16_384;
+const slotCount = 32_768;
+const probes = 32;
+
+/**
+ * Numbers for what rows of a batch have: which attributes, of which types, and which fields. Records of one kind follow each other, so
+ * that most rows have the shape of the row before.
+ */
+export class RowShapes {
+  readonly #map: MapColumn;
+  readonly #types: DictionaryColumn;
+  #slots = new Int32Array(slotCount);
+  #keys = new Int32Array(1024);
+  #keysLength = 0;
+  /** Of each shape: where its keys begin and end, the index of its types, its fields, its hash. */
+  #starts = new Int32Array(64);
+  #ends = new Int32Array(64);
+  #letters = new Int32Array(64);
+  #fields = new Int32Array(64);
+  #hashes = new Int32Array(64);
+  #last = 0;
+  #count = 0;
+  wasCut = false;
+
+  constructor(map: MapColumn, types: DictionaryColumn) {
+    this.#map = map;
+    this.#types = types;
+  }
+
+  /** The shape of a row that has these fields. When there are too many, that of a row without attributes, and `wasCut` is true. */
+  of(row: number, fields: number): number {
+    this.wasCut = false;
+    const start = this.#map.endAt(row - 1);
+    const end = this.#map.endAt(row);
+    const letters = this.#types.indexAt(row);
+    if (this.#count > 0 && this.#is(this.#last, start, end, letters, fields)) return this.#last;
+    let shape = this.#find(start, end, letters, fields);
+    if (shape < 0) {
+      this.wasCut = true;
+      shape = this.#find(0, 0, 0, fields);
+    }
+    this.#last = shape;
+    return shape;
+  }
+
+  /** Calls with each key of a shape and the letter of its type; of several of one key with the first. */
+  forEach(shape: number, call: (key: number, letter: number) => void): void {
+    const start = this.#starts[shape] as number;
+    const end = this.#ends[shape] as number;
+    const met = new Set<number>();
+    for (let at = start; at < end; at++) {
+      const key = this.#keys[at] as number;
+      if (met.has(key)) continue;
+      met.add(key);
+      call(key, this.#types.byteAt(this.#letters[shape] as number, at - start));
+    }
+  }
+
+  fieldsOf(shape: number): number {
+    return this.#fields[shape] as number;
+  }
+
+  clear(): void {
+    if (this.#count > 0) this.#slots.fill(0);
+    this.#count = 0;
+    this.#keysLength = 0;
+    this.#last = 0;
+  }
+
+  #is(shape: number, start: number, end: number, letters: number, fields: number): boolean {
+    const from = this.#starts[shape] as number;
+    if ((this.#ends[shape] as number) - from !== end - start) return false;
+    if (this.#letters[shape] !== letters || this.#fields[shape] !== fields) return false;
+    const { keys } = this.#map;
+    for (let at = start, ours = from; at < end; at++, ours++) if (this.#keys[ours] !== keys.indexAt(at)) return false;
+    return true;
+  }
+
+  #find(start: number, end: number, letters: number, fields: number): number {
+    const { keys } = this.#map;
+    let hash = Math.imul(letters, 0x9e3779b1) ^ fields;
+    for (let at = start; at < end; at++) hash = Math.imul(hash ^ keys.indexAt(at), 0x5bd1e995) ^ (hash >>> 15);
+    hash ^= hash >>> 13;
+    let slot = hash & (slotCount - 1);
+    for (let probe = 0; probe < probes; probe++, slot = (slot + 1) & (slotCount - 1)) {
+      const shape = (this.#slots[slot] as number) - 1;
+      if (shape < 0) return this.#add(start, end, { letters, fields, hash, slot });
+      if (this.#hashes[shape] === hash && this.#is(shape, start, end, letters, fields)) return shape;
+    }
+    return end > start ? -1 : 0;
+  }
+
+  #add(
+    start: number,
+    end: number,
+    { letters, fields, hash, slot }: { letters: number; fields: number; hash: number; slot: number },
+  ): number {
+    // Rows without attributes may be of any fields, of which there are few.
+    if (this.#count >= mostShapes && end > start) return -1;
+    const shape = this.#count++;
+    if (shape === this.#starts.length) this.#grow();
+    const needed = this.#keysLength + end - start;
+    if (needed > this.#keys.length) this.#keys = larger(this.#keys, Math.max(needed, this.#keys.length * 2));
+    this.#starts[shape] = this.#keysLength;
+    for (let at = start; at < end; at++) this.#keys[this.#keysLength++] = this.#map.keys.indexAt(at);
+    this.#ends[shape] = this.#keysLength;
+    this.#letters[shape] = letters;
+    this.#fields[shape] = fields;
+    this.#hashes[shape] = hash;
+    this.#slots[slot] = shape + 1;
+    return shape;
+  }
+
+  #grow(): void {
+    const size = this.#starts.length * 2;
+    this.#starts = larger(this.#starts, size);
+    this.#ends = larger(this.#ends, size);
+    this.#letters = larger(this.#letters, size);
+    this.#fields = larger(this.#fields, size);
+    this.#hashes = larger(this.#hashes, size);
+  }
+}
+
+const larger = (before: Int32Array<ArrayBuffer>, size: number): Int32Array<ArrayBuffer> => {
+  const after = new Int32Array(size);
+  after.set(before);
+  return after;
+};

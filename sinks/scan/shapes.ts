@@ -1,0 +1,72 @@
+import { WireCursor } from '../../schemas/protobuf/cursor.ts';
+import { attributeList } from '../../schemas/records/attributes.ts';
+import type { Shape } from './field-counts.ts';
+
+type Type = Shape[number]['type'];
+
+/** Resources and scopes of which the shape is remembered. */
+const mostShapes = 100_000;
+const resourceAttributes = 0x0a;
+
+/** Of attributes of one key the first counts; resources keep theirs in the order of type letters. */
+const shapeOf = (
+  kind: 'resource' | 'scope',
+  found: readonly { readonly key: string; readonly type: Type }[],
+): Shape => {
+  const types = new Map<string, Type>();
+  for (const { key, type } of found) {
+    const known = types.get(key);
+    if (known === undefined || type < known) types.set(key, type);
+  }
+  return [...types].map(([key, type]) => ({ kind, key, type }));
+};
+
+const jsonType = (value: unknown): Type => {
+  if (value === null) return 'n';
+  if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < 2 ** 64 ? 'i' : 'd';
+  if (typeof value === 'boolean') return 'b';
+  return typeof value === 'string' ? 's' : 'j';
+};
+
+/** Which attributes resources and scopes have; shapes that are equal in everything are one object. */
+export class Shapes {
+  readonly #resources = new Map<number, { readonly high: number; readonly shape: Shape }>();
+  readonly #scopes = new Map<string, Shape>();
+  readonly #shapes = new Map<string, Shape>();
+
+  /** Of the resource with that id, which lies from `start` to `end`. */
+  resource(low: number, high: number, bytes: Uint8Array, start: number, end: number): Shape {
+    const known = this.#resources.get(low);
+    if (known?.high === high) return known.shape;
+    const found = attributeList(new WireCursor(bytes), resourceAttributes, start, end);
+    const shape = this.#one(shapeOf('resource', found));
+    if (this.#resources.size >= mostShapes) this.#resources.clear();
+    this.#resources.set(low, { high, shape });
+    return shape;
+  }
+
+  /** Of the scope with these attributes, as JSON. */
+  scope(json: string): Shape {
+    const known = this.#scopes.get(json);
+    if (known !== undefined) return known;
+    const found = json === '' ? [] : Object.entries(JSON.parse(json) as Record<string, unknown>);
+    const shape = this.#one(
+      shapeOf(
+        'scope',
+        found.map(([key, value]) => ({ key, type: jsonType(value) })),
+      ),
+    );
+    if (this.#scopes.size >= mostShapes) this.#scopes.clear();
+    this.#scopes.set(json, shape);
+    return shape;
+  }
+
+  #one(shape: Shape): Shape {
+    const id = JSON.stringify(shape);
+    const known = this.#shapes.get(id);
+    if (known !== undefined) return known;
+    if (this.#shapes.size >= mostShapes) this.#shapes.clear();
+    this.#shapes.set(id, shape);
+    return shape;
+  }
+}

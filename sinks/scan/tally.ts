@@ -1,0 +1,65 @@
+/** How many records were counted in a place, and the times of the first and the last, in milliseconds. */
+export interface Tallied {
+  readonly records: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Counts in numbered places, of which there are as many as are asked for. */
+export class Tally {
+  #records: Uint32Array<ArrayBuffer>;
+  #first: Float64Array<ArrayBuffer>;
+  #last: Float64Array<ArrayBuffer>;
+
+  constructor(places: number) {
+    this.#records = new Uint32Array(places);
+    this.#first = new Float64Array(places);
+    this.#last = new Float64Array(places);
+  }
+
+  /** One record at a time. */
+  one(place: number, time: number): void {
+    if (place >= this.#records.length) this.#grow(place);
+    const before = this.#records[place] as number;
+    this.#records[place] = before + 1;
+    if (before === 0) {
+      this.#first[place] = time;
+      this.#last[place] = time;
+    } else if (time < (this.#first[place] as number)) this.#first[place] = time;
+    else if (time > (this.#last[place] as number)) this.#last[place] = time;
+  }
+
+  /** Several records. */
+  many(place: number, { records, first, last }: Tallied): void {
+    if (records === 0) return;
+    if (place >= this.#records.length) this.#grow(place);
+    const before = this.#records[place] as number;
+    this.#records[place] = before + records;
+    if (before === 0 || first < (this.#first[place] as number)) this.#first[place] = first;
+    if (before === 0 || last > (this.#last[place] as number)) this.#last[place] = last;
+  }
+
+  at(place: number): Tallied {
+    return {
+      records: this.#records[place] as number,
+      first: this.#first[place] as number,
+      last: this.#last[place] as number,
+    };
+  }
+
+  /** Places where something was counted. */
+  *entries(): Generator<readonly [place: number, tallied: Tallied]> {
+    for (const [place, records] of this.#records.entries()) if (records > 0) yield [place, this.at(place)];
+  }
+
+  #grow(place: number): void {
+    const size = Math.max(place + 1, this.#records.length * 2);
+    const [records, first, last] = [new Uint32Array(size), new Float64Array(size), new Float64Array(size)];
+    records.set(this.#records);
+    first.set(this.#first);
+    last.set(this.#last);
+    this.#records = records;
+    this.#first = first;
+    this.#last = last;
+  }
+}
