@@ -1,0 +1,290 @@
+/** Traces through the API, over spans that came as OTLP, beside what a loop over the same spans finds. */
+import test from 'ava';
+import { seeded } from '../cases/random.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+import { type Landed, landedIn, type SentSpan } from './landed-spans.ts';
+
+let harness: Harness;
+let landed: Landed;
+const nowMs = Date.now();
+const ago = (seconds: number): bigint => BigInt(nowMs) * 1_000_000n - BigInt(Math.round(seconds * 1e9));
+const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
+const ms = 1_000_000;
+
+const random = seeded(12);
+const services = ['cart', 'shop', 'web'];
+/** Some traces last a moment and some for hours; several begin in one nanosecond. */
+const listed: SentSpan[] = Array.from({ length: 150 }, (_, index) => index + 1).flatMap((number) => {
+  const start = 60 * random(290) + 60;
+  const isLong = random(5) === 0;
+  return Array.from({ length: 1 + random(5) }, (_, at) => ({
+    ...{ trace: hex(number, 32), span: hex(number * 100 + at, 16), service: services[random(3)] as string },
+    ...{
+      start: ago(at === 0 ? start : Math.max(1, start - random(isLong ? 12_000 : 20))),
+      duration: random(3_000) * ms,
+    },
+    ...{ name: `step ${random(4)}`, status: random(12) === 0 ? 2 : random(2), attributes: { size: random(100) } },
+  }));
+});
+
+const canary = 'canary-of-b';
+/** Lists are of the first project alone. */
+const other = { project: 'p2' };
+test.before(async () => {
+  harness = await startHarness();
+  landed = landedIn(harness);
+  await landed.spans(listed.filter((_, index) => index % 3 !== 0));
+  await landed.spans(listed.filter((_, index) => index % 3 === 0));
+  // The other organization's spans are of the same traces.
+  await landed.spans(
+    listed.map((span) => ({ ...span, service: canary, name: canary, attributes: { canary } })),
+    { tenant: 'b' },
+  );
+});
+test.after.always(() => harness?.close());
+
+const get = async (path: string) => {
+  const { status, body } = await harness.ask('GET', path, { as: 'viewer' });
+  return { status, body };
+};
+
+interface Wanted {
+  readonly query: string;
+  readonly from: number;
+  readonly to: number;
+  readonly span?: (span: SentSpan) => boolean;
+  readonly trace?: (spans: readonly SentSpan[], lasted: number) => boolean;
+}
+
+const end = ({ start, duration }: SentSpan): bigint => start + BigInt(duration);
+const inOrder = (one: bigint, two: bigint): number => Number(one - two);
+const earliest = (spans: readonly SentSpan[]): bigint => spans.map(({ start }) => start).sort(inOrder)[0] ?? 0n;
+const latest = (spans: readonly SentSpan[]): bigint => spans.map(end).sort(inOrder).at(-1) ?? 0n;
+
+/** Ids of the traces that are asked for, newest first. */
+const expected = ({ from, to, span = () => true, trace = () => true }: Wanted): string[] => {
+  const within = listed.filter(({ start }) => start >= ago(from) && start <= ago(to));
+  const traces = new Map<string, SentSpan[]>();
+  for (const each of within) traces.set(each.trace, [...(traces.get(each.trace) ?? []), each]);
+  const found = [...traces].flatMap(([id, spans]) => {
+    const start = earliest(spans);
+    return spans.some(span) && trace(spans, Number(latest(spans) - start)) ? [{ id, start }] : [];
+  });
+  return found
+    .sort((one, other) => (one.start === other.start ? (one.id < other.id ? 1 : -1) : one.start < other.start ? 1 : -1))
+    .map(({ id }) => id);
+};
+
+const hours = 3_600;
+const wanted: readonly Wanted[] = [
+  { query: '', from: 6 * hours, to: 0 },
+  { query: '', from: 3 * hours, to: 2 * hours },
+  { query: '', from: 1000, to: 0 },
+  { query: 'service=cart', from: 6 * hours, to: 0, span: ({ service }) => service === 'cart' },
+  { query: 'search=size:>95', from: 6 * hours, to: 0, span: ({ attributes }) => Number(attributes?.['size']) > 95 },
+  { query: 'search=nowhere', from: 6 * hours, to: 0, span: () => false },
+  { query: 'minDuration=1h', from: 6 * hours, to: 0, trace: (_, lasted) => lasted >= hours * 1e9 },
+  { query: 'maxDuration=1500ms', from: 6 * hours, to: 0, trace: (_, lasted) => lasted <= 1.5e9 },
+  { query: 'status=error', from: 6 * hours, to: 0, trace: (spans) => spans.some(({ status }) => status === 2) },
+  { query: 'status=ok', from: 6 * hours, to: hours, trace: (spans) => spans.every(({ status }) => status !== 2) },
+  { query: 'status=unset', from: 6 * hours, to: 0, trace: (spans) => spans.every(({ status }) => status === 0) },
+  {
+    query: 'service=shop&search=name:"step 1"&minDuration=5s&status=error',
+    ...{ from: 6 * hours, to: 0, span: ({ service, name }) => service === 'shop' && name === 'step 1' },
+    trace: (spans, lasted) => lasted >= 5e9 && spans.some(({ status }) => status === 2),
+  },
+];
+
+for (const each of wanted)
+  for (const limit of [1000, 13])
+    test(`traces of ${each.from} to ${each.to} seconds ago, ${each.query || 'all of them'}, ${limit} a page`, async (t) => {
+      const path = `/api/traces?projectId=p1&from=${nowMs - each.from * 1000}&to=${nowMs - each.to * 1000}&${each.query}&limit=${limit}`;
+      const seen: unknown[] = [];
+      let cursor: string | null = '';
+      do {
+        const { status, body } = await get(`${path}&cursor=${cursor}`);
+        t.is(status, 200);
+        t.true(body.items.length <= limit);
+        seen.push(...body.items.map(({ traceId }: { traceId: string }) => traceId));
+        cursor = body.nextCursor;
+        t.false(JSON.stringify(body).includes(canary));
+      } while (cursor !== null && seen.length < 1_000);
+      t.deepEqual(seen, expected(each));
+    });
+
+test('a trace as a list shows it is the whole trace, also what lies outside of the range', async (t) => {
+  const { body } = await get('/api/traces?projectId=p1&from=now-6h&limit=1000');
+  for (const { traceId, startTime, durationNs, spanCount, errorCount, services: names } of body.items) {
+    const spans = listed.filter(({ trace }) => trace === traceId);
+    const start = earliest(spans);
+    t.deepEqual(
+      { startTime: Date.parse(startTime), durationNs, spanCount, errorCount, names },
+      {
+        ...{
+          startTime: Number(start / 1_000_000n),
+          durationNs: Number(latest(spans) - start),
+          spanCount: spans.length,
+        },
+        errorCount: spans.filter(({ status }) => status === 2).length,
+        names: [...new Set(spans.map(({ service }) => service))].sort(),
+      },
+    );
+  }
+});
+
+test('a trace: its facts, its roots, its critical path, and where each span stands', async (t) => {
+  const trace = hex(0xa1, 32);
+  const at = (offset: number): bigint => ago(30) + BigInt(offset);
+  const span = (
+    id: number,
+    parent: number | undefined,
+    from: number,
+    duration: number,
+    more: Partial<SentSpan> = {},
+  ) => ({
+    ...{
+      trace,
+      span: hex(id, 16),
+      start: at(from),
+      duration,
+      ...(parent === undefined ? {} : { parent: hex(parent, 16) }),
+    },
+    ...{ service: 'web', name: `span ${id}`, ...more },
+  });
+  await landed.spans(
+    [
+      span(1, undefined, 0, 1000, { kind: 2 }),
+      span(2, 1, 100, 300, { kind: 3 }),
+      // Its clock is 5 microseconds ahead.
+      span(3, 2, 5_000, 200, { kind: 2, service: 'cart', status: 2 }),
+      span(4, 1, 500, 900),
+      span(5, 77, 200, 100, { service: 'lost' }),
+      span(6, 1, 600, 0, { links: [{ trace, span: hex(5, 16) }] }),
+    ],
+    other,
+  );
+  const { body } = await get(`/api/traces/${trace}`);
+  t.deepEqual(
+    body.criticalPath.segments.map((each: { spanId: string; startTime: string; durationNs: number }) => [
+      Number.parseInt(each.spanId, 16),
+      Number(BigInt(Date.parse(each.startTime)) * 1_000_000n + BigInt(each.startTime.slice(23, 29)) - at(0)),
+      each.durationNs,
+    ]),
+    [
+      [1, 0, 100],
+      [2, 100, 50],
+      [3, 150, 200],
+      [2, 350, 50],
+      [1, 400, 600],
+    ],
+  );
+  t.is(body.criticalPath.durationNs, 1000);
+  t.is(body.criticalPath.rootSpanId, hex(1, 16));
+  t.deepEqual(
+    body.spans.map((each: Record<string, unknown>) => [
+      each['name'],
+      each['selfTimeNs'],
+      each['criticalPathNs'],
+      each['clockShiftNs'],
+      each['warnings'],
+    ]),
+    [
+      ['span 1', 200, 700, 0, []],
+      ['span 2', 100, 100, 0, []],
+      ['span 5', 100, 0, 0, ['missing-parent']],
+      ['span 4', 900, 0, 0, ['outlives-parent']],
+      ['span 6', 0, 0, 0, []],
+      ['span 3', 200, 200, -4850, ['clock-skew']],
+    ],
+  );
+  t.deepEqual(
+    body.roots.map(({ name, parentSpanId }: Record<string, unknown>) => [name, parentSpanId]),
+    [
+      ['span 1', null],
+      ['span 5', hex(77, 16)],
+    ],
+  );
+  const { spanCount, errorCount, missingParentCount, rootCount, durationNs, warningCounts, partial, nextCursor } = body;
+  t.deepEqual(
+    { spanCount, errorCount, missingParentCount, rootCount, durationNs, partial, nextCursor },
+    {
+      spanCount: 6,
+      errorCount: 1,
+      missingParentCount: 1,
+      rootCount: 2,
+      durationNs: 5_200,
+      partial: [],
+      nextCursor: null,
+    },
+  );
+  t.deepEqual(warningCounts, { 'missing-parent': 1, 'outlives-parent': 1, 'clock-skew': 1 });
+  t.deepEqual(body.services, [
+    { service: 'web', spanCount: 4, errorCount: 0, selfTimeNs: 1200, criticalPathNs: 800 },
+    { service: 'cart', spanCount: 1, errorCount: 1, selfTimeNs: 200, criticalPathNs: 200 },
+    { service: 'lost', spanCount: 1, errorCount: 0, selfTimeNs: 100, criticalPathNs: 0 },
+  ]);
+});
+
+test('a trace of 100,000 spans comes in pages, each with the facts of all', async (t) => {
+  const trace = hex(0xb1, 32);
+  const count = 100_000;
+  // One after the other, in groups of a hundred below the root.
+  const spans = Array.from({ length: count }, (_, index): SentSpan => {
+    const group = Math.floor(index / 100);
+    const parent = index === 0 ? {} : { parent: hex(index % 100 === 0 ? 1 : group * 100 + 1, 16) };
+    return {
+      ...{ trace, span: hex(index + 1, 16), ...parent, service: `part-${group % 7}`, name: 'step' },
+      ...{ start: ago(50) + BigInt(index), duration: index === 0 ? count : index % 100 === 0 ? 100 : 1 },
+    };
+  });
+  for (let at = 0; at < count; at += 25_000) await landed.spans(spans.slice(at, at + 25_000), other);
+  const seen: string[] = [];
+  let cursor: string | null = '';
+  do {
+    const { status, body } = await get(`/api/traces/${trace}?cursor=${cursor}`);
+    t.is(status, 200);
+    t.deepEqual([body.spanCount, body.criticalPath.durationNs, body.rootCount], [count, count, 1]);
+    t.is(body.criticalPath.segments.length, 10_000);
+    t.is(
+      body.services.reduce((sum: number, { criticalPathNs }: { criticalPathNs: number }) => sum + criticalPathNs, 0),
+      count,
+    );
+    seen.push(...body.spans.map(({ spanId }: { spanId: string }) => spanId));
+    cursor = body.nextCursor;
+    t.is(body.partial.length, cursor === null ? 1 : 2);
+  } while (cursor !== null && seen.length <= count);
+  t.deepEqual(
+    seen,
+    spans.map(({ span }) => span),
+  );
+});
+
+test('logs of a trace come in pages, of one span where one is asked for, and of no other organization', async (t) => {
+  const trace = hex(0xc1, 32);
+  const [first, second] = [hex(1, 16), hex(2, 16)] as const;
+  await landed.spans([{ trace, span: first, start: ago(40), duration: 5 * ms }], other);
+  const logs = Array.from({ length: 9 }, (_, index) => ({
+    ...{ trace, span: index % 3 === 0 ? second : first, time: ago(40) + BigInt(index >> 1), body: `record ${index}` },
+  }));
+  await landed.logs([...logs, { trace, time: ago(9 * hours), body: 'a day before' }]);
+  await landed.logs([{ trace, time: ago(40), body: canary }], { tenant: 'b' });
+  const newestFirst = ['8', '7', '6', '5', '4', '3', '2', '1', '0'].map((index) => `record ${index}`);
+  for (const limit of [1, 2, 9, 100]) {
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    do {
+      const { body } = await get(`/api/traces/${trace}/logs?limit=${limit}&cursor=${cursor}`);
+      seen.push(...body.items.map((each: { body: string }) => each.body));
+      cursor = body.nextCursor;
+    } while (cursor !== null && seen.length < 100);
+    t.deepEqual(seen, newestFirst);
+  }
+  const { body } = await get(`/api/traces/${trace}/logs?spanId=${second.toUpperCase()}`);
+  t.deepEqual(
+    body.items.map((each: { body: string }) => each.body),
+    ['record 6', 'record 3', 'record 0'],
+  );
+  t.is((await get(`/api/traces/${trace}/logs?spanId=2`)).status, 400);
+  t.is((await get(`/api/traces/${hex(0xc2, 32)}/logs`)).status, 404);
+  t.is((await get('/api/traces/nothing/logs')).status, 404);
+});
