@@ -61,6 +61,20 @@ export const refuseBeyondRetention = (
   );
 };
 
+/** Why a range of a signal cannot be read, for people; undefined where it can. For answers over several signals. */
+export const whyUnreadable = (
+  range: Range,
+  options: { caller: Reader; signal: Signal; nowMs: number; graceNs?: bigint },
+): string | undefined => {
+  try {
+    refuseBeyondRetention(range, options);
+    return undefined;
+  } catch (error) {
+    if (error instanceof QueryError) return error.message;
+    throw error;
+  }
+};
+
 /** A point in time as epoch milliseconds, where one is given. */
 export const millisecondsOf = (path: string, text: string | undefined, nowMs: number): number | undefined =>
   text === undefined ? undefined : Number(pointOf(path, text, nowMs) / 1_000_000n);

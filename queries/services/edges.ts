@@ -5,7 +5,7 @@ import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { durationQuantile } from '../../schemas/tables/durations.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
-import { formatTime } from '../time.ts';
+import { minutesCondition, minutesValues, secondsOf } from './minutes.ts';
 
 /** What calls or is called. */
 export const Node = z.strictObject({
@@ -97,22 +97,6 @@ const keyColumns = ['client', 'client_kind', 'server', 'server_kind', 'connectio
 export type EdgeKey = readonly string[];
 export const keySize = keyColumns.length;
 
-const minuteNs = 60_000_000_000n;
-
-/** The whole minutes that a range touches, up to now; `to` does not belong to them. */
-export const minutesOf = ({ from, to }: Range, nowMs: number): { readonly from: bigint; readonly to: bigint } => {
-  const first = from - (((from % minuteNs) + minuteNs) % minuteNs);
-  const end = to - (((to % minuteNs) + minuteNs) % minuteNs) + minuteNs;
-  const now = BigInt(Math.trunc(nowMs)) * 1_000_000n;
-  return { from: first, to: end > now && now > first ? now : end };
-};
-
-/** The minutes as an answer states them. */
-export const minutesAnswer = ({ from, to }: Range): { from: string; to: string } => ({
-  from: formatTime(from),
-  to: formatTime(to),
-});
-
 /**
  * Edges of whole minutes, in the order of their key after `after`, or those with the most requests first. `isMap`: without edges
  * that tell again what others tell: of a queue, those to and from it.
@@ -133,8 +117,7 @@ export const readEdges = async (
   },
 ): Promise<{ readonly edge: Edge; readonly key: EdgeKey }[]> => {
   const parameters: Record<string, string> = {
-    from: String(minutes.from / 1_000_000_000n),
-    to: String((minutes.to - 1n) / 1_000_000_000n),
+    ...minutesValues(minutes),
     ...projectScopeValues(query),
   };
   const conditions: string[] = [];
@@ -164,13 +147,12 @@ export const readEdges = async (
       sum(duration_sum) / greatest(1, sum(timed)) AS mean, toString(max(duration_max)) AS longest,
       ${durationQuantile(0.5)} AS p50, ${durationQuantile(0.95)} AS p95, ${durationQuantile(0.99)} AS p99,
       ${unpairedReasons.map((reason) => `toString(sum(unpaired['${reason}'])) AS ${reason}`).join(', ')}
-    FROM service_edges WHERE tenant_id = {tenant:String} AND minute >= toDateTime({from:Int64}, 'UTC') AND minute <= toDateTime({to:Int64}, 'UTC')
-      AND toStartOfHour(minute) >= toStartOfHour(toDateTime({from:Int64}, 'UTC')) AND toStartOfHour(minute) <= toDateTime({to:Int64}, 'UTC')
+    FROM service_edges WHERE tenant_id = {tenant:String} AND ${minutesCondition}
       ${conditions.map((condition) => ` AND ${condition}`).join('')}${projectScopeCondition(query, ['project_id', 'server_project_id'])}
     GROUP BY ${keyColumns.join(', ')} ORDER BY ${isMap ? `sum(requests) DESC, ${keyColumns.join(', ')}` : keyColumns.join(', ')} LIMIT ${limit}`,
     parameters,
   );
-  const seconds = Number(minutes.to - minutes.from) / 1e9;
+  const seconds = secondsOf(minutes);
   return rows.map((row) => ({ edge: edgeOf(row, seconds), key: keyColumns.map((column) => row[column]) }));
 };
 

@@ -4,6 +4,7 @@ import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import { Edge, type EdgeQuery, Node, nodeOf, readEdges } from './edges.ts';
+import { minutesCondition, minutesValues } from './minutes.ts';
 
 const MapNode = Node.extend({
   requests: z.int().describe('Of the edges to it'),
@@ -50,15 +51,13 @@ export const readServiceMap = async (
 const mostServices = 1_000;
 
 /** Services with spans in these minutes. Spans are counted without their environment: one that is asked for has only the services of its edges. */
-const servicesOf = async (columns: TenantColumns, query: EdgeQuery, { from, to }: Range): Promise<string[]> => {
+const servicesOf = async (columns: TenantColumns, query: EdgeQuery, minutes: Range): Promise<string[]> => {
   if (query.environment !== undefined) return [];
   const rows = await columns.query<{ service: string }>(
-    `SELECT DISTINCT service FROM span_metrics WHERE tenant_id = {tenant:String} AND minute >= toDateTime({from:Int64}, 'UTC') AND minute <= toDateTime({to:Int64}, 'UTC')
-      AND toStartOfHour(minute) >= toStartOfHour(toDateTime({from:Int64}, 'UTC')) AND toStartOfHour(minute) <= toDateTime({to:Int64}, 'UTC')
+    `SELECT DISTINCT service FROM span_metrics WHERE tenant_id = {tenant:String} AND ${minutesCondition}
       AND service != '' AND ({service:String} = '' OR service = {service:String})${projectScopeCondition(query)} ORDER BY service LIMIT ${mostServices}`,
     {
-      from: String(from / 1_000_000_000n),
-      to: String((to - 1n) / 1_000_000_000n),
+      ...minutesValues(minutes),
       service: query.service ?? '',
       ...projectScopeValues(query),
     },

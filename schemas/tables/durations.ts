@@ -17,3 +17,28 @@ export const durationQuantile = (quantile: number): string => {
   const first = `arrayFirstIndex(spans -> spans >= ${quantile} * arraySum(mapValues(${merged})), arrayCumSum(mapValues(${merged})))`;
   return `exp2((mapKeys(${merged})[${first}] + 0.5) / ${bucketsPerDoubling})`;
 };
+
+/** Counts of a histogram by bucket. */
+export type DurationBuckets = ReadonlyMap<number, number>;
+
+/** The same quantile of a histogram in memory; undefined where it is empty. */
+export const quantileOfBuckets = (buckets: DurationBuckets, quantile: number): number | undefined => {
+  const sorted = [...buckets].sort(([one], [other]) => one - other);
+  const total = sorted.reduce((sum, [, spans]) => sum + spans, 0);
+  let passed = 0;
+  for (const [bucket, spans] of sorted) {
+    passed += spans;
+    if (spans > 0 && passed >= quantile * total) return 2 ** ((bucket + 0.5) / bucketsPerDoubling);
+  }
+  return undefined;
+};
+
+/** The bucket whose beginning is nearest to a duration in nanoseconds. */
+export const nearestBucket = (nanoseconds: number): number =>
+  Math.round(Math.log2(nanoseconds + 1) * bucketsPerDoubling);
+
+/** Nanoseconds at which a bucket begins: shorter durations lie in the buckets before it. */
+export const beginningOfBucket = (bucket: number): number => 2 ** (bucket / bucketsPerDoubling) - 1;
+
+/** Buckets between a duration and four times as much. */
+export const fourfold = 2 * bucketsPerDoubling;

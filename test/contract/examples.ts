@@ -18,6 +18,7 @@ export const examples: Readonly<Record<string, Example>> = {
   getLog: async ({ make }) => ({ params: { id: (await make('listLogs')).items[0].id } }),
   getLogPattern: ({ tenant }) => ({ params: { id: patternIdOf(tenant) } }),
   listTraces: { query: { scope: 'account' } },
+  listServices: { query: { scope: 'account' } },
   listDependencies: { query: { scope: 'account' } },
   showServiceMap: { query: { scope: 'account' } },
   getTrace: ({ tenant }) => ({ params: { id: traceIdOf(tenant) }, query: { scope: 'account' } }),

@@ -6,7 +6,7 @@ import { systemOf } from '../../../queries/databases/systems.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { Series } from '../../../queries/result.ts';
-import { minutesAnswer, minutesOf } from '../../../queries/services/edges.ts';
+import { minutesAnswer, minutesOf } from '../../../queries/services/minutes.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { defineOperation } from '../../kernel/operation.ts';

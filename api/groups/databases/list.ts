@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts'
 import { DatabaseInstance, readDatabases } from '../../../queries/databases/instances.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
-import { minutesAnswer, minutesOf } from '../../../queries/services/edges.ts';
+import { minutesAnswer, minutesOf } from '../../../queries/services/minutes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 

@@ -2,15 +2,8 @@ import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
 import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
-import {
-  Edge,
-  type EdgeKey,
-  edgeParameters,
-  keySize,
-  minutesAnswer,
-  minutesOf,
-  readEdges,
-} from '../../../queries/services/edges.ts';
+import { Edge, type EdgeKey, edgeParameters, keySize, readEdges } from '../../../queries/services/edges.ts';
+import { minutesAnswer, minutesOf } from '../../../queries/services/minutes.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';

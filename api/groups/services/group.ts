@@ -1,14 +1,17 @@
+import { serviceSettings } from '../../../schemas/resources/service-settings.ts';
 import { defineGroup } from '../define-group.ts';
 import { listDependencies } from './dependencies.ts';
+import { listServices } from './list.ts';
 import { showServiceMap } from './map.ts';
+import { getServiceSettings, putServiceSettings } from './settings.ts';
 
 export const servicesGroup = defineGroup({
   name: 'services',
   summary: 'Services, their figures, dependencies and deployments.',
   entitlement: 'traces',
-  operations: [listDependencies, showServiceMap],
+  operations: [listServices, listDependencies, showServiceMap, getServiceSettings, putServiceSettings],
+  collections: [serviceSettings],
   planned: [
-    ['GET /api/services', 'viewer', 'inventory with rate, errors, latency percentiles, apdex'],
     ['GET /api/services/{name}', 'viewer', 'one service, its instances, versions, runtimes'],
     ['GET /api/services/{name}/timeseries', 'viewer', 'RED series'],
     ['GET /api/services/{name}/endpoints', 'viewer', 'endpoints with RED figures'],

@@ -1,0 +1,44 @@
+import { serviceSettingsOf } from '../../../queries/services/settings.ts';
+import { ServiceSettings, serviceSettings, serviceSettingsId } from '../../../schemas/resources/service-settings.ts';
+import { hasAlready } from '../../kernel/changes.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+
+export const getServiceSettings = defineOperation({
+  method: 'GET',
+  path: '/api/service-settings',
+  operationId: 'getServiceSettings',
+  summary: 'Get by what services are judged: the threshold of the Apdex, of all and of single services',
+  role: 'viewer',
+  response: ServiceSettings,
+  handler: ({ caller }, { documents }) => serviceSettingsOf(documents.of(caller.tenantId)),
+});
+
+export const putServiceSettings = defineOperation({
+  method: 'PUT',
+  path: '/api/service-settings',
+  operationId: 'setServiceSettings',
+  summary: 'Set by what services are judged; omitted fields take their default',
+  role: 'editor',
+  audit: 'service-settings.update',
+  body: ServiceSettings,
+  response: ServiceSettings,
+  async handler({ caller, body, change }) {
+    const names = body.services.map(({ service }) => service);
+    const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
+    if (twice >= 0) throw invalid(`services.${twice}.service`, 'stands twice in the list');
+    await change(async ({ of, record, unchanged }) => {
+      const documents = of(caller.tenantId);
+      const before = await serviceSettingsOf(documents);
+      if (hasAlready(before, body)) {
+        unchanged();
+        return;
+      }
+      const stored = documents.collection(serviceSettings);
+      if ((await stored.find(serviceSettingsId)) === undefined) await stored.insert({ id: serviceSettingsId, ...body });
+      else await stored.replace(serviceSettingsId, body);
+      record({ id: serviceSettingsId, before, after: body });
+    });
+    return body;
+  },
+});

@@ -1,0 +1,9 @@
+/** How services are judged, as the organization set it. */
+import type { TenantDocuments } from '../../schemas/ports/documents.ts';
+import { ServiceSettings, serviceSettings, serviceSettingsId } from '../../schemas/resources/service-settings.ts';
+
+/** The stored settings, defaults where there are none. */
+export const serviceSettingsOf = async (documents: TenantDocuments): Promise<ServiceSettings> => {
+  const stored = await documents.collection(serviceSettings).find(serviceSettingsId);
+  return ServiceSettings.strip().parse(stored ?? {});
+};

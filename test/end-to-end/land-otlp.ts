@@ -1,0 +1,47 @@
+/** Lands OTLP requests as the sinks do, without a bus: scanned by the sink's scanner, inserted as its blocks. */
+import type { Columns } from '../../schemas/ports/columns.ts';
+import { scanBatch } from '../../sinks/engine/batch-scan.ts';
+import { logsRequest, messageOf, metricsRequest, scannerOf, text, tracesRequest } from '../cases/sink-tables.ts';
+
+const requests = { logs: logsRequest, traces: tracesRequest, metrics: metricsRequest } as const;
+let landings = 0;
+
+export interface Landing {
+  readonly tenantId?: string;
+  readonly projectId?: string;
+  readonly signal: keyof typeof requests;
+  readonly request: object;
+  /** When it was received. */
+  readonly atMs?: number;
+}
+
+export const landOtlp = async (
+  columns: Columns,
+  { tenantId = 'a', projectId = 'shop', signal, request, atMs = Date.now() }: Landing,
+): Promise<void> => {
+  const scanner = await scannerOf(signal);
+  const body = requests[signal](request);
+  const received = {
+    length: body.length,
+    size: body.length,
+    records: 1,
+    receivedAtMs: atMs,
+    source: '',
+    traceparent: '',
+  };
+  const message = messageOf([body], { tenantId, projectId, signal, members: [received], offset: ++landings });
+  const { blocks, rejected } = scanBatch(
+    scanner,
+    [{ ...message, timestampMs: atMs }],
+    0,
+    1,
+    (bytes) => new Uint8Array(bytes),
+  );
+  if (rejected.length > 0) throw new Error(`rejected: ${JSON.stringify(rejected)}`);
+  for (const block of blocks) await columns.insert({ ...block, chunks: [block.bytes] }, `landing:${++landings}`);
+};
+
+/** A resource of text attributes. */
+export const resourceOf = (attributes: Readonly<Record<string, string>>): object => ({
+  attributes: Object.entries(attributes).map(([key, value]) => text(key, value)),
+});
