@@ -1,6 +1,6 @@
 /** Disks of a host from what is told of its filesystems: pseudo filesystems left out, and each counted once however often it is mounted. */
 import type { Cell } from './cells.ts';
-import { type CellsByMetric, valuesOf } from './figures.ts';
+import { type CellsByMetric, firstOf, type Source, valuesOf } from './figures.ts';
 import { deviceOf, filesystemSources, filesystemStateOf, filesystemTypeOf, mountpointOf } from './names.ts';
 
 /** A disk with the places where it is mounted. Bytes; `free` is what anybody may still fill. */
@@ -141,4 +141,34 @@ export const disksOfHost = (cells: CellsByMetric): { readonly used: number; read
     used: own.reduce((sum, { used }) => sum + used, 0),
     total: own.reduce((sum, { used, free }) => sum + used + free, 0),
   };
+};
+
+/** The disk that a partition is of: sda1 → sda, nvme0n1p2 → nvme0n1. */
+const diskOfPartition = (device: string): string | undefined =>
+  /^((?:nvme\d+n\d+|mmcblk\d+))p\d+$/.exec(device)?.[1] ?? /^((?:s|h|v|xv)d[a-z]+)\d+$/.exec(device)?.[1];
+/** Made of other devices, or of memory: what is read of them is read elsewhere too. */
+const isMadeUp = /^(dm-\d+|md\d+|loop\d+|ram\d+|zram\d+|sr\d+|fd\d+|bcache\d+|drbd\d+)$/;
+
+/** Bytes a second over the disks of a host, each byte once: neither partitions nor what is built of disks that are there too. */
+export const ioOf = (cells: CellsByMetric, sources: readonly Source[]): number | undefined => {
+  const values = firstOf(cells, sources);
+  const devices = new Set(values?.map(({ cell }) => deviceOf(cell.labels)));
+  const isWhole = (device: string): boolean => {
+    const disk = diskOfPartition(device);
+    return !isMadeUp.test(device) && (disk === undefined || !devices.has(disk));
+  };
+  const whole = values?.filter(({ cell }) => isWhole(deviceOf(cell.labels)));
+  const counted = whole === undefined || whole.length === 0 ? values : whole;
+  return counted?.reduce((sum, { value }) => sum + value, 0);
+};
+
+/** The same of the device of one filesystem, or of the disk that it is a partition of. */
+export const ioOfDevice = (cells: CellsByMetric, sources: readonly Source[], device: string): number | undefined => {
+  const name = device.replace(/^\/dev\//, '');
+  const values = firstOf(cells, sources) ?? [];
+  for (const wanted of [name, diskOfPartition(name)]) {
+    const own = values.filter(({ cell }) => deviceOf(cell.labels) === wanted);
+    if (own.length > 0) return own.reduce((sum, { value }) => sum + value, 0);
+  }
+  return undefined;
 };

@@ -15,12 +15,13 @@ import {
   KnownText,
   missing,
   ratioOf,
+  type Source,
   textOf,
   totalOf,
 } from './figures.ts';
-import { disksOfHost } from './filesystems.ts';
-import { type HostIdentity, hostIdentityOf, hostKeys, nodeNamesOf } from './host-identity.ts';
-import { type HostTrace, readLastRecords, readMetricSigns, readNamedHosts } from './host-signs.ts';
+import { disksOfHost, ioOf } from './filesystems.ts';
+import { groupedByHost, type HostParts } from './host-parts.ts';
+import { readLastRecords, readMetricSigns, readNamedHosts } from './host-signs.ts';
 import { type HostState, hostStateOf, type LastSeen } from './host-state.ts';
 import { cpuModeOf, filesystemMetrics, hostLabels, hostMetrics, hostSources, idleModes } from './names.ts';
 
@@ -74,12 +75,6 @@ const lookBackNs = 86_400_000_000_000n;
 
 export const recent = ({ to }: Range): Range => ({ from: to - recentNs, to });
 
-interface Found {
-  readonly identity: HostIdentity;
-  readonly traces: HostTrace[];
-  readonly cells: Map<string, Cell[]>;
-}
-
 /** Hosts of a range, or one of them. */
 export const readHosts = async (
   reading: Reading,
@@ -120,31 +115,7 @@ export const readHosts = async (
   return { items, isCut };
 };
 
-const groupedByHost = (cells: readonly Cell[], traces: readonly HostTrace[]): Map<string, Found> => {
-  const names = nodeNamesOf([...cells, ...traces.map((trace) => ({ ...trace, metric: 'node_uname_info' }))]);
-  const identified = cells.map((cell) => ({ cell, identity: hostIdentityOf(cell.resource, cell.labels, names) }));
-  const seen = traces.map((trace) => ({ trace, identity: hostIdentityOf(trace.resource, trace.labels, names) }));
-  const keyOf = hostKeys([...identified, ...seen].map(({ identity }) => identity));
-  const hosts = new Map<string, Found>();
-  const hostAt = (identity: HostIdentity): Found => {
-    const key = keyOf(identity);
-    const host = hosts.get(key) ?? { identity, traces: [], cells: new Map() };
-    // A name is better than none.
-    const better = host.identity.name === undefined && identity.name !== undefined ? { ...host, identity } : host;
-    hosts.set(key, better);
-    return better;
-  };
-  for (const { cell, identity } of identified) {
-    const host = hostAt(identity);
-    const own = host.cells.get(cell.metric);
-    if (own === undefined) host.cells.set(cell.metric, [cell]);
-    else own.push(cell);
-  }
-  for (const { trace, identity } of seen) hostAt(identity).traces.push(trace);
-  return hosts;
-};
-
-const lastMetricOf = ({ traces, cells }: Found): number | undefined => {
+const lastMetricOf = ({ traces, cells }: HostParts): number | undefined => {
   const times = [
     ...traces.flatMap(({ lastMs }) => (lastMs === undefined ? [] : [lastMs])),
     ...[...cells.values()].flat().map(({ atMs }) => atMs),
@@ -160,7 +131,7 @@ const nodesOf = (cells: readonly Cell[]): ReadonlySet<string> =>
       .map(({ resource }) => String(resource['k8s.node.name'])),
   );
 
-const isStillNode = ({ traces, cells }: Found, nodes: ReadonlySet<string>): boolean | undefined => {
+const isStillNode = ({ traces, cells }: HostParts, nodes: ReadonlySet<string>): boolean | undefined => {
   const name = attributeOf({ traces, cells }, 'k8s.node.name');
   // Only a cluster that names other nodes says that this one is gone.
   return name === undefined || nodes.size === 0 ? undefined : nodes.has(String(name));
@@ -169,12 +140,12 @@ const isStillNode = ({ traces, cells }: Found, nodes: ReadonlySet<string>): bool
 /** When records came last: looked for where metrics are missing, because that reads more than anything else here. */
 const lastRecords = async (
   reading: Reading,
-  found: readonly (readonly [string, Found])[],
+  found: readonly (readonly [string, HostParts])[],
   range: Range,
   scope: ProjectScope,
   isForAll: boolean,
 ) => {
-  const isQuiet = (host: Found): boolean => isForAll || host.cells.size === 0;
+  const isQuiet = (host: HostParts): boolean => isForAll || host.cells.size === 0;
   const asked = found.filter(([, host]) => isQuiet(host)).slice(0, 1000);
   const names = [...new Set(asked.flatMap(([key, { identity }]) => [key, identity.name ?? key]))];
   const read = async (signal: 'logs' | 'traces', table: 'logs' | 'spans') => {
@@ -183,7 +154,7 @@ const lastRecords = async (
       return (): LastSeen => reason;
     }
     const last = await readLastRecords(reading, table, names, range, scope);
-    return (key: string, host: Found): LastSeen => {
+    return (key: string, host: HostParts): LastSeen => {
       if (!isQuiet(host)) return 'its metrics came, which is enough';
       return last.get(key) ?? (host.identity.name === undefined ? undefined : last.get(host.identity.name));
     };
@@ -193,7 +164,7 @@ const lastRecords = async (
 };
 
 /** The first resource of a host that has the attribute. */
-const attributeOf = ({ traces, cells }: Pick<Found, 'traces' | 'cells'>, key: string): unknown => {
+const attributeOf = ({ traces, cells }: Pick<HostParts, 'traces' | 'cells'>, key: string): unknown => {
   const resources: readonly Attributes[] = [
     ...[...cells.values()].flat().map(({ resource }) => resource),
     ...traces.map(({ resource }) => resource),
@@ -209,7 +180,7 @@ const detected = (key: string): string =>
 
 const hostOf = (
   key: string,
-  found: Found,
+  found: HostParts,
   { state, why, wasStopped }: HostState,
   seen: Readonly<Record<string, LastSeen>>,
 ): Host => {
@@ -217,10 +188,6 @@ const hostOf = (
   const attribute = (name: string) => textOf(attributeOf(found, name), detected(name));
   const uname = cells.get('node_uname_info')?.[0]?.labels;
   const times = Object.values(seen).filter((each) => typeof each === 'number');
-  const disks = disksOfHost(cells);
-  const used = figure(disks?.used, notSent('filesystem sizes', hostReceiver('filesystem')));
-  const total = figure(disks?.total, notSent('filesystem sizes', hostReceiver('filesystem')));
-  const { utilization, cores } = cpuOf(cells);
   return {
     id: key,
     name: textOf(identity.name, detected('host.name')),
@@ -245,12 +212,28 @@ const hostOf = (
       instanceType: attribute('host.type'),
     },
     kubernetesNode: textOf(attributeOf(found, 'k8s.node.name'), 'no metric names a Kubernetes node for it'),
+    ...hostFigures(cells),
+    uptimeSeconds: figureOf(
+      cells,
+      hostSources.uptime,
+      notSent('system.uptime', "the collector's hostmetrics receiver with the scraper system sends it"),
+    ),
+  };
+};
+
+/** What a host uses, from its cells. */
+export const hostFigures = (cells: CellsByMetric): Pick<Host, 'cpu' | 'memory' | 'disk' | 'network' | 'load'> => {
+  const disks = disksOfHost(cells);
+  const used = figure(disks?.used, notSent('filesystem sizes', hostReceiver('filesystem')));
+  const total = figure(disks?.total, notSent('filesystem sizes', hostReceiver('filesystem')));
+  const { utilization, cores } = cpuOf(cells);
+  return {
     cpu: { utilization, cores, logicalCpus: logicalCpusOf(cells) },
     memory: memoryOf(cells),
     disk: {
       ...{ used, total, utilization: ratioOf(used, total) },
-      read: rateOf(cells, hostSources.diskRead, 'disk'),
-      write: rateOf(cells, hostSources.diskWrite, 'disk'),
+      read: figure(ioOf(cells, hostSources.diskRead), rateMissing(cells, hostSources.diskRead, 'disk')),
+      write: figure(ioOf(cells, hostSources.diskWrite), rateMissing(cells, hostSources.diskWrite, 'disk')),
     },
     network: {
       receive: rateOf(cells, hostSources.networkReceive, 'network'),
@@ -261,16 +244,13 @@ const hostOf = (
       m5: figureOf(cells, hostSources.load5, notSent('load average', hostReceiver('load'))),
       m15: figureOf(cells, hostSources.load15, notSent('load average', hostReceiver('load'))),
     },
-    uptimeSeconds: figureOf(
-      cells,
-      hostSources.uptime,
-      notSent('system.uptime', "the collector's hostmetrics receiver with the scraper system sends it"),
-    ),
   };
 };
 
-const rateOf = (cells: CellsByMetric, sources: Parameters<typeof figureOf>[1], scraper: string): Known =>
-  figureOf(cells, sources, missing(cells, sources, notSent(`${scraper} bytes`, hostReceiver(scraper))));
+const rateMissing = (cells: CellsByMetric, sources: readonly Source[], scraper: string): string =>
+  missing(cells, sources, notSent(`${scraper} bytes`, hostReceiver(scraper)));
+const rateOf = (cells: CellsByMetric, sources: readonly Source[], scraper: string): Known =>
+  figureOf(cells, sources, rateMissing(cells, sources, scraper));
 
 /** Time not idle of all time, by any spelling of the modes; and how many processors that is. */
 const cpuOf = (cells: CellsByMetric): { utilization: Known; cores: Known } => {

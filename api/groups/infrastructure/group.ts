@@ -1,14 +1,13 @@
 import { defineGroup } from '../define-group.ts';
+import { listCompute } from './compute.ts';
+import { listDisks } from './disks.ts';
 import { listHosts, showHost } from './hosts.ts';
+import { listProcesses } from './processes.ts';
+import { showHostTimeseries } from './timeseries.ts';
 
 export const infrastructureGroup = defineGroup({
   name: 'infrastructure',
   summary: 'Hosts, processes, disks and cloud instances.',
-  operations: [listHosts, showHost],
-  planned: [
-    ['GET /api/infrastructure/hosts/{id}/timeseries', 'viewer', 'its series'],
-    ['GET /api/infrastructure/processes', 'viewer', 'processes'],
-    ['GET /api/infrastructure/compute', 'viewer', 'cloud instances and containers by provider, region, type'],
-    ['GET /api/infrastructure/disks', 'viewer', 'disks: use, I/O, days until full'],
-  ],
+  entitlement: 'metrics',
+  operations: [listHosts, showHost, showHostTimeseries, listProcesses, listCompute, listDisks],
 });

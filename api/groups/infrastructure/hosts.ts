@@ -6,6 +6,7 @@ import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
+import { readingOf } from './reading.ts';
 
 const kind = 'hosts';
 
@@ -16,15 +17,14 @@ export const listHosts = defineOperation({
   summary:
     'List hosts with what they use, and whether they are still heard of; those that went silent within a day as well',
   role: 'viewer',
-  entitlement: 'metrics',
   cache: listCache,
   query: z.strictObject({
     ...listParameters(['name', 'cpu', 'memory', 'disk', 'network', 'load', 'lastSeen']),
     state: z.enum(['active', 'silent']).optional(),
   }),
   response: listOf(Host),
-  async handler({ caller, query }, { columns, clock }) {
-    const reading = { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs: clock.now() };
+  async handler({ caller, query }, ports) {
+    const reading = readingOf(caller, ports);
     const page = pageAsked(kind, query, reading);
     const found = await readHosts(reading, page.range, query);
     const items = found.items.filter(({ state }) => query.state === undefined || state === query.state);
@@ -59,13 +59,12 @@ export const showHost = defineOperation({
   operationId: 'getHost',
   summary: 'Get one host',
   role: 'viewer',
-  entitlement: 'metrics',
   cache: listCache,
   params: z.strictObject({ id: z.string().min(1).max(512) }),
   query: z.strictObject({ from, to, ...projectScopeParameters }),
   response: Host,
-  async handler({ caller, params, query }, { columns, clock }) {
-    const reading = { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs: clock.now() };
+  async handler({ caller, params, query }, ports) {
+    const reading = readingOf(caller, ports);
     const range = rangeOf(query, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
     const [host] = (await readHosts(reading, range, query, params.id)).items;
     if (host === undefined) throw notFound('host');

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { Compute, ComputeGroup, computeGroups, readCompute } from '../../../queries/infrastructure/compute.ts';
+import { listOf, listParameters, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+import { readingOf } from './reading.ts';
+
+const kind = 'compute';
+
+export const listCompute = defineOperation({
+  method: 'GET',
+  path: '/api/infrastructure/compute',
+  operationId: 'listCompute',
+  summary: 'List instances and containers, and how many there are by provider, region and type',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({
+    ...listParameters(['name', 'cpu', 'memory']),
+    kind: z.enum(['instance', 'container']).optional(),
+    provider: z.string().max(128).optional(),
+    region: z.string().max(128).optional(),
+    type: z.string().max(512).optional(),
+  }),
+  response: z.strictObject({
+    ...listOf(Compute).shape,
+    groups: z.array(ComputeGroup).describe('Of everything that the filters choose, not of the page alone'),
+  }),
+  async handler({ caller, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const page = pageAsked(kind, query, reading);
+    const found = await readCompute(reading, page.range, query);
+    const is = (asked: string | undefined, value: string | null): boolean => asked === undefined || asked === value;
+    const items = found.items.filter(
+      (item) =>
+        is(query.kind, item.kind) &&
+        is(query.provider, item.provider.value) &&
+        is(query.region, item.region.value) &&
+        is(query.type, item.type.value),
+    );
+    const listed = pageOf(
+      kind,
+      query,
+      page,
+      { ...found, items },
+      {
+        sorts: {
+          name: ({ name, id }) => name.value ?? id,
+          cpu: ({ cpuCores }) => cpuCores.value,
+          memory: ({ memory }) => memory.value,
+        },
+        id: ({ id }) => id,
+        texts: ({ id, name, type, host }) => [id, name.value, type.value, host.value],
+      },
+    );
+    return { ...listed, groups: computeGroups(items) };
+  },
+});

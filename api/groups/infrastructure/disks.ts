@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { Disk, readDisks, withDaysUntilFull } from '../../../queries/infrastructure/disks.ts';
+import { listOf, listParameters, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+import { readingOf } from './reading.ts';
+
+const kind = 'disks';
+
+export const listDisks = defineOperation({
+  method: 'GET',
+  path: '/api/infrastructure/disks',
+  operationId: 'listDisks',
+  summary:
+    'List disks and volumes: what is used, read and written, and in how many days they are full; the fullest first',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({
+    ...listParameters(['utilization', 'used', 'name']),
+    host: z.string().max(512).optional().describe('Only of this host, by id'),
+    kind: z.enum(['filesystem', 'volume']).optional(),
+    historyDays: z.coerce
+      .number()
+      .int()
+      .min(2)
+      .max(90)
+      .default(7)
+      .describe(
+        'Days before the end of the range from which it is told when disks are full; at most what the plan keeps',
+      ),
+  }),
+  response: listOf(Disk),
+  async handler({ caller, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const page = pageAsked(kind, query, reading);
+    const found = await readDisks(reading, page.range, query);
+    const items = found.items.filter(
+      ({ disk }) =>
+        (query.host === undefined || disk.host.value === query.host) &&
+        (query.kind === undefined || disk.kind === query.kind),
+    );
+    const listed = pageOf(
+      kind,
+      query,
+      page,
+      { ...found, items },
+      {
+        sorts: {
+          utilization: ({ disk }) => disk.utilization.value,
+          used: ({ disk }) => disk.used.value,
+          name: ({ disk }) => disk.id,
+        },
+        id: ({ disk }) => disk.id,
+        texts: ({ disk }) => [disk.id, disk.claim.value, ...disk.mountpoints],
+      },
+    );
+    const kept = caller.plan.retentionDays.metrics;
+    const disks = await withDaysUntilFull(reading, page.range, query, {
+      disks: listed.items,
+      days: Math.min(query.historyDays, kept),
+    });
+    return { ...listed, items: disks };
+  },
+});

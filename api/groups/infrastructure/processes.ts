@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { listOf, listParameters, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
+import { Process, readProcesses } from '../../../queries/infrastructure/processes.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+import { readingOf } from './reading.ts';
+
+const kind = 'processes';
+
+export const listProcesses = defineOperation({
+  method: 'GET',
+  path: '/api/infrastructure/processes',
+  operationId: 'listProcesses',
+  summary: 'List processes, those that use most processor time first',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({
+    ...listParameters(['cpu', 'memory', 'name']),
+    host: z.string().max(512).optional().describe('Only of this host, by id'),
+    service: z.string().max(512).optional(),
+  }),
+  response: listOf(Process),
+  async handler({ caller, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const page = pageAsked(kind, query, reading);
+    const found = await readProcesses(reading, page.range, query);
+    const items = found.items.filter(
+      ({ host, service }) =>
+        (query.host === undefined || host.value === query.host) &&
+        (query.service === undefined || service.value === query.service),
+    );
+    return pageOf(
+      kind,
+      query,
+      page,
+      { ...found, items },
+      {
+        sorts: {
+          cpu: ({ cpuCores }) => cpuCores.value,
+          memory: ({ memory }) => memory.value,
+          name: ({ name }) => name.value,
+        },
+        id: ({ id }) => id,
+        texts: ({ pid, name, command, owner }) => [pid.value, name.value, command.value, owner.value],
+      },
+    );
+  },
+});
