@@ -43,13 +43,6 @@ const lines: Readonly<Record<(typeof hostSeriesNames)[number], readonly Line[]>>
 
 export const HostSeries = z.strictObject({ series: z.array(Series), stepMs: z.int() });
 
-/** Steps that people read, the shortest that keeps a series below 300 points. */
-const stepOf = (range: Range): number => {
-  const least = Number((range.to - range.from) / 1_000_000n) / 300;
-  const steps = [60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 86_400].map((seconds) => seconds * 1000);
-  return steps.find((step) => step >= least) ?? 86_400_000;
-};
-
 /** The series of one host; a step without points has none. */
 export const readHostSeries = async (
   reading: Reading,
@@ -58,11 +51,11 @@ export const readHostSeries = async (
   {
     host,
     names = hostSeriesNames,
-    stepMs = stepOf(range),
+    stepMs,
   }: {
     readonly host: Host;
     readonly names?: readonly (typeof hostSeriesNames)[number][];
-    readonly stepMs?: number | undefined;
+    readonly stepMs: number;
   },
 ): Promise<z.output<typeof HostSeries>> => {
   const texts = [host.id, ...(host.name.value === null ? [] : [host.name.value])].map(quote).join(', ');

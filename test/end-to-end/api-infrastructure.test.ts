@@ -1,5 +1,6 @@
 /** Hosts over what agents send, under today's names and former ones, compared with arithmetic by hand. */
 import test from 'ava';
+import { pageAsked } from '../../queries/infrastructure/paging.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Agent, agentOf, flat, growing, type Labels, type Metric } from './infrastructure-senders.ts';
 
@@ -58,7 +59,7 @@ const hostmetrics = (at: readonly number[], names: 'receiver' | 'semconv'): Metr
     },
     {
       ...{ name: 'system.disk.io', unit: 'By', kind: 'counter' },
-      points: ['sda', 'sdb'].flatMap((device) =>
+      points: ['sda', 'sda1', 'sdb', 'dm-0'].flatMap((device) =>
         of(key('direction', 'disk.io.direction'), { read: 1000, write: 2000 }, (value) => growing(at, value), {
           [key('device', 'system.device')]: device,
         }),
@@ -137,6 +138,29 @@ const nodeExporter = (at: readonly number[], labels: Labels, isFormer: boolean) 
   ];
 };
 
+const dayMs = 86_400_000;
+/** Every hour of 6 days. */
+const hours = Array.from({ length: 6 * 24 + 1 }, (_, at) => nowMs - (6 * 24 - at) * 3_600_000);
+
+/** Disks of a host by the hour: one grows 5 GiB a day, one stays, one is an export of another machine. */
+const filling = (
+  device: string,
+  type: string,
+  mountpoint: string,
+  used: (atMs: number) => number,
+  free: (atMs: number) => number,
+): Metric['points'] =>
+  (
+    [
+      ['used', used],
+      ['free', free],
+    ] as const
+  ).map(([state, of]) => ({
+    labels: { state, device, type, mountpoint, mode: 'rw' },
+    values: hours.map((atMs) => [atMs, of(atMs)] as const),
+  }));
+const grown = (atMs: number): number => 70 * GiB - (5 * GiB * (nowMs - atMs)) / dayMs;
+
 let a: Agent;
 test.before(async () => {
   harness = await startHarness();
@@ -168,6 +192,108 @@ test.before(async () => {
   await agentOf(harness.columns, 'a', { projectId: 'other' }).metrics(
     { 'host.name': 'elsewhere' },
     hostmetrics(times, 'receiver'),
+  );
+  const process = (pid: string, name: string, cores: number, bytes: number, isFormer: boolean) =>
+    a.metrics(
+      { 'host.name': 'receiver', 'process.pid': pid, 'process.executable.name': name, 'process.owner': 'root' },
+      [
+        {
+          ...{ name: 'process.cpu.time', unit: 's', kind: 'counter' },
+          points: (['user', 'system'] as const).map((mode) => ({
+            labels: { [isFormer ? 'state' : 'cpu.mode']: mode },
+            values: growing(times, cores / 2),
+          })),
+        },
+        {
+          ...{ name: isFormer ? 'process.memory.physical_usage' : 'process.memory.usage', unit: 'By', kind: 'amount' },
+          points: [{ values: flat(times, bytes) }],
+        },
+        {
+          name: isFormer ? 'process.threads' : 'process.thread.count',
+          kind: 'amount',
+          points: [{ values: flat(times, 7) }],
+        },
+      ],
+    );
+  await process('10', 'postgres', 1.5, 2 * GiB, false);
+  await process('11', 'nginx', 0.25, 3 * GiB, true);
+  await a.remoteWrite([
+    {
+      name: 'process_cpu_seconds_total',
+      labels: { job: 'api', instance: 'scraped:8080' },
+      values: growing(times, 0.5),
+    },
+    {
+      name: 'process_resident_memory_bytes',
+      labels: { job: 'api', instance: 'scraped:8080' },
+      values: flat(times, GiB),
+    },
+  ]);
+  const store = (host: string, metrics: Metric['points']) =>
+    a.metrics(
+      { 'host.name': host },
+      [{ name: 'system.filesystem.usage', unit: 'By', kind: 'amount', points: metrics }],
+      nowMs,
+    );
+  const share = filling(
+    'filer:/export',
+    'nfs4',
+    '/mnt',
+    () => 40 * GiB,
+    () => 60 * GiB,
+  );
+  await store('store', [
+    ...filling('/dev/vda1', 'ext4', '/', grown, (atMs) => 100 * GiB - grown(atMs)),
+    // The same disk under another name.
+    ...filling('/dev/root', 'ext4', '/', grown, (atMs) => 100 * GiB - grown(atMs)),
+    ...filling(
+      '/dev/vdb1',
+      'ext4',
+      '/still',
+      () => GiB,
+      () => 9 * GiB,
+    ),
+    ...share,
+  ]);
+  await store('second', share);
+  await a.metrics(
+    {
+      'k8s.pod.name': 'db-0',
+      'k8s.pod.uid': 'u1',
+      'k8s.namespace.name': 'db',
+      'k8s.volume.name': 'data',
+      'k8s.persistentvolumeclaim.name': 'data-db-0',
+      'k8s.volume.type': 'persistentVolumeClaim',
+    },
+    [
+      { name: 'k8s.volume.capacity', kind: 'gauge', points: [{ values: hours.map((atMs) => [atMs, 10 * GiB]) }] },
+      {
+        name: 'k8s.volume.available',
+        kind: 'gauge',
+        points: [{ values: hours.map((atMs) => [atMs, 4 * GiB + (GiB * (nowMs - atMs)) / dayMs]) }],
+      },
+    ],
+  );
+  await a.metrics(
+    { 'container.id': 'c1', 'container.name': 'redis', 'container.image.name': 'redis:7', 'cloud.provider': 'aws' },
+    [
+      { name: 'container.cpu.usage.total', unit: 'ns', kind: 'counter', points: [{ values: growing(times, 0.5e9) }] },
+      { name: 'container.memory.usage.total', unit: 'By', kind: 'amount', points: [{ values: flat(times, GiB) }] },
+    ],
+  );
+  await a.remoteWrite(
+    ['cart', '', 'POD'].flatMap((container) => [
+      {
+        name: 'container_cpu_usage_seconds_total',
+        labels: { container, namespace: 'shop', pod: 'cart-1', cpu: 'total', instance: 'n1:10250' },
+        values: growing(times, 2),
+      },
+      {
+        name: 'container_memory_working_set_bytes',
+        labels: { container, namespace: 'shop', pod: 'cart-1', instance: 'n1:10250' },
+        values: flat(times, 3 * GiB),
+      },
+    ]),
   );
   await b.metrics({ 'host.name': 'canary-of-b', 'host.id': 'i-1' }, hostmetrics(times, 'receiver'));
   await b.logs({ 'host.name': 'gone' }, [{ atMs: nowMs, body: { stringValue: 'canary-of-b' } }]);
@@ -242,12 +368,12 @@ test('a host whose metrics alone stopped is active, and its sender is named', as
 test('lists name every host once, containers are none, and other projects and organizations are not there', async (t) => {
   const ids = async (query: string) =>
     (await ask(`/api/infrastructure/hosts?${query}`)).items.map(({ id }: { id: string }) => id);
-  const own = ['former', 'gone', 'i-1', 'logger', 'mute', 'receiver', 'scraped'];
+  const own = ['former', 'gone', 'i-1', 'logger', 'mute', 'receiver', 'scraped', 'second', 'store'];
   t.deepEqual((await ids('projectId=shop')).toSorted(), own);
   t.deepEqual((await ids('')).toSorted(), [...own, 'elsewhere'].toSorted());
   t.deepEqual(await ids('projectId=other'), ['elsewhere']);
   t.deepEqual(await ids('search=SCRAP'), ['scraped']);
-  t.is((await ids('sort=cpu')).length, 8);
+  t.is((await ids('sort=cpu')).length, 10);
   t.false(JSON.stringify(await ask('/api/infrastructure/hosts')).includes('canary-of-b'));
 });
 
@@ -260,8 +386,8 @@ test('pages of hosts neither skip nor repeat, in any order', async (t) => {
       found.push(...page.items.map(({ id }: { id: string }) => id));
       cursor = page.nextCursor === null ? '' : `&cursor=${page.nextCursor}`;
     } while (cursor !== '');
-    t.is(new Set(found).size, 8, sort);
-    t.is(found.length, 8, sort);
+    t.is(new Set(found).size, 10, sort);
+    t.is(found.length, 10, sort);
   }
 });
 
@@ -273,4 +399,130 @@ test('a host of another organization is not found, and that organization has its
     own.body.items.map(({ name }: { name: { value: string } }) => name.value),
     ['canary-of-b', 'gone'],
   );
+});
+
+test('the figures of a host over time are those of the list', async (t) => {
+  for (const id of ['i-1', 'receiver', 'scraped', 'former']) {
+    const { series, stepMs } = await ask(
+      `/api/infrastructure/hosts/${id}/timeseries?from=${nowMs - 3_600_000}&to=${nowMs}&step=2m`,
+    );
+    t.is(stepMs, 120_000);
+    const values = (name: string): number[] =>
+      series
+        .find((each: { name: string }) => each.name === name)
+        ?.points.flatMap(([, value]: [number, number | null]) => value ?? []) ?? [];
+    for (const [name, expected] of [
+      ['cpu.utilization', 0.25],
+      ['memory.utilization', 0.75],
+      ['disk.used', 40 * GiB],
+      ['disk.read', 2000],
+      ['network.transmit', 300],
+      ['load.1m', 1.5],
+    ] as const) {
+      t.true(values(name).length >= 4, `${id} ${name}`);
+      for (const value of values(name)) t.true(close(value, expected), `${id} ${name} ${value}`);
+    }
+  }
+  const { series } = await ask('/api/infrastructure/hosts/i-1/timeseries?metric=load');
+  t.deepEqual(
+    series.map(({ name }: { name: string }) => name),
+    ['load.1m'],
+  );
+  t.is((await harness.ask('GET', '/api/infrastructure/hosts/i-1/timeseries?step=1ms')).status, 400);
+});
+
+test("processes are listed by what they use, under today's and former names", async (t) => {
+  const { items } = await ask('/api/infrastructure/processes');
+  t.deepEqual(
+    items.map(({ name }: { name: { value: string } }) => name.value),
+    ['postgres', 'api', 'nginx'],
+  );
+  const [postgres, api, nginx] = items;
+  t.true(close(postgres.cpuCores.value, 1.5) && close(nginx.cpuCores.value, 0.25) && close(api.cpuCores.value, 0.5));
+  t.like(postgres, {
+    pid: { value: '10' },
+    host: { value: 'receiver' },
+    owner: { value: 'root' },
+    memory: { value: 2 * GiB },
+    threads: { value: 7 },
+  });
+  t.like(nginx, { memory: { value: 3 * GiB }, threads: { value: 7 }, openFiles: { value: null } });
+  const byMemory = await ask('/api/infrastructure/processes?sort=memory&host=receiver&limit=1');
+  t.deepEqual(
+    byMemory.items.map(({ name }: { name: { value: string } }) => name.value),
+    ['nginx'],
+  );
+  t.truthy(byMemory.nextCursor);
+});
+
+interface ListedDisk {
+  readonly id: string;
+  readonly daysUntilFull: {
+    readonly value: number | null;
+    readonly low: number;
+    readonly high: number;
+    readonly reason: string;
+  };
+}
+
+test('a disk is listed once, with the day on which it is full where its history tells', async (t) => {
+  const { items } = await ask(`/api/infrastructure/disks?to=${nowMs}&from=${nowMs - 3_600_000}`);
+  const disk = (id: string) => items.find((each: ListedDisk) => each.id === id);
+  // 70 of 100 GiB, 5 more a day: full in 6 days.
+  const root = disk('store:/dev/vda1') ?? disk('store:/dev/root');
+  t.is([disk('store:/dev/vda1'), disk('store:/dev/root')].filter((each) => each !== undefined).length, 1);
+  t.is(root.aliases.length, 1);
+  t.true(Math.abs(root.daysUntilFull.value - 6) < 0.2, JSON.stringify(root.daysUntilFull));
+  t.true(root.daysUntilFull.low <= root.daysUntilFull.value && root.daysUntilFull.value <= root.daysUntilFull.high);
+  t.regex(disk('store:/dev/vdb1').daysUntilFull.reason, /not filling/);
+  t.like(disk('filer:/export'), { hosts: 2, mountpoints: ['/mnt'], utilization: { value: 0.4 } });
+  const volume = disk('volume:db/data-db-0');
+  t.like(volume, { kind: 'volume', claim: { value: 'data-db-0' }, pod: { value: 'db-0' }, used: { value: 6 * GiB } });
+  t.true(Math.abs(volume.daysUntilFull.value - 4) < 0.2, JSON.stringify(volume.daysUntilFull));
+  t.regex(disk('receiver:/dev/sda1').daysUntilFull.reason, /too few/);
+  t.deepEqual(disk('receiver:/dev/sda1').mountpoints, ['/', '/var/lib/docker']);
+  t.true(close(disk('receiver:/dev/sda1').read.value, 1000));
+  t.false(items.some(({ id }: ListedDisk) => id.includes('tmpfs') || id.includes('canary')));
+  t.deepEqual((await ask('/api/infrastructure/disks?kind=volume')).items.length, 1);
+});
+
+test('instances and containers are counted by provider, region and type', async (t) => {
+  const { items, groups } = await ask('/api/infrastructure/compute');
+  const compute = (id: string) => items.find((each: { id: string }) => each.id === id);
+  t.like(compute('instance:i-1'), {
+    provider: { value: 'aws' },
+    region: { value: 'eu-west-1' },
+    type: { value: 'm7g.large' },
+  });
+  t.like(compute('container:c1'), { name: { value: 'redis' }, type: { value: 'redis:7' }, memory: { value: GiB } });
+  t.true(close(compute('container:c1').cpuCores.value, 0.5));
+  // The pause container and the cgroup of the whole pod are no containers.
+  t.true(close(compute('container:shop/cart-1/cart').cpuCores.value, 2));
+  t.is(items.filter(({ kind }: { kind: string }) => kind === 'container').length, 2);
+  t.true(
+    groups.some(
+      (group: object) =>
+        JSON.stringify(group) ===
+        JSON.stringify({
+          kind: 'instance',
+          provider: 'aws',
+          region: 'eu-west-1',
+          type: 'm7g.large',
+          count: 1,
+          active: 1,
+        }),
+    ),
+    JSON.stringify(groups),
+  );
+  const own = await ask('/api/infrastructure/compute?provider=aws&kind=container');
+  t.deepEqual(
+    own.items.map(({ id }: { id: string }) => id),
+    ['container:c1'],
+  );
+});
+
+test('nothing of this group is read with a plan that lacks metrics', async (t) => {
+  const plan = { name: 'small', entitlements: ['logs'], retentionDays: { logs: 1, metrics: 1, traces: 1 } };
+  const reading = { columns: harness.columns.of('a'), plan, nowMs } as Parameters<typeof pageAsked>[2];
+  t.throws(() => pageAsked('hosts', { limit: 1, sort: 'name' }, reading), { message: /does not include metrics/ });
 });
