@@ -13,7 +13,7 @@ import type { Columns, NativeBlock, QueryLimits, QueryParameters, TenantColumns 
 import { type Log, silent } from '../schemas/ports/log.ts';
 import { insertError, queryError } from './columns-sql/engine-errors.ts';
 import { filterSettings, insertSettings, limitSettings } from './columns-sql/query-settings.ts';
-import { rowsOf } from './columns-sql/rows.ts';
+import { resultFormat, rowsOf } from './columns-sql/rows.ts';
 import { bindLiterals, quoteName } from './columns-sql/sql-literals.ts';
 import { fencedColumns } from './columns-sql/tenant-fence.ts';
 
@@ -123,7 +123,7 @@ class ClickhouseColumns implements Columns {
     const read = async (): Promise<string> => {
       const result = await this.#client.query({
         query: statement,
-        format: 'JSONEachRow',
+        format: resultFormat,
         query_id: randomUUID(),
         clickhouse_settings: readSettings(limits, tenantId),
         ...(signal === undefined ? {} : { abort_signal: signal }),
@@ -131,7 +131,9 @@ class ClickhouseColumns implements Columns {
       return result.text();
     };
     try {
-      return rowsOf<Row>(await onceMore(read));
+      const { rows, cost } = rowsOf<Row>(await onceMore(read));
+      limits.onCost?.(cost);
+      return rows;
     } catch (error) {
       signal?.throwIfAborted();
       throw this.#failed(codeOf(error) === undefined ? unreachable(error) : queryError(codeOf(error), asError(error)));

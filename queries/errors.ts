@@ -1,14 +1,22 @@
 /** A query that is invalid or not allowed. The API maps the code to a status; the message is for people. */
 export class QueryError extends Error {
-  readonly code: 'VALIDATION_FAILED' | 'RETENTION_EXCEEDED' | 'UPGRADE_REQUIRED' | 'NOT_IMPLEMENTED';
+  readonly code: 'VALIDATION_FAILED' | 'RETENTION_EXCEEDED' | 'UPGRADE_REQUIRED' | 'NOT_IMPLEMENTED' | 'RATE_LIMITED';
   /** The part of the question that is wrong, where there is one: `from`, `cursor`. */
   readonly path: string | undefined;
+  /** When to ask again, where that helps. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: QueryError['code'], message: string, path?: string) {
+  constructor(
+    code: QueryError['code'],
+    message: string,
+    path?: string,
+    { retryAfterSeconds }: { readonly retryAfterSeconds?: number } = {},
+  ) {
     super(message);
     this.name = 'QueryError';
     this.code = code;
     this.path = path;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

@@ -11,7 +11,7 @@ import { type Log, silent } from '../../schemas/ports/log.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { insertError, queryError } from '../columns-sql/engine-errors.ts';
 import { filterSettings, insertSettings, limitSettings } from '../columns-sql/query-settings.ts';
-import { rowsOf } from '../columns-sql/rows.ts';
+import { resultFormat, rowsOf } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
 import { fencedColumns } from '../columns-sql/tenant-fence.ts';
 import { type Abort, ChdbConnections } from './connections.ts';
@@ -146,11 +146,14 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
       settingsText({ ...limitSettings(limits, tenantId, this.#mostQueryMemory), log_comment: comment }),
       ...(filters === undefined ? [] : [`additional_table_filters = ${filters}`]),
     ].join(', ');
-    const statement = `${bindLiterals(sql, parameters)}\nFORMAT JSONEachRow SETTINGS ${settings}`;
+    const statement = `${bindLiterals(sql, parameters)}\nFORMAT ${resultFormat} SETTINGS ${settings}`;
     const { signal } = limits;
     try {
-      const bytes = await this.#queries.run(statement, 'JSONEachRow', signal && this.#abort(signal, comment));
-      return rowsOf<Row>(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
+      const bytes = await this.#queries.run(statement, resultFormat, signal && this.#abort(signal, comment));
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+      const { rows, cost } = rowsOf<Row>(text);
+      limits.onCost?.(cost);
+      return rows;
     } catch (error) {
       signal?.throwIfAborted();
       throw error instanceof UnavailableError ? error : queryError(codeOf(error), asError(error));

@@ -7,7 +7,8 @@ const dataCodes = new Set([
   190, 195, 261, 321, 349, 407, 436, 441, 472, 636, 691,
 ]);
 /** Codes that say that a read asks for more than its limits allow. */
-const tooLargeCodes = new Set([158, 162, 290, 307, 396]);
+const tooLargeCodes = new Set([162, 290, 307, 396]);
+const tooManyRowsReadCode = 158;
 /** Codes of values that do not fit the type of their parameter. */
 const parameterCodes = new Set([6, 26, 27, 38, 41, 53, 69, 70, 72, 321, 376, 457]);
 /** Of a table that merges too slowly, or of a block that is spread over too many partitions. */
@@ -35,6 +36,12 @@ export const insertError = (table: string, code: number | undefined, cause: Erro
 export const queryError = (code: number | undefined, cause: Error): Error => {
   if (code === undefined)
     return new UnavailableError(`cannot read the columns: ${firstLine(cause.message)}`, { cause });
+  if (code === tooManyRowsReadCode)
+    return new PermanentError(
+      'reads-too-much',
+      'the query would read more rows than are allowed: narrow its time range, or ask for one service',
+      { cause },
+    );
   if (tooLargeCodes.has(code))
     return new PermanentError('result-too-large', 'the query gives more rows than are allowed: narrow it', { cause });
   if (code === timeoutCode) return new UnavailableError('the query took too long: narrow its time range', { cause });

@@ -28,9 +28,10 @@ export const limitSettings = (
   max_memory_usage: Math.min(limits.maxMemoryBytes ?? defaults.maxMemoryBytes, mostMemory),
   max_result_rows: limits.maxResultRows ?? defaults.maxResultRows,
   max_result_bytes: maxResultBytes,
+  ...(limits.maxRowsRead !== undefined && { max_rows_to_read: limits.maxRowsRead }),
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_denormals: 1,
-  output_format_json_array_of_rows: 1,
+  output_format_write_statistics: 1,
 });
 
 /** The value of `additional_table_filters` of a tenant's read, as the engine spells maps; none for the platform's own. */

@@ -84,6 +84,7 @@ export const apiErrorOf = (error: unknown): ApiError => {
   if (error instanceof QueryError)
     return new ApiError(error.code, error.message, {
       ...(error.path !== undefined && { details: [{ path: error.path, message: error.message }] }),
+      ...(error.retryAfterSeconds !== undefined && { headers: { 'Retry-After': String(error.retryAfterSeconds) } }),
       cause: error,
     });
   if (error instanceof UnavailableError)

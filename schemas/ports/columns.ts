@@ -9,6 +9,13 @@ export interface NativeBlock {
   readonly chunks: readonly Uint8Array[];
 }
 
+/** What one statement took in the engine. */
+export interface StatementCost {
+  readonly rowsRead: number;
+  readonly bytesRead: number;
+  readonly elapsedMs: number;
+}
+
 export interface QueryLimits {
   /** Seconds. Default 30. */
   readonly maxExecutionSeconds?: number;
@@ -16,7 +23,11 @@ export interface QueryLimits {
   readonly maxMemoryBytes?: number;
   /** Rows of result; more is an error. Default 100,000. */
   readonly maxResultRows?: number;
+  /** Rows of tables that it may read; more is an error. Without limit by default. */
+  readonly maxRowsRead?: number;
   readonly signal?: AbortSignal;
+  /** Called with what a statement took, once it has answered. */
+  readonly onCost?: (cost: StatementCost) => void;
 }
 
 export type QueryParameters = Readonly<

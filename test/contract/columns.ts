@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
-import type { QueryParameters } from '../../schemas/ports/columns.ts';
+import type { QueryParameters, StatementCost } from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
 import { columnsFences } from './columns-fences.ts';
 import {
@@ -160,6 +160,30 @@ export const columnsContract = (contract: ColumnsContract): void => {
     t.is((await under().columns.query(sql, { rows: 10 }, { maxResultRows: 10 })).length, 10);
     const failure = await failureOf(t, under().columns.query(sql, { rows: 11 }, { maxResultRows: 10 }), PermanentError);
     t.is(failure?.reason, 'result-too-large');
+  });
+
+  test(`${name}: a statement says what it took`, async (t) => {
+    const costs: StatementCost[] = [];
+    await under().columns.query(
+      'SELECT sum(number) AS sum FROM numbers({rows:UInt64})',
+      { rows: 100_000 },
+      { onCost: (cost) => costs.push(cost) },
+    );
+    t.is(costs.length, 1);
+    t.is(costs[0]?.rowsRead, 100_000);
+    t.is(costs[0]?.bytesRead, 800_000);
+    t.true((costs[0]?.elapsedMs ?? 0) > 0);
+  });
+
+  test(`${name}: a statement that would read more rows than allowed is an error`, async (t) => {
+    const tenant = someTenant();
+    const table = tableNamed('logs');
+    await under().columns.insert(await blockOf(under(), table, { tenant_id: quoted(tenant) }), randomUUID());
+    const sql = 'SELECT count(DISTINCT body) AS bodies FROM logs WHERE tenant_id = {tenant:String}';
+    const read = (maxRowsRead: number) => under().columns.of(tenant).query(sql, {}, { maxRowsRead });
+    const failure = await failureOf(t, read(10), PermanentError);
+    t.is(failure?.reason, 'reads-too-much');
+    t.is((await read(1_000_000)).length, 1);
   });
 
   test(`${name}: a query ends when its time is over`, async (t) => {
