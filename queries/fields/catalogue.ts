@@ -1,0 +1,179 @@
+/** Which fields and attributes the records of a signal have, from what was counted where they landed. */
+import { z } from 'zod';
+import { type Field, referenceOf } from '../../schemas/records/fields.ts';
+import type { FieldKind } from '../../schemas/tables/fields.ts';
+import { topics } from '../../schemas/topics.ts';
+import { type Range, refuseBeyondRetention } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import type { SearchSignal } from '../search/tree.ts';
+import { signalTables } from '../signals.ts';
+import { formatTime } from '../time.ts';
+
+const kinds = ['attribute', 'field', 'resource', 'scope'] as const satisfies readonly FieldKind[];
+
+/** Types of attributes by their letters (`schemas/tables/parts.ts`). */
+const typeNames = { s: 'string', i: 'integer', d: 'double', b: 'boolean', j: 'json', y: 'bytes', n: 'empty' } as const;
+const fieldTypes = ['text', 'number', 'time', 'duration', 'traceId', 'spanId'] as const;
+
+export const CataloguedField = z.strictObject({
+  name: z.string().describe('As searches, groups and columns spell it'),
+  kind: z.enum(kinds).describe('field: every record may have it; attribute, resource, scope: an attribute of these'),
+  key: z.string().describe('Of the attribute; the name of a field'),
+  types: z
+    .array(z.strictObject({ type: z.enum([...Object.values(typeNames), ...fieldTypes]), records: z.int() }))
+    .describe('Types in which values came, the most frequent first; json: an array or map'),
+  hasTypeConflict: z
+    .boolean()
+    .describe('Whether values came in types that compare differently; integers and doubles are both numbers'),
+  records: z.int().describe('Records that have it'),
+  share: z.number().describe('Of all records, 0 to 1'),
+  firstSeen: z.string().describe('Time of the first record with it, in these hours'),
+  lastSeen: z.string(),
+});
+export type CataloguedField = z.output<typeof CataloguedField>;
+
+/** Where a page of the catalogue ended. */
+export interface FieldPosition {
+  readonly kind: string;
+  readonly key: string;
+}
+
+export interface CatalogueQuestion {
+  readonly signal: SearchSignal;
+  readonly range: Range;
+  readonly projectId?: string | undefined;
+  /** Only names that contain this text, in either case. */
+  readonly contains?: string | undefined;
+  readonly limit: number;
+  readonly after?: FieldPosition | undefined;
+  /** How long before the retention the range of a cursor may begin. */
+  readonly graceNs?: bigint;
+}
+
+export interface Catalogue {
+  /** The whole hours that are counted; `to` does not belong to them. */
+  readonly hours: Range;
+  readonly records: number;
+  /** Attributes of records that are not counted by name, because there were too many names. */
+  readonly leftOut: number;
+  readonly fields: readonly CataloguedField[];
+  readonly more: FieldPosition | undefined;
+}
+
+interface Row {
+  readonly kind: (typeof kinds)[number];
+  readonly key: string;
+  readonly all_records: string;
+  readonly types: readonly (readonly [type: string, records: string])[];
+  readonly first: string;
+  readonly last: string;
+}
+
+const hourNs = 3_600_000_000_000n;
+
+/** The whole hours that a range touches. */
+export const hoursOf = ({ from, to }: Range): Range => {
+  const floor = (point: bigint): bigint => point - (((point % hourNs) + hourNs) % hourNs);
+  return { from: floor(from), to: floor(to) + hourNs };
+};
+
+/** The condition on rows of `fields`, and its parameters. */
+export const countedWithin = (
+  { signal, projectId }: Pick<CatalogueQuestion, 'signal' | 'projectId'>,
+  { from, to }: Range,
+): { readonly sql: string; readonly parameters: Readonly<Record<string, string>> } => ({
+  sql: `tenant_id = {tenant:String} AND topic = {topic:String} AND hour >= toDateTime({fromSecond:Int64}, 'UTC') AND hour < toDateTime({toSecond:Int64}, 'UTC')${projectId === undefined ? '' : ' AND project_id = {project:String}'}`,
+  parameters: {
+    topic: topics[signal].name,
+    // What a DateTime holds.
+    fromSecond: String(bounded(from / 1_000_000_000n)),
+    toSecond: String(bounded(to / 1_000_000_000n)),
+    ...(projectId === undefined ? {} : { project: projectId }),
+  },
+});
+
+const bounded = (seconds: bigint): bigint => (seconds < 0n ? 0n : seconds > 4_294_967_295n ? 4_294_967_295n : seconds);
+
+/** The fields of a signal, by kind and key. Counts are of whole hours. */
+export const fieldCatalogue = async (reading: Reading, question: CatalogueQuestion): Promise<Catalogue> => {
+  const { signal, range, contains, limit, after, graceNs = 0n } = question;
+  refuseBeyondRetention(range, { caller: reading, signal, nowMs: reading.nowMs, graceNs });
+  const hours = hoursOf(range);
+  const { sql, parameters } = countedWithin(question, hours);
+  const chosen = [
+    `kind IN (${kinds.map((kind) => `'${kind}'`).join(', ')})`,
+    ...(contains === undefined ? [] : ['positionCaseInsensitiveUTF8(key, {contains:String}) > 0']),
+    ...(after === undefined ? [] : ['(toString(kind), toString(key)) > ({afterKind:String}, {afterKey:String})']),
+  ];
+  const [rows, totals] = await Promise.all([
+    reading.columns.query<Row>(
+      `SELECT kind, key, toString(sum(of_type)) AS all_records, groupArray((toString(type), toString(of_type))) AS types,
+        toString(toUnixTimestamp64Nano(toDateTime64(min(first), 9, 'UTC'))) AS first, toString(toUnixTimestamp64Nano(toDateTime64(max(last), 9, 'UTC'))) AS last
+      FROM (SELECT kind, key, type, sum(records) AS of_type, min(first_seen) AS first, max(last_seen) AS last FROM fields
+        WHERE ${sql} AND ${chosen.join(' AND ')} GROUP BY kind, key, type)
+      GROUP BY kind, key ORDER BY toString(kind), toString(key) LIMIT ${limit + 1}`,
+      {
+        ...parameters,
+        ...(contains === undefined ? {} : { contains }),
+        ...(after === undefined ? {} : { afterKind: after.kind, afterKey: after.key }),
+      },
+    ),
+    countedTotals(reading, question, hours),
+  ]);
+  const shown = rows.slice(0, limit);
+  return {
+    hours,
+    ...totals,
+    fields: shown.map((row) => fieldOf(row, signal, totals.records)),
+    more: rows.length > limit ? shown.at(-1) : undefined,
+  };
+};
+
+/** All records of some hours, and the attributes that were left out. */
+export const countedTotals = async (
+  { columns }: Reading,
+  question: Pick<CatalogueQuestion, 'signal' | 'projectId'>,
+  hours: Range,
+): Promise<Pick<Catalogue, 'records' | 'leftOut'>> => {
+  const { sql, parameters } = countedWithin(question, hours);
+  const [row] = await columns.query<{ all: string; other: string }>(
+    `SELECT toString(sumIf(records, kind = 'record')) AS all, toString(sumIf(records, kind = 'other')) AS other FROM fields
+    WHERE ${sql} AND kind IN ('record', 'other')`,
+    parameters,
+  );
+  return { records: Number(row?.all ?? 0), leftOut: Number(row?.other ?? 0) };
+};
+
+const families: Readonly<Record<string, string>> = { i: 'number', d: 'number' };
+
+const fieldOf = (row: Row, signal: SearchSignal, all: number): CataloguedField => {
+  const { kind, key, types } = row;
+  const records = Number(row.all_records);
+  const field = signalTables[signal].fields.find(({ name }) => kind === 'field' && name === key);
+  // An attribute without a value has no type that another could be in conflict with.
+  const letters = types.map(([letter]) => letter).filter((letter) => letter !== 'n');
+  return {
+    name: nameOf(kind, key, signal),
+    kind,
+    key,
+    types: types
+      .map(([letter, count]) => ({
+        type: field?.type ?? typeNames[letter as keyof typeof typeNames] ?? 'text',
+        records: Number(count),
+      }))
+      .sort((one, other) => other.records - one.records),
+    hasTypeConflict: new Set(letters.map((letter) => families[letter] ?? letter)).size > 1,
+    records,
+    share: all === 0 ? 0 : Math.min(1, records / all),
+    firstSeen: formatTime(BigInt(row.first)),
+    lastSeen: formatTime(BigInt(row.last)),
+  };
+};
+
+/** The name by which the search language means it; one without a prefix where that means the same. */
+const nameOf = (kind: Row['kind'], key: string, signal: SearchSignal): string => {
+  if (kind === 'field') return key;
+  const fields: readonly Field<never>[] = signalTables[signal].fields;
+  const isPlain = kind === 'attribute' && referenceOf(fields, key).kind === 'any' && key !== '';
+  return isPlain ? key : `${kind}.${key}`;
+};

@@ -1,0 +1,119 @@
+/** Lists of names and measures in query parameters. Errors say in which column what was expected. */
+import { invalid, type QueryError } from './errors.ts';
+import type { Measure } from './query.ts';
+
+const functions = ['count', 'rate', 'distinct', 'sum', 'avg', 'min', 'max'] as const;
+type Function = (typeof functions)[number];
+
+/** Reads a parameter from left to right. Columns count from 1. */
+class Reader {
+  readonly #text: string;
+  readonly #path: string;
+  at = 0;
+
+  constructor(path: string, text: string) {
+    this.#path = path;
+    this.#text = text;
+  }
+
+  error(message: string, at = this.at): QueryError {
+    return invalid(this.#path, `column ${at + 1}: ${message}`);
+  }
+
+  get isDone(): boolean {
+    return this.at >= this.#text.length;
+  }
+
+  /** What matches at this place. */
+  take(pattern: RegExp): string | undefined {
+    const sticky = new RegExp(pattern, 'y');
+    sticky.lastIndex = this.at;
+    const [found] = sticky.exec(this.#text) ?? [];
+    this.at += found?.length ?? 0;
+    return found;
+  }
+
+  /** A name as it is up to `end`, or any in quotes. */
+  name(end: RegExp): string {
+    this.take(/\s*/);
+    const begin = this.at;
+    if (this.take(/"/) !== undefined) {
+      const inside = this.take(/(?:[^"\\]|\\[\s\S])*/) ?? '';
+      if (this.take(/"/) === undefined) throw this.error('expected a closing quote for this one', begin);
+      this.take(/\s*/);
+      return inside.replace(/\\(["\\])/g, '$1');
+    }
+    const name = (this.take(end) ?? '').trimEnd();
+    if (name === '') throw this.error('expected a name', begin);
+    return name;
+  }
+
+  /** Items up to the end, with commas between them. */
+  list<Item>(item: () => Item): Item[] {
+    const items = [item()];
+    while (!this.isDone) {
+      if (this.take(/,/) === undefined) throw this.error('expected a comma or the end');
+      items.push(item());
+    }
+    return items;
+  }
+}
+
+/** Names with commas between them, as searches spell them; a name that has a comma stands in quotes: `service,http.route,"a,b"`. */
+export const parseNames = (path: string, text: string): string[] => {
+  const reader = new Reader(path, text);
+  return reader.list(() => reader.name(/[^,"]+/));
+};
+
+const percentileOf = (name: string): number | undefined => {
+  const percentile = /^p(\d{1,3}(?:\.\d{1,4})?)$/.exec(name)?.[1];
+  return percentile === undefined || Number(percentile) > 100 ? undefined : Number(percentile);
+};
+
+/**
+ * Measures with commas between them: `count`, `distinct(user.id)`, `avg(took)`, `p95(took) as slow`. A name that has a comma or a
+ * parenthesis stands in quotes.
+ */
+export const parseMeasures = (path: string, text: string): Measure[] => {
+  const reader = new Reader(path, text);
+  return reader.list(() => measureIn(reader));
+};
+
+const measureIn = (reader: Reader): Measure => {
+  reader.take(/\s*/);
+  const begin = reader.at;
+  const name = reader.take(/[A-Za-z]+[\d.]*/) ?? '';
+  const percentile = percentileOf(name);
+  if (percentile === undefined && !functions.includes(name as Function))
+    throw reader.error(`expected one of ${functions.join(', ')} or a percentile such as p95`, begin);
+  const field = fieldIn(reader, name, begin);
+  const as = aliasIn(reader);
+  return {
+    function: percentile === undefined ? (name as Function) : 'percentile',
+    ...(percentile === undefined ? {} : { percentile }),
+    ...(field === undefined ? {} : { field }),
+    ...(as === undefined ? {} : { as }),
+  };
+};
+
+/** The field in parentheses, which all but `count` and `rate` have. */
+const fieldIn = (reader: Reader, name: string, begin: number): string | undefined => {
+  const counts = name === 'count' || name === 'rate';
+  const hasField = reader.take(/\s*\(/) !== undefined && reader.take(/\s*\)/) === undefined;
+  if (!hasField) {
+    if (counts) return undefined;
+    throw reader.error(`expected a field, as in ${name}(duration)`);
+  }
+  const field = reader.name(/[^,()"]+/);
+  if (counts) throw reader.error(`expected ${name} without a field: distinct(${field}) counts values`, begin);
+  if (reader.take(/\s*\)/) === undefined) throw reader.error('expected a closing parenthesis');
+  return field;
+};
+
+const aliasIn = (reader: Reader): string | undefined => {
+  const isNamed = reader.take(/\s+as\b\s*/) !== undefined;
+  const name = isNamed ? reader.take(/[A-Za-z_]\w{0,63}/) : undefined;
+  if (isNamed && name === undefined) throw reader.error('expected a name of letters, digits and _ behind "as"');
+  reader.take(/\s*/);
+  return name;
+};
