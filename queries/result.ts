@@ -14,13 +14,16 @@ export const TableColumn = z.strictObject({
   unit,
 });
 
+/** `NaN`, `Infinity` and `-Infinity` are strings, since JSON lacks them; so are integers beyond 2^53, with every digit. */
+export const PointValue = z.union([z.number(), z.string()]);
+
 export const Series = z.strictObject({
   /** Of the measure or metric. */
   name: z.string(),
   labels: z.record(z.string(), z.string()),
   unit,
   points: z
-    .array(z.tuple([z.number(), z.number().nullable()]))
+    .array(z.tuple([z.number(), PointValue.nullable()]))
     .describe('Start of the step in epoch milliseconds, and the value; null where there is none'),
 });
 

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { runAggregate } from './aggregate/aggregate.ts';
 import type { Answer, Asked } from './answer.ts';
 import { invalid, QueryError } from './errors.ts';
+import { runMetric } from './metrics/metric.ts';
 import { Query } from './query.ts';
 import { refuseBeyondRetention } from './range.ts';
 import type { Reading } from './reading.ts';
@@ -63,6 +64,8 @@ const dispatch = (query: Query, reading: Reading, asked: Asked): Promise<Answer>
     case 'aggregate':
       refuseBeyondRetention(asked.range, { caller: reading, signal: query.signal, nowMs: reading.nowMs });
       return runAggregate(query, reading, asked);
+    case 'metric':
+      return runMetric(query, reading, asked);
     default:
       throw new QueryError('NOT_IMPLEMENTED', `queries of the kind ${query.kind} are not answered yet`);
   }

@@ -12,11 +12,13 @@ import {
   attributeEquals,
   bodyHasAllWords,
   bodyText,
+  seriesHasAllWords,
+  seriesTexts,
   spanHasAllWords,
   spanTexts,
   traceIs,
 } from '../../schemas/tables/search.ts';
-import type { Bound, Interval, Pieces, Search, SearchSignal, ValueTest, WordTest } from './tree.ts';
+import type { Bound, ConditionSignal, Interval, Pieces, Search, ValueTest, WordTest } from './tree.ts';
 
 /** What goes behind `WHERE tenant_id = {tenant:String} AND`, and what its parameters are; their names begin with `search`, or with the prefix that was given. */
 export interface SearchCondition {
@@ -36,11 +38,11 @@ const severityExpression = `if(severity_number > 0, severity_number, transform(l
 
 class ConditionWriter {
   readonly parameters: Record<string, string> = {};
-  readonly #signal: SearchSignal;
+  readonly #signal: ConditionSignal;
   readonly #prefix: string;
   #count = 0;
 
-  constructor(signal: SearchSignal, prefix: string) {
+  constructor(signal: ConditionSignal, prefix: string) {
     this.#signal = signal;
     this.#prefix = prefix;
   }
@@ -57,7 +59,7 @@ class ConditionWriter {
       case 'not':
         return `NOT ${this.write(search.part)}`;
       case 'text':
-        return this.#signal === 'logs' ? this.#bodyTest(search.test) : this.#spanTest(search.test);
+        return this.#signal === 'logs' ? this.#bodyTest(search.test) : this.#textsTest(search.test);
       case 'number':
         return this.#numbers(search.field, search.interval);
       case 'severity':
@@ -90,15 +92,21 @@ class ConditionWriter {
     }
   }
 
-  #spanTest(test: WordTest): string {
-    if (test.is === 'words') return spanHasAllWords(test.words.join(' '));
+  /** Of spans and series, which have several texts. */
+  #textsTest(test: WordTest): string {
+    if (test.is === 'words') return this.#hasAllWords(test.words.join(' '));
     if (test.is === 'regex') return this.#anyText('text', test.regex.source);
     const pattern = test.is === 'phrase' ? phrasePattern(test.words) : wordPattern(test.pieces);
     return this.#anyText('lower(text)', pattern);
   }
 
+  #hasAllWords(words: string): string {
+    return this.#signal === 'traces' ? spanHasAllWords(words) : seriesHasAllWords(words);
+  }
+
   #anyText(expression: string, pattern: string): string {
-    return `arrayExists(text -> match(${expression}, ${this.#text(pattern)}), ${spanTexts})`;
+    const texts = this.#signal === 'traces' ? spanTexts : seriesTexts;
+    return `arrayExists(text -> match(${expression}, ${this.#text(pattern)}), ${texts})`;
   }
 
   #numbers(field: Field, interval: Interval<number | bigint>): string {
@@ -142,10 +150,10 @@ class ConditionWriter {
     return `resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${condition})`;
   }
 
-  /** Equality in the form that the index knows. */
+  /** Equality in the form that the index knows; series have no such index. */
   #attribute(test: ValueTest, key: string): string {
     const expressions = attributeExpressions(key);
-    if (test.is !== 'equal') return this.#test(test, expressions);
+    if (test.is !== 'equal' || this.#signal === 'metrics') return this.#test(test, expressions);
     const equals = (text: string): string => attributeEquals(quote(key), this.#text(text));
     if (test.number === undefined) return equals(test.text);
     return `(${equals(test.text)} OR (${equals(test.number)} AND ${expressions.type} IN ('i', 'd')))`;
@@ -194,10 +202,10 @@ class ConditionWriter {
   }
 }
 
-/** The condition of a search on `logs` or `spans`. A prefix keeps the parameters of several in one statement apart. */
+/** The condition of a search on `logs`, `spans` or `series`. A prefix keeps the parameters of several in one statement apart. */
 export const searchCondition = (
   search: Search,
-  signal: SearchSignal,
+  signal: ConditionSignal,
   { prefix = 'search' }: { readonly prefix?: string } = {},
 ): SearchCondition => {
   const writer = new ConditionWriter(signal, prefix);

@@ -1,18 +1,26 @@
 /** Text of the search language to a tree. The grammar is in the folder's README. */
-import { type Field, logFields, type Reference, referenceOf, spanFields } from '../../schemas/records/fields.ts';
+import {
+  type Field,
+  logFields,
+  type Reference,
+  referenceOf,
+  seriesFields,
+  spanFields,
+} from '../../schemas/records/fields.ts';
 import { lowered } from '../../schemas/tables/search.ts';
 import { invalid } from '../errors.ts';
 import { regexOf } from './regex.ts';
 import { Scanner, star } from './scanner.ts';
-import { all, none, type Search, type SearchSignal, type WordTest } from './tree.ts';
+import { all, type ConditionSignal, none, type Search, type WordTest } from './tree.ts';
 import { equalTo, Unexpected, type Written, within } from './values.ts';
 
 /** What a search may hold. */
 export const searchLimits = { characters: 4_096, depth: 50, conditions: 256, regexes: 16 } as const;
 
-const fieldsOf: Readonly<Record<SearchSignal, readonly Field[]>> = {
+const fieldsOf: Readonly<Record<ConditionSignal, readonly Field[]>> = {
   logs: logFields as readonly Field<never>[] as readonly Field[],
   traces: spanFields as readonly Field<never>[] as readonly Field[],
+  metrics: seriesFields as readonly Field<never>[] as readonly Field[],
 };
 
 /** Punctuation alone: beside other conditions it says nothing, by itself it finds nothing. */
@@ -54,12 +62,12 @@ const phraseOf = (text: string): Search => {
 
 class Parser {
   readonly #scanner: Scanner;
-  readonly #signal: SearchSignal;
+  readonly #signal: ConditionSignal;
   #depth = 0;
   #conditions = 0;
   #regexes = 0;
 
-  constructor(scanner: Scanner, signal: SearchSignal) {
+  constructor(scanner: Scanner, signal: ConditionSignal) {
     this.#scanner = scanner;
     this.#signal = signal;
   }
@@ -236,7 +244,7 @@ class Parser {
  * What a search says. Throws a `QueryError` about `path` that names the column and what was expected there. An empty search finds
  * everything.
  */
-export const parseSearch = (text: string, signal: SearchSignal, { path = 'search' } = {}): Search => {
+export const parseSearch = (text: string, signal: ConditionSignal, { path = 'search' } = {}): Search => {
   if (text.length > searchLimits.characters)
     throw invalid(path, `must have at most ${searchLimits.characters} characters`);
   const foreign = text.isWellFormed() ? text.indexOf('\0') : 0;

@@ -10,6 +10,8 @@ export interface Searched {
   readonly traces: Span;
 }
 export type SearchSignal = keyof Searched;
+/** What conditions can be of: records, or the time series of metrics, which have a back end in SQL alone. */
+export type ConditionSignal = SearchSignal | 'metrics';
 
 export interface Bound<Value> {
   readonly value: Value;
@@ -49,7 +51,7 @@ export type Search =
   | { readonly is: 'none' }
   | { readonly is: 'and' | 'or'; readonly parts: readonly Search[] }
   | { readonly is: 'not'; readonly part: Search }
-  /** Of a log record's body; of a span's name, service and values of attributes. */
+  /** Of a log record's body; of a span's name, service and values of attributes; of a series' metric, service and values of labels. */
   | { readonly is: 'text'; readonly test: WordTest }
   | { readonly is: 'value'; readonly reference: Reference; readonly test: ValueTest }
   /** Of a field that is a number, a time or a duration. */

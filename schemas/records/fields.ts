@@ -184,6 +184,11 @@ export const pointFields = fieldsOf<DataPoint, Column<typeof seriesTable> | Colu
   ...shared,
 });
 
+/** Fields of time series: those of their points that lie in `series`. */
+export const seriesFields: readonly Field<DataPoint>[] = pointFields.filter(
+  ({ name }) => name !== 'timestamp' && name !== 'value',
+);
+
 /** What a name means. `any` is the record's attribute, else its resource's. */
 export type Reference<View extends RecordView = RecordView> =
   | { readonly kind: 'field'; readonly field: Field<View> }

@@ -87,6 +87,18 @@ export const spanHasAllWords = (text: string): string => {
   return words.length === 0 ? 'false' : `hasAllTokens(${spanText}, ${listOf(words)})`;
 };
 
+/** What words of a series are looked for in. */
+const seriesText =
+  "lower(concat(metric, ' ', series.description, ' ', series.service, ' ', arrayStringConcat(mapValues(attributes), ' ')))";
+export const seriesTexts =
+  'arrayConcat([toString(metric), toString(series.description), toString(series.service)], mapValues(attributes))';
+
+/** True for series with every word of the text, in any of these. */
+export const seriesHasAllWords = (text: string): string => {
+  const words = wordsOf(text);
+  return words.length === 0 ? 'false' : `hasAllTokens(${seriesText}, ${listOf(words)})`;
+};
+
 /** True where the attribute has exactly this value. `key` and `value` are SQL expressions, say `{key:String}` and `{value:String}`. */
 export const attributeEquals = (key: string, value: string): string =>
   `(has(${pairs}, cityHash64(${key}, ${value})) AND attributes[${key}] = ${value})`;

@@ -1,0 +1,134 @@
+/** Values of groups by window, put together from several statements. */
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import type { MetricQuery } from '../query.ts';
+
+export type Across = MetricQuery['across'];
+
+/** How a cell is made of the values of series: `ratio` divides the sum of values by that of divisors. */
+export type Combining = Across | 'ratio';
+
+/** A row of `combined`. */
+interface Row {
+  readonly g: number;
+  readonly windows: readonly string[];
+  readonly values: readonly (number | string)[];
+  readonly divisors: readonly (number | string)[];
+  readonly counts: readonly string[];
+  readonly integers: readonly (readonly [string, string])[];
+  readonly points: string;
+}
+
+const numbers = 'NOT isNaN(a)';
+
+/** The value of several series, and the exact integer beside it where there is one. */
+const combining = (by: Combining): readonly [value: string, integer: string] => {
+  switch (by) {
+    case 'min':
+    case 'max':
+      return [`if(countIf(${numbers}) = 0, nan, ${by}If(a, ${numbers}))`, `${by}If(i, i != 0)`];
+    default:
+      return ['sum(a)', 'if(count() = 1, any(i), 0)'];
+  }
+};
+
+/** SQL of the values of groups, from that of series (`numbers.ts`). `{members:Array(UInt64)}` are series, `{groups:Array(UInt32)}` the group of each. */
+const combined = (series: string, by: Combining): string => {
+  const [value, integer] = combining(by);
+  return `SELECT g, groupArray(toInt64(w)) AS windows, groupArray(v) AS values, groupArray(d) AS divisors, groupArray(n) AS counts,
+      groupArrayIf((toInt64(w), e), e != 0) AS integers, sum(p) AS points FROM (
+    SELECT transform(series_id, {members:Array(UInt64)}, {groups:Array(UInt32)}, toUInt32(0)) AS g, w, ${value} AS v, sum(b) AS d, count() AS n,
+      ${integer} AS e, sum(points) AS p
+    FROM (${series}) GROUP BY g, w) GROUP BY g`;
+};
+
+/** Numbers that JSON lacks come as `nan`, `inf` and `-inf`. */
+export const numberOf = (value: number | string): number => {
+  if (typeof value === 'number') return value;
+  if (value === 'inf') return Number.POSITIVE_INFINITY;
+  return value === '-inf' ? Number.NEGATIVE_INFINITY : Number(value);
+};
+
+const lesser = (one: number, other: number): number =>
+  Number.isNaN(one) ? other : Number.isNaN(other) ? one : Math.min(one, other);
+const greater = (one: number, other: number): number =>
+  Number.isNaN(one) ? other : Number.isNaN(other) ? one : Math.max(one, other);
+
+/** A value of a group in a window: `undefined` where no series has one. */
+export type Cell = number | bigint | undefined;
+
+/** Cells of a query; statements over parts of its series are added one after the other. */
+export class Cells {
+  readonly #windows: number;
+  readonly #by: Combining;
+  readonly #values: Float64Array;
+  readonly #divisors: Float64Array;
+  readonly #counts: Uint32Array;
+  readonly #integers = new Map<number, bigint>();
+  /** Points read. */
+  points = 0;
+
+  constructor(groups: number, windows: number, by: Combining) {
+    this.#windows = windows;
+    this.#by = by;
+    this.#values = new Float64Array(groups * windows);
+    this.#divisors = new Float64Array(by === 'ratio' ? groups * windows : 0);
+    this.#counts = new Uint32Array(groups * windows);
+  }
+
+  /** Reads what `series` says of the members, each of which belongs to a group. */
+  async add(
+    columns: TenantColumns,
+    series: string,
+    parameters: Readonly<Record<string, readonly string[]>>,
+    { members, groups }: { readonly members: readonly string[]; readonly groups: readonly number[] },
+  ): Promise<void> {
+    const rows = await columns.query<Row>(combined(series, this.#by), { ...parameters, members, groups });
+    for (const row of rows) {
+      this.points += Number(row.points);
+      const begin = row.g * this.#windows;
+      for (let at = 0; at < row.windows.length; at++)
+        this.#put(
+          begin + Number(row.windows[at]),
+          numberOf(row.values[at] ?? 0),
+          numberOf(row.divisors[at] ?? 0),
+          Number(row.counts[at]),
+        );
+      for (const [window, integer] of row.integers) this.#putInteger(begin + Number(window), BigInt(integer));
+    }
+  }
+
+  /** A value of one series. */
+  set(group: number, window: number, value: number): void {
+    this.#put(group * this.#windows + window, value, 0, 1);
+  }
+
+  #put(cell: number, value: number, divisor: number, count: number): void {
+    const values = this.#values;
+    const before = this.#counts[cell] as number;
+    this.#counts[cell] = before + count;
+    if (before === 0) values[cell] = value;
+    else if (this.#by === 'min') values[cell] = lesser(values[cell] as number, value);
+    else if (this.#by === 'max') values[cell] = greater(values[cell] as number, value);
+    else values[cell] = (values[cell] as number) + value;
+    if (this.#by === 'ratio') this.#divisors[cell] = (this.#divisors[cell] as number) + divisor;
+  }
+
+  #putInteger(cell: number, integer: bigint): void {
+    const known = this.#integers.get(cell);
+    const isBetter = known === undefined || (this.#by === 'min' ? integer < known : integer > known);
+    if (isBetter) this.#integers.set(cell, integer);
+  }
+
+  at(group: number, window: number): Cell {
+    const cell = group * this.#windows + window;
+    const count = this.#counts[cell] as number;
+    if (count === 0) return undefined;
+    if (this.#by === 'count') return count;
+    const value = this.#values[cell] as number;
+    if (this.#by === 'ratio') return value / (this.#divisors[cell] as number);
+    if (this.#by === 'avg' && count > 1) return value / count;
+    // Of several integers the one is meant that the double is of.
+    const integer = this.#integers.get(cell);
+    return integer !== undefined && Number(integer) === value ? integer : value;
+  }
+}

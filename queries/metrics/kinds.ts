@@ -1,0 +1,108 @@
+/** Which functions a metric can be asked for, and in which table its points lie. */
+import { invalid } from '../errors.ts';
+import type { MetricQuery } from '../query.ts';
+import type { SelectedSeries } from './selection.ts';
+import type { PointSource } from './windows.ts';
+
+type OverTime = MetricQuery['overTime'];
+
+/** Where the points of a series lie. Series of Prometheus' classic histograms and summaries are numbers. */
+const tableOf = ({ kind, source }: SelectedSeries): PointSource['table'] => {
+  if (kind === 'exponential_histogram') return 'histograms';
+  if (source !== 'otlp') return 'samples';
+  if (kind === 'histogram') return 'histograms';
+  return kind === 'summary' ? 'summaries' : 'samples';
+};
+
+const isDelta = ({ temporality }: SelectedSeries): boolean => temporality === 1;
+
+const counts: ReadonlySet<OverTime> = new Set(['rate', 'increase']);
+
+/** Kinds of Prometheus' metadata whose values go up and down. */
+const gauges = new Set(['gauge', 'info', 'state_set', 'gauge_histogram']);
+
+/** Why the increase of a series of numbers means nothing; undefined where it does. */
+const notCounting = ({ metric, kind, monotonic, source }: SelectedSeries): string | undefined => {
+  if (gauges.has(kind)) return `${metric} is a gauge, which does not count: take avg, min, max or last of it`;
+  if (source === 'otlp' && kind === 'sum' && !monotonic)
+    return `${metric} is a sum that also falls, so that a fall says nothing of a reset: take last, avg, or sum where it is delta`;
+  return undefined;
+};
+
+/** Series that are read in one way. */
+export interface Reads {
+  readonly table: PointSource['table'];
+  readonly temporality: 'cumulative' | 'delta';
+  /** Indexes of the series. */
+  readonly members: readonly number[];
+}
+
+const article = (kind: string): string => (/^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`);
+const named = (kind: string): string => kind.replaceAll('_', ' ');
+
+/** Refuses what the function does not mean for these series, and says what to take instead; answers how they are read. */
+export const readsOf = (
+  series: readonly SelectedSeries[],
+  { metric, overTime, across }: Pick<MetricQuery, 'metric' | 'overTime' | 'across'>,
+): Reads[] => {
+  const [first] = series;
+  if (first === undefined) return [];
+  const table = tableOf(first);
+  const other = series.find((each) => tableOf(each) !== table);
+  if (other !== undefined)
+    throw invalid(
+      'metric',
+      `${metric} is ${article(named(first.kind))} in some series and ${article(named(other.kind))} in others: name one in the search, as in kind:${first.kind}`,
+    );
+  if (table === 'samples' && counts.has(overTime)) {
+    const reason = series.map(notCounting).find((each) => each !== undefined);
+    if (reason !== undefined) throw invalid('overTime', `${overTime} is of counters and histograms: ${reason}`);
+  }
+  if (table !== 'samples') refuseForDistributions(table, { metric, overTime, across });
+  const byTemporality = (['cumulative', 'delta'] as const).map((temporality) => ({
+    table,
+    temporality,
+    members: [...series.keys()].filter(
+      (index) => isDelta(series[index] as SelectedSeries) === (temporality === 'delta'),
+    ),
+  }));
+  return byTemporality.filter(({ members }) => members.length > 0);
+};
+
+const refuseForDistributions = (
+  table: 'histograms' | 'summaries',
+  { metric, overTime, across }: Pick<MetricQuery, 'metric' | 'overTime' | 'across'>,
+): void => {
+  const kind = table === 'histograms' ? 'a histogram' : 'a summary';
+  if (overTime === 'last')
+    throw invalid(
+      'overTime',
+      `${metric} is ${kind}, which is no single value: take quantile, avg, sum, count, rate or increase`,
+    );
+  if (table === 'histograms') return;
+  if (overTime === 'min' || overTime === 'max')
+    throw invalid(
+      'overTime',
+      `${metric} is a summary, which does not say its ${overTime}: take quantile, avg, sum, count, rate or increase`,
+    );
+  if (overTime === 'quantile' && across !== 'none')
+    throw invalid(
+      'across',
+      `must be none: ${metric} is a summary, and quantiles of several summaries say nothing of the quantile of all: take across none, or avg`,
+    );
+};
+
+/** UCUM unit of the answer, from that of the metric. Empty where the metric's is not known. */
+export const answerUnit = (
+  unit: string,
+  table: PointSource['table'],
+  { overTime, across }: Pick<MetricQuery, 'overTime' | 'across'>,
+): string => {
+  if (across === 'count') return '{series}';
+  const isCount = table !== 'samples';
+  if (overTime === 'count') return isCount ? '{observation}' : '{point}';
+  if (overTime === 'increase') return isCount ? '{observation}' : unit;
+  if (overTime !== 'rate') return unit;
+  const counted = isCount ? '{observation}' : unit;
+  return counted === '' ? '' : `${counted}/s`;
+};

@@ -1,0 +1,87 @@
+/** Values of groups by window in the form of every answer. */
+import { type Answer, type Asked, seriesAnswer, tableAnswer } from '../answer.ts';
+import type { MetricQuery } from '../query.ts';
+import type { Incompleteness } from '../result.ts';
+import type { Cell } from './cells.ts';
+import type { Plan, Values } from './plan.ts';
+
+/** JSON has no number for some. */
+const written = (cell: Cell): number | string | null => {
+  if (cell === undefined) return null;
+  if (typeof cell === 'bigint') return String(cell);
+  return Number.isFinite(cell) ? cell : String(cell);
+};
+
+/** The answer of a plan's values: the groups with the largest ones, as series or as a table. */
+export const answerOf = (
+  { query, windows, groups, limits, partial }: Plan,
+  values: Values,
+  unit: string,
+  { stepMs }: Asked,
+): Answer => {
+  const ranked = groups
+    .map(({ labels }, group) => ({ labels, group, size: sizeOf(values, group, windows.count) }))
+    .filter(({ size }) => size !== undefined)
+    .sort(
+      (one, other) =>
+        larger(one.size, other.size) || (JSON.stringify(one.labels) < JSON.stringify(other.labels) ? -1 : 1),
+    );
+  const most = Math.max(1, Math.min(query.limit, Math.floor(limits.answer / windows.count)));
+  if (ranked.length > most) {
+    const why = most < query.limit ? `, because an answer has at most ${limits.answer} points` : '';
+    partial.push({
+      code: 'groups',
+      message: `there are ${ranked.length} groups: these are the ${most} with the largest values${why}`,
+    });
+  }
+  const shown = ranked.slice(0, most);
+  if (stepMs === undefined) return tableOf(query, shown, values, unit, partial);
+  return seriesAnswer(
+    shown.map(({ labels, group }) => ({
+      ...{ name: query.metric, labels, unit },
+      points: windows.starts.map((start, window) => [start, written(values(group, window))]),
+    })),
+    windows.partial,
+    partial,
+  );
+};
+
+const larger = (one = 0, other = 0): number => (one === other ? 0 : one > other ? -1 : 1);
+
+interface Ranked {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly group: number;
+}
+
+const tableOf = (
+  query: MetricQuery,
+  shown: readonly Ranked[],
+  values: Values,
+  unit: string,
+  partial: readonly Incompleteness[],
+): Answer => {
+  const names =
+    query.across === 'none' ? [...new Set(shown.flatMap(({ labels }) => Object.keys(labels)))].sort() : query.groupBy;
+  return tableAnswer(
+    [...names.map((name) => ({ name, type: 'text' as const, unit: '' })), { name: query.metric, type: 'number', unit }],
+    shown.map(({ labels, group }) => [...names.map((name) => labels[name] ?? ''), written(values(group, 0))]),
+    partial,
+  );
+};
+
+/** The mean of a group's values, by which groups are ranked; undefined for one without any. */
+const sizeOf = (values: Values, group: number, windows: number): number | undefined => {
+  let sum = 0;
+  let count = 0;
+  let has = false;
+  for (let window = 0; window < windows; window++) {
+    const value = values(group, window);
+    if (value === undefined) continue;
+    has = true;
+    if (Number.isNaN(Number(value))) continue;
+    sum += Number(value);
+    count++;
+  }
+  if (!has) return undefined;
+  return count === 0 ? Number.NEGATIVE_INFINITY : sum / count;
+};

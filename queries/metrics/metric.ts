@@ -1,0 +1,180 @@
+/** Metrics by builder: points of each series become one value a window, and series become groups. The README says what the functions mean. */
+import type { Answer, Asked } from '../answer.ts';
+import { invalid } from '../errors.ts';
+import type { MetricQuery } from '../query.ts';
+import { refuseBeyondRetention } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import type { Incompleteness } from '../result.ts';
+import { Cells, type Combining } from './cells.ts';
+import { classicQuantiles } from './classic-histograms.ts';
+import { HistogramCells } from './histograms.ts';
+import { answerUnit, type Reads, readsOf } from './kinds.ts';
+import { answerOf } from './metric-answer.ts';
+import {
+  increaseInWindows,
+  type Numbers,
+  newestInWindows,
+  observationsOf,
+  pointsInWindows,
+  samplesOf,
+} from './numbers.ts';
+import { type Group, inParts, type MetricLimits, metricLimits, type Plan, requireCells, type Values } from './plan.ts';
+import { type SelectedSeries, selectSeries, unitOf } from './selection.ts';
+import { type PointSource, type Windows, windowsOf } from './windows.ts';
+
+/**
+ * Answers a metric query: series with a step, a table without. Throws a `QueryError` where the function means nothing for the metric's kind
+ * or the plan does not allow it. What limits cut off is said in `partial`.
+ */
+export const runMetric = async (
+  query: MetricQuery,
+  reading: Reading,
+  asked: Asked,
+  limits: MetricLimits = metricLimits,
+): Promise<Answer> => {
+  refuseBeyondRetention(asked.range, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
+  if (query.overTime === 'quantile' && query.quantile === undefined)
+    throw invalid('quantile', 'is required for quantile, such as 0.95');
+  if (query.across === 'none' && query.groupBy.length > 0)
+    throw invalid('groupBy', 'must be empty where across is none: every series is a group by itself');
+  const windows = windowsOf(asked);
+  const partial: Incompleteness[] = [];
+  const series = await seriesOf(query, reading, asked, limits, partial);
+  const { groups, groupOf } = groupsOf(series);
+  requireCells(groups.length, windows, limits);
+  const deadline = performance.now() + limits.milliseconds;
+  const plan = { query, reading, windows, series, groups, groupOf, limits, deadline, partial };
+  const reads = readsOf(series, query);
+  const unit = answerUnit(unitOf(series, query.metric), reads[0]?.table ?? 'samples', query);
+  const values = await valuesOf(plan, reads);
+  return answerOf(plan, values, unit, asked);
+};
+
+/** A quantile of `latency` finds the classic histogram `latency_bucket` too. */
+const seriesOf = async (
+  query: MetricQuery,
+  reading: Reading,
+  { range }: Asked,
+  limits: MetricLimits,
+  partial: Incompleteness[],
+): Promise<readonly SelectedSeries[]> => {
+  const { metric, search, projectId, across } = query;
+  const groupBy = across === 'none' ? 'every' : query.groupBy;
+  const select = (name: string) =>
+    selectSeries(reading, { metrics: [name], search, projectId, range, groupBy }, limits.series);
+  const own = await select(metric);
+  const isClassic = own.series.length === 0 && query.overTime === 'quantile';
+  const found = isClassic ? await select(`${metric}_bucket`) : own;
+  if (found.isCut)
+    partial.push({
+      code: 'rows',
+      message: `${metric} has more than ${limits.series} series here: only these are counted; narrow it by a search`,
+    });
+  const isByItself = across === 'none' && found.series.some(isClassicBucket) && query.overTime === 'quantile';
+  return isByItself ? found.series.map(withoutBound) : found.series;
+};
+
+/** Buckets of one classic histogram are one series of quantiles. */
+const withoutBound = (series: SelectedSeries): SelectedSeries => {
+  const { le: _bound, ...labels } = series.labels;
+  return { ...series, labels };
+};
+
+const isClassicBucket = ({ le }: SelectedSeries): boolean => le !== '';
+
+const groupsOf = (series: readonly SelectedSeries[]): { groups: Group[]; groupOf: number[] } => {
+  const byKey = new Map<string, number>();
+  const groups: Group[] = [];
+  const groupOf = series.map(({ labels }, member) => {
+    const key = JSON.stringify(labels);
+    const known = byKey.get(key) ?? groups.length;
+    if (known === groups.length) {
+      byKey.set(key, known);
+      groups.push({ labels, members: [] });
+    }
+    groups[known]?.members.push(member);
+    return known;
+  });
+  return { groups, groupOf };
+};
+
+const valuesOf = async (plan: Plan, reads: readonly Reads[]): Promise<Values> => {
+  const { query } = plan;
+  const table = reads[0]?.table;
+  const asks = table === 'histograms' ? histogramQuantileIn(query) : undefined;
+  if (asks !== undefined) return histogramQuantiles(plan, reads, asks);
+  const isClassic = query.overTime === 'quantile' && table === 'samples' && plan.series.some(isClassicBucket);
+  return isClassic ? classicQuantiles(plan, reads, query.quantile ?? 0) : numbers(plan, reads);
+};
+
+/** The least and the most of a histogram are its quantiles 0 and 1. */
+const histogramQuantileIn = ({ overTime, quantile }: MetricQuery): number | undefined => {
+  if (overTime === 'min') return 0;
+  if (overTime === 'max') return 1;
+  return overTime === 'quantile' ? (quantile ?? 0) : undefined;
+};
+
+const numbers = async (plan: Plan, reads: readonly Reads[]): Promise<Values> => {
+  const { query, windows, groups, groupOf } = plan;
+  const isMean = query.overTime === 'avg' && reads[0]?.table !== 'samples';
+  const by: Combining = isMean && (query.across === 'sum' || query.across === 'none') ? 'ratio' : query.across;
+  const cells = new Cells(groups.length, windows.count, by);
+  for (const read of reads)
+    await inParts(plan, read, cells, (source, part) => {
+      const sql = sqlOf(query, read, source, windows);
+      const ofSeries = isMean && by !== 'ratio' ? `SELECT series_id, w, a / b AS a, b, i, points FROM (${sql})` : sql;
+      return cells.add(
+        plan.reading.columns,
+        ofSeries,
+        { metrics: source.metrics },
+        { ...part, groups: part.members.map((at) => groupOf[at] ?? 0), members: source.ids },
+      );
+    });
+  if (query.overTime !== 'rate' || query.across === 'count') return (group, window) => cells.at(group, window);
+  return (group, window) => {
+    const value = cells.at(group, window);
+    return value === undefined ? undefined : Number(value) / windows.secondsOf(window);
+  };
+};
+
+const sqlOf = (query: MetricQuery, { table, temporality }: Reads, source: PointSource, windows: Windows): string => {
+  const { overTime, quantile = 0 } = query;
+  const isCounting = overTime === 'rate' || overTime === 'increase';
+  if (table === 'summaries' && overTime === 'quantile')
+    return newestInWindows(summaryQuantile(source, quantile), windows);
+  if (table !== 'samples') return increaseInWindows(observationsOf(source, overTime), windows, temporality);
+  if (isCounting) return increaseInWindows(samplesOf(source), windows, temporality);
+  if (overTime === 'last') return newestInWindows(samplesOf(source), windows);
+  return pointsInWindows(samplesOf(source), windows, overTime, quantile);
+};
+
+/** Of the quantiles that the sender computed; NaN where it did not compute this one. */
+const summaryQuantile = (source: PointSource, quantile: number): Numbers => ({
+  source,
+  value: `if(has(summaries.quantiles, toFloat64(${quantile})), summaries.quantile_values[indexOf(summaries.quantiles, toFloat64(${quantile}))], nan)`,
+  integer: 'toInt64(0)',
+  counter: 'toFloat64(0)',
+});
+
+/** Histograms are added up before the quantile where series are; else each series has its own. */
+const histogramQuantiles = async (plan: Plan, reads: readonly Reads[], quantile: number): Promise<Values> => {
+  const { query, windows, groups, groupOf, series } = plan;
+  const isSummed = query.across === 'sum' || query.across === 'none';
+  const histograms = new HistogramCells();
+  for (const read of reads)
+    await inParts(plan, read, histograms, (source, { members }) =>
+      histograms.add(
+        plan.reading.columns,
+        { source, windows, temporality: read.temporality },
+        { members: source.ids, groups: isSummed ? members.map((at) => groupOf[at] ?? 0) : members },
+      ),
+    );
+  if (isSummed) return (group, window) => histograms.quantile(group, window, quantile);
+  const cells = new Cells(groups.length, windows.count, query.across);
+  for (const member of series.keys())
+    for (let window = 0; window < windows.count; window++) {
+      const value = histograms.quantile(member, window, quantile);
+      if (value !== undefined) cells.set(groupOf[member] ?? 0, window, value);
+    }
+  return (group, window) => cells.at(group, window);
+};

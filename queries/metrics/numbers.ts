@@ -1,0 +1,145 @@
+/**
+ * What each series says in each window, as SQL: `series_id`, window `w`, value `a`, for averages of histograms the divisor `b`, the exact
+ * integer `i` where a double cannot hold it (else 0), and `points` read. The README says what the functions mean.
+ */
+import type { MetricQuery } from '../query.ts';
+import { type PointSource, pointsCondition, type Windows, windowSql } from './windows.ts';
+
+/** Where the numbers of a series lie. */
+export interface Numbers {
+  readonly source: PointSource;
+  /** SQL of the value, a double. */
+  readonly value: string;
+  /** Of the value again where it is an integer that a double cannot hold; else 0. */
+  readonly integer: string;
+  /** Another value that grows with it: the count, where the value is a sum. */
+  readonly divisor?: string;
+  /** Of whatever falls only when the counter begins anew. */
+  readonly counter: string;
+}
+
+export const samplesOf = (source: PointSource): Numbers => ({
+  source,
+  value: 'samples.value',
+  integer: 'samples.integer',
+  counter: 'samples.value',
+});
+
+/** Number and sum of the observations that histograms and summaries are of. */
+export const observationsOf = (source: PointSource, overTime: MetricQuery['overTime']): Numbers => {
+  const count = `toFloat64(${source.table}.count)`;
+  const sum = `ifNull(${source.table}.sum, nan)`;
+  return {
+    source,
+    value: overTime === 'sum' || overTime === 'avg' ? sum : count,
+    integer: 'toInt64(0)',
+    ...(overTime === 'avg' ? { divisor: count } : {}),
+    counter: count,
+  };
+};
+
+const isStale = 'bitAnd(flags, 1) = 1';
+const nanosecondsOf = (column: string): string => `toUnixTimestamp64Nano(${column})`;
+
+/** Functions of the points of a window by themselves. NaN is left out of minimum, maximum and quantile while there is another value, as Prometheus does. */
+const plain = (
+  function_: 'avg' | 'min' | 'max' | 'sum' | 'count' | 'quantile',
+  quantile: number,
+): readonly [value: string, integer: string] => {
+  const numbers = 'NOT isNaN(v)';
+  switch (function_) {
+    case 'min':
+    case 'max':
+      return [`if(countIf(${numbers}) = 0, nan, ${function_}If(v, ${numbers}))`, `${function_}If(x, x != 0)`];
+    case 'quantile':
+      return [`if(countIf(${numbers}) = 0, nan, quantileExactInclusiveIf(${quantile})(v, ${numbers}))`, 'toInt64(0)'];
+    case 'count':
+      return ['toFloat64(count())', 'toInt64(0)'];
+    default:
+      return [`${function_}(v)`, 'if(count() = 1, any(x), 0)'];
+  }
+};
+
+/** Points of each window by themselves. */
+export const pointsInWindows = (
+  { source, value, integer }: Numbers,
+  windows: Windows,
+  function_: Parameters<typeof plain>[0],
+  quantile = 0,
+): string => {
+  const [a, i] = plain(function_, quantile);
+  return `SELECT series_id, w, ${a} AS a, toFloat64(0) AS b, ${i} AS i, count() AS points FROM (
+    SELECT series_id, ${windowSql(windows).indexOf(nanosecondsOf(`${source.table}.timestamp`))} AS w, ${value} AS v, ${integer} AS x
+    FROM ${source.table} WHERE ${pointsCondition(source, windows, 0n)} AND NOT ${isStale}) GROUP BY series_id, w`;
+};
+
+/** The newest value at the end of each window. */
+export const newestInWindows = ({ source, value, integer }: Numbers, windows: Windows): string => {
+  const { holding } = windowSql(windows);
+  return `SELECT series_id, arrayJoin(${holding('t', 'next')}) AS w, v AS a, toFloat64(0) AS b, x AS i, 1 AS points FROM (
+    SELECT series_id, ${nanosecondsOf(`${source.table}.timestamp`)} AS t, ${value} AS v, ${integer} AS x, ${isStale} AS stale,
+      leadInFrame(${nanosecondsOf(`${source.table}.timestamp`)}) OVER (PARTITION BY series_id ORDER BY timestamp ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING) AS next
+    FROM ${source.table} WHERE ${pointsCondition(source, windows, windows.hold)}) WHERE NOT stale`;
+};
+
+/**
+ * Each point of a cumulative counter beside the one before it (`q…`; none is a `qt` of 0). Stale markers are no points. Columns: time `t`, start
+ * `st`, whatever is selected, and the same of the point before.
+ */
+export const pairs = (source: PointSource, windows: Windows, selected: Readonly<Record<string, string>>): string => {
+  const columns = {
+    t: nanosecondsOf(`${source.table}.timestamp`),
+    st: nanosecondsOf(`${source.table}.start_timestamp`),
+    ...selected,
+  };
+  const each = Object.entries(columns);
+  return `SELECT series_id, ${each.map(([name, sql]) => `${sql} AS ${name}`).join(', ')},
+      ${each.map(([name, sql]) => `lagInFrame(${sql}) OVER pair AS q${name}`).join(', ')}
+    FROM ${source.table} WHERE ${pointsCondition(source, windows, windows.lookback)} AND NOT ${isStale}
+    WINDOW pair AS (PARTITION BY series_id ORDER BY timestamp ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)`;
+};
+
+/** Whether a counter began anew between two points: it starts after the one before, or `fell`. */
+export const isReset = (fell: string): string => `((st != qst AND st >= qt AND st > 0) OR ${fell})`;
+
+/** SQL over `pairs` of what counts as the increase of a cumulative counter, and since when. */
+export const increaseOf = (windows: Windows, fell: string) => ({
+  /**
+   * A first point counts from 0 if the counter started within the range, else nothing is known of what came before it. A start at the
+   * point's own time says that the true one is unknown.
+   */
+  isKnown: `multiIf(qt = 0, st < t AND ${windowSql(windows).isWithin('st')}, ${isReset(fell)}, st != t, true)`,
+  since: `multiIf(qt = 0, st, ${isReset(fell)}, greatest(st, qt), qt)`,
+  /** From 0, or from the value before. */
+  of: (value: string, before: string, difference = `${value} - ${before}`): string =>
+    `if(qt = 0 OR ${isReset(fell)}, ${value}, ${difference})`,
+});
+
+/** Integers beyond doubles are subtracted as integers: the difference may be small. */
+const exactly = (of: 'value' | 'fell'): string => {
+  const whole = (prefix: string): string => `if(${prefix}x != 0, ${prefix}x, toInt64(${prefix}v))`;
+  return of === 'value'
+    ? `if(x != 0 OR qx != 0, toFloat64(${whole('')} - ${whole('q')}), v - qv)`
+    : `if(x != 0 OR qx != 0, ${whole('')} < ${whole('q')}, c < qc)`;
+};
+
+/** By how much counters grew in each window: resets counted, what took longer than a window spread over its time. */
+export const increaseInWindows = (
+  { source, value, integer, counter, divisor = 'toFloat64(0)' }: Numbers,
+  windows: Windows,
+  temporality: 'cumulative' | 'delta',
+): string => {
+  const { shares, isWithin } = windowSql(windows);
+  const selected = { v: value, x: integer, c: counter, d: divisor };
+  const { isKnown, since, of } = increaseOf(windows, exactly('fell'));
+  // A delta says by itself since when it counts; the same one again counts once.
+  const steps =
+    temporality === 'delta'
+      ? { known: 't != qt', since: 'if(st > 0 AND st < t, st, t)', value: 'v', divisor: 'd' }
+      : { known: isKnown, since, value: of('v', 'qv', exactly('value')), divisor: of('d', 'qd') };
+  return `SELECT series_id, w, sum(part * grown) AS a, sum(part * divided) AS b, toInt64(0) AS i, count() AS points FROM (
+    SELECT series_id, grown, divided, arrayJoin(${shares('t0', 't')}) AS share, share.1 AS w, share.2 AS part FROM (
+      SELECT series_id, t, ${steps.since} AS t0, ${steps.value} AS grown, ${steps.divisor} AS divided
+      FROM (${pairs(source, windows, selected)}) WHERE ${isWithin('t')} AND ${steps.known}))
+    GROUP BY series_id, w`;
+};

@@ -1,0 +1,175 @@
+/**
+ * Quantiles of histograms, as Prometheus finds them: the bucket in which the rank lies, and within it a place by interpolation, linear
+ * in buckets with explicit bounds and exponential in exponential ones. What was observed least and most, where it is known, closes the
+ * outer buckets, and the answer lies between the two.
+ */
+
+/** Observations in `(lower, upper]`. */
+export interface Bucket {
+  readonly lower: number;
+  readonly upper: number;
+  readonly count: number;
+  readonly isExponential?: boolean;
+}
+
+/** Counts in buckets with explicit bounds; one more than there are bounds. */
+export interface ExplicitBuckets {
+  readonly bounds: readonly number[];
+  readonly counts: readonly number[];
+}
+
+/** OTLP's exponential buckets: bucket `i` reaches from `base ** i` to `base ** (i + 1)`, with a base of `2 ** (2 ** -scale)`. */
+export interface ExponentialBuckets {
+  readonly scale: number;
+  readonly zeroThreshold: number;
+  readonly zeroCount: number;
+  readonly positive: ReadonlyMap<number, number>;
+  readonly negative: ReadonlyMap<number, number>;
+}
+
+/** What was observed least and most; infinite where that is not known. */
+export interface Extremes {
+  readonly min: number;
+  readonly max: number;
+}
+export const noExtremes: Extremes = { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY };
+
+export const addExplicit = (one: ExplicitBuckets, other: ExplicitBuckets): ExplicitBuckets => ({
+  bounds: one.bounds,
+  counts: one.counts.map((count, index) => count + (other.counts[index] ?? 0)),
+});
+
+const addedTo = (into: Map<number, number>, from: ReadonlyMap<number, number>, shift: number): Map<number, number> => {
+  for (const [index, count] of from) {
+    const at = shift === 0 ? index : Math.floor(index / 2 ** shift);
+    into.set(at, (into.get(at) ?? 0) + count);
+  }
+  return into;
+};
+
+/** The end of a bucket away from zero; infinite beyond what a double holds. */
+const endOf = (index: number, scale: number): number => 2 ** ((index + 1) * 2 ** -scale);
+
+/** Buckets below the threshold are part of the zero bucket; those that reach beyond it stay, as in Prometheus. */
+const underThreshold = (side: Map<number, number>, scale: number, threshold: number): number => {
+  let count = 0;
+  for (const [index, own] of side) {
+    if (endOf(index, scale) > threshold) continue;
+    count += own;
+    side.delete(index);
+  }
+  return count;
+};
+
+/** The sum of two in the coarser scale and the wider zero bucket of both: exact, since a coarser bucket is made of whole finer ones. */
+export const addExponential = (one: ExponentialBuckets, other: ExponentialBuckets): ExponentialBuckets => {
+  const scale = Math.min(one.scale, other.scale);
+  const zeroThreshold = Math.max(one.zeroThreshold, other.zeroThreshold);
+  const sideOf = (side: 'positive' | 'negative'): Map<number, number> =>
+    addedTo(addedTo(new Map(), one[side], one.scale - scale), other[side], other.scale - scale);
+  const positive = sideOf('positive');
+  const negative = sideOf('negative');
+  const absorbed = underThreshold(positive, scale, zeroThreshold) + underThreshold(negative, scale, zeroThreshold);
+  return { scale, zeroThreshold, zeroCount: one.zeroCount + other.zeroCount + absorbed, positive, negative };
+};
+
+/** The buckets in order. The first begins at the least value; where that is unknown at 0, or where it ends if it ends below. */
+export const explicitBuckets = ({ bounds, counts }: ExplicitBuckets, { min, max }: Extremes): Bucket[] => {
+  const first = bounds[0];
+  const last = bounds.at(-1);
+  if (first === undefined || last === undefined)
+    return Number.isFinite(min) && Number.isFinite(max) ? [{ lower: min, upper: max, count: counts[0] ?? 0 }] : [];
+  const begin = Math.min(first, Number.isFinite(min) ? min : 0);
+  const end = Number.isFinite(max) ? Math.max(max, last) : last;
+  return counts.map((count, index) => ({
+    lower: index === 0 ? begin : (bounds[index - 1] as number),
+    upper: index === bounds.length ? end : (bounds[index] as number),
+    count,
+  }));
+};
+
+/** The buckets in order. A zero bucket without negative ones beside it begins at 0, without positive ones it ends there. */
+export const exponentialBuckets = (buckets: ExponentialBuckets): Bucket[] => {
+  const { scale, zeroThreshold, zeroCount, positive, negative } = buckets;
+  const sorted = (side: ReadonlyMap<number, number>) =>
+    [...side].filter(([, count]) => count > 0).sort(([a], [b]) => a - b);
+  const above = sorted(positive);
+  const below = sorted(negative).reverse();
+  const zero: Bucket = {
+    lower: below.length === 0 && above.length > 0 ? 0 : -zeroThreshold,
+    upper: above.length === 0 && below.length > 0 ? 0 : zeroThreshold,
+    count: zeroCount,
+  };
+  return [
+    ...below.map(([index, count]) => ({
+      ...{ lower: -endOf(index, scale), upper: -endOf(index - 1, scale), count, isExponential: true },
+    })),
+    ...(zeroCount > 0 ? [zero] : []),
+    ...above.map(([index, count]) => ({
+      ...{ lower: endOf(index - 1, scale), upper: endOf(index, scale), count, isExponential: true },
+    })),
+  ];
+};
+
+/** Buckets of several layouts as one: each is cut at the bounds of all, its observations spread evenly. */
+export const mixedBuckets = (layouts: readonly (readonly Bucket[])[]): Bucket[] => {
+  const all = layouts.flat().filter(({ count }) => count > 0);
+  const edges = [...new Set(all.flatMap(({ lower, upper }) => [lower, upper]))].sort((a, b) => a - b);
+  const points = all.filter(({ lower, upper }) => lower === upper);
+  const wide = all.filter(({ lower, upper }) => lower < upper);
+  const cut: Bucket[] = edges.slice(1).map((upper, index) => {
+    const lower = edges[index] as number;
+    const within = wide.filter((bucket) => bucket.lower <= lower && bucket.upper >= upper);
+    const count = within.reduce(
+      (sum, bucket) => sum + bucket.count * ((upper - lower) / (bucket.upper - bucket.lower)),
+      0,
+    );
+    return { lower, upper, count };
+  });
+  return [...cut, ...points].filter(({ count }) => count > 0).sort((a, b) => a.upper - b.upper || a.lower - b.lower);
+};
+
+const within = ({ lower, upper, isExponential = false }: Bucket, fraction: number): number => {
+  if (!isExponential || lower === 0 || upper === 0) return lower + (upper - lower) * fraction;
+  const [from, to] = [Math.log2(Math.abs(lower)), Math.log2(Math.abs(upper))];
+  const size = 2 ** (from + (to - from) * fraction);
+  return lower < 0 ? -size : size;
+};
+
+/** The quantile of buckets in order; `undefined` where nothing was observed. */
+export const quantileOf = (
+  buckets: readonly Bucket[],
+  quantile: number,
+  { min, max } = noExtremes,
+): number | undefined => {
+  const filled = buckets.filter(({ count }) => count > 0);
+  const total = filled.reduce((sum, { count }) => sum + count, 0);
+  if (total <= 0) return undefined;
+  let rank = quantile * total;
+  for (const [index, bucket] of filled.entries()) {
+    // What is left after the last bucket is what rounding left.
+    if (rank <= bucket.count || index === filled.length - 1) {
+      const value = within(bucket, Math.min(1, rank / bucket.count));
+      return Math.max(min, Math.min(max, value));
+    }
+    rank -= bucket.count;
+  }
+  return undefined;
+};
+
+/**
+ * The quantile of a classic histogram: cumulative counts by upper bound. Unknown without the bucket of everything, `+Inf`. A bucket that
+ * counts less than a lower one counts as much as that.
+ */
+export const classicQuantile = (cumulative: ReadonlyMap<number, number>, quantile: number): number | undefined => {
+  if (!cumulative.has(Number.POSITIVE_INFINITY)) return undefined;
+  const sorted = [...cumulative].filter(([, count]) => !Number.isNaN(count)).sort(([a], [b]) => a - b);
+  const bounds = sorted.slice(0, -1).map(([bound]) => bound);
+  let before = 0;
+  const counts = sorted.map(([, count]) => {
+    const own = Math.max(0, count - before);
+    before = Math.max(before, count);
+    return own;
+  });
+  return quantileOf(explicitBuckets({ bounds, counts }, noExtremes), quantile);
+};

@@ -1,0 +1,201 @@
+/** The time series that a query is of: read from `series`, so that points are read by id. */
+import {
+  attributeExpressions,
+  type Reference,
+  referenceOf,
+  scopeExpressions,
+  seriesFields,
+} from '../../schemas/records/fields.ts';
+import { invalid } from '../errors.ts';
+import type { Range } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import { resourcesOf } from '../resources.ts';
+import { searchCondition } from '../search/condition.ts';
+import { parseSearch } from '../search/parse.ts';
+
+/** A row of `series` is written once an hour while the series has points. */
+const rewrittenNs = 3_600_000_000_000n;
+
+/** What one series is, and which group it belongs to. */
+export interface SelectedSeries {
+  readonly id: string;
+  readonly metric: string;
+  readonly kind: string;
+  /** OTLP's number: 0 unspecified, 1 delta, 2 cumulative. */
+  readonly temporality: number;
+  readonly monotonic: boolean;
+  readonly unit: string;
+  readonly source: string;
+  /** The upper bound of a bucket of Prometheus' classic histograms; empty for any other series. */
+  readonly le: string;
+  /** The same for all buckets of one classic histogram. */
+  readonly histogram: string;
+  /** Labels of its group, in the order in which they were asked for. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Which series: of one of these metrics, that match a search, that may have points in the range. */
+export interface SeriesQuestion {
+  readonly metrics: readonly string[];
+  readonly search?: string | undefined;
+  readonly projectId?: string | undefined;
+  readonly range: Range;
+  /** Fields and labels that make groups; `every` makes each series a group of its own, named by all its labels. */
+  readonly groupBy: readonly string[] | 'every';
+}
+
+/** The most series that one query reads. */
+export const mostSeries = 50_000;
+
+interface Row {
+  readonly id: string;
+  readonly metric_name: string;
+  readonly what: readonly [string, number, boolean, string, string];
+  readonly resource: string;
+  readonly le: string;
+  readonly histogram: string;
+  readonly own: readonly (readonly [boolean, string])[];
+  readonly keys?: readonly string[];
+  readonly texts?: readonly string[];
+  readonly scope?: string;
+  readonly of_service?: string;
+}
+
+/** SQL of whether a series has what a name means, and of its text. `resource` attributes lie elsewhere. */
+const ownExpression = (reference: Reference): string => {
+  switch (reference.kind) {
+    case 'field': {
+      const { expression, names } = reference.field;
+      const text =
+        names === undefined
+          ? `toString(${expression})`
+          : `[${names.map((name) => `'${name}'`).join(', ')}][${expression} + 1]`;
+      return `tuple(true, ${text})`;
+    }
+    case 'resource':
+      return "tuple(false, '')";
+    default: {
+      const { exists, text } =
+        reference.kind === 'scope' ? scopeExpressions(reference.key) : attributeExpressions(reference.key);
+      return `tuple(toBool(${exists}), toString(${text}))`;
+    }
+  }
+};
+
+/**
+ * The series of a question, in the order of their ids, and whether there are more than `mostSeries`. What Prometheus' metadata said
+ * last of a series counts.
+ */
+export const selectSeries = async (
+  { columns }: Pick<Reading, 'columns'>,
+  { metrics, search, projectId, range, groupBy }: SeriesQuestion,
+  limit = mostSeries,
+): Promise<{ readonly series: readonly SelectedSeries[]; readonly isCut: boolean }> => {
+  const references = groupBy === 'every' ? [] : groupBy.map((name) => referenceOf(seriesFields, name));
+  const conditions = ['metric IN {metrics:Array(String)}'];
+  const parameters: Record<string, string | readonly string[]> = {
+    metrics,
+    alive: String((range.from - rewrittenNs) / 1_000_000n),
+  };
+  if (projectId !== undefined) {
+    conditions.push('project_id = {project:String}');
+    parameters['project'] = projectId;
+  }
+  if (search !== undefined) {
+    const condition = searchCondition(parseSearch(search, 'metrics'), 'metrics');
+    conditions.push(condition.sql);
+    Object.assign(parameters, condition.parameters);
+  }
+  const own = references.map((reference) => `any(${ownExpression(reference)})`).join(', ');
+  const every =
+    groupBy === 'every'
+      ? ', any(mapKeys(attributes)) AS keys, any(mapValues(attributes)) AS texts, any(series.scope_name) AS scope, any(series.service) AS of_service'
+      : '';
+  const rows = await columns.query<Row>(
+    `SELECT toString(series_id) AS id, any(metric) AS metric_name, toString(any(resource_id)) AS resource,
+      argMax(tuple(kind, temporality, monotonic, unit, source), tuple(kind != 'unknown', series.last_seen)) AS what,
+      any(attributes['le']) AS le, toString(any(cityHash64(toString(mapFilter((k, v) -> k != 'le', attributes)), metric, resource_id))) AS histogram, [${own}] AS own${every}
+    FROM series WHERE tenant_id = {tenant:String} AND ${conditions.join(' AND ')}
+    GROUP BY series_id HAVING max(series.last_seen) >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')
+    ORDER BY series_id LIMIT ${limit + 1}`,
+    parameters,
+    { maxResultRows: limit + 1 },
+  );
+  const shown = rows.slice(0, limit);
+  const resources = await resourcesNeeded({ columns }, shown, references, groupBy);
+  const names = groupBy === 'every' ? [] : groupBy;
+  return {
+    isCut: rows.length > limit,
+    series: shown.map((row) => {
+      const [kind, temporality, monotonic, unit, source] = row.what;
+      const resource = resources.get(row.resource);
+      const labels =
+        groupBy === 'every'
+          ? everyLabel(row, resource)
+          : Object.fromEntries(
+              references.map((reference, index) => [names[index], textOf(reference, row.own[index], resource)]),
+            );
+      return {
+        id: row.id,
+        metric: row.metric_name,
+        kind,
+        temporality,
+        monotonic,
+        unit,
+        source,
+        le: row.le,
+        histogram: row.histogram,
+        labels,
+      };
+    }),
+  };
+};
+
+type ResourceAttributes = Readonly<Record<string, unknown>>;
+
+const resourcesNeeded = async (
+  { columns }: Pick<Reading, 'columns'>,
+  rows: readonly Row[],
+  references: readonly Reference[],
+  groupBy: SeriesQuestion['groupBy'],
+): Promise<ReadonlyMap<string, ResourceAttributes>> => {
+  const isNeeded = groupBy === 'every' || references.some(({ kind }) => kind === 'resource' || kind === 'any');
+  if (!isNeeded) return new Map();
+  const found = await resourcesOf(
+    columns,
+    rows.map(({ resource }) => resource),
+  );
+  return new Map([...found].map(([id, { attributes }]) => [id, attributes]));
+};
+
+const plain = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value ?? ''));
+
+/** As the search language has it: the series' own label, else its resource's attribute; empty where it has neither. */
+const textOf = (
+  reference: Reference,
+  own: readonly [boolean, string] | undefined,
+  resource: ResourceAttributes | undefined,
+): string => {
+  if (own?.[0] === true) return own[1];
+  if (reference.kind !== 'any' && reference.kind !== 'resource') return '';
+  return plain(resource?.[reference.key]);
+};
+
+/** Everything that tells a series from the others of its metric. */
+const everyLabel = (row: Row, resource: ResourceAttributes = {}): Record<string, string> => ({
+  ...(row.of_service === '' ? {} : { service: row.of_service ?? '' }),
+  ...Object.fromEntries(Object.entries(resource).map(([key, value]) => [`resource.${key}`, plain(value)])),
+  ...(row.scope === '' ? {} : { 'scope.name': row.scope ?? '' }),
+  ...Object.fromEntries((row.keys ?? []).map((key, index) => [key, row.texts?.[index] ?? ''])),
+});
+
+/** The one unit of these series; those that say none do not count. Throws where they have several. */
+export const unitOf = (series: readonly SelectedSeries[], metric: string): string => {
+  const units = [...new Set(series.map(({ unit }) => unit))].filter((unit) => unit !== '');
+  if (units.length > 1)
+    throw invalid(
+      'metric',
+      `${metric} comes in several units (${units.join(', ')}): name one in the search, as in unit:"${units[0]}"`,
+    );
+  return units[0] ?? '';
+};
