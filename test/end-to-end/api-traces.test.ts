@@ -288,3 +288,70 @@ test('logs of a trace come in pages, of one span where one is asked for, and of 
   t.is((await get(`/api/traces/${hex(0xc2, 32)}/logs`)).status, 404);
   t.is((await get('/api/traces/nothing/logs')).status, 404);
 });
+
+const spanPages = async (query: string, limit: number): Promise<Record<string, unknown>[]> => {
+  const seen: Record<string, unknown>[] = [];
+  let cursor: string | null = '';
+  do {
+    const { body } = await get(`/api/spans?projectId=p1&from=now-6h&${query}&limit=${limit}&cursor=${cursor}`);
+    seen.push(...body.items);
+    cursor = body.nextCursor;
+    if (JSON.stringify(body).includes(canary)) throw new Error('a span of another organization');
+  } while (cursor !== null && seen.length < 1_000);
+  return seen;
+};
+
+for (const [order, placeOf, sign] of [
+  ['newest', ({ start }: SentSpan) => start, -1],
+  ['oldest', ({ start }: SentSpan) => start, 1],
+  ['slowest', ({ duration }: SentSpan) => BigInt(duration), -1],
+] as const)
+  test(`spans, the ${order} first, in pages of any size`, async (t) => {
+    const wantedSpans = listed.filter(({ service }) => service === 'cart');
+    const whole = await spanPages(`service=cart&order=${order}`, 1000);
+    t.deepEqual(whole.map(({ spanId }) => spanId).sort(), wantedSpans.map(({ span: id }) => id).sort());
+    const values = whole.map(({ spanId }) => placeOf(listed.find(({ span: id }) => id === spanId) as SentSpan));
+    t.deepEqual(
+      values,
+      values.toSorted((one, two) => sign * inOrder(one, two)),
+    );
+    t.deepEqual(
+      (await spanPages(`service=cart&order=${order}`, 30)).map(({ spanId }) => spanId),
+      whole.map(({ spanId }) => spanId),
+    );
+  });
+
+test('figures of spans by group, and what is wrong with a question', async (t) => {
+  const { body } = await get(
+    '/api/spans?projectId=p1&from=now-6h&search=size:>=50&measure=count,p100(duration)&groupBy=service',
+  );
+  const large = listed.filter(({ attributes }) => Number(attributes?.['size']) >= 50);
+  t.deepEqual(
+    body.aggregate.rows.toSorted((one: string[], two: string[]) => ((one[0] ?? '') < (two[0] ?? '') ? -1 : 1)),
+    services.map((service) => {
+      const own = large.filter((each) => each.service === service);
+      return [service, own.length, Math.max(...own.map(({ duration }) => Number(duration)))];
+    }),
+  );
+  t.deepEqual(body.items, []);
+  const byStep = await get('/api/spans?projectId=p1&from=now-6h&service=cart&measure=count&step=30m');
+  t.is(
+    byStep.body.aggregate.series[0].points.reduce((sum: number, [, count]: [number, number]) => sum + count, 0),
+    listed.filter(({ service }) => service === 'cart').length,
+  );
+  for (const [query, path, message] of [
+    ['measure=median(duration)', 'measure', /none of count/],
+    ['measure=p95', 'measure', /needs a field/],
+    ['measure=p101(duration)', 'measure', /p0 to p100/],
+    ['measure=sum', 'measure', /needs a field/],
+    ['groupBy=service', 'groupBy', /needs a measure/],
+    ['measure=count&step=soon', 'step', /duration/],
+    ['search=duration:>fast&measure=count', 'search', /column 10/],
+    ['order=largest', 'order', /newest/],
+  ] as const) {
+    const answer = await get(`/api/spans?scope=account&${query}`);
+    t.is(answer.status, 400, query);
+    t.is(answer.body.details[0].path, path, query);
+    t.regex(answer.body.details[0].message, message, query);
+  }
+});

@@ -2,14 +2,14 @@ import { defineGroup } from '../define-group.ts';
 import { listTraces } from './list.ts';
 import { listTraceLogs } from './logs.ts';
 import { showTrace } from './show.ts';
+import { searchSpans } from './spans.ts';
 
 export const tracesGroup = defineGroup({
   name: 'traces',
   summary: 'Traces and spans: search, and all spans and logs of one trace.',
   entitlement: 'traces',
-  operations: [listTraces, showTrace, listTraceLogs],
+  operations: [listTraces, showTrace, listTraceLogs, searchSpans],
   planned: [
-    ['GET /api/spans', 'viewer', 'span search and aggregate'],
     ['GET /api/traces/fields', 'viewer', 'queryable fields'],
     ['GET /api/traces/compare', 'viewer', 'which attributes set slow or failed traces apart from the rest'],
   ],
