@@ -2,6 +2,16 @@
 import { callEnds } from './edges/call-ends.ts';
 import { serviceEdges } from './edges/edges.ts';
 import type { Processor } from './engine/definition.ts';
+import { errorOccurrences } from './errors/error-occurrences.ts';
+import { logErrors } from './errors/log-errors.ts';
+import { spanErrors } from './errors/span-errors.ts';
 import { logPatterns } from './log-patterns/log-patterns.ts';
 
-export const processors: readonly Processor[] = [callEnds, serviceEdges, logPatterns];
+export const processors: readonly Processor[] = [
+  callEnds,
+  serviceEdges,
+  logPatterns,
+  logErrors,
+  spanErrors,
+  errorOccurrences,
+];

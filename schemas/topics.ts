@@ -1,6 +1,7 @@
 /** Every topic, declared once. `oiq migrate` creates them; schemas of JSON values are registered where a registry is configured. */
 import { z } from 'zod';
 import { CallEnd, endOf, ServiceEdge } from './edges.ts';
+import { ErrorOccurrence, RaisedError } from './error-occurrences.ts';
 import { GrowingHead } from './evidence.ts';
 import { FoundPattern, PatternCount } from './log-patterns.ts';
 
@@ -175,6 +176,19 @@ export const topics = {
     summary: 'Calls between services, databases, queues and hosts by minute',
     item: ServiceEdge,
     timeOf: ({ minute }) => minute,
+  }),
+  raisedErrors: defineDerivedTopic({
+    name: 'raised-errors',
+    summary: 'Errors as single records tell of them, for those of one trace to meet',
+    item: RaisedError,
+    keyOf: ({ traceId }) => traceId,
+    timeOf: ({ timeMs }) => timeMs,
+    retentionHours: 24,
+  }),
+  errorOccurrences: defineDerivedTopic({
+    name: 'error-occurrences',
+    summary: 'Errors that happened, each once, with the fingerprint of its group',
+    item: ErrorOccurrence,
   }),
 } as const satisfies Record<string, Topic>;
 

@@ -13,6 +13,7 @@ import { serviceEdges } from './edges.ts';
 import { batchHandler } from './engine/run.ts';
 import { ScanPool } from './engine/scan-pool.ts';
 import type { Sink } from './engine/sink.ts';
+import { errorOccurrences } from './errors.ts';
 import { evidenceHeads } from './evidence-heads.ts';
 import { logPatternCounts, logPatterns } from './log-patterns.ts';
 import { logs } from './logs.ts';
@@ -31,6 +32,7 @@ export const sinks: readonly Sink[] = [
   logPatterns,
   logPatternCounts,
   serviceEdges,
+  errorOccurrences,
 ];
 
 /**

@@ -22,7 +22,7 @@ export interface Recorded {
   readonly message: string;
   /** Empty without one. At most what `cutStack` keeps counts. */
   readonly stack: string;
-  /** Of a span that failed without an exception: what it did. */
+  /** Of a span that failed without an exception: what it did, without values. */
   readonly operation?: string | undefined;
 }
 
@@ -106,7 +106,7 @@ export const fingerprintOf = ({ type, message, stack, operation }: Recorded): Fi
   const compared = comparedOf(frames);
   for (const text of compared) add('frame', text);
   if (compared.length === 0 || tellsLittle(frames)) add('message', maskedMessage(message));
-  if (compared.length === 0) add('operation', operation === undefined ? '' : maskedMessage(operation));
+  if (compared.length === 0) add('operation', operation ?? '');
   return {
     ...{ id: idOf(components), components, language },
     culprit: compared[0] ?? '',

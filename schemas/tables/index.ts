@@ -2,6 +2,7 @@
 import { deadLetterMarksTable, deadLettersTable } from './dead-letters.ts';
 import { serviceEdgesTable } from './edges.ts';
 import { entitiesTable, entitiesView } from './entities.ts';
+import { errorGroupsTable, errorOccurrencesTable } from './errors.ts';
 import { evidenceHeadsTable } from './evidence-heads.ts';
 import { fieldsTable } from './fields.ts';
 import { logPatternCountsTable, logPatternsTable } from './log-patterns.ts';
@@ -27,6 +28,8 @@ export const allTables: readonly Table[] = [
   resourceActivityTable,
   spanMetricsTable,
   serviceEdgesTable,
+  errorOccurrencesTable,
+  errorGroupsTable,
   entitiesTable,
   fieldsTable,
   deadLettersTable,

@@ -38,15 +38,19 @@ export const landValues = <
   Of extends ValueTopic,
   const Declared extends Landable,
   Row extends Written<Declared> | readonly Written<Declared>[],
+  const Merging extends Table & { readonly engine: string } = never,
 >({
   topic,
   table,
   row,
+  merging,
   ...definition
 }: {
   readonly topic: Of;
   readonly table: Declared;
   readonly row: (value: Given<Of>) => Row & NoOther<NoInfer<Row>, Declared>;
+  /** A second table, whose rows merge: what there is, beside how often. */
+  readonly merging?: { readonly table: Merging; readonly row: (value: Given<Of>) => Written<Merging> };
 } & Partial<Pick<Sink, 'name' | 'summary' | 'unprocessable'>>): Sink =>
   defineSink({
     name: topic.name,
@@ -54,17 +58,22 @@ export const landValues = <
     ...definition,
     inputs: [topic],
     ...('emitter' in table.columns && { positions: table }),
-    scanner: async () => valueScanner(topic, table, row as (value: unknown) => object),
+    scanner: async () =>
+      valueScanner(topic, [
+        { table, row: row as (value: unknown) => object },
+        ...(merging === undefined ? [] : [merging as Landed]),
+      ]),
   });
 
-const valueScanner = (
-  topic: ValueTopic,
-  table: Table,
-  rowOf: (value: unknown) => object | readonly object[],
-): Scanner => {
-  const target = new ValueRows(table);
+interface Landed {
+  readonly table: Table;
+  readonly row: (value: unknown) => object | readonly object[];
+}
+
+const valueScanner = (topic: ValueTopic, landed: readonly Landed[]): Scanner => {
+  const targets = landed.map(({ table, row }) => ({ rows: new ValueRows(table), row }));
   return {
-    tables: [target.rows],
+    tables: targets.map(({ rows }) => rows.rows),
     seen: [],
     scan({ value, offset, timestampMs, headers }: ScanMessage, partition: number): void {
       const { emitter = '', offset: emittedOffset = 0, part = 0 } = emittedPosition(headers) ?? {};
@@ -73,8 +82,10 @@ const valueScanner = (
         ...{ emitter, emitted_offset: emittedOffset, emitted_part: part },
       });
       const content: unknown = topicValue(topic, value);
-      const rows = ('item' in topic ? (content as unknown[]) : [content]).flatMap((each) => rowOf(each));
-      for (const [ordinal, row] of rows.entries()) target.push({ ...row, ...origin(ordinal) });
+      const values = 'item' in topic ? (content as unknown[]) : [content];
+      for (const { rows, row } of targets)
+        for (const [ordinal, each] of values.flatMap((value) => row(value)).entries())
+          rows.push({ ...each, ...origin(ordinal) });
     },
     abandon() {},
   };

@@ -2,6 +2,8 @@
 import { callEnds } from '../../processors/edges/call-ends.ts';
 import type { Processor } from '../../processors/engine/definition.ts';
 import { Task } from '../../processors/engine/task.ts';
+import { logErrors } from '../../processors/errors/log-errors.ts';
+import { spanErrors } from '../../processors/errors/span-errors.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import { topics } from '../../schemas/topics.ts';
 import { visits } from '../cases/made-up-processor.ts';
@@ -12,6 +14,8 @@ import { text } from '../cases/sink-tables.ts';
 export type Input = Pick<BusRecord, 'key' | 'value' | 'headers' | 'timestampMs'>;
 export const tenants = ['tenant-a', 'tenant-b', 'tenant-c', 'tenant-without-plan'] as const;
 const services = ['cart', 'checkout', 'mail', 'search'] as const;
+
+const words = ['connected', 'refused', 'payment', 'of', 'user', 'for', 'order', 'failed', 'after'];
 
 const pick = <Each>(random: Random, from: readonly Each[]): Each => from[random(from.length)] as Each;
 const bytes = (random: Random, count: number): Uint8Array => Uint8Array.from({ length: count }, () => random(256));
@@ -29,6 +33,16 @@ interface Call {
   readonly spanId: Uint8Array;
 }
 
+const exceptionOf = (random: Random, startMs: number): object => ({
+  name: 'exception',
+  timeUnixNano: ns(startMs),
+  attributes: [
+    text('exception.type', pick(random, ['TypeError', 'RangeError'])),
+    text('exception.message', `no stock of ${random(3)}`),
+    text('exception.stacktrace', `Error: x\n    at ${pick(random, words)} (/srv/app/src/cart.js:1:${random(90)})`),
+  ],
+});
+
 /** A span of a client, or of a server that answers a recent call. */
 const spanOf = (random: Random, atMs: number, calls: Call[]): object => {
   const startMs = timeOf(random, atMs);
@@ -42,7 +56,8 @@ const spanOf = (random: Random, atMs: number, calls: Call[]): object => {
     startTimeUnixNano: ns(startMs),
     endTimeUnixNano: ns(startMs + random(900)),
     attributes: random(3) === 0 ? [text('db.system', 'postgresql'), text('server.address', 'db.internal')] : [],
-    status: { code: random(8) === 0 ? 2 : 0 },
+    status: { code: random(4) === 0 ? 2 : 0 },
+    ...(random(6) === 0 && { events: [exceptionOf(random, startMs)] }),
   };
 };
 
@@ -53,7 +68,6 @@ const spansOf = (random: Random, atMs: number, calls: Call[]): object => ({
   })),
 });
 
-const words = ['connected', 'refused', 'payment', 'of', 'user', 'for', 'order', 'failed', 'after'];
 const logsOf = (random: Random, atMs: number): object => ({
   resourceLogs: [
     {
@@ -121,7 +135,7 @@ const messagesOf = (topic: string, count: number, sinceMs: number, random: Rando
 };
 
 /** Those whose output is the input of others. */
-const upstream: readonly Processor[] = [callEnds];
+const upstream: readonly Processor[] = [callEnds, spanErrors, logErrors];
 
 /** What other processors emit to a topic, of made-up input of theirs. */
 const emitted = (topic: string, count: number, sinceMs: number, random: Random): Input[] => {

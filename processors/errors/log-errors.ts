@@ -1,0 +1,67 @@
+import { readStack } from '../../runtime/errors/stack.ts';
+import type { LogRecord } from '../../schemas/records/log-record.ts';
+import { severityNumbers } from '../../schemas/records/severity.ts';
+import { logRecords } from '../../schemas/records/sources.ts';
+import { topics } from '../../schemas/topics.ts';
+import { defineProcessor } from '../engine/definition.ts';
+import { raisedOf, type Told } from './raised.ts';
+
+const warn = 13;
+const error = 17;
+
+/** 0 where neither number nor text says one. */
+const levelOf = (record: LogRecord): number =>
+  record.severityNumber > 0 ? record.severityNumber : (severityNumbers.get(record.severityText.toLowerCase()) ?? 0);
+
+const header = /\b([A-Za-z_$][\w$.\\]{0,150}(?:Error|Exception|Panic))\b:? ?([^\n]{0,2000})/;
+
+/** An exception in the text of a body, as programs print it that know no OpenTelemetry. */
+const exceptionIn = (body: string): Pick<Told, 'type' | 'message' | 'stack'> => {
+  const [line = ''] = body.trimStart().split('\n', 1);
+  const plain = { type: '', message: body, stack: '' };
+  if (!body.trimEnd().includes('\n')) return plain;
+  const { language, chain } = readStack(body);
+  if (language === undefined) return plain;
+  const [, type = '', message = line] = header.exec(body.slice(0, 4_096)) ?? [];
+  return { type: chain[0]?.type || type, message: language === 'python' ? line : message, stack: body };
+};
+
+/** What was recorded as an exception, else what an error's body says; undefined for what is neither. */
+const toldBy = (record: LogRecord, level: number): Pick<Told, 'type' | 'message' | 'stack'> | undefined => {
+  const type = record.attribute('exception.type');
+  const message = record.attribute('exception.message');
+  const stack = record.attribute('exception.stacktrace');
+  if (type !== undefined || message !== undefined || stack !== undefined)
+    return { type: type ?? '', message: message ?? record.body, stack: stack ?? '' };
+  return level >= error ? exceptionIn(record.body) : undefined;
+};
+
+/** As `GET /api/logs/{id}` knows the record. */
+const recordIdOf = ({ timeNs, place: { partition, offset, ordinal } }: LogRecord): string =>
+  `${timeNs}-${partition}-${offset}-${ordinal}`;
+
+/** Finds errors in logs: exceptions from WARN on, and whatever is ERROR or FATAL. */
+export const logErrors = defineProcessor({
+  name: 'log-errors',
+  summary: 'Finds exceptions and errors in logs, and gives each its fingerprint.',
+  reads: logRecords,
+  emits: { raised: topics.raisedErrors },
+  entitlement: 'logs',
+  step(record, { emit }) {
+    const { severityNumber } = record;
+    if (severityNumber > 0 && severityNumber < warn) return;
+    const level = levelOf(record);
+    if (level > 0 && level < warn) return;
+    const told = toldBy(record, level);
+    if (told === undefined) return;
+    emit.raised(
+      raisedOf(record, {
+        ...told,
+        ...{ source: 'log', recordId: recordIdOf(record), parentSpanId: '', isStatusOnly: false, handled: null },
+        timeNs: record.timeNs,
+        tags: {},
+        read: (key) => record.attribute(key),
+      }),
+    );
+  },
+});

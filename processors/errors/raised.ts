@@ -1,0 +1,101 @@
+/** What records of all kinds say about an error. */
+import { formatTime } from '../../queries/time.ts';
+import { fingerprintOf, type Recorded } from '../../runtime/errors/fingerprint.ts';
+import { cutStack } from '../../runtime/errors/stack.ts';
+import { patternIdOf } from '../../runtime/log-patterns/pattern-id.ts';
+import { type ErrorTag, errorTags, type RaisedError } from '../../schemas/error-occurrences.ts';
+import type { LogRecord } from '../../schemas/records/log-record.ts';
+import type { Span } from '../../schemas/records/span.ts';
+
+const maxType = 300;
+const maxMessage = 4_096;
+const maxTag = 256;
+const cut = (text: string, length: number): string =>
+  text.length <= length ? text : text.slice(0, length).toWellFormed();
+
+/** Text of an attribute; undefined without one. */
+export type Read = (key: string) => string | undefined;
+
+/** Older names, where there are some, that senders still use. */
+const names: Readonly<Partial<Record<ErrorTag, readonly string[]>>> = {
+  'os.name': ['os.name', 'os.type'],
+  'user_agent.name': ['user_agent.name', 'browser.name'],
+  'http.request.method': ['http.request.method', 'http.method'],
+  'http.response.status_code': ['http.response.status_code', 'http.status_code'],
+  'db.system.name': ['db.system.name', 'db.system'],
+};
+const users = ['user.id', 'enduser.id', 'user.email', 'enduser.pseudo.id'];
+const environments = ['deployment.environment.name', 'deployment.environment'];
+
+/** The first of several attributes that is there and not empty. */
+export const firstOf = (read: Read, keys: readonly string[]): string => {
+  for (const key of keys) {
+    const value = read(key);
+    if (value !== undefined && value !== '') return value;
+  }
+  return '';
+};
+
+const browsers = /(Firefox|Edg|OPR|Chrome|Safari)\//g;
+const browserNames: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera' };
+
+/** Browsers name those that they are like as well, and themselves last, but for Chrome, which names Safari behind it. */
+const browserOf = (userAgent: string): string => {
+  const found = [...userAgent.slice(0, 512).matchAll(browsers)].map(([, name = '']) => name);
+  const own = found.findLast((name) => name !== 'Safari') ?? found[0] ?? '';
+  return browserNames[own] ?? own;
+};
+
+const tagsOf = (read: Read, given: RaisedError['tags']): RaisedError['tags'] => {
+  const tags: RaisedError['tags'] = {};
+  for (const tag of errorTags) {
+    const value = given[tag] ?? firstOf(read, names[tag] ?? [tag]);
+    if (value !== '') tags[tag] = cut(value, maxTag);
+  }
+  if (tags['user_agent.name'] === undefined) {
+    const browser = browserOf(read('user_agent.original') ?? read('http.user_agent') ?? '');
+    if (browser !== '') tags['user_agent.name'] = browser;
+  }
+  return tags;
+};
+
+/** What differs between kinds of records. */
+export interface Told
+  extends Recorded,
+    Pick<RaisedError, 'source' | 'recordId' | 'parentSpanId' | 'isStatusOnly' | 'handled'> {
+  readonly timeNs: bigint;
+  readonly tags: RaisedError['tags'];
+  /** Attributes of the event and the record, without those of the resource. */
+  readonly read: Read;
+}
+
+/** An error that a record tells of, with its fingerprint. */
+export const raisedOf = (record: LogRecord | Span, told: Told): RaisedError => {
+  const { read, source, recordId, parentSpanId, isStatusOnly, handled } = told;
+  const stack = cutStack(told.stack);
+  const type = cut(told.type, maxType);
+  const message = cut(told.message, maxMessage);
+  const { id, components, culprit, shortType } = fingerprintOf({ type, message, stack, operation: told.operation });
+  const own = (key: string): string => firstOf(read, [key]);
+  const any = (key: string): string | undefined => own(key) || record.resource(key);
+  const receivedNs = BigInt(Math.trunc(record.receivedAtMs)) * 1_000_000n;
+  const timeNs = told.timeNs < receivedNs ? told.timeNs : receivedNs;
+  return {
+    ...{ tenantId: record.tenantId, projectId: record.projectId, service: record.service, source, recordId },
+    environment: firstOf(any, environments),
+    release: record.resource('service.version') ?? '',
+    ...{ fingerprint: id, components: components.map(([name, text]): [string, string] => [name, text]), culprit },
+    ...{
+      type: type === '' ? (components.find(([name]) => name === 'type')?.[1] ?? '') : type,
+      message,
+      stack,
+      handled,
+    },
+    userId: cut(firstOf(any, users), maxTag),
+    tags: tagsOf(any, told.tags),
+    ...{ traceId: record.traceId, spanId: record.spanId, parentSpanId, isStatusOnly },
+    at: formatTime(timeNs),
+    timeMs: Number(timeNs / 1_000_000n),
+    identity: `${shortType}/${patternIdOf(message)}`,
+  };
+};
