@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
+import { DnsName, DnsServer, readDns } from '../../../queries/network/dns.ts';
+import { Flow, FlowsPartial, flowViews } from '../../../queries/network/flow.ts';
+import { readFlows } from '../../../queries/network/flows.ts';
+import { Topology, topologyOf } from '../../../queries/network/topology.ts';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
+import { formatTime } from '../../../queries/time.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+
+const kind = 'flows';
+const hourNs = 3_600_000_000_000n;
+const { from, to } = rangeParameters;
+const by = z
+  .enum(flowViews)
+  .default('workload')
+  .describe('What the ends are: workloads of Kubernetes, hosts (nodes), zones, or addresses with transport and port');
+const rangeShown = { from: z.string(), to: z.string() };
+const shownRange = (range: Range) => ({ from: formatTime(range.from), to: formatTime(range.to) });
+
+/** Flows come from metrics and from log records: either is enough for a plan to have. Who reads one checks it again. */
+const askedOf = (
+  caller: Caller,
+  query: {
+    readonly from?: string | undefined;
+    readonly to?: string | undefined;
+    readonly scope?: 'account' | undefined;
+    readonly projectId?: string | undefined;
+  },
+  { columns, clock }: Pick<Ports, 'columns' | 'clock'>,
+) => {
+  const nowMs = clock.now();
+  const reading = { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs };
+  const signal = caller.plan.entitlements.includes('metrics') ? ('metrics' as const) : ('logs' as const);
+  return {
+    reading,
+    signal,
+    range: rangeOf(query, { caller, signal, nowMs }),
+    projectId: query.scope === 'account' ? undefined : query.projectId,
+  };
+};
+
+export const listFlows = defineOperation({
+  method: 'GET',
+  path: '/api/network/flows',
+  operationId: 'listFlows',
+  summary:
+    'List flows that were observed in a time range, those with the most bytes first; what both ends reported counts once',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({
+    ...rangeParameters,
+    ...projectScopeParameters,
+    by,
+    source: z.string().min(1).max(512).optional().describe('Only flows from an end whose name contains this'),
+    destination: z.string().min(1).max(512).optional().describe('Only flows to an end whose name contains this'),
+  }),
+  response: z.strictObject({
+    ...rangeShown,
+    items: z.array(Flow),
+    nextCursor: z.string().nullable(),
+    partial: FlowsPartial,
+    reason: z.string().nullable().describe('Why there are no flows; null if there are'),
+  }),
+  async handler({ caller, query }, ports) {
+    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
+    const asked = askedOf(caller, page === undefined ? query : { ...query, from: undefined, to: undefined }, ports);
+    const { reading, projectId, signal } = asked;
+    const range = page?.range ?? asked.range;
+    if (page !== undefined) refuseBeyondRetention(range, { caller, signal, nowMs: reading.nowMs, graceNs: hourNs });
+    const { flows, partial, reason } = await readFlows(reading, { view: query.by, projectId }, range);
+    const chosen = flows.filter(
+      ({ source, destination }) =>
+        source.name.includes(query.source ?? '') && destination.name.includes(query.destination ?? ''),
+    );
+    const begin = page?.at ?? 0;
+    const end = begin + query.limit;
+    return {
+      ...shownRange(range),
+      items: chosen.slice(begin, end),
+      nextCursor: chosen.length > end ? encodeCursor(kind, [range.from, range.to, end]) : null,
+      ...{ partial: [...partial], reason },
+    };
+  },
+});
+
+const pageOf = (cursor: string): { range: Range; at: number } => {
+  const [start = '', end = '', at = ''] = decodeCursor(kind, cursor, [integer, integer, natural]);
+  return { range: { from: BigInt(start), to: BigInt(end) }, at: Number(at) };
+};
+
+export const showTopology = defineOperation({
+  method: 'GET',
+  path: '/api/network/topology',
+  operationId: 'showTopology',
+  summary: 'Who exchanges data with whom in a time range: nodes, and the edges with the most bytes',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({
+    ...{ from, to, by },
+    ...projectScopeParameters,
+    limit: z.coerce.number().int().min(1).max(2000).default(500).describe('Edges at most'),
+  }),
+  response: Topology.extend(rangeShown),
+  async handler({ caller, query }, ports) {
+    const { reading, range, projectId } = askedOf(caller, query, ports);
+    const { flows, partial, reason } = await readFlows(reading, { view: query.by, projectId }, range);
+    const topology = topologyOf(flows, query.limit);
+    return { ...shownRange(range), ...topology, partial: [...partial, ...topology.partial], reason };
+  },
+});
+
+export const showDns = defineOperation({
+  method: 'GET',
+  path: '/api/network/dns',
+  operationId: 'showDns',
+  summary: 'Names that were looked up in a time range, with failures and latency, and how DNS servers answered',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({
+    ...{ from, to, limit: rangeParameters.limit },
+    ...projectScopeParameters,
+    search: z.string().min(1).max(253).optional().describe('Only names that contain this'),
+  }),
+  response: z.strictObject({
+    ...rangeShown,
+    names: z.array(DnsName).describe('Most lookups first'),
+    nameCount: z.int().describe('How many there are'),
+    servers: z.array(DnsServer),
+    partial: FlowsPartial,
+    reason: z.string().nullable().describe('Why there are none; null if there are'),
+  }),
+  async handler({ caller, query }, ports) {
+    const { reading, range, projectId } = askedOf(caller, query, ports);
+    const { names, ...dns } = await readDns(reading, { projectId }, range);
+    const chosen = names.filter(({ name }) => name.includes(query.search ?? ''));
+    return { ...shownRange(range), ...dns, names: chosen.slice(0, query.limit), nameCount: chosen.length };
+  },
+});
