@@ -1,5 +1,7 @@
 /** Starts the management API as a role. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { limitedColumns } from '../queries/limits/limited-columns.ts';
+import { readLimitsOf } from '../queries/limits/settings.ts';
 import { answering } from '../runtime/answering.ts';
 import { defineJob, type Job, type Jobs } from '../runtime/jobs.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
@@ -84,7 +86,10 @@ const upkeep: readonly Job<UpkeepPorts>[] = [
 const drainStepMs = 20;
 
 /** Resolves once rights are loaded, so that the first request is already answered by them. */
-export const startApi = async (options: ApiOptions): Promise<ApiRole> => {
+export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
+  const limits = readLimitsOf(given.settings);
+  // From here on nothing reads an organization's rows but within its limits.
+  const options: ApiOptions = { ...given, columns: limitedColumns(given.columns, { limits, metrics: given.metrics }) };
   const { documents, settings, clock, log, deadLetters, jobs } = options;
   await documents.ensureCollections(collections);
   const box = makeSecretBox(await secretKeyOf(settings));

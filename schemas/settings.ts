@@ -124,6 +124,23 @@ export const settingDefinitions = {
   API_ANONYMOUS_REQUESTS_PER_SECOND: count(20).describe(
     'Management API requests per second for each address without a session: sign-ins, password resets, refused requests',
   ),
+  QUERY_SLOTS: optional(z.coerce.number().int().positive()).describe(
+    'Queries of telemetry that one process runs at the same time; by default 4 embedded, 12 on ClickHouse. Organizations take turns',
+  ),
+  QUERY_SLOTS_PER_ORGANIZATION: optional(z.coerce.number().int().positive()).describe(
+    'Of these, the most for one organization; by default three quarters',
+  ),
+  QUERY_QUEUE_PER_ORGANIZATION: count(200).describe(
+    'Queries of one organization that may wait for their turn; more are answered 429',
+  ),
+  QUERY_WAIT_SECONDS: count(10).describe('Seconds that a query waits for its turn before it is answered 503'),
+  QUERY_SECONDS: count(30).describe('Seconds that one query may run'),
+  QUERY_MEMORY_BYTES: optional(z.coerce.number().int().positive()).describe(
+    'Bytes of memory that one query may use; by default 2 GiB, embedded at most half of what the engine has',
+  ),
+  QUERY_ROWS_READ: count(2_000_000_000).describe(
+    'Rows of tables that one query may read; one that would read more is refused',
+  ),
   API_TOKEN_MAX_DAYS: count(366).describe('Longest lifetime of a new API token, in days; existing tokens keep theirs'),
   SHUTDOWN_SECONDS: count(25).describe('Seconds after SIGTERM for requests, batches and commits to finish'),
   BUS_PUBLISH_DELAY_MS: z.coerce

@@ -190,6 +190,51 @@ export const metricDefinitions = {
     buckets: seconds,
     summary: 'Management API requests',
   },
+  oiq_queries_running: {
+    type: 'gauge',
+    unit: '{query}',
+    labels: [],
+    summary: 'Queries of telemetry that run on this instance',
+  },
+  oiq_queries_waiting: {
+    type: 'gauge',
+    unit: '{query}',
+    labels: [],
+    summary: 'Queries of telemetry that wait for their turn on this instance',
+  },
+  oiq_queries_refused_total: {
+    type: 'counter',
+    unit: '{query}',
+    labels: ['reason'],
+    summary:
+      'Queries that were not begun: waited (longer than OIQ_QUERY_WAIT_SECONDS), too-many (of their organization waited already)',
+  },
+  oiq_query_wait_seconds: {
+    type: 'histogram',
+    unit: 's',
+    labels: [],
+    buckets: seconds,
+    summary: 'From the asking of a query to its turn, or its refusal',
+  },
+  oiq_query_duration_seconds: {
+    type: 'histogram',
+    unit: 's',
+    labels: ['outcome'],
+    buckets: [...seconds, 30],
+    summary: 'Queries of telemetry by outcome: answered, failed, cancelled',
+  },
+  oiq_query_rows_read_total: {
+    type: 'counter',
+    unit: '{row}',
+    labels: [],
+    summary: 'Rows of tables that queries read',
+  },
+  oiq_query_bytes_read_total: {
+    type: 'counter',
+    unit: 'By',
+    labels: [],
+    summary: 'Bytes of columns that queries read, decompressed',
+  },
   oiq_live_tail_connections: {
     type: 'gauge',
     unit: '{connection}',

@@ -1,0 +1,118 @@
+/** Tenants' reads within limits: turns, time, memory, rows; counted. Everything that reads for a request goes through this. */
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { Columns, QueryLimits, StatementCost, TenantColumns } from '../../schemas/ports/columns.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { QueryError } from '../errors.ts';
+import { TooManyWaiting, type TurnLimits, Turns } from './turns.ts';
+
+export interface ReadLimits extends TurnLimits {
+  /** How long a statement may wait for its turn. */
+  readonly waitSeconds: number;
+  /** How long it may run. */
+  readonly maxExecutionSeconds: number;
+  /** `undefined` leaves it to the adapter. */
+  readonly maxMemoryBytes?: number | undefined;
+  readonly maxRowsRead: number;
+}
+
+const lower = (one: number | undefined, other: number | undefined): number =>
+  Math.min(one ?? Number.POSITIVE_INFINITY, other ?? Number.POSITIVE_INFINITY);
+
+/** What a caller asks for, never above what is allowed. */
+const within = (limits: QueryLimits, allowed: ReadLimits): QueryLimits => {
+  const memory = lower(limits.maxMemoryBytes, allowed.maxMemoryBytes);
+  return {
+    ...limits,
+    maxExecutionSeconds: lower(limits.maxExecutionSeconds, allowed.maxExecutionSeconds),
+    maxRowsRead: lower(limits.maxRowsRead, allowed.maxRowsRead),
+    ...(Number.isFinite(memory) && { maxMemoryBytes: memory }),
+  };
+};
+
+/**
+ * The same columns, whose tenants' reads take turns and stay within limits. The platform's own reads and inserts are as before. A read
+ * whose turn does not come in time rejects with `UnavailableError`, one of a tenant that has too many waiting with `RATE_LIMITED`.
+ */
+export const limitedColumns = (
+  columns: Columns,
+  { limits, metrics }: { readonly limits: ReadLimits; readonly metrics: Metrics },
+): Columns => {
+  const turns = new Turns(limits);
+  const count = (): void => {
+    metrics.set('oiq_queries_running', turns.running, {});
+    metrics.set('oiq_queries_waiting', turns.waiting, {});
+  };
+  count();
+
+  const turnOf = async (tenantId: string, signal: AbortSignal | undefined): Promise<() => void> => {
+    const asked = performance.now();
+    const over = new AbortController();
+    const timer = setTimeout(() => over.abort(), limits.waitSeconds * 1000);
+    try {
+      const turn = turns.take(tenantId, signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]));
+      count();
+      return await turn;
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof TooManyWaiting) && !over.signal.aborted) throw error;
+      const reason = over.signal.aborted ? 'waited' : 'too-many';
+      metrics.add('oiq_queries_refused_total', 1, { reason });
+      throw reason === 'waited' ? busy(limits) : tooMany(limits);
+    } finally {
+      clearTimeout(timer);
+      metrics.observe('oiq_query_wait_seconds', (performance.now() - asked) / 1000, {});
+      count();
+    }
+  };
+
+  const read = async <Row>(own: TenantColumns, sql: string, ...rest: Rest): Promise<Row[]> => {
+    const [parameters, asked = {}] = rest;
+    const end = await turnOf(own.tenantId, asked.signal);
+    const started = performance.now();
+    let outcome: 'answered' | 'failed' | 'cancelled' = 'failed';
+    const onCost = (cost: StatementCost): void => {
+      metrics.add('oiq_query_rows_read_total', cost.rowsRead, {});
+      metrics.add('oiq_query_bytes_read_total', cost.bytesRead, {});
+      asked.onCost?.(cost);
+    };
+    try {
+      const rows = await own.query<Row>(sql, parameters, { ...within(asked, limits), onCost });
+      outcome = 'answered';
+      return rows;
+    } catch (error) {
+      if (asked.signal?.aborted === true) outcome = 'cancelled';
+      throw error;
+    } finally {
+      end();
+      count();
+      metrics.observe('oiq_query_duration_seconds', (performance.now() - started) / 1000, { outcome });
+    }
+  };
+
+  return {
+    of(tenantId) {
+      const own = columns.of(tenantId);
+      return { tenantId, query: (sql, ...rest) => read(own, sql, ...rest) };
+    },
+    insert: (block, token) => columns.insert(block, token),
+    query: (sql, parameters, asked) => columns.query(sql, parameters, asked),
+    execute: (sql) => columns.execute(sql),
+    check: () => columns.check(),
+    close: () => columns.close(),
+  };
+};
+
+type Rest = [parameters?: Parameters<TenantColumns['query']>[1], limits?: QueryLimits];
+
+const busy = ({ waitSeconds }: ReadLimits): UnavailableError =>
+  new UnavailableError(
+    `the query waited ${waitSeconds} seconds for others and was not begun: ask again later, or for less`,
+    { retryAfterSeconds: Math.ceil(waitSeconds) },
+  );
+const tooMany = ({ waitingPerTenant, waitSeconds }: ReadLimits): QueryError =>
+  new QueryError(
+    'RATE_LIMITED',
+    `${waitingPerTenant} queries of this organization are waiting already: ask again later, or for less at a time`,
+    undefined,
+    { retryAfterSeconds: Math.ceil(waitSeconds) },
+  );

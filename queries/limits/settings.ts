@@ -1,0 +1,21 @@
+/** Limits of reads, from the settings. */
+import type { Settings } from '../../schemas/settings.ts';
+import type { ReadLimits } from './limited-columns.ts';
+
+/** As many as the engine in process has connections for queries. */
+const embeddedSlots = 4;
+/** The client of a server has 16 connections; inserts and the platform's own reads need some. */
+const servedSlots = 12;
+
+export const readLimitsOf = (settings: Settings): ReadLimits => {
+  const slots = settings.QUERY_SLOTS ?? (settings.CLICKHOUSE_URL === undefined ? embeddedSlots : servedSlots);
+  return {
+    slots,
+    slotsPerTenant: Math.min(slots, settings.QUERY_SLOTS_PER_ORGANIZATION ?? Math.max(1, Math.floor((slots * 3) / 4))),
+    waitingPerTenant: settings.QUERY_QUEUE_PER_ORGANIZATION,
+    waitSeconds: settings.QUERY_WAIT_SECONDS,
+    maxExecutionSeconds: settings.QUERY_SECONDS,
+    maxMemoryBytes: settings.QUERY_MEMORY_BYTES,
+    maxRowsRead: settings.QUERY_ROWS_READ,
+  };
+};
