@@ -18,6 +18,8 @@ const unitNanoseconds: Readonly<Record<string, bigint>> = {
 /** What a nanosecond timestamp column can hold. */
 const earliest = -2_208_988_800_000_000_000n;
 const latest = 9_223_372_036_854_775_807n;
+/** The last time that a record may have: sorting keys round times to what ends in 2106. */
+export const latestTime = 4_294_967_295_999_999_999n;
 
 const relative = /^now(?:([+-])(\d{1,12})(s|m|h|d|w|ms))?$/;
 const iso =

@@ -24,7 +24,8 @@ export interface Figure {
   read(answer: unknown, seconds: number, as: 'table' | 'series'): number | string | null;
 }
 
-const defaultName = ({ function: kind, field, percentile }: Measure): string => {
+/** The name that a measure has in answers when it is given none. */
+export const defaultName = ({ function: kind, field, percentile }: Measure): string => {
   const prefix = kind === 'percentile' ? `p${String(percentile).replace('.', '_')}` : kind;
   return field === undefined ? prefix : `${prefix}_${field}`;
 };

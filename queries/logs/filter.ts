@@ -30,9 +30,10 @@ export const queryPartsOf = ({
   scope,
 }: LogFilter): { readonly search?: string; readonly projectId?: string } => {
   // By itself first: what an error says of columns is then of the text that was sent, and a parenthesis closes nothing of ours.
-  if (search !== undefined) parseSearch(search, 'logs');
+  // Punctuation alone finds nothing by itself, and would say nothing beside a service.
+  const isNone = search !== undefined && parseSearch(search, 'logs').is === 'none';
   const searches = [
-    ...(service === undefined ? [] : [`service:"${service.replace(/["\\]/g, '\\$&')}"`]),
+    ...(service === undefined || isNone ? [] : [`service:"${service.replace(/["\\]/g, '\\$&')}"`]),
     ...(search === undefined || search.trim() === '' ? [] : [`(${search})`]),
   ];
   return {

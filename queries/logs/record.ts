@@ -78,7 +78,7 @@ export const logOrders = ['newest', 'oldest'] as const;
 export type LogOrder = (typeof logOrders)[number];
 
 /** The columns' own names are qualified: aliases of the same name are text. */
-const orderBy = (order: LogOrder): string =>
+export const orderOf = (order: LogOrder): string =>
   ['timestamp', 'partition', 'offset', 'ordinal']
     .map((column) => `logs.${column} ${order === 'newest' ? 'DESC' : 'ASC'}`)
     .join(', ');
@@ -112,7 +112,7 @@ const readRows = (
   order: LogOrder,
 ): Promise<LogRow[]> =>
   columns.query<LogRow>(
-    `SELECT ${logSelection} FROM logs WHERE tenant_id = {tenant:String} AND ${condition} ORDER BY ${orderBy(order)} LIMIT ${limit}`,
+    `SELECT ${logSelection} FROM logs WHERE tenant_id = {tenant:String} AND ${condition} ORDER BY ${orderOf(order)} LIMIT ${limit}`,
     parameters,
   );
 
@@ -181,7 +181,7 @@ export const readLogsOfRange = async (
 };
 
 /** What is left of a range behind a position. */
-const rangeAfter = (range: Range, after: LogPosition | undefined, order: LogOrder): Range => {
+export const rangeAfter = (range: Range, after: LogPosition | undefined, order: LogOrder): Range => {
   if (after === undefined) return range;
   const time = BigInt(after.time);
   return order === 'newest' ? { from: range.from, to: time } : { from: time, to: range.to };

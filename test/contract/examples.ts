@@ -16,6 +16,8 @@ export const examples: Readonly<Record<string, Example>> = {
   ...auditExamples,
 
   getLog: async ({ make }) => ({ params: { id: (await make('listLogs')).items[0].id } }),
+  getLogContext: async ({ make }) => ({ params: { id: (await make('listLogs')).items[0].id } }),
+  listLogFieldValues: { params: { name: 'key' } },
   getLogPattern: ({ tenant }) => ({ params: { id: patternIdOf(tenant) } }),
   listTraces: { query: { scope: 'account' } },
   listServices: { query: { scope: 'account' } },

@@ -1,15 +1,5 @@
 import type { StoredRecord } from '../../audit/record-pages.ts';
-
-/** Spreadsheets run a cell that begins like this as a formula. */
-const formula = /^[\s]*[=+\-@\t\r]/;
-
-const cellOf = (value: string | number): string => {
-  const text = String(value);
-  const safe = formula.test(text) ? `'${text}` : text;
-  return `"${safe.replaceAll('"', '""')}"`;
-};
-
-const rowOf = (cells: readonly (string | number)[]): string => `${cells.map(cellOf).join(',')}\r\n`;
+import { csvRow } from '../../csv.ts';
 
 const columns: Readonly<Record<string, (record: StoredRecord) => string | number>> = {
   sequence: ({ sequence }) => sequence,
@@ -29,8 +19,8 @@ const columns: Readonly<Record<string, (record: StoredRecord) => string | number
   hash: ({ hash }) => hash,
 };
 
-/** RFC 4180, every cell in quotes. A cell that a spreadsheet would run begins with an apostrophe instead. */
+/** Records as lines of CSV. */
 export async function* csvLines(records: AsyncIterable<StoredRecord>): AsyncGenerator<string> {
-  yield rowOf(Object.keys(columns));
-  for await (const record of records) yield rowOf(Object.values(columns).map((cell) => cell(record)));
+  yield csvRow(Object.keys(columns));
+  for await (const record of records) yield csvRow(Object.values(columns).map((cell) => cell(record)));
 }

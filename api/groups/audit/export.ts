@@ -4,16 +4,13 @@ import { evidenceLines } from '../../audit/evidence-file.ts';
 import { recordsInOrder, type StoredRecord } from '../../audit/record-pages.ts';
 import { filterOf, spanOf } from '../../audit/record-search.ts';
 import { chainItems, extentOf } from '../../audit/verify-chain.ts';
+import { csvType, inPieces, jsonLinesType } from '../../csv.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { invalidFields } from '../../kernel/errors.ts';
 import { defineOperation, type Sent } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { csvLines } from './csv.ts';
 import { filterFields, recordFilterOf, viewOf } from './views.ts';
-
-const jsonLines = 'application/x-ndjson; charset=utf-8';
-const csv = 'text/csv; charset=utf-8';
-const pieceLength = 64 * 1024;
 
 export const exportAuditRecords = defineOperation({
   method: 'GET',
@@ -22,7 +19,7 @@ export const exportAuditRecords = defineOperation({
   summary: 'Export audit records, oldest first; format=evidence exports the whole chain for `oiq evidence verify`',
   role: 'auditor',
   audit: 'audit-log.export',
-  contentType: [jsonLines, csv],
+  contentType: [jsonLinesType, csvType],
   query: z.strictObject({ format: z.enum(['ndjson', 'csv', 'evidence']).default('ndjson'), ...filterFields }),
   response: z.custom<Sent>(),
   async handler({ caller, query: { format, ...given }, request }, ports): Promise<Sent> {
@@ -31,7 +28,7 @@ export const exportAuditRecords = defineOperation({
     const day = new Date(ports.clock.now()).toISOString().slice(0, 10);
     const lines = format === 'evidence' ? await evidence(caller, ports) : await selected(format, filter, caller, ports);
     request.reply('Content-Disposition', `attachment; filename="audit-${day}.${format === 'csv' ? 'csv' : 'ndjson'}"`);
-    return { contentType: format === 'csv' ? csv : jsonLines, content: Readable.from(inPieces(lines)) };
+    return { contentType: format === 'csv' ? csvType : jsonLinesType, content: Readable.from(inPieces(lines)) };
   },
 });
 
@@ -75,15 +72,3 @@ const evidence = async ({ tenantId, organization }: Caller, ports: Ports): Promi
     extent.end,
   );
 };
-
-/** Joins lines into larger pieces, because each piece is a write to the socket. */
-async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<string> {
-  let piece = '';
-  for await (const line of lines) {
-    piece += line;
-    if (piece.length < pieceLength) continue;
-    yield piece;
-    piece = '';
-  }
-  if (piece !== '') yield piece;
-}

@@ -1,36 +1,68 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
+import { chosenColumns, readChosen } from '../../../queries/logs/chosen.ts';
+import { decodeLogCursor, encodeLogCursor } from '../../../queries/logs/cursor.ts';
+import { logCondition, logFilterParameters } from '../../../queries/logs/filter.ts';
 import { readLogsOfPattern } from '../../../queries/logs/pattern-records.ts';
-import { type LogPosition, LogRecord, readPage } from '../../../queries/logs/record.ts';
-import { projectScopeCondition, projectScopeParameters, projectScopeValues } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
-import { searchCondition } from '../../../queries/search/condition.ts';
-import { parseSearch } from '../../../queries/search/parse.ts';
+import {
+  type LogPageRequest,
+  type LogPosition,
+  LogRecord,
+  logId,
+  logOrders,
+  readPage,
+} from '../../../queries/logs/record.ts';
+import { parseNames } from '../../../queries/names.ts';
+import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
+import { rangeValues } from '../../../queries/records.ts';
+import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'logs';
 const hourNs = 3_600_000_000_000n;
+const mostFields = 64;
+
+/** Parameters that say in which order records come, and what of them. */
+export const recordParameters = {
+  order: z
+    .enum(logOrders)
+    .default('newest')
+    .describe('Of two records of one time, the one that landed last is the newer one'),
+  fields: z
+    .string()
+    .max(4096)
+    .optional()
+    .describe(
+      'Only these, with commas between them, as searches spell them: service,severity,http.route,resource.host.name; a name that has a comma stands in quotes',
+    ),
+};
+
+/** The names in `fields=`. */
+export const namesIn = (fields: string | undefined): string[] | undefined => {
+  if (fields === undefined) return undefined;
+  const names = [...new Set(parseNames('fields', fields))];
+  if (names.length > mostFields)
+    throw invalid('fields', `names ${names.length} fields, at most ${mostFields} are answered`);
+  return names;
+};
+
+/** What is left of a record when fields are chosen. */
+const ChosenRecord = z.strictObject({
+  id: z.string(),
+  fields: z.record(z.string(), z.unknown()).describe('Null where the record has none'),
+});
 
 export const listLogs = defineOperation({
   method: 'GET',
   path: '/api/logs',
   operationId: 'listLogs',
-  summary: 'List log records of a time range, newest first',
+  summary: 'List log records of a time range, newest or oldest first',
   role: 'viewer',
   entitlement: 'logs',
   cache: listCache,
   query: z.strictObject({
     ...rangeParameters,
-    ...serviceParameter,
-    ...projectScopeParameters,
-    search: z
-      .string()
-      .max(1024)
-      .optional()
-      .describe(
-        'Words that must all occur in the body, case-insensitive; also "phrases", field:value, field:>10, field:[1 TO 5], field:foo*, /regex/, field:*, AND, OR, NOT and parentheses (`queries/search/README.md`)',
-      ),
+    ...logFilterParameters,
+    ...recordParameters,
     patternId: z
       .string()
       .max(64)
@@ -39,57 +71,64 @@ export const listLogs = defineOperation({
         'Only records of this pattern; an alias stands for the pattern that it was merged into. A page may hold fewer records than the limit',
       ),
   }),
-  response: z.strictObject({ items: z.array(LogRecord), nextCursor: z.string().nullable() }),
+  response: z.strictObject({
+    items: z.array(z.union([LogRecord, ChosenRecord])).describe('Whole records, or the chosen `fields` of each'),
+    nextCursor: z.string().nullable(),
+  }),
   async handler({ caller, query }, { columns, clock }) {
     const nowMs = clock.now();
-    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
+    const { order, limit, patternId } = query;
+    const page = query.cursor === undefined ? undefined : decodeLogCursor(order, query.cursor);
     const range = page?.range ?? rangeOf(query, { caller, signal: 'logs', nowMs });
     if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'logs', nowMs, graceNs: hourNs });
-    const conditions = [
-      "logs.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND logs.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')",
-    ];
-    const parameters: Record<string, string> = {
-      from: String(range.from),
-      to: String(page?.after.time ?? range.to),
-      ...projectScopeValues(query),
-    };
-    if (query.service !== undefined) {
-      conditions.push('service = {service:String}');
-      parameters['service'] = query.service;
-    }
+    const names = namesIn(query.fields);
+    if (names !== undefined && patternId !== undefined)
+      throw invalid('fields', 'cannot be combined with patternId: the pattern of a record is found from all of it');
     const reader = columns.of(caller.tenantId);
-    if (query.search !== undefined) {
-      const search = searchCondition(parseSearch(query.search, 'logs'), 'logs');
-      conditions.push(search.sql);
-      Object.assign(parameters, search.parameters);
-    }
-    const condition = `${conditions.join(' AND ')}${projectScopeCondition(query)}`;
-    const { found, more } = await (query.patternId === undefined
-      ? readPage(reader, condition, parameters, { limit: query.limit, after: page?.after, range })
-      : readLogsOfPattern(reader, query.patternId, condition, parameters, {
-          limit: query.limit,
-          after: page?.after,
-          range,
-        }));
-    return {
-      items: found.map(({ record }) => record),
-      nextCursor:
-        more === undefined
-          ? null
-          : encodeCursor(kind, [range.from, range.to, more.time, more.partition, more.offset, more.ordinal]),
-    };
+    const asked = { limit, after: page?.after, range, order };
+    const { items, more } =
+      names === undefined ? await whole(reader, query, asked) : await chosen(reader, query, asked, names);
+    return { items, nextCursor: more === undefined ? null : encodeLogCursor(order, { range, after: more }) };
   },
 });
 
-/** A cursor holds the range too: `now-1h` must not move between two pages. */
-const pageOf = (cursor: string): { range: { from: bigint; to: bigint }; after: LogPosition } => {
-  const [from = '', to = '', time = '', partition = '', offset = '', ordinal = ''] = decodeCursor(kind, cursor, [
-    integer,
-    integer,
-    integer,
-    /^\d{1,5}$/,
-    natural,
-    /^\d{1,10}$/,
-  ]);
-  return { range: { from: BigInt(from), to: BigInt(to) }, after: { time, partition, offset, ordinal } };
+type Reader = Parameters<typeof readPage>[0];
+type Asked = LogPageRequest & { readonly range: Range };
+interface Found<Item> {
+  readonly items: Item[];
+  readonly more: LogPosition | undefined;
+}
+
+const whole = async (
+  reader: Reader,
+  query: Parameters<typeof logCondition>[0] & { readonly patternId?: string | undefined },
+  asked: Asked,
+): Promise<Found<LogRecord>> => {
+  const condition = logCondition(query);
+  const parameters = { ...condition.parameters, ...rangeValues(asked.range) };
+  const { found, more } =
+    query.patternId === undefined
+      ? await readPage(reader, condition.sql, parameters, asked)
+      : await readLogsOfPattern(reader, query.patternId, condition.sql, parameters, asked);
+  return { items: found.map(({ record }) => record), more };
+};
+
+const chosen = async (
+  reader: Reader,
+  query: Parameters<typeof logCondition>[0],
+  asked: Asked,
+  names: readonly string[],
+): Promise<Found<z.input<typeof ChosenRecord>>> => {
+  const found = await readChosen(reader, chosenColumns(names), logCondition(query), {
+    ...asked,
+    limit: asked.limit + 1,
+  });
+  const shown = found.slice(0, asked.limit);
+  return {
+    items: shown.map(({ position, values }) => ({
+      id: logId(position),
+      fields: Object.fromEntries(names.map((name, index) => [name, values[index]])),
+    })),
+    more: found.length > asked.limit ? shown.at(-1)?.position : undefined,
+  };
 };

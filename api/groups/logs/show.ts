@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { atPosition } from '../../../queries/logs/context.ts';
 import { LogRecord, logPositionOf, readLogs } from '../../../queries/logs/record.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -15,12 +16,8 @@ export const showLog = defineOperation({
   async handler({ caller, params }, { columns }) {
     const position = logPositionOf(params.id);
     if (position === undefined) throw notFound('log record');
-    const [found] = await readLogs(columns.of(caller.tenantId), here, { ...position }, 1);
+    const [found] = await readLogs(columns.of(caller.tenantId), atPosition, { ...position }, 1);
     if (found === undefined) throw notFound('log record');
     return found.record;
   },
 });
-
-// The engine refuses a query with a number beyond its type's range: so numbers are compared as text where possible.
-const here = `logs.timestamp = fromUnixTimestamp64Nano(toInt64OrZero({time:String}), 'UTC') AND toString(logs.partition) = {partition:String}
-  AND toString(logs.offset) = {offset:String} AND toString(logs.ordinal) = {ordinal:String}`;

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { defaultName } from '../../../queries/aggregate/measures.ts';
+import { logFilterParameters, queryPartsOf } from '../../../queries/logs/filter.ts';
+import { parseMeasures, parseNames } from '../../../queries/names.ts';
+import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { Result } from '../../../queries/result.ts';
+import { run } from '../../../queries/run.ts';
+import { stepOf, stepParameter } from '../../../queries/steps.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+
+const mostMeasures = 16;
+const mostGroups = 8;
+
+export const aggregateLogs = defineOperation({
+  method: 'GET',
+  path: '/api/logs/aggregate',
+  operationId: 'aggregateLogs',
+  summary: 'Aggregate log records by fields: count, rate, distinct, sum, avg, min, max and percentiles',
+  role: 'viewer',
+  entitlement: 'logs',
+  cache: listCache,
+  query: z.strictObject({
+    from: rangeParameters.from,
+    to: rangeParameters.to,
+    ...logFilterParameters,
+    measure: z
+      .string()
+      .max(4096)
+      .default('count')
+      .describe(
+        'One or several with commas between them: count, rate, distinct(user.id), sum(bytes), avg(bytes), min(bytes), max(bytes), p95(took), each with a name if wanted (p95(took) as slow). A field that has a comma or a parenthesis stands in quotes',
+      ),
+    groupBy: z
+      .string()
+      .max(4096)
+      .optional()
+      .describe('Fields or attributes with commas between them, as searches spell them: service,severity,"a,b"'),
+    orderBy: z
+      .string()
+      .min(1)
+      .max(512)
+      .optional()
+      .describe('A measure (count, p95_took, or its name) or field of groupBy; without it the first measure'),
+    order: z.enum(['descending', 'ascending']).default('descending'),
+    limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Most groups'),
+    step: stepParameter.step.describe(
+      'Length of a step, such as 5m, or auto: the answer is series. Without it, a table',
+    ),
+  }),
+  response: Result,
+  async handler({ caller, query }, { columns, clock }) {
+    const nowMs = clock.now();
+    const range = rangeOf(query, { caller, signal: 'logs', nowMs });
+    const measures = parseMeasures('measure', query.measure);
+    if (measures.length > mostMeasures)
+      throw invalid('measure', `names ${measures.length} measures, at most ${mostMeasures} are answered`);
+    const groupBy = query.groupBy === undefined ? [] : parseNames('groupBy', query.groupBy);
+    if (groupBy.length > mostGroups)
+      throw invalid('groupBy', `names ${groupBy.length} fields, at most ${mostGroups} are answered`);
+    const { step } = query;
+    const stepMs = step === undefined ? undefined : stepOf(step === 'auto' ? undefined : step, range);
+    return run(
+      {
+        ...{ kind: 'aggregate', signal: 'logs', ...queryPartsOf(query), measures, groupBy, limit: query.limit },
+        ...(query.orderBy === undefined && query.order === 'descending'
+          ? {}
+          : { order: { by: query.orderBy ?? firstOf(measures), direction: query.order } }),
+      },
+      { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs },
+      { range, stepMs },
+    );
+  },
+});
+
+/** The name that the first measure has in answers. */
+const firstOf = ([first]: ReturnType<typeof parseMeasures>): string =>
+  first === undefined ? '' : (first.as ?? defaultName(first));

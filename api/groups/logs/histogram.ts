@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { logFilterParameters, queryPartsOf } from '../../../queries/logs/filter.ts';
+import { logHistogram } from '../../../queries/logs/histogram.ts';
+import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { Incompleteness } from '../../../queries/result.ts';
+import { stepOf, stepParameter } from '../../../queries/steps.ts';
+import { formatTime } from '../../../queries/time.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+
+const counts = z.array(z.int()).describe('One for each step');
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
+const timeOf = (milliseconds: number): string => formatTime(BigInt(milliseconds) * 1_000_000n);
+
+export const showLogHistogram = defineOperation({
+  method: 'GET',
+  path: '/api/logs/histogram',
+  operationId: 'getLogHistogram',
+  summary: 'Count log records by time, split by the values of a field',
+  role: 'viewer',
+  entitlement: 'logs',
+  cache: listCache,
+  query: z.strictObject({
+    from: rangeParameters.from,
+    to: rangeParameters.to,
+    ...logFilterParameters,
+    ...stepParameter,
+    groupBy: z
+      .string()
+      .min(1)
+      .max(512)
+      .optional()
+      .describe('A field or attribute, as searches spell it: severity, service, http.route'),
+    limit: z.coerce.number().int().min(1).max(100).default(10).describe('Most values; all others count as the rest'),
+  }),
+  response: z.strictObject({
+    from: z.string(),
+    to: z.string(),
+    stepMs: z.int(),
+    steps: z
+      .array(z.strictObject({ start: z.string(), isPartial: z.boolean() }))
+      .describe(
+        'Those that lie in the range only in part are partial: the first and the last, unless the range is aligned',
+      ),
+    records: z.int().describe('All records of the range: the sum of all counts'),
+    series: z
+      .array(z.strictObject({ value: z.string(), records: z.int(), counts }))
+      .describe(
+        'Values with the most records first. Empty: of records without a value, or of all where no field is asked for',
+      ),
+    rest: z
+      .strictObject({ records: z.int(), counts })
+      .nullable()
+      .describe('Records of all other values; null where there are none'),
+    partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
+  }),
+  async handler({ caller, query }, { columns, clock }) {
+    const nowMs = clock.now();
+    const range = rangeOf(query, { caller, signal: 'logs', nowMs });
+    const stepMs = stepOf(query.step, range);
+    const reading = { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs };
+    const { starts, partialSteps, series, rest, partial } = await logHistogram(reading, {
+      records: queryPartsOf(query),
+      ...{ range, stepMs, groupBy: query.groupBy, groups: query.limit },
+    });
+    return {
+      from: formatTime(range.from),
+      to: formatTime(range.to),
+      stepMs,
+      steps: starts.map((start) => ({ start: timeOf(start), isPartial: partialSteps.includes(start) })),
+      records: sum(series.flatMap((each) => each.counts)) + sum(rest),
+      series: series.map((each) => ({ value: each.value, records: sum(each.counts), counts: [...each.counts] })),
+      rest: rest.length === 0 ? null : { records: sum(rest), counts: [...rest] },
+      partial: [...partial],
+    };
+  },
+});

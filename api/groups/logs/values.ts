@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { FieldValue, topValues } from '../../../queries/fields/values.ts';
+import { logFilterParameters, queryPartsOf } from '../../../queries/logs/filter.ts';
+import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { Incompleteness } from '../../../queries/result.ts';
+import { formatTime } from '../../../queries/time.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+
+export const listLogFieldValues = defineOperation({
+  method: 'GET',
+  path: '/api/logs/fields/{name}/values',
+  operationId: 'listLogFieldValues',
+  summary: 'List the most frequent values of a field or attribute of log records',
+  role: 'viewer',
+  entitlement: 'logs',
+  cache: listCache,
+  params: z.strictObject({
+    name: z.string().min(1).max(512).describe('As searches spell it, percent-encoded: http.route, resource.host.name'),
+  }),
+  query: z.strictObject({
+    from: rangeParameters.from,
+    to: rangeParameters.to,
+    ...logFilterParameters,
+    prefix: z.string().max(512).optional().describe('Only values that begin with this text, in the same case'),
+    limit: z.coerce.number().int().min(1).max(1000).default(10),
+  }),
+  response: z.strictObject({
+    name: z.string(),
+    from: z.string().describe('Of the records that were read: later than asked for where `partial` says so'),
+    to: z.string(),
+    records: z.int().describe('Records read, of those that the parameters choose'),
+    withField: z.int().describe('Those of them that have the field; with `prefix`, a value that begins so'),
+    distinct: z.int().describe('How many values these have'),
+    items: z.array(FieldValue).describe('Most frequent first'),
+    partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
+  }),
+  async handler({ caller, params: { name }, query }, { columns, clock }) {
+    const nowMs = clock.now();
+    const range = rangeOf(query, { caller, signal: 'logs', nowMs });
+    const { read, values, partial, ...counts } = await topValues(
+      { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs },
+      { signal: 'logs', name, range, ...queryPartsOf(query), prefix: query.prefix, limit: query.limit },
+    );
+    return {
+      name,
+      from: formatTime(read.from),
+      to: formatTime(read.to),
+      ...counts,
+      items: [...values],
+      partial: [...partial],
+    };
+  },
+});

@@ -1,0 +1,134 @@
+/** The most frequent values of one field or attribute. */
+import { z } from 'zod';
+import { type Range, refuseBeyondRetention } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import { type Condition, rangeValues, recordsCondition, withinRange } from '../records.ts';
+import type { Incompleteness } from '../result.ts';
+import type { SearchSignal } from '../search/tree.ts';
+import { signalTables } from '../signals.ts';
+import { formatTime } from '../time.ts';
+import { ValueReader } from '../values.ts';
+import { countedTotals, hoursOf } from './catalogue.ts';
+
+/** Values are read of the newest records, as many as are read in a fraction of a second. */
+const mostRecords = 2_000_000;
+const longestShown = 1_024;
+
+export const FieldValue = z.strictObject({
+  value: z.string().describe('As text; cut behind 1,024 characters'),
+  isCut: z.boolean(),
+  records: z.int(),
+  share: z.number().describe('Of the records that have the field, 0 to 1'),
+});
+
+export interface ValuesQuestion {
+  readonly signal: SearchSignal;
+  /** As searches spell it. */
+  readonly name: string;
+  readonly range: Range;
+  readonly search?: string | undefined;
+  readonly projectId?: string | undefined;
+  /** Only values that begin with this text. */
+  readonly prefix?: string | undefined;
+  readonly limit: number;
+}
+
+export interface Values {
+  /** What was read: less than the range where there was too much. */
+  readonly read: Range;
+  /** Records of `read` that satisfy the search, and those of them that have the field. */
+  readonly records: number;
+  readonly withField: number;
+  readonly distinct: number;
+  readonly values: readonly z.output<typeof FieldValue>[];
+  readonly partial: readonly Incompleteness[];
+}
+
+interface Row {
+  readonly value: string;
+  readonly size: string;
+  readonly n: string;
+  readonly with_field: string;
+  readonly distinct_values: string;
+}
+
+/** Values by how many records have them. Equal values of different types are one: they have one text. */
+export const topValues = async (reading: Reading, question: ValuesQuestion): Promise<Values> => {
+  const { signal, name, range, prefix, limit } = question;
+  refuseBeyondRetention(range, { caller: reading, signal, nowMs: reading.nowMs });
+  const condition = recordsCondition(question);
+  const read = await readable(reading, question, condition);
+  const values = new ValueReader(signal);
+  const { exists, text } = values.value(name);
+  const from = values.from(condition.sql);
+  const conditions = [exists, ...(prefix === undefined ? [] : [`startsWith(${text}, {prefix:String})`])];
+  const parameters = {
+    ...condition.parameters,
+    ...rangeValues(read.range),
+    ...(prefix === undefined ? {} : { prefix }),
+  };
+  const [rows, records] = await Promise.all([
+    reading.columns.query<Row>(
+      `SELECT substringUTF8(shown, 1, ${longestShown}) AS value, toString(lengthUTF8(shown)) AS size, toString(count_of) AS n,
+        toString(sum(count_of) OVER ()) AS with_field, toString(count() OVER ()) AS distinct_values
+      FROM (SELECT ${text} AS shown, count() AS count_of FROM ${from} WHERE ${conditions.join(' AND ')} GROUP BY shown)
+      ORDER BY count_of DESC, shown LIMIT ${limit}`,
+      parameters,
+      { maxResultRows: limit },
+    ),
+    countOf(reading, question.signal, read.range, condition),
+  ]);
+  const [first] = rows;
+  const withField = Number(first?.with_field ?? 0);
+  return {
+    read: read.range,
+    records,
+    withField,
+    distinct: Number(first?.distinct_values ?? 0),
+    values: rows.map(({ value, size, n }) => ({
+      value,
+      isCut: Number(size) > longestShown,
+      records: Number(n),
+      share: Number(n) / withField,
+    })),
+    partial: read.partial,
+  };
+};
+
+const countOf = async (
+  reading: Reading,
+  signal: SearchSignal,
+  range: Range,
+  { sql, parameters }: Condition,
+): Promise<number> => {
+  const { table } = signalTables[signal];
+  const [row] = await reading.columns.query<{ n: string }>(
+    `SELECT toString(count()) AS n FROM ${table} WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} AND ${sql}`,
+    { ...parameters, ...rangeValues(range) },
+  );
+  return Number(row?.n ?? 0);
+};
+
+/** The newest part of a range that has few enough records, which are counted by the hour where they land. */
+const readable = async (
+  reading: Reading,
+  { signal, projectId, range }: ValuesQuestion,
+  condition: Condition,
+): Promise<{ readonly range: Range; readonly partial: readonly Incompleteness[] }> => {
+  const whole = { range, partial: [] };
+  const { records } = await countedTotals(reading, { signal, projectId }, hoursOf(range));
+  if (records <= mostRecords) return whole;
+  const matching = await countOf(reading, signal, range, condition);
+  if (matching <= mostRecords) return whole;
+  const length = range.to - range.from;
+  const from = range.to - (length * BigInt(mostRecords)) / BigInt(matching);
+  return {
+    range: { from, to: range.to },
+    partial: [
+      {
+        code: 'rows',
+        message: `values are those of the newest records, from ${formatTime(from)} on: the range has ${matching} records, about ${mostRecords} are read`,
+      },
+    ],
+  };
+};

@@ -1,0 +1,47 @@
+/** Chosen columns of log records, page by page. */
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import type { Range } from '../range.ts';
+import { type Condition, rangeValues } from '../records.ts';
+import { resourcesOf } from '../resources.ts';
+import { type ChosenColumn, type ChosenRow, chosenColumn } from '../rows/columns.ts';
+import { inStretches } from '../rows/in-order.ts';
+import { afterPosition, type LogPageRequest, type LogPosition, orderOf, rangeAfter } from './record.ts';
+
+export interface ChosenLog {
+  readonly position: LogPosition;
+  /** In the order of the names; null where a record has none. */
+  readonly values: readonly unknown[];
+}
+
+type Row = ChosenRow & { readonly [Name in keyof LogPosition as `p_${Name}`]: string } & { readonly resource: string };
+
+const positionColumns = `toString(toUnixTimestamp64Nano(logs.timestamp)) AS p_time, toString(logs.partition) AS p_partition,
+  toString(logs.offset) AS p_offset, toString(logs.ordinal) AS p_ordinal, toString(resource_id) AS resource`;
+
+/** The columns of names of the search language. */
+export const chosenColumns = (names: readonly string[]): readonly ChosenColumn[] =>
+  names.map((name, index) => chosenColumn(name, 'logs', index));
+
+/** Up to `limit` records of a range that satisfy a condition (`logCondition`), in order. */
+export const readChosen = async (
+  columns: TenantColumns,
+  chosen: readonly ChosenColumn[],
+  condition: Condition,
+  { limit, after, order = 'newest', range }: Omit<LogPageRequest, 'range'> & { readonly range: Range },
+): Promise<ChosenLog[]> => {
+  const where = after === undefined ? condition.sql : `${condition.sql} AND ${afterPosition(order)}`;
+  const selection = [positionColumns, ...chosen.flatMap((each) => each.selection)].join(', ');
+  const rows = await inStretches(rangeAfter(range, after, order), { order, limit }, (stretch, missing) =>
+    columns.query<Row>(
+      `SELECT ${selection} FROM logs WHERE tenant_id = {tenant:String} AND ${where} ORDER BY ${orderOf(order)} LIMIT ${missing}`,
+      { ...condition.parameters, ...after, ...rangeValues(stretch) },
+      { maxResultRows: missing },
+    ),
+  );
+  const ids = chosen.some(({ needsResource }) => needsResource) ? rows.map(({ resource }) => resource) : [];
+  const resources = await resourcesOf(columns, ids);
+  return rows.map((row) => ({
+    position: { time: row.p_time, partition: row.p_partition, offset: row.p_offset, ordinal: row.p_ordinal },
+    values: chosen.map((each) => each.read(row, resources.get(row.resource)?.attributes)),
+  }));
+};

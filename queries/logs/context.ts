@@ -1,0 +1,78 @@
+/** The records around one, in the same stream: those of its project, resource and scope. */
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import type { Range } from '../range.ts';
+import { withinRange } from '../records.ts';
+import { type FoundLog, type LogOrder, type LogPosition, logPositionOf, readLogs, readPage } from './record.ts';
+
+/** What the records of a stream have in common; a record's own columns as text. */
+interface Stream {
+  readonly project: string;
+  readonly service: string;
+  readonly resource: string;
+  readonly scope: string;
+  readonly version: string;
+  readonly attributes: string;
+}
+
+const streamColumns: Readonly<Record<keyof Stream, string>> = {
+  project: 'project_id',
+  service: 'service',
+  resource: 'resource_id',
+  scope: 'scope_name',
+  version: 'scope_version',
+  attributes: 'scope_attributes',
+};
+
+// The engine refuses a query with a number beyond its type's range: so numbers are compared as text where possible.
+export const atPosition = `logs.timestamp = fromUnixTimestamp64Nano(toInt64OrZero({time:String}), 'UTC') AND toString(logs.partition) = {partition:String}
+  AND toString(logs.offset) = {offset:String} AND toString(logs.ordinal) = {ordinal:String}`;
+
+/** A record and its stream. */
+export interface StreamRecord {
+  readonly found: FoundLog;
+  readonly stream: Stream;
+}
+
+/** Finds a record by its id; `undefined` where there is none. */
+export const streamRecord = async (columns: TenantColumns, id: string): Promise<StreamRecord | undefined> => {
+  const position = logPositionOf(id);
+  if (position === undefined) return undefined;
+  const [[found], [stream]] = await Promise.all([
+    readLogs(columns, atPosition, { ...position }, 1),
+    columns.query<Stream>(
+      `SELECT ${Object.entries(streamColumns)
+        .map(([name, column]) => `toString(logs.${column}) AS ${name}`)
+        .join(', ')} FROM logs WHERE tenant_id = {tenant:String} AND ${atPosition} LIMIT 1`,
+      { ...position },
+    ),
+  ]);
+  return found === undefined || stream === undefined ? undefined : { found, stream };
+};
+
+export interface Side {
+  /** From the record, or where the page before ended, outwards. */
+  readonly found: readonly FoundLog[];
+  /** Where the next page begins; `undefined` where the stream begins or ends within the range. */
+  readonly more: LogPosition | undefined;
+}
+
+/** Records of a stream behind a position in an order, within a range. */
+export const readStream = async (
+  columns: TenantColumns,
+  stream: Stream,
+  { range, after, order, limit }: { range: Range; after: LogPosition; order: LogOrder; limit: number },
+): Promise<Side> => {
+  const conditions = Object.entries(streamColumns).map(([name, column]) =>
+    name === 'resource' ? `${column} = {resource:UInt64}` : `logs.${column} = {${name}:String}`,
+  );
+  const condition = [withinRange('logs'), ...conditions].join(' AND ');
+  const parameters = { ...stream, from: String(range.from), to: String(range.to) };
+  const { found, more } = await readPage(columns, condition, parameters, {
+    limit: Math.max(1, limit),
+    after,
+    order,
+    range,
+  });
+  if (limit === 0) return { found: [], more: found.length === 0 ? undefined : after };
+  return { found, more };
+};

@@ -1,0 +1,73 @@
+/** Log records one after the other, as many as are wanted, read page by page. */
+import type { Range } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import { rangeValues } from '../records.ts';
+import { chosenColumns, readChosen } from './chosen.ts';
+import { type LogFilter, logCondition } from './filter.ts';
+import { type LogOrder, type LogPosition, type LogRecord, readPage } from './record.ts';
+
+const pageSize = 2_000;
+
+export interface ExportQuestion {
+  readonly filter: LogFilter;
+  readonly range: Range;
+  readonly order: LogOrder;
+  readonly after?: LogPosition | undefined;
+  readonly limit: number;
+}
+
+/** Some records, and behind the last of them where others follow that were not asked for. */
+export interface ExportPage<Item> {
+  readonly items: readonly Item[];
+  /** Set on the last page alone. */
+  readonly cutAt?: LogPosition | undefined;
+}
+
+type ReadPage<Item> = (
+  limit: number,
+  after: LogPosition | undefined,
+) => Promise<{ readonly items: readonly Item[]; readonly more: LogPosition | undefined }>;
+
+async function* pagesOf<Item>(
+  { limit, after }: ExportQuestion,
+  read: ReadPage<Item>,
+): AsyncGenerator<ExportPage<Item>> {
+  let position = after;
+  for (let left = limit; ; ) {
+    const { items, more } = await read(Math.min(left, pageSize), position);
+    left -= items.length;
+    yield { items, ...(left <= 0 && more !== undefined ? { cutAt: more } : {}) };
+    if (more === undefined || left <= 0) return;
+    position = more;
+  }
+}
+
+/** Whole records. */
+export const exportRecords = (reading: Reading, question: ExportQuestion): AsyncGenerator<ExportPage<LogRecord>> => {
+  const { filter, range, order } = question;
+  const condition = logCondition(filter);
+  const parameters = { ...condition.parameters, ...rangeValues(range) };
+  return pagesOf(question, async (limit, after) => {
+    const { found, more } = await readPage(reading.columns, condition.sql, parameters, { limit, after, order, range });
+    return { items: found.map(({ record }) => record), more };
+  });
+};
+
+/** Values of chosen columns. */
+export const exportColumns = (
+  reading: Reading,
+  names: readonly string[],
+  question: ExportQuestion,
+): AsyncGenerator<ExportPage<readonly unknown[]>> => {
+  const { filter, range, order } = question;
+  const condition = logCondition(filter);
+  const columns = chosenColumns(names);
+  return pagesOf(question, async (limit, after) => {
+    const found = await readChosen(reading.columns, columns, condition, { limit: limit + 1, after, order, range });
+    const shown = found.slice(0, limit);
+    return {
+      items: shown.map(({ values }) => values),
+      more: found.length > limit ? shown.at(-1)?.position : undefined,
+    };
+  });
+};

@@ -1,0 +1,72 @@
+/** How many log records there are in each step of a range, by the values of a field. */
+
+import type { Range } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import type { Incompleteness } from '../result.ts';
+import { type AskedQuery, run } from '../run.ts';
+import type { queryPartsOf } from './filter.ts';
+
+export interface HistogramQuestion {
+  readonly records: ReturnType<typeof queryPartsOf>;
+  readonly range: Range;
+  readonly stepMs: number;
+  /** The field by whose values records are counted; without it all are one. */
+  readonly groupBy?: string | undefined;
+  /** How many values, those with the most records first. */
+  readonly groups: number;
+}
+
+export interface HistogramSeries {
+  /** Empty for records that have no value. */
+  readonly value: string;
+  readonly counts: readonly number[];
+}
+
+export interface Histogram {
+  /** Starts of the steps in epoch milliseconds. */
+  readonly starts: readonly number[];
+  readonly partialSteps: readonly number[];
+  readonly series: readonly HistogramSeries[];
+  /** Records of all other values; empty where there are none. */
+  readonly rest: readonly number[];
+  readonly partial: readonly Incompleteness[];
+}
+
+/** Counts of all steps, those without records too. Values and rest together are all records. */
+export const logHistogram = async (
+  reading: Reading,
+  { records, range, stepMs, groupBy, groups }: HistogramQuestion,
+): Promise<Histogram> => {
+  const query: AskedQuery & { kind: 'aggregate' } = {
+    ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
+    ...records,
+  };
+  const [all, byValue] = await Promise.all([
+    run(query, reading, { range, stepMs }),
+    groupBy === undefined
+      ? undefined
+      : run({ ...query, groupBy: [groupBy], limit: groups }, reading, { range, stepMs }),
+  ]);
+  const [total] = all.series;
+  const totals = (total?.points ?? []).map(([, value]) => value ?? 0);
+  const found = (byValue?.series ?? []).map(({ labels, points }) => ({
+    value: labels[groupBy ?? ''] ?? '',
+    counts: points.map(([, value]) => value ?? 0),
+  }));
+  const isCut = byValue?.partial.some(({ code }) => code === 'groups') ?? false;
+  const more = isCut
+    ? totals.map((value, step) =>
+        Math.max(
+          0,
+          found.reduce((left, { counts }) => left - (counts[step] ?? 0), value),
+        ),
+      )
+    : [];
+  return {
+    starts: (total?.points ?? []).map(([start]) => start),
+    partialSteps: all.partialSteps,
+    series: byValue === undefined ? [{ value: '', counts: totals }] : found,
+    rest: more,
+    partial: [...all.partial, ...(byValue?.partial ?? []).filter(({ code }) => code !== 'groups')],
+  };
+};
