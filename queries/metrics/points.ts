@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { Attributes, attributesOf } from '../../../queries/attributes.ts';
-import type { Range } from '../../../queries/range.ts';
-import { formatTime } from '../../../queries/time.ts';
-import type { TenantColumns } from '../../../schemas/ports/columns.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import type { Range } from '../range.ts';
+import { formatTime } from '../time.ts';
+import { numberOf } from './cells.ts';
 
 /** NaN and the infinities are strings, since JSON lacks them. */
-const Value = z.union([z.number(), z.string()]);
+export const Value = z.union([z.number(), z.string()]);
 /** A string beyond 2^53. */
 const Count = z.union([z.int(), z.string()]);
 const Buckets = z.strictObject({ offset: z.int(), bucketCounts: z.array(Count) });
@@ -35,16 +35,6 @@ export const Point = z.strictObject({
   quantiles: z.array(z.strictObject({ quantile: Value, value: Value })).optional(),
 });
 export type Point = z.output<typeof Point>;
-
-/** A single measurement that stands for others. */
-export const Exemplar = z.strictObject({
-  timestamp: z.string(),
-  value: Value,
-  traceId: z.string().nullable(),
-  spanId: z.string().nullable(),
-  attributes: Attributes,
-});
-export type Exemplar = z.output<typeof Exemplar>;
 
 /** A row of any of the tables; columns of the others are absent. */
 export interface PointRow {
@@ -94,14 +84,19 @@ export interface PointQuery {
   readonly inAll: number;
 }
 
-const condition = ({ ids }: PointQuery): string =>
+export const pointCondition = ({ ids }: Pick<PointQuery, 'ids'>): string =>
   `tenant_id = {tenant:String} AND metric = {metric:String} AND series_id IN (${ids.join(', ')})
     AND timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')`;
-const order = ({ perSeries, inAll }: PointQuery): string =>
+export const pointOrder = ({ perSeries, inAll }: PointQuery): string =>
   `ORDER BY series_id, timestamp DESC LIMIT ${perSeries} BY series_id LIMIT ${inAll}`;
-const parametersOf = ({ metric, range: { from, to } }: PointQuery) => ({ metric, from: String(from), to: String(to) });
+export const pointParameters = ({ metric, range: { from, to } }: Pick<PointQuery, 'metric' | 'range'>) => ({
+  metric,
+  from: String(from),
+  to: String(to),
+});
 
-const bySeries = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row[]> => {
+/** Rows by the ids of their series, in their order. */
+export const bySeries = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row[]> => {
   const grouped = new Map<string, Row[]>();
   for (const row of rows) {
     const own = grouped.get(row.id);
@@ -119,55 +114,22 @@ export const readPoints = async (columns: TenantColumns, query: PointQuery): Pro
       columns.query<PointRow>(
         `SELECT toString(series_id) AS id, toString(toUnixTimestamp64Nano(timestamp)) AS time,
           toString(toUnixTimestamp64Nano(start_timestamp)) AS start, flags, ${selected}
-        FROM ${table} WHERE ${condition(query)} ${order(query)}`,
-        parametersOf(query),
+        FROM ${table} WHERE ${pointCondition(query)} ${pointOrder(query)}`,
+        pointParameters(query),
       ),
     ),
   );
   return bySeries(pages.flat());
 };
 
-interface ExemplarRow {
-  readonly id: string;
-  readonly time: string;
-  readonly value: string;
-  readonly trace: string;
-  readonly span: string;
-  readonly keys: readonly string[];
-  readonly values: readonly string[];
-  readonly types: string;
-}
-
-/** Exemplars by the ids of their series, newest first. */
-export const readExemplars = async (columns: TenantColumns, query: PointQuery): Promise<Map<string, Exemplar[]>> => {
-  if (query.ids.length === 0) return new Map();
-  const rows = await columns.query<ExemplarRow>(
-    `SELECT toString(series_id) AS id, toString(toUnixTimestamp64Nano(timestamp)) AS time, toString(exemplars.value) AS value,
-      lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span, mapKeys(attributes) AS keys, mapValues(attributes) AS values, attribute_types AS types
-    FROM exemplars WHERE ${condition(query)} ${order(query)}`,
-    parametersOf(query),
-  );
-  return new Map([...bySeries(rows)].map(([id, own]) => [id, own.map(exemplarOf)]));
-};
-
-const idOf = (hex: string): string | null => (/^0*$/.test(hex) ? null : hex);
-
-const exemplarOf = (row: ExemplarRow): Exemplar => ({
-  timestamp: formatTime(BigInt(row.time)),
-  value: numberOf(row.value),
-  traceId: idOf(row.trace),
-  spanId: idOf(row.span),
-  attributes: attributesOf(row.keys, row.values, row.types),
-});
-
-const numberOf = (text: string): number | string => {
-  const value = Number(text);
-  if (Number.isFinite(value)) return value;
-  return text === 'inf' ? 'Infinity' : text === '-inf' ? '-Infinity' : 'NaN';
+/** JSON lacks NaN and the infinities. */
+export const numberOrText = (text: string): number | string => {
+  const value = numberOf(text);
+  return Number.isFinite(value) ? value : String(value);
 };
 const integerOf = (text: string): number | string => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
 const nullable = (text: string | null | undefined): number | string | null =>
-  text === null || text === undefined ? null : numberOf(text);
+  text === null || text === undefined ? null : numberOrText(text);
 
 const bucketsOf = (offset: number | undefined, counts: readonly string[] | undefined) => ({
   offset: offset ?? 0,
@@ -183,12 +145,12 @@ const histogramOf = (row: PointRow, isExponential: boolean): Partial<Point> => (
         exponential: {
           scale: row.scale ?? 0,
           zeroCount: integerOf(row.zero_count ?? '0'),
-          zeroThreshold: numberOf(row.zero_threshold ?? '0'),
+          zeroThreshold: numberOrText(row.zero_threshold ?? '0'),
           positive: bucketsOf(row.positive_offset, row.positive),
           negative: bucketsOf(row.negative_offset, row.negative),
         },
       }
-    : { bounds: (row.bounds ?? []).map(numberOf), bucketCounts: (row.counts ?? []).map(integerOf) }),
+    : { bounds: (row.bounds ?? []).map(numberOrText), bucketCounts: (row.counts ?? []).map(integerOf) }),
 });
 
 /** A point from its row; `isExponential` by the kind of its series. */
@@ -196,13 +158,13 @@ export const pointOf = (row: PointRow, isExponential: boolean): Point => ({
   timestamp: formatTime(BigInt(row.time)),
   startTimestamp: row.start === '0' ? null : formatTime(BigInt(row.start)),
   flags: row.flags,
-  ...(row.value !== undefined && { value: row.integer === '0' ? numberOf(row.value) : (row.integer ?? '') }),
+  ...(row.value !== undefined && { value: row.integer === '0' ? numberOrText(row.value) : (row.integer ?? '') }),
   ...(row.count !== undefined && { count: integerOf(row.count), sum: nullable(row.sum) }),
   ...(row.bounds !== undefined && histogramOf(row, isExponential)),
   ...(row.quantiles !== undefined && {
     quantiles: row.quantiles.map((quantile, at) => ({
-      quantile: numberOf(quantile),
-      value: numberOf(row.quantile_values?.[at] ?? 'nan'),
+      quantile: numberOrText(quantile),
+      value: numberOrText(row.quantile_values?.[at] ?? 'nan'),
     })),
   }),
 });

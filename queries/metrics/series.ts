@@ -1,16 +1,17 @@
 import { z } from 'zod';
-import { Attributes, attributesOf } from '../../../queries/attributes.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { Attributes, attributesOf } from '../attributes.ts';
 import {
   InstrumentationScope,
   instrumentationScopeOf,
   jsonAttributesOf,
   type ScopeRow,
-} from '../../../queries/instrumentation-scope.ts';
-import { projectScopeCondition, projectScopeValues } from '../../../queries/project-scope.ts';
-import type { Range } from '../../../queries/range.ts';
-import { resourceFields, resourceFieldsOf, resourcesOf } from '../../../queries/resources.ts';
-import type { TenantColumns } from '../../../schemas/ports/columns.ts';
-import { Exemplar, Point, pointOf, readExemplars, readPoints } from './points.ts';
+} from '../instrumentation-scope.ts';
+import { projectScopeCondition, projectScopeValues } from '../project-scope.ts';
+import type { Range } from '../range.ts';
+import { resourceFields, resourceFieldsOf, resourcesOf } from '../resources.ts';
+import { Exemplar, readExemplars } from './exemplars.ts';
+import { Point, pointOf, readPoints } from './points.ts';
 
 /** One time series with its newest points in the range. */
 export const Series = z.strictObject({

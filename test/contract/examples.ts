@@ -8,7 +8,7 @@ import { auditExamples } from './audit-examples.ts';
 import type { Example } from './example.ts';
 import { identityExamples } from './identity-examples.ts';
 import { peopleExamples } from './people-examples.ts';
-import { deadLetterIdOf, letterToDiscardOf, patternIdOf, traceIdOf } from './telemetry.ts';
+import { canaryOf, deadLetterIdOf, letterToDiscardOf, patternIdOf, traceIdOf } from './telemetry.ts';
 
 export const examples: Readonly<Record<string, Example>> = {
   ...identityExamples,
@@ -25,6 +25,16 @@ export const examples: Readonly<Record<string, Example>> = {
   showServiceMap: { query: { scope: 'account' } },
   getTrace: ({ tenant }) => ({ params: { id: traceIdOf(tenant) }, query: { scope: 'account' } }),
   listTraceLogs: ({ tenant }) => ({ params: { id: traceIdOf(tenant) } }),
+
+  showMetric: ({ tenant }) => ({ params: { name: `${canaryOf(tenant)}.metric` } }),
+  listMetricLabelValues: ({ tenant }) => ({ params: { name: `${canaryOf(tenant)}.metric`, label: 'key' } }),
+  queryMetrics: ({ tenant }) => ({
+    body: {
+      queries: { a: { kind: 'metric', metric: `${canaryOf(tenant)}.metric`, overTime: 'last', across: 'none' } },
+    },
+  }),
+  showCardinality: ({ tenant }) => ({ query: { metric: `${canaryOf(tenant)}.metric` } }),
+  listExemplars: ({ tenant }) => ({ query: { metric: `${canaryOf(tenant)}.metric` } }),
 
   getDeadLetter: ({ tenant }) => ({ params: { id: deadLetterIdOf(tenant) } }),
   replayDeadLetters: { body: { all: true, dryRun: true } },

@@ -62,6 +62,10 @@ export const seedTelemetry = async (harness: Harness, tenant: string): Promise<v
       ('${tenant}', 'default', now64(3), 0, ${offset}, '${canary}.metric', ${ordinal}, now64(9) - 5, 1)`,
   );
   await columns.execute(
+    `INSERT INTO exemplars (tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp, value, trace_id, attributes, attribute_types) VALUES
+      ('${tenant}', 'default', now64(3), 0, ${offset}, '${canary}.metric', ${ordinal}, now64(9) - 5, 1, unhex('${traceIdOf(tenant)}'), map('key', '${canary}'), 's')`,
+  );
+  await columns.execute(
     `INSERT INTO service_edges (tenant_id, project_id, server_project_id, received_at, minute, connection, client, client_kind, server, server_kind, requests, timed, duration_sum, duration_max, duration_buckets) VALUES
       ('${tenant}', 'default', 'default', now64(3), toStartOfMinute(now()), 'request', '${canary}', 'service', '${canary}.shop', 'service', 1, 1, 1000, 1000, map(79, 1))`,
   );

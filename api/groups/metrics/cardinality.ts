@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
+import {
+  cardinalityOrders,
+  LabelCardinality,
+  labelCardinality,
+  MetricCardinality,
+  metricCardinality,
+  SeriesCounts,
+  seriesCounts,
+} from '../../../queries/metrics/cardinality.ts';
+import { MetricUses, usesOfMetrics } from '../../../queries/metrics/uses.ts';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
+import { formatTime } from '../../../queries/time.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+import { nameIn, namePart } from './cursor-names.ts';
+
+const kind = 'cardinality';
+const hourNs = 3_600_000_000_000n;
+
+export const showCardinality = defineOperation({
+  method: 'GET',
+  path: '/api/metrics/cardinality',
+  operationId: 'showCardinality',
+  summary:
+    'Count series by metric at the two ends of a range, with growth, churn and who uses each; with `metric`, by its labels',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({
+    ...rangeParameters,
+    ...projectScopeParameters,
+    order: z
+      .enum(cardinalityOrders)
+      .default('series')
+      .describe('Largest first: series at `to`, growth, or appeared and gone'),
+    metric: z.string().min(1).max(1024).optional().describe('One metric, with its labels'),
+  }),
+  response: z.strictObject({
+    ...{ from: z.string(), to: z.string() },
+    total: SeriesCounts,
+    items: z.array(MetricCardinality.extend({ used: MetricUses })),
+    labels: z
+      .array(LabelCardinality)
+      .optional()
+      .describe('With `metric`: its labels, those with the most values first'),
+    nextCursor: z.string().nullable(),
+  }),
+  async handler({ caller, query }, { columns, clock, documents }) {
+    const nowMs = clock.now();
+    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
+    const range = page?.range ?? rangeOf(query, { caller, signal: 'metrics', nowMs });
+    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'metrics', nowMs, graceNs: hourNs });
+    const reading = { columns: columns.of(caller.tenantId) };
+    const { projectId, scope, order, limit, metric } = query;
+    const question = { range, projectId, scope };
+    const [total, { items, more }, labels] = await Promise.all([
+      seriesCounts(reading, question),
+      metricCardinality(reading, { ...question, order, limit, metric, after: page?.after }),
+      metric === undefined ? undefined : labelCardinality(reading, { ...question, metric }),
+    ]);
+    const used = await usesOfMetrics(
+      documents.of(caller.tenantId),
+      items.map((item) => item.metric),
+    );
+    return {
+      ...{ from: formatTime(range.from), to: formatTime(range.to), total },
+      items: items.flatMap((item) => {
+        const found = used.get(item.metric);
+        return found === undefined ? [] : [{ ...item, used: found }];
+      }),
+      ...(labels && { labels }),
+      nextCursor:
+        more === undefined ? null : encodeCursor(kind, [range.from, range.to, more.size, namePart(more.metric)]),
+    };
+  },
+});
+
+const pageOf = (cursor: string) => {
+  const [from = '', to = '', size = '', metric = ''] = decodeCursor(kind, cursor, [
+    integer,
+    integer,
+    integer,
+    /^[\w-]*$/,
+  ]);
+  return { range: { from: BigInt(from), to: BigInt(to) }, after: { size, metric: nameIn(metric) } };
+};

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
+import { type ExemplarPosition, listExemplarsOf, SeriesExemplar } from '../../../queries/metrics/exemplars.ts';
+import { mostSeries } from '../../../queries/metrics/selection.ts';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
+import { Incompleteness } from '../../../queries/result.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+
+const kind = 'exemplars';
+const hourNs = 3_600_000_000_000n;
+
+export const listExemplars = defineOperation({
+  method: 'GET',
+  path: '/api/metrics/exemplars',
+  operationId: 'listExemplars',
+  summary: 'List exemplars of a metric, newest first: single measurements with the traces in which they were made',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({
+    metric: z.string().min(1).max(1024),
+    search: z.string().max(1024).optional().describe('A condition on series: labels and resource attributes'),
+    ...rangeParameters,
+    ...projectScopeParameters,
+  }),
+  response: z.strictObject({
+    items: z.array(SeriesExemplar),
+    nextCursor: z.string().nullable(),
+    partial: z.array(Incompleteness).describe('Empty when the list is complete'),
+  }),
+  async handler({ caller, query }, { columns, clock }) {
+    const nowMs = clock.now();
+    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
+    const range = page?.range ?? rangeOf(query, { caller, signal: 'metrics', nowMs });
+    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'metrics', nowMs, graceNs: hourNs });
+    const { metric, search, limit } = query;
+    const projectId = query.scope === 'account' ? undefined : query.projectId;
+    const { items, more, isCut } = await listExemplarsOf(
+      { columns: columns.of(caller.tenantId) },
+      { metric, search, projectId, range, limit, after: page?.after },
+    );
+    return {
+      items,
+      nextCursor: more === undefined ? null : encodeCursor(kind, [range.from, range.to, more.time, more.id, more.hash]),
+      partial: isCut
+        ? [
+            {
+              code: 'rows' as const,
+              message: `${metric} has more than ${mostSeries} series here: exemplars of these alone`,
+            },
+          ]
+        : [],
+    };
+  },
+});
+
+const pageOf = (cursor: string): { range: { from: bigint; to: bigint }; after: ExemplarPosition } => {
+  const [from = '', to = '', time = '', id = '', hash = ''] = decodeCursor(kind, cursor, [
+    ...[integer, integer, integer],
+    ...[natural, natural],
+  ]);
+  return { range: { from: BigInt(from), to: BigInt(to) }, after: { time, id, hash } };
+};

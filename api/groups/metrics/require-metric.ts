@@ -1,0 +1,18 @@
+import { type CatalogueMetric, type CatalogueQuestion, listCatalogue } from '../../../queries/metrics/catalogue.ts';
+import type { Reading } from '../../../queries/reading.ts';
+import { ApiError } from '../../kernel/errors.ts';
+
+/** The metric of a name; 404 where it has no points in the range. */
+export const requireMetric = async (
+  reading: Pick<Reading, 'columns'>,
+  name: string,
+  question: Pick<CatalogueQuestion, 'range' | 'projectId' | 'scope'>,
+): Promise<CatalogueMetric> => {
+  const { items } = await listCatalogue(reading, { ...question, name, limit: 1 });
+  const [metric] = items;
+  if (metric !== undefined) return metric;
+  throw new ApiError(
+    'NOT_FOUND',
+    `no metric ${name} has points in this range: look at GET /api/metrics, or ask for a longer range`,
+  );
+};

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { CatalogueMetric } from '../../../queries/metrics/catalogue.ts';
+import { labelsOf, MetricLabel } from '../../../queries/metrics/labels.ts';
+import { MetricUses, usesOfMetric } from '../../../queries/metrics/uses.ts';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+import { requireMetric } from './require-metric.ts';
+
+export const showMetric = defineOperation({
+  method: 'GET',
+  path: '/api/metrics/catalogue/{name}',
+  operationId: 'showMetric',
+  summary: 'Show one metric: type, unit, and its labels with the number of their values',
+  role: 'viewer',
+  cache: listCache,
+  params: z.strictObject({ name: z.string().min(1).max(1024) }),
+  query: z.strictObject({ from: rangeParameters.from, to: rangeParameters.to, ...projectScopeParameters }),
+  response: CatalogueMetric.omit({ labels: true }).extend({
+    labels: z.array(MetricLabel).describe('By name, those of the series before those of resources'),
+    used: MetricUses,
+  }),
+  async handler({ caller, params: { name }, query }, { columns, clock, documents }) {
+    const nowMs = clock.now();
+    const range = rangeOf(query, { caller, signal: 'metrics', nowMs });
+    const reading = { columns: columns.of(caller.tenantId) };
+    const scope = { projectId: query.projectId, scope: query.scope };
+    const metric = await requireMetric(reading, name, { ...scope, range });
+    const [labels, used] = await Promise.all([
+      labelsOf(reading, { ...scope, metric: name, range }),
+      usesOfMetric(documents.of(caller.tenantId), name),
+    ]);
+    return { ...metric, labels, used };
+  },
+});

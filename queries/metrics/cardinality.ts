@@ -1,0 +1,147 @@
+/** How many series there are, of which metric and by which label, and how they came and went. */
+import { z } from 'zod';
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
+import type { Range } from '../range.ts';
+import type { Reading } from '../reading.ts';
+
+/** Series alive at two times: with points in the hour before. */
+const counts = {
+  before: z.int().describe('Series alive at `from`: seen in the hour before it'),
+  series: z.int().describe('Series alive at `to`: seen in the hour before it'),
+  growth: z.int().describe('series - before'),
+  appeared: z.int().describe('Seen for the first time between `from` and `to`'),
+  gone: z.int().describe('Alive at `from` or since, and not at `to`; appeared + gone is the churn'),
+};
+
+export const SeriesCounts = z.strictObject(counts);
+export const MetricCardinality = z.strictObject({ metric: z.string(), ...counts });
+export const LabelCardinality = z.strictObject({
+  label: z.string(),
+  valuesBefore: z.int().describe('Different values among the series alive at `from`'),
+  values: z.int().describe('Different values among the series alive at `to`'),
+  series: z.int().describe('Series alive at `to` that have the label'),
+  appeared: z.int().describe('Series with the label seen for the first time between `from` and `to`'),
+});
+
+export interface CardinalityQuestion extends ProjectScope {
+  readonly range: Range;
+}
+
+const hourMs = 3_600_000n;
+const time = (name: string): string => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
+const aliveBefore = `(first <= ${time('from')} AND last >= ${time('beforeFrom')})`;
+const alive = `(first <= ${time('to')} AND last >= ${time('beforeTo')})`;
+const appeared = `(first > ${time('from')} AND first <= ${time('to')})`;
+/** Alive when the range began, or come since. */
+const gone = `(first <= ${time('to')} AND last >= ${time('beforeFrom')} AND last < ${time('beforeTo')})`;
+
+const figures = `toString(countIf(${aliveBefore})) AS before, toString(countIf(${alive})) AS now, toString(countIf(${appeared})) AS came, toString(countIf(${gone})) AS went`;
+
+const timesOf = ({ from, to }: Range): Record<string, string> => {
+  const [fromMs, toMs] = [from / 1_000_000n, to / 1_000_000n];
+  return {
+    ...{ from: String(fromMs), to: String(toMs) },
+    ...{ beforeFrom: String(fromMs - hourMs), beforeTo: String(toMs - hourMs) },
+  };
+};
+
+/** Each series once: it has a row for every hour until these are merged, and when it was first seen is told by all of them. */
+const eachSeries = (scope: ProjectScope, more = '', selected = ''): string =>
+  `SELECT any(series.metric) AS metric, series_id, min(series.first_seen) AS first, max(series.last_seen) AS last${selected}
+    FROM series WHERE tenant_id = {tenant:String}${more}${projectScopeCondition(scope)} GROUP BY series_id HAVING last >= ${time('beforeFrom')}`;
+
+const ofOne = ' AND series.metric = {metric:String}';
+
+interface Counted {
+  readonly before: string;
+  readonly now: string;
+  readonly came: string;
+  readonly went: string;
+}
+
+const countsOf = ({ before, now, came, went }: Counted): z.output<typeof SeriesCounts> => ({
+  ...{ before: Number(before), series: Number(now), growth: Number(now) - Number(before) },
+  ...{ appeared: Number(came), gone: Number(went) },
+});
+
+/** All series of an organization or project. */
+export const seriesCounts = async (
+  { columns }: Pick<Reading, 'columns'>,
+  { range, ...scope }: CardinalityQuestion,
+): Promise<z.output<typeof SeriesCounts>> => {
+  const [row] = await columns.query<Counted>(`SELECT ${figures} FROM (${eachSeries(scope)})`, {
+    ...timesOf(range),
+    ...projectScopeValues(scope),
+  });
+  return countsOf(row ?? { before: '0', now: '0', came: '0', went: '0' });
+};
+
+/** By what metrics are ranked: series now, growth, or churn. */
+export const cardinalityOrders = ['series', 'growth', 'churn'] as const;
+const orders = {
+  series: `toInt64(countIf(${alive}))`,
+  growth: `toInt64(countIf(${alive})) - toInt64(countIf(${aliveBefore}))`,
+  churn: `toInt64(countIf(${appeared}) + countIf(${gone}))`,
+} as const;
+
+export interface MetricsQuestion extends CardinalityQuestion {
+  /** One alone. */
+  readonly metric?: string | undefined;
+  readonly order: (typeof cardinalityOrders)[number];
+  readonly after?: { readonly size: string; readonly metric: string } | undefined;
+  readonly limit: number;
+}
+
+/** Metrics with series at either time or between, the largest first, and the position of the last one where there are more. */
+export const metricCardinality = async (
+  { columns }: Pick<Reading, 'columns'>,
+  { range, metric, order, after, limit, ...scope }: MetricsQuestion,
+): Promise<{
+  readonly items: z.output<typeof MetricCardinality>[];
+  readonly more: { readonly size: string; readonly metric: string } | undefined;
+}> => {
+  const rows = await columns.query<Counted & { metric: string; size: string }>(
+    `SELECT metric, ${figures}, toString(${orders[order]}) AS size FROM (${eachSeries(scope, metric === undefined ? '' : ofOne)}) GROUP BY metric
+    HAVING countIf(${aliveBefore} OR ${alive} OR ${appeared}) > 0${
+      after === undefined ? '' : ` AND (-(${orders[order]}), metric) > (-{size:Int64}, {afterMetric:String})`
+    }
+    ORDER BY ${orders[order]} DESC, metric LIMIT ${limit + 1}`,
+    {
+      ...{ ...timesOf(range), ...projectScopeValues(scope) },
+      ...(metric === undefined ? {} : { metric }),
+      ...(after === undefined ? {} : { size: after.size, afterMetric: after.metric }),
+    },
+  );
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map((row) => ({ metric: row.metric, ...countsOf(row) })),
+    more: rows.length > limit && last !== undefined ? { size: last.size, metric: last.metric } : undefined,
+  };
+};
+
+interface LabelRow {
+  readonly label: string;
+  readonly values_before: string;
+  readonly values_now: string;
+  readonly now: string;
+  readonly came: string;
+}
+
+/** Labels of one metric, those with the most values first. */
+export const labelCardinality = async (
+  { columns }: Pick<Reading, 'columns'>,
+  { range, metric, ...scope }: CardinalityQuestion & { readonly metric: string },
+): Promise<z.output<typeof LabelCardinality>[]> => {
+  const rows = await columns.query<LabelRow>(
+    `SELECT label, toString(uniqIf(value, ${aliveBefore})) AS values_before, toString(uniqIf(value, ${alive})) AS values_now,
+      toString(countIf(${alive})) AS now, toString(countIf(${appeared})) AS came
+    FROM (${eachSeries(scope, ofOne, ', any(mapKeys(attributes)) AS names, any(mapValues(attributes)) AS texts')})
+    ARRAY JOIN names AS label, texts AS value GROUP BY label ORDER BY uniqIf(value, ${alive}) DESC, label LIMIT 1000`,
+    { ...timesOf(range), ...projectScopeValues(scope), metric },
+  );
+  return rows.map((row) => ({
+    ...{ label: row.label, valuesBefore: Number(row.values_before), values: Number(row.values_now) },
+    ...{ series: Number(row.now), appeared: Number(row.came) },
+  }));
+};

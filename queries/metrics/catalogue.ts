@@ -1,0 +1,165 @@
+/** The catalogue: which metrics there are. Metrics whose series say different things under one name show each. */
+import { z } from 'zod';
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
+import type { Range } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import { formatTime } from '../time.ts';
+
+const temporalities = ['unspecified', 'delta', 'cumulative'] as const;
+
+/** What senders say of a metric. */
+const Variant = z.strictObject({
+  type: z
+    .string()
+    .describe('gauge, sum, histogram, exponential_histogram, summary, or the type in Prometheus metadata'),
+  unit: z.string(),
+  temporality: z.enum(temporalities),
+  monotonic: z.boolean(),
+  seriesCount: z.int(),
+  services: z.array(z.string()).describe('At most 100'),
+});
+
+/** A metric as the catalogue shows it. */
+export const CatalogueMetric = z.strictObject({
+  name: z.string(),
+  type: Variant.shape.type,
+  unit: z.string(),
+  description: z.string(),
+  temporality: Variant.shape.temporality,
+  monotonic: z.boolean(),
+  labels: z.array(z.string()).describe('At most 1,000'),
+  services: z.array(z.string()).describe('At most 1,000'),
+  seriesCount: z.int().describe('Series with points in the range, to the hour'),
+  firstSeen: z.string(),
+  lastSeen: z.string(),
+  variants: z
+    .array(Variant)
+    .describe(
+      'More than one where senders disagree about type, unit or temporality: most series first, the first one is shown above',
+    ),
+});
+export type CatalogueMetric = z.output<typeof CatalogueMetric>;
+
+export interface CatalogueQuestion extends ProjectScope {
+  readonly range: Range;
+  readonly name?: string | undefined;
+  readonly service?: string | undefined;
+  readonly search?: string | undefined;
+  /** The last name of the page before. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+const hourNs = 3_600_000_000_000n;
+
+/** A series' row is written once an hour while it has points, so it may lie an hour before the range. */
+export const isSeenIn =
+  "(series.last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND series.first_seen <= fromUnixTimestamp64Milli({to:Int64}, 'UTC'))";
+export const seenValues = ({ from, to }: Range): Record<string, string> => ({
+  from: String((from - hourNs) / 1_000_000n),
+  to: String(to / 1_000_000n),
+});
+
+interface Row {
+  readonly name: string;
+  readonly about: string;
+  readonly label_names: readonly string[];
+  readonly service_names: readonly string[];
+  readonly series_count: string;
+  readonly first: string;
+  readonly last: string;
+}
+
+interface VariantRow {
+  readonly name: string;
+  readonly of_kind: string;
+  readonly of_unit: string;
+  readonly of_temporality: number;
+  readonly of_monotonic: boolean;
+  readonly series_count: string;
+  readonly service_names: readonly string[];
+}
+
+/** Metrics that have points in a range, by name; the cursor of the next page is the last name where there are more. */
+export const listCatalogue = async (
+  { columns }: Pick<Reading, 'columns'>,
+  question: CatalogueQuestion,
+): Promise<{ readonly items: CatalogueMetric[]; readonly more: string | undefined }> => {
+  const { limit } = question;
+  const { sql, parameters } = conditionOf(question);
+  const names = await columns.query<{ name: string }>(
+    `SELECT metric AS name FROM series WHERE ${sql} AND ${isSeenIn} GROUP BY metric ORDER BY metric LIMIT ${limit + 1}`,
+    parameters,
+  );
+  const shown = names.slice(0, limit).map(({ name }) => name);
+  if (shown.length === 0) return { items: [], more: undefined };
+  const [rows, variants] = await Promise.all([
+    columns.query<Row>(
+      `SELECT metric AS name, any(series.description) AS about, arraySort(arrayDistinct(arrayFlatten(groupUniqArray(1000)(mapKeys(attributes))))) AS label_names,
+        arraySort(groupUniqArray(1000)(series.service)) AS service_names, toString(uniqExactIf(series_id, ${isSeenIn})) AS series_count,
+        toString(toUnixTimestamp64Milli(min(series.first_seen))) AS first, toString(toUnixTimestamp64Milli(max(series.last_seen))) AS last
+      FROM series WHERE ${sql} AND metric IN {names:Array(String)} GROUP BY metric ORDER BY metric`,
+      { ...parameters, names: shown },
+    ),
+    columns.query<VariantRow>(
+      `SELECT metric AS name, kind AS of_kind, series.unit AS of_unit, temporality AS of_temporality, monotonic AS of_monotonic,
+        toString(uniqExact(series_id)) AS series_count, arraySort(groupUniqArray(100)(series.service)) AS service_names
+      FROM series WHERE ${sql} AND ${isSeenIn} AND metric IN {names:Array(String)} GROUP BY ALL
+      ORDER BY metric, uniqExact(series_id) DESC, of_kind, of_unit, of_temporality, of_monotonic LIMIT 20 BY metric`,
+      { ...parameters, names: shown },
+    ),
+  ]);
+  return {
+    items: rows.map((row) => metricOf(row, variants.filter(({ name }) => name === row.name).map(variantOf))),
+    more: names.length > limit ? shown.at(-1) : undefined,
+  };
+};
+
+/** The condition of the metrics asked for, but for the range; the range's parameters are among these. */
+const conditionOf = ({ range, name, service, search, after, ...scope }: CatalogueQuestion) => {
+  const parameters: Record<string, string> = { ...seenValues(range), ...projectScopeValues(scope) };
+  const conditions = ['tenant_id = {tenant:String}'];
+  const add = (condition: string, key: string, value: string | undefined): void => {
+    if (value === undefined) return;
+    conditions.push(condition);
+    parameters[key] = value;
+  };
+  add('metric = {name:String}', 'name', name);
+  add('metric > {after:String}', 'after', after);
+  add('series.service = {service:String}', 'service', service);
+  add(
+    "hasAllTokens(lowerUTF8(concat(metric, ' ', series.description)), tokens(lowerUTF8({search:String})))",
+    'search',
+    search,
+  );
+  return { sql: `${conditions.join(' AND ')}${projectScopeCondition(scope)}`, parameters };
+};
+
+const withoutEmpty = (names: readonly string[]): string[] => names.filter((name) => name !== '');
+
+const variantOf = (row: VariantRow): z.output<typeof Variant> => ({
+  type: row.of_kind,
+  unit: row.of_unit,
+  temporality: temporalities[row.of_temporality] ?? 'unspecified',
+  monotonic: row.of_monotonic,
+  seriesCount: Number(row.series_count),
+  services: withoutEmpty(row.service_names),
+});
+
+const metricOf = (row: Row, variants: readonly z.output<typeof Variant>[]): CatalogueMetric => {
+  const [first] = variants;
+  return {
+    name: row.name,
+    type: first?.type ?? 'unknown',
+    unit: first?.unit ?? '',
+    description: row.about,
+    temporality: first?.temporality ?? 'unspecified',
+    monotonic: first?.monotonic ?? false,
+    labels: [...row.label_names],
+    services: withoutEmpty(row.service_names),
+    seriesCount: Number(row.series_count),
+    firstSeen: formatTime(BigInt(row.first) * 1_000_000n),
+    lastSeen: formatTime(BigInt(row.last) * 1_000_000n),
+    variants: [...variants],
+  };
+};

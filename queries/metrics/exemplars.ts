@@ -1,0 +1,127 @@
+/** Exemplars: single measurements that stand for others, most of them with the trace in which they were made. */
+import { z } from 'zod';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { Attributes, attributesOf } from '../attributes.ts';
+import type { Range } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import { formatTime } from '../time.ts';
+import {
+  bySeries,
+  numberOrText,
+  type PointQuery,
+  pointCondition,
+  pointOrder,
+  pointParameters,
+  Value,
+} from './points.ts';
+import { selectSeries } from './selection.ts';
+
+/** A single measurement that stands for others. */
+export const Exemplar = z.strictObject({
+  timestamp: z.string(),
+  value: Value,
+  traceId: z.string().nullable(),
+  spanId: z.string().nullable(),
+  attributes: Attributes,
+});
+type Exemplar = z.output<typeof Exemplar>;
+
+interface Row {
+  readonly id: string;
+  readonly time: string;
+  readonly value: string;
+  readonly trace: string;
+  readonly span: string;
+  readonly keys: readonly string[];
+  readonly values: readonly string[];
+  readonly types: string;
+}
+
+const selection = `toString(series_id) AS id, toString(toUnixTimestamp64Nano(timestamp)) AS time, toString(exemplars.value) AS value,
+  lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span, mapKeys(attributes) AS keys, mapValues(attributes) AS values, attribute_types AS types`;
+
+/** Exemplars by the ids of their series, newest first. */
+export const readExemplars = async (columns: TenantColumns, query: PointQuery): Promise<Map<string, Exemplar[]>> => {
+  if (query.ids.length === 0) return new Map();
+  const rows = await columns.query<Row>(
+    `SELECT ${selection} FROM exemplars WHERE ${pointCondition(query)} ${pointOrder(query)}`,
+    pointParameters(query),
+  );
+  return new Map([...bySeries(rows)].map(([id, own]) => [id, own.map(exemplarOf)]));
+};
+
+const idOf = (hex: string): string | null => (/^0*$/.test(hex) ? null : hex);
+
+const exemplarOf = (row: Row): Exemplar => ({
+  timestamp: formatTime(BigInt(row.time)),
+  value: numberOrText(row.value),
+  traceId: idOf(row.trace),
+  spanId: idOf(row.span),
+  attributes: attributesOf(row.keys, row.values, row.types),
+});
+
+/** An exemplar with the labels of its series. */
+export const SeriesExemplar = z.strictObject({
+  seriesId: z.string(),
+  labels: z
+    .record(z.string(), z.string())
+    .describe('All labels of the series, resource attributes with the prefix resource.'),
+  ...Exemplar.shape,
+});
+
+/** Where an exemplar stands in the list: no two stand in one place. */
+export interface ExemplarPosition {
+  readonly time: string;
+  readonly id: string;
+  readonly hash: string;
+}
+
+export interface ExemplarQuestion {
+  readonly metric: string;
+  readonly search?: string | undefined;
+  readonly projectId?: string | undefined;
+  readonly range: Range;
+  readonly limit: number;
+  readonly after?: ExemplarPosition | undefined;
+}
+
+/** Exemplars of a metric in a range, newest first, and the position of the last one where there are more. */
+export const listExemplarsOf = async (
+  reading: Pick<Reading, 'columns'>,
+  { metric, search, projectId, range, limit, after }: ExemplarQuestion,
+): Promise<{
+  readonly items: z.output<typeof SeriesExemplar>[];
+  readonly more: ExemplarPosition | undefined;
+  readonly isCut: boolean;
+}> => {
+  const { series, isCut } = await selectSeries(reading, {
+    metrics: [metric],
+    search,
+    projectId,
+    range,
+    groupBy: 'every',
+  });
+  if (series.length === 0) return { items: [], more: undefined, isCut };
+  const hash = 'cityHash64(partition, offset, exemplars.value, trace_id, span_id, toString(attributes))';
+  const rows = await reading.columns.query<Row & { readonly hash: string }>(
+    `SELECT ${selection}, toString(${hash}) AS hash FROM exemplars
+    WHERE ${pointCondition({ ids: series.map(({ id }) => id) })}${
+      after === undefined
+        ? ''
+        : ' AND (toUnixTimestamp64Nano(timestamp), series_id, '.concat(
+            hash,
+            ') < ({time:Int64}, {id:UInt64}, {hash:UInt64})',
+          )
+    }
+    ORDER BY timestamp DESC, series_id DESC, ${hash} DESC LIMIT 1 BY timestamp, series_id, ${hash} LIMIT ${limit + 1}`,
+    { ...pointParameters({ metric, range }), ...after },
+  );
+  const labels = new Map(series.map(({ id, labels }) => [id, labels]));
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map((row) => ({ seriesId: row.id, labels: labels.get(row.id) ?? {}, ...exemplarOf(row) })),
+    more: rows.length > limit && last !== undefined ? { time: last.time, id: last.id, hash: last.hash } : undefined,
+    isCut,
+  };
+};

@@ -1,0 +1,128 @@
+/** Labels of a metric's series and attributes of their resources: which there are, and their values. */
+import { z } from 'zod';
+import { attributeExpressions, referenceOf, seriesFields } from '../../schemas/records/fields.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
+import type { Range } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import { isSeenIn, seenValues } from './catalogue.ts';
+
+/** A label, or an attribute of the resource. */
+export const MetricLabel = z.strictObject({
+  name: z.string(),
+  of: z
+    .enum(['series', 'resource'])
+    .describe('resource: an attribute of the resource, in searches also resource.<name>'),
+  values: z.int().describe('How many different values it has; above 65,536 an estimate within 1 %'),
+  series: z.int().describe('Series that have it; above 65,536 an estimate within 1 %'),
+  examples: z.array(z.string()).describe('Up to 5 values'),
+});
+
+export interface LabelsQuestion extends ProjectScope {
+  readonly metric: string;
+  readonly range: Range;
+}
+
+interface LabelRow {
+  readonly name: string;
+  readonly value_count: string;
+  readonly series_count: string;
+  readonly examples: readonly string[];
+}
+
+const ofMetric = (scope: ProjectScope): string =>
+  `tenant_id = {tenant:String} AND metric = {metric:String} AND ${isSeenIn}${projectScopeCondition(scope)}`;
+
+const figures = `toString(uniq(value)) AS value_count, toString(uniq(series_id)) AS series_count, arraySort(groupArraySample(5, 1)(DISTINCT value)) AS examples`;
+
+/** All labels and resource attributes of a metric's series in a range, by name. */
+export const labelsOf = async (
+  { columns }: Pick<Reading, 'columns'>,
+  { metric, range, ...scope }: LabelsQuestion,
+): Promise<z.output<typeof MetricLabel>[]> => {
+  const parameters = { metric, ...seenValues(range), ...projectScopeValues(scope) };
+  const [own, ofResources] = await Promise.all([
+    columns.query<LabelRow>(
+      `SELECT name, ${figures} FROM series ARRAY JOIN mapKeys(attributes) AS name, mapValues(attributes) AS value
+      WHERE ${ofMetric(scope)} GROUP BY name ORDER BY name`,
+      parameters,
+    ),
+    columns.query<LabelRow>(
+      `SELECT name, toString(uniq(value)) AS value_count, toString(sum(series)) AS series_count, arraySort(groupArraySample(5, 1)(DISTINCT value)) AS examples FROM (
+        SELECT resource_id, any(mapKeys(attributes)) AS names, any(mapValues(attributes)) AS texts, any(series_of) AS series
+        FROM resources INNER JOIN (SELECT resource_id, uniq(series_id) AS series_of FROM series WHERE ${ofMetric(scope)} AND resource_id != 0 GROUP BY resource_id) AS used USING (resource_id)
+        WHERE tenant_id = {tenant:String} GROUP BY resource_id
+      ) ARRAY JOIN names AS name, texts AS value GROUP BY name ORDER BY name`,
+      parameters,
+    ),
+  ]);
+  const labels = (rows: readonly LabelRow[], of: 'series' | 'resource') =>
+    rows.map((row) => ({
+      ...{ name: row.name, of, values: Number(row.value_count), series: Number(row.series_count) },
+      examples: [...row.examples],
+    }));
+  return [...labels(own, 'series'), ...labels(ofResources, 'resource')];
+};
+
+/** A value of a label, and how many series have it. */
+export const LabelValue = z.strictObject({ value: z.string(), series: z.int() });
+
+export interface ValuesQuestion extends LabelsQuestion {
+  /** Named as in the search language. */
+  readonly label: string;
+  readonly prefix?: string | undefined;
+  /** The last value of the page before. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+/** Values of a label in order, and the last one where there are more. Without a prefix of its name: the series' own label, else the resource's attribute. */
+export const labelValuesOf = async (
+  { columns }: Pick<Reading, 'columns'>,
+  { metric, label, range, prefix, after, limit, ...scope }: ValuesQuestion,
+): Promise<{ readonly items: z.output<typeof LabelValue>[]; readonly more: string | undefined }> => {
+  const { value, exists, join } = valueSqlOf(label);
+  const conditions = [
+    ...(prefix === undefined ? [] : ['startsWith(value, {prefix:String})']),
+    ...(after === undefined ? [] : ['value > {after:String}']),
+  ];
+  const rows = await columns.query<{ value: string; series_count: string }>(
+    `SELECT value, toString(uniqExact(series_id)) AS series_count FROM (SELECT series_id, ${value} AS value FROM series${join} WHERE ${ofMetric(scope)} AND ${exists})
+    ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} GROUP BY value ORDER BY value LIMIT ${limit + 1}`,
+    {
+      ...{ metric, ...seenValues(range), ...projectScopeValues(scope) },
+      ...(prefix === undefined ? {} : { prefix }),
+      ...(after === undefined ? {} : { after }),
+    },
+  );
+  const shown = rows.slice(0, limit);
+  return {
+    items: shown.map((row) => ({ value: row.value, series: Number(row.series_count) })),
+    more: rows.length > limit ? shown.at(-1)?.value : undefined,
+  };
+};
+
+/** SQL of a label's value over `series`, and the join that it needs. */
+const valueSqlOf = (label: string): { value: string; exists: string; join: string } => {
+  const reference = referenceOf(seriesFields, label);
+  if (reference.kind === 'field') {
+    const value = `toString(series.${reference.field.column})`;
+    return { value, exists: `${value} != ''`, join: '' };
+  }
+  const key = quote(reference.key);
+  const own = { exists: `mapContains(series.attributes, ${key})`, value: `series.attributes[${key}]` };
+  if (reference.kind === 'attribute') return { ...own, join: '' };
+  if (reference.kind === 'scope') {
+    const value = `JSONExtractString(scope_attributes, ${key})`;
+    return { value, exists: `JSONHas(scope_attributes, ${key})`, join: '' };
+  }
+  const { exists, text } = attributeExpressions(reference.key);
+  const join = ` LEFT ANY JOIN (SELECT resource_id, any(${text}) AS of_resource, any(toUInt8(${exists})) AS is_there FROM resources
+    WHERE tenant_id = {tenant:String} GROUP BY resource_id) AS own_resources USING (resource_id)`;
+  if (reference.kind === 'resource') return { value: 'of_resource', exists: 'is_there = 1', join };
+  return {
+    value: `if(${own.exists}, ${own.value}, of_resource)`,
+    exists: `(${own.exists} OR is_there = 1)`,
+    join,
+  };
+};
