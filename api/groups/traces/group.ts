@@ -1,4 +1,5 @@
 import { defineGroup } from '../define-group.ts';
+import { compareTraces } from './compare.ts';
 import { listTraces } from './list.ts';
 import { listTraceLogs } from './logs.ts';
 import { showTrace } from './show.ts';
@@ -8,9 +9,6 @@ export const tracesGroup = defineGroup({
   name: 'traces',
   summary: 'Traces and spans: search, and all spans and logs of one trace.',
   entitlement: 'traces',
-  operations: [listTraces, showTrace, listTraceLogs, searchSpans],
-  planned: [
-    ['GET /api/traces/fields', 'viewer', 'queryable fields'],
-    ['GET /api/traces/compare', 'viewer', 'which attributes set slow or failed traces apart from the rest'],
-  ],
+  operations: [listTraces, showTrace, listTraceLogs, searchSpans, compareTraces],
+  planned: [['GET /api/traces/fields', 'viewer', 'queryable fields']],
 });

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
+import { rangeOf, rangeParameters, serviceParameter } from '../../../queries/range.ts';
+import { compareTraces as compare, TraceComparison } from '../../../queries/traces/comparison/comparison.ts';
+import { durationOf } from '../../../queries/traces/list.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+
+const { from, to } = rangeParameters;
+const search = z.string().max(1024).optional();
+const duration = z.string().max(64).optional();
+
+export const compareTraces = defineOperation({
+  method: 'GET',
+  path: '/api/traces/compare',
+  operationId: 'compareTraces',
+  summary: 'Compare slow or failed spans or traces with the rest: which attributes set them apart',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({
+    ...{ from, to, ...serviceParameter, ...projectScopeParameters },
+    by: z
+      .enum(['spans', 'traces'])
+      .default('spans')
+      .describe('spans: each by itself; traces: each with the values of all its spans'),
+    search: search.describe(
+      'Of what both sides are, as a search of spans, such as kind:server http.route:/cart; of traces, a span of each',
+    ),
+    selection: search.describe(
+      'Which of them are selected, as a search of spans. What these say is not the cause of itself',
+    ),
+    minDuration: duration.describe('Selected are those that take at least so long, such as 500ms'),
+    maxDuration: duration.describe('Selected are those that take at most so long'),
+    status: z.enum(['error', 'ok', 'unset']).optional().describe('Selected are those with this status'),
+    limit: z.coerce.number().int().min(1).max(100).default(20),
+  }),
+  response: TraceComparison,
+  async handler({ caller, query }, { columns, clock }) {
+    requireProjectScope(query);
+    const reading = { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs: clock.now() };
+    const { minDuration, maxDuration, limit, ...selection } = query;
+    return compare(
+      {
+        ...selection,
+        minDurationNs: durationOf('minDuration', minDuration),
+        maxDurationNs: durationOf('maxDuration', maxDuration),
+      },
+      reading,
+      { range: rangeOf(query, { caller: reading, signal: 'traces', nowMs: reading.nowMs }), limit },
+    );
+  },
+});

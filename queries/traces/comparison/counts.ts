@@ -1,0 +1,205 @@
+/** How often each value is in both sets of a sample. */
+import { quote } from '../../../schemas/tables/literal.ts';
+import type { Reading } from '../../reading.ts';
+import { spanKinds } from '../span.ts';
+import type { Candidate } from './ranking.ts';
+import type { Sample } from './sample.ts';
+
+/** Values of one field that are tested: the most frequent. */
+const mostValues = 100;
+/** Fields whose numbers are tested by rank. */
+const mostNumbers = 50;
+/** A field of numbers with more values than this is tested by rank. */
+const fewNumbers = 20;
+const buckets = 20;
+
+type Kind = Candidate['kind'];
+
+/** Why a field is not compared, or not in all its values. */
+export interface LeftOut {
+  readonly field: string;
+  readonly reason: string;
+}
+
+interface FieldRow {
+  readonly kind: Kind;
+  readonly key: string;
+  readonly values: string;
+  readonly numbers: string;
+  readonly occurrences: string;
+  readonly having: readonly [string, string];
+  readonly top: readonly (readonly [string, string, string])[];
+}
+
+/** A sample's rows with every field, attribute and resource attribute of each as `pair`: kind, key, text, letter of its type. */
+const pairsOf = (sample: Sample): string => {
+  const listed = (kind: Kind, attributes: string, types: string): string =>
+    `arrayMap((k, v, at) -> ('${kind}', toString(k), v, substring(${types}, at, 1)), mapKeys(${attributes}), mapValues(${attributes}), arrayEnumerate(mapKeys(${attributes})))`;
+  const fields = ['service', 'name', 'kind'].map((field) => `('field', '${field}', toString(${field}), 's')`);
+  return `(SELECT trace_id, selected, arrayJoin(arrayConcat([${fields.join(', ')}], ${listed('attribute', 'attributes', 'attribute_types')},
+      ${listed('resource', 'of_resource', 'resource_types')})) AS pair
+    FROM ${withResources(sample)})`;
+};
+
+const withResources = (sample: Sample): string =>
+  `(SELECT * FROM ${sample.rows} AS sampled LEFT JOIN (
+      SELECT resource_id, any(attributes) AS of_resource, any(attribute_types) AS resource_types FROM resources
+      WHERE tenant_id = {tenant:String} GROUP BY resource_id) AS sender USING (resource_id))`;
+
+/** What to test, and what not. `service.name` is the field `service`. */
+export const candidatesOf = async (
+  reading: Reading,
+  sample: Sample,
+): Promise<{
+  readonly candidates: readonly Candidate[];
+  readonly leftOut: readonly LeftOut[];
+  /** Units in the sample. */
+  readonly sizes: { readonly n: number; readonly m: number };
+}> => {
+  const [fields, sizes] = await Promise.all([readFields(reading, sample), readSizes(reading, sample)]);
+  const leftOut: LeftOut[] = [];
+  const candidates: Candidate[] = [];
+  const ranked: FieldRow[] = [];
+  for (const field of fields) {
+    const presence = candidateOf(field, undefined, field.having, sizes);
+    const reason = reasonOf(field);
+    if (isNumeric(field)) {
+      ranked.push(field);
+      candidates.push(presence);
+    } else if (reason !== undefined) {
+      leftOut.push({ field: nameOf(field), reason });
+      candidates.push(presence);
+    } else {
+      for (const [value, a, b] of field.top) candidates.push(candidateOf(field, shown(field, value), [a, b], sizes));
+      if (Number(field.values) > mostValues)
+        leftOut.push({
+          field: nameOf(field),
+          reason: `${field.values} values: the ${mostValues} most frequent are compared`,
+        });
+    }
+  }
+  const tested = ranked.slice(0, mostNumbers);
+  for (const field of ranked.slice(mostNumbers))
+    leftOut.push({ field: nameOf(field), reason: `there are more than ${mostNumbers} fields of numbers` });
+  candidates.push(...(await readRanks(reading, sample, tested)));
+  return { candidates, leftOut, sizes };
+};
+
+const nameOf = ({ kind, key }: Pick<FieldRow, 'kind' | 'key'>): string => (kind === 'field' ? key : `${kind}.${key}`);
+
+const shown = ({ kind, key }: FieldRow, value: string): string =>
+  kind === 'field' && key === 'kind' ? (spanKinds[Number(value)] ?? value) : value;
+
+const candidateOf = (
+  { kind, key }: FieldRow,
+  value: string | undefined,
+  [a, b]: readonly [string, string],
+  { n, m }: { readonly n: number; readonly m: number },
+): Candidate => ({
+  ...{ kind, key, counts: { a: Number(a), n, b: Number(b), m } },
+  ...(value === undefined ? {} : { value }),
+});
+
+const isNumeric = ({ values, numbers }: FieldRow): boolean => numbers === values && Number(values) > fewNumbers;
+
+/** An id has a value of its own nearly wherever it is: no value of it can stand out. */
+const reasonOf = ({ values, occurrences }: FieldRow): string | undefined =>
+  Number(values) > mostValues && Number(values) > Number(occurrences) / 2
+    ? `${values} values in ${occurrences} places: it looks like an id`
+    : undefined;
+
+const readFields = (reading: Reading, sample: Sample): Promise<FieldRow[]> => {
+  const perValue = `SELECT pair.1 AS kind, pair.2 AS key, pair.3 AS value, any(pair.4) AS type, ${sample.count('selected')} AS a, ${sample.count('NOT selected')} AS b
+      FROM ${pairsOf(sample)} GROUP BY kind, key, value`;
+  const perField = `SELECT pair.1 AS kind, pair.2 AS key, ${sample.count('selected')} AS a, ${sample.count('NOT selected')} AS b FROM ${pairsOf(sample)} GROUP BY kind, key`;
+  return reading.columns.query<FieldRow>(
+    `SELECT kind, key, toString(any(fields.values)) AS values, toString(any(fields.numbers)) AS numbers, toString(any(fields.occurrences)) AS occurrences,
+      any(fields.top) AS top, (toString(any(present.a)), toString(any(present.b))) AS having
+    FROM (SELECT kind, key, count() AS values, countIf(type IN ('i', 'd')) AS numbers, sum(a + b) AS occurrences,
+        arrayMap(each -> (each.1, toString(each.2), toString(each.3)), arraySlice(arraySort(each -> (-toInt64(each.2 + each.3), each.1), groupArray((value, a, b))), 1, ${mostValues})) AS top
+      FROM (${perValue}) WHERE NOT (kind = 'resource' AND key = 'service.name') GROUP BY kind, key) AS fields
+    INNER JOIN (${perField}) AS present USING (kind, key) GROUP BY kind, key ORDER BY kind, key`,
+    sample.parameters,
+  );
+};
+
+const readSizes = async (reading: Reading, sample: Sample): Promise<{ n: number; m: number }> => {
+  const [found] = await reading.columns.query<{ n: string; m: string }>(
+    `SELECT toString(${sample.count('selected')}) AS n, toString(${sample.count('NOT selected')}) AS m FROM ${sample.rows}`,
+    sample.parameters,
+  );
+  return { n: Number(found?.n ?? 0), m: Number(found?.m ?? 0) };
+};
+
+/** A key as the statement knows it. */
+const keyOf = ({ kind, key }: Pick<FieldRow, 'kind' | 'key'>): string => `('${kind}', ${quote(key)})`;
+
+/** Numbers by buckets of equal frequency. Of a trace, its largest number of a field counts. */
+const readRanks = async (reading: Reading, sample: Sample, fields: readonly FieldRow[]): Promise<Candidate[]> => {
+  if (fields.length === 0) return [];
+  const one = sample.by === 'spans' ? 'number' : 'max(number) AS number';
+  const numbers = `SELECT kind, key, selected, ${one} FROM (
+      SELECT trace_id, selected, pair.1 AS kind, pair.2 AS key, toFloat64OrNull(pair.3) AS number FROM ${pairsOf(sample)}
+      WHERE (kind, key) IN (${fields.map(keyOf).join(', ')}) AND isFinite(number))${
+        sample.by === 'spans' ? '' : ' GROUP BY trace_id, selected, kind, key'
+      }`;
+  const levels = Array.from({ length: buckets - 1 }, (_, index) => (index + 1) / buckets).join(', ');
+  const edges = await reading.columns.query<{ kind: Kind; key: string; edges: readonly number[] }>(
+    `SELECT kind, key, arrayDistinct(quantilesExact(${levels})(number)) AS edges FROM (${numbers}) GROUP BY kind, key`,
+    sample.parameters,
+  );
+  const edgesOf = edges.map((each) => `(kind, key) = ${keyOf(each)}, [${each.edges.join(', ')}]`).join(', ');
+  if (edgesOf === '') return [];
+  const rows = await reading.columns.query<{ kind: Kind; key: string; bucket: number; a: string; b: string }>(
+    `SELECT kind, key, arrayCount(edge -> edge < number, multiIf(${edgesOf}, emptyArrayFloat64())) AS bucket,
+      countIf(selected) AS a, countIf(NOT selected) AS b FROM (${numbers}) GROUP BY kind, key, bucket`,
+    sample.parameters,
+  );
+  return edges.map(({ kind, key, edges: middle }) => {
+    const [selected, baseline] = [new Array<number>(buckets).fill(0), new Array<number>(buckets).fill(0)];
+    for (const row of rows.filter((each) => each.kind === kind && each.key === key)) {
+      selected[row.bucket] = Number(row.a);
+      baseline[row.bucket] = Number(row.b);
+    }
+    const [n, m] = [selected, baseline].map((counts) => counts.reduce((sum, count) => sum + count, 0)) as [
+      number,
+      number,
+    ];
+    return {
+      kind,
+      key,
+      counts: { a: n, n, b: m, m },
+      ranked: { selected, baseline },
+      middle: middle[middle.length >> 1] ?? 0,
+    };
+  });
+};
+
+/** How many units of the sample have which of some candidates: bits in their order, 60 at most. */
+export const unitsOf = async (
+  reading: Reading,
+  sample: Sample,
+  candidates: readonly Candidate[],
+): Promise<{ readonly bits: bigint; readonly count: number }[]> => {
+  const bits = candidates
+    .map((candidate, bit) => `bitShiftLeft(toUInt64(${conditionOf(candidate)}), ${bit})`)
+    .join(' + ');
+  const rows = await reading.columns.query<{ bits: string; units: string }>(
+    sample.by === 'spans'
+      ? `SELECT toString(${bits}) AS bits, count() AS units FROM ${withResources(sample)} GROUP BY bits`
+      : `SELECT toString(bits) AS bits, count() AS units FROM (SELECT trace_id, groupBitOr(${bits}) AS bits FROM ${withResources(sample)} GROUP BY trace_id) GROUP BY bits`,
+    sample.parameters,
+  );
+  return rows.map(({ bits: text, units }) => ({ bits: BigInt(text), count: Number(units) }));
+};
+
+const conditionOf = ({ kind, key, value, middle }: Candidate): string => {
+  if (kind === 'field') {
+    const number = key === 'kind' ? spanKinds.findIndex((each) => each === value) : -1;
+    return number >= 0 ? `kind = ${number}` : `${key === 'name' ? 'name' : 'service'} = ${quote(value ?? '')}`;
+  }
+  const attributes = kind === 'attribute' ? 'attributes' : 'of_resource';
+  const exists = `mapContains(${attributes}, ${quote(key)})`;
+  if (middle !== undefined) return `(${exists} AND toFloat64OrZero(${attributes}[${quote(key)}]) > ${middle})`;
+  return value === undefined ? exists : `(${exists} AND ${attributes}[${quote(key)}] = ${quote(value)})`;
+};

@@ -1,0 +1,123 @@
+/** Which values set the selected apart, from counts of both sets. */
+import {
+  adjustedPs,
+  type Counts,
+  differenceOf,
+  fisherExact,
+  gTest,
+  type Interval,
+  leastExpected,
+  type Ranked,
+  rankTest,
+} from './statistics.ts';
+
+/** Share of what is told that may be wrong. */
+export const falseDiscoveryRate = 0.05;
+/** A value that fewer have says nothing either way. */
+const fewest = 5;
+/** Below this many in a cell, the G-test's distribution is not good enough. */
+const fewestExpected = 5;
+
+/** What is compared. `value` is undefined for the presence of a field, and for its numbers. */
+export interface Candidate {
+  readonly kind: 'field' | 'attribute' | 'resource';
+  readonly key: string;
+  readonly value?: string;
+  readonly counts: Counts;
+  /** For numbers: how many of each set are in each bucket. `counts` is then who has a number. */
+  readonly ranked?: Ranked;
+  /** For numbers: about their median. */
+  readonly middle?: number;
+}
+
+export interface Difference {
+  readonly candidate: Candidate;
+  readonly test: 'g' | 'fisher' | 'rank';
+  readonly p: number;
+  readonly adjustedP: number;
+  /** Of shares; for ranks, how much more often than not a selected number is the larger one. From -1 to 1. */
+  readonly difference: number;
+  readonly interval: Interval;
+}
+
+type Tested = Omit<Difference, 'adjustedP'>;
+
+/**
+ * The differences that are found, the largest first by the end of their interval that is nearer to nothing; and how many tests that took.
+ * Values that too few or all have are not tested: how many have a value in both sets together tells nothing of a difference.
+ */
+export const rankedDifferences = (
+  candidates: readonly Candidate[],
+): { readonly tests: number; readonly found: readonly Difference[] } => {
+  const tested = candidates.flatMap((candidate) => testOf(candidate) ?? []);
+  const adjusted = adjustedPs(tested.map(({ p }) => p));
+  const found = tested
+    .map((each, index): Difference => ({ ...each, adjustedP: adjusted[index] as number }))
+    .filter(({ adjustedP }) => adjustedP <= falseDiscoveryRate);
+  return {
+    tests: tested.length,
+    found: found.sort((one, other) => sureOf(other) - sureOf(one) || one.p - other.p || compareNames(one, other)),
+  };
+};
+
+/** How far the interval is from nothing. */
+const sureOf = ({ interval: { low, high } }: Difference): number => Math.max(0, low, -high);
+
+const nameOf = ({ candidate: { kind, key, value } }: Difference): string => `${kind} ${key} ${value}`;
+const compareNames = (one: Difference, other: Difference): number => (nameOf(one) < nameOf(other) ? -1 : 1);
+
+const testOf = (candidate: Candidate): Tested | undefined => {
+  const { counts, ranked } = candidate;
+  if (ranked !== undefined) {
+    if (Math.min(counts.a, counts.b) < fewest) return undefined;
+    const { p, superiority, interval } = rankTest(ranked);
+    return {
+      ...{ candidate, test: 'rank', p, difference: 2 * superiority - 1 },
+      interval: { low: 2 * interval.low - 1, high: 2 * interval.high - 1 },
+    };
+  }
+  const having = counts.a + counts.b;
+  if (having < fewest || having === counts.n + counts.m) return undefined;
+  const isSmall = leastExpected(counts) < fewestExpected;
+  return {
+    ...{ candidate, test: isSmall ? 'fisher' : 'g', p: (isSmall ? fisherExact : gTest)(counts) },
+    ...differenceOf(counts),
+  };
+};
+
+/** Correlation of two yes-or-no values, from how many units have which of them; `bits` of a unit are the values that it has. */
+export const correlationsOf = (
+  units: readonly { readonly bits: bigint; readonly count: number }[],
+  size: number,
+): ((one: number, other: number) => number) => {
+  const all = units.reduce((sum, { count }) => sum + count, 0);
+  const together = Array.from({ length: size }, () => new Float64Array(size));
+  for (const { bits, count } of units) {
+    const set = Array.from({ length: size }, (_, bit) => bit).filter((bit) => (bits >> BigInt(bit)) & 1n);
+    for (const one of set)
+      for (const other of set) {
+        const row = together[one] as Float64Array;
+        row[other] = (row[other] as number) + count;
+      }
+  }
+  return (one, other) => {
+    const [a, b, both] = [together[one]?.[one] ?? 0, together[other]?.[other] ?? 0, together[one]?.[other] ?? 0];
+    const spread = Math.sqrt(a * (all - a)) * Math.sqrt(b * (all - b));
+    return spread === 0 ? 0 : (all * both - a * b) / spread;
+  };
+};
+
+/** What always goes together is one difference: each group by its members' indexes, the first of each the one that stands for it. */
+export const groupsOf = (
+  size: number,
+  correlation: (one: number, other: number) => number,
+  least = 0.8,
+): readonly (readonly number[])[] => {
+  const groups: number[][] = [];
+  for (let index = 0; index < size; index++) {
+    const group = groups.find(([first = 0]) => Math.abs(correlation(first, index)) >= least);
+    if (group === undefined) groups.push([index]);
+    else group.push(index);
+  }
+  return groups;
+};

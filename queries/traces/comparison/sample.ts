@@ -1,0 +1,153 @@
+/** The units that are compared, as SQL: spans or whole traces of both sets, thinned where there are many. */
+import type { QueryParameters } from '../../../schemas/ports/columns.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
+import type { Range } from '../../range.ts';
+import type { Reading } from '../../reading.ts';
+import { rangeValues, withinRange } from '../../records.ts';
+import { searchCondition } from '../../search/condition.ts';
+import { parseSearch } from '../../search/parse.ts';
+
+export type Unit = 'spans' | 'traces';
+
+/** What is compared with what. One of the last four is given at least. */
+export interface Selection extends ProjectScope {
+  readonly by: Unit;
+  /** Of which all are. */
+  readonly service?: string | undefined;
+  readonly search?: string | undefined;
+  /** What the selected are besides. */
+  readonly selection?: string | undefined;
+  readonly status?: 'error' | 'ok' | 'unset' | undefined;
+  readonly minDurationNs?: bigint | undefined;
+  readonly maxDurationNs?: bigint | undefined;
+}
+
+/** Units of each set that are looked at, at most about so many. */
+export const sampleSize = 20_000;
+
+export interface SetSizes {
+  /** Units of each set in the range; of traces, close to it. */
+  readonly selected: number;
+  readonly baseline: number;
+}
+
+/** Every how many-th unit of each set is looked at. */
+interface Thinning {
+  readonly selected: number;
+  readonly baseline: number;
+}
+
+const spanStatus = { error: 'status_code = 2', ok: 'status_code != 2', unset: 'status_code = 0' } as const;
+const traceStatus = {
+  error: 'countIf(status_code = 2) > 0',
+  ok: 'countIf(status_code = 2) = 0',
+  unset: 'countIf(status_code != 0) = 0',
+} as const;
+const traceLasts = 'max(toUnixTimestamp64Nano(timestamp) + toInt64(duration)) - min(toUnixTimestamp64Nano(timestamp))';
+
+/** One sample: statements read from `rows`, whose columns are those of spans, `selected` and `unit`. */
+export class Sample {
+  readonly parameters: QueryParameters;
+  /** Counts each unit once: to be put behind a condition. */
+  readonly count: (condition: string) => string;
+  readonly by: Unit;
+  readonly #base: string;
+  readonly #population: string;
+  readonly #selected: string;
+  #thinning: Thinning = { selected: 1, baseline: 1 };
+
+  constructor(selection: Selection, range: Range) {
+    const parameters: Record<string, string> = { ...rangeValues(range), ...projectScopeValues(selection) };
+    this.by = selection.by;
+    this.parameters = parameters;
+    this.count = (condition) => (this.by === 'spans' ? `countIf(${condition})` : `uniqExactIf(trace_id, ${condition})`);
+    this.#base = `tenant_id = {tenant:String} AND ${withinRange('traces')}${projectScopeCondition(selection)}`;
+    const population: string[] = [];
+    if (selection.service !== undefined) {
+      parameters['service'] = selection.service;
+      population.push('service = {service:String}');
+    }
+    if (selection.search !== undefined) population.push(conditionOf(selection.search, 'search', 'p_', parameters));
+    this.#population = this.#ofUnit(population);
+    this.#selected = this.by === 'spans' ? spanSelection(selection, parameters) : this.#traces(selection, parameters);
+  }
+
+  /** How large the sets are. From then on, `rows` has about `sampleSize` of each. */
+  async measure({ columns }: Reading): Promise<SetSizes> {
+    const size = (condition: string): string =>
+      this.by === 'spans' ? `countIf(${condition})` : `uniqIf(trace_id, ${condition})`;
+    const [found] = await columns.query<{ n: string; m: string }>(
+      `SELECT ${size('selected')} AS n, ${size('NOT selected')} AS m
+      FROM (SELECT trace_id, ${this.#selected} AS selected FROM spans WHERE ${this.#base}${this.#population})`,
+      this.parameters,
+    );
+    const sizes = { selected: Number(found?.n ?? 0), baseline: Number(found?.m ?? 0) };
+    this.#thinning = {
+      selected: Math.max(1, Math.ceil(sizes.selected / sampleSize)),
+      baseline: Math.max(1, Math.ceil(sizes.baseline / sampleSize)),
+    };
+    return sizes;
+  }
+
+  get isThinned(): boolean {
+    return this.#thinning.selected > 1 || this.#thinning.baseline > 1;
+  }
+
+  /** By the hash of the trace, so that it is the same whenever it is asked, and whole traces are in it. */
+  get rows(): string {
+    const { selected, baseline } = this.#thinning;
+    const thin = this.isThinned
+      ? ` AND cityHash64(trace_id) % if(${this.#selected}, ${selected}, ${baseline}) = 0`
+      : '';
+    return `(SELECT trace_id, service, name, kind, resource_id, attributes, attribute_types, ${this.#selected} AS selected
+      FROM spans WHERE ${this.#base}${this.#population}${thin})`;
+  }
+
+  /** Traces of which a span is meant are looked at as a whole. */
+  #ofUnit(conditions: readonly string[]): string {
+    if (conditions.length === 0) return '';
+    const all = conditions.join(' AND ');
+    return this.by === 'spans'
+      ? ` AND ${all}`
+      : ` AND trace_id IN (SELECT trace_id FROM spans WHERE ${this.#base} AND ${all})`;
+  }
+
+  #traces(selection: Selection, parameters: Record<string, string>): string {
+    const having: string[] = [];
+    if (selection.status !== undefined) having.push(traceStatus[selection.status]);
+    for (const [name, comparison] of durationBounds) {
+      const bound = selection[name];
+      if (bound === undefined) continue;
+      parameters[name] = String(bound);
+      having.push(`${traceLasts} ${comparison} {${name}:Int64}`);
+    }
+    if (selection.selection !== undefined)
+      having.push(`countIf(${conditionOf(selection.selection, 'selection', 's_', parameters)}) > 0`);
+    return `(trace_id IN (SELECT trace_id FROM spans WHERE ${this.#base} GROUP BY trace_id HAVING ${having.join(' AND ')}))`;
+  }
+}
+
+const durationBounds = [
+  ['minDurationNs', '>='],
+  ['maxDurationNs', '<='],
+] as const;
+
+const conditionOf = (text: string, path: string, prefix: string, parameters: Record<string, string>): string => {
+  const found = searchCondition(parseSearch(text, 'traces', { path }), 'traces', { prefix });
+  Object.assign(parameters, found.parameters);
+  return found.sql;
+};
+
+const spanSelection = (selection: Selection, parameters: Record<string, string>): string => {
+  const conditions: string[] = [];
+  if (selection.status !== undefined) conditions.push(spanStatus[selection.status]);
+  for (const [name, comparison] of durationBounds) {
+    const bound = selection[name];
+    if (bound === undefined) continue;
+    parameters[name] = String(bound);
+    conditions.push(`spans.duration ${comparison} {${name}:UInt64}`);
+  }
+  if (selection.selection !== undefined)
+    conditions.push(conditionOf(selection.selection, 'selection', 's_', parameters));
+  return `(${conditions.join(' AND ')})`;
+};

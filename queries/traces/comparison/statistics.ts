@@ -1,0 +1,144 @@
+/** Tests of whether two sets differ, and by how much. Everything is symmetric in the two sides of a table: only signs change. */
+
+/** How many of two sets have a value: `a` of `n` selected, `b` of `m` others. */
+export interface Counts {
+  readonly a: number;
+  readonly n: number;
+  readonly b: number;
+  readonly m: number;
+}
+
+export interface Interval {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Standard deviations to either side that hold 95 % of a normal distribution. */
+const z95 = 1.959964;
+
+/** Complementary error function, right to 1.2e-7 of its value (Press et al., "Numerical Recipes", 6.2). */
+const erfc = (x: number): number => {
+  const t = 1 / (1 + 0.5 * Math.abs(x));
+  const terms = [
+    -1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398, 1.48851587, -0.82215223,
+    0.17087277,
+  ];
+  const power = terms.reduceRight((sum, term) => term + t * sum, 0);
+  const value = t * Math.exp(-x * x + power);
+  return x >= 0 ? value : 2 - value;
+};
+
+/** Probability of a standard normal value at least so far from 0. */
+const twoSided = (z: number): number => Math.min(1, erfc(Math.abs(z) / Math.SQRT2));
+
+const logFactorials: number[] = [0];
+const logFactorial = (n: number): number => {
+  for (let at = logFactorials.length; at <= n; at++)
+    logFactorials.push((logFactorials[at - 1] as number) + Math.log(at));
+  return logFactorials[n] as number;
+};
+const logChoose = (n: number, k: number): number => logFactorial(n) - logFactorial(k) - logFactorial(n - k);
+
+/** Fisher's exact test, two-sided: the probability of all tables with these margins that are no more probable than this one. */
+export const fisherExact = ({ a, n, b, m }: Counts): number => {
+  const having = a + b;
+  const all = logChoose(n + m, having);
+  const logProbability = (k: number): number => logChoose(n, k) + logChoose(m, having - k) - all;
+  const own = logProbability(a) + 1e-7;
+  let sum = 0;
+  for (let k = Math.max(0, having - m); k <= Math.min(n, having); k++) {
+    const log = logProbability(k);
+    if (log <= own) sum += Math.exp(log);
+  }
+  return Math.min(1, sum);
+};
+
+/** G-test of independence with one degree of freedom. */
+export const gTest = ({ a, n, b, m }: Counts): number => {
+  const all = n + m;
+  const having = a + b;
+  const part = (seen: number, row: number, column: number): number =>
+    seen === 0 ? 0 : seen * Math.log((seen * all) / (row * column));
+  const g = 2 * (part(a, n, having) + part(n - a, n, all - having) + part(b, m, having) + part(m - b, m, all - having));
+  return twoSided(Math.sqrt(Math.max(0, g)));
+};
+
+/** The least count that is expected in a cell of the table if the sets do not differ. */
+export const leastExpected = ({ a, n, b, m }: Counts): number => {
+  const having = a + b;
+  return (Math.min(n, m) * Math.min(having, n + m - having)) / (n + m);
+};
+
+/** Wilson's interval of a share. */
+const wilson = (count: number, of: number): Interval => {
+  const share = count / of;
+  const square = z95 * z95;
+  const middle = share + square / (2 * of);
+  const half = z95 * Math.sqrt((share * (1 - share)) / of + square / (4 * of * of));
+  return { low: (middle - half) / (1 + square / of), high: (middle + half) / (1 + square / of) };
+};
+
+/** Difference of two shares with its 95 % interval (Newcombe 1998, method 10). */
+export const differenceOf = ({ a, n, b, m }: Counts): { difference: number; interval: Interval } => {
+  const [one, other] = [a / n, b / m];
+  const [ofOne, ofOther] = [wilson(a, n), wilson(b, m)];
+  const difference = one - other;
+  return {
+    difference,
+    interval: {
+      low: difference - Math.hypot(one - ofOne.low, ofOther.high - other),
+      high: difference + Math.hypot(ofOne.high - one, other - ofOther.low),
+    },
+  };
+};
+
+/** How often numbers of the two sets are in each of several buckets, smallest numbers first. */
+export interface Ranked {
+  readonly selected: readonly number[];
+  readonly baseline: readonly number[];
+}
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
+
+/**
+ * Mann and Whitney's rank test over buckets, whose numbers count as equal. `superiority` is how often a selected number is the
+ * larger one of a pair, ties counted half, with its 95 % interval (Hanley and McNeil 1982).
+ */
+export const rankTest = ({ selected, baseline }: Ranked): { p: number; superiority: number; interval: Interval } => {
+  const [n, m] = [sumOf(selected), sumOf(baseline)];
+  const all = n + m;
+  let below = 0;
+  let wins = 0;
+  let ties = 0;
+  for (const [bucket, count] of selected.entries()) {
+    const others = baseline[bucket] ?? 0;
+    wins += count * (below + others / 2);
+    below += others;
+    ties += (count + others) ** 3 - (count + others);
+  }
+  const a = wins / (n * m);
+  const variance = ((n * m) / 12) * (all + 1 - ties / (all * (all - 1)));
+  const [both, each] = [a / (2 - a), (2 * a * a) / (1 + a)];
+  const error = Math.sqrt((a * (1 - a) + (n - 1) * (both - a * a) + (m - 1) * (each - a * a)) / (n * m));
+  return {
+    p: variance <= 0 ? 1 : twoSided((wins - (n * m) / 2) / Math.sqrt(variance)),
+    superiority: a,
+    interval: { low: Math.max(0, a - z95 * error), high: Math.min(1, a + z95 * error) },
+  };
+};
+
+/**
+ * Benjamini and Hochberg's adjusted p-values (1995): of the tests whose adjusted value is at most q, a share of q at most is expected to be
+ * wrong, for tests that are independent or depend on one another positively.
+ */
+export const adjustedPs = (ps: readonly number[]): number[] => {
+  const order = ps.map((_, index) => index).sort((one, other) => (ps[one] as number) - (ps[other] as number));
+  const adjusted = new Array<number>(ps.length);
+  let least = 1;
+  for (let rank = order.length; rank > 0; rank--) {
+    const index = order[rank - 1] as number;
+    least = Math.min(least, ((ps[index] as number) * ps.length) / rank);
+    adjusted[index] = least;
+  }
+  return adjusted;
+};
