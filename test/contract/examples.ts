@@ -8,7 +8,7 @@ import { auditExamples } from './audit-examples.ts';
 import type { Example } from './example.ts';
 import { identityExamples } from './identity-examples.ts';
 import { peopleExamples } from './people-examples.ts';
-import { canaryOf, deadLetterIdOf, letterToDiscardOf, patternIdOf, traceIdOf } from './telemetry.ts';
+import { canaryOf, deadLetterIdOf, errorIdOf, letterToDiscardOf, otherErrorIdOf, patternIdOf, traceIdOf } from './telemetry.ts';
 
 export const examples: Readonly<Record<string, Example>> = {
   ...identityExamples,
@@ -35,6 +35,12 @@ export const examples: Readonly<Record<string, Example>> = {
   }),
   showCardinality: ({ tenant }) => ({ query: { metric: `${canaryOf(tenant)}.metric` } }),
   listExemplars: ({ tenant }) => ({ query: { metric: `${canaryOf(tenant)}.metric` } }),
+  getError: ({ tenant }) => ({ params: { id: errorIdOf(tenant) } }),
+  listErrorOccurrences: ({ tenant }) => ({ params: { id: errorIdOf(tenant) } }),
+  changeError: ({ tenant }) => ({
+    params: { id: errorIdOf(tenant) },
+    body: { status: 'ignored', ignoredUntil: { time: new Date(Date.now() + 86_400_000).toISOString() } },
+  mergeErrors: ({ tenant }) => ({ body: { ids: [errorIdOf(tenant), otherErrorIdOf(tenant)] } }),
 
   getDeadLetter: ({ tenant }) => ({ params: { id: deadLetterIdOf(tenant) } }),
   replayDeadLetters: { body: { all: true, dryRun: true } },

@@ -13,6 +13,8 @@ const digitOf = (tenant: string): string => (ordinalOf(tenant) % 16).toString(16
 
 export const traceIdOf = (tenant: string): string => digitOf(tenant).repeat(32);
 export const patternIdOf = (tenant: string): string => digitOf(tenant).repeat(16);
+export const errorIdOf = (tenant: string): string => `f1-${digitOf(tenant).repeat(16)}`;
+export const otherErrorIdOf = (tenant: string): string => `f1-${digitOf(tenant).repeat(15)}0`;
 export const deadLetterIdOf = (tenant: string): string => `letter-${tenant}`;
 export const letterToDiscardOf = (tenant: string): string => `letter-to-discard-${tenant}`;
 
@@ -82,5 +84,16 @@ export const seedTelemetry = async (harness: Harness, tenant: string): Promise<v
     `INSERT INTO log_pattern_counts (tenant_id, project_id, minute, service, pattern_id, severity, count, topic, received_at, partition, offset) VALUES
       ('${tenant}', 'default', toStartOfMinute(now()), '${canary}', '${patternIdOf(tenant)}', 'error', 1, 'log-pattern-counts', now64(3), 0, ${offset})`,
   );
+  for (const fingerprint of [errorIdOf(tenant), otherErrorIdOf(tenant)]) {
+    await columns.execute(
+      `INSERT INTO error_occurrences (tenant_id, project_id, timestamp, fingerprint, source, service, environment, release, type, message, stack, user_id, tags, topic, received_at, partition, offset, ordinal) VALUES
+        ('${tenant}', 'default', now64(9) - 5, '${fingerprint}', 'log', '${canary}', '${canary}', '${canary}', '${canary}', '${canary}', 'at ${canary} (/${canary}.js:1:1)', '${canary}', map('host.name', '${canary}'), 'error-occurrences', now64(3) - 5, 0, ${offset}, 0)`,
+    );
+    await columns.execute(
+      `INSERT INTO error_groups (tenant_id, project_id, fingerprint, source, service, environment, release, type, message, culprit, components, first_seen, last_seen)
+        SELECT tenant_id, project_id, fingerprint, source, service, environment, release, type, message, '${canary}', '[["type","${canary}"]]', timestamp, timestamp
+        FROM error_occurrences WHERE tenant_id = '${tenant}' AND fingerprint = '${fingerprint}'`,
+    );
+  }
   for (const id of [deadLetterIdOf(tenant), letterToDiscardOf(tenant)]) await bury(harness, tenant, id);
 };

@@ -1,13 +1,14 @@
+import { errorGroupStates, errorMerges } from '../../../schemas/resources/error-group.ts';
 import { defineGroup } from '../define-group.ts';
+import { changeError } from './change.ts';
+import { listErrors } from './list.ts';
+import { mergeErrors } from './merge.ts';
+import { listErrorOccurrences } from './occurrences.ts';
+import { showError } from './show.ts';
 
 export const errorsGroup = defineGroup({
   name: 'errors',
   summary: 'Failures, grouped by their cause.',
-  planned: [
-    ['GET /api/errors', 'viewer', 'grouped failures: count, users, first/last seen, trend, services, state'],
-    ['GET /api/errors/{id}', 'viewer', "one group with its newest occurrence, stack, tags' distribution"],
-    ['GET /api/errors/{id}/occurrences', 'viewer', 'occurrences'],
-    ['PATCH /api/errors/{id}', 'editor', 'resolve, ignore, assign, reopen; regressions reopen by themselves'],
-    ['POST /api/errors/merge', 'editor', 'merge groups'],
-  ],
+  operations: [listErrors, showError, listErrorOccurrences, changeError, mergeErrors],
+  collections: [errorGroupStates, errorMerges],
 });

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
+import { ErrorGroup, errorSorts, readErrorGroups } from '../../../queries/errors/groups.ts';
+import { errorFilterParameters, errorRange, recheckRange } from '../../../queries/errors/scope.ts';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { rangeParameters } from '../../../queries/range.ts';
+import { Incompleteness } from '../../../queries/result.ts';
+import { errorGroupStatuses } from '../../../schemas/resources/error-group.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { decisionsOf, readingOf } from './decisions.ts';
+
+/** Not cached: people look here just after they resolved a group. */
+export const listErrors = defineOperation({
+  method: 'GET',
+  path: '/api/errors',
+  operationId: 'listErrors',
+  summary: 'List groups of errors of a time range, with counts, users, trend and status; the last seen first',
+  role: 'viewer',
+  query: z.strictObject({
+    ...rangeParameters,
+    ...errorFilterParameters,
+    ...projectScopeParameters,
+    status: z.enum(errorGroupStatuses).optional().describe('Only groups that stand so now'),
+    search: z
+      .string()
+      .max(1024)
+      .optional()
+      .describe('Words that must all occur in the type, the message or the culprit, case-insensitive'),
+    sort: z.enum(errorSorts).default('-lastSeen').describe('A leading - reverses the order'),
+  }),
+  response: z.strictObject({
+    items: z.array(ErrorGroup),
+    nextCursor: z.string().nullable(),
+    partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
+  }),
+  async handler({ caller, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const page = query.cursor === undefined ? undefined : pageOf(query.cursor, query.sort);
+    if (page !== undefined) recheckRange(page.range, reading);
+    const range = page?.range ?? errorRange(query, reading);
+    const landedBy = page?.landedBy ?? reading.nowMs;
+    const question = { range, landedBy, filter: query, sort: query.sort, limit: query.limit, after: page?.after };
+    const decisions = await decisionsOf(ports.documents, caller.tenantId);
+    const { items, more, partial } = await readErrorGroups(reading, question, decisions);
+    const cursor = more && [range.from, range.to, landedBy, more.value, more.id];
+    return { items, nextCursor: cursor ? encodeCursor(`errors ${query.sort}`, cursor) : null, partial: [...partial] };
+  },
+});
+
+/** A cursor holds the range, when the list began, and where the page ended. */
+const pageOf = (cursor: string, sort: string) => {
+  const [from = '', to = '', landedBy = '', value = '', id = ''] = decodeCursor(`errors ${sort}`, cursor, [
+    integer,
+    integer,
+    natural,
+    integer,
+    /^f\d{1,4}-[0-9a-f]{16}$/,
+  ]);
+  return { range: { from: BigInt(from), to: BigInt(to) }, landedBy: Number(landedBy), after: { value, id } };
+};

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { describeErrorGroup, OneErrorGroup } from '../../../queries/errors/group.ts';
+import { groupKnown } from '../../../queries/errors/groups.ts';
+import { errorFilterParameters, errorRange } from '../../../queries/errors/scope.ts';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { rangeParameters } from '../../../queries/range.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { etagOf } from '../../resources/preconditions.ts';
+import { Decision, decisionsOf, decisionView, readingOf, undecided } from './decisions.ts';
+import { rangeOfGroup } from './range.ts';
+
+export const showError = defineOperation({
+  method: 'GET',
+  path: '/api/errors/{id}',
+  operationId: 'getError',
+  summary:
+    'Get a group of errors, by its id or that of a fingerprint of it: its last occurrence with the stack read, tags, and why it is one group',
+  role: 'viewer',
+  versions: 'shown',
+  params: z.strictObject({ id: z.string().min(1).max(64) }),
+  query: z.strictObject({
+    from: rangeParameters.from.describe('Default: when the group was first seen, as far as that is kept'),
+    to: rangeParameters.to,
+    ...errorFilterParameters,
+    ...projectScopeParameters,
+  }),
+  response: z.strictObject({ ...OneErrorGroup.shape, decision: Decision }),
+  async handler({ caller, params, query, request }, ports) {
+    const reading = readingOf(caller, ports);
+    const decisions = await decisionsOf(ports.documents, caller.tenantId);
+    const known = await groupKnown(reading, params.id, decisions);
+    if (known === undefined) throw notFound('error group');
+    const range = errorRange(rangeOfGroup(query, known, reading), reading);
+    const question = { range, filter: query, landedBy: reading.nowMs };
+    const group = await describeErrorGroup(reading, known.id, question, decisions);
+    if (group === undefined) throw notFound('error group');
+    const decided = decisions.states.find(({ id }) => id === known.id) ?? undecided;
+    request.reply('ETag', etagOf(decided));
+    return { ...group, decision: decisionView(known.id, decided, decisions.merges) };
+  },
+});
