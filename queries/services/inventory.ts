@@ -9,6 +9,7 @@ import { formatTime } from '../time.ts';
 import { type Choice, chosenActivity, environmentOf } from './chosen.ts';
 import { type CountedRow, countedColumns, countedOf, Figures, figuresOf, thresholdsOf } from './figures.ts';
 import { secondsOf } from './minutes.ts';
+import { figureOf, figureSorts } from './sorting.ts';
 
 const texts = z.array(z.string());
 
@@ -34,21 +35,17 @@ export const ServiceSummary = z.strictObject({
 export type ServiceSummary = z.output<typeof ServiceSummary>;
 
 /** What lists of services can be sorted by. */
-export const serviceSorts = [
-  'name',
-  'requests',
-  'errors',
-  'errorRate',
-  'p50',
-  'p95',
-  'p99',
-  'apdex',
-  'lastSeen',
-] as const;
-export type ServiceSort = (typeof serviceSorts)[number];
+export const serviceSorts = ['name', ...figureSorts, 'lastSeen'] as const;
+type ServiceSort = (typeof serviceSorts)[number];
 
 /** A service before what only a page needs. */
-export type ServiceTotal = Omit<ServiceSummary, 'environments' | 'versions' | 'languages' | 'runtimes'>;
+export const ServiceTotal = ServiceSummary.omit({
+  environments: true,
+  versions: true,
+  languages: true,
+  runtimes: true,
+});
+export type ServiceTotal = z.output<typeof ServiceTotal>;
 
 /** More services than an organization has; what is beyond is said. */
 const mostServices = 10_000;
@@ -119,7 +116,13 @@ export const readServices = async (
   return { services: [...services.values()].sort(byName).slice(0, mostServices), partial };
 };
 
-export const noSpans: z.output<typeof Unknown> = { value: null, reason: 'the service sent no spans in this range' };
+/** A service of which nothing came in the range. */
+export const nothingSent = (name: string) => ({
+  ...{ name, figures: noSpans, sends: { logs: 0, spans: 0, metrics: false } },
+  lastSeen: { value: null, reason: 'the service sent nothing in this range' },
+});
+
+const noSpans: z.output<typeof Unknown> = { value: null, reason: 'the service sent no spans in this range' };
 
 const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
   one.name < other.name ? -1 : one.name > other.name ? 1 : 0;
@@ -150,62 +153,14 @@ const sendersOfMetrics = async (
   return new Map(rows.map(({ service, last }) => [service, last]));
 };
 
-const sortedBy: Readonly<Record<Exclude<ServiceSort, 'name' | 'lastSeen'>, (figures: Figures) => number | undefined>> =
-  {
-    requests: ({ requests }) => requests,
-    errors: ({ errors }) => errors,
-    errorRate: ({ errorRate }) => (typeof errorRate === 'number' ? errorRate : undefined),
-    p50: ({ duration }) => ('p50' in duration ? duration.p50 : undefined),
-    p95: ({ duration }) => ('p95' in duration ? duration.p95 : undefined),
-    p99: ({ duration }) => ('p99' in duration ? duration.p99 : undefined),
-    apdex: ({ apdex }) => apdex.value ?? undefined,
+/** What lists of services are sorted by. */
+export const sortedBy =
+  (sort: ServiceSort) =>
+  (service: ServiceTotal): string | number | undefined => {
+    if (sort === 'name') return service.name;
+    if (sort === 'lastSeen') return service.lastSeen;
+    return 'requests' in service.figures ? figureOf(service.figures, sort) : undefined;
   };
-
-/** A figure of the sort; undefined where it is not known. */
-const sortValue = (figures: ServiceTotal['figures'], sort: keyof typeof sortedBy): number | undefined =>
-  'requests' in figures ? sortedBy[sort](figures) : undefined;
-
-/** Where a service stands in a sorted list. */
-export interface ServicePosition {
-  readonly name: string;
-  /** What it is sorted by; null where that is not known. */
-  readonly value: string | number | null;
-}
-
-const positionOf = (service: ServiceTotal, sort: ServiceSort): ServicePosition => {
-  const { name, lastSeen, figures } = service;
-  if (sort === 'name') return { name, value: name };
-  return { name, value: sort === 'lastSeen' ? lastSeen : (sortValue(figures, sort) ?? null) };
-};
-
-/** Compares positions: what is not known comes last either way, and names decide between equals. */
-const comparePositions =
-  (direction: 'ascending' | 'descending') =>
-  (one: ServicePosition, other: ServicePosition): number => {
-    if (one.value === other.value) return byName(one, other);
-    if (one.value === null) return 1;
-    if (other.value === null) return -1;
-    const isLess = one.value < other.value;
-    return isLess === (direction === 'ascending') ? -1 : 1;
-  };
-
-/** A page in the order that is asked for, behind a position of the same order. */
-export const pageOfServices = (
-  services: readonly ServiceTotal[],
-  { sort, direction }: { readonly sort: ServiceSort; readonly direction: 'ascending' | 'descending' },
-  { limit, after }: { readonly limit: number; readonly after?: ServicePosition | undefined },
-): { readonly shown: readonly ServiceTotal[]; readonly last: ServicePosition | undefined } => {
-  const compare = comparePositions(direction);
-  const placed = services
-    .map((service) => ({ service, position: positionOf(service, sort) }))
-    .filter(({ position }) => after === undefined || compare(position, after) > 0)
-    .sort((one, other) => compare(one.position, other.position));
-  const shown = placed.slice(0, limit);
-  return {
-    shown: shown.map(({ service }) => service),
-    last: placed.length > limit ? shown.at(-1)?.position : undefined,
-  };
-};
 
 /** Fills in what resources say of some services. */
 export const describeServices = async (

@@ -1,11 +1,14 @@
 /** What the operations over services share: how a range, a scope and a page are asked for. */
+import { z } from 'zod';
 import { decodeCursor, integer } from '../../../queries/cursor.ts';
 import { type ProjectScope, requireProjectScope } from '../../../queries/project-scope.ts';
 import { type Range, rangeOf, refuseBeyondRetention } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
+import { isService } from '../../../queries/services/detail.ts';
 import { minutesOf } from '../../../queries/services/minutes.ts';
+import type { Direction, Position } from '../../../queries/services/sorting.ts';
 import type { Caller } from '../../identity/caller.ts';
-import { invalid } from '../../kernel/errors.ts';
+import { invalid, notFound } from '../../kernel/errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
 
 export const readingOf = (caller: Caller, { columns, clock }: Pick<Ports, 'columns' | 'clock'>): Reading => ({
@@ -27,7 +30,7 @@ export const minutesAsked = (
   kind: string,
   query: Asked,
   reading: Reading,
-): { readonly minutes: Range; readonly after: unknown } => {
+): { readonly minutes: Range; readonly after: Position | undefined } => {
   requireProjectScope(query);
   const { nowMs } = reading;
   const read = { caller: reading, signal: 'traces', nowMs } as const;
@@ -38,16 +41,37 @@ export const minutesAsked = (
   return { minutes, after: partOf(part) };
 };
 
-/** Names of any text as one part of a cursor. */
-export const cursorPart = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+/** A position as one part of a cursor: names are any text. */
+export const cursorPart = (position: Position): string => Buffer.from(JSON.stringify(position)).toString('base64url');
 
-const partOf = (part: string): unknown => {
+const PositionPart = z.strictObject({ name: z.string(), value: z.union([z.string(), z.number(), z.null()]) });
+
+const partOf = (part: string): Position => {
   try {
-    return JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    return PositionPart.parse(JSON.parse(Buffer.from(part, 'base64url').toString('utf8')));
   } catch {
-    throw notOfThisList();
+    throw invalid('cursor', 'is not a cursor of this list');
   }
 };
 
-/** 400 for a cursor that another list, or nobody, gave. */
-export const notOfThisList = () => invalid('cursor', 'is not a cursor of this list');
+/** The order of a list that can be sorted by name or by figures. */
+export const directionParameter = {
+  direction: z.enum(['ascending', 'descending']).optional().describe('Default: names ascending, figures descending'),
+};
+
+/** The order that is asked for. */
+export const directionOf = ({ sort, direction }: { sort: string; direction?: Direction | undefined }): Direction =>
+  direction ?? (sort === 'name' ? 'ascending' : 'descending');
+
+/** The parameter of the path that names a service. */
+export const serviceParams = z.strictObject({
+  name: z.string().min(1).max(512).describe('service.name, URL-encoded'),
+});
+
+/** 404 for a service of which the scope never had anything. */
+export const requireService = async (
+  reading: Reading,
+  choice: ProjectScope & { readonly minutes: Range; readonly service: string },
+): Promise<void> => {
+  if (!(await isService(reading, choice))) throw notFound('service');
+};

@@ -6,24 +6,19 @@ import { Incompleteness } from '../../../queries/result.ts';
 import { apdexParameter, choiceParameters } from '../../../queries/services/chosen.ts';
 import {
   describeServices,
-  pageOfServices,
   readServices,
   ServiceSummary,
   serviceSorts,
+  sortedBy,
 } from '../../../queries/services/inventory.ts';
 import { minutesAnswer, minutesFields } from '../../../queries/services/minutes.ts';
 import { serviceSettingsOf } from '../../../queries/services/settings.ts';
+import { pageOf } from '../../../queries/services/sorting.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { cursorPart, minutesAsked, notOfThisList, readingOf } from './asked.ts';
+import { cursorPart, directionOf, directionParameter, minutesAsked, readingOf } from './asked.ts';
 
 const kind = 'services';
-const Position = z.strictObject({ name: z.string(), value: z.union([z.string(), z.number(), z.null()]) });
-
-/** The order of a list that can be sorted by name or by figures. */
-export const directionParameter = {
-  direction: z.enum(['ascending', 'descending']).optional().describe('Default: names ascending, figures descending'),
-};
 
 export const listServices = defineOperation({
   method: 'GET',
@@ -54,15 +49,13 @@ export const listServices = defineOperation({
   async handler({ caller, query }, ports) {
     const reading = readingOf(caller, ports);
     const { minutes, after } = minutesAsked(kind, query, reading);
-    const position = Position.optional().safeParse(after);
-    if (!position.success) throw notOfThisList();
     const settings = await serviceSettingsOf(ports.documents.of(caller.tenantId));
     const { services, partial } = await readServices(reading, { ...query, minutes, settings });
-    const direction = query.direction ?? (query.sort === 'name' ? 'ascending' : 'descending');
-    const { shown, last } = pageOfServices(
+    const direction = directionOf(query);
+    const { shown, last } = pageOf(
       services,
-      { sort: query.sort, direction },
-      { limit: query.limit, after: position.data },
+      { nameOf: ({ name }) => name, sortedBy: sortedBy(query.sort), direction },
+      { limit: query.limit, after },
     );
     return {
       ...minutesAnswer(minutes),

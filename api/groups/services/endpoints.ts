@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { encodeCursor } from '../../../queries/cursor.ts';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { rangeParameters } from '../../../queries/range.ts';
+import { Incompleteness } from '../../../queries/result.ts';
+import { apdexParameter } from '../../../queries/services/chosen.ts';
+import { Endpoint, readEndpoints } from '../../../queries/services/endpoints.ts';
+import { thresholdsOf } from '../../../queries/services/figures.ts';
+import { minutesAnswer, minutesFields } from '../../../queries/services/minutes.ts';
+import { serviceSettingsOf } from '../../../queries/services/settings.ts';
+import { figureOf, figureSorts, pageOf } from '../../../queries/services/sorting.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+import {
+  cursorPart,
+  directionOf,
+  directionParameter,
+  minutesAsked,
+  readingOf,
+  requireService,
+  serviceParams,
+} from './asked.ts';
+
+const kind = 'endpoints';
+
+export const listEndpoints = defineOperation({
+  method: 'GET',
+  path: '/api/services/{name}/endpoints',
+  operationId: 'listServiceEndpoints',
+  summary: 'List what a service was asked for in a time range, with requests, errors, latency and Apdex of each',
+  role: 'viewer',
+  cache: listCache,
+  params: serviceParams,
+  query: z.strictObject({
+    ...rangeParameters,
+    ...projectScopeParameters,
+    ...apdexParameter,
+    search: z.string().min(1).max(512).optional().describe('Part of the name, in any case'),
+    sort: z
+      .enum(['name', ...figureSorts])
+      .default('name')
+      .describe('By a figure, an endpoint may move between two pages while spans of the range still arrive'),
+    ...directionParameter,
+  }),
+  response: z.strictObject({
+    ...minutesFields,
+    items: z.array(Endpoint),
+    nextCursor: z.string().nullable(),
+    partial: z.array(Incompleteness),
+  }),
+  async handler({ caller, params, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const { minutes, after } = minutesAsked(kind, query, reading);
+    const choice = { ...query, minutes, service: params.name };
+    await requireService(reading, choice);
+    const settings = await serviceSettingsOf(ports.documents.of(caller.tenantId));
+    const apdexThresholdMs = thresholdsOf(settings, query.apdexThresholdMs)(params.name);
+    const { endpoints, partial } = await readEndpoints(reading, { ...choice, apdexThresholdMs });
+    const { sort } = query;
+    const { shown, last } = pageOf(
+      endpoints,
+      {
+        nameOf: ({ name, kind }) => `${name}\n${kind}`,
+        sortedBy: ({ name, figures }) => (sort === 'name' ? name : figureOf(figures, sort)),
+        direction: directionOf(query),
+      },
+      { limit: query.limit, after },
+    );
+    return {
+      ...minutesAnswer(minutes),
+      items: [...shown],
+      nextCursor: last === undefined ? null : encodeCursor(kind, [minutes.from, minutes.to, cursorPart(last)]),
+      partial: [...partial],
+    };
+  },
+});

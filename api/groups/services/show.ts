@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { rangeParameters } from '../../../queries/range.ts';
+import { Incompleteness, Unknown } from '../../../queries/result.ts';
+import { apdexParameter, choiceParameters } from '../../../queries/services/chosen.ts';
+import { readServiceParts, ServiceParts } from '../../../queries/services/detail.ts';
+import { nothingSent, readService, ServiceTotal } from '../../../queries/services/inventory.ts';
+import { minutesAnswer, minutesFields } from '../../../queries/services/minutes.ts';
+import { serviceSettingsOf } from '../../../queries/services/settings.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+import { minutesAsked, readingOf, requireService, serviceParams } from './asked.ts';
+
+const { from, to } = rangeParameters;
+
+export const showService = defineOperation({
+  method: 'GET',
+  path: '/api/services/{name}',
+  operationId: 'showService',
+  summary: 'Show a service in a time range: figures, instances, versions, runtimes, SDKs, dependencies',
+  role: 'viewer',
+  cache: listCache,
+  params: serviceParams,
+  query: z.strictObject({ ...{ from, to }, ...projectScopeParameters, ...choiceParameters, ...apdexParameter }),
+  response: z.strictObject({
+    ...minutesFields,
+    ...ServiceTotal.shape,
+    lastSeen: z.union([z.string(), Unknown]).describe('In the range'),
+    ...ServiceParts.shape,
+    partial: z.array(Incompleteness),
+  }),
+  async handler({ caller, params, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const { minutes } = minutesAsked('service', query, reading);
+    const question = {
+      ...{ ...query, minutes, service: params.name },
+      settings: await serviceSettingsOf(ports.documents.of(caller.tenantId)),
+    };
+    const [total, { parts, partial }] = await Promise.all([
+      readService(reading, question),
+      readServiceParts(reading, question),
+    ]);
+    if (total === undefined) await requireService(reading, question);
+    return { ...minutesAnswer(minutes), ...(total ?? nothingSent(params.name)), ...parts, partial: [...partial] };
+  },
+});

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { rangeParameters } from '../../../queries/range.ts';
+import { Result } from '../../../queries/result.ts';
+import { apdexParameter, choiceParameters } from '../../../queries/services/chosen.ts';
+import { thresholdsOf } from '../../../queries/services/figures.ts';
+import { minuteMs, minutesAnswer } from '../../../queries/services/minutes.ts';
+import { readServiceSeries } from '../../../queries/services/series.ts';
+import { serviceSettingsOf } from '../../../queries/services/settings.ts';
+import { stepOf, stepParameter } from '../../../queries/steps.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+import { minutesAsked, readingOf, requireService, serviceParams } from './asked.ts';
+
+const { from, to } = rangeParameters;
+
+export const listServiceSeries = defineOperation({
+  method: 'GET',
+  path: '/api/services/{name}/timeseries',
+  operationId: 'getServiceTimeseries',
+  summary:
+    'Series of a service in steps of whole minutes: requests, rate, errors, errorRate, p50, p95, p99 and apdex, as /api/services counts them',
+  role: 'viewer',
+  cache: listCache,
+  params: serviceParams,
+  query: z.strictObject({
+    ...{ from, to },
+    ...projectScopeParameters,
+    ...choiceParameters,
+    ...apdexParameter,
+    ...stepParameter,
+    endpoint: z.string().min(1).max(1024).optional().describe('Only requests to this endpoint'),
+  }),
+  response: Result,
+  async handler({ caller, params, query }, ports) {
+    const started = performance.now();
+    const reading = readingOf(caller, ports);
+    const { minutes } = minutesAsked('service', query, reading);
+    const choice = { ...query, minutes, service: params.name };
+    const stepMs = stepOf(query.step, { from: minutes.from, to: minutes.to - 1n }, { leastMs: minuteMs });
+    await requireService(reading, choice);
+    const settings = await serviceSettingsOf(ports.documents.of(caller.tenantId));
+    const apdexThresholdMs = thresholdsOf(settings, query.apdexThresholdMs)(params.name);
+    const answer = await readServiceSeries(reading, { ...choice, stepMs, apdexThresholdMs });
+    return {
+      ...answer,
+      ...minutesAnswer(minutes),
+      stepMs,
+      cost: { rowsRead: 0, bytesRead: 0, elapsedMs: performance.now() - started, isCached: false },
+      freshness: { value: null, reason: 'not known yet' },
+    };
+  },
+});
