@@ -1,5 +1,5 @@
 import { attributes, byDayReceived, manyInserts, nanoseconds, ordinal, origin, scope, tenancy } from './parts.ts';
-import { attributeIndex, bodyIndex, madeByInserts, resourceIndex, timeIndex, traceIndex } from './search.ts';
+import { attributeIndex, bodyIndex, madeByInserts, resourceIndex, timeIndex, traceIndexes } from './search.ts';
 import { defineTable } from './table.ts';
 
 /** Without the time after it: rows of one resource then stay together, and a merge moves runs of them instead of single rows. */
@@ -35,6 +35,6 @@ export const logsTable = defineTable({
   partitionBy: byDayReceived,
   primaryKey: inOrder,
   orderBy: inOrder,
-  indexes: { ...bodyIndex, ...attributeIndex, ...traceIndex, ...resourceIndex, ...timeIndex },
+  indexes: { ...bodyIndex, ...attributeIndex, ...traceIndexes, ...resourceIndex, ...timeIndex },
   settings: { ...manyInserts, exclude_materialize_skip_indexes_on_merge: madeByInserts.join(', ') },
 });

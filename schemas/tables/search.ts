@@ -27,6 +27,14 @@ export const attributeIndex = { attribute_pairs: `${pairs} TYPE bloom_filter(0.0
 export const timeIndex = { time_range: 'timestamp TYPE minmax GRANULARITY 1' } as const;
 export const traceIndex = { trace: 'trace_id TYPE bloom_filter(0.01) GRANULARITY 1' } as const;
 /**
+ * For tables with many rows of a trace. It lies within a few minutes, so that a million rows have few ids for their number: first there
+ * is a filter for each million, and only then are those of granules looked at, which are hundreds of megabytes for a month.
+ */
+export const traceIndexes = {
+  trace_of_many: 'trace_id TYPE bloom_filter(0.01) GRANULARITY 128',
+  ...traceIndex,
+} as const;
+/**
  * Rows of one resource lie together, which the sorting key knows too. But where a condition is of attributes "or of the resource", the
  * engine joins indexes like this one with that of attributes, and the key with none.
  */

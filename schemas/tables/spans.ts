@@ -1,5 +1,5 @@
 import { attributes, byDayReceived, manyInserts, nanoseconds, ordinal, origin, scope, tenancy } from './parts.ts';
-import { attributeIndex, resourceIndex, timeIndex, traceIndex } from './search.ts';
+import { attributeIndex, resourceIndex, timeIndex, traceIndexes } from './search.ts';
 import { defineTable } from './table.ts';
 
 /** Without the time after it, as in `logs`. */
@@ -55,7 +55,7 @@ export const spansTable = defineTable({
   orderBy: inOrder,
   indexes: {
     ...attributeIndex,
-    ...traceIndex,
+    ...traceIndexes,
     duration_range: 'duration TYPE minmax GRANULARITY 1',
     ...resourceIndex,
     ...timeIndex,

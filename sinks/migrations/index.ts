@@ -15,6 +15,7 @@ import { cheaperInserts } from './008-cheaper-inserts.ts';
 import { indexResources } from './009-index-resources.ts';
 import { countByResource } from './010-count-by-resource.ts';
 import { indexFreshRows } from './011-index-fresh-rows.ts';
+import { findTracesSooner } from './012-find-traces-sooner.ts';
 import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
 
@@ -30,6 +31,7 @@ export const migrations: readonly Migration[] = [
   indexResources,
   countByResource,
   indexFreshRows,
+  findTracesSooner,
 ];
 
 const appliedIds = async (columns: Columns): Promise<ReadonlySet<number>> => {

@@ -3,6 +3,7 @@ import test from 'ava';
 import { searchCondition } from '../../queries/search/condition.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import type { SearchSignal } from '../../queries/search/tree.ts';
+import { traceIs } from '../../schemas/tables/search.ts';
 import { openTables, type Tables } from './sink-tables.ts';
 
 const rows = 60_000;
@@ -73,4 +74,16 @@ for (const [signal, text, found] of narrow)
     t.is(count, found);
     t.true(all >= 7);
     t.true(kept <= all / 2, `${kept} of ${all}`);
+  });
+
+for (const table of ['logs', 'spans'])
+  test(`a trace that is nowhere is looked for in the few filters of many rows, in ${table}`, async (t) => {
+    const plan = await tables.columns.query<{ explain: string }>(
+      `EXPLAIN indexes = 1 SELECT offset FROM ${table} WHERE tenant_id = '${tenant}' AND ${traceIs(`'${'ab'.repeat(16)}'`)}`,
+    );
+    const [, ofMany = ''] = plan
+      .map(({ explain }) => explain)
+      .join('\n')
+      .split('Name: trace_of_many\n');
+    t.regex(ofMany, /^.*\n\s*Parts: 0\/\d+\n\s*Granules: 0\/[1-9]/);
   });
