@@ -23,6 +23,10 @@ export interface Cell {
   readonly level: number;
   /** Increase a second, resets counted, summed; `undefined` where no series has two points. */
   readonly rate: number | undefined;
+  /** Increase in the range or step, resets counted, summed. */
+  readonly increase: number;
+  /** The largest values of each, summed. */
+  readonly peak: number;
   /** Time of the latest point. */
   readonly atMs: number;
   /** Start of the step; 0 without steps. */
@@ -58,6 +62,8 @@ interface Row {
   readonly series: string;
   readonly level: number;
   readonly rate: number | null;
+  readonly increase: number;
+  readonly peak: number;
   readonly at: string;
   readonly bucket: string;
 }
@@ -89,6 +95,8 @@ export const readCells = async (reading: Reading, query: CellQuery): Promise<Cel
       series: Number(row.series),
       level: row.level,
       rate: row.rate ?? undefined,
+      increase: row.increase,
+      peak: row.peak,
       atMs: Number(row.at),
       bucketMs: Number(row.bucket),
     })),
@@ -126,16 +134,16 @@ const cellsSql = (query: CellQuery): string => {
     WINDOW earlier AS (PARTITION BY metric, series_id ORDER BY samples.timestamp ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)`;
   // Remote-write ends a series with NaN.
   const pair = 'before_at != 0 AND isFinite(value) AND isFinite(before)';
-  const perSeries = `SELECT metric, series_id, bucket, argMax(value, at) AS last, avgIf(value, isFinite(value)) AS mean, argMax(flags, at) AS last_flags, max(at) AS newest_at,
+  const perSeries = `SELECT metric, series_id, bucket, argMax(value, at) AS last, avgIf(value, isFinite(value)) AS mean, maxIf(value, isFinite(value)) AS largest, argMax(flags, at) AS last_flags, max(at) AS newest_at,
       sumIf(value, ${pair}) AS as_delta, sumIf(if(value < before, value, value - before), ${pair}) AS as_cumulative,
       sumIf(at - before_at, ${pair}) AS covered
     FROM (${points}) GROUP BY metric, series_id, bucket`;
-  const joined = `SELECT metric, resource, labels, bucket, ${step === undefined ? 'last' : 'mean'} AS one_level, newest_at,
+  const joined = `SELECT metric, resource, labels, bucket, ${step === undefined ? 'last' : 'mean'} AS one_level, newest_at, largest, if(temporality = 1, as_delta, as_cumulative) AS one_increase,
       if(covered = 0, NULL, 1000 * if(temporality = 1, as_delta, as_cumulative) / covered) AS one_rate,
       max(newest_at) OVER (PARTITION BY metric, resource, labels, bucket) AS newest
     FROM (${perSeries}) AS points INNER JOIN (${seriesSql(query)}) AS known USING (metric, series_id)
     WHERE bitAnd(last_flags, 1) = 0 AND isFinite(one_level)`;
-  return `SELECT metric, toString(resource) AS resource, labels, toString(count()) AS series, sum(one_level) AS level,
+  return `SELECT metric, toString(resource) AS resource, labels, toString(count()) AS series, sum(one_level) AS level, sum(one_increase) AS increase, sum(largest) AS peak,
       if(countIf(one_rate IS NOT NULL) = 0, NULL, sum(one_rate)) AS rate, toString(max(newest_at)) AS at, toString(bucket) AS bucket
     FROM (${joined}) WHERE ${step === undefined ? `newest_at >= newest - ${replacedMs}` : 'true'}
     GROUP BY metric, resource, labels, bucket ORDER BY metric, resource, labels, bucket LIMIT ${mostCells + 1}`;

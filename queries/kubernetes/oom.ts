@@ -1,0 +1,123 @@
+/**
+ * Whether the kernel killed a process of a container for want of memory. Kubernetes alone cannot tell: it names the end of a container's first
+ * process only (kubernetes#69676), and exit code 137 says no more than SIGKILL, which a failed liveness probe sends as well (kubernetes#100483). So the
+ * verdict goes by everything that is known. No input or output.
+ */
+import { z } from 'zod';
+
+export const OomVerdict = z.strictObject({
+  verdict: z.enum(['yes', 'likely', 'no', 'unknown']),
+  reasons: z.array(z.string()).describe('What it goes by, and what would tell more'),
+});
+export type OomVerdict = z.output<typeof OomVerdict>;
+
+/** What is known of a container; `undefined` where nothing tells. */
+export interface OomSigns {
+  /** Reason of the last termination. */
+  readonly lastReason?: string | undefined;
+  /** Of the last termination. */
+  readonly exitCode?: number | undefined;
+  /** Why it waits or has ended now. */
+  readonly currentReason?: string | undefined;
+  /** Restarts that are counted of it. */
+  readonly restarts?: number | undefined;
+  /** Processes that the kernel killed in its cgroup in the range. */
+  readonly cgroupKills?: number | undefined;
+  /** Events of its node about memory that ran out, in the range. */
+  readonly nodeEvents?: number | undefined;
+  /** Most memory used of its limit in the range. */
+  readonly peakShare?: number | undefined;
+}
+
+const killed = 137;
+const nearLimit = 0.95;
+
+const countersTell = "cAdvisor's container_oom_events_total would tell for sure";
+const reasonTells =
+  'the k8s_cluster receiver tells the reason where its resource attribute k8s.container.status.last_terminated_reason is on (it is off by default); kube-state-metrics tells it too';
+
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+type Rule = readonly [holds: (signs: OomSigns) => boolean, verdict: (signs: OomSigns) => OomVerdict];
+
+const ambiguous = 'exit code 137 says SIGKILL, which liveness probes and evictions send too';
+const alive = 'the container never ended';
+const noneCounted = 'the kernel counted none in its cgroup in the range';
+const others = `of its other processes ${countersTell}`;
+
+/** The first that holds decides. */
+const rules: readonly Rule[] = [
+  [
+    ({ lastReason, currentReason }) => lastReason === 'OOMKilled' || currentReason === 'OOMKilled',
+    () => verdict('yes', 'the kubelet says that the container ended as OOMKilled'),
+  ],
+  [
+    ({ cgroupKills, exitCode, restarts }) => (cgroupKills ?? 0) > 0 && (exitCode === killed || (restarts ?? 0) > 0),
+    (signs) => verdict('yes', counted(signs)),
+  ],
+  [
+    ({ cgroupKills }) => (cgroupKills ?? 0) > 0,
+    (signs) =>
+      verdict(
+        'yes',
+        counted(signs),
+        'it was not the first process of the container, so Kubernetes does not tell of it',
+      ),
+  ],
+  [
+    ({ exitCode, cgroupKills }) => exitCode === killed && cgroupKills === 0,
+    () => verdict('no', noneCounted, ambiguous),
+  ],
+  [({ exitCode }) => exitCode === killed, (signs) => bySigns(signs, ambiguous)],
+  [({ cgroupKills }) => cgroupKills === 0, () => verdict('no', noneCounted)],
+  [
+    ({ exitCode }) => exitCode !== undefined,
+    ({ exitCode }) => verdict('no', `it ended with exit code ${exitCode}`, others),
+  ],
+  [({ lastReason }) => lastReason === 'Completed', () => verdict('no', 'it ended by itself: Completed', others)],
+  [
+    ({ lastReason }) => lastReason !== undefined,
+    (signs) =>
+      bySigns(
+        signs,
+        `it ended with the reason ${signs.lastReason}, and no exit code is told (kube-state-metrics tells it)`,
+      ),
+  ],
+  [
+    ({ restarts, peakShare }) => restarts === 0 && (peakShare ?? 0) >= nearLimit,
+    ({ peakShare }) => verdict('unknown', alive, near(peakShare ?? 0), countersTell),
+  ],
+  [({ restarts }) => restarts === 0, () => verdict('no', alive, others)],
+  [
+    ({ restarts }) => restarts !== undefined,
+    (signs) => bySigns(signs, `it restarted, and nothing says why: ${reasonTells}`),
+  ],
+];
+
+export const oomVerdict = (signs: OomSigns): OomVerdict => {
+  const rule = rules.find(([holds]) => holds(signs));
+  return (
+    rule?.[1](signs) ??
+    verdict('unknown', `neither restarts nor the reason of its end are told: ${reasonTells}`, countersTell)
+  );
+};
+
+const counted = ({ cgroupKills }: OomSigns): string =>
+  `the kernel killed ${Math.round(cgroupKills ?? 0)} of its processes in the range`;
+
+const verdict = (value: OomVerdict['verdict'], ...reasons: string[]): OomVerdict => ({ verdict: value, reasons });
+
+const near = (share: number): string => `it used up to ${percent(share)} of its memory limit`;
+
+/** Where the end says too little: memory near the limit, or a node without memory, make it likely. */
+const bySigns = ({ nodeEvents, peakShare }: OomSigns, because: string): OomVerdict => {
+  const isNear = peakShare !== undefined && peakShare >= nearLimit;
+  const isNodeOut = nodeEvents !== undefined && nodeEvents > 0;
+  const reasons = [
+    because,
+    ...(peakShare === undefined ? ['no memory limit or use is told to compare with'] : [near(peakShare)]),
+    ...(isNodeOut ? [`its node told ${nodeEvents} times in the range that memory ran out`] : []),
+  ];
+  if (isNear || isNodeOut) return verdict('likely', ...reasons, countersTell);
+  return verdict('unknown', ...reasons, 'memory may have run out between two points', countersTell);
+};
