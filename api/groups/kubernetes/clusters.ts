@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { listOf, listParameters, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
+import { Cluster, readClusters } from '../../../queries/kubernetes/clusters.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+import { readingOf } from './reading.ts';
+
+const kind = 'clusters';
+
+export const listClusters = defineOperation({
+  method: 'GET',
+  path: '/api/kubernetes/clusters',
+  operationId: 'listClusters',
+  summary: 'List clusters with their nodes, pods, and what is requested and used',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({ ...listParameters(['name', 'pods', 'cpu', 'memory']) }),
+  response: listOf(Cluster),
+  async handler({ caller, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const page = pageAsked(kind, query, reading);
+    const found = await readClusters(reading, page.range, query);
+
+    return pageOf(kind, query, page, found, {
+      sorts: {
+        name: ({ name, id }) => name.value ?? id,
+        pods: ({ pods }) => Object.values(pods).reduce((sum, count) => sum + count, 0),
+        cpu: ({ cpu }) => cpu.used.value,
+        memory: ({ memory }) => memory.used.value,
+      },
+      id: ({ id }) => id,
+      texts: ({ id, name }) => [id, name.value],
+    });
+  },
+});

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { OnePod, readPod } from '../../../queries/kubernetes/pod.ts';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+import { readingOf } from './reading.ts';
+
+const { from, to } = rangeParameters;
+
+export const showPod = defineOperation({
+  method: 'GET',
+  path: '/api/kubernetes/pods/{uid}',
+  operationId: 'getPod',
+  summary: 'Get one pod with its containers, events and newest log records',
+  role: 'viewer',
+  cache: listCache,
+  params: z.strictObject({ uid: z.string().min(1).max(1024).describe('Its uid, or the id of the list') }),
+  query: z.strictObject({ from, to, ...projectScopeParameters }),
+  response: OnePod,
+  async handler({ caller, params, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const range = rangeOf(query, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
+    const pod = await readPod(reading, range, query, params.uid);
+    if (pod === undefined) throw notFound('pod');
+    return pod;
+  },
+});
