@@ -8,7 +8,15 @@ import { auditExamples } from './audit-examples.ts';
 import type { Example } from './example.ts';
 import { identityExamples } from './identity-examples.ts';
 import { peopleExamples } from './people-examples.ts';
-import { canaryOf, deadLetterIdOf, errorIdOf, letterToDiscardOf, otherErrorIdOf, patternIdOf, traceIdOf } from './telemetry.ts';
+import {
+  canaryOf,
+  deadLetterIdOf,
+  errorIdOf,
+  letterToDiscardOf,
+  otherErrorIdOf,
+  patternIdOf,
+  traceIdOf,
+} from './telemetry.ts';
 
 export const examples: Readonly<Record<string, Example>> = {
   ...identityExamples,
@@ -43,7 +51,11 @@ export const examples: Readonly<Record<string, Example>> = {
   changeError: ({ tenant }) => ({
     params: { id: errorIdOf(tenant) },
     body: { status: 'ignored', ignoredUntil: { time: new Date(Date.now() + 86_400_000).toISOString() } },
+  }),
   mergeErrors: ({ tenant }) => ({ body: { ids: [errorIdOf(tenant), otherErrorIdOf(tenant)] } }),
+
+  showDatabaseEngine: { params: { engine: 'postgresql' } },
+  showDatabaseSeries: { params: { engine: 'postgresql' } },
 
   getDeadLetter: ({ tenant }) => ({ params: { id: deadLetterIdOf(tenant) } }),
   replayDeadLetters: { body: { all: true, dryRun: true } },
