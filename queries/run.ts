@@ -1,8 +1,11 @@
 /** Answers any query, in one form. */
 import type { z } from 'zod';
+import type { TenantColumns } from '../schemas/ports/columns.ts';
 import { runAggregate } from './aggregate/aggregate.ts';
 import type { Answer, Asked } from './answer.ts';
 import { invalid, QueryError } from './errors.ts';
+import { runFormula } from './formula/formula.ts';
+import { freshnessOf, signalsOf } from './freshness.ts';
 import { runMetric } from './metrics/metric.ts';
 import { Query } from './query.ts';
 import { refuseBeyondRetention } from './range.ts';
@@ -22,51 +25,73 @@ export type AskedQuery = z.input<typeof Query>;
 /**
  * Runs a query over a range: series with a step, a table without one. Throws a `QueryError` for a query that is invalid or that the
  * reader's plan does not allow: every signal that a query reads is held against its entitlement and retention, parts of formulas too.
+ * What goes beyond the limits of the engine is refused, because a figure over part of the records would be a wrong figure.
  */
 export const run = async (asked: AskedQuery, reading: Reading, { signal, ...options }: RunOptions): Promise<Result> => {
   const query = queryOf(asked);
   if (options.range.from > options.range.to) throw invalid('from', 'is after to');
+  for (const each of signalsOf(query))
+    refuseBeyondRetention(options.range, { caller: reading, signal: each, nowMs: reading.nowMs });
   const started = performance.now();
-  const answer = await dispatch(query, within(reading, signal), options);
-  return {
-    ...answer,
-    from: formatTime(options.range.from),
-    to: formatTime(options.range.to),
-    stepMs: options.stepMs ?? null,
-    cost: { rowsRead: 0, bytesRead: 0, elapsedMs: performance.now() - started, isCached: false },
-    freshness: { value: null, reason: 'not known yet' },
-  };
+  const cost = { rowsRead: 0, bytesRead: 0 };
+  // Where one statement fails, those beside it are not run to their ends.
+  const failed = new AbortController();
+  const ending = signal === undefined ? failed.signal : AbortSignal.any([signal, failed.signal]);
+  const counted = { ...reading, columns: countingColumns(reading.columns, cost, ending) };
+  try {
+    const [answer, freshness] = await Promise.all([answerTo(query, counted, options), freshnessOf(query, counted)]);
+    return {
+      ...answer,
+      from: formatTime(options.range.from),
+      to: formatTime(options.range.to),
+      stepMs: options.stepMs ?? null,
+      cost: { ...cost, elapsedMs: performance.now() - started, isCached: false },
+      freshness,
+    };
+  } catch (error) {
+    failed.abort(error);
+    throw error;
+  }
 };
 
-const queryOf = (asked: AskedQuery): Query => {
+const answerTo = async (query: Query, reading: Reading, asked: Asked): Promise<Answer> => {
+  switch (query.kind) {
+    case 'rows':
+      return runRows(query, reading, asked);
+    case 'aggregate':
+      return runAggregate(query, reading, asked);
+    case 'metric':
+      return runMetric(query, reading, asked);
+    case 'formula':
+      return runFormula(query, (part) => answerTo(part, reading, asked));
+    default:
+      throw new QueryError('NOT_IMPLEMENTED', `queries of the kind ${query.kind} are not answered yet`);
+  }
+};
+
+/** The query with its defaults. Throws `VALIDATION_FAILED` about the first thing that is wrong with it. */
+export const queryOf = (asked: unknown): Query => {
   const parsed = Query.safeParse(asked);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw invalid(['query', ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is not a query');
 };
 
-const within = (reading: Reading, signal: AbortSignal | undefined): Reading =>
-  signal === undefined
-    ? reading
-    : {
-        ...reading,
-        columns: {
-          tenantId: reading.columns.tenantId,
-          query: (sql, parameters, limits) => reading.columns.query(sql, parameters, { signal, ...limits }),
-        },
-      };
-
-const dispatch = (query: Query, reading: Reading, asked: Asked): Promise<Answer> => {
-  switch (query.kind) {
-    case 'rows':
-      refuseBeyondRetention(asked.range, { caller: reading, signal: query.signal, nowMs: reading.nowMs });
-      return runRows(query, reading, asked);
-    case 'aggregate':
-      refuseBeyondRetention(asked.range, { caller: reading, signal: query.signal, nowMs: reading.nowMs });
-      return runAggregate(query, reading, asked);
-    case 'metric':
-      return runMetric(query, reading, asked);
-    default:
-      throw new QueryError('NOT_IMPLEMENTED', `queries of the kind ${query.kind} are not answered yet`);
-  }
-};
+/** Columns that add up what their statements read, and end them with the signal. */
+const countingColumns = (
+  columns: TenantColumns,
+  total: { rowsRead: number; bytesRead: number },
+  signal: AbortSignal,
+): TenantColumns => ({
+  tenantId: columns.tenantId,
+  query: (sql, parameters, limits) =>
+    columns.query(sql, parameters, {
+      signal,
+      ...limits,
+      onCost(cost) {
+        total.rowsRead += cost.rowsRead;
+        total.bytesRead += cost.bytesRead;
+        limits?.onCost?.(cost);
+      },
+    }),
+});

@@ -1,0 +1,107 @@
+/** Arithmetic over values by group: joined by equal labels, value by value. */
+import type { Formula, Operator } from './parse.ts';
+
+type Value = number | null;
+
+/** Values of one group, at the same places in all groups of an answer: steps of series, or one of a table. */
+export interface Group {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly values: readonly Value[];
+}
+
+export interface Quantity {
+  readonly groups: readonly Group[];
+  readonly unit: string;
+  /** A plain number, which has no unit and goes with every group. */
+  readonly isNumber: boolean;
+  /** Whether it was multiplied by a hundred: divided by the same unit it is then a percentage. */
+  readonly isHundredfold: boolean;
+}
+
+/** Zero has no quotient and no remainder, and what no double can hold is no number: both are null, as every other value that is not known. */
+const calculate = (operator: Operator, left: Value, right: Value): Value => {
+  if (left === null || right === null) return null;
+  const result = operations[operator](left, right);
+  return Number.isFinite(result) ? result : null;
+};
+const operations: Readonly<Record<Operator, (left: number, right: number) => number>> = {
+  '+': (left, right) => left + right,
+  '-': (left, right) => left - right,
+  '*': (left, right) => left * right,
+  '/': (left, right) => left / right,
+  '%': (left, right) => left % right,
+  '^': (left, right) => left ** right,
+};
+
+const keyOf = ({ labels }: Group): string => JSON.stringify(Object.entries(labels).sort());
+const isPlain = ({ groups }: Quantity): boolean =>
+  groups.length === 1 && Object.keys(groups[0]?.labels ?? {}).length === 0;
+
+const ratio = (left: Quantity, right: Quantity): string => {
+  if (right.isNumber) return left.unit;
+  if (left.unit !== right.unit || left.unit === '') return '';
+  return left.isHundredfold ? '%' : '1';
+};
+
+const unitOf = (operator: Operator, left: Quantity, right: Quantity): string => {
+  if (left.isNumber && right.isNumber) return '';
+  if (operator === '/') return ratio(left, right);
+  if (operator === '^') return '';
+  const [number, other] = left.isNumber ? [left, right] : [right, left];
+  if (number.isNumber) {
+    const isPercent = operator === '*' && other.unit === '1' && number.groups[0]?.values[0] === 100;
+    return isPercent ? '%' : other.unit;
+  }
+  return operator !== '*' && left.unit === right.unit ? left.unit : '';
+};
+
+const isHundred = ({ isNumber, groups }: Quantity): boolean => isNumber && groups[0]?.values[0] === 100;
+
+/** Groups of both sides: one side without labels goes with every group of the other, and a group that one side lacks has no value. */
+const joined = (left: Quantity, right: Quantity, combine: (left: Value, right: Value) => Value): Group[] => {
+  const pair = (labels: Group['labels'], one: Group | undefined, other: Group | undefined): Group => ({
+    labels,
+    values: Array.from({ length: Math.max(one?.values.length ?? 0, other?.values.length ?? 0) }, (_, index) =>
+      combine(one?.values[index] ?? null, other?.values[index] ?? null),
+    ),
+  });
+  if (isPlain(right)) return left.groups.map((group) => pair(group.labels, group, right.groups[0]));
+  if (isPlain(left)) return right.groups.map((group) => pair(group.labels, left.groups[0], group));
+  const others = new Map(right.groups.map((group) => [keyOf(group), group]));
+  const own = new Set(left.groups.map(keyOf));
+  return [
+    ...left.groups.map((group) => pair(group.labels, group, others.get(keyOf(group)))),
+    ...right.groups.filter((group) => !own.has(keyOf(group))).map((group) => pair(group.labels, undefined, group)),
+  ];
+};
+
+/** The value of a formula. `places` is how many values a group has, `quantityOf` gives those of a name. */
+export const evaluate = (formula: Formula, places: number, quantityOf: (name: string) => Quantity): Quantity => {
+  switch (formula.is) {
+    case 'number': {
+      const values = Array.from({ length: places }, () => formula.value);
+      return { groups: [{ labels: {}, values }], unit: '', isNumber: true, isHundredfold: false };
+    }
+    case 'name':
+      return quantityOf(formula.name);
+    case 'minus': {
+      const part = evaluate(formula.part, places, quantityOf);
+      const negative = (value: Value): Value => (value === null ? null : -value);
+      return {
+        ...part,
+        groups: part.groups.map(({ labels, values }) => ({ labels, values: values.map(negative) })),
+      };
+    }
+    default: {
+      const left = evaluate(formula.left, places, quantityOf);
+      const right = evaluate(formula.right, places, quantityOf);
+      const { operator } = formula;
+      return {
+        groups: joined(left, right, (one, other) => calculate(operator, one, other)),
+        unit: unitOf(operator, left, right),
+        isNumber: left.isNumber && right.isNumber,
+        isHundredfold: operator === '*' && (isHundred(left) || isHundred(right)),
+      };
+    }
+  }
+};

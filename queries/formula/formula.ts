@@ -1,0 +1,106 @@
+/** Formulas over the results of other queries. */
+import { type Answer, seriesAnswer, tableAnswer } from '../answer.ts';
+import { invalid } from '../errors.ts';
+import type { FormulaQuery, Query } from '../query.ts';
+import type { Incompleteness, TableColumn } from '../result.ts';
+import { evaluate, type Quantity } from './arithmetic.ts';
+import { namesIn, parseFormula } from './parse.ts';
+
+type Part = FormulaQuery['queries'][string];
+
+/** The name under which a formula's values are answered. */
+const valueName = 'value';
+
+/** Answers a formula; `answer` gives the result of each query that it names. They are asked at the same time. */
+export const runFormula = async (query: FormulaQuery, answer: (part: Query) => Promise<Answer>): Promise<Answer> => {
+  const formula = parseFormula(query.expression);
+  const names = namesIn(formula);
+  if (names.length === 0) throw invalid('expression', 'must name at least one query');
+  const parts = names.map((name): readonly [string, Part] => {
+    const part = Object.hasOwn(query.queries, name) ? query.queries[name] : undefined;
+    if (part === undefined)
+      throw invalid(
+        'expression',
+        `names ${name}, which is none of the queries: ${Object.keys(query.queries).join(', ')}`,
+      );
+    if (part.kind === 'rows') throw invalid(`queries.${name}`, 'must give figures, not rows');
+    if (part.kind === 'aggregate' && part.measures.length !== 1)
+      throw invalid(`queries.${name}.measures`, 'must be one: a formula reads one figure of a query');
+    return [name, part];
+  });
+  const answers = new Map(await Promise.all(parts.map(async ([name, part]) => [name, await answer(part)] as const)));
+  const partial = [...answers].flatMap(([name, { partial: reasons }]) =>
+    reasons.map(({ code, message }): Incompleteness => ({ code, message: `${name}: ${message}` })),
+  );
+  const isSeries = [...answers.values()].some(({ form }) => form === 'series');
+  return isSeries
+    ? overSeries(query, answers, partial, (places, of) => evaluate(formula, places, of))
+    : overTables(answers, partial, (places, of) => evaluate(formula, places, of));
+};
+
+type Evaluate = (places: number, quantityOf: (name: string) => Quantity) => Quantity;
+type Answers = ReadonlyMap<string, Answer>;
+
+const quantity = (unit: string, groups: Quantity['groups']): Quantity => ({
+  ...{ unit, groups },
+  ...{ isNumber: false, isHundredfold: false },
+});
+
+/** Integers beyond 2^53 are text in answers, and so are the infinities, with which nothing can be calculated. */
+const finite = (value: unknown): number | null => {
+  if (value === null || value === undefined) return null;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : null;
+};
+
+const overSeries = (
+  { expression }: FormulaQuery,
+  answers: Answers,
+  partial: readonly Incompleteness[],
+  evaluated: Evaluate,
+): Answer => {
+  const all = [...answers.values()];
+  const points = all.flatMap(({ series }) => series.flatMap((each) => each.points));
+  const starts = [...new Set(points.map(([start]) => start))].sort((one, other) => one - other);
+  const { groups, unit } = evaluated(starts.length, (name) => {
+    const series = answers.get(name)?.series ?? [];
+    return quantity(
+      series[0]?.unit ?? '',
+      series.map(({ labels, points: own }) => {
+        const byStart = new Map<number, unknown>(own);
+        return { labels, values: starts.map((start) => finite(byStart.get(start))) };
+      }),
+    );
+  });
+  const series = groups.map(({ labels, values }) => ({
+    ...{ name: expression, labels, unit },
+    points: starts.map((start, index): [number, number | null] => [start, values[index] ?? null]),
+  }));
+  return seriesAnswer(series, [...new Set(all.flatMap(({ partialSteps }) => partialSteps))].sort(), partial);
+};
+
+/** In a table of figures, columns of text are what it is grouped by, and one column of numbers is the figure. */
+const overTables = (answers: Answers, partial: readonly Incompleteness[], evaluated: Evaluate): Answer => {
+  const { groups, unit } = evaluated(1, (name) => {
+    const { columns = [], rows = [] } = answers.get(name) ?? {};
+    const figure = columns.findIndex(({ type }) => type === 'number' || type === 'duration');
+    const labels = columns.flatMap(({ name: label, type }, index) => (type === 'text' ? [{ label, index }] : []));
+    return quantity(
+      columns[figure]?.unit ?? '',
+      rows.map((row) => ({
+        labels: Object.fromEntries(labels.map(({ label, index }) => [label, String(row[index])])),
+        values: [finite(row[figure])],
+      })),
+    );
+  });
+  const labels = [...new Set(groups.flatMap((group) => Object.keys(group.labels)))];
+  const columns: TableColumn[] = [
+    ...labels.map((name): TableColumn => ({ name, type: 'text', unit: '' })),
+    { name: valueName, type: unit === 'ns' ? 'duration' : 'number', unit },
+  ];
+  return tableAnswer(
+    columns,
+    groups.map(({ labels: of, values }) => [...labels.map((name) => of[name] ?? ''), values[0] ?? null]),
+    partial,
+  );
+};

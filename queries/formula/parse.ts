@@ -1,0 +1,128 @@
+/** Reads a formula: numbers, names of queries, + - * / % ^, unary minus and parentheses. */
+import { invalid, type QueryError } from '../errors.ts';
+
+export type Operator = '+' | '-' | '*' | '/' | '%' | '^';
+
+export type Formula =
+  | { readonly is: 'number'; readonly value: number }
+  | { readonly is: 'name'; readonly name: string; readonly column: number }
+  | { readonly is: 'minus'; readonly part: Formula }
+  | { readonly is: 'operation'; readonly operator: Operator; readonly left: Formula; readonly right: Formula };
+
+interface Token {
+  readonly kind: 'number' | 'name' | 'sign' | 'end';
+  readonly text: string;
+  readonly at: number;
+}
+
+const deepest = 50;
+const pattern = /\s*(?:((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|([-+*/%^()]))/y;
+
+const wrong = (at: number, message: string): QueryError => invalid('expression', `column ${at + 1}: ${message}`);
+
+const tokensOf = (text: string): Token[] => {
+  const tokens: Token[] = [];
+  pattern.lastIndex = 0;
+  for (let at = 0; text.slice(at).trim() !== ''; at = pattern.lastIndex) {
+    const match = pattern.exec(text);
+    const space = text.slice(at).search(/\S/);
+    if (match === null) throw wrong(at + space, 'expected a number, the name of a query, an operator or a parenthesis');
+    const [, number, name, sign = ''] = match;
+    if (number !== undefined) tokens.push({ kind: 'number', text: number, at: at + space });
+    else if (name !== undefined) tokens.push({ kind: 'name', text: name, at: at + space });
+    else tokens.push({ kind: 'sign', text: sign, at: at + space });
+  }
+  tokens.push({ kind: 'end', text: '', at: text.length });
+  return tokens;
+};
+
+class Parser {
+  readonly #tokens: readonly Token[];
+  #next = 0;
+  #depth = 0;
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens;
+  }
+
+  parse(): Formula {
+    const formula = this.#sum();
+    const { kind, at } = this.#peek();
+    if (kind !== 'end') throw wrong(at, 'expected an operator, or the end');
+    return formula;
+  }
+
+  #peek(): Token {
+    return this.#tokens[this.#next] as Token;
+  }
+
+  #takes(...signs: string[]): string | undefined {
+    const { kind, text } = this.#peek();
+    if (kind !== 'sign' || !signs.includes(text)) return undefined;
+    this.#next++;
+    return text;
+  }
+
+  #sum(): Formula {
+    return this.#leftToRight(['+', '-'], () => this.#product());
+  }
+
+  #product(): Formula {
+    return this.#leftToRight(['*', '/', '%'], () => this.#signed());
+  }
+
+  #leftToRight(operators: readonly Operator[], part: () => Formula): Formula {
+    let left = part();
+    for (;;) {
+      const operator = this.#takes(...operators) as Operator | undefined;
+      if (operator === undefined) return left;
+      left = { is: 'operation', operator, left, right: part() };
+    }
+  }
+
+  /** A minus binds less than a power: -2^2 is -4. */
+  #signed(): Formula {
+    if (++this.#depth > deepest) throw wrong(this.#peek().at, `expected at most ${deepest} levels`);
+    const formula: Formula = this.#takes('-') === undefined ? this.#power() : { is: 'minus', part: this.#signed() };
+    this.#depth--;
+    return formula;
+  }
+
+  /** From right to left: 2^3^2 is 2^9. */
+  #power(): Formula {
+    const left = this.#atom();
+    return this.#takes('^') === undefined ? left : { is: 'operation', operator: '^', left, right: this.#signed() };
+  }
+
+  #atom(): Formula {
+    const { kind, text, at } = this.#peek();
+    if (this.#takes('(') !== undefined) {
+      const inner = this.#sum();
+      if (this.#takes(')') === undefined) throw wrong(at, 'expected a closing parenthesis for this one');
+      return inner;
+    }
+    if (kind !== 'number' && kind !== 'name')
+      throw wrong(at, 'expected a number, the name of a query or an opening parenthesis');
+    this.#next++;
+    if (kind === 'name') return { is: 'name', name: text, column: at + 1 };
+    if (!Number.isFinite(Number(text))) throw wrong(at, 'expected a number that a double can hold');
+    return { is: 'number', value: Number(text) };
+  }
+}
+
+/** What a formula says. Throws a `QueryError` that names the column and what was expected there. */
+export const parseFormula = (text: string): Formula => new Parser(tokensOf(text)).parse();
+
+/** Names that it reads, each once. */
+export const namesIn = (formula: Formula): readonly string[] => {
+  switch (formula.is) {
+    case 'number':
+      return [];
+    case 'name':
+      return [formula.name];
+    case 'minus':
+      return namesIn(formula.part);
+    default:
+      return [...new Set([...namesIn(formula.left), ...namesIn(formula.right)])];
+  }
+};

@@ -1,0 +1,50 @@
+/** Up to when what a query reads has landed. */
+import type { Signal } from '../schemas/topics.ts';
+import type { Query } from './query.ts';
+import type { Reading } from './reading.ts';
+import type { Result } from './result.ts';
+import { formatTime } from './time.ts';
+
+/** The tables whose newest rows tell of a signal. */
+const tables: Readonly<Record<Signal, string>> = { logs: 'logs', traces: 'spans', metrics: 'samples' };
+const minutes = 20;
+
+/** The signals that a query reads. */
+export const signalsOf = (query: Query): readonly Signal[] => {
+  switch (query.kind) {
+    case 'rows':
+    case 'aggregate':
+      return [query.signal];
+    case 'formula':
+      return [...new Set(Object.values(query.queries).flatMap(signalsOf))];
+    default:
+      return ['metrics'];
+  }
+};
+
+interface Row {
+  readonly records: string;
+  readonly newest: string;
+}
+
+/** Rows that were received lately lie in few parts, and those about the present at the end of each: no more of a table is read. */
+const newestOf = async ({ columns, nowMs }: Reading, signal: Signal): Promise<bigint | undefined> => {
+  const [row] = await columns.query<Row>(
+    `SELECT count() AS records, toString(toUnixTimestamp64Milli(max(received_at))) AS newest FROM ${tables[signal]}
+    WHERE tenant_id = {tenant:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+      AND timestamp >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
+    { since: String(Math.trunc(nowMs) - minutes * 60_000) },
+  );
+  return row === undefined || row.records === '0' ? undefined : BigInt(row.newest) * 1_000_000n;
+};
+
+/** The earliest of the signals that a query reads: the answer is complete up to there for all of them. */
+export const freshnessOf = async (query: Query, reading: Reading): Promise<Result['freshness']> => {
+  const signals = signalsOf(query);
+  const newest = await Promise.all(signals.map((signal) => newestOf(reading, signal)));
+  const silent = signals.filter((_signal, index) => newest[index] === undefined);
+  if (silent.length > 0)
+    return { value: null, reason: `no ${silent.join(' and no ')} of the last ${minutes} minutes have landed` };
+  const [earliest = 0n] = (newest as bigint[]).toSorted((one, other) => Number(one - other));
+  return { landedUpTo: formatTime(earliest) };
+};

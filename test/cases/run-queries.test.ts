@@ -1,0 +1,207 @@
+/** What `run` says beside its figures, over landed records: cost, freshness, what was cut, and what is refused. */
+import test from 'ava';
+import type { z } from 'zod';
+import { QueryError } from '../../queries/errors.ts';
+import type { AggregateQuery } from '../../queries/query.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { type AskedQuery, run } from '../../queries/run.ts';
+import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
+import { logsRequest, messageOf, openTables, receivedAtMs, type Tables, text, tracesRequest } from './sink-tables.ts';
+
+let tables: Tables;
+const beginNs = BigInt(receivedAtMs) * 1_000_000n - 60_000_000_000n;
+const range = { from: beginNs, to: beginNs + 60_000_000_000n };
+const records = 30;
+
+const logs = (service: string) => ({
+  resource: { attributes: [text('service.name', service), text('host.name', `${service}-host`)] },
+  scopeLogs: [
+    {
+      logRecords: Array.from({ length: records }, (_, index) => ({
+        timeUnixNano: String(beginNs + BigInt(index) * 1_000_000_000n),
+        severityNumber: index % 5 === 0 ? 17 : 9,
+        body: { stringValue: `line ${index}` },
+        attributes: [text('took', String(index)), text('user', `u${index % 3}`)],
+      })),
+    },
+  ],
+});
+
+test.before(async () => {
+  tables = await openTables();
+  const message = messageOf([logsRequest({ resourceLogs: [logs('cart'), logs('shop')] })]);
+  await tables.land([message]);
+  await tables.land([messageOf([logsRequest({ resourceLogs: [logs('canary')] })], { tenantId: 'other' })]);
+  const spans = {
+    resource: { attributes: [text('service.name', 'cart')] },
+    scopeSpans: [
+      { spans: [{ name: 'GET', startTimeUnixNano: String(beginNs), endTimeUnixNano: String(beginNs + 5_000_000n) }] },
+    ],
+  };
+  await tables.land([messageOf([tracesRequest({ resourceSpans: [spans] })], { signal: 'traces' })], { sink: 'traces' });
+});
+test.after.always(() => tables.close());
+
+const reading = (plan = 'enterprise', tenantId = 'acme'): Reading => ({
+  columns: tables.columns.of(tenantId),
+  plan: defaultPlans[plan] as Plan,
+  nowMs: receivedAtMs + 1_000,
+});
+const countBy = (...groupBy: string[]): z.input<typeof AggregateQuery> => ({
+  ...{ kind: 'aggregate', signal: 'logs' },
+  ...{ measures: [{ function: 'count' }], groupBy },
+});
+
+test('an answer has its range, its cost, its units and how fresh it is', async (t) => {
+  const { cost, freshness, ...rest } = await run(countBy('service', 'host.name'), reading(), { range });
+  t.deepEqual(rest, {
+    ...{ form: 'table', series: [], stepMs: null, partialSteps: [], partial: [] },
+    columns: [
+      { name: 'service', type: 'text', unit: '' },
+      { name: 'host.name', type: 'text', unit: '' },
+      { name: 'count', type: 'number', unit: '{record}' },
+    ],
+    rows: [
+      ['cart', 'cart-host', records],
+      ['shop', 'shop-host', records],
+    ],
+    from: '2026-03-01T09:59:00.123000000Z',
+    to: '2026-03-01T10:00:00.123000000Z',
+  });
+  t.deepEqual(freshness, { landedUpTo: '2026-03-01T10:00:00.123000000Z' });
+  t.true(cost.rowsRead >= 2 * records && cost.bytesRead > 0 && cost.elapsedMs > 0 && !cost.isCached);
+});
+
+test('where nothing has landed lately, how fresh the answer is is not known', async (t) => {
+  const { freshness, rows } = await run(countBy(), reading('enterprise', 'nobody'), { range });
+  t.deepEqual(rows, [[0]]);
+  t.deepEqual(freshness, { value: null, reason: 'no logs of the last 20 minutes have landed' });
+});
+
+test('steps begin at multiples of the step, and those of which only a part is in the range are named', async (t) => {
+  const { series, partialSteps } = await run(countBy(), reading(), { range, stepMs: 10_000 });
+  const first = Date.UTC(2026, 2, 1, 9, 59, 0);
+  const counts = [20, 20, 20, 0, 0, 0, 0];
+  t.deepEqual(
+    series[0]?.points,
+    counts.map((count, index): [number, number] => [first + index * 10_000, count]),
+  );
+  t.deepEqual(partialSteps, [first, first + 60_000]);
+});
+
+test('more groups and more records than the limit are said, in tables and in series', async (t) => {
+  const groups: AskedQuery = { ...countBy('took'), limit: 3 };
+  for (const stepMs of [undefined, 60_000]) {
+    const { partial, rows, series } = await run(groups, reading(), { range, stepMs });
+    t.is(rows.length + series.length, 3);
+    t.deepEqual(partial, [
+      { code: 'groups', message: 'there are more groups: these are the 3 with the largest count' },
+    ]);
+  }
+  const rows = await run(
+    { kind: 'rows', signal: 'logs', limit: 4, fields: ['timestamp', 'took', 'resource.host.name', 'missing'] },
+    reading(),
+    { range },
+  );
+  t.deepEqual(rows.partial, [{ code: 'rows', message: 'there are more records: these are the newest 4' }]);
+  t.deepEqual(
+    rows.rows.map(([, took]) => took),
+    ['29', '29', '28', '28'],
+  );
+  t.deepEqual(rows.rows[0]?.slice(2).sort(), [rows.rows[0]?.[2], null].sort());
+});
+
+test('whole records have the columns of the list', async (t) => {
+  const { columns, rows } = await run({ kind: 'rows', signal: 'logs', order: 'oldest', limit: 1 }, reading(), {
+    range,
+  });
+  const record = Object.fromEntries(columns.map(({ name }, index) => [name, rows[0]?.[index]]));
+  t.like(record, {
+    timestamp: '2026-03-01T09:59:00.123000000Z',
+    body: 'line 0',
+    attributes: { took: '0', user: 'u0' },
+  });
+  const spans = await run({ kind: 'rows', signal: 'traces' }, reading(), { range });
+  t.is(spans.rows.length, 1);
+  t.is(spans.columns[0]?.name, 'startTime');
+});
+
+test('a formula calculates over queries of several signals', async (t) => {
+  const formula: AskedQuery = {
+    kind: 'formula',
+    expression: '100 * errors / all',
+    queries: {
+      errors: { ...countBy('service'), search: 'severity:error' },
+      all: { ...countBy('service') },
+      spans: { kind: 'aggregate', signal: 'traces', measures: [{ function: 'avg', field: 'duration' }] },
+    },
+  };
+  const { rows, columns } = await run(formula, reading(), { range });
+  t.deepEqual(rows, [
+    ['cart', 20],
+    ['shop', 20],
+  ]);
+  t.is(columns.at(-1)?.unit, '%');
+  const twice = await run({ ...formula, expression: 'spans * 2' }, reading(), { range });
+  t.deepEqual(twice.rows, [[10_000_000]]);
+  t.deepEqual(twice.columns.at(-1), { name: 'value', type: 'duration', unit: 'ns' });
+});
+
+const code = async (asked: unknown, plan?: string, at = range, stepMs?: number): Promise<string> => {
+  try {
+    await run(asked as AskedQuery, reading(plan), { range: at, stepMs });
+    return 'answered';
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    return `${error.code} ${error.path ?? ''}`.trim();
+  }
+};
+
+test('a plan that does not include a signal, or no longer keeps it, is heeded in every part of a query', async (t) => {
+  const spans = { kind: 'aggregate', signal: 'traces', measures: [{ function: 'count' }] };
+  const hidden = { kind: 'formula', expression: 'a', queries: { a: countBy(), b: spans } };
+  const day = 86_400_000_000_000n;
+  const old = { from: range.from - 10n * day, to: range.to };
+  t.is(await code(spans, 'free'), 'UPGRADE_REQUIRED');
+  t.is(await code(hidden, 'free'), 'UPGRADE_REQUIRED');
+  t.is(await code({ ...hidden, queries: { a: countBy() } }, 'free'), 'answered');
+  t.is(await code(countBy(), 'free', old), 'RETENTION_EXCEEDED');
+  t.is(await code({ ...hidden, queries: { a: countBy() } }, 'free', old), 'RETENTION_EXCEEDED');
+  t.is(await code(countBy(), 'pro', old), 'answered');
+});
+
+const wrong: readonly (readonly [object, string])[] = [
+  [{ kind: 'aggregate', signal: 'logs', measures: [] }, 'query.measures'],
+  [{ ...countBy(), measures: [{ function: 'avg' }] }, 'measures.0.field'],
+  [{ ...countBy(), measures: [{ function: 'percentile', field: 'took' }] }, 'measures.0.percentile'],
+  [{ ...countBy(), measures: [{ function: 'count' }, { function: 'count' }] }, 'measures.1.as'],
+  [{ ...countBy(), measures: [{ function: 'count', search: '(' }] }, 'measures.0.search'],
+  [{ ...countBy(), measures: [{ function: 'avg', field: 'timestamp' }] }, 'measures.0.function'],
+  [{ ...countBy('timestamp') }, 'groupBy.0'],
+  [{ ...countBy(), order: { by: 'nothing' } }, 'order.by'],
+  [{ ...countBy(), search: 'a:>' }, 'search'],
+  [{ ...countBy(), more: 1 }, 'query'],
+];
+for (const [query, path] of wrong)
+  test(`a wrong query names the part that is wrong: ${JSON.stringify(query)}`, async (t) => {
+    t.is(await code(query), `VALIDATION_FAILED ${path}`);
+  });
+
+test('steps are not for rows, nor so many that no screen shows them', async (t) => {
+  t.is(await code({ kind: 'rows', signal: 'logs' }, undefined, range, 1_000), 'VALIDATION_FAILED step');
+  t.is(await code(countBy(), undefined, range, 1), 'VALIDATION_FAILED step');
+});
+
+test('no query answers with another organization’s records', async (t) => {
+  const asked: AskedQuery[] = [
+    { ...countBy('service', 'host.name', 'body') },
+    { kind: 'rows', signal: 'logs', fields: ['service', 'resource.host.name'] },
+    { kind: 'rows', signal: 'logs' },
+  ];
+  for (const query of asked) t.notRegex(JSON.stringify(await run(query, reading(), { range })), /canary/);
+});
+
+test('a query that is given up ends', async (t) => {
+  const signal = AbortSignal.abort(new Error('gone'));
+  await t.throwsAsync(run(countBy(), reading(), { range, signal }), { message: 'gone' });
+});
