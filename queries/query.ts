@@ -97,6 +97,16 @@ export const FormulaQuery = z.strictObject({
 /** Anything that can be asked. `version` is that of this declaration: a saved query of a former one is still understood. */
 export const Query = z.discriminatedUnion('kind', [...plain, FormulaQuery]);
 export type Query = z.output<typeof Query>;
+
+/** Version of this declaration. What was saved by a former one is brought to it by `readSaved`. */
+export const queryVersion = 1;
+
+/** A query as it was saved, in today's form; undefined where it cannot be read: it is of a later version, or was damaged. */
+export const readSaved = (saved: unknown, version: number): Query | undefined => {
+  if (version > queryVersion) return undefined;
+  const parsed = Query.safeParse(saved);
+  return parsed.success ? parsed.data : undefined;
+};
 export type RowsQuery = z.output<typeof RowsQuery>;
 export type AggregateQuery = z.output<typeof AggregateQuery>;
 export type MetricQuery = z.output<typeof MetricQuery>;

@@ -39,6 +39,13 @@ export const rangeOf = (
   return range;
 };
 
+/** The range that a request asks for; `run` holds it against the plan, signal by signal. */
+export const askedRange = ({ from, to }: { from: string; to: string }, nowMs: number): Range => {
+  const range = { from: pointOf('from', from, nowMs), to: pointOf('to', to, nowMs) };
+  if (range.from > range.to) throw invalid('from', 'is after to');
+  return range;
+};
+
 const pointOf = (path: string, text: string, nowMs: number): bigint => {
   const point = parseTime(text, nowMs);
   if (point === undefined)

@@ -59,12 +59,13 @@ const usualSorts = ['name', 'createdAt', 'updatedAt'];
 export const readPage = async <Fields extends object>(
   collection: Collection<Fields>,
   { filters = {}, searched = ['name'], sorts = usualSorts }: Listing,
-  { query, now }: { readonly query: ListParameters; readonly now: string },
+  { query, now, where }: { readonly query: ListParameters; readonly now: string; readonly where?: Filter | undefined },
 ): Promise<Page<Fields & Stored>> => {
-  const conditions = Object.entries(filters).flatMap(([name, { where }]) => {
+  const conditions = Object.entries(filters).flatMap(([name, { where: filter }]) => {
     const value = query[name];
-    return typeof value === 'string' ? [where(value, now)] : [];
+    return typeof value === 'string' ? [filter(value, now)] : [];
   });
+  if (where !== undefined) conditions.push(where);
   const { search, sort = sorts[0] ?? 'id', limit, cursor } = query;
   if (typeof search === 'string') {
     const within = { $regex: search.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), $options: 'i' };

@@ -39,7 +39,8 @@ const list = <Document extends object>(spec: ResourceSpec<Document>): DeclaredOp
     async handler({ caller, query }, ports) {
       const stored = ports.documents.of(caller.tenantId).collection(spec.writing.collection);
       const now = new Date(ports.clock.now()).toISOString();
-      const page = await readPage(stored, spec.listing, { query: query as ListParameters, now });
+      const where = spec.visible?.where(caller);
+      const page = await readPage(stored, spec.listing, { query: query as ListParameters, now, where });
       return { items: [...(await spec.show(page.items, { caller, ports }))], nextCursor: page.nextCursor };
     },
   });
@@ -58,7 +59,7 @@ const read = <Document extends object>(spec: ResourceSpec<Document>): DeclaredOp
     async handler(input, ports) {
       const stored = ports.documents.of(input.caller.tenantId).collection(spec.writing.collection);
       const document = await stored.find(input.params.id);
-      if (document === undefined) throw notFound(spec.noun);
+      if (document === undefined || spec.visible?.to(document, input.caller) === false) throw notFound(spec.noun);
       return answerOne(spec, document, input, ports);
     },
   });

@@ -33,6 +33,26 @@ export const refuseWhileUsed = async (
   );
 };
 
+/** A document that refers to another. */
+export interface UsedBy {
+  readonly noun: string;
+  readonly id: string;
+  readonly name: string | null;
+}
+
+/** What refers to a document, up to a hundred of each kind. */
+export const usersOf = async (
+  documents: TenantDocuments,
+  { collection, id }: { readonly collection: CollectionDefinition<object>; readonly id: string },
+): Promise<UsedBy[]> => {
+  const found: UsedBy[] = [];
+  for (const { from, noun, path, where } of references.filter(({ to }) => to === collection)) {
+    const { items } = await documents.collection(from).list({ filter: { [path]: id, ...where }, limit: 100 });
+    found.push(...items.map((user) => ({ noun, id: user.id, name: 'name' in user ? String(user.name) : null })));
+  }
+  return found;
+};
+
 const nameOf = (document: { readonly id: string; readonly name?: unknown }): string =>
   typeof document.name === 'string' ? `“${document.name}” (${document.id})` : document.id;
 

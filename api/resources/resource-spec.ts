@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CollectionDefinition, Stored } from '../../schemas/ports/documents.ts';
+import type { CollectionDefinition, Filter, Stored } from '../../schemas/ports/documents.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Access } from '../identity/rights.ts';
 import type { AuditedTransaction } from '../kernel/changes.ts';
@@ -18,6 +18,13 @@ export type Verb = 'create' | 'list' | 'read' | 'replace' | 'update' | 'patch' |
 export interface ResourceContext {
   readonly caller: Caller;
   readonly ports: Ports;
+}
+
+/** Who sees a document, in two forms that must agree. */
+export interface Visibility<Document> {
+  /** The condition on documents that a caller sees. */
+  where(caller: Caller): Filter;
+  to(document: Document, caller: Caller): boolean;
 }
 
 interface ResourceRoles {
@@ -67,6 +74,8 @@ export interface ResourceDefinition<
   /** Changes and deletions without `If-Match` are refused with 428. */
   readonly requiresIfMatch?: boolean;
   readonly maxBodyBytes?: number;
+  /** Documents that not everybody of the organization sees: for others there are none. */
+  readonly visible?: Visibility<Document>;
   /** How many an organization may have; null is without limit. */
   limit?(caller: Caller): number | null;
   /** What people call this one; its `name` unless told otherwise. */
@@ -92,6 +101,7 @@ export interface ResourceSpec<Document extends object> {
   readonly example: object;
   readonly view: z.ZodObject;
   readonly writing: WriteSpec<Document>;
+  readonly visible: Visibility<Document> | undefined;
   /** What callers may write of a document, as they see it. */
   editable(document: object): Record<string, unknown>;
   show(
@@ -134,6 +144,7 @@ export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fie
     roles: { delete: roles.write, ...roles },
     listing: definition.list ?? {},
     live: definition.live ?? false,
+    visible: definition.visible,
     declared: {
       ...{ entitlement, maxBodyBytes },
       serverOwned: Object.keys(view.shape).filter((name) => !names.has(name)),
@@ -143,6 +154,7 @@ export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fie
       requiresIfMatch: definition.requiresIfMatch ?? false,
       nameOf: definition.nameOf ?? ((document) => String((document as { name?: unknown }).name ?? '')),
       ...(definition.limit && { limit: definition.limit }),
+      ...(definition.visible && { visible: definition.visible }),
     },
     show: async (documents, context) =>
       definition.show

@@ -19,6 +19,8 @@ export interface WriteSpec<Document extends object> {
   readonly requiresIfMatch: boolean;
   /** What people call one of them. */
   nameOf(document: Document): string;
+  /** Absent where everybody of the organization sees all. */
+  readonly visible?: { to(document: Document, caller: Caller): boolean };
   /** How many an organization may have; absent where nothing limits it. */
   limit?(caller: Caller): number | null;
 }
@@ -61,7 +63,7 @@ export const writerOf = <Document extends object>(
 
   const find = async (id: string): Promise<Document & Stored> => {
     const document = await stored.find(id);
-    if (document === undefined) throw notFound(noun);
+    if (document === undefined || spec.visible?.to(document, caller) === false) throw notFound(noun);
     return document;
   };
 

@@ -26,6 +26,8 @@ export interface RegisteredResource {
 /** A resource as operations beyond the usual verbs use it. */
 export interface Resource<Document extends object, View> extends RegisteredResource {
   readonly collection: CollectionDefinition<Document>;
+  /** Whether a document is there for a caller. */
+  visibleTo(document: Document, caller: Caller): boolean;
   /** Writes within a transaction that its caller began with `input.change`. */
   writer(scope: AuditedTransaction, caller: Caller): ResourceWriter<Document>;
   /** Changes one to what `next` makes of it, `If-Match` heeded; nothing is written when it comes out the same. */
@@ -59,6 +61,7 @@ export const defineResource = <
     collection: definition.collection,
     verbs: definition.verbs,
     operations: definition.verbs.map((verb) => operationOf(spec, verb)),
+    visibleTo: (document, caller) => spec.visible?.to(document, caller) ?? true,
     writer: (scope, caller) => writerOf(spec.writing, scope, caller),
     change: (id, next, input) => changeOne(spec, id, next, input),
     shown: async (document, context) => (await spec.show([document], context))[0] as z.input<View>,

@@ -1,15 +1,14 @@
+import { savedQueryFavourites, savedQueryUses } from '../../../schemas/resources/saved-query.ts';
 import { defineGroup } from '../define-group.ts';
+import { markSavedQuery } from './favourite.ts';
+import { runSavedQuery } from './run.ts';
+import { savedQueryResource } from './saved-query.ts';
+import { listQueryTemplates } from './templates.ts';
 
 export const savedQueriesGroup = defineGroup({
   name: 'saved-queries',
   summary: 'Queries saved under a name.',
-  planned: [
-    ['GET /api/saved-queries', 'viewer', 'list'],
-    ['POST /api/saved-queries', 'editor', 'create'],
-    ['GET /api/saved-queries/{id}', 'viewer', 'one'],
-    ['PUT /api/saved-queries/{id}', 'editor', 'replace'],
-    ['DELETE /api/saved-queries/{id}', 'editor', 'delete'],
-    ['POST /api/saved-queries/{id}/run', 'viewer', 'run it'],
-    ['GET /api/query-templates', 'viewer', 'shipped query templates'],
-  ],
+  resources: [savedQueryResource],
+  operations: [runSavedQuery, markSavedQuery, listQueryTemplates],
+  collections: [savedQueryUses, savedQueryFavourites],
 });

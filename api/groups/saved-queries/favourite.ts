@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { savedQueryFavourites } from '../../../schemas/resources/saved-query.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { savedQueryResource } from './saved-query.ts';
+
+export const markSavedQuery = defineOperation({
+  method: 'PUT',
+  path: '/api/saved-queries/{id}/favourite',
+  operationId: 'markSavedQuery',
+  summary: 'Mark a saved query as a favourite of the one who asks, or take the mark away',
+  role: 'viewer',
+  audit: 'saved-query.mark',
+  params: idParameter,
+  body: z.strictObject({ isFavourite: z.boolean() }),
+  response: z.strictObject({ isFavourite: z.boolean() }),
+  async handler({ caller, params, body, change }) {
+    await change(async (scope) => {
+      const query = await savedQueryResource.writer(scope, caller).find(params.id);
+      const marks = scope.of(caller.tenantId).collection(savedQueryFavourites);
+      const mine = { userId: caller.actor.id, savedQueryId: query.id };
+      const { items } = await marks.list({ filter: mine, limit: 1 });
+      const [known] = items;
+      if (body.isFavourite === (known !== undefined)) return scope.unchanged();
+      if (known === undefined) await marks.insert(mine);
+      else await marks.delete(known.id);
+      scope.record({
+        ...{ id: query.id, name: query.name },
+        ...{ before: { isFavourite: known !== undefined }, after: { isFavourite: body.isFavourite } },
+      });
+    });
+    return { isFavourite: body.isFavourite };
+  },
+});

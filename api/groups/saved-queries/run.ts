@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { readSaved } from '../../../queries/query.ts';
+import { askedRange } from '../../../queries/range.ts';
+import { Result } from '../../../queries/result.ts';
+import { stepOf } from '../../../queries/steps.ts';
+import { ConflictError } from '../../../schemas/ports/documents.ts';
+import { savedQueryUses } from '../../../schemas/resources/saved-query.ts';
+import { ApiError, notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { runRemembered } from '../../kernel/reading.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { type Document, savedQueryResource, step, time } from './saved-query.ts';
+
+export const runSavedQuery = defineOperation({
+  method: 'POST',
+  path: '/api/saved-queries/{id}/run',
+  operationId: 'runSavedQuery',
+  summary: 'Run a saved query over its range, or over another one',
+  role: 'viewer',
+  unaudited: 'it reads telemetry, as lists do',
+  params: idParameter,
+  body: z.strictObject({
+    from: time.optional().describe('Instead of the saved one'),
+    to: time.optional(),
+    step: step.nullable().optional().describe('Instead of the saved one; null for a table'),
+  }),
+  response: Result,
+  async handler({ caller, params, body }, ports) {
+    const stored = ports.documents.of(caller.tenantId).collection(savedQueryResource.collection);
+    const document = (await stored.find(params.id)) as Document | undefined;
+    if (document === undefined || !savedQueryResource.visibleTo(document, caller)) throw notFound('saved query');
+    const query = readSaved(document.query, document.queryVersion);
+    if (query === undefined)
+      throw new ApiError(
+        'CONFLICT',
+        `the form of this query, version ${document.queryVersion}, is not understood here`,
+      );
+    const asked = { from: body.from ?? document.from, to: body.to ?? document.to };
+    const range = askedRange(asked, ports.clock.now());
+    const wanted = body.step === undefined ? document.step : (body.step ?? undefined);
+    const stepMs = wanted === undefined ? undefined : stepOf(wanted, range);
+    const result = await runRemembered(query, { range, stepMs, asked }, { caller, ports });
+    await countRun(caller.tenantId, params.id, ports);
+    return result;
+  },
+});
+
+/** Counts a run. Two at the same time that meet count as one: it says whether a query is used, and is no ledger. */
+const countRun = async (tenantId: string, id: string, { documents, clock }: Ports): Promise<void> => {
+  const uses = documents.of(tenantId).collection(savedQueryUses);
+  const lastRunAt = new Date(clock.now()).toISOString();
+  try {
+    const known = await uses.find(id);
+    if (known === undefined) await uses.insert({ id, runs: 1, lastRunAt });
+    else await uses.update(id, { runs: known.runs + 1, lastRunAt }, known.version);
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+  }
+};

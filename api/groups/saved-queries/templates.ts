@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { Query } from '../../../queries/query.ts';
+import { templates } from '../../../queries/templates.ts';
+import { Validity, validitiesOf } from '../../../queries/validity.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
+
+const parsed = templates.map((template) => ({ ...template, query: Query.parse(template.query) }));
+
+export const listQueryTemplates = defineOperation({
+  method: 'GET',
+  path: '/api/query-templates',
+  operationId: 'listQueryTemplates',
+  summary: 'List queries that come with the platform, and whether what each asks of has landed',
+  role: 'viewer',
+  query: z.strictObject({
+    tag: z.string().max(64).optional(),
+    applicable: z.enum(['true']).optional().describe('true: only those whose data has landed'),
+  }),
+  response: z.strictObject({
+    items: z.array(
+      z.strictObject({
+        id: z.string(),
+        name: z.string(),
+        description: z.string(),
+        tags: z.array(z.string()),
+        step: z.string().nullable().describe('The step that suits it; null for a table'),
+        query: Query,
+        validity: Validity.describe('Whether it is applicable: what it asks of has landed'),
+      }),
+    ),
+    nextCursor: z.null(),
+  }),
+  async handler({ caller, query }, ports) {
+    const asked = parsed.filter(({ tags }) => query.tag === undefined || tags.includes(query.tag));
+    const validities = await validitiesOf(
+      asked.map((template) => template.query),
+      readingOf(caller, ports),
+    );
+    const items = asked.flatMap((template, index) => {
+      const validity = validities[index] as Validity;
+      if (query.applicable === 'true' && validity.isValid !== true) return [];
+      return [{ ...template, tags: [...template.tags], step: template.step ?? null, validity }];
+    });
+    return { items, nextCursor: null };
+  },
+});

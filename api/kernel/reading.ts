@@ -1,0 +1,37 @@
+/** What a caller's queries run with. */
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import type { Result } from '../../queries/result.ts';
+import { type AskedQuery, run } from '../../queries/run.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Ports } from './ports.ts';
+import { listCache, makeResultCache } from './result-cache.ts';
+
+/** One tenant's rows, its plan, and the time. */
+export const readingOf = (caller: Caller, { columns, clock }: Pick<Ports, 'columns' | 'clock'>): Reading => ({
+  columns: columns.of(caller.tenantId),
+  plan: caller.plan,
+  nowMs: clock.now(),
+});
+
+interface Run {
+  readonly range: Range;
+  readonly stepMs: number | undefined;
+  /** The range as it was asked: `now-1h` asked twice within seconds is one question. */
+  readonly asked: { readonly from: string; readonly to: string };
+}
+
+/** Runs a query, or answers it from the answers to the same question of the last seconds. */
+export const runRemembered = async (
+  query: AskedQuery,
+  { range, stepMs, asked }: Run,
+  { caller, ports }: { readonly caller: Caller; readonly ports: Ports },
+): Promise<Result> => {
+  const cache = makeResultCache(ports.counters, ports.clock);
+  const question = { operationId: 'run', caller, params: {}, query: { ...asked, stepMs }, body: query };
+  const { text, state } = await cache.answer(question, { ...listCache, refresh: false }, async () =>
+    JSON.stringify(await run(query, readingOf(caller, ports), { range, stepMs })),
+  );
+  const result = JSON.parse(text) as Result;
+  return state === 'miss' ? result : { ...result, cost: { ...result.cost, isCached: true } };
+};

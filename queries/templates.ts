@@ -1,0 +1,187 @@
+/** Queries that come with the platform: to be run as they are, or saved and changed. */
+import type { AskedQuery } from './run.ts';
+
+export interface QueryTemplate {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  /** The step that suits it; without one it is a table. */
+  readonly step?: string;
+  readonly query: AskedQuery;
+}
+
+const count = { function: 'count' } as const;
+const failed = { function: 'count', search: 'status:error', as: 'failed' } as const;
+const percentile = (value: number) => ({ function: 'percentile', field: 'duration', percentile: value }) as const;
+const latency = [percentile(50), percentile(95), percentile(99)];
+/** Work that a service was asked for, and not what it asked of others. */
+const asked = 'kind:server OR kind:consumer';
+
+const rateOf = (metric: string, groupBy: readonly string[]): AskedQuery => ({
+  ...{ kind: 'metric', metric, overTime: 'rate', groupBy: [...groupBy] },
+});
+const averageOf = (metric: string, groupBy: readonly string[]): AskedQuery => ({
+  ...{ kind: 'metric', metric, overTime: 'avg', across: 'avg', groupBy: [...groupBy] },
+});
+
+export const templates: readonly QueryTemplate[] = [
+  {
+    ...{ id: 'logs-by-severity', name: 'Log records by severity', tags: ['logs'], step: '1m' },
+    description: 'How many log records there are of each severity, minute by minute',
+    query: { kind: 'aggregate', signal: 'logs', measures: [count], groupBy: ['severity'] },
+  },
+  {
+    ...{ id: 'errors-by-service', name: 'Errors in logs by service', tags: ['logs', 'errors'] },
+    description: 'Which services write the most error records',
+    query: { kind: 'aggregate', signal: 'logs', search: 'severity:>=error', measures: [count], groupBy: ['service'] },
+  },
+  {
+    ...{ id: 'error-share-of-logs', name: 'Share of errors in logs', tags: ['logs', 'errors'], step: '5m' },
+    description: 'Per cent of the log records of each service that are errors',
+    query: {
+      ...{ kind: 'formula', expression: '100 * errors / all' },
+      queries: {
+        errors: {
+          ...{ kind: 'aggregate', signal: 'logs', groupBy: ['service'] },
+          measures: [{ ...count, search: 'severity:>=error' }],
+        },
+        all: { kind: 'aggregate', signal: 'logs', measures: [count], groupBy: ['service'] },
+      },
+    },
+  },
+  {
+    ...{ id: 'newest-errors', name: 'Newest errors in logs', tags: ['logs', 'errors'] },
+    description: 'The last hundred error records',
+    query: {
+      ...{ kind: 'rows', signal: 'logs', search: 'severity:>=error' },
+      fields: ['timestamp', 'service', 'severity', 'body', 'traceId'],
+    },
+  },
+  {
+    ...{ id: 'exceptions-in-logs', name: 'Exceptions in logs by type', tags: ['logs', 'errors'] },
+    description: 'Log records with an exception, by its type and the service',
+    query: {
+      ...{ kind: 'aggregate', signal: 'logs', search: 'exception.type:*' },
+      ...{ measures: [count], groupBy: ['exception.type', 'service'] },
+    },
+  },
+  {
+    ...{ id: 'loudest-services', name: 'Services that write the most', tags: ['logs', 'cost'] },
+    description: 'Log records by service, and a second of them',
+    query: { kind: 'aggregate', signal: 'logs', measures: [count, { function: 'rate' }], groupBy: ['service'] },
+  },
+  {
+    ...{ id: 'logs-by-pod', name: 'Log records by pod', tags: ['logs', 'kubernetes'] },
+    description: 'Which pods write how much, by namespace',
+    query: {
+      ...{ kind: 'aggregate', signal: 'logs', measures: [count] },
+      groupBy: ['resource.k8s.namespace.name', 'resource.k8s.pod.name'],
+    },
+  },
+  {
+    ...{ id: 'requests-by-service', name: 'Requests, errors and latency by service', tags: ['traces', 'services'] },
+    description: 'The work of each service: requests a second, how many failed, and percentiles of their durations',
+    query: {
+      ...{ kind: 'aggregate', signal: 'traces', search: asked },
+      ...{ measures: [{ function: 'rate' }, failed, ...latency], groupBy: ['service'] },
+    },
+  },
+  {
+    ...{ id: 'error-rate-of-requests', name: 'Share of failed requests', tags: ['traces', 'errors'], step: '1m' },
+    description: 'Per cent of the requests of each service that failed',
+    query: {
+      ...{ kind: 'formula', expression: '100 * failed / all' },
+      queries: {
+        failed: { kind: 'aggregate', signal: 'traces', search: asked, measures: [failed], groupBy: ['service'] },
+        all: { kind: 'aggregate', signal: 'traces', search: asked, measures: [count], groupBy: ['service'] },
+      },
+    },
+  },
+  {
+    ...{ id: 'latency-over-time', name: 'Latency of requests over time', tags: ['traces', 'latency'], step: '1m' },
+    description: 'Percentiles of the durations of requests, all services together',
+    query: { kind: 'aggregate', signal: 'traces', search: asked, measures: latency },
+  },
+  {
+    ...{ id: 'slowest-operations', name: 'Slowest operations', tags: ['traces', 'latency'] },
+    description: 'Operations by the 95th percentile of their durations',
+    query: {
+      ...{ kind: 'aggregate', signal: 'traces', search: asked, groupBy: ['service', 'name'], limit: 50 },
+      measures: [percentile(95), count],
+    },
+  },
+  {
+    ...{ id: 'slowest-spans', name: 'Newest slow spans', tags: ['traces', 'latency'] },
+    description: 'Spans that took longer than a second, the newest first',
+    query: {
+      ...{ kind: 'rows', signal: 'traces', search: 'duration:>1s' },
+      fields: ['timestamp', 'service', 'name', 'duration', 'status', 'traceId'],
+    },
+  },
+  {
+    ...{ id: 'requests-by-route', name: 'Requests by route', tags: ['traces', 'http'] },
+    description: 'Requests, failures and latency of each HTTP route',
+    query: {
+      ...{ kind: 'aggregate', signal: 'traces', search: 'kind:server http.route:*' },
+      ...{ measures: [count, failed, percentile(95)], groupBy: ['service', 'http.route'] },
+    },
+  },
+  {
+    ...{ id: 'status-codes', name: 'HTTP status codes', tags: ['traces', 'http'], step: '1m' },
+    description: 'Responses by status code, minute by minute',
+    query: {
+      ...{ kind: 'aggregate', signal: 'traces', search: 'kind:server http.response.status_code:*' },
+      ...{ measures: [count], groupBy: ['http.response.status_code'] },
+    },
+  },
+  {
+    ...{ id: 'database-calls', name: 'Database calls', tags: ['traces', 'databases'] },
+    description: 'Calls of databases by system and service, with their latency',
+    query: {
+      ...{ kind: 'aggregate', signal: 'traces', search: 'kind:client db.system.name:*' },
+      ...{ measures: [count, failed, percentile(95)], groupBy: ['db.system.name', 'service'] },
+    },
+  },
+  {
+    ...{ id: 'messages-by-queue', name: 'Messages by queue', tags: ['traces', 'messaging'] },
+    description: 'What consumers took from each queue or topic, and how long they worked on it',
+    query: {
+      ...{ kind: 'aggregate', signal: 'traces', search: 'kind:consumer messaging.destination.name:*' },
+      ...{ measures: [count, failed, percentile(95)], groupBy: ['messaging.destination.name', 'service'] },
+    },
+  },
+  {
+    ...{ id: 'versions-in-use', name: 'Versions in use', tags: ['traces', 'deployments'] },
+    description: 'Requests and failures of each version of a service',
+    query: {
+      ...{ kind: 'aggregate', signal: 'traces', search: asked },
+      ...{ measures: [count, failed], groupBy: ['service', 'resource.service.version'] },
+    },
+  },
+  {
+    ...{ id: 'requests-by-metric', name: 'Requests a second, by metric', tags: ['metrics', 'http'], step: '1m' },
+    description: 'Requests that servers measured, by route',
+    query: rateOf('http.server.request.duration', ['http.route']),
+  },
+  {
+    ...{ id: 'latency-by-metric', name: 'Latency, by metric', tags: ['metrics', 'http', 'latency'], step: '1m' },
+    description: 'The 95th percentile of the durations that servers measured',
+    query: { kind: 'metric', metric: 'http.server.request.duration', overTime: 'quantile', quantile: 0.95 },
+  },
+  {
+    ...{ id: 'cpu-by-host', name: 'Processor use by host', tags: ['metrics', 'infrastructure'], step: '1m' },
+    description: 'Seconds of processor time a second, by host and state',
+    query: rateOf('system.cpu.time', ['host.name', 'state']),
+  },
+  {
+    ...{ id: 'memory-by-host', name: 'Memory by host', tags: ['metrics', 'infrastructure'], step: '1m' },
+    description: 'Bytes of memory by host and state',
+    query: averageOf('system.memory.usage', ['host.name', 'state']),
+  },
+  {
+    ...{ id: 'cpu-by-pod', name: 'Processor use by pod', tags: ['metrics', 'kubernetes'], step: '1m' },
+    description: 'Processors that each pod uses',
+    query: averageOf('k8s.pod.cpu.usage', ['k8s.namespace.name', 'k8s.pod.name']),
+  },
+];

@@ -1,0 +1,204 @@
+/** Whether what queries name is there: attributes of records by what was counted where they landed, metrics by their series. */
+import { z } from 'zod';
+import { type Reference, referenceOf } from '../schemas/records/fields.ts';
+import { topics } from '../schemas/topics.ts';
+import { figuresOf } from './aggregate/measures.ts';
+import { invalid, QueryError } from './errors.ts';
+import { namesIn, parseFormula } from './formula/parse.ts';
+import type { Query } from './query.ts';
+import type { Reading } from './reading.ts';
+import { parseSearch } from './search/parse.ts';
+import type { Search, SearchSignal } from './search/tree.ts';
+import { signalTables } from './signals.ts';
+import { ValueReader } from './values.ts';
+
+export const Validity = z.strictObject({
+  isValid: z.boolean().nullable().describe('null: not known, for the reasons given'),
+  problems: z.array(z.strictObject({ path: z.string(), message: z.string() })),
+  reason: z.string().nullable().describe('Why it is not known'),
+});
+export type Validity = z.output<typeof Validity>;
+
+type Problem = Validity['problems'][number];
+
+/** What a query names beyond the fields that every record has. */
+type Named =
+  | {
+      readonly what: 'attribute';
+      readonly signal: SearchSignal;
+      readonly kinds: readonly string[];
+      readonly key: string;
+      readonly path: string;
+    }
+  | { readonly what: 'metric'; readonly metric: string; readonly path: string };
+
+const kindsOf = (kind: Exclude<Reference['kind'], 'field'>): readonly string[] =>
+  kind === 'any' ? ['attribute', 'resource'] : [kind];
+
+const attribute = (reference: Reference, signal: SearchSignal, path: string): Named[] =>
+  reference.kind === 'field'
+    ? []
+    : [{ what: 'attribute', signal, kinds: kindsOf(reference.kind), key: reference.key, path }];
+
+const inSearch = (search: Search, signal: SearchSignal, path: string): Named[] => {
+  switch (search.is) {
+    case 'and':
+    case 'or':
+      return search.parts.flatMap((part) => inSearch(part, signal, path));
+    case 'not':
+      return inSearch(search.part, signal, path);
+    case 'value':
+      return attribute(search.reference, signal, path);
+    default:
+      return [];
+  }
+};
+
+/** Gathers what queries name, and what is wrong with them by themselves. */
+class Looking {
+  readonly named: Named[] = [];
+  readonly problems: Problem[] = [];
+
+  query(query: Query, path = 'query'): this {
+    switch (query.kind) {
+      case 'rows':
+        this.#search(query.search, query.signal, path, 'search');
+        for (const [index, name] of (query.fields ?? []).entries())
+          this.#field(name, query.signal, `${path}.fields.${index}`);
+        return this;
+      case 'aggregate':
+        return this.#aggregate(query, path);
+      case 'metric':
+        this.named.push({ what: 'metric', metric: query.metric, path: `${path}.metric` });
+        return this;
+      case 'formula':
+        this.#attempt(path, () => {
+          for (const name of namesIn(parseFormula(query.expression)))
+            if (!Object.hasOwn(query.queries, name))
+              throw invalid('expression', `names ${name}, which is none of the queries`);
+        });
+        for (const [name, part] of Object.entries(query.queries)) this.query(part, `${path}.queries.${name}`);
+        return this;
+      default:
+        return this;
+    }
+  }
+
+  #aggregate({ signal, search, measures, groupBy }: Extract<Query, { kind: 'aggregate' }>, path: string): this {
+    this.#search(search, signal, path, 'search');
+    for (const [index, name] of groupBy.entries()) this.#field(name, signal, `${path}.groupBy.${index}`);
+    this.#attempt(path, () => {
+      figuresOf(measures, signal, new ValueReader(signal));
+      for (const [index, measure] of measures.entries()) {
+        if (measure.field !== undefined) this.#field(measure.field, signal, `${path}.measures.${index}.field`);
+        this.#search(measure.search, signal, path, `measures.${index}.search`);
+      }
+    });
+    return this;
+  }
+
+  /** Keeps going after what is wrong: the rest is looked at too. */
+  #attempt(path: string, read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      this.problems.push({
+        path: [path, ...(error.path === undefined ? [] : [error.path])].join('.'),
+        message: error.message,
+      });
+    }
+  }
+
+  #search(text: string | undefined, signal: SearchSignal, path: string, at: string): void {
+    if (text === undefined) return;
+    this.#attempt(path, () => {
+      this.named.push(...inSearch(parseSearch(text, signal, { path: at }), signal, `${path}.${at}`));
+    });
+  }
+
+  #field(name: string, signal: SearchSignal, path: string): void {
+    this.named.push(...attribute(referenceOf(signalTables[signal].fields, name) as Reference, signal, path));
+  }
+}
+
+/** What has landed of all that was asked after: `topic kind key`, and metrics. `null` where nothing at all has. */
+interface Landed {
+  readonly attributes: ReadonlySet<string>;
+  readonly topics: ReadonlySet<string>;
+  readonly metrics: ReadonlySet<string>;
+  readonly hasMetrics: boolean;
+}
+
+const landedOf = async ({ columns }: Reading, named: readonly Named[]): Promise<Landed> => {
+  const keys = [...new Set(named.flatMap((each) => (each.what === 'attribute' ? [each.key] : [])))];
+  const metrics = [
+    ...new Set(named.flatMap((each) => (each.what === 'metric' ? [each.metric, `${each.metric}_bucket`] : []))),
+  ];
+  const [fields, signals, series] = await Promise.all([
+    keys.length === 0
+      ? []
+      : columns.query<{ topic: string; kind: string; key: string }>(
+          `SELECT DISTINCT toString(topic) AS topic, toString(kind) AS kind, toString(key) AS key FROM fields
+          WHERE tenant_id = {tenant:String} AND key IN {keys:Array(String)}`,
+          { keys },
+        ),
+    keys.length === 0
+      ? []
+      : columns.query<{ topic: string }>(
+          `SELECT DISTINCT toString(topic) AS topic FROM fields WHERE tenant_id = {tenant:String} AND kind = 'record'`,
+        ),
+    metrics.length === 0
+      ? []
+      : columns.query<{ metric: string }>(
+          `SELECT DISTINCT toString(metric) AS metric FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}
+          UNION ALL SELECT '' AS metric FROM (SELECT 1 FROM series WHERE tenant_id = {tenant:String} LIMIT 1)`,
+          { metrics },
+        ),
+  ]);
+  return {
+    attributes: new Set(fields.map(({ topic, kind, key }) => `${topic} ${kind} ${key}`)),
+    topics: new Set(signals.map(({ topic }) => topic)),
+    metrics: new Set(series.map(({ metric }) => metric)),
+    hasMetrics: series.some(({ metric }) => metric === ''),
+  };
+};
+
+type Finding = { readonly problem: Problem } | { readonly unknown: string } | undefined;
+
+const findingOf = (named: Named, landed: Landed): Finding => {
+  const { path } = named;
+  if (named.what === 'metric') {
+    if (landed.metrics.has(named.metric) || landed.metrics.has(`${named.metric}_bucket`)) return undefined;
+    if (!landed.hasMetrics) return { unknown: 'no metrics have landed yet' };
+    return { problem: { path, message: `no metric is called ${named.metric}` } };
+  }
+  const topic = topics[named.signal].name;
+  if (named.kinds.some((kind) => landed.attributes.has(`${topic} ${kind} ${named.key}`))) return undefined;
+  if (!landed.topics.has(topic)) return { unknown: `no ${named.signal} have landed yet` };
+  const where = named.kinds.join(' or ');
+  return { problem: { path, message: `no ${named.signal} have the ${where} ${named.key} any more, or none ever had` } };
+};
+
+/** The validity of several queries, in their order, by what has landed as long as it is kept. */
+export const validitiesOf = async (queries: readonly Query[], reading: Reading): Promise<Validity[]> => {
+  const looked = queries.map((query) => new Looking().query(query));
+  const landed = await landedOf(
+    reading,
+    looked.flatMap(({ named }) => named),
+  );
+  return looked.map(({ named, problems: own }) => {
+    const findings = named.map((each) => findingOf(each, landed));
+    const problems = [
+      ...own,
+      ...findings.flatMap((each) => (each !== undefined && 'problem' in each ? [each.problem] : [])),
+    ];
+    const unknown = new Set(
+      findings.flatMap((each) => (each !== undefined && 'unknown' in each ? [each.unknown] : [])),
+    );
+    if (problems.length > 0) return { isValid: false, problems, reason: null };
+    return unknown.size > 0
+      ? { isValid: null, problems, reason: [...unknown].join('; ') }
+      : { isValid: true, problems, reason: null };
+  });
+};
