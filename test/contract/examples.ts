@@ -28,6 +28,7 @@ export const examples: Readonly<Record<string, Example>> = {
   listLogFieldValues: { params: { name: 'key' } },
   getLogPattern: ({ tenant }) => ({ params: { id: patternIdOf(tenant) } }),
   listTraces: { query: { scope: 'account' } },
+  compareTraces: { query: { scope: 'account', status: 'error' } },
   listServices: { query: { scope: 'account' } },
   showService: ({ tenant }) => ({ params: { name: canaryOf(tenant) }, query: { scope: 'account' } }),
   getServiceTimeseries: ({ tenant }) => ({ params: { name: canaryOf(tenant) }, query: { scope: 'account' } }),

@@ -340,10 +340,11 @@ test('figures of spans by group, and what is wrong with a question', async (t) =
     listed.filter(({ service }) => service === 'cart').length,
   );
   for (const [query, path, message] of [
-    ['measure=median(duration)', 'measure', /none of count/],
-    ['measure=p95', 'measure', /needs a field/],
-    ['measure=p101(duration)', 'measure', /p0 to p100/],
-    ['measure=sum', 'measure', /needs a field/],
+    ['measure=median(duration)', 'measure', /one of count/],
+    ['measure=p95', 'measure', /expected a field/],
+    ['measure=count&order=slowest', 'order', /is for spans/],
+    ['order=ascending', 'order', /needs a measure/],
+    ['measure=sum', 'measure', /expected a field/],
     ['groupBy=service', 'groupBy', /needs a measure/],
     ['measure=count&step=soon', 'step', /duration/],
     ['search=duration:>fast&measure=count', 'search', /column 10/],
@@ -354,4 +355,16 @@ test('figures of spans by group, and what is wrong with a question', async (t) =
     t.is(answer.body.details[0].path, path, query);
     t.regex(answer.body.details[0].message, message, query);
   }
+});
+
+test('fields of spans are those that landed, and how many spans have each', async (t) => {
+  const { body } = await get('/api/traces/fields?projectId=p1&from=now-7h&limit=1000');
+  t.is(body.records, listed.length);
+  const size = body.items.find(({ name }: { name: string }) => name === 'size');
+  t.deepEqual(
+    [size.kind, size.types, size.records],
+    ['attribute', [{ type: 'integer', records: listed.length }], listed.length],
+  );
+  t.true(body.items.some(({ name, kind }: Record<string, string>) => kind === 'field' && name === 'duration'));
+  t.false(JSON.stringify(body).includes(canary));
 });

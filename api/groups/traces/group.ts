@@ -1,5 +1,6 @@
 import { defineGroup } from '../define-group.ts';
 import { compareTraces } from './compare.ts';
+import { listTraceFields } from './fields.ts';
 import { listTraces } from './list.ts';
 import { listTraceLogs } from './logs.ts';
 import { showTrace } from './show.ts';
@@ -7,8 +8,8 @@ import { searchSpans } from './spans.ts';
 
 export const tracesGroup = defineGroup({
   name: 'traces',
-  summary: 'Traces and spans: search, and all spans and logs of one trace.',
+  summary:
+    'Traces and spans: search, one trace with its critical path and logs, figures, fields, and what sets slow or failed ones apart.',
   entitlement: 'traces',
-  operations: [listTraces, showTrace, listTraceLogs, searchSpans, compareTraces],
-  planned: [['GET /api/traces/fields', 'viewer', 'queryable fields']],
+  operations: [listTraces, showTrace, listTraceLogs, searchSpans, listTraceFields, compareTraces],
 });

@@ -1,30 +1,62 @@
 import { z } from 'zod';
-import { aggregateParameters, groupsOf, measuresOf } from '../../../queries/aggregate/written.ts';
-import { invalid } from '../../../queries/errors.ts';
+import { parseMeasures, parseNames } from '../../../queries/names.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, serviceParameter } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
 import { Result } from '../../../queries/result.ts';
 import { run } from '../../../queries/run.ts';
 import { parseSearch } from '../../../queries/search/parse.ts';
-import { stepOf } from '../../../queries/steps.ts';
+import { stepOf, stepParameter } from '../../../queries/steps.ts';
 import { Span } from '../../../queries/traces/span.ts';
 import { listSpans, spanOrders } from '../../../queries/traces/spans.ts';
+import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
+
+const directions = ['descending', 'ascending'] as const;
 
 const Query = z.strictObject({
   ...rangeParameters,
   ...serviceParameter,
   ...projectScopeParameters,
-  ...aggregateParameters,
   search: z
     .string()
     .max(1024)
     .optional()
     .describe('A search of spans (`queries/search/README.md`): status:error duration:>100ms http.route:/cart/*'),
-  order: z.enum(spanOrders).default('newest').describe('slowest: by their own duration'),
+  order: z
+    .enum([...spanOrders, ...directions])
+    .optional()
+    .describe(
+      'Of spans newest (the default), oldest, or slowest by their own duration; of groups descending (the default) or ascending',
+    ),
+  measure: z
+    .string()
+    .max(4096)
+    .optional()
+    .describe(
+      'Asks for figures instead of spans. One or several with commas between them: count, rate, distinct(user.id), sum(bytes), avg(duration), min(duration), max(duration), p95(duration), each with a name if wanted (p95(duration) as slow)',
+    ),
+  groupBy: z
+    .string()
+    .max(4096)
+    .optional()
+    .describe(
+      'With measure: fields or attributes with commas between them, as searches spell them: service,http.route',
+    ),
+  orderBy: z
+    .string()
+    .min(1)
+    .max(512)
+    .optional()
+    .describe(
+      'With measure: a measure (count, p95_duration, or its name) or field of groupBy; without it the first measure',
+    ),
+  step: stepParameter.step.describe(
+    'With measure: length of a step, such as 5m, or auto: the answer is series. Without it, a table',
+  ),
 });
+type Query = z.output<typeof Query>;
 
 export const searchSpans = defineOperation({
   method: 'GET',
@@ -41,38 +73,43 @@ export const searchSpans = defineOperation({
   }),
   async handler({ caller, query, signal }, { columns, clock }) {
     const reading = { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs: clock.now() };
-    const projectId = query.scope === 'account' ? undefined : query.projectId;
     if (query.measure !== undefined)
-      return { items: [], nextCursor: null, aggregate: await aggregate({ ...query, projectId }, reading, signal) };
-    for (const name of ['groupBy', 'step'] as const)
+      return { items: [], nextCursor: null, aggregate: await aggregate(query, query.measure, reading, signal) };
+    for (const name of ['groupBy', 'orderBy', 'step'] as const)
       if (query[name] !== undefined) throw invalid(name, 'needs a measure, such as measure=count');
-    const { items, nextCursor } = await listSpans({ ...query, projectId }, reading);
+    const order = spanOrders.find((each) => each === (query.order ?? 'newest'));
+    if (order === undefined) throw invalid('order', `${query.order} is for groups: it needs a measure`);
+    const { items, nextCursor } = await listSpans({ ...query, projectId: projectOf(query), order }, reading);
     return { items: [...items], nextCursor, aggregate: null };
   },
 });
 
-const aggregate = (
-  { measure = '', groupBy, step, service, search, projectId, ...query }: z.output<typeof Query>,
-  reading: Reading,
-  signal: AbortSignal,
-): Promise<Result> => {
-  if (query.cursor !== undefined) throw invalid('cursor', 'is for lists: an aggregate has one page');
-  const ofService = service === undefined ? [] : [`service:"${service.replace(/[\\"]/g, '\\$&')}"`];
+const projectOf = ({ scope, projectId }: Query): string | undefined => (scope === 'account' ? undefined : projectId);
+
+const aggregate = (query: Query, measure: string, reading: Reading, signal: AbortSignal): Promise<Result> => {
+  const { search, service, orderBy, step, limit } = query;
+  if (query.cursor !== undefined) throw invalid('cursor', 'is of a list: figures come at once');
+  const direction = directions.find((each) => each === (query.order ?? 'descending'));
+  if (direction === undefined)
+    throw invalid('order', `${query.order} is for spans: of groups it is descending or ascending`);
   // By itself first: its errors name its columns.
   if (search !== undefined) parseSearch(search, 'traces');
-  const ofSearch = search === undefined || search.trim() === '' ? [] : [`(${search})`];
-  const conditions = [...ofService, ...ofSearch].join(' ');
+  const searches = [
+    ...(service === undefined ? [] : [`service:"${service.replace(/[\\"]/g, '\\$&')}"`]),
+    ...(search === undefined || search.trim() === '' ? [] : [`(${search})`]),
+  ];
   const range = rangeOf(query, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
+  const stepMs = step === undefined ? undefined : stepOf(step === 'auto' ? undefined : step, range);
+  const measures = parseMeasures('measure', measure);
+  if (orderBy === undefined && direction === 'ascending') throw invalid('orderBy', 'is required for order=ascending');
   return run(
     {
-      ...{ kind: 'aggregate', signal: 'traces', measures: measuresOf(measure), groupBy: groupsOf(groupBy) },
-      ...{ projectId, limit: query.limit, ...(conditions === '' ? {} : { search: conditions }) },
+      ...{ kind: 'aggregate', signal: 'traces', measures, limit, projectId: projectOf(query) },
+      groupBy: query.groupBy === undefined ? [] : parseNames('groupBy', query.groupBy),
+      ...(searches.length === 0 ? {} : { search: searches.join(' ') }),
+      ...(orderBy === undefined ? {} : { order: { by: orderBy, direction } }),
     },
     reading,
-    {
-      range,
-      ...(step === undefined ? {} : { stepMs: stepOf(step, range) }),
-      signal,
-    },
+    { range, stepMs, signal },
   );
 };

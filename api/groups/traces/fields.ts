@@ -1,0 +1,16 @@
+import { FieldsPage, FieldsQuery, listFields } from '../../../queries/fields/list.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+
+export const listTraceFields = defineOperation({
+  method: 'GET',
+  path: '/api/traces/fields',
+  operationId: 'listTraceFields',
+  summary: 'List the fields and attributes of spans with their types, and how many spans have each',
+  role: 'viewer',
+  cache: listCache,
+  query: FieldsQuery,
+  response: FieldsPage,
+  handler: ({ caller, query }, { columns, clock }) =>
+    listFields('traces', query, { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs: clock.now() }),
+});

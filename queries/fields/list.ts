@@ -1,0 +1,65 @@
+/** The catalogue of a signal's fields, page by page. */
+import { z } from 'zod';
+import { decodeCursor, encodeCursor, integer } from '../cursor.ts';
+import { type ProjectScope, projectScopeParameters } from '../project-scope.ts';
+import { type Range, rangeOf, rangeParameters } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import type { SearchSignal } from '../search/tree.ts';
+import { formatTime } from '../time.ts';
+import { CataloguedField, type FieldPosition, fieldCatalogue } from './catalogue.ts';
+
+const hourNs = 3_600_000_000_000n;
+const cursorKinds: Readonly<Record<SearchSignal, string>> = { logs: 'log-fields', traces: 'trace-fields' };
+
+export const FieldsQuery = z.strictObject({
+  ...rangeParameters,
+  ...projectScopeParameters,
+  contains: z.string().max(512).optional().describe('Only keys that contain this text, in either case'),
+});
+
+export const FieldsPage = z.strictObject({
+  from: z.string().describe('Beginning of the first hour that is counted'),
+  to: z.string().describe('End of the last one'),
+  records: z.int().describe('All records of these hours'),
+  leftOut: z
+    .int()
+    .describe(
+      'Attributes of records that are not counted by name: of keys longer than 512 characters, and beyond some 2,000 names an hour',
+    ),
+  items: z.array(CataloguedField),
+  nextCursor: z.string().nullable(),
+});
+export type FieldsPage = z.output<typeof FieldsPage>;
+
+/** A page of the fields that the records of a signal have. */
+export const listFields = async (
+  signal: SearchSignal,
+  query: z.output<typeof FieldsQuery>,
+  reading: Reading,
+): Promise<FieldsPage> => {
+  const page = query.cursor === undefined ? undefined : pageOf(signal, query.cursor);
+  const range = page?.range ?? rangeOf(query, { caller: reading, signal, nowMs: reading.nowMs });
+  const { hours, records, leftOut, fields, more } = await fieldCatalogue(reading, {
+    ...{ signal, range, contains: query.contains, limit: query.limit, projectId: projectOf(query) },
+    ...(page === undefined ? {} : { after: page.after, graceNs: hourNs }),
+  });
+  return {
+    ...{ from: formatTime(hours.from), to: formatTime(hours.to), records, leftOut, items: [...fields] },
+    nextCursor: more === undefined ? null : cursorOf(signal, range, more),
+  };
+};
+
+const projectOf = ({ scope, projectId }: ProjectScope): string | undefined =>
+  scope === 'account' ? undefined : projectId;
+
+const cursorOf = (signal: SearchSignal, { from, to }: Range, { kind, key }: FieldPosition): string =>
+  encodeCursor(cursorKinds[signal], [from, to, kind, Buffer.from(key).toString('base64url')]);
+
+const pageOf = (signal: SearchSignal, cursor: string): { readonly range: Range; readonly after: FieldPosition } => {
+  const patterns = [integer, integer, /^[a-z]{1,16}$/, /^[\w-]*$/];
+  const [from = '', to = '', kind = '', key = ''] = decodeCursor(cursorKinds[signal], cursor, patterns);
+  return {
+    range: { from: BigInt(from), to: BigInt(to) },
+    after: { kind, key: Buffer.from(key, 'base64url').toString('utf8') },
+  };
+};
