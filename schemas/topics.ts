@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { CallEnd, endOf, ServiceEdge } from './edges.ts';
 import { ErrorOccurrence, RaisedError } from './error-occurrences.ts';
+import { PlatformEvent } from './events.ts';
 import { GrowingHead } from './evidence.ts';
 import { FoundPattern, PatternCount } from './log-patterns.ts';
 
@@ -189,6 +190,14 @@ export const topics = {
     name: 'error-occurrences',
     summary: 'Errors that happened, each once, with the fingerprint of its group',
     item: ErrorOccurrence,
+  }),
+  events: defineDerivedTopic({
+    name: 'events',
+    summary:
+      'Events of the platform: deployments, custom events, and what processors tell of alerts, anomalies and incidents',
+    item: PlatformEvent,
+    timeOf: ({ at }) => Date.parse(at),
+    partitions: 3,
   }),
 } as const satisfies Record<string, Topic>;
 

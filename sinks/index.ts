@@ -14,6 +14,7 @@ import { batchHandler } from './engine/run.ts';
 import { ScanPool } from './engine/scan-pool.ts';
 import type { Sink } from './engine/sink.ts';
 import { errorOccurrences } from './errors.ts';
+import { events } from './events.ts';
 import { evidenceHeads } from './evidence-heads.ts';
 import { logPatternCounts, logPatterns } from './log-patterns.ts';
 import { logs } from './logs.ts';
@@ -33,6 +34,7 @@ export const sinks: readonly Sink[] = [
   logPatternCounts,
   serviceEdges,
   errorOccurrences,
+  events,
 ];
 
 /**

@@ -8,6 +8,8 @@ export interface RecordFilter {
   /** Id, or the address by which a person signs in. */
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
+  /** Any of these. */
+  readonly actions?: readonly string[] | undefined;
   readonly resourceType?: string | undefined;
   readonly resourceId?: string | undefined;
   readonly requestId?: string | undefined;
@@ -24,7 +26,7 @@ const largestWindow = 32_000;
 export const filterOf = ({ fromMs, toMs, ...filter }: RecordFilter): Filter => {
   const pinned = {
     [filter.actor?.includes('@') ? 'details.actorName' : 'actor.id']: filter.actor,
-    action: filter.action,
+    action: filter.action ?? (filter.actions === undefined ? undefined : { $in: filter.actions }),
     'resource.type': filter.resourceType,
     'resource.id': filter.resourceId,
     requestId: filter.requestId,

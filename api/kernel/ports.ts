@@ -9,6 +9,7 @@ import type { Settings } from '../../schemas/settings.ts';
 import type { Evidence } from '../audit/evidence.ts';
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 import type { ReplayJobs } from '../dead-letters/replay-jobs.ts';
+import type { EventPublisher } from '../event-publisher.ts';
 import type { Directory } from '../identity/directory.ts';
 import type { Passwords } from '../identity/password.ts';
 import type { ScopeEntry } from '../identity/scopes.ts';
@@ -45,4 +46,7 @@ export interface Ports {
   readonly deadLetters: DeadLetters;
   readonly replayJobs: ReplayJobs;
   readonly liveTails: LiveTails;
+  readonly events: EventPublisher;
+  /** Audit actions of operations that Editors may call: changes of what every Viewer may read. */
+  readonly configurationActions: readonly string[];
 }

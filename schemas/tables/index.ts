@@ -3,6 +3,7 @@ import { deadLetterMarksTable, deadLettersTable } from './dead-letters.ts';
 import { serviceEdgesTable } from './edges.ts';
 import { entitiesTable, entitiesView } from './entities.ts';
 import { errorGroupsTable, errorOccurrencesTable } from './errors.ts';
+import { eventsTable } from './events.ts';
 import { evidenceHeadsTable } from './evidence-heads.ts';
 import { fieldsTable } from './fields.ts';
 import { logPatternCountsTable, logPatternsTable } from './log-patterns.ts';
@@ -36,6 +37,7 @@ export const allTables: readonly Table[] = [
   deadLetterMarksTable,
   usageTable,
   evidenceHeadsTable,
+  eventsTable,
   logPatternsTable,
   logPatternCountsTable,
   schemaMigrationsTable,

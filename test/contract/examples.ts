@@ -30,6 +30,7 @@ export const examples: Readonly<Record<string, Example>> = {
   listTraces: { query: { scope: 'account' } },
   compareTraces: { query: { scope: 'account', status: 'error' } },
   listServices: { query: { scope: 'account' } },
+  listDeployments: { query: { scope: 'account' } },
   showService: ({ tenant }) => ({ params: { name: canaryOf(tenant) }, query: { scope: 'account' } }),
   getServiceTimeseries: ({ tenant }) => ({ params: { name: canaryOf(tenant) }, query: { scope: 'account' } }),
   listServiceEndpoints: ({ tenant }) => ({ params: { name: canaryOf(tenant) }, query: { scope: 'account' } }),

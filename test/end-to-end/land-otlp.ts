@@ -1,4 +1,5 @@
 /** Lands OTLP requests as the sinks do, without a bus: scanned by the sink's scanner, inserted as its blocks. */
+import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import { logsRequest, messageOf, metricsRequest, scannerOf, text, tracesRequest } from '../cases/sink-tables.ts';
@@ -45,3 +46,17 @@ export const landOtlp = async (
 export const resourceOf = (attributes: Readonly<Record<string, string>>): object => ({
   attributes: Object.entries(attributes).map(([key, value]) => text(key, value)),
 });
+
+/** Lands what lies on a topic, as its sink does; call it once, or what landed lands again. */
+export const landTopic = async ({ bus, columns }: { bus: Bus; columns: Columns }, topic: string): Promise<void> => {
+  const scanner = await scannerOf(topic);
+  for (const { partition, earliest, end } of await bus.offsets(topic)) {
+    if (end === earliest) continue;
+    const messages = [];
+    for await (const record of bus.read(topic, partition, earliest, end)) messages.push(record);
+    const { blocks, rejected } = scanBatch(scanner, messages, partition, 1, (bytes) => new Uint8Array(bytes));
+    if (rejected.length > 0) throw new Error(`rejected: ${JSON.stringify(rejected)}`);
+    for (const block of blocks)
+      await columns.insert({ ...block, chunks: [block.bytes] }, `${topic}:${partition}:${earliest}-${end}`);
+  }
+};

@@ -1,8 +1,11 @@
 import { defineGroup } from '../define-group.ts';
+import { addEvent } from './add-event.ts';
+import { listEvents } from './events.ts';
 
 export const overviewGroup = defineGroup({
   name: 'overview',
   summary: 'Counters across all signals, and the feed of what happened on the platform.',
+  operations: [listEvents, addEvent],
   planned: [
     [
       'GET /api/overview',
@@ -10,11 +13,5 @@ export const overviewGroup = defineGroup({
       'counters across the signals for a time range, with the previous range beside them',
     ],
     ['GET /api/overview/timeseries', 'viewer', 'the same per interval'],
-    [
-      'GET /api/events',
-      'viewer',
-      'platform event feed: deployments, alert transitions, anomalies, incidents, signals, config changes',
-    ],
-    ['POST /api/events', 'editor', 'add a custom event'],
   ],
 });

@@ -33,13 +33,27 @@ export const minutesAsked = (
 ): { readonly minutes: Range; readonly after: Position | undefined } => {
   requireProjectScope(query);
   const { nowMs } = reading;
-  const read = { caller: reading, signal: 'traces', nowMs } as const;
-  if (query.cursor === undefined) return { minutes: minutesOf(rangeOf(query, read), nowMs), after: undefined };
-  const [from = '', to = '', part = ''] = decodeCursor(kind, query.cursor, [integer, integer, /^[\w-]+$/]);
-  const minutes = { from: BigInt(from), to: BigInt(to) };
-  refuseBeyondRetention(minutes, { ...read, graceNs: hourNs });
-  return { minutes, after: partOf(part) };
+  if (query.cursor === undefined)
+    return {
+      minutes: minutesOf(rangeOf(query, { caller: reading, signal: 'traces', nowMs }), nowMs),
+      after: undefined,
+    };
+  const { range, after } = positionIn(kind, query.cursor, reading);
+  return { minutes: range, after };
 };
+
+/** The range and the position that a cursor holds. */
+export const positionIn = (kind: string, cursor: string, reading: Reading): InCursor => {
+  const [from = '', to = '', part = ''] = decodeCursor(kind, cursor, [integer, integer, /^[\w-]+$/]);
+  const range = { from: BigInt(from), to: BigInt(to) };
+  refuseBeyondRetention(range, { caller: reading, signal: 'traces', nowMs: reading.nowMs, graceNs: hourNs });
+  return { range, after: partOf(part) };
+};
+
+interface InCursor {
+  readonly range: Range;
+  readonly after: Position;
+}
 
 /** A position as one part of a cursor: names are any text. */
 export const cursorPart = (position: Position): string => Buffer.from(JSON.stringify(position)).toString('base64url');

@@ -1,6 +1,7 @@
 import { serviceSettings } from '../../../schemas/resources/service-settings.ts';
 import { defineGroup } from '../define-group.ts';
 import { listDependencies } from './dependencies.ts';
+import { listDeployments, recordDeployment } from './deployments.ts';
 import { listEndpoints } from './endpoints.ts';
 import { listServices } from './list.ts';
 import { showServiceMap } from './map.ts';
@@ -13,6 +14,8 @@ export const servicesGroup = defineGroup({
   summary: 'Services, their figures, dependencies and deployments.',
   entitlement: 'traces',
   operations: [
+    recordDeployment,
+    listDeployments,
     listServices,
     showService,
     listServiceSeries,
@@ -23,9 +26,5 @@ export const servicesGroup = defineGroup({
     putServiceSettings,
   ],
   collections: [serviceSettings],
-  planned: [
-    ['GET /api/services/{name}/deployments', 'viewer', 'deployment markers with before/after figures'],
-    ['POST /api/deployments', 'editor', 'record a deployment marker'],
-    ['GET /api/deployments', 'viewer', 'markers, recorded or detected from service.version'],
-  ],
+  planned: [['GET /api/services/{name}/deployments', 'viewer', 'deployment markers with before/after figures']],
 });

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { FeedEvent, findEvent, shownEvent } from '../../../queries/events/events.ts';
+import { timeParameter } from '../../../queries/time.ts';
+import { eventSeverities, PlatformEvent } from '../../../schemas/events.ts';
+import { momentOf } from '../../event-moment.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+
+const { title, text, tags, link, service, environment } = PlatformEvent.shape;
+
+export const addEvent = defineOperation({
+  method: 'POST',
+  path: '/api/events',
+  operationId: 'addEvent',
+  summary: 'Add a custom event to the feed. It is there a second or two later',
+  role: 'editor',
+  audit: 'event.create',
+  body: z.strictObject({
+    id: z.string().min(1).max(128).optional().describe('Your own: the same one again adds nothing'),
+    title,
+    text: text.default(''),
+    time: timeParameter.optional().describe('Default: now; from 30 days ago to an hour from now'),
+    severity: z.enum(eventSeverities).default('info'),
+    service: service.default(''),
+    environment: environment.default(''),
+    projectId: z.string().max(128).default('').describe('Empty: it belongs to all projects'),
+    tags: tags.default({}).refine((given) => Object.keys(given).length <= 32, 'has more than 32 tags'),
+    link: link.default('').describe('http or https'),
+  }),
+  response: FeedEvent,
+  async handler({ caller, body, change }, { columns, clock, events }) {
+    const { id = randomUUID(), time, ...fields } = body;
+    const at = momentOf(time, clock.now());
+    const reading = { columns: columns.of(caller.tenantId) };
+    const known = body.id === undefined ? undefined : await findEvent(reading, 'custom', id);
+    const { type, id: actorId } = caller.actor;
+    const event: PlatformEvent = {
+      ...{ ...fields, tenantId: caller.tenantId, id, kind: 'custom', at },
+      ...{ actor: { type, id: actorId }, details: {} },
+    };
+    if (known === undefined) await events.publish(event);
+    await change(async ({ record, unchanged }) => {
+      if (known === undefined) record({ id, name: body.title, after: { ...fields, time: at } });
+      else unchanged();
+    });
+    return known ?? shownEvent(event);
+  },
+});

@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { cursorParameter, decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
+import { eventsRange, FeedEvent, feedKinds, readEvents } from '../../../queries/events/events.ts';
+import { type EventSource, feedPage } from '../../../queries/events/feed.ts';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { type Range, rangeParameters, whyUnreadable } from '../../../queries/range.ts';
+import type { Reading } from '../../../queries/reading.ts';
+import { Incompleteness } from '../../../queries/result.ts';
+import { deploymentEvent, readDeployments } from '../../../queries/services/deployments.ts';
+import { formatTime, parseTime } from '../../../queries/time.ts';
+import { newestRecords } from '../../audit/record-search.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+
+const kind = 'events';
+const isKind = new Set<string>(feedKinds);
+
+export const listEvents = defineOperation({
+  method: 'GET',
+  path: '/api/events',
+  operationId: 'listEvents',
+  summary:
+    'List what happened, the newest first: deployments recorded and detected, changes of configuration, custom events, and what alerts, anomalies, incidents and signals tell',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({
+    from: rangeParameters.from.describe('Default: now-24h'),
+    to: rangeParameters.to,
+    limit: rangeParameters.limit,
+    cursor: cursorParameter,
+    ...projectScopeParameters,
+    kinds: z
+      .string()
+      .max(256)
+      .refine((text) => text.split(',').every((each) => isKind.has(each)), `must be some of ${feedKinds.join(',')}`)
+      .optional()
+      .describe(`Separated by commas, of ${feedKinds.join(', ')}; default: all`),
+    service: z.string().min(1).max(512).optional().describe('Only events about this service'),
+  }),
+  response: z.strictObject({
+    items: z.array(FeedEvent),
+    nextCursor: z.string().nullable(),
+    partial: z.array(Incompleteness),
+  }),
+  async handler({ caller, query }, ports) {
+    const reading = { columns: ports.columns.of(caller.tenantId), plan: caller.plan, nowMs: ports.clock.now() };
+    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
+    const range = page?.range ?? eventsRange({ ...query, from: query.from ?? 'now-24h' }, reading);
+    const asked = { ...query, range, kinds: query.kinds?.split(',') ?? [...feedKinds] };
+    const partial: Incompleteness[] = [];
+    const sources = sourcesOf(asked, { reading, ports, partial, tenantId: caller.tenantId });
+    const { events, next } = await feedPage(sources, { limit: query.limit, after: page?.after ?? {} });
+    return {
+      items: [...events],
+      nextCursor:
+        next === undefined
+          ? null
+          : encodeCursor(kind, [range.from, range.to, Buffer.from(JSON.stringify(next)).toString('base64url')]),
+      partial,
+    };
+  },
+});
+
+const Landed = z.strictObject({ time: z.string().regex(integer), kind: z.string(), id: z.string() }).optional();
+const Positions = z.strictObject({
+  events: Landed,
+  recorded: Landed,
+  deployments: z.strictObject({ time: z.string(), id: z.string() }).optional(),
+  config: z.int().optional(),
+});
+
+const pageOf = (cursor: string): { range: Range; after: z.output<typeof Positions> } => {
+  const [from = '', to = '', part = ''] = decodeCursor(kind, cursor, [integer, integer, /^[\w-]+$/]);
+  try {
+    const after = Positions.parse(JSON.parse(Buffer.from(part, 'base64url').toString('utf8')));
+    return { range: { from: BigInt(from), to: BigInt(to) }, after };
+  } catch {
+    throw invalid('cursor', 'is not a cursor of this list');
+  }
+};
+
+interface AskedEvents {
+  readonly range: Range;
+  readonly kinds: readonly string[];
+  readonly service?: string | undefined;
+  readonly projectId?: string | undefined;
+  readonly scope?: 'account' | undefined;
+}
+
+interface Sources {
+  readonly reading: Reading;
+  readonly ports: Ports;
+  readonly tenantId: string;
+  /** Told what is left out. */
+  readonly partial: Incompleteness[];
+}
+
+const sourcesOf = (asked: AskedEvents, { reading, ports, partial, tenantId }: Sources): EventSource[] => {
+  const sources: EventSource[] = [];
+  const kinds = asked.kinds.filter((each) => each !== 'deployment' && each !== 'config');
+  if (kinds.length > 0) sources.push(landedEvents({ ...asked, kinds }, reading));
+  if (asked.kinds.includes('deployment')) {
+    const why = whyUnreadable(asked.range, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
+    // What was recorded is there all the same.
+    if (why !== undefined) {
+      partial.push({ code: 'retention', message: `only recorded deployments: ${why}` });
+      sources.push({ ...landedEvents({ ...asked, kinds: ['deployment'] }, reading), name: 'recorded' });
+    } else sources.push(deployments(asked, reading));
+  }
+  // Configuration belongs to the organization, and to no service or project.
+  const isOfAll = asked.service === undefined && (asked.projectId === undefined || asked.scope === 'account');
+  if (asked.kinds.includes('config') && isOfAll) sources.push(configuration(asked, ports, tenantId));
+  return sources;
+};
+
+const landedEvents = (asked: AskedEvents, reading: Reading): EventSource => ({
+  name: 'events',
+  async next(limit, after) {
+    const position = Landed.parse(after);
+    const events = await readEvents(reading, asked, { limit, after: position });
+    return events.map((event) => ({
+      event,
+      position: { time: String((parseTime(event.time, 0) ?? 0n) / 1_000_000n), kind: event.kind, id: event.id },
+    }));
+  },
+});
+
+const deployments = (asked: AskedEvents, reading: Reading): EventSource => ({
+  name: 'deployments',
+  async next(limit, after) {
+    const position = Positions.shape.deployments.parse(after);
+    const { deployments: found } = await readDeployments(reading, asked);
+    const behind = found.filter(
+      ({ time, id }) => position === undefined || time < position.time || (time === position.time && id < position.id),
+    );
+    return behind
+      .slice(0, limit)
+      .map((each) => ({ event: deploymentEvent(each), position: { time: each.time, id: each.id } }));
+  },
+});
+
+/** Changes of configuration that every Viewer may read, by type and name; who made them by id alone. Never addresses or values. */
+const configuration = ({ range }: AskedEvents, ports: Ports, tenantId: string): EventSource => ({
+  name: 'config',
+  async next(limit, after) {
+    const filter = {
+      fromMs: Number(range.from / 1_000_000n),
+      toMs: Number(range.to / 1_000_000n),
+      actions: ports.configurationActions,
+    };
+    const records = await newestRecords(ports.documents, tenantId, filter, {
+      limit,
+      before: Positions.shape.config.parse(after),
+    });
+    return records.map(({ id, at, action, actor, resource, details, sequence }) => ({
+      event: {
+        ...{ id, kind: 'config', severity: 'info', text: '', projectId: '', service: '', environment: '', tags: {} },
+        ...{ link: '', actor },
+        time: formatTime(BigInt(Date.parse(at)) * 1_000_000n),
+        title: `${action}${details === null || details.resourceName === '' ? '' : ` ${details.resourceName}`}`,
+        details: { action, resourceType: resource.type, resourceId: resource.id },
+      },
+      position: sequence,
+    }));
+  },
+});

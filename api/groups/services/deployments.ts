@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { encodeCursor } from '../../../queries/cursor.ts';
+import { findEvent, shownEvent } from '../../../queries/events/events.ts';
+import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
+import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { Incompleteness } from '../../../queries/result.ts';
+import { Deployment, readDeployments, recordedOf } from '../../../queries/services/deployments.ts';
+import { pageOf } from '../../../queries/services/sorting.ts';
+import { timeParameter } from '../../../queries/time.ts';
+import { EventLink, type PlatformEvent } from '../../../schemas/events.ts';
+import { momentOf } from '../../event-moment.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+import { cursorPart, positionIn, readingOf } from './asked.ts';
+
+const kind = 'deployments';
+const name = z.string().min(1).max(512);
+
+export const recordDeployment = defineOperation({
+  method: 'POST',
+  path: '/api/deployments',
+  operationId: 'recordDeployment',
+  summary: 'Record that a version of a service was brought out. It is in the lists a second or two later',
+  role: 'editor',
+  audit: 'deployment.create',
+  body: z.strictObject({
+    id: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe('Your own, such as that of a pipeline run: the same one again records nothing'),
+    service: name,
+    version: name,
+    environment: z.string().max(512).default(''),
+    projectId: z.string().max(128).default('').describe('Empty: it belongs to all projects'),
+    time: timeParameter.optional().describe('Default: now; from 30 days ago to an hour from now'),
+    commit: z.string().max(128).default(''),
+    link: EventLink.default('').describe('http or https'),
+    description: z.string().max(8192).default(''),
+  }),
+  response: Deployment,
+  async handler({ caller, body, change }, ports) {
+    const { id = randomUUID(), service, version, environment, projectId, link, commit, description } = body;
+    const nowMs = ports.clock.now();
+    const at = momentOf(body.time, nowMs);
+    const known = body.id === undefined ? undefined : await findEvent(readingOf(caller, ports), 'deployment', id);
+    const event: PlatformEvent = {
+      ...{ tenantId: caller.tenantId, projectId, id, kind: 'deployment', at, severity: 'info' },
+      title: `${service} ${version}`.slice(0, 256),
+      ...{ text: description, service, environment, tags: {}, link },
+      actor: { type: caller.actor.type, id: caller.actor.id },
+      details: { version, commit },
+    };
+    if (known === undefined) await ports.events.publish(event);
+    await change(async ({ record, unchanged }) => {
+      if (known === undefined) record({ id, name: event.title, after: { ...body, time: at } });
+      else unchanged();
+    });
+    return recordedOf(known ?? shownEvent(event));
+  },
+});
+
+export const listDeployments = defineOperation({
+  method: 'GET',
+  path: '/api/deployments',
+  operationId: 'listDeployments',
+  summary:
+    'List deployments of a time range, the newest first: recorded ones, and those detected from service.version (rollbacks too; restarts and more instances of a version are none)',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({
+    ...rangeParameters,
+    from: rangeParameters.from.describe('Default: now-24h'),
+    ...projectScopeParameters,
+    service: name.optional(),
+    environment: name.optional(),
+  }),
+  response: z.strictObject({
+    items: z.array(Deployment),
+    nextCursor: z.string().nullable(),
+    partial: z.array(Incompleteness),
+  }),
+  async handler({ caller, query }, ports) {
+    requireProjectScope(query);
+    const reading = readingOf(caller, ports);
+    const page = query.cursor === undefined ? undefined : positionIn(kind, query.cursor, reading);
+    const asked = { ...query, from: query.from ?? 'now-24h' };
+    const range = page?.range ?? rangeOf(asked, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
+    const { deployments, partial } = await readDeployments(reading, { ...query, range });
+    const { shown, last } = pageOf(
+      deployments,
+      { nameOf: ({ id }) => id, sortedBy: ({ time }) => time, direction: 'descending' },
+      { limit: query.limit, after: page?.after },
+    );
+    return {
+      items: [...shown],
+      nextCursor: last === undefined ? null : encodeCursor(kind, [range.from, range.to, cursorPart(last)]),
+      partial: [...partial],
+    };
+  },
+});

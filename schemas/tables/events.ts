@@ -1,0 +1,29 @@
+import { byDayReceived, landed, tenancy } from './parts.ts';
+import { defineTable } from './table.ts';
+
+/** Events of the platform (`schemas/events.ts`). An id may be there twice, when a client asked again before the first row landed: reads take one. */
+export const eventsTable = defineTable({
+  name: 'events',
+  summary: 'Deployments, custom events, and what processors tell of alerts, anomalies, incidents and signals',
+  retention: 'longest',
+  columns: {
+    ...tenancy,
+    ...landed,
+    id: 'String',
+    kind: 'LowCardinality(String)',
+    time: "DateTime64(3, 'UTC')",
+    severity: 'LowCardinality(String)',
+    title: 'String',
+    text: 'String',
+    service: 'LowCardinality(String)',
+    environment: 'LowCardinality(String)',
+    tags: 'Map(LowCardinality(String), String)',
+    link: 'String',
+    actor_type: 'LowCardinality(String)',
+    actor_id: 'String',
+    /** JSON. */
+    details: 'String',
+  },
+  partitionBy: byDayReceived,
+  orderBy: ['tenant_id', 'time', 'kind', 'id'],
+});
