@@ -12,8 +12,12 @@ import { signalTables } from '../signals.ts';
 const firstNs = 60_000_000_000n;
 /** From one stretch to the next where nothing was found. */
 const growth = 20n;
-/** The last one is all that is left: what is rare is found by indexes, and asking many times for nothing costs more than reading. */
+/**
+ * The last one is all that is left: what is rare is found by indexes, and a statement costs as much as reading 50,000 rows. So it is
+ * sooner where what is left is so many times what had nothing: it can have few rows only.
+ */
 const mostStretches = 4;
+const leftAtOnce = 80n;
 
 export type RowOrder = 'newest' | 'oldest';
 
@@ -24,8 +28,8 @@ export interface Yield {
 }
 
 /** How long the next stretch is: by how many rows there were so far, so that it is likely to have the rest. */
-const nextSize = (read: bigint, last: bigint, { wanted, found }: Yield): bigint => {
-  if (found === 0) return last * growth;
+const nextSize = (read: bigint, last: bigint, left: bigint, { wanted, found }: Yield): bigint => {
+  if (found === 0) return left <= read * leftAtOnce ? left : last * growth;
   const missing = BigInt(Math.max(1, wanted - found));
   const likely = (read * missing * 3n) / (BigInt(found) * 2n);
   return likely > last * 2n ? likely : last * 2n;
@@ -36,10 +40,11 @@ const nextSize = (read: bigint, last: bigint, { wanted, found }: Yield): bigint 
  * were in all stretches so far; without it they grow as if there had been none.
  */
 export function* stretchesOf({ from, to }: Range, order: RowOrder): Generator<Range, void, Yield | undefined> {
+  const all = to - from + 1n;
   let size = firstNs;
   let read = 0n;
-  for (let count = 1; read <= to - from; count++) {
-    const left = to - from + 1n - read;
+  for (let count = 1; read < all; count++) {
+    const left = all - read;
     const taken = count === mostStretches || size > left ? left : size;
     const stretch: Range =
       order === 'newest'
@@ -47,7 +52,7 @@ export function* stretchesOf({ from, to }: Range, order: RowOrder): Generator<Ra
         : { from: from + read, to: from + read + taken - 1n };
     const found = yield stretch;
     read += taken;
-    size = nextSize(read, size, found ?? { wanted: 1, found: 0 });
+    size = nextSize(read, size, all - read, found ?? { wanted: 1, found: 0 });
   }
 }
 

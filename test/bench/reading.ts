@@ -1,0 +1,252 @@
+/**
+ * How fast telemetry is read through the management API, in process and from a ClickHouse server, beside VictoriaLogs with the same log
+ * records: a day of logs and spans of 200 services, landed as the sinks do. p50 and p95 of interleaved rounds, and CPU time of the
+ * process that answers (for a ClickHouse server, of both).
+ *
+ *     BENCH_VICTORIALOGS=… node test/bench/reading.ts [embedded] [served]
+ *
+ * `BENCH_ROWS` log records (2,000,000) and half as many spans, `BENCH_ROUNDS` (15), `BENCH_SECONDS` for many readers (10).
+ */
+import { rmSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { clickhouseColumns } from '../../adapters/columns-clickhouse.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+import { embeddedDeployment, withoutLimits } from '../end-to-end/deployment.ts';
+import { type OiqProcess, owner, startOiq } from '../end-to-end/oiq-process.ts';
+import { freePorts } from '../services/ports.ts';
+import { startService } from '../services/services.ts';
+import { runLoad } from './load.ts';
+import { type Peer, startPinned, victoriaLogsPath } from './peers.ts';
+import { cpuSeconds } from './process-cost.ts';
+import { recordsPerRequest } from './reading-bodies.ts';
+import { type Day, fill } from './reading-fill.ts';
+import { type Question, questionsOf } from './reading-questions.ts';
+import { type Row, table } from './report.ts';
+import { scratch } from './scratch.ts';
+
+const rows = Number(process.env['BENCH_ROWS'] ?? 2_000_000);
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? 15);
+const seconds = Number(process.env['BENCH_SECONDS'] ?? 10);
+const readers = 16;
+const dayMs = 24 * 3_600_000;
+const toMs = Math.floor(Date.now() / 60_000) * 60_000;
+const day = (records: number): Day => ({ records, fromMs: toMs - dayMs, toMs });
+
+/** One that can be asked. */
+interface Asked {
+  readonly name: string;
+  readonly pids: readonly number[];
+  readonly headers: Readonly<Record<string, string>>;
+  url(question: Question): string | undefined;
+}
+
+const unlimited = { ...withoutLimits, OIQ_API_REQUESTS_PER_SECOND: '1000000' };
+
+const signedIn = async (http: string): Promise<{ token: string; tenantId: string }> => {
+  const response = await fetch(`${http}/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(owner),
+  });
+  const { token, tenant } = (await response.json()) as { token: string; tenant: string | { id: string } };
+  return { token, tenantId: typeof tenant === 'string' ? tenant : tenant.id };
+};
+
+/** Sets an installation up and fills its tables. Its process is not running when this resolves. */
+const filled = async (
+  dataDirectory: string,
+  environment: Readonly<Record<string, string>>,
+  openColumns: () => Promise<Columns>,
+  also?: (body: Buffer) => Promise<void>,
+): Promise<Row> => {
+  await embeddedDeployment(dataDirectory);
+  const first = await startOiq({ dataDirectory, environment });
+  const { tenantId } = await signedIn(first.http);
+  await first.stop();
+  const columns = await openColumns();
+  await migrate(columns, silent);
+  await fill(columns, 'logs', { tenantId, day: day(rows), ...(also === undefined ? {} : { also }) });
+  await fill(columns, 'traces', { tenantId, day: day(rows / 2) });
+  const parts = await columns.query<{ table: string; rows: string; bytes: string; parts: string; fresh: string }>(
+    `SELECT table, sum(p.rows) AS rows, sum(p.bytes_on_disk) AS bytes, count() AS parts, sumIf(p.rows, p.level = 0) AS fresh
+    FROM system.parts AS p WHERE active AND database = currentDatabase() AND table IN ('logs', 'spans') GROUP BY table ORDER BY table`,
+  );
+  await columns.close();
+  const [logs, spans] = parts;
+  return {
+    'bytes a log record': Number(logs?.bytes) / Number(logs?.rows),
+    'bytes a span': Number(spans?.bytes) / Number(spans?.rows),
+    'parts of logs': Number(logs?.parts),
+    'rows that no merge has seen': Number(logs?.fresh),
+  };
+};
+
+const asOiq = async (name: string, oiq: OiqProcess, more: readonly number[]): Promise<Asked> => {
+  const { token } = await signedIn(oiq.http);
+  return {
+    name,
+    pids: [oiq.pid, ...more],
+    headers: { authorization: `Bearer ${token}`, 'cache-control': 'no-cache' },
+    url: ({ path }) => `${oiq.http}${path}`,
+  };
+};
+
+const ask = async (asked: Asked, question: Question): Promise<{ ms: number; found: number } | string> => {
+  const url = asked.url(question);
+  if (url === undefined) return 'not asked';
+  const begun = performance.now();
+  const response = await fetch(url, { headers: asked.headers });
+  const text = await response.text();
+  const ms = performance.now() - begun;
+  if (response.status !== 200) return `${response.status}`;
+  return { ms, found: text.startsWith('{"items"') ? (JSON.parse(text) as { items: [] }).items.length : text.length };
+};
+
+const at = (values: readonly number[], share: number): number =>
+  values.toSorted((one, two) => one - two)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
+
+interface Seen {
+  readonly ms: number[];
+  cpu: number;
+  /** Why there are no figures. */
+  note: string;
+}
+
+const cpuOf = ({ pids }: Asked): number => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+
+const askOnce = async (asked: Asked, question: Question, seen: Seen, counts: boolean): Promise<void> => {
+  const before = cpuOf(asked);
+  const result = await ask(asked, question);
+  if (typeof result === 'string') seen.note = result;
+  else if (counts) {
+    seen.ms.push(result.ms);
+    seen.cpu += cpuOf(asked) - before;
+  }
+};
+
+const figures = (name: string, { ms, cpu, note }: Seen): Row => ({
+  [`${name} p50`]: note === '' ? at(ms, 0.5) : note,
+  [`${name} p95`]: note === '' ? at(ms, 0.95) : note,
+  [`${name} CPU-ms`]: note === '' ? (cpu / ms.length) * 1_000 : note,
+});
+
+const ratios = (own: Seen | undefined, peer: Seen | undefined): Row => {
+  if (own === undefined || peer === undefined || own.ms.length === 0 || peer.ms.length === 0)
+    return { 'ratio of p50': '', 'ratio of CPU': '' };
+  return {
+    'ratio of p50': at(own.ms, 0.5) / at(peer.ms, 0.5),
+    'ratio of CPU': peer.cpu > 0 ? own.cpu / peer.cpu : '',
+  };
+};
+
+const compared = async (question: Question, all: readonly Asked[]): Promise<Row> => {
+  const seen = new Map<string, Seen>(all.map(({ name }) => [name, { ms: [], cpu: 0, note: '' }]));
+  // The first round warms caches up.
+  for (let round = 0; round <= rounds; round++)
+    for (const asked of all) {
+      const its = seen.get(asked.name);
+      if (its?.note === '') await askOnce(asked, question, its, round > 0);
+    }
+  const row: Row = {
+    ...{ question: question.name, 'at most ms': question.atMostMs },
+    ...Object.assign({}, ...[...seen].map(([name, its]) => figures(name, its))),
+    ...ratios(seen.get('oiq'), seen.get('VictoriaLogs')),
+  };
+  console.error(JSON.stringify(row));
+  return row;
+};
+
+const many = async (question: Question, all: readonly Asked[]): Promise<Row> => {
+  const row: Record<string, string | number> = { [`${readers} readers`]: question.name };
+  for (const asked of all) {
+    const url = asked.url(question);
+    if (url === undefined) continue;
+    const before = cpuOf(asked);
+    const load = await runLoad({
+      ...{ url, headers: asked.headers, files: [], recordsPerRequest: 1, connections: readers, seconds },
+    });
+    const cpu = cpuOf(asked) - before;
+    row[`${asked.name} queries/s`] = load.acknowledged / load.seconds;
+    row[`${asked.name} p50 ms`] = load.p50;
+    row[`${asked.name} CPU-ms a query`] = (cpu * 1_000) / load.acknowledged;
+  }
+  return row;
+};
+
+const victoriaLogs = async (directory: string): Promise<{ peer: Peer; url: string }> => {
+  if (victoriaLogsPath === undefined) throw new Error('BENCH_VICTORIALOGS is not set');
+  const [port = 0] = await freePorts(1);
+  const url = `http://127.0.0.1:${port}`;
+  const peer = await startPinned(
+    undefined,
+    [
+      ...[victoriaLogsPath, `-httpListenAddr=127.0.0.1:${port}`, `-storageDataPath=${directory}`],
+      ...['-retentionPeriod=30d', '-search.maxConcurrentRequests=16'],
+    ],
+    async () => (await fetch(`${url}/health`)).ok,
+  );
+  return { peer, url };
+};
+
+const run = async (form: 'embedded' | 'served'): Promise<void> => {
+  const directory = scratch();
+  const dataDirectory = join(directory, 'data');
+  const victoria = victoriaLogsPath === undefined ? undefined : await victoriaLogs(join(directory, 'victoria'));
+  const [port = 0] = await freePorts(1);
+  const server =
+    form === 'served'
+      ? await startService('clickhouse', { port, directory: join(directory, 'clickhouse') })
+      : undefined;
+  const environment = { ...unlimited, ...(server === undefined ? {} : { OIQ_CLICKHOUSE_URL: server.url }) };
+  const send = async (body: Buffer): Promise<void> => {
+    const response = await fetch(`${victoria?.url}/insert/opentelemetry/v1/logs`, {
+      ...{ method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body },
+    });
+    if (!response.ok) throw new Error(`VictoriaLogs answered ${response.status}: ${await response.text()}`);
+  };
+  const about = await filled(
+    dataDirectory,
+    environment,
+    () =>
+      server === undefined
+        ? chdbColumns({ directory: join(dataDirectory, 'columns') })
+        : clickhouseColumns({ url: server.url }),
+    victoria === undefined ? undefined : send,
+  );
+  const metrics = victoria === undefined ? '' : await (await fetch(`${victoria.url}/metrics`)).text();
+  const stored = [...metrics.matchAll(/^vl_data_size_bytes\{type="(?:storage|indexdb)"[^}]*\} (\S+)/gm)];
+  console.log(
+    `\n## ${form}\n\n${table([{ ...about, 'VictoriaLogs: bytes a log record': stored.reduce((sum, [, bytes]) => sum + Number(bytes), 0) / rows }])}`,
+  );
+  const oiq = await startOiq({ dataDirectory, environment });
+  await delay(5_000);
+  const all: Asked[] = [await asOiq('oiq', oiq, server === undefined ? [] : [server.pid])];
+  if (victoria !== undefined)
+    all.push({
+      ...{ name: 'VictoriaLogs', pids: [victoria.peer.pid], headers: {} },
+      url: ({ logsql }) => logsql && `${victoria.url}/select/logsql/query?${logsql}`,
+    });
+  const questions = questionsOf({ fromMs: toMs - dayMs, toMs, requests: Math.ceil(rows / recordsPerRequest) });
+  const found: Row[] = [];
+  for (const question of questions) found.push(await compared(question, all));
+  console.log(`\n${table(found)}`);
+  const concurrent: Row[] = [];
+  for (const question of questions.filter(({ isForMany }) => isForMany)) concurrent.push(await many(question, all));
+  console.log(`\n${table(concurrent)}`);
+  await oiq.stop();
+  await server?.stop();
+  await victoria?.peer.stop();
+  rmSync(directory, { recursive: true, force: true });
+};
+
+console.log(
+  `${cpus().length} cores, ${cpus()[0]?.model}, load average ${loadavg()[0]?.toFixed(0)}, Node ${process.version}, ${new Date().toISOString().slice(0, 16)}, ${rows} log records, ${rows / 2} spans`,
+);
+const forms = process.argv.slice(2).length === 0 ? ['embedded', 'served'] : process.argv.slice(2);
+for (const form of forms) await run(form as 'embedded' | 'served');
+process.exit(0);
