@@ -37,9 +37,9 @@ const nextSize = (read: bigint, last: bigint, left: bigint, { wanted, found }: Y
 
 /**
  * Stretches that together are the range, in order, without a gap and without an overlap, at most four. `next` takes how many rows there
- * were in all stretches so far; without it they grow as if there had been none.
+ * were in all stretches so far.
  */
-export function* stretchesOf({ from, to }: Range, order: RowOrder): Generator<Range, void, Yield | undefined> {
+export function* stretchesOf({ from, to }: Range, order: RowOrder): Generator<Range, void, Yield> {
   const all = to - from + 1n;
   let size = firstNs;
   let read = 0n;
@@ -50,9 +50,9 @@ export function* stretchesOf({ from, to }: Range, order: RowOrder): Generator<Ra
       order === 'newest'
         ? { from: to - read - taken + 1n, to: to - read }
         : { from: from + read, to: from + read + taken - 1n };
-    const found = yield stretch;
+    const soFar = yield stretch;
     read += taken;
-    size = nextSize(read, size, all - read, found ?? { wanted: 1, found: 0 });
+    size = nextSize(read, size, all - read, soFar);
   }
 }
 
@@ -64,7 +64,7 @@ export const inStretches = async <Row>(
 ): Promise<Row[]> => {
   const rows: Row[] = [];
   const stretches = stretchesOf(range, order);
-  for (let next = stretches.next(); next.done !== true; ) {
+  for (let next = stretches.next({ wanted: limit, found: 0 }); next.done !== true; ) {
     rows.push(...(await read(next.value, limit - rows.length)));
     if (rows.length >= limit) break;
     next = stretches.next({ wanted: limit, found: rows.length });
