@@ -117,14 +117,17 @@ class TraceFinder {
     const { from } = this.#range;
     const to = after === undefined ? this.#range.to : BigInt(after.start);
     const found: Found[] = [];
-    for (const stretch of stretchesOf({ from, to }, 'newest')) {
+    const wanted = this.#limit + 1;
+    const stretches = stretchesOf({ from, to }, 'newest');
+    for (let next = stretches.next(); next.done !== true; next = stretches.next({ wanted, found: found.length })) {
+      const stretch = next.value;
       let last = after;
       for (let isDone = false; !isDone; ) {
-        const limit = Math.max(fewest, this.#limit + 1 - found.length);
+        const limit = Math.max(fewest, wanted - found.length);
         const some = await this.#within(stretch, last, limit);
         const earlier = await this.#begunBefore(stretch.from, some);
         found.push(...some.filter(({ trace }) => !earlier.has(trace)));
-        if (found.length > this.#limit) return found.slice(0, this.#limit + 1);
+        if (found.length >= wanted) return found.slice(0, wanted);
         isDone = some.length < limit;
         last = some.at(-1);
       }
