@@ -8,15 +8,8 @@ import { auditExamples } from './audit-examples.ts';
 import type { Example } from './example.ts';
 import { identityExamples } from './identity-examples.ts';
 import { peopleExamples } from './people-examples.ts';
-import {
-  canaryOf,
-  deadLetterIdOf,
-  errorIdOf,
-  letterToDiscardOf,
-  otherErrorIdOf,
-  patternIdOf,
-  traceIdOf,
-} from './telemetry.ts';
+import { canaryOf, deadLetterIdOf, errorIdOf, letterToDiscardOf, otherErrorIdOf, patternIdOf, traceIdOf } from './telemetry.ts';
+import { hostIdOf, podUidOf } from './telemetry-hosts.ts';
 
 export const examples: Readonly<Record<string, Example>> = {
   ...identityExamples,
@@ -58,6 +51,9 @@ export const examples: Readonly<Record<string, Example>> = {
 
   showDatabaseEngine: { params: { engine: 'postgresql' } },
   showDatabaseSeries: { params: { engine: 'postgresql' } },
+  getHost: ({ tenant }) => ({ params: { id: hostIdOf(tenant) } }),
+  getHostTimeseries: ({ tenant }) => ({ params: { id: hostIdOf(tenant) } }),
+  getPod: ({ tenant }) => ({ params: { uid: podUidOf(tenant) } }),
 
   getDeadLetter: ({ tenant }) => ({ params: { id: deadLetterIdOf(tenant) } }),
   replayDeadLetters: { body: { all: true, dryRun: true } },
