@@ -48,10 +48,10 @@ export const logHistogram = async (
       : run({ ...query, groupBy: [groupBy], limit: groups }, reading, { range, stepMs }),
   ]);
   const [total] = all.series;
-  const totals = (total?.points ?? []).map(([, value]) => value ?? 0);
+  const totals = (total?.points ?? []).map(([, value]) => Number(value ?? 0));
   const found = (byValue?.series ?? []).map(({ labels, points }) => ({
     value: labels[groupBy ?? ''] ?? '',
-    counts: points.map(([, value]) => value ?? 0),
+    counts: points.map(([, value]) => Number(value ?? 0)),
   }));
   const isCut = byValue?.partial.some(({ code }) => code === 'groups') ?? false;
   const more = isCut

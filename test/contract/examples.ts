@@ -8,7 +8,15 @@ import { auditExamples } from './audit-examples.ts';
 import type { Example } from './example.ts';
 import { identityExamples } from './identity-examples.ts';
 import { peopleExamples } from './people-examples.ts';
-import { canaryOf, deadLetterIdOf, errorIdOf, letterToDiscardOf, otherErrorIdOf, patternIdOf, traceIdOf } from './telemetry.ts';
+import {
+  canaryOf,
+  deadLetterIdOf,
+  errorIdOf,
+  letterToDiscardOf,
+  otherErrorIdOf,
+  patternIdOf,
+  traceIdOf,
+} from './telemetry.ts';
 import { hostIdOf, podUidOf } from './telemetry-hosts.ts';
 
 export const examples: Readonly<Record<string, Example>> = {
