@@ -73,9 +73,14 @@ export const seedTelemetry = async (harness: Harness, tenant: string): Promise<v
       ('${tenant}', 'default', 'default', now64(3), toStartOfMinute(now()), 'request', '${canary}', 'service', '${canary}.shop', 'service', 1, 1, 1000, 1000, map(79, 1))`,
   );
   await columns.execute(
-    `INSERT INTO fields (tenant_id, project_id, topic, hour, kind, key, type, records, first_seen, last_seen, received_at, partition, offset, last_offset)
-      SELECT '${tenant}', 'default', topic, toStartOfHour(now()), kind, key, type, 1, now64(3), now64(3), now64(3), 0, ${offset}, ${offset}
-      FROM (SELECT arrayJoin(['otlp.logs', 'otlp.traces']) AS topic), (SELECT arrayJoin([('record', '', ''), ('attribute', 'key', 's'), ('resource', '${canary}', 's')]) AS named, named.1 AS kind, named.2 AS key, named.3 AS type)`,
+    `INSERT INTO fields (tenant_id, project_id, topic, hour, kind, key, type, records, first_seen, last_seen, received_at, partition, offset, last_offset) VALUES ${[
+      ...['otlp.logs', 'otlp.traces'].flatMap((topic) =>
+        ["'record', '', ''", "'attribute', 'key', 's'", `'resource', '${canary}', 's'`].map(
+          (named) =>
+            `('${tenant}', 'default', '${topic}', toStartOfHour(now()), ${named}, 1, now64(3), now64(3), now64(3), 0, ${offset}, ${offset})`,
+        ),
+      ),
+    ].join(', ')}`,
   );
   await columns.execute(
     `INSERT INTO log_patterns (tenant_id, service, structure, pattern_id, places, shard, template, sample, parameters, first_seen, last_seen) VALUES
