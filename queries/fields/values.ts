@@ -62,7 +62,10 @@ export const topValues = async (reading: Reading, question: ValuesQuestion): Pro
   const { exists, text } = values.value(name);
   const from = values.from(condition.sql);
   // Most that have a value are not empty: what is left is asked for its keys.
-  const conditions = [`(${text} != '' OR ${exists})`, ...(prefix === undefined ? [] : [`startsWith(${text}, {prefix:String})`])];
+  const conditions = [
+    `(${text} != '' OR ${exists})`,
+    ...(prefix === undefined ? [] : [`startsWith(${text}, {prefix:String})`]),
+  ];
   const parameters = {
     ...condition.parameters,
     ...rangeValues(read.range),

@@ -36,9 +36,12 @@ const textOf = ({ status, body, headers }: Answer): string =>
 const comparable = ({ status, body }: Answer, id: string): string =>
   `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}');
 
+/** Their path has a name that any organization may have, and no id: a name that nobody has is answered with nothing. */
+const asksByName = ({ operationId }: Operation): boolean => operationId === 'listLogFieldValues';
+
 test.serial('another organization’s id is answered like one that there is not', async (t) => {
   const failures: string[] = [];
-  for (const operation of shown.filter(({ path }) => path.includes('{'))) {
+  for (const operation of shown.filter((each) => each.path.includes('{') && !asksByName(each))) {
     const { params = {}, ...asked } = await b.example(operation);
     const { token: _, ...own } = asked;
     const [name = ''] = Object.keys(params);
