@@ -54,7 +54,7 @@ const side = (offset: string, counts: string): readonly [indexes: string, values
 
 /** SQL of what buckets grew by, by `key` (a group, or a series) and window. */
 const grown = (source: PointSource, windows: Windows, temporality: 'cumulative' | 'delta', key: string): string => {
-  const { shares, isWithin } = windowSql(windows);
+  const { indexOf, isLong, isWithin, shares } = windowSql(windows);
   const { isKnown, since } = increaseOf(windows, fell);
   const steps =
     temporality === 'delta'
@@ -69,7 +69,7 @@ const grown = (source: PointSource, windows: Windows, temporality: 'cumulative' 
       (toFloat64(zc) - if(anew, 0, toFloat64(qzc))) * part AS zeros,
       if(anew, ${doubles('bc')}, arrayMap((x, y) -> (toFloat64(x) - y) * part, bc, arrayResize(qbc, length(bc)))) AS more,
       ${positive} AS positives, ${positiveValues} AS positive_values, ${negative} AS negatives, ${negativeValues} AS negative_values
-    FROM (SELECT *, arrayJoin(${shares('t0', 't')}) AS share, share.1 AS w, share.2 AS part FROM (
+    FROM (SELECT *, arrayJoin(${shares('t0', 't', `if(${isLong('t0', 't')}, -1, ${indexOf('t')})`)}) AS share, share.1 AS w, share.2 AS part FROM (
       SELECT *, ${steps.since} AS t0, ${steps.anew} AS anew FROM (${pairs(source, windows, selected)}) WHERE ${isWithin('t')} AND ${steps.known})))
     GROUP BY k, w, bs, sc, zt`;
 };

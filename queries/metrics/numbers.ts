@@ -73,13 +73,17 @@ export const pointsInWindows = (
     FROM ${source.table} WHERE ${pointsCondition(source, windows, 0n)} AND NOT ${isStale}) GROUP BY series_id, w`;
 };
 
-/** The newest value at the end of each window. */
+/** The newest value at the end of each window. Of a window only its newest point matters, and of what lies before the range too. */
 export const newestInWindows = ({ source, value, integer }: Numbers, windows: Windows): string => {
-  const { holding } = windowSql(windows);
-  return `SELECT series_id, arrayJoin(${holding('t', 'next')}) AS w, v AS a, toFloat64(0) AS b, x AS i, 1 AS points FROM (
-    SELECT series_id, ${nanosecondsOf(`${source.table}.timestamp`)} AS t, ${value} AS v, ${integer} AS x, ${isStale} AS stale,
-      leadInFrame(${nanosecondsOf(`${source.table}.timestamp`)}) OVER (PARTITION BY series_id ORDER BY timestamp ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING) AS next
-    FROM ${source.table} WHERE ${pointsCondition(source, windows, windows.hold)}) WHERE NOT stale`;
+  const { holding, indexOf, isWithin } = windowSql(windows);
+  return `SELECT series_id, arrayJoin(${holding('t', 'next')}) AS w, v AS a, toFloat64(0) AS b, x AS i, seen AS points FROM (
+    SELECT series_id, t, newest.1 AS v, newest.2 AS x, newest.3 AS stale, seen,
+      leadInFrame(t) OVER (PARTITION BY series_id ORDER BY t ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING) AS next
+    FROM (
+      SELECT series_id, max(time) AS t, argMax(tuple(v, x, stale), time) AS newest, count() AS seen FROM (
+        SELECT series_id, ${nanosecondsOf(`${source.table}.timestamp`)} AS time, ${value} AS v, ${integer} AS x, ${isStale} AS stale
+        FROM ${source.table} WHERE ${pointsCondition(source, windows, windows.hold)})
+      GROUP BY series_id, if(${isWithin('time')}, ${indexOf('time')}, -1))) WHERE NOT stale`;
 };
 
 /**
@@ -120,26 +124,36 @@ const exactly = (of: 'value' | 'fell'): string => {
   const whole = (prefix: string): string => `if(${prefix}x != 0, ${prefix}x, toInt64(${prefix}v))`;
   return of === 'value'
     ? `if(x != 0 OR qx != 0, toFloat64(${whole('')} - ${whole('q')}), v - qv)`
-    : `if(x != 0 OR qx != 0, ${whole('')} < ${whole('q')}, c < qc)`;
+    : `if(x != 0 OR qx != 0, ${whole('')} < ${whole('q')}, v < qv)`;
 };
 
 /** By how much counters grew in each window: resets counted, what took longer than a window spread over its time. */
 export const increaseInWindows = (
-  { source, value, integer, counter, divisor = 'toFloat64(0)' }: Numbers,
+  { source, value, integer, counter, divisor }: Numbers,
   windows: Windows,
   temporality: 'cumulative' | 'delta',
 ): string => {
-  const { shares, isWithin } = windowSql(windows);
-  const selected = { v: value, x: integer, c: counter, d: divisor };
-  const { isKnown, since, of } = increaseOf(windows, exactly('fell'));
+  const { indexOf, isLong, isWithin, shares } = windowSql(windows);
+  const selected = {
+    ...{ v: value, x: integer },
+    ...(counter === value ? {} : { c: counter }),
+    ...(divisor === undefined || divisor === counter ? {} : { d: divisor }),
+  };
+  const c = counter === value ? 'v' : 'c';
+  const d = divisor === counter ? c : 'd';
+  const { isKnown, since, of } = increaseOf(windows, counter === value ? exactly('fell') : `${c} < q${c}`);
   // A delta says by itself since when it counts; the same one again counts once.
   const steps =
     temporality === 'delta'
-      ? { known: 't != qt', since: 'if(st > 0 AND st < t, st, t)', value: 'v', divisor: 'd' }
-      : { known: isKnown, since, value: of('v', 'qv', exactly('value')), divisor: of('d', 'qd') };
-  return `SELECT series_id, w, sum(part * grown) AS a, sum(part * divided) AS b, toInt64(0) AS i, count() AS points FROM (
-    SELECT series_id, grown, divided, arrayJoin(${shares('t0', 't')}) AS share, share.1 AS w, share.2 AS part FROM (
-      SELECT series_id, t, ${steps.since} AS t0, ${steps.value} AS grown, ${steps.divisor} AS divided
-      FROM (${pairs(source, windows, selected)}) WHERE ${isWithin('t')} AND ${steps.known}))
+      ? { known: 't != qt', since: 'if(st > 0 AND st < t, st, t)', value: 'v', divisor: d }
+      : { known: isKnown, since, value: of('v', 'qv', exactly('value')), divisor: of(d, `q${d}`) };
+  // Short ones are added up first, so that few rows are left to be spread.
+  return `SELECT series_id, w, sum(part * grown) AS a, sum(part * divided) AS b, toInt64(0) AS i, sum(seen) AS points FROM (
+    SELECT series_id, grown, divided, seen, arrayJoin(${shares('long.1', 'long.2', 'own')}) AS share, share.1 AS w, share.2 AS part FROM (
+      SELECT series_id, own, long, sum(more) AS grown, sum(divisor) AS divided, count() AS seen FROM (
+        SELECT series_id, ${steps.value} AS more, ${divisor === undefined ? 'toFloat64(0)' : steps.divisor} AS divisor,
+          if(${isLong('t0', 't')}, (t0, t), (toInt64(0), toInt64(0))) AS long, if(${isLong('t0', 't')}, -1, ${indexOf('t')}) AS own
+        FROM (SELECT *, ${steps.since} AS t0 FROM (${pairs(source, windows, selected)}) WHERE ${isWithin('t')} AND ${steps.known}))
+      GROUP BY series_id, own, long))
     GROUP BY series_id, w`;
 };

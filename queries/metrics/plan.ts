@@ -52,7 +52,7 @@ export interface Plan {
 export type Values = (group: number, window: number) => Cell;
 
 /** Points that one statement reads: it holds that many while it puts them in order. */
-const pointsInPart = { samples: 3_000_000, histograms: 200_000, summaries: 1_000_000 } as const;
+const pointsInPart = { samples: 2_000_000, histograms: 200_000, summaries: 1_000_000 } as const;
 /** Points come hardly more often, until it is seen how often they do. */
 const usualIntervalNs = 5_000_000_000n;
 

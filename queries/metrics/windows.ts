@@ -55,14 +55,16 @@ export const windowSql = ({ from, to, begin, width, count, hold }: Windows) => {
     indexOf,
     /** Whether a time is not before the range. */
     isWithin: (time: string): string => `${time} >= ${int(from)}`,
+    /** Whether it took longer than a window. */
+    isLong: (start: string, end: string): string => `${end} - ${start} > ${int(width)}`,
     /**
-     * Windows and the parts of them that something belongs to that came about after `start` and was seen at `end`: the window in which
-     * it was seen, unless it took longer than a window; then it is spread evenly over that time.
+     * Windows and the parts of them that something belongs to that came about after `start` and was seen at `end`: the window `own`, in
+     * which it was seen, unless that is -1, because it took longer than a window; then it is spread evenly over that time.
      */
-    shares: (start: string, end: string): string =>
-      `if(${end} - ${start} <= ${int(width)}, [(${indexOf(end)}, toFloat64(1))],
+    shares: (start: string, end: string, own: string): string =>
+      `if(${own} >= 0, [(${own}, toFloat64(1))],
         arrayMap(k -> (k, (least(${startOf('k')} + ${int(width)}, ${end}) - greatest(${startOf('k')}, ${start}, ${int(from)})) / (${end} - ${start})),
-          range(${indexOf(`greatest(${start}, ${int(from)})`)}, ${indexOf(end)} + 1)))`,
+          range(${indexOf(`greatest(${start}, ${int(from)})`)}, if(${own} >= 0, ${int(0)}, ${indexOf(end)} + 1))))`,
     /** Windows in which a value is the newest: from its own to before that of the next value, for as long as it holds. No next one is 0. */
     holding: (time: string, next: string): string =>
       `range(${indexOf(`greatest(${time}, ${int(from)})`)}, 1 + least(
