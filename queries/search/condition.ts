@@ -137,12 +137,20 @@ class ConditionWriter {
         return this.#resource(test, reference.key);
       case 'attribute':
         return this.#attribute(test, reference.key);
+      case 'events':
+      case 'links':
+        return this.#part(test, reference.kind === 'events' ? 'event' : 'link', reference.key);
       default: {
         const own = this.#attribute(test, reference.key);
         const { exists } = attributeExpressions(reference.key);
         return `(${own} OR (NOT ${exists} AND ${this.#resource(test, reference.key)}))`;
       }
     }
+  }
+
+  /** Within the function, the names of the span's attributes are those of its part. */
+  #part(test: ValueTest, part: 'event' | 'link', key: string): string {
+    return `arrayExists((attributes, attribute_types) -> ${this.#test(test, attributeExpressions(key))}, ${part}_attributes, ${part}_attribute_types)`;
   }
 
   #resource(test: ValueTest, key: string): string {

@@ -1,17 +1,18 @@
 /** Text of the search language to a tree. The grammar is in the folder's README. */
-import {
-  type Field,
-  logFields,
-  type Reference,
-  referenceOf,
-  seriesFields,
-  spanFields,
-} from '../../schemas/records/fields.ts';
+import { type Field, logFields, referenceOf, seriesFields, spanFields } from '../../schemas/records/fields.ts';
 import { lowered } from '../../schemas/tables/search.ts';
 import { invalid } from '../errors.ts';
 import { regexOf } from './regex.ts';
 import { Scanner, star } from './scanner.ts';
-import { all, type ConditionSignal, none, type Search, type WordTest } from './tree.ts';
+import {
+  all,
+  type ConditionSignal,
+  none,
+  type Search,
+  type SearchReference,
+  spanParts,
+  type WordTest,
+} from './tree.ts';
 import { equalTo, Unexpected, type Written, within } from './values.ts';
 
 /** What a search may hold. */
@@ -81,7 +82,7 @@ class Parser {
   }
 
   /** With a reference, terms are values of it. */
-  #or(reference?: Reference): Search {
+  #or(reference?: SearchReference): Search {
     const parts = [this.#and(reference)];
     while (this.#scanner.takesWord('OR')) {
       this.#count();
@@ -90,7 +91,7 @@ class Parser {
     return parts.length === 1 ? (parts[0] as Search) : { is: 'or', parts };
   }
 
-  #and(reference?: Reference): Search {
+  #and(reference?: SearchReference): Search {
     const parts: Search[] = [];
     do {
       parts.push(this.#not(reference));
@@ -104,7 +105,7 @@ class Parser {
     return !(this.#scanner.isDone || this.#scanner.peeks(')') || this.#scanner.peeksWord('OR'));
   }
 
-  #not(reference?: Reference): Search {
+  #not(reference?: SearchReference): Search {
     this.#scanner.space();
     if (!this.#scanner.takesWord('NOT')) return this.#primary(reference);
     return this.#deeper(() => ({ is: 'not', part: this.#not(reference) }));
@@ -118,7 +119,7 @@ class Parser {
     return search;
   }
 
-  #primary(reference?: Reference): Search {
+  #primary(reference?: SearchReference): Search {
     const scanner = this.#scanner;
     if (scanner.peeks('(')) return this.#group(reference);
     if (scanner.isDone || scanner.peeks(')') || scanner.peeksWord('AND') || scanner.peeksWord('OR'))
@@ -127,10 +128,18 @@ class Parser {
       );
     if (reference !== undefined) return this.#value(reference);
     const name = scanner.name();
-    return name === undefined ? this.#text() : this.#value(referenceOf(fieldsOf[this.#signal], name));
+    return name === undefined ? this.#text() : this.#value(this.#reference(name));
   }
 
-  #group(reference?: Reference): Search {
+  /** Logs have no events and links: there it is an attribute of that name. */
+  #reference(name: string): SearchReference {
+    const part = this.#signal === 'traces' ? spanParts.find((each) => name.startsWith(`${each}.`)) : undefined;
+    return part === undefined
+      ? referenceOf(fieldsOf[this.#signal], name)
+      : { kind: part, key: name.slice(part.length + 1) };
+  }
+
+  #group(reference?: SearchReference): Search {
     const start = this.#scanner.at;
     return this.#deeper(() => {
       this.#scanner.takes('(');
@@ -159,7 +168,7 @@ class Parser {
     return wordsIn(text);
   }
 
-  #value(reference: Reference): Search {
+  #value(reference: SearchReference): Search {
     const scanner = this.#scanner;
     if (scanner.peeks('(')) return this.#group(reference);
     this.#count();
@@ -169,7 +178,7 @@ class Parser {
     return found;
   }
 
-  #comparison(reference: Reference): Search | Unexpected | undefined {
+  #comparison(reference: SearchReference): Search | Unexpected | undefined {
     const scanner = this.#scanner;
     const operator = ['>=', '<=', '>', '<'].find((each) => scanner.takes(each));
     if (operator === undefined) return undefined;
@@ -181,7 +190,7 @@ class Parser {
     return within(reference, operator.startsWith('>') ? { from: bound } : { to: bound });
   }
 
-  #range(reference: Reference): Search | Unexpected | undefined {
+  #range(reference: SearchReference): Search | Unexpected | undefined {
     const scanner = this.#scanner;
     const fromInclusive = scanner.peeks('[');
     if (!(fromInclusive || scanner.peeks('{'))) return undefined;
@@ -209,7 +218,7 @@ class Parser {
     return text === star && !isQuoted ? undefined : { text, isQuoted };
   }
 
-  #plain(reference: Reference): Search | Unexpected {
+  #plain(reference: SearchReference): Search | Unexpected {
     const scanner = this.#scanner;
     const isBody = reference.kind === 'field' && reference.field.name === 'body';
     if (scanner.peeks('"')) {

@@ -1,5 +1,5 @@
 /** A search as a predicate over records that are read where they lie. */
-import { type Field, readReference, typeOfReference } from '../../schemas/records/fields.ts';
+import { type Field, type Reference, readReference, typeOfReference } from '../../schemas/records/fields.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import { severityNumbers } from '../../schemas/records/severity.ts';
@@ -161,8 +161,12 @@ class PredicateWriter {
         const isWithin = within(search.interval, (one, other) => one < other);
         return (record) => isWithin(severityOf(record as LogRecord));
       }
-      default:
-        return this.#valueTest(search);
+      default: {
+        const { reference, test } = search;
+        return reference.kind === 'events' || reference.kind === 'links'
+          ? partTest(reference.kind, reference.key, test)
+          : this.#valueTest(reference, test);
+      }
     }
   }
 
@@ -197,7 +201,7 @@ class PredicateWriter {
     return known;
   }
 
-  #valueTest({ reference, test }: Extract<Search, { is: 'value' }>): Test {
+  #valueTest(reference: Reference, test: ValueTest): Test {
     const name = reference.kind === 'field' ? `field ${reference.field.name}` : `${reference.kind} ${reference.key}`;
     const value = this.#value(name, (record) => {
       const found = readReference(reference, record);
@@ -222,6 +226,19 @@ class PredicateWriter {
     };
   }
 }
+
+/** Whether some event or link of a span has an attribute that passes. */
+const partTest = (part: 'events' | 'links', key: string, test: ValueTest): Test => {
+  const fitsText = test.is === 'exists' ? () => true : textTest(test);
+  const number = test.is === 'equal' ? test.number : undefined;
+  return (record) =>
+    (record as Span)[part].some(({ attributes }) => {
+      const attribute = attributes.find((each) => each.key === key);
+      if (attribute === undefined) return false;
+      const { text, type } = attribute;
+      return fitsText(text) || (text === number && (type === 'i' || type === 'd'));
+    });
+};
 
 /** What words of a span are looked for in, as `spanTexts` of the tables. */
 const textsOf = (span: Span): readonly string[] => [

@@ -34,6 +34,15 @@ export type WordTest =
   | { readonly is: 'pattern'; readonly pieces: Pieces }
   | { readonly is: 'regex'; readonly regex: Regex };
 
+/** Parts of a span that have attributes of their own, by the prefix of their names. */
+export const spanParts = ['events', 'links'] as const;
+
+/** What a name in a search means: a part of the record, or an attribute that some event or link of a span has. */
+export type SearchReference =
+  | Reference
+  | { readonly kind: 'events'; readonly key: string }
+  | { readonly kind: 'links'; readonly key: string };
+
 /** A test of one value's text. None holds where the record has no such value. */
 export type ValueTest =
   | { readonly is: 'exists' }
@@ -53,7 +62,7 @@ export type Search =
   | { readonly is: 'not'; readonly part: Search }
   /** Of a log record's body; of a span's name, service and values of attributes; of a series' metric, service and values of labels. */
   | { readonly is: 'text'; readonly test: WordTest }
-  | { readonly is: 'value'; readonly reference: Reference; readonly test: ValueTest }
+  | { readonly is: 'value'; readonly reference: SearchReference; readonly test: ValueTest }
   /** Of a field that is a number, a time or a duration. */
   | { readonly is: 'number'; readonly field: Field; readonly interval: Interval<number | bigint> }
   /** Of a log record's severity, by OpenTelemetry's numbers. */

@@ -1,9 +1,9 @@
 /** What a value means for the field or attribute that it is asked of. */
-import type { Field, FieldType, Reference } from '../../schemas/records/fields.ts';
+import type { Field, FieldType } from '../../schemas/records/fields.ts';
 import { severityNumbers } from '../../schemas/records/severity.ts';
 import { parseDuration, parseTime } from '../time.ts';
 import { star } from './scanner.ts';
-import type { Interval, Search, ValueTest } from './tree.ts';
+import type { Interval, Search, SearchReference, ValueTest } from './tree.ts';
 
 /** A value as it is written; `star` in its text stands for an asterisk that is not escaped. */
 export interface Written {
@@ -51,7 +51,8 @@ const readers: Partial<Record<FieldType, (field: Field, value: Written) => numbe
   },
 };
 
-const isSeverity = (reference: Reference): boolean => reference.kind === 'field' && reference.field.name === 'severity';
+const isSeverity = (reference: SearchReference): boolean =>
+  reference.kind === 'field' && reference.field.name === 'severity';
 
 /** OpenTelemetry's six severities, each of four numbers, by the names that are usual for them. */
 const level = /^(?:trace|debug|info(?:rmation(?:al)?)?|warn(?:ing)?|err(?:or)?|fatal)$/;
@@ -71,7 +72,7 @@ const severities = 'a severity: trace, debug, info, warn, error or fatal (severi
 const idLengths: Partial<Record<FieldType, number>> = { traceId: 32, spanId: 16 };
 
 /** `name:value`, and `name:val*`. */
-export const equalTo = (reference: Reference, value: Written): Search | Unexpected => {
+export const equalTo = (reference: SearchReference, value: Written): Search | Unexpected => {
   if (reference.kind === 'field') {
     const { field } = reference;
     const read = readers[field.type];
@@ -94,7 +95,7 @@ const severityWithin = ([from, to]: readonly [number, number]): Search => ({
   interval: { from: { value: from, isInclusive: true }, to: { value: to, isInclusive: true } },
 });
 
-const testOf = (reference: Reference, value: Written): ValueTest | Unexpected => {
+const testOf = (reference: SearchReference, value: Written): ValueTest | Unexpected => {
   const type = reference.kind === 'field' ? reference.field.type : undefined;
   const length = type === undefined ? undefined : idLengths[type];
   const text = length === undefined ? value.text : value.text.toLowerCase();
@@ -110,7 +111,7 @@ const testOf = (reference: Reference, value: Written): ValueTest | Unexpected =>
 };
 
 /** `name:>value` and ranges. */
-export const within = (reference: Reference, interval: WrittenInterval): Search | Unexpected => {
+export const within = (reference: SearchReference, interval: WrittenInterval): Search | Unexpected => {
   if (interval.from === undefined && interval.to === undefined)
     return { is: 'value', reference, test: { is: 'exists' } };
   if (isSeverity(reference)) return severityInterval(interval);

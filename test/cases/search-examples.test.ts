@@ -86,6 +86,7 @@ const traces = tracesRequest({
               status: { code: 2 },
               ...lasts(250),
               attributes: [text('http.route', '/cart/{id}')],
+              events: [{ name: 'exception', attributes: [text('exception.type', 'OutOfStock')] }],
             },
           ],
         },
@@ -94,7 +95,14 @@ const traces = tracesRequest({
     {
       resource: pod('shop', 'shop-1'),
       scopeSpans: [
-        { spans: [{ name: 'SELECT cart', kind: 3, ...lasts(40), attributes: [text('db.system.name', 'mysql')] }] },
+        {
+          spans: [
+            {
+              ...{ name: 'SELECT cart', kind: 3, ...lasts(40), attributes: [text('db.system.name', 'mysql')] },
+              links: [{ attributes: [number('batch', { intValue: '7' })] }],
+            },
+          ],
+        },
       ],
     },
   ],

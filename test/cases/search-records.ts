@@ -141,6 +141,8 @@ const span = fc.record(
     traceId: id(16),
     spanId: id(8),
     parentSpanId: id(8),
+    events: fc.array(fc.record({ name: fc.constantFrom('', 'exception'), attributes }), { maxLength: 3 }),
+    links: fc.array(fc.record({ traceId: id(16), attributes }), { maxLength: 2 }),
   },
   { requiredKeys: [] },
 );
@@ -304,7 +306,10 @@ const names = fc.constantFrom(
 );
 const ownNames: Readonly<Record<SearchSignal, fc.Arbitrary<string>>> = {
   logs: fc.constantFrom('body', 'eventName', 'severity', 'severityNumber', 'severityText', 'level'),
-  traces: fc.constantFrom('name', 'statusMessage', 'traceState', 'kind', 'status', 'parentSpanId'),
+  traces: fc.constantFrom(
+    ...['name', 'statusMessage', 'traceState', 'kind', 'status', 'parentSpanId'],
+    ...['events.k', 'events.n', 'links.k', 'links.a.b', 'events.missing', '"links.o\'k"', 'attribute.events.k'],
+  ),
 };
 const trace = 'ab'.repeat(16);
 const typedForms: Readonly<Record<SearchSignal, readonly string[]>> = {
@@ -392,6 +397,11 @@ export const searches = (signal: SearchSignal): fc.Arbitrary<string> =>
     not: tie('search').map((search) => `NOT (${search})`),
   })).search;
 
+const spansWithParts = [...strings, ...others].flatMap((value) => {
+  const part = { attributes: [{ key: 'k', value }] };
+  return [{ events: [{}, part] }, { links: [part, { attributes: [{ key: 'n', value }] }] }];
+});
+
 /** All of these at once: values of one attribute and of the resource's, where the record has it and where not; texts; what fields hold. */
 const everyRecord = (one: string): object[] => [
   {},
@@ -402,6 +412,7 @@ const everyRecord = (one: string): object[] => [
       { key: 'k', value: { intValue: '10' } },
     ],
   },
+  ...(one === 'body' ? [] : spansWithParts),
   ...(one === 'body'
     ? bodyTexts.map((stringValue) => ({ body: { stringValue } }))
     : bodyTexts.map((name) => ({ name }))),
@@ -460,6 +471,8 @@ export const everyForm: Readonly<Record<SearchSignal, readonly string[]>> = {
   traces: [
     ...wordForms,
     ...typedForms.traces,
-    ...['k', 'resource.k', 'attribute.k', 'name'].flatMap((name) => valueForms.map((value) => `${name}:${value}`)),
+    ...['k', 'resource.k', 'attribute.k', 'name', 'events.k', 'links.k'].flatMap((name) =>
+      valueForms.map((value) => `${name}:${value}`),
+    ),
   ],
 };
