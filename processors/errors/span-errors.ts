@@ -58,12 +58,8 @@ export const spanErrors = defineProcessor({
   emits: { raised: topics.raisedErrors },
   entitlement: 'traces',
   step(span, { emit }) {
-    let isTold = false;
-    for (const event of span.events) {
-      if (event.name !== 'exception') continue;
-      isTold = true;
-      emit.raised(raisedOf(span, exceptionOf(span, event)));
-    }
-    if (!isTold && span.statusCode === failed) emit.raised(raisedOf(span, failureWithout(span)));
+    const exceptions = span.eventsNamed('exception');
+    for (const event of exceptions) emit.raised(raisedOf(span, exceptionOf(span, event)));
+    if (exceptions.length === 0 && span.statusCode === failed) emit.raised(raisedOf(span, failureWithout(span)));
   },
 });

@@ -113,7 +113,12 @@ export class Span extends TracedRecord {
   }
 
   get events(): readonly SpanEvent[] {
-    return this.#list(eventTag, eventOf);
+    return this.#list(eventTag, (cursor, end) => eventOf(cursor, end)).filter((event) => event !== undefined);
+  }
+
+  /** The events of that name; attributes of others are not decoded. */
+  eventsNamed(name: string): readonly SpanEvent[] {
+    return this.#list(eventTag, (cursor, end) => eventOf(cursor, end, name)).filter((event) => event !== undefined);
   }
 
   get links(): readonly SpanLink[] {
@@ -245,7 +250,8 @@ const readText = (cursor: WireCursor, limit: number): string => {
   return text;
 };
 
-const eventOf = (cursor: WireCursor, end: number): SpanEvent => {
+/** Undefined for one of another name than is wanted. */
+const eventOf = (cursor: WireCursor, end: number, wanted?: string): SpanEvent | undefined => {
   const start = cursor.at;
   let timeNs = 0n;
   let name = '';
@@ -259,6 +265,7 @@ const eventOf = (cursor: WireCursor, end: number): SpanEvent => {
     else if (tag === 0x20) droppedAttributes = cursor.varint();
     else cursor.skip(tag, end);
   }
+  if (wanted !== undefined && name !== wanted) return undefined;
   return { timeNs, name, attributes: attributeList(cursor, 0x1a, start, end), droppedAttributes };
 };
 

@@ -302,16 +302,43 @@ test('of spans that failed, the one counts where the failure arose', (t) => {
   );
 });
 
-test('a span that failed waits for others until the watermark has passed it', (t) => {
+test('an error waits 8 seconds for what else tells of it, and takes from that what it does not say itself', (t) => {
   const run = new TaskRun(errorOccurrences);
-  run.values(raisedBySpans(span({ id: 1 })));
+  const attributes = [text('exception.type', 'IOError'), text('exception.message', 'no disk')];
+  run.values(raisedByLogs(log('failed', { spanId: 1, attributes })));
+  run.values(
+    raisedBySpans(
+      span({ exceptions: [['IOError', 'no disk']], attributes: [text('user.id', 'ann'), text('http.route', '/cart')] }),
+    ),
+    { atMs: firstMs + 7_000 },
+  );
+  run.tick(firstMs + 7_500);
   t.is(run.emitted().length, 0);
-  const later = (ms: number) =>
-    raisedByLogs(log(`tick`, { atMs: firstMs + ms })).map((each) => ({ ...each, timeMs: firstMs + ms }));
-  run.values(later(14_000), { atMs: firstMs + 14_000 });
-  run.values([], { atMs: firstMs + 14_000 });
+  run.tick(firstMs + 9_000);
+  const [occurrence, ...others] = run.emitted<ErrorOccurrence>();
+  t.deepEqual(others, []);
+  t.like(occurrence, { source: 'log', userId: 'ann', handled: null });
+  t.like(occurrence?.tags, { 'http.route': '/cart', 'host.name': 'h1' });
+  run.values(raisedBySpans(span({ id: 7, exceptions: [['IOError', 'no disk']] })));
+  run.tick(firstMs + 60_000);
   t.is(run.emitted().length, 1);
-  run.values(later(17_000), { atMs: firstMs + 17_000 });
-  run.values([], { atMs: firstMs + 17_000 });
-  t.is(run.emitted().length, 3);
+});
+
+test('an exception that one span tells very often counts as often', (t) => {
+  const run = new TaskRun(errorOccurrences);
+  const [raised] = raisedBySpans(span({ exceptions: [['IOError', 'no disk']] }));
+  for (let round = 0; round < 50; round++) run.values(Array.from({ length: 100 }, () => raised));
+  for (let at = 2; at < 200; at++) run.values([{ ...raised, spanId: `${at}` }]);
+  run.tick(firstMs + 60_000);
+  t.is(run.emitted().length, 5_000);
+});
+
+test('where too many wait, errors count at once', (t) => {
+  const run = new TaskRun(errorOccurrences);
+  const [raised] = raisedBySpans(span({ exceptions: [['IOError', 'no disk', 'x'.repeat(16_000)]] }));
+  const many = Array.from({ length: 2_000 }, (_, at) => ({ ...raised, identity: `IOError/${at}` }));
+  for (let from = 0; from < many.length; from += 50) run.values(many.slice(from, from + 50));
+  t.true(run.emitted().length > 1_000 && run.emitted().length < 2_000, `${run.emitted().length}`);
+  run.tick(firstMs + 60_000);
+  t.is(run.emitted().length, 2_000);
 });
