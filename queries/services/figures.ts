@@ -1,6 +1,6 @@
 /** Requests, errors, durations and Apdex of services, from counts by the minute. */
 import { z } from 'zod';
-import type { ServiceSettings } from '../../schemas/resources/service-settings.ts';
+import type { ServiceSettings } from '../../schemas/resources/apdex-settings.ts';
 import {
   beginningOfBucket,
   type DurationBuckets,

@@ -1,6 +1,6 @@
 /** The services of a range, with what they sent. */
 import { z } from 'zod';
-import type { ServiceSettings } from '../../schemas/resources/service-settings.ts';
+import type { ServiceSettings } from '../../schemas/resources/apdex-settings.ts';
 import { projectScopeCondition } from '../project-scope.ts';
 import { whyUnreadable } from '../range.ts';
 import type { Reading } from '../reading.ts';

@@ -1,4 +1,4 @@
-import { serviceSettings } from '../../../schemas/resources/service-settings.ts';
+import { serviceSettings } from '../../../schemas/resources/apdex-settings.ts';
 import { defineGroup } from '../define-group.ts';
 import { listDependencies } from './dependencies.ts';
 import { listDeployments, recordDeployment } from './deployments.ts';

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { eventsRange } from '../../../queries/events/events.ts';
+import { Counters, readCounters } from '../../../queries/overview/counters.ts';
+import { readOverviewSeries } from '../../../queries/overview/series.ts';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { rangeParameters } from '../../../queries/range.ts';
+import type { Reading } from '../../../queries/reading.ts';
+import { Result, Unknown } from '../../../queries/result.ts';
+import { minuteMs, minutesAnswer, minutesFields, minutesOf } from '../../../queries/services/minutes.ts';
+import { stepOf, stepParameter } from '../../../queries/steps.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+
+const range = { from: rangeParameters.from, to: rangeParameters.to };
+
+const readingOf = (caller: Caller, { columns, clock }: Pick<Ports, 'columns' | 'clock'>): Reading => ({
+  columns: columns.of(caller.tenantId),
+  plan: caller.plan,
+  nowMs: clock.now(),
+});
+
+export const showOverview = defineOperation({
+  method: 'GET',
+  path: '/api/overview',
+  operationId: 'showOverview',
+  summary: 'Show counters over all signals for a time range of whole minutes, with the range before beside them',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({ ...range, ...projectScopeParameters }),
+  response: z.strictObject({
+    ...minutesFields,
+    previous: z.strictObject({ from: z.string(), to: z.string() }),
+    counters: Counters.describe('What the plan does not include or keep is unknown, with the reason'),
+    lastRecord: z
+      .union([z.string(), Unknown])
+      .describe('Time of the newest log record or span of the range: what is sent later is not counted yet'),
+  }),
+  async handler({ caller, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const minutes = minutesOf(eventsRange(query, reading), reading.nowMs);
+    const { counters, previous, last } = await readCounters(reading, { ...query, minutes });
+    return {
+      ...minutesAnswer(minutes),
+      previous: minutesAnswer(previous),
+      counters,
+      lastRecord: last ?? { value: null, reason: 'there is no log record and no span in the range' },
+    };
+  },
+});
+
+export const listOverviewSeries = defineOperation({
+  method: 'GET',
+  path: '/api/overview/timeseries',
+  operationId: 'getOverviewTimeseries',
+  summary: 'Series of the counters in steps of whole minutes: logs, errorLogs, spans, requests, errors, errorRate, p95',
+  role: 'viewer',
+  cache: listCache,
+  query: z.strictObject({ ...range, ...projectScopeParameters, ...stepParameter }),
+  response: Result,
+  async handler({ caller, query }, ports) {
+    const started = performance.now();
+    const reading = readingOf(caller, ports);
+    const minutes = minutesOf(eventsRange(query, reading), reading.nowMs);
+    const stepMs = stepOf(query.step, { from: minutes.from, to: minutes.to - 1n }, { leastMs: minuteMs });
+    const answer = await readOverviewSeries(reading, { ...query, minutes, stepMs });
+    return {
+      ...answer,
+      ...minutesAnswer(minutes),
+      stepMs,
+      cost: { rowsRead: 0, bytesRead: 0, elapsedMs: performance.now() - started, isCached: false },
+      freshness: { value: null, reason: 'not known yet' },
+    };
+  },
+});

@@ -1,0 +1,125 @@
+/** The overview over OTLP that landed: each counter beside the query that gives the same. */
+import test from 'ava';
+import { type Harness, startHarness } from './api-harness.ts';
+import { landServices, minute, minuteMs } from './services-otlp.ts';
+
+let harness: Harness;
+test.before(async () => {
+  harness = await startHarness();
+  await landServices(harness.columns);
+  const { columns } = harness;
+  await columns.execute(
+    "INSERT INTO logs (tenant_id, project_id, received_at, timestamp, service, body) SELECT 'b', 'shop', now64(3), now64(9), 'x', 'x'",
+  );
+  await columns.execute(
+    "INSERT INTO dead_letters (tenant_id, id, project_id, received_at) SELECT if(number < 3, 'a', 'b'), toString(number), 'shop', now64(3) FROM numbers(5)",
+  );
+  await columns.execute(
+    "INSERT INTO log_patterns (tenant_id, service, structure, pattern_id, places, shard, template, first_seen, last_seen) SELECT 'a', 'cart', 1, toString(number), [toInt32(number)], 0, 'x', now64(3) - number * 7200, now64(3) FROM numbers(3)",
+  );
+  await columns.execute(
+    "INSERT INTO log_pattern_counts (tenant_id, project_id, minute, service, pattern_id, severity, count, topic, received_at, offset) SELECT 'a', 'shop', toStartOfMinute(now()), 'cart', toString(number), 'error', 5, 'log-pattern-counts', now64(3), number FROM numbers(3)",
+  );
+  await harness.columns.execute(
+    `INSERT INTO logs (tenant_id, project_id, received_at, timestamp, service, severity_number, body) SELECT 'a', 'shop', now64(3), toDateTime64(${minute / 1000 - 1800}, 9, 'UTC') + number, 'cart', 9 + number, 'x' FROM numbers(12)`,
+  );
+  const hour = `toStartOfHour(toDateTime(${minute / 1000}, 'UTC'))`;
+  await harness.columns.execute(
+    `INSERT INTO usage (tenant_id, hour, signal, project_id, outcome, service, offset, requests, records, bytes) VALUES ('a', ${hour}, 'logs', 'shop', 'accepted', '', 1, 1, 7, 700), ('b', ${hour}, 'logs', 'shop', 'accepted', '', 1, 1, 1000, 1000)`,
+  );
+});
+test.after.always(() => harness?.close());
+
+const to = Date.now() + minuteMs;
+const range = `from=${minute - 45 * minuteMs}&to=${to}`;
+const ask = async (path: string, as: 'viewer' | 'admin' = 'viewer') => {
+  const { status, body } = await harness.ask('GET', path, { as });
+  if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
+  return body;
+};
+type Item = Readonly<Record<string, unknown>>;
+interface Service {
+  readonly figures: { readonly requests?: number; readonly errors?: number };
+  readonly sends: { readonly spans: number; readonly logs: number };
+}
+
+for (const scope of ['', '&projectId=money', '&scope=account'])
+  test(`every counter equals the query of its own${scope}`, async (t) => {
+    const asked = `${range}${scope}`;
+    const { counters } = await ask(`/api/overview?${asked}`);
+    const count = async (path: string): Promise<unknown> => (await ask(path)).rows[0]?.[0];
+    const { items }: { items: Service[] } = await ask(`/api/services?${asked}${scope === '' ? '&scope=account' : ''}`);
+    const sum = (of: (service: Service) => number): number => items.reduce((total, each) => total + of(each), 0);
+    const metrics: Item[] = (await ask(`/api/metrics?${asked}`)).items;
+    const patterns: Item[] = (await ask(`/api/logs/patterns?${asked}&only=new`)).items;
+    const deployments: Item[] = (await ask(`/api/deployments?${asked}${scope === '' ? '&scope=account' : ''}`)).items;
+    const expected = {
+      logs: await count(`/api/logs/aggregate?${asked}`),
+      errorLogs: await count(`/api/logs/aggregate?${asked}&search=${encodeURIComponent('severity_number:>=17')}`),
+      logPatternsNew: patterns.length,
+      spans: sum(({ sends }) => sends.spans),
+      requests: sum(({ figures }) => figures.requests ?? 0),
+      errors: sum(({ figures }) => figures.errors ?? 0),
+      servicesActive: items.filter(({ sends }) => sends.spans + sends.logs > 0).length,
+      seriesActive: metrics.reduce((total, { seriesCount }) => total + Number(seriesCount), 0),
+      deployments: deployments.length,
+    };
+    const given = Object.fromEntries(Object.keys(expected).map((name) => [name, counters[name].value]));
+    t.deepEqual(given, expected);
+    t.true(expected.spans > 0);
+    t.is(counters.errorRate.value, counters.errors.value / counters.requests.value);
+    const [accepted] = await harness.columns.query<Record<string, number>>(
+      `SELECT toFloat64(sum(records)) AS records, toFloat64(sum(bytes)) AS bytes FROM usage FINAL
+      WHERE tenant_id = 'a' AND outcome = 'accepted'${scope === '&projectId=money' ? " AND project_id = 'money'" : ''}`,
+    );
+    t.deepEqual(
+      { records: counters.ingestedRecords.value, bytes: counters.ingestedBytes.value },
+      { records: accepted?.['records'], bytes: accepted?.['bytes'] },
+    );
+    if (scope === '&projectId=money') return;
+    const letters: Item[] = (await ask('/api/dead-letter?limit=1000', 'admin')).items;
+    t.is(counters.deadLetters.value, letters.length);
+  });
+
+test('the range before stands beside each counter, and the change is of both', async (t) => {
+  const at = (from: number, until: number) => ask(`/api/overview?from=${from}&to=${until - 1}`);
+  const now = await at(minute, minute + 10 * minuteMs);
+  const before = await at(minute - 10 * minuteMs, minute);
+  t.like(now.previous, { from: before.from, to: before.to });
+  for (const [name, { previous }] of Object.entries<{ previous: unknown }>(now.counters))
+    if (!name.startsWith('ingested')) t.deepEqual(previous, before.counters[name].value, name);
+  t.deepEqual(now.counters.requests.change, { value: null, reason: 'there was nothing before' });
+  const half = await at(minute + 5 * minuteMs, minute + 10 * minuteMs);
+  const { value, previous, change } = half.counters.requests;
+  t.is(change, (value - previous) / previous);
+});
+
+test('what the plan does not include is unknown with the reason, and nothing of another organization counts', async (t) => {
+  const token = await harness.signIn('viewer@b.example');
+  const { status, body } = await harness.ask('GET', `/api/overview?${range}`, { as: `token ${token}` });
+  t.is(status, 200, JSON.stringify(body));
+  t.is(body.counters.logs.value, 1);
+  for (const name of ['spans', 'requests', 'p95', 'deployments'])
+    t.deepEqual(body.counters[name].value, { value: null, reason: 'the plan Free does not include traces' });
+  const series = await harness.ask('GET', `/api/overview/timeseries?${range}`, { as: `token ${token}` });
+  t.deepEqual(
+    series.body.series.map(({ name }: Item) => name),
+    ['logs', 'errorLogs'],
+  );
+  t.deepEqual(series.body.partial, [
+    { code: 'retention', message: 'no traces: the plan Free does not include traces' },
+  ]);
+});
+
+test('the points of each series add up to its counter', async (t) => {
+  const { counters } = await ask(`/api/overview?${range}`);
+  const { series } = await ask(`/api/overview/timeseries?${range}&step=7m`);
+  for (const name of ['logs', 'errorLogs', 'spans', 'requests', 'errors']) {
+    const { points } = series.find((each: Item) => each['name'] === name);
+    t.is(
+      points.reduce((sum: number, [, value]: [number, number]) => sum + value, 0),
+      counters[name].value,
+      name,
+    );
+  }
+});
