@@ -107,9 +107,12 @@ export const seriesHasAllWords = (text: string): string => {
   return words.length === 0 ? 'false' : `hasAllTokens(${seriesText}, ${listOf(words)})`;
 };
 
-/** True where the attribute has exactly this value. `key` and `value` are SQL expressions, say `{key:String}` and `{value:String}`. */
+/**
+ * True where the attribute has exactly this value. `key` and `value` are SQL expressions, say `{key:String}` and `{value:String}`. The index
+ * is only hinted at: hashing all attributes of each row that is left costs more than reading them. A missing one reads as an empty text.
+ */
 export const attributeEquals = (key: string, value: string): string =>
-  `(has(${pairs}, cityHash64(${key}, ${value})) AND attributes[${key}] = ${value})`;
+  `(indexHint(has(${pairs}, cityHash64(${key}, ${value}))) AND attributes[${key}] = ${value} AND (${value} != '' OR mapContains(attributes, ${key})))`;
 
 /** True for the rows of a trace. `id` is a parameter or literal of 32 hexadecimal digits; the index is not used for anything that the engine does not fold. */
 export const traceIs = (id: string): string => `trace_id = unhex(${id})`;
