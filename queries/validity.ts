@@ -8,7 +8,7 @@ import { namesIn, parseFormula } from './formula/parse.ts';
 import type { Query } from './query.ts';
 import type { Reading } from './reading.ts';
 import { parseSearch } from './search/parse.ts';
-import type { Search, SearchSignal } from './search/tree.ts';
+import type { Search, SearchReference, SearchSignal } from './search/tree.ts';
 import { signalTables } from './signals.ts';
 import { ValueReader } from './values.ts';
 
@@ -35,8 +35,9 @@ type Named =
 const kindsOf = (kind: Exclude<Reference['kind'], 'field'>): readonly string[] =>
   kind === 'any' ? ['attribute', 'resource'] : [kind];
 
-const attribute = (reference: Reference, signal: SearchSignal, path: string): Named[] =>
-  reference.kind === 'field'
+/** Attributes of a span's events and links are in no catalogue: what names them may be there. */
+const attribute = (reference: SearchReference, signal: SearchSignal, path: string): Named[] =>
+  reference.kind === 'field' || reference.kind === 'events' || reference.kind === 'links'
     ? []
     : [{ what: 'attribute', signal, kinds: kindsOf(reference.kind), key: reference.key, path }];
 
