@@ -1,7 +1,7 @@
 /** The rules for a tenant's query, and the filters by which the engine restricts it to its tenant. */
 
 import { PermanentError } from '../../schemas/errors.ts';
-import type { QueryLimits, QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
+import { explained, type QueryLimits, type QueryParameters, type TenantColumns } from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { type Token, tokensOf } from './sql-text.ts';
@@ -32,7 +32,8 @@ const checkToken = (token: Token, before: string, after: string): void => {
 
 /** The first fence: one SELECT that names `{tenant:String}`, with no way around the second one. */
 const checkTenantSql = (sql: string): void => {
-  const tokens = tokensOf(sql).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
+  const select = sql.startsWith(explained) ? sql.slice(explained.length) : sql;
+  const tokens = tokensOf(select).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
   if (!/^(?:select|with)$/i.test(tokens[0]?.text ?? '')) refuse('be anything but a SELECT');
   for (const [index, token] of tokens.entries())
     checkToken(token, tokens[index - 1]?.text ?? '', tokens[index + 1]?.text ?? '');

@@ -34,6 +34,9 @@ export type QueryParameters = Readonly<
   Record<string, string | number | bigint | boolean | readonly string[] | readonly number[]>
 >;
 
+/** Before a tenant's SELECT: then it is not run, and the answer is its plan, as JSON in rows of `explain`. */
+export const explained = 'EXPLAIN json = 1, indexes = 1 ';
+
 /**
  * Reading one tenant's rows. Two fences: the SQL must name the parameter `{tenant:String}` (the handle binds it, and a
  * query without it is refused), and the engine filters every tenant table by `additional_table_filters` besides.
@@ -42,7 +45,7 @@ export interface TenantColumns {
   readonly tenantId: string;
   /**
    * Rows as objects; 64-bit integers are strings, and NaN and the infinities are `nan`, `inf`, `-inf`. Parameters are written
-   * `{name:Type}`. One SELECT, without SETTINGS or FORMAT.
+   * `{name:Type}`. One SELECT, without SETTINGS or FORMAT; `explained` may stand before it.
    */
   query<Row>(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Row[]>;
 }

@@ -1,7 +1,9 @@
 /** What `run` says beside its figures, over landed records: cost, freshness, what was cut, and what is refused. */
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { z } from 'zod';
 import { QueryError } from '../../queries/errors.ts';
+import { explain } from '../../queries/explain.ts';
 import type { AggregateQuery } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { type AskedQuery, run } from '../../queries/run.ts';
@@ -199,6 +201,33 @@ test('no query answers with another organization’s records', async (t) => {
     { kind: 'rows', signal: 'logs' },
   ];
   for (const query of asked) t.notRegex(JSON.stringify(await run(query, reading(), { range })), /canary/);
+});
+
+test('what answers a query is explained: its statements, their tables and indexes', async (t) => {
+  const statements = await explain({ ...countBy('host.name'), search: 'line service:cart' }, reading(), { range });
+  const tablesOf = (table: string) =>
+    statements.flatMap(({ tables: read }) => read.filter((each) => each.table === table));
+  t.true(tablesOf('resources').length > 0);
+  const used = tablesOf('logs').flatMap(({ indexes }) => indexes);
+  t.true(used.some(({ type, keys }) => type === 'PrimaryKey' && keys.includes('tenant_id')));
+  t.true(used.some(({ type, name }) => type === 'Skip' && name !== null));
+  t.true(statements.every(({ sql }) => sql.includes('{tenant:String}')));
+  const stretches = await explain({ kind: 'rows', signal: 'logs', search: 'nowhere' }, reading(), { range });
+  t.true(stretches.some(({ times, sql }) => times >= 1 && sql.includes('ORDER BY')));
+  await t.throwsAsync(explain({ kind: 'rows', signal: 'traces' }, reading('free'), { range }), {
+    instanceOf: QueryError,
+  });
+});
+
+const examples = [
+  ...readFileSync(new URL('../../queries/README.md', import.meta.url), 'utf8').matchAll(/```json\n(.*?)```/gs),
+];
+test('every example of the README answers', async (t) => {
+  t.true(examples.length >= 4);
+  for (const [, example = ''] of examples) {
+    const { form } = await run(JSON.parse(example) as AskedQuery, reading(), { range });
+    t.is(form, 'table', example);
+  }
 });
 
 test('a query that is given up ends', async (t) => {

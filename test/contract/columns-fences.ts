@@ -2,11 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { PermanentError } from '../../schemas/errors.ts';
+import { explained } from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
 import { blockOf, type ColumnsContract, failureOf, quoted, someTenant, tableNamed } from './columns-harness.ts';
 
 const refused: readonly (readonly [string, string])[] = [
   ['without the tenant', 'SELECT count() FROM logs'],
+  ['without the tenant, explained', `${explained}SELECT count() FROM logs`],
+  ['that changes a table, explained', `${explained}ALTER TABLE logs DELETE WHERE tenant_id = {tenant:String}`],
   ['with the tenant only in a comment', 'SELECT count() FROM logs -- {tenant:String}'],
   ['with the tenant only in a literal', "SELECT '{tenant:String}' FROM logs"],
   ['with the tenant as another type', 'SELECT {tenant:Identifier} FROM logs'],

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
-import type { QueryParameters, StatementCost } from '../../schemas/ports/columns.ts';
+import { explained, type QueryParameters, type StatementCost } from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
 import { columnsFences } from './columns-fences.ts';
 import {
@@ -184,6 +184,13 @@ export const columnsContract = (contract: ColumnsContract): void => {
     const failure = await failureOf(t, read(10), PermanentError);
     t.is(failure?.reason, 'reads-too-much');
     t.is((await read(1_000_000)).length, 1);
+  });
+
+  test(`${name}: a tenant's statement is explained and not run`, async (t) => {
+    const columns = under().columns.of(someTenant());
+    const sql = `${explained}SELECT count() FROM logs WHERE tenant_id = {tenant:String} AND sleepEachRow(3) = 0`;
+    const rows = await columns.query<{ explain: string }>(sql);
+    t.regex(rows.map(({ explain }) => explain).join(''), /"Plan"/);
   });
 
   test(`${name}: a query ends when its time is over`, async (t) => {

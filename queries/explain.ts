@@ -1,0 +1,111 @@
+/** Which tables and indexes answer a query. */
+import { z } from 'zod';
+import { explained, type QueryLimits, type QueryParameters, type TenantColumns } from '../schemas/ports/columns.ts';
+import type { Reading } from './reading.ts';
+import { type AskedQuery, type RunOptions, run } from './run.ts';
+
+const Selection = z.strictObject({
+  selected: z.int(),
+  of: z.int(),
+});
+
+export const ReadTable = z.strictObject({
+  table: z.string(),
+  indexes: z
+    .array(
+      z.strictObject({
+        type: z
+          .string()
+          .describe(
+            'MinMax and Partition: whole parts by their days; PrimaryKey: by the order of rows; Skip: by an index',
+          ),
+        name: z.string().nullable().describe('Of a skip index'),
+        keys: z.array(z.string()).describe('Columns of the key that it used'),
+        parts: Selection.describe('Parts that are left, of those that were before it'),
+        granules: Selection.describe('Granules of about 8,192 rows'),
+      }),
+    )
+    .describe('In the order in which they are used, each on what the one before has left'),
+});
+
+export const ExplainedStatement = z.strictObject({
+  sql: z.string().describe('With names of parameters, not their values'),
+  times: z.int().describe('How often it was asked: lists ask one stretch of time after the other'),
+  tables: z.array(ReadTable),
+});
+export type ExplainedStatement = z.output<typeof ExplainedStatement>;
+
+/** A node of the engine's plan, as far as it is read here. */
+interface Node {
+  readonly 'Node Type'?: string;
+  readonly Description?: string;
+  readonly Indexes?: readonly Index[];
+  readonly Plans?: readonly Node[];
+}
+interface Index {
+  readonly Type: string;
+  readonly Name?: string;
+  readonly Keys?: readonly string[];
+  readonly 'Initial Parts'?: number;
+  readonly 'Selected Parts'?: number;
+  readonly 'Initial Granules'?: number;
+  readonly 'Selected Granules'?: number;
+}
+
+const tablesIn = (node: Node): z.output<typeof ReadTable>[] => [
+  ...(node['Node Type'] === 'ReadFromMergeTree' ? [tableOf(node)] : []),
+  ...(node.Plans ?? []).flatMap(tablesIn),
+];
+
+const tableOf = ({ Description = '', Indexes = [] }: Node): z.output<typeof ReadTable> => ({
+  table: Description.slice(Description.lastIndexOf('.') + 1),
+  indexes: Indexes.map((index) => ({
+    type: index.Type,
+    name: index.Name ?? null,
+    keys: [...(index.Keys ?? [])],
+    parts: { selected: index['Selected Parts'] ?? 0, of: index['Initial Parts'] ?? 0 },
+    granules: { selected: index['Selected Granules'] ?? 0, of: index['Initial Granules'] ?? 0 },
+  })),
+});
+
+const planOf = async (columns: TenantColumns, sql: string, parameters?: QueryParameters, limits?: QueryLimits) => {
+  const rows = await columns.query<{ explain: string }>(`${explained}${sql}`, parameters, {
+    ...limits,
+    maxResultRows: 100,
+  });
+  const plans = JSON.parse(rows.map(({ explain }) => explain).join('\n')) as { readonly Plan: Node }[];
+  return plans.flatMap(({ Plan }) => tablesIn(Plan));
+};
+
+/**
+ * The statements of a query over a range, in the order in which they are asked, with what the engine says of each. The query is run:
+ * later statements depend on what earlier ones find. The same rights are needed as to run it.
+ */
+export const explain = async (
+  query: AskedQuery,
+  reading: Reading,
+  options: RunOptions,
+): Promise<ExplainedStatement[]> => {
+  const statements = new Map<string, { times: number; tables: z.output<typeof ReadTable>[] }>();
+  const { columns } = reading;
+  const watched: TenantColumns = {
+    tenantId: columns.tenantId,
+    async query(sql, parameters, limits) {
+      const known = statements.get(sql);
+      if (known !== undefined) known.times++;
+      else {
+        const statement = { times: 1, tables: [] as z.output<typeof ReadTable>[] };
+        statements.set(sql, statement);
+        const { onCost: _, ...others } = limits ?? {};
+        statement.tables = await planOf(columns, sql, parameters, others);
+      }
+      return columns.query(sql, parameters, limits);
+    },
+  };
+  await run(query, { ...reading, columns: watched }, options);
+  return [...statements].map(([sql, { times, tables }]) => ({
+    sql: sql.replaceAll(/\s+/g, ' ').trim(),
+    times,
+    tables,
+  }));
+};
