@@ -63,6 +63,8 @@ export const examples: Readonly<Record<string, Example>> = {
   getHostTimeseries: ({ tenant }) => ({ params: { id: hostIdOf(tenant) } }),
   getPod: ({ tenant }) => ({ params: { uid: podUidOf(tenant) } }),
 
+  markSavedQuery: { body: { isFavourite: true } },
+
   getDeadLetter: ({ tenant }) => ({ params: { id: deadLetterIdOf(tenant) } }),
   replayDeadLetters: { body: { all: true, dryRun: true } },
   getDeadLetterReplay: async ({ make }) => ({ params: { id: (await make('replayDeadLetters')).id } }),
