@@ -194,3 +194,46 @@ for (const [sink, table, topic, requestOf] of [
       t.deepEqual(landed?.filter((row) => !rows?.includes(row)).slice(0, 5), []);
     }
   });
+
+test('names that a sender makes up are counted together beyond 2,000 an hour; records and fields are counted all the same', async (t) => {
+  const scanner = await scannerOf('logs');
+  const withKeys = (keys: readonly string[]): Uint8Array =>
+    logsRequest({
+      resourceLogs: [
+        {
+          scopeLogs: [
+            {
+              logRecords: keys.map((key) => ({
+                body: { stringValue: 'x' },
+                attributes: [text(key, ''), text('usual', '')],
+              })),
+            },
+          ],
+        },
+      ],
+    });
+  const made = Array.from({ length: 20_000 }, (_, index) => `made-up-${index}`);
+  await tables.land([messageOf([withKeys(made)], { tenantId: 'many' })], { scanner });
+  await tables.land([messageOf([withKeys(['k'.repeat(513)])], { tenantId: 'many', offset: 1 })], {
+    scanner,
+    serial: 2,
+  });
+  const rows = await counted('many', 'otlp.logs');
+  const records = (chosen: (row: FieldRow) => boolean): number =>
+    rows.filter(chosen).reduce((sum, row) => sum + Number(row.records), 0);
+  t.is(rows.filter(({ kind }) => kind === 'attribute').length, 2_000);
+  t.is(
+    records(({ kind }) => kind === 'record'),
+    20_001,
+  );
+  t.is(
+    records(({ key }) => key === 'body'),
+    20_001,
+  );
+  const usual = records(({ key }) => key === 'usual');
+  t.true(usual > 16_000);
+  const byName = records(({ kind, key }) => kind === 'attribute' && key !== 'usual');
+  t.is(byName, 1_999);
+  // Beyond some 16,000 combinations of keys all keys of a record are counted as one.
+  t.true(records(({ kind }) => kind === 'other') >= 20_001 - byName);
+});

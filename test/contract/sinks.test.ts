@@ -175,6 +175,9 @@ test('what is missing of a range that has landed in part is added', async (t) =>
   await handlerOf(forgetful)(batchOf('part', 4_001, 2));
   await handlerOf(forgetful)(batchOf('part', 4_000, 6));
   t.deepEqual(await bodies('part'), expected('part', 4_000, 4_001, 4_002, 4_003, 4_004, 4_005));
+  await handlerOf(forgetful)(batchOf('across', 4_101, 3));
+  await handlerOf(forgetful)(batchOf('across', 4_100, 6));
+  t.deepEqual(await bodies('across'), expected('across', 4_100, 4_101, 4_102, 4_103, 4_104, 4_105));
 });
 
 test('a poison message among good ones goes to the dead letter, the others land', async (t) => {
