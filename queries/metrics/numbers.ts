@@ -147,13 +147,13 @@ export const increaseInWindows = (
     temporality === 'delta'
       ? { known: 't != qt', since: 'if(st > 0 AND st < t, st, t)', value: 'v', divisor: d }
       : { known: isKnown, since, value: of('v', 'qv', exactly('value')), divisor: of(d, `q${d}`) };
-  // Short ones are added up first, so that few rows are left to be spread.
+  // Short ones are added up first, so that few rows are left to be spread. Keys are numbers: those of tuples cost several times as much.
   return `SELECT series_id, w, sum(part * grown) AS a, sum(part * divided) AS b, toInt64(0) AS i, sum(seen) AS points FROM (
-    SELECT series_id, grown, divided, seen, arrayJoin(${shares('long.1', 'long.2', 'own')}) AS share, share.1 AS w, share.2 AS part FROM (
-      SELECT series_id, own, long, sum(more) AS grown, sum(divisor) AS divided, count() AS seen FROM (
+    SELECT series_id, grown, divided, seen, arrayJoin(${shares('begun', 'ended', 'own')}) AS share, share.1 AS w, share.2 AS part FROM (
+      SELECT series_id, own, begun, ended, sum(more) AS grown, sum(divisor) AS divided, count() AS seen FROM (
         SELECT series_id, ${steps.value} AS more, ${divisor === undefined ? 'toFloat64(0)' : steps.divisor} AS divisor,
-          if(${isLong('t0', 't')}, (t0, t), (toInt64(0), toInt64(0))) AS long, if(${isLong('t0', 't')}, -1, ${indexOf('t')}) AS own
+          if(${isLong('t0', 't')}, t0, toInt64(0)) AS begun, if(${isLong('t0', 't')}, t, toInt64(0)) AS ended, if(${isLong('t0', 't')}, -1, ${indexOf('t')}) AS own
         FROM (SELECT *, ${steps.since} AS t0 FROM (${pairs(source, windows, selected)}) WHERE ${isWithin('t')} AND ${steps.known}))
-      GROUP BY series_id, own, long))
+      GROUP BY series_id, own, begun, ended))
     GROUP BY series_id, w`;
 };

@@ -1,6 +1,7 @@
 /** Who names a metric: proof that it is used, from the queries that documents hold. */
 import { z } from 'zod';
 import type { CollectionDefinition, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
+import { savedQueries } from '../../schemas/resources/saved-query.ts';
 import { Unknown } from '../result.ts';
 
 /** Documents that hold queries, in whichever of their fields. */
@@ -8,12 +9,24 @@ export interface QueryHolder {
   /** What they are, in the plural, for people: `saved queries`. */
   readonly what: string;
   readonly collection: CollectionDefinition<object>;
+  /** Whether a document is its owner's alone: that it uses a metric is told, and nothing else of it. */
+  isPrivate(document: object): boolean;
 }
 
 /** Everything that may name a metric. A resource that holds queries adds itself here. */
-export const queryHolders: readonly QueryHolder[] = [];
+export const queryHolders: readonly QueryHolder[] = [
+  {
+    what: 'saved queries',
+    collection: savedQueries,
+    isPrivate: (document) => (document as { visibility?: unknown }).visibility === 'private',
+  },
+];
 
-const Use = z.strictObject({ what: z.string(), id: z.string(), name: z.string() });
+const Use = z.strictObject({
+  what: z.string(),
+  id: z.string().nullable().describe('null: it is private'),
+  name: z.string().nullable(),
+});
 
 /** `unused` is said of what was looked at, and of nothing else. */
 export const MetricUses = z.strictObject({
@@ -61,12 +74,14 @@ export const usesOfMetrics = async (
 ): Promise<ReadonlyMap<string, z.output<typeof MetricUses>>> => {
   const uses = new Map(metrics.map((metric) => [metric, [] as Use[]]));
   const lookedAt: { what: string; documents: number }[] = [];
-  for (const { what, collection } of holders) {
+  for (const { what, collection, isPrivate } of holders) {
     let count = 0;
     for await (const document of documentsIn(documents, collection)) {
       count++;
       const named = namesIn(document);
-      const use = { what, id: document.id, name: String(document.name ?? document.id) };
+      const use = isPrivate(document)
+        ? { what, id: null, name: null }
+        : { what, id: document.id, name: String(document.name ?? document.id) };
       const using = [...uses].filter(([metric]) => namesOf(metric).some((name) => named.has(name)));
       for (const [, own] of using) if (own.length < mostUses) own.push(use);
     }

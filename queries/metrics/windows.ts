@@ -1,6 +1,7 @@
 /** Over which windows a query is evaluated, and which points it reads for them. */
 import type { Asked } from '../answer.ts';
 import { secondsIn, stepsOf } from '../steps.ts';
+import { formatTime } from '../time.ts';
 
 /** Windows beside each other, from the first to the last: the steps of a range, or the range as one. Times are nanoseconds. */
 export interface Windows {
@@ -81,8 +82,11 @@ export interface PointSource {
   readonly ids: readonly string[];
 }
 
+/** Points lie by the day on which they were received. */
+const dayOf = (time: bigint): string => formatTime(time).slice(0, 10).replaceAll('-', '');
+
 /** The condition of points by series and time, `before` nanoseconds before the range too; and its parameters. */
 export const pointsCondition = ({ table, ids }: PointSource, { from, to }: Windows, before: bigint): string =>
   `tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND series_id IN (${ids.join(', ')})
     AND ${table}.timestamp >= fromUnixTimestamp64Nano(${int(from - before)}, 'UTC') AND ${table}.timestamp <= fromUnixTimestamp64Nano(${int(to)}, 'UTC')
-    AND received_at >= fromUnixTimestamp64Milli(${int((from - before - clockSkewNs) / 1_000_000n)}, 'UTC')`;
+    AND _partition_id >= '${dayOf(from - before - clockSkewNs)}'`;

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { QueryError } from '../../../queries/errors.ts';
 import { MetricQuery, PromqlQuery } from '../../../queries/query.ts';
 import { rangeOf } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
-import { type AskedQuery, run } from '../../../queries/run.ts';
+import { type Questions, runTogether } from '../../../queries/run-together.ts';
 import { stepOf } from '../../../queries/steps.ts';
 import { formatTime, timeParameter } from '../../../queries/time.ts';
 import { invalid } from '../../kernel/errors.ts';
@@ -44,40 +43,19 @@ export const queryMetrics = defineOperation({
     const range = rangeOf(body, { caller, signal: 'metrics', nowMs });
     const stepMs = body.form === 'table' ? undefined : stepOf(body.step, range);
     const reading = { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs };
-    const results: Record<string, Result> = {};
-    for (const [id, { path, query }] of Object.entries(questionsOf(body))) {
-      try {
-        results[id] = await run(query, reading, { range, stepMs, signal });
-      } catch (error) {
-        throw named(error, path);
-      }
-    }
+    const results = await runTogether(questionsOf(body), reading, { range, stepMs, signal });
     return { from: formatTime(range.from), to: formatTime(range.to), stepMs: stepMs ?? null, results };
   },
 });
 
 type Body = z.output<typeof Body>;
 
-/** Everything that is asked, by name. */
-const questionsOf = ({ queries, formulas }: Body): Record<string, { path: string; query: AskedQuery }> => {
+/** Refuses too many, and one name for two. */
+const questionsOf = ({ queries, formulas }: Body): Questions => {
   const count = Object.keys(queries).length + Object.keys(formulas).length;
-  if (count === 0) throw invalid('queries', 'must hold at least one query');
+  if (Object.keys(queries).length === 0) throw invalid('queries', 'must hold at least one query');
   if (count > mostQueries) throw invalid('queries', `at most ${mostQueries} queries and formulas are answered at once`);
   const twice = Object.keys(formulas).find((formula) => Object.hasOwn(queries, formula));
   if (twice !== undefined) throw invalid(`formulas.${twice}`, 'is the name of a query: name them apart');
-  return {
-    ...Object.fromEntries(Object.entries(queries).map(([id, query]) => [id, { path: `queries.${id}`, query }])),
-    ...Object.fromEntries(
-      Object.entries(formulas).map(([id, expression]) => [
-        id,
-        { path: `formulas.${id}`, query: { kind: 'formula' as const, expression, queries } },
-      ]),
-    ),
-  };
+  return { queries, formulas };
 };
-
-/** What is wrong with one query names it. */
-const named = (error: unknown, path: string): unknown =>
-  error instanceof QueryError && !['from', 'to', 'step'].includes(error.path ?? '')
-    ? new QueryError(error.code, `${path}: ${error.message}`, error.path === undefined ? path : `${path}.${error.path}`)
-    : error;
