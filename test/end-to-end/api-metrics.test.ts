@@ -1,0 +1,204 @@
+/** Metrics of OpenTelemetry's own SDK and of remote-write come in, and are asked for through the API. */
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { AggregationType, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import test from 'ava';
+import { type Subject, snappy, startSubject, write, writeRequestOf } from './conformance.ts';
+import { until } from './reliability.ts';
+
+let subject: Subject;
+const now = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+
+const ask = async (method: string, path: string, body?: unknown) => {
+  const answer = await fetch(`${subject.oiq.http}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${subject.token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: looked into below
+  return { status: answer.status, body: (await answer.json()) as any };
+};
+
+/** Prometheus' requests: a counter with a reset, a classic histogram and an exemplar, a minute of points every 15 seconds. */
+const remote = () => {
+  const samples = (values: readonly number[]) =>
+    values.map((value, index) => ({ value, timestamp: now + index * 15_000 }));
+  const bucket = (le: string, values: readonly number[]) => ({
+    labels: [
+      ['__name__', 'rpc_seconds_bucket'],
+      ['job', 'shop'],
+      ['le', le],
+    ] as const,
+    samples: samples(values),
+  });
+  return [
+    {
+      labels: [
+        ['__name__', 'http_requests_total'],
+        ['instance', 'a'],
+        ['job', 'shop'],
+      ] as const,
+      samples: samples([10, 40, 5, 20]),
+      exemplars: [{ labels: [['trace_id', traceId]] as const, value: 0.5, timestamp: now + 1_000 }],
+      metadata: { type: 1, help: 'Requests', unit: '' },
+    },
+    bucket('0.1', [0, 10, 20, 30]),
+    bucket('1', [0, 15, 30, 45]),
+    bucket('+Inf', [0, 15, 30, 45]),
+  ];
+};
+
+const sendWithSdk = async (): Promise<void> => {
+  const exporter = new OTLPMetricExporter({
+    url: `${subject.oiq.otlp}/v1/metrics`,
+    headers: { 'x-license-key': subject.licenseKey },
+  });
+  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
+  const meters = new MeterProvider({
+    resource: resourceFromAttributes({ 'service.name': 'checkout', 'host.name': 'one' }),
+    readers: [reader],
+    views: [{ instrumentName: 'size', aggregation: { type: AggregationType.EXPONENTIAL_HISTOGRAM } }],
+  });
+  const meter = meters.getMeter('test');
+  const orders = meter.createCounter('orders', { unit: '{order}', description: 'Orders taken' });
+  const duration = meter.createHistogram('duration', {
+    unit: 'ms',
+    advice: { explicitBucketBoundaries: [10, 20, 40] },
+  });
+  const size = meter.createHistogram('size', { unit: 'By' });
+  orders.add(3, { shop: 'north' });
+  orders.add(4, { shop: 'south' });
+  for (const value of [5, 15, 15, 30]) duration.record(value, { route: '/cart' });
+  for (const value of [1, 2, 4, 8]) size.record(value);
+  await meters.forceFlush();
+  orders.add(2, { shop: 'north' });
+  await meters.forceFlush();
+  await meters.shutdown();
+};
+
+test.before(async (t) => {
+  t.timeout(300_000);
+  subject = await startSubject();
+  await sendWithSdk();
+  t.is((await write(subject, 2, snappy(writeRequestOf(2, remote())))).status < 300, true);
+  await until('metrics have landed', async () => {
+    const { body } = await ask('GET', '/api/metrics?from=now-1h&limit=1000');
+    const names = (body.items ?? []).map(({ name }: { name: string }) => name);
+    return ['orders', 'duration', 'size', 'rpc_seconds_bucket', 'http_requests_total'].every((name) =>
+      names.includes(name),
+    );
+  });
+  await until('points have landed', async () => {
+    const queries = Object.fromEntries(
+      ['orders', 'rpc_seconds_bucket', 'http_requests_total'].map((metric) => [
+        metric,
+        { kind: 'metric', metric, overTime: 'count', across: 'sum' },
+      ]),
+    );
+    const { body } = await ask('POST', '/api/metrics/query', { form: 'table', queries });
+    const counts = Object.values<{ rows: number[][] }>(body.results ?? {}).map(({ rows }) => rows[0]?.[0] ?? 0);
+    // What the SDK exports once more as it shuts down changes nothing.
+    return counts.length === 3 && [4, 12, 4].every((least, index) => (counts[index] ?? 0) >= least);
+  });
+});
+test.after.always(() => subject?.close());
+
+const query = async (body: object) => {
+  const { status, body: answer } = await ask('POST', '/api/metrics/query', body);
+  return { status, answer, results: answer.results };
+};
+
+test('counters, histograms and buckets answer as by hand', async (t) => {
+  t.timeout(120_000);
+  const window = { from: String(now), to: String(now + 59_999), form: 'table' };
+  const { results } = await query({
+    ...window,
+    queries: {
+      increase: { kind: 'metric', metric: 'http_requests_total', overTime: 'increase' },
+      p80: { kind: 'metric', metric: 'rpc_seconds', overTime: 'quantile', quantile: 0.8 },
+    },
+    formulas: { twice: 'increase * 2' },
+  });
+  // 10 → 40, a reset to 5, → 20.
+  t.deepEqual(results.increase.rows, [[30 + 5 + 15]]);
+  // Of 45, 30 up to 0.1 and 15 more up to 1: the rank 36 is 6 of 15 on the way.
+  t.true(Math.abs(results.p80.rows[0][0] - (0.1 + 0.9 * (6 / 15))) < 1e-12);
+  t.is(results.twice.rows[0].at(-1), 100);
+  const sdk = await query({
+    form: 'table',
+    queries: {
+      orders: { kind: 'metric', metric: 'orders', overTime: 'increase', groupBy: ['shop', 'host.name'] },
+      median: { kind: 'metric', metric: 'duration', overTime: 'quantile', quantile: 0.5 },
+      mean: { kind: 'metric', metric: 'duration', overTime: 'avg', search: 'route:/cart host.name:one' },
+      sizes: { kind: 'metric', metric: 'size', overTime: 'max' },
+    },
+  });
+  t.deepEqual(sdk.results.orders.rows, [
+    ['north', 'one', 5],
+    ['south', 'one', 4],
+  ]);
+  t.is(sdk.results.orders.columns.at(-1).unit, '{order}');
+  // 5 | 15 15 | 30: the rank 2 of 4 is halfway from 10 to 20.
+  t.deepEqual(sdk.results.median.rows, [[15]]);
+  t.deepEqual(sdk.results.mean.rows, [[65 / 4]]);
+  t.deepEqual(sdk.results.sizes.rows, [[8]]);
+});
+
+test('a query that is wrong names itself, and PromQL is not built yet', async (t) => {
+  const good = { kind: 'metric', metric: 'orders', overTime: 'rate' };
+  const wrong = await query({ queries: { a: good, b: { ...good, metric: 'duration', overTime: 'last' } } });
+  t.is(wrong.status, 400);
+  t.regex(JSON.stringify(wrong.answer), /queries\.b\.overTime/);
+  const promql = await query({ queries: { c: { kind: 'promql', expression: 'up' } } });
+  t.is(promql.status, 501);
+  t.regex(JSON.stringify(promql.answer), /queries\.c/);
+  const formula = await query({ queries: { a: good }, formulas: { f: 'a + nobody' } });
+  t.is(formula.status, 400);
+  t.regex(JSON.stringify(formula.answer), /formulas\.f/);
+});
+
+test('the catalogue tells labels, their values and exemplars', async (t) => {
+  const { body: metric } = await ask('GET', '/api/metrics/catalogue/orders');
+  t.like(metric, { name: 'orders', type: 'sum', unit: '{order}', description: 'Orders taken', seriesCount: 2 });
+  t.deepEqual(
+    metric.labels.filter(({ name }: { name: string }) => ['shop', 'host.name'].includes(name)),
+    [
+      { name: 'shop', of: 'series', values: 2, series: 2, examples: ['north', 'south'] },
+      { name: 'host.name', of: 'resource', values: 1, series: 2, examples: ['one'] },
+    ],
+  );
+  t.is(metric.used.lookedAt[0].what, 'saved queries');
+  const values = '/api/metrics/catalogue/orders/labels/shop/values';
+  const first = (await ask('GET', `${values}?limit=1`)).body;
+  t.deepEqual(first.items, [{ value: 'north', series: 1 }]);
+  t.deepEqual((await ask('GET', `${values}?limit=1&cursor=${first.nextCursor}`)).body, {
+    items: [{ value: 'south', series: 1 }],
+    nextCursor: null,
+  });
+  t.deepEqual((await ask('GET', `${values}?prefix=so`)).body.items, [{ value: 'south', series: 1 }]);
+  t.deepEqual((await ask('GET', '/api/metrics/catalogue/orders/labels/host.name/values')).body.items, [
+    { value: 'one', series: 2 },
+  ]);
+  t.is((await ask('GET', '/api/metrics/catalogue/no.such.metric')).status, 404);
+  const { body: exemplars } = await ask('GET', '/api/metrics/exemplars?metric=http_requests_total');
+  t.is(exemplars.items.length, 1);
+  t.like(exemplars.items[0], { value: 0.5, traceId, labels: { instance: 'a', job: 'shop' } });
+});
+
+test('cardinality counts series by metric and label, and says who uses a metric', async (t) => {
+  const saved = await ask('POST', '/api/saved-queries', {
+    name: 'Orders',
+    visibility: 'organization',
+    query: { kind: 'metric', metric: 'orders', overTime: 'rate' },
+  });
+  t.is(saved.status, 200, JSON.stringify(saved.body));
+  const { body } = await ask('GET', '/api/metrics/cardinality?metric=orders&from=now-2h');
+  t.like(body.items[0], { metric: 'orders', before: 0, series: 2, growth: 2, appeared: 2, gone: 0 });
+  t.deepEqual(body.items[0].used, {
+    uses: [{ what: 'saved queries', id: saved.body.id, name: 'Orders' }],
+    lookedAt: [{ what: 'saved queries', documents: 1 }],
+  });
+  t.deepEqual(body.labels, [{ label: 'shop', valuesBefore: 0, values: 2, series: 2, appeared: 2 }]);
+  t.true(body.total.series >= 7);
+});
