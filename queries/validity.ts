@@ -48,8 +48,11 @@ const inSearch = (search: Search, signal: SearchSignal, path: string): Named[] =
       return search.parts.flatMap((part) => inSearch(part, signal, path));
     case 'not':
       return inSearch(search.part, signal, path);
-    case 'value':
-      return attribute(search.reference, signal, path);
+    case 'value': {
+      const { reference } = search;
+      // Attributes of events and links are not counted by name.
+      return reference.kind === 'events' || reference.kind === 'links' ? [] : attribute(reference, signal, path);
+    }
     default:
       return [];
   }

@@ -138,11 +138,16 @@ class TraceFinder {
   /** Traces whose first span from the stretch's begin on lies in the stretch, after the one before. */
   #within(stretch: Range, after: Found | undefined, limit: number): Promise<Found[]> {
     const since = `${this.#base} AND timestamp >= ${timeIs('begin')} AND timestamp <= ${timeIs('to')}`;
+    const within = `SELECT trace_id FROM spans WHERE ${since} AND timestamp <= ${timeIs('end')}`;
+    const isLast = stretch.to >= this.#range.to;
     const conditions = [since];
-    if (stretch.to < this.#range.to)
-      conditions.push(`trace_id IN (SELECT trace_id FROM spans WHERE ${since} AND timestamp <= ${timeIs('end')})`);
-    if (this.#match !== undefined)
-      conditions.push(`trace_id IN (SELECT trace_id FROM spans WHERE ${since} AND ${this.#match})`);
+    if (!isLast) conditions.push(`trace_id IN (${within})`);
+    if (this.#match !== undefined) {
+      // Behind the stretch, only spans of traces that are in it are looked at: the others were, or are on another page.
+      const behind = `SELECT trace_id FROM spans WHERE ${since} AND timestamp > ${timeIs('end')} AND trace_id IN (${within}) AND ${this.#match}`;
+      const found = `trace_id IN (${within} AND ${this.#match})`;
+      conditions.push(isLast ? found : `(${found} OR trace_id IN (${behind}))`);
+    }
     const having = [`min(timestamp) <= ${timeIs('end')}`, ...this.#having];
     if (after !== undefined)
       having.push(`(min(timestamp), trace_id) < (${timeIs('start')}, toFixedString(unhex({trace:String}), 16))`);
