@@ -92,8 +92,8 @@ const groupsSql = (
   first, last, first_ever, last_ever, services, environments, sources, type, message, culprit
 FROM (
   SELECT ${group} AS id, count() AS total, uniqExactIf(user_id, user_id != '') AS users, countIf(handled = 'false') AS unhandled,
-    min(${ns('timestamp')}) AS first, max(${ns('timestamp')}) AS last, topK(${mostNames})(toString(service)) AS services,
-    arraySort(arrayFilter(each -> each != '', groupUniqArray(${mostNames})(toString(environment)))) AS environments, arraySort(groupUniqArray(toString(source))) AS sources
+    ${ns('min(timestamp)')} AS first, ${ns('max(timestamp)')} AS last, topK(${mostNames})(service) AS services,
+    arraySort(arrayFilter(each -> each != '', groupUniqArray(${mostNames})(environment))) AS environments, arraySort(groupUniqArray(source)) AS sources
   FROM error_occurrences WHERE ${scope.condition} GROUP BY id
 ) AS counted
 ${join} JOIN (

@@ -1,5 +1,7 @@
 /** Groups of errors over HTTP: figures beside SQL written by hand, decisions, merges, and who may see what. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { text } from '../cases/sink-tables.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { landErrors, type Resource } from './errors-landed.ts';
@@ -552,6 +554,32 @@ test.serial('resolvedIn and ignoredUntil go with their status', async (t) => {
     t.is(answer.body.details[0].path, path);
   }
   t.is((await harness.ask('PATCH', `/api/errors/${id}`, { as: 'viewer', body: { status: 'resolved' } })).status, 403);
+});
+
+test.serial('a plan without logs shows errors of spans alone, and one without logs and traces none', async (t) => {
+  const own = harness.documents.of(plansTenant).collection(plans);
+  const entitlements = (await own.find('enterprise'))?.entitlements ?? [];
+  const without = (...names: string[]) =>
+    own.update('enterprise', { entitlements: entitlements.filter((each) => !names.includes(each)) });
+  const until = async (isDone: (answer: { status: number; types: unknown[] }) => boolean) => {
+    for (let tries = 0; tries < 600; tries++) {
+      const { status, body } = await harness.ask('GET', '/api/errors?limit=1000', { as: 'editor' });
+      const types = (body.items ?? []).flatMap(({ sources }: { sources: string[] }) => sources);
+      if (isDone({ status, types })) return { status, body };
+      await sleep(100);
+    }
+    throw new Error('the plan did not take effect');
+  };
+  const lost = (await list('search=lost'))[0].id;
+  await without('logs');
+  const { body } = await until(({ types }) => !types.includes('log'));
+  t.deepEqual([...new Set(body.items.map(({ services: [name] }: { services: string[] }) => name))], ['pay']);
+  t.is((await harness.ask('GET', `/api/errors/${lost}`, { as: 'editor' })).status, 404);
+  await without('logs', 'traces');
+  const refused_ = await until(({ status }) => status !== 200);
+  t.like(refused_, { status: 403, body: { error: 'UPGRADE_REQUIRED' } });
+  await own.update('enterprise', { entitlements });
+  await until(({ types }) => types.includes('log'));
 });
 
 test.serial('another organization sees none of it, and cannot change it', async (t) => {
