@@ -34,6 +34,7 @@ export const examples: Readonly<Record<string, Example>> = {
   listDeployments: { query: { scope: 'account' } },
   showService: ({ tenant }) => ({ params: { name: canaryOf(tenant) }, query: { scope: 'account' } }),
   getServiceTimeseries: ({ tenant }) => ({ params: { name: canaryOf(tenant) }, query: { scope: 'account' } }),
+  listServiceDeployments: ({ tenant }) => ({ params: { name: canaryOf(tenant) }, query: { scope: 'account' } }),
   listServiceEndpoints: ({ tenant }) => ({ params: { name: canaryOf(tenant) }, query: { scope: 'account' } }),
   listDependencies: { query: { scope: 'account' } },
   showServiceMap: { query: { scope: 'account' } },

@@ -5,6 +5,7 @@ import { listDeployments, recordDeployment } from './deployments.ts';
 import { listEndpoints } from './endpoints.ts';
 import { listServices } from './list.ts';
 import { showServiceMap } from './map.ts';
+import { listServiceDeployments } from './service-deployments.ts';
 import { getServiceSettings, putServiceSettings } from './settings.ts';
 import { showService } from './show.ts';
 import { listServiceSeries } from './timeseries.ts';
@@ -16,6 +17,7 @@ export const servicesGroup = defineGroup({
   operations: [
     recordDeployment,
     listDeployments,
+    listServiceDeployments,
     listServices,
     showService,
     listServiceSeries,
@@ -26,5 +28,4 @@ export const servicesGroup = defineGroup({
     putServiceSettings,
   ],
   collections: [serviceSettings],
-  planned: [['GET /api/services/{name}/deployments', 'viewer', 'deployment markers with before/after figures']],
 });

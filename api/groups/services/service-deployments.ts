@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { encodeCursor } from '../../../queries/cursor.ts';
+import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
+import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { Incompleteness } from '../../../queries/result.ts';
+import { apdexParameter, choiceParameters } from '../../../queries/services/chosen.ts';
+import { readDeployments } from '../../../queries/services/deployments.ts';
+import { thresholdsOf } from '../../../queries/services/figures.ts';
+import { minutesOf } from '../../../queries/services/minutes.ts';
+import { serviceSettingsOf } from '../../../queries/services/settings.ts';
+import { pageOf } from '../../../queries/services/sorting.ts';
+import { JudgedDeployment, judge } from '../../../queries/services/verdicts.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { listCache } from '../../kernel/result-cache.ts';
+import { cursorPart, positionIn, readingOf, requireService, serviceParams } from './asked.ts';
+
+const kind = 'service-deployments';
+const twoHoursNs = 7_200_000_000_000n;
+
+export const listServiceDeployments = defineOperation({
+  method: 'GET',
+  path: '/api/services/{name}/deployments',
+  operationId: 'listServiceDeployments',
+  summary: 'List deployments of a service, the newest first, with its figures before and after each and a verdict',
+  role: 'viewer',
+  cache: listCache,
+  params: serviceParams,
+  query: z.strictObject({
+    ...rangeParameters,
+    from: rangeParameters.from.describe('Default: now-24h'),
+    limit: z.coerce.number().int().min(1).max(100).default(20),
+    ...projectScopeParameters,
+    ...choiceParameters,
+    ...apdexParameter,
+  }),
+  response: z.strictObject({
+    items: z.array(JudgedDeployment),
+    nextCursor: z.string().nullable(),
+    partial: z.array(Incompleteness),
+  }),
+  async handler({ caller, params, query }, ports) {
+    requireProjectScope(query);
+    const reading = readingOf(caller, ports);
+    const { nowMs } = reading;
+    const page = query.cursor === undefined ? undefined : positionIn(kind, query.cursor, reading);
+    const asked = { ...query, from: query.from ?? 'now-24h' };
+    const range = page?.range ?? rangeOf(asked, { caller: reading, signal: 'traces', nowMs });
+    const choice = { ...query, service: params.name };
+    await requireService(reading, { ...choice, minutes: minutesOf(range, nowMs) });
+    const settings = await serviceSettingsOf(ports.documents.of(caller.tenantId));
+    const apdexThresholdMs = thresholdsOf(settings, query.apdexThresholdMs)(params.name);
+    // Deployments just outside the range end the windows of those in it.
+    const wider = { from: range.from - twoHoursNs, to: range.to + twoHoursNs };
+    const [{ deployments, partial }, { deployments: all }] = await Promise.all([
+      readDeployments(reading, { ...choice, range }),
+      readDeployments(reading, { ...choice, environment: undefined, range: wider }),
+    ]);
+    const { shown, last } = pageOf(
+      deployments,
+      { nameOf: ({ id }) => id, sortedBy: ({ time }) => time, direction: 'descending' },
+      { limit: query.limit, after: page?.after },
+    );
+    const items: JudgedDeployment[] = [];
+    // One after the other: a page of many must not take all turns of the engine.
+    for (const deployment of shown) items.push(await judge(reading, choice, deployment, { all, apdexThresholdMs }));
+    return {
+      items,
+      nextCursor: last === undefined ? null : encodeCursor(kind, [range.from, range.to, cursorPart(last)]),
+      partial: [...partial],
+    };
+  },
+});

@@ -1,0 +1,187 @@
+/**
+ * Whether requests became better or worse, from counts by the minute before and after. Pure.
+ *
+ * Requests of one minute resemble one another (a slow database slows them all), so minutes are what is compared, not requests: each is a
+ * cluster, and the variance of a mean is that between its clusters, at least that of independent requests. Student's t with the
+ * smaller number of minutes decides; the three questions share the error probability.
+ */
+import { type DurationBuckets, quantileOfBuckets } from '../../schemas/tables/durations.ts';
+
+/** What was counted in one minute. */
+export interface MinuteCounts {
+  readonly requests: number;
+  readonly errors: number;
+  readonly buckets: DurationBuckets;
+}
+
+export const leastRequests = 50;
+export const leastMinutes = 5;
+/** How often a difference is found where there is none, at most; of all questions together. */
+export const falseAlarms = 0.01;
+/** What is smaller matters to nobody: of the share of failed requests, of slow requests, and of the probability that a request took longer. */
+export const relevant = { errors: 0.005, tail: 0.05, latency: 0.05 } as const;
+
+export const aspects = ['errors', 'latency', 'tail'] as const;
+export type Aspect = (typeof aspects)[number];
+
+export interface Compared {
+  readonly aspect: Aspect;
+  readonly before: number;
+  readonly after: number;
+  readonly difference: number;
+  /** 95 % of such intervals hold the true difference. */
+  readonly interval: readonly [number, number];
+  /** Probability of a difference as large where there is none, for this question alone. */
+  readonly p: number;
+  /** Of the judgement: 1 - p over all questions, or the probability that the difference is too small to matter. */
+  readonly confidence: number;
+  readonly verdict: 'better' | 'worse' | 'no difference' | 'unknown';
+}
+
+interface Cluster {
+  readonly size: number;
+  /** Sum of the scores of its requests, and of their squares. */
+  readonly sum: number;
+  readonly squares: number;
+}
+
+const meanOf = (clusters: readonly Cluster[]): { mean: number; variance: number; size: number } => {
+  const size = clusters.reduce((sum, cluster) => sum + cluster.size, 0);
+  const mean = clusters.reduce((sum, cluster) => sum + cluster.sum, 0) / size;
+  const squares = clusters.reduce((sum, cluster) => sum + cluster.squares, 0);
+  const count = clusters.length;
+  const between = clusters.reduce((sum, cluster) => sum + (cluster.sum - cluster.size * mean) ** 2, 0) / size ** 2;
+  const clustered = (between * count) / Math.max(1, count - 1);
+  // Where no score differs, one more request could: Agresti and Coull's half a request keeps the variance above 0.
+  const independent = Math.max(squares / size - mean ** 2, 0.5 / size) / size;
+  return { mean, variance: Math.max(clustered, independent), size };
+};
+
+/** Compares the three aspects. Scores: failed or not; the share of the other requests that it took longer than; slower than 95 % before. */
+export const compare = (before: readonly MinuteCounts[], after: readonly MinuteCounts[]): readonly Compared[] => {
+  const all = sumOf([...before, ...after]);
+  const slow = thresholdOf(sumOf(before));
+  const rank = ranksOf(all);
+  const scores: Readonly<Record<Aspect, (minute: MinuteCounts) => Cluster>> = {
+    errors: ({ requests, errors }) => ({ size: requests, sum: errors, squares: errors }),
+    latency: ({ requests, buckets }) => clusterOf(requests, buckets, rank),
+    tail: ({ requests, buckets }) => clusterOf(requests, buckets, (bucket) => (bucket > slow ? 1 : 0)),
+  };
+  return aspects.map((aspect) => {
+    const [one, two] = [before.map(scores[aspect]), after.map(scores[aspect])];
+    // Ranks are of both sides together: their means differ by half of what the probability differs from one half.
+    return judged(aspect, one, two);
+  });
+};
+
+const sumOf = (minutes: readonly MinuteCounts[]): DurationBuckets => {
+  const sum = new Map<number, number>();
+  for (const { buckets } of minutes)
+    for (const [bucket, spans] of buckets) sum.set(bucket, (sum.get(bucket) ?? 0) + spans);
+  return sum;
+};
+
+const clusterOf = (size: number, buckets: DurationBuckets, scoreOf: (bucket: number) => number): Cluster => {
+  let sum = 0;
+  let squares = 0;
+  for (const [bucket, spans] of buckets) {
+    const score = scoreOf(bucket);
+    sum += score * spans;
+    squares += score ** 2 * spans;
+  }
+  return { size, sum, squares };
+};
+
+/** The bucket that 95 % of requests do not pass. */
+const thresholdOf = (buckets: DurationBuckets): number => {
+  const quantile = quantileOfBuckets(buckets, 0.95) ?? 0;
+  return Math.floor(8 * Math.log2(quantile));
+};
+
+/** The share of requests that took less time than one of a bucket; half of those of its own bucket count (Mann and Whitney). */
+const ranksOf = (buckets: DurationBuckets): ((bucket: number) => number) => {
+  const sorted = [...buckets].sort(([one], [other]) => one - other);
+  const total = sorted.reduce((sum, [, spans]) => sum + spans, 0);
+  const ranks = new Map<number, number>();
+  let passed = 0;
+  for (const [bucket, spans] of sorted) {
+    ranks.set(bucket, (passed + spans / 2) / total);
+    passed += spans;
+  }
+  return (bucket) => ranks.get(bucket) ?? 0;
+};
+
+const judged = (aspect: Aspect, before: readonly Cluster[], after: readonly Cluster[]): Compared => {
+  const [one, two] = [meanOf(before), meanOf(after)];
+  const difference = two.mean - one.mean;
+  const deviation = Math.sqrt(one.variance + two.variance);
+  const freedom = Math.max(1, Math.min(before.length, after.length) - 1);
+  const p = 2 * studentTail(Math.abs(difference) / deviation, freedom);
+  const least = relevant[aspect];
+  const [low, high] = [
+    difference - studentQuantile(freedom) * deviation,
+    difference + studentQuantile(freedom) * deviation,
+  ];
+  const shared = { aspect, before: one.mean, after: two.mean, difference, interval: [low, high] as const, p };
+  const together = Math.min(1, p * aspects.length);
+  if (together < falseAlarms && Math.abs(difference) >= least)
+    return { ...shared, confidence: 1 - together, verdict: difference > 0 ? 'worse' : 'better' };
+  const within =
+    1 - studentTail((least - difference) / deviation, freedom) - studentTail((least + difference) / deviation, freedom);
+  return { ...shared, confidence: Math.max(0, within), verdict: within >= 0.8 ? 'no difference' : 'unknown' };
+};
+
+/** Probability that Student's t is above a value, by numbers of freedom: the incomplete beta function as a continued fraction. */
+export const studentTail = (t: number, freedom: number): number => {
+  if (!Number.isFinite(t)) return t > 0 ? 0 : 1;
+  const half = 0.5 * incompleteBeta(freedom / (freedom + t * t), freedom / 2, 0.5);
+  return t >= 0 ? half : 1 - half;
+};
+
+/** The value that t passes in 2.5 % of cases. */
+const studentQuantile = (freedom: number): number => {
+  let [low, high] = [0, 1000];
+  for (let round = 0; round < 60; round++) {
+    const middle = (low + high) / 2;
+    if (studentTail(middle, freedom) > 0.025) low = middle;
+    else high = middle;
+  }
+  return high;
+};
+
+const coefficients = [76.180091729, -86.505320329, 24.014098241, -1.2317395725, 0.0012086509739, -0.0000053952394];
+
+/** Lanczos' approximation. */
+const logGamma = (x: number): number => {
+  const shifted = x + 5.5;
+  const series = coefficients.reduce((sum, coefficient, index) => sum + coefficient / (x + 1 + index), 1.00000000019);
+  return (x + 0.5) * Math.log(shifted) - shifted + Math.log((2.50662827463 * series) / x);
+};
+
+const incompleteBeta = (x: number, a: number, b: number): number => {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log(1 - x));
+  return x < (a + 1) / (a + b + 2) ? (front * fraction(x, a, b)) / a : 1 - (front * fraction(1 - x, b, a)) / b;
+};
+
+/** Lentz' method. */
+const fraction = (x: number, a: number, b: number): number => {
+  const tiny = 1e-300;
+  const kept = (value: number): number => (Math.abs(value) < tiny ? tiny : value);
+  let c = 1;
+  let d = 1 / kept(1 - ((a + b) * x) / (a + 1));
+  let result = d;
+  for (let m = 1; m <= 300; m++) {
+    const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m));
+    d = 1 / kept(1 + even * d);
+    c = kept(1 + even / c);
+    result *= d * c;
+    const odd = (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
+    d = 1 / kept(1 + odd * d);
+    c = kept(1 + odd / c);
+    result *= d * c;
+    if (Math.abs(d * c - 1) < 1e-12) break;
+  }
+  return result;
+};
