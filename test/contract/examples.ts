@@ -30,6 +30,7 @@ export const examples: Readonly<Record<string, Example>> = {
   getLogPattern: ({ tenant }) => ({ params: { id: patternIdOf(tenant) } }),
   listTraces: { query: { scope: 'account' } },
   compareTraces: { query: { scope: 'account', status: 'error' } },
+  setServiceSettings: { body: { apdexThresholdMs: 250 } },
   listServices: { query: { scope: 'account' } },
   listDeployments: { query: { scope: 'account' } },
   showService: ({ tenant }) => ({ params: { name: canaryOf(tenant) }, query: { scope: 'account' } }),
