@@ -1,0 +1,72 @@
+/** Stretches by which long ranges are read in order: together they are the range, and reading ends early. */
+import test from 'ava';
+import { inStretches, type RowOrder } from '../../queries/rows/in-order.ts';
+import { randomOf } from './random.ts';
+
+const second = 1_000_000_000n;
+const orders = ['newest', 'oldest'] as const;
+const middle = 1_700_000_000n * second;
+
+/** Reads times that lie in a range as the tables would give them, and notes the stretches. */
+const read = async (times: readonly bigint[], from: bigint, to: bigint, order: RowOrder, limit: number) => {
+  const sorted = times.toSorted((one, other) => Number(order === 'newest' ? other - one : one - other));
+  const stretches: { from: bigint; to: bigint }[] = [];
+  const rows = await inStretches({ from, to }, { order, limit }, async (stretch, missing) => {
+    stretches.push(stretch);
+    return sorted.filter((time) => time >= stretch.from && time <= stretch.to).slice(0, missing);
+  });
+  return { rows, stretches, all: sorted.filter((time) => time >= from && time <= to) };
+};
+
+/** Points where stretches begin and end, in ascending order, each end with the begin after it. */
+const joints = (stretches: readonly { from: bigint; to: bigint }[], order: RowOrder): bigint[][] => {
+  const ascending = order === 'newest' ? stretches.toReversed() : stretches;
+  return ascending.slice(1).map(({ from }, index) => [(ascending[index]?.to ?? 0n) + 1n, from]);
+};
+
+const someTimes = (random: () => number, width: number): bigint[] =>
+  Array.from({ length: Math.floor(random() * 200) }, () => {
+    const near = random() < 0.5 ? random() ** 8 : random();
+    return middle + BigInt(Math.floor(near * width));
+  });
+
+for (const order of orders)
+  test(`${order}: what is read in stretches is what is read at once, in at most four, without a gap`, async (t) => {
+    const random = randomOf(3);
+    for (let round = 0; round < 300; round++) {
+      const width = Math.floor(10 ** (random() * 15));
+      const end = middle + BigInt(width);
+      const limit = 1 + Math.floor(random() * 120);
+      const { rows, stretches, all } = await read(someTimes(random, width), middle, end, order, limit);
+      t.deepEqual(rows, all.slice(0, limit));
+      t.true(stretches.length <= 4);
+      for (const [one, other] of joints(stretches, order)) t.is(one, other);
+      const length = stretches.reduce((sum, { from, to }) => sum + (to - from + 1n), 0n);
+      t.true(rows.length === limit || length === end - middle + 1n, 'all of the range unless there were enough');
+    }
+  });
+
+const hours = 24n * 3_600n * second;
+/** Every so many seconds a row, over a day: how many stretches there are, and how much of the day they are at most. */
+const densities: readonly (readonly [everySeconds: number, stretches: number, mostMinutes: number])[] = [
+  [0.5, 1, 1],
+  [3, 2, 12],
+  [50, 2, 180],
+  [600, 3, 1_440],
+];
+for (const [every, count, minutes] of densities)
+  test(`a hundred rows, one each ${every} s of a day, take ${count} stretches`, async (t) => {
+    const times = Array.from(
+      { length: Math.floor(86_400 / every) },
+      (_, index) => middle + BigInt(Math.floor(index * every * 1e9)),
+    );
+    const { rows, stretches } = await read(times, middle, middle + hours, 'newest', 100);
+    t.is(rows.length, 100);
+    t.is(stretches.length, count);
+    t.true(middle + hours - (stretches.at(-1)?.from ?? 0n) <= BigInt(minutes) * 60n * second);
+  });
+
+test('what is nowhere in a day takes three statements, and two in an hour', async (t) => {
+  t.is((await read([], middle, middle + hours, 'newest', 100)).stretches.length, 3);
+  t.is((await read([], middle, middle + hours / 24n, 'oldest', 100)).stretches.length, 2);
+});
