@@ -45,6 +45,8 @@ export interface FoundDisk {
 const volumeLabels = ['persistentvolumeclaim', 'namespace', 'k8s.volume.name'] as const;
 const volumeMetrics = metricsOf(volumeSources);
 const labels = [...new Set([...hostLabels, ...volumeLabels])];
+/** Names of scraped hosts. */
+const nodeNames = 'node_uname_info';
 const ioMetrics = metricsOf({ read: hostSources.diskRead, write: hostSources.diskWrite });
 const noIo =
   'no disk bytes of this device came in the last 10 minutes: the hostmetrics receiver with the scraper disk, or node_exporter, sends them';
@@ -57,7 +59,7 @@ export const readDisks = async (
   scope: ProjectScope,
 ): Promise<{ readonly items: FoundDisk[]; readonly isCut: boolean }> => {
   const { cells, isCut } = await readCells(reading, {
-    metrics: [...filesystemMetrics, ...ioMetrics, ...volumeMetrics],
+    metrics: [...filesystemMetrics, ...ioMetrics, ...volumeMetrics, nodeNames],
     labels,
     range: recent(range),
     ...scope,
@@ -102,18 +104,21 @@ const oncePerShare = (disks: readonly FoundDisk[]): FoundDisk[] =>
     return [{ ...first, disk: { ...first.disk, hosts: same.length, mountpoints } }];
   });
 
-/** What identifies a volume: the claim, which outlives pods and may be mounted by several, else pod and name. */
+/** What identifies a volume: the claim, which outlives pods and may be mounted by several, else pod and name. Without claim and type nothing says that it is a disk of its own. */
 const volumeKey = ({ resource, labels: own }: Cell): string | undefined => {
   const namespace = resource['k8s.namespace.name'] ?? own['namespace'] ?? '';
   const claim = resource['k8s.persistentvolumeclaim.name'] ?? own['persistentvolumeclaim'];
   if (claim !== undefined) return JSON.stringify([namespace, claim]);
   const name = resource['k8s.volume.name'] ?? own['k8s.volume.name'];
-  const type = resource['k8s.volume.type'] ?? resource['k8s.volume.type'];
-  // Configuration and secrets are written by the kubelet, and projected ones lie in memory.
-  if (name === undefined || ['configMap', 'secret', 'downwardAPI', 'projected'].includes(String(type)))
-    return undefined;
+  const type = resource['k8s.volume.type'];
+  if (name === undefined || type === undefined || ofNode.has(String(type))) return undefined;
   return JSON.stringify([namespace, resource['k8s.pod.uid'] ?? '', name]);
 };
+
+/** Volumes that are a directory of the node, or its memory: their bytes are the node's. The kubelet tells of them as of any other. */
+const ofNode: ReadonlySet<string> = new Set([
+  ...['configMap', 'secret', 'downwardAPI', 'projected', 'emptyDir', 'hostPath', 'local', 'image'],
+]);
 
 const volumesOf = (cells: readonly Cell[]): FoundDisk[] =>
   [...Map.groupBy(cells, volumeKey)].flatMap(([key, own]) => {
@@ -177,7 +182,7 @@ export const withDaysUntilFull = async (
 ): Promise<Disk[]> => {
   if (disks.length === 0) return [];
   const { cells } = await readCells(reading, {
-    metrics: [...filesystemMetrics, ...volumeMetrics],
+    metrics: [...filesystemMetrics, ...volumeMetrics, nodeNames],
     labels,
     range: { from: range.to - BigInt(days) * dayNs, to: range.to },
     stepMs: hourMs,
@@ -202,11 +207,12 @@ const historiesOf = (cells: readonly Cell[]): ReadonlyMap<string, UsedAt[]> => {
     if (history === undefined) histories.set(id, [{ atMs, used }]);
     else history.push({ atMs, used });
   };
+  const names = cells.filter(({ metric }) => metric === nodeNames);
   const hours = [...Map.groupBy(cells, ({ bucketMs }) => bucketMs)].toSorted(([one], [other]) => one - other);
   for (const [bucketMs, inHour] of hours) {
     const isOfVolume = ({ metric }: Cell): boolean => volumeMetrics.includes(metric);
     for (const { disk } of oncePerShare(
-      [...groupedByHost(inHour.filter((cell) => !isOfVolume(cell)))].flatMap(([key, host]) =>
+      [...groupedByHost([...names, ...inHour].filter((cell) => !isOfVolume(cell)))].flatMap(([key, host]) =>
         disksOf(host.cells).map((found) => filesystemOf(key, host, found)),
       ),
     ))

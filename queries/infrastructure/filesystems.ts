@@ -1,7 +1,14 @@
 /** Disks of a host from what is told of its filesystems: pseudo filesystems left out, and each counted once however often it is mounted. */
 import type { Cell } from './cells.ts';
-import { type CellsByMetric, firstOf, type Source, valuesOf } from './figures.ts';
-import { deviceOf, filesystemSources, filesystemStateOf, filesystemTypeOf, mountpointOf } from './names.ts';
+import { type CellsByMetric, firstOf, type Source, totalOf, valuesOf } from './figures.ts';
+import {
+  deviceOf,
+  filesystemSources,
+  filesystemStateOf,
+  filesystemTypeOf,
+  mountpointOf,
+  nodeFilesystemSources,
+} from './names.ts';
 
 /** A disk with the places where it is mounted. Bytes; `free` is what anybody may still fill. */
 export interface Disk {
@@ -64,7 +71,7 @@ const mountsOf = (cells: CellsByMetric): Mount[] => {
   for (const name of ['size', 'free', 'available'] as const)
     for (const source of filesystemSources[name])
       for (const { cell, value } of valuesOf(cells, source)) add(cell, name, value);
-  return [...places.values()].flatMap(({ cell, bytes }) => {
+  const mounts = [...places.values()].flatMap(({ cell, bytes }) => {
     const size = bytes.get('size');
     const used = bytes.get('used') ?? (size === undefined ? undefined : size - (bytes.get('free') ?? Number.NaN));
     const free = bytes.get('available') ?? bytes.get('free');
@@ -80,6 +87,15 @@ const mountsOf = (cells: CellsByMetric): Mount[] => {
       },
     ];
   });
+  return mounts.length > 0 ? mounts : nodeFilesystemOf(cells);
+};
+
+/** Where only the kubelet tells: the one that it keeps pods on. */
+const nodeFilesystemOf = (cells: CellsByMetric): Mount[] => {
+  const capacity = totalOf(cells, nodeFilesystemSources.capacity);
+  const free = totalOf(cells, nodeFilesystemSources.available);
+  if (capacity === undefined || free === undefined) return [];
+  return [{ device: 'nodefs', type: '', mountpoint: '', used: capacity - free, free, isReadOnly: false }];
 };
 
 /** What a device's name says: two of different kinds may be two names of one disk, two of one kind are two disks. */

@@ -27,10 +27,14 @@ export const hostIdentityOf = (
   const name = textOf(resource['host.name']) ?? textOf(resource['k8s.node.name']);
   if (id !== undefined || name !== undefined) return { id, name };
   const instance = instanceOf(resource, labels);
-  const scraped =
-    labels['nodename'] ?? (instance === undefined ? undefined : (nodeNames.get(instance) ?? withoutPort(instance)));
+  const address = instance === undefined ? undefined : withoutPort(instance);
+  const told = names(nodeNames, instance) ?? names(nodeNames, address);
+  const scraped = labels['nodename'] ?? told ?? address;
   return { id: undefined, name: scraped };
 };
+
+const names = (nodeNames: ReadonlyMap<string, string>, address: string | undefined): string | undefined =>
+  address === undefined ? undefined : nodeNames.get(address);
 
 /** The scraped address of a series. */
 const instanceOf = (resource: Attributes, labels: Readonly<Record<string, string>>): string | undefined =>
@@ -43,7 +47,10 @@ export const nodeNamesOf = (
   const names = new Map<string, string>();
   for (const { metric, resource, labels } of cells) {
     const instance = metric === 'node_uname_info' ? instanceOf(resource, labels) : undefined;
-    if (instance !== undefined && labels['nodename'] !== undefined) names.set(instance, labels['nodename']);
+    if (instance === undefined || labels['nodename'] === undefined) continue;
+    names.set(instance, labels['nodename']);
+    // What else is scraped at the address is on that host.
+    names.set(withoutPort(instance), labels['nodename']);
   }
   return names;
 };

@@ -105,6 +105,12 @@ export const filesystemSources = {
   available: [level('node_filesystem_avail_bytes'), level('node_filesystem_avail')],
 } as const satisfies Record<string, readonly Source[]>;
 
+/** The filesystem of a node, as the kubelet tells of it. */
+export const nodeFilesystemSources = {
+  capacity: [level('k8s.node.filesystem.capacity')],
+  available: [level('k8s.node.filesystem.available')],
+} as const satisfies Record<string, readonly Source[]>;
+
 /** Volumes of pods, by the kubelet. */
 export const volumeSources = {
   capacity: [
@@ -193,7 +199,10 @@ export const hostSignMetrics: readonly string[] = [
 ];
 
 export const hostMetrics: readonly string[] = [...metricsOf(hostSources), 'node_uname_info'];
-export const filesystemMetrics: readonly string[] = metricsOf(filesystemSources);
+export const filesystemMetrics: readonly string[] = [
+  ...metricsOf(filesystemSources),
+  ...metricsOf(nodeFilesystemSources),
+];
 export const hostLabels: readonly string[] = [
   ...new Set([
     ...Object.values(labelKeys).flat(),

@@ -7,7 +7,7 @@ import type { Reading } from '../reading.ts';
 import { formatTime } from '../time.ts';
 import { type Cell, readCells } from './cells.ts';
 import { type CellsByMetric, figureOf, KnownText, metricsOf, missing, type Source, textOf } from './figures.ts';
-import { hostIdentityOf, hostKeys } from './host-identity.ts';
+import { hostIdentityOf, hostKeys, nodeNamesOf } from './host-identity.ts';
 import { recent } from './hosts.ts';
 import { processSources } from './names.ts';
 
@@ -31,8 +31,8 @@ export const Process = z.strictObject({
 });
 export type Process = z.output<typeof Process>;
 
-const labels = ['direction', 'disk.io.direction', 'instance', 'job'];
-const metrics = metricsOf(processSources);
+const labels = ['direction', 'disk.io.direction', 'instance', 'job', 'nodename'];
+const metrics = [...metricsOf(processSources), 'node_uname_info'];
 const by = "the collector's hostmetrics receiver with the scraper process sends it";
 const detected = 'the sender does not say';
 
@@ -42,8 +42,10 @@ export const readProcesses = async (
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Process[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readCells(reading, { metrics, labels, range: recent(range), ...scope });
-  const identified = cells.map((cell) => ({ cell, identity: hostIdentityOf(cell.resource, cell.labels, new Map()) }));
+  const { cells: all, isCut } = await readCells(reading, { metrics, labels, range: recent(range), ...scope });
+  const names = nodeNamesOf(all);
+  const cells = all.filter(({ metric }) => metric !== 'node_uname_info');
+  const identified = cells.map((cell) => ({ cell, identity: hostIdentityOf(cell.resource, cell.labels, names) }));
   const keyOf = hostKeys(identified.map(({ identity }) => identity));
   const processes = Map.groupBy(identified, ({ cell, identity }) => idOf(cell, keyOf(identity)));
   return {

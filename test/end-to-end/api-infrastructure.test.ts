@@ -132,7 +132,12 @@ const nodeExporter = (at: readonly number[], labels: Labels, isFormer: boolean) 
     { name: 'node_load1', labels, values: flat(at, 1.5) },
     {
       name: 'node_uname_info',
-      labels: { ...labels, nodename: labels['instance']?.split(':')[0] ?? '', sysname: 'Linux', machine: 'x86_64' },
+      labels: {
+        ...labels,
+        nodename: labels['instance'] === '10.0.0.7:9100' ? 'scraped' : (labels['instance']?.split(':')[0] ?? ''),
+        sysname: 'Linux',
+        machine: 'x86_64',
+      },
       values: flat(at, 1),
     },
   ];
@@ -175,7 +180,7 @@ test.before(async () => {
   };
   await a.metrics({ 'host.name': 'now', 'host.id': 'i-1', ...cloud }, hostmetrics(times, 'semconv'));
   await a.metrics({ 'host.name': 'receiver' }, hostmetrics(times, 'receiver'));
-  await a.remoteWrite(nodeExporter(times, { instance: 'scraped:9100', job: 'node' }, false));
+  await a.remoteWrite(nodeExporter(times, { instance: '10.0.0.7:9100', job: 'node' }, false));
   await a.remoteWrite(nodeExporter(times, { instance: 'former:9100', job: 'node' }, true));
   // Silent for 20 minutes; its logs too.
   await a.metrics({ 'host.name': 'gone' }, hostmetrics(ended(20 * minuteMs), 'receiver'), nowMs - 20 * minuteMs);
@@ -220,12 +225,12 @@ test.before(async () => {
   await a.remoteWrite([
     {
       name: 'process_cpu_seconds_total',
-      labels: { job: 'api', instance: 'scraped:8080' },
+      labels: { job: 'api', instance: '10.0.0.7:8080' },
       values: growing(times, 0.5),
     },
     {
       name: 'process_resident_memory_bytes',
-      labels: { job: 'api', instance: 'scraped:8080' },
+      labels: { job: 'api', instance: '10.0.0.7:8080' },
       values: flat(times, GiB),
     },
   ]);
@@ -294,6 +299,25 @@ test.before(async () => {
         values: flat(times, 3 * GiB),
       },
     ]),
+  );
+  // A node of which the kubelet alone tells, and a volume that is a directory of it.
+  await a.metrics({ 'k8s.node.name': 'kubelet' }, [
+    { name: 'k8s.node.filesystem.capacity', kind: 'gauge', points: [{ values: flat(times, 100 * GiB) }] },
+    { name: 'k8s.node.filesystem.available', kind: 'gauge', points: [{ values: flat(times, 75 * GiB) }] },
+    { name: 'k8s.node.cpu.usage', kind: 'gauge', points: [{ values: flat(times, 1) }] },
+  ]);
+  await a.metrics(
+    {
+      'k8s.pod.uid': 'u2',
+      'k8s.pod.name': 'x',
+      'k8s.namespace.name': 'db',
+      'k8s.volume.name': 'config',
+      'k8s.volume.type': 'configMap',
+    },
+    [
+      { name: 'k8s.volume.capacity', kind: 'gauge', points: [{ values: flat(times, 100 * GiB) }] },
+      { name: 'k8s.volume.available', kind: 'gauge', points: [{ values: flat(times, 75 * GiB) }] },
+    ],
   );
   await b.metrics({ 'host.name': 'canary-of-b', 'host.id': 'i-1' }, hostmetrics(times, 'receiver'));
   await b.logs({ 'host.name': 'gone' }, [{ atMs: nowMs, body: { stringValue: 'canary-of-b' } }]);
@@ -368,12 +392,12 @@ test('a host whose metrics alone stopped is active, and its sender is named', as
 test('lists name every host once, containers are none, and other projects and organizations are not there', async (t) => {
   const ids = async (query: string) =>
     (await ask(`/api/infrastructure/hosts?${query}`)).items.map(({ id }: { id: string }) => id);
-  const own = ['former', 'gone', 'i-1', 'logger', 'mute', 'receiver', 'scraped', 'second', 'store'];
+  const own = ['former', 'gone', 'i-1', 'kubelet', 'logger', 'mute', 'receiver', 'scraped', 'second', 'store'];
   t.deepEqual((await ids('projectId=shop')).toSorted(), own);
   t.deepEqual((await ids('')).toSorted(), [...own, 'elsewhere'].toSorted());
   t.deepEqual(await ids('projectId=other'), ['elsewhere']);
   t.deepEqual(await ids('search=SCRAP'), ['scraped']);
-  t.is((await ids('sort=cpu')).length, 10);
+  t.is((await ids('sort=cpu')).length, 11);
   t.false(JSON.stringify(await ask('/api/infrastructure/hosts')).includes('canary-of-b'));
 });
 
@@ -386,8 +410,8 @@ test('pages of hosts neither skip nor repeat, in any order', async (t) => {
       found.push(...page.items.map(({ id }: { id: string }) => id));
       cursor = page.nextCursor === null ? '' : `&cursor=${page.nextCursor}`;
     } while (cursor !== '');
-    t.is(new Set(found).size, 10, sort);
-    t.is(found.length, 10, sort);
+    t.is(new Set(found).size, 11, sort);
+    t.is(found.length, 11, sort);
   }
 });
 
@@ -439,6 +463,7 @@ test("processes are listed by what they use, under today's and former names", as
   );
   const [postgres, api, nginx] = items;
   t.true(close(postgres.cpuCores.value, 1.5) && close(nginx.cpuCores.value, 0.25) && close(api.cpuCores.value, 0.5));
+  t.is(api.host.value, 'scraped');
   t.like(postgres, {
     pid: { value: '10' },
     host: { value: 'receiver' },
@@ -476,6 +501,8 @@ test('a disk is listed once, with the day on which it is full where its history 
   t.true(root.daysUntilFull.low <= root.daysUntilFull.value && root.daysUntilFull.value <= root.daysUntilFull.high);
   t.regex(disk('store:/dev/vdb1').daysUntilFull.reason, /not filling/);
   t.like(disk('filer:/export'), { hosts: 2, mountpoints: ['/mnt'], utilization: { value: 0.4 } });
+  t.deepEqual(disk('scraped:/dev/sda1').mountpoints, ['/']);
+  t.like(disk('kubelet:nodefs'), { used: { value: 25 * GiB }, total: { value: 100 * GiB } });
   const volume = disk('volume:db/data-db-0');
   t.like(volume, { kind: 'volume', claim: { value: 'data-db-0' }, pod: { value: 'db-0' }, used: { value: 6 * GiB } });
   t.true(Math.abs(volume.daysUntilFull.value - 4) < 0.2, JSON.stringify(volume.daysUntilFull));
