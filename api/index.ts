@@ -7,9 +7,9 @@ import type { Settings } from '../schemas/settings.ts';
 import type { FileFindings } from './audit/evidence-file-check.ts';
 import type { DeadLetters, DeadLettersOptions } from './dead-letters/dead-letters.ts';
 
+export type { DeadLetterFilter, DeadLetterState } from '../queries/dead-letters/letters.ts';
 export type { FileFindings } from './audit/evidence-file-check.ts';
 export type { DeadLetters } from './dead-letters/dead-letters.ts';
-export type { DeadLetterFilter, DeadLetterState } from './dead-letters/rows.ts';
 export type { FirstStart } from './identity/accounts/first-start.ts';
 
 /** Resolves once rights are loaded, so that the first request is already answered by them. */

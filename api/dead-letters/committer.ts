@@ -1,3 +1,4 @@
+import type { DeadLetter } from '../../queries/dead-letters/letters.ts';
 import { KeyedMutex } from '../../runtime/keyed-mutex.ts';
 import type { PermanentError } from '../../schemas/errors.ts';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
@@ -5,7 +6,6 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import type { DeadLetterMark } from '../../schemas/topics.ts';
 import { lazyProducer } from '../bus-producer.ts';
 import { keyOf, markMessage, readMarks } from './marks.ts';
-import type { DeadLetter } from './rows.ts';
 
 /** What became of one dead letter. */
 export interface Result {

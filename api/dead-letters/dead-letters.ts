@@ -1,4 +1,10 @@
 import { decodeCursor, encodeCursor, natural } from '../../queries/cursor.ts';
+import {
+  countDeadLetters,
+  type DeadLetter,
+  type DeadLetterFilter,
+  readDeadLetters,
+} from '../../queries/dead-letters/letters.ts';
 import type { DeadLetterHeaders } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
@@ -7,7 +13,6 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import type { DeadLetterMark } from '../../schemas/topics.ts';
 import { openCommitter, type Prepared, type Result } from './committer.ts';
 import { type Payload, readPayload } from './payload.ts';
-import { countDeadLetters, type DeadLetter, type DeadLetterFilter, readDeadLetters } from './rows.ts';
 
 /** How far a replay or a discard has come. `failed` stay open, each counted under its reason. */
 export interface Progress {

@@ -1,7 +1,8 @@
+import type { DeadLetter } from '../../queries/dead-letters/letters.ts';
+import { landedMarkOffsets, landedMarks } from '../../queries/dead-letters/marks.ts';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { DeadLetterMark, topics } from '../../schemas/topics.ts';
-import type { DeadLetter } from './rows.ts';
 
 const topic = topics.deadLetterMarks.name;
 
@@ -26,7 +27,7 @@ export const readMarks = async (
 ): Promise<ReadonlyMap<string, DeadLetterMark>> => {
   const wanted = new Set(letters.map(keyOf));
   const marks = new Map<string, DeadLetterMark>();
-  const landedUpTo = await landedOffsets(columns);
+  const landedUpTo = await landedMarkOffsets(columns);
   for (const mark of await landedMarks(columns, letters)) marks.set(keyOf(mark), mark);
   for (const { partition, earliest, end } of await bus.offsets(topic)) {
     const from = Math.max(earliest, (landedUpTo.get(partition) ?? -1) + 1);
@@ -37,26 +38,4 @@ export const readMarks = async (
     }
   }
   return marks;
-};
-
-const landedOffsets = async (columns: Columns): Promise<ReadonlyMap<number, number>> => {
-  const rows = await columns.query<{ partition: number; last: string }>(
-    'SELECT partition, toString(max(dead_letter_marks.offset)) AS last FROM dead_letter_marks GROUP BY partition',
-  );
-  return new Map(rows.map(({ partition, last }) => [partition, Number(last)]));
-};
-
-const landedMarks = async (columns: Columns, letters: readonly DeadLetter[]): Promise<DeadLetterMark[]> => {
-  const rows = await columns.query<{ tenantId: string; id: string; outcome: string; marked: string; actor: string }>(
-    `SELECT tenant_id AS tenantId, id, outcome, toString(toUnixTimestamp64Milli(marked_at)) AS marked, actor
-    FROM dead_letter_marks WHERE tenant_id IN {tenants:Array(String)} AND id IN {ids:Array(String)}`,
-    { tenants: [...new Set(letters.map(({ tenantId }) => tenantId))], ids: letters.map(({ id }) => id) },
-  );
-  return rows.map(({ tenantId, id, outcome, marked, actor }) => ({
-    tenantId,
-    id,
-    outcome: outcome === 'discarded' ? 'discarded' : 'replayed',
-    markedAt: new Date(Number(marked)).toISOString(),
-    actor,
-  }));
 };

@@ -153,3 +153,15 @@ test('no file names a path of a machine or the address of a registry', (t) => {
     [],
   );
 });
+
+/** What keeps the API's own tables, of which no query of telemetry knows. */
+const ownTables = ['api/audit/tree-head-store.ts', 'api/identity/accounts/erasing.ts'];
+
+test('the API holds no SQL: what is asked of telemetry lives in queries/', (t) => {
+  const isSql = (file: string): boolean => /\bSELECT\b[\s\S]*\bFROM\b/.test(readFileSync(join(root, file), 'utf8'));
+  t.deepEqual(
+    sources.filter((file) => file.startsWith('api/') && isSql(file) && !ownTables.includes(file)),
+    [],
+  );
+  t.true(ownTables.every(isSql));
+});

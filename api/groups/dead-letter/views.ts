@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import type { DeadLetter, DeadLetterView } from '../../../queries/dead-letters/letters.ts';
 import { timeParameter } from '../../../queries/time.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { signals } from '../../../schemas/topics.ts';
 import type { ReplayJob, ReplayView } from '../../dead-letters/replay-jobs.ts';
-import type { DeadLetter, DeadLetterView } from '../../dead-letters/rows.ts';
 
 export const viewOf = ({ tenantId: _, place: __, ...letter }: DeadLetter): z.output<typeof DeadLetterView> => letter;
 

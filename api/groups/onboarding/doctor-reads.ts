@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
+import type { DeadLetter } from '../../../queries/dead-letters/letters.ts';
 import { readVolumes } from '../../../queries/ledger/ledger.ts';
 import { type QuotaState, quotaStates, readUsed } from '../../../queries/ledger/quota-states.ts';
-import type { Columns } from '../../../schemas/ports/columns.ts';
+import { type Landed, lastLanded } from '../../../queries/onboarding/landed.ts';
 import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { type LicenseKey, licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { type LicenseKeyUse, licenseKeyUses, useId } from '../../../schemas/resources/license-key-use.ts';
 import { noQuota, quotaId, quotas } from '../../../schemas/resources/quota.ts';
 import type { Signal } from '../../../schemas/topics.ts';
-import type { DeadLetter } from '../../dead-letters/rows.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 
@@ -33,12 +33,10 @@ export const findKey = async (
   return items[0] && { key: items[0], hash };
 };
 
-/** When records of a project last landed, by signal, within the last day. */
-export type Landed = Readonly<Record<Signal, string | null>>;
-
 /** Facts about the requests of a key. */
 export interface Evidence {
   readonly use: LicenseKeyUse | undefined;
+  /** Of the key's project, within the last day. */
   readonly landed: Landed;
   readonly letters: readonly DeadLetter[];
   /** Rejected requests of this hour and the one before, by reason. */
@@ -57,7 +55,7 @@ export const readEvidence = async (
   const lately = { fromMs: nowMs - (nowMs % hourMs) - hourMs, toMs: nowMs + hourMs };
   const [use, landed, letters, volumes, quota, used] = await Promise.all([
     own.collection(licenseKeyUses).find(useId(key.id, hash)),
-    landedOf(columns, { tenantId, projectId: key.projectId, nowMs }),
+    lastLanded(columns.of(tenantId), { projectId: key.projectId, sinceMs: nowMs - dayMs }),
     deadLetters.list(
       { tenantId, keyId: key.id, kind: 'refused', signal, state: 'open', fromMs: nowMs - dayMs },
       { limit: shownLetters },
@@ -71,33 +69,4 @@ export const readEvidence = async (
     rejected: Object.values(volumes).flatMap(({ rejectedBy }) => rejectedBy),
     quotas: quotaStates(quota ?? noQuota, plan.limits, used, nowMs),
   };
-};
-
-const tables: Readonly<Record<Signal, readonly string[]>> = {
-  logs: ['logs'],
-  metrics: ['samples', 'histograms', 'summaries'],
-  traces: ['spans'],
-};
-
-/** Reads the last day's partitions only. */
-const landedOf = async (
-  columns: Columns,
-  { tenantId, projectId, nowMs }: { readonly tenantId: string; readonly projectId: string; readonly nowMs: number },
-): Promise<Landed> => {
-  const selects = Object.entries(tables).flatMap(([signal, names]) =>
-    names.map(
-      (table) =>
-        `SELECT '${signal}' AS signal, max(received_at) AS at FROM ${table} WHERE tenant_id = {tenant:String}
-          AND project_id = {project:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
-    ),
-  );
-  const rows = await columns
-    .of(tenantId)
-    .query<{ signal: Signal; last: string }>(
-      `SELECT signal, toString(toUnixTimestamp64Milli(max(at))) AS last FROM (${selects.join(' UNION ALL ')}) GROUP BY signal`,
-      { project: projectId, since: Math.trunc(nowMs - dayMs) },
-    );
-  const landed: Record<Signal, string | null> = { logs: null, metrics: null, traces: null };
-  for (const { signal, last } of rows) if (Number(last) > 0) landed[signal] = new Date(Number(last)).toISOString();
-  return landed;
 };

@@ -1,17 +1,9 @@
 import { z } from 'zod';
-import {
-  addRow,
-  chosen,
-  emptyVolume,
-  type Hours,
-  type LedgerFilter,
-  type SumRow,
-  sums,
-} from '../../../queries/ledger/ledger.ts';
+import { addRow, emptyVolume, type Hours } from '../../../queries/ledger/ledger.ts';
+import { type PointRow, readGroups, readPoints } from '../../../queries/ledger/over-time.ts';
 import { iso } from '../../../queries/ledger/period.ts';
 import { Amount, Landed } from '../../../queries/ledger/volume.ts';
 import { millisecondsOf } from '../../../queries/range.ts';
-import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { projects } from '../../../schemas/resources/project.ts';
@@ -23,9 +15,6 @@ const hourMs = 3_600_000;
 const stepMs = { hour: hourMs, day: 24 * hourMs } as const;
 const defaultSteps = { hour: 24, day: 30 } as const;
 const mostSteps = 1_000;
-
-/** What the points are grouped by, with its SQL. */
-const groupings = { none: "''", signal: 'signal', project: 'project_id', key: 'key_id', service: 'service' } as const;
 
 const id = z.string().min(1).max(128).optional();
 const Query = z.strictObject({
@@ -95,38 +84,6 @@ const rangeOf = ({ from, to, step }: Query, nowMs: number): Hours => {
   return { fromMs, toMs };
 };
 
-/** The groups with the most bytes, and how many there are. */
-const readGroups = async (columns: TenantColumns, query: Query, hours: Hours): Promise<readonly string[]> => {
-  const { where, parameters } = chosen(query, hours);
-  const landedOnly = query.by === 'service' ? ' AND landed_bytes > 0' : '';
-  const rows = await columns.query<{ grouped: string }>(
-    `SELECT ${groupings[query.by]} AS grouped, sumIf(bytes, outcome = 'accepted') + sum(landed_bytes) AS weight FROM usage FINAL WHERE ${where}${landedOnly} GROUP BY grouped ORDER BY weight DESC, grouped`,
-    parameters,
-  );
-  return rows.map(({ grouped }) => grouped);
-};
-
-interface PointRow extends SumRow {
-  readonly grouped: string;
-  readonly at: string;
-}
-
-const readPoints = (
-  columns: TenantColumns,
-  query: Query,
-  hours: Hours,
-  groups: readonly string[],
-): Promise<PointRow[]> => {
-  const { where, parameters } = chosen(query, hours);
-  const start = query.step === 'day' ? 'toStartOfDay(hour)' : 'hour';
-  return columns.query<PointRow>(
-    `SELECT ${groupings[query.by]} AS grouped, toString(toUnixTimestamp(${start})) AS at, outcome, ${sums}
-FROM usage FINAL WHERE ${where} AND grouped IN {groups:Array(String)} GROUP BY grouped, at, outcome ORDER BY grouped, at`,
-    { ...parameters, groups },
-    { maxResultRows: 1_000_000 },
-  );
-};
-
 /** Points of one group, from its rows in order of time. */
 const pointsOf = (rows: readonly PointRow[], isOfServices: boolean): z.output<typeof Point>[] => {
   const volumes = new Map<string, ReturnType<typeof emptyVolume>>();
@@ -157,10 +114,9 @@ export const getUsageTimeSeries = defineOperation({
     const nowMs = clock.now();
     const hours = rangeOf(query, nowMs);
     const reader = columns.of(caller.tenantId);
-    const filter: LedgerFilter & Query = query;
-    const groups = await readGroups(reader, filter, hours);
+    const groups = await readGroups(reader, query, hours);
     const shown = groups.slice(0, query.limit);
-    const rows = Map.groupBy(await readPoints(reader, filter, hours, shown), ({ grouped }) => grouped);
+    const rows = Map.groupBy(await readPoints(reader, query, hours, shown), ({ grouped }) => grouped);
     const names = await nameGroups(documents.of(caller.tenantId), query.by, shown);
     const isOfServices = query.by === 'service' || query.service !== undefined;
     return {

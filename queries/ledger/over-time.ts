@@ -1,0 +1,51 @@
+/** The ledger over time, by group. */
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { chosen, type Hours, type LedgerFilter, type SumRow, sums } from './ledger.ts';
+
+/** What the points are grouped by, with its SQL. */
+const groupings = { none: "''", signal: 'signal', project: 'project_id', key: 'key_id', service: 'service' } as const;
+
+export type Grouping = keyof typeof groupings;
+
+export interface GroupedQuery extends LedgerFilter {
+  readonly by: Grouping;
+  readonly step: 'hour' | 'day';
+}
+
+/** The groups, those with the most bytes first. */
+export const readGroups = async (
+  columns: TenantColumns,
+  query: GroupedQuery,
+  hours: Hours,
+): Promise<readonly string[]> => {
+  const { where, parameters } = chosen(query, hours);
+  const landedOnly = query.by === 'service' ? ' AND landed_bytes > 0' : '';
+  const rows = await columns.query<{ grouped: string }>(
+    `SELECT ${groupings[query.by]} AS grouped, sumIf(bytes, outcome = 'accepted') + sum(landed_bytes) AS weight FROM usage FINAL WHERE ${where}${landedOnly} GROUP BY grouped ORDER BY weight DESC, grouped`,
+    parameters,
+  );
+  return rows.map(({ grouped }) => grouped);
+};
+
+/** Sums of one group, step and outcome. */
+export interface PointRow extends SumRow {
+  readonly grouped: string;
+  readonly at: string;
+}
+
+/** Points of groups in order of time. */
+export const readPoints = (
+  columns: TenantColumns,
+  query: GroupedQuery,
+  hours: Hours,
+  groups: readonly string[],
+): Promise<PointRow[]> => {
+  const { where, parameters } = chosen(query, hours);
+  const start = query.step === 'day' ? 'toStartOfDay(hour)' : 'hour';
+  return columns.query<PointRow>(
+    `SELECT ${groupings[query.by]} AS grouped, toString(toUnixTimestamp(${start})) AS at, outcome, ${sums}
+FROM usage FINAL WHERE ${where} AND grouped IN {groups:Array(String)} GROUP BY grouped, at, outcome ORDER BY grouped, at`,
+    { ...parameters, groups },
+    { maxResultRows: 1_000_000 },
+  );
+};

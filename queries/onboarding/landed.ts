@@ -1,0 +1,51 @@
+/** When records landed for an organization: the first of each signal ever, and the last of a project lately. */
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import type { Signal } from '../../schemas/topics.ts';
+
+/** When the last record of each signal landed. */
+export type Landed = Readonly<Record<Signal, string | null>>;
+
+const tables: Readonly<Record<Signal, readonly string[]>> = {
+  logs: ['logs'],
+  metrics: ['samples', 'histograms', 'summaries'],
+  traces: ['spans'],
+};
+
+/** When records of a project last landed, by signal, since a time. Reads the partitions of that time only. */
+export const lastLanded = async (
+  columns: TenantColumns,
+  { projectId, sinceMs }: { readonly projectId: string; readonly sinceMs: number },
+): Promise<Landed> => {
+  const selects = Object.entries(tables).flatMap(([signal, names]) =>
+    names.map(
+      (table) =>
+        `SELECT '${signal}' AS signal, max(received_at) AS at FROM ${table} WHERE tenant_id = {tenant:String}
+          AND project_id = {project:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
+    ),
+  );
+  const rows = await columns.query<{ signal: Signal; last: string }>(
+    `SELECT signal, toString(toUnixTimestamp64Milli(max(at))) AS last FROM (${selects.join(' UNION ALL ')}) GROUP BY signal`,
+    { project: projectId, since: Math.trunc(sinceMs) },
+  );
+  const landed: Record<Signal, string | null> = { logs: null, metrics: null, traces: null };
+  for (const { signal, last } of rows) if (Number(last) > 0) landed[signal] = new Date(Number(last)).toISOString();
+  return landed;
+};
+
+/** Tables and times by signal. One row is looked for first, which is cheap; the time is read only once a row is there. */
+const sources: Readonly<Record<Signal, { readonly table: string; readonly time: string }>> = {
+  logs: { table: 'logs', time: 'received_at' },
+  metrics: { table: 'series', time: 'first_seen' },
+  traces: { table: 'spans', time: 'received_at' },
+};
+
+/** When the first record of a signal landed that is still kept; undefined where none is. */
+export const firstLanded = async (columns: TenantColumns, signal: Signal): Promise<string | undefined> => {
+  const { table, time } = sources[signal];
+  const [some] = await columns.query(`SELECT 1 FROM ${table} WHERE tenant_id = {tenant:String} LIMIT 1`);
+  if (some === undefined) return undefined;
+  const [row] = await columns.query<{ first: string }>(
+    `SELECT toString(toUnixTimestamp64Milli(min(${time}))) AS first FROM ${table} WHERE tenant_id = {tenant:String}`,
+  );
+  return new Date(Number(row?.first ?? 0)).toISOString();
+};
