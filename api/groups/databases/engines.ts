@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { engines } from '../../../queries/databases/engines.ts';
+import { engineOf, engines } from '../../../queries/databases/engines.ts';
 import { FigureAnswer, readEngineSeries, readFigures } from '../../../queries/databases/figures.ts';
 import { DatabaseInstance, readDatabases } from '../../../queries/databases/instances.ts';
 import { systemOf } from '../../../queries/databases/systems.ts';
@@ -9,6 +9,7 @@ import { Series } from '../../../queries/result.ts';
 import { minutesAnswer, minutesOf } from '../../../queries/services/minutes.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
 import type { Caller } from '../../identity/caller.ts';
+import { ApiError } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -76,6 +77,9 @@ export const listDatabaseEngines = defineOperation({
   },
 });
 
+const unseen = (engine: string): ApiError =>
+  new ApiError('NOT_FOUND', `nothing is known of the engine ${engine}, and no database of it was seen in this range`);
+
 const mostShown = 1_000;
 
 export const showDatabaseEngine = defineOperation({
@@ -98,11 +102,12 @@ export const showDatabaseEngine = defineOperation({
   async handler({ caller, params: { engine }, query }, ports) {
     const { minutes, reading } = askedOf(caller, query, ports);
     const name = systemOf(engine);
-    const known = engines.find((each) => each.name === name);
+    const known = engineOf(name);
     const [{ items }, figures] = await Promise.all([
       readDatabases(reading, { ...query, engine: name }, minutes),
       known === undefined ? [] : readFigures(reading, known, minutes),
     ]);
+    if (known === undefined && items.length === 0) throw unseen(name);
     return {
       ...minutesAnswer(minutes),
       engine: name,
@@ -146,7 +151,9 @@ export const showDatabaseSeries = defineOperation({
   async handler({ caller, params: { engine }, query }, ports) {
     const { minutes, reading } = askedOf(caller, query, ports);
     const stepMs = stepOf(query.step, minutes, { leastMs: minuteMs });
-    const found = await readEngineSeries(reading, { ...query, engine: systemOf(engine) }, { minutes, stepMs });
+    const name = systemOf(engine);
+    const found = await readEngineSeries(reading, { ...query, engine: name }, { minutes, stepMs });
+    if (found.series.length === 0 && engineOf(name) === undefined) throw unseen(name);
     return { ...minutesAnswer(minutes), stepMs, ...found };
   },
 });

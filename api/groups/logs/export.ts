@@ -22,7 +22,6 @@ export const exportLogs = defineOperation({
   summary: 'Export log records of a time range as lines of JSON or CSV',
   role: 'viewer',
   entitlement: 'logs',
-  limit: { rate: 1, burst: 10 },
   contentType: [jsonLinesType, csvType],
   query: z.strictObject({
     from: rangeParameters.from,
