@@ -20,7 +20,6 @@ export const LabelCardinality = z.strictObject({
   valuesBefore: z.int().describe('Different values among the series alive at `from`'),
   values: z.int().describe('Different values among the series alive at `to`'),
   series: z.int().describe('Series alive at `to` that have the label'),
-  appeared: z.int().describe('Series with the label seen for the first time between `from` and `to`'),
 });
 
 export interface CardinalityQuestion extends ProjectScope {
@@ -46,8 +45,8 @@ const timesOf = ({ from, to }: Range): Record<string, string> => {
 };
 
 /** Each series once: it has a row for every hour until these are merged, and when it was first seen is told by all of them. */
-const eachSeries = (scope: ProjectScope, more = '', selected = ''): string =>
-  `SELECT any(series.metric) AS metric, series_id, min(series.first_seen) AS first, max(series.last_seen) AS last${selected}
+const eachSeries = (scope: ProjectScope, more = ''): string =>
+  `SELECT any(series.metric) AS metric, series_id, min(series.first_seen) AS first, max(series.last_seen) AS last
     FROM series WHERE tenant_id = {tenant:String}${more}${projectScopeCondition(scope)} GROUP BY series_id HAVING last >= ${time('beforeFrom')}`;
 
 const ofOne = ' AND series.metric = {metric:String}';
@@ -125,7 +124,6 @@ interface LabelRow {
   readonly values_before: string;
   readonly values_now: string;
   readonly now: string;
-  readonly came: string;
 }
 
 /** Labels of one metric, those with the most values first. */
@@ -133,15 +131,20 @@ export const labelCardinality = async (
   { columns }: Pick<Reading, 'columns'>,
   { range, metric, ...scope }: CardinalityQuestion & { readonly metric: string },
 ): Promise<z.output<typeof LabelCardinality>[]> => {
+  // A series has a row for every hour in which it had points: rows tell by themselves whether it was alive, and need not be put together.
+  const wasAlive = (at: string, before: string): string =>
+    `(series.first_seen <= ${time(at)} AND series.last_seen >= ${time(before)})`;
+  const isAlive = wasAlive('to', 'beforeTo');
   const rows = await columns.query<LabelRow>(
-    `SELECT label, toString(uniqIf(value, ${aliveBefore})) AS values_before, toString(uniqIf(value, ${alive})) AS values_now,
-      toString(countIf(${alive})) AS now, toString(countIf(${appeared})) AS came
-    FROM (${eachSeries(scope, ofOne, ', any(mapKeys(attributes)) AS names, any(mapValues(attributes)) AS texts')})
-    ARRAY JOIN names AS label, texts AS value GROUP BY label ORDER BY uniqIf(value, ${alive}) DESC, label LIMIT 1000`,
+    `SELECT label, toString(uniqIf(value, ${wasAlive('from', 'beforeFrom')})) AS values_before, toString(uniqIf(value, ${isAlive})) AS values_now,
+      toString(uniqIf(series_id, ${isAlive})) AS now
+    FROM series ARRAY JOIN mapKeys(attributes) AS label, mapValues(attributes) AS value
+    WHERE tenant_id = {tenant:String}${ofOne}${projectScopeCondition(scope)} AND series.last_seen >= ${time('beforeFrom')}
+    GROUP BY label ORDER BY uniqIf(value, ${isAlive}) DESC, label LIMIT 1000`,
     { ...timesOf(range), ...projectScopeValues(scope), metric },
   );
   return rows.map((row) => ({
     ...{ label: row.label, valuesBefore: Number(row.values_before), values: Number(row.values_now) },
-    ...{ series: Number(row.now), appeared: Number(row.came) },
+    series: Number(row.now),
   }));
 };
