@@ -48,6 +48,8 @@ test('what an SDK records is counted once, by group, with its user and its trace
       new BatchLogRecordProcessor({ exporter: new OTLPLogExporter({ url: `${running.otlp}/v1/logs`, headers }) }),
     ],
   });
+  // Left running, they keep the test's process from ending when something fails.
+  t.teardown(() => Promise.allSettled([traces.shutdown(), logs.shutdown()]));
   const tracer = traces.getTracer('test');
   const logger = logs.getLogger('test');
 
@@ -103,6 +105,5 @@ test('what an SDK records is counted once, by group, with its user and its trace
   t.is(new Set(items.map(({ traceId }) => traceId)).size, 9);
   t.true(items.every(({ release }) => release === '1.4'));
   await read(running.http, `/api/traces/${items[0]?.traceId}?scope=account`, token);
-  await Promise.all([traces.shutdown(), logs.shutdown()]);
   t.is(await running.stop(), 0);
 });
