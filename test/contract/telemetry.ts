@@ -83,6 +83,11 @@ export const seedTelemetry = async (harness: Harness, tenant: string): Promise<v
     ].join(', ')}`,
   );
   await columns.execute(
+    `INSERT INTO events (tenant_id, id, kind, time, severity, title, service, details, actor_type, received_at, offset) VALUES
+      ('${tenant}', 'event-${tenant}', 'custom', now64(3), 'info', '${canary} event', '${canary}', '{}', 'system', now64(3), ${offset}),
+      ('${tenant}', 'deployment-${tenant}', 'deployment', now64(3), 'info', '${canary} 1', '${canary}', '{"version":"1"}', 'system', now64(3), ${offset + 1})`,
+  );
+  await columns.execute(
     `INSERT INTO log_patterns (tenant_id, service, structure, pattern_id, places, shard, template, sample, parameters, first_seen, last_seen) VALUES
       ('${tenant}', '${canary}', 1, '${patternIdOf(tenant)}', [1], 0, '${canary} <*>', '${canary} body', '[{"name":"1","seen":1,"top":[["${canary}",1]],"numbers":0,"min":null,"max":null}]', now64(3), now64(3))`,
   );
