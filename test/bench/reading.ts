@@ -193,6 +193,13 @@ const victoriaLogs = async (directory: string): Promise<{ peer: Peer; url: strin
   return { peer, url };
 };
 
+/** What VictoriaLogs has on disk. */
+const storedBytes = async (url: string): Promise<number> => {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  const sizes = [...metrics.matchAll(/^vl_data_size_bytes\{type="(?:storage|indexdb)"[^}]*\} (\S+)/gm)];
+  return sizes.reduce((sum, [, bytes]) => sum + Number(bytes), 0);
+};
+
 const run = async (form: 'embedded' | 'served'): Promise<void> => {
   const directory = scratch();
   const dataDirectory = join(directory, 'data');
@@ -218,11 +225,9 @@ const run = async (form: 'embedded' | 'served'): Promise<void> => {
         : clickhouseColumns({ url: server.url }),
     victoria === undefined ? undefined : send,
   );
-  const metrics = victoria === undefined ? '' : await (await fetch(`${victoria.url}/metrics`)).text();
-  const stored = [...metrics.matchAll(/^vl_data_size_bytes\{type="(?:storage|indexdb)"[^}]*\} (\S+)/gm)];
-  console.log(
-    `\n## ${form}\n\n${table([{ ...about, 'VictoriaLogs: bytes a log record': stored.reduce((sum, [, bytes]) => sum + Number(bytes), 0) / rows }])}`,
-  );
+  const stored =
+    victoria === undefined ? {} : { 'VictoriaLogs: bytes a log record': (await storedBytes(victoria.url)) / rows };
+  console.log(`\n## ${form}\n\n${table([{ ...about, ...stored }])}`);
   const oiq = await startOiq({ dataDirectory, environment });
   await delay(5_000);
   const all: Asked[] = [await asOiq('oiq', oiq, server === undefined ? [] : [server.pid])];
