@@ -108,6 +108,8 @@ const parametersOf = ({ range: { from, to } }: CellQuery): Record<string, string
   to: String(to),
   // A series' row is written once an hour while it has points; a host's clock may be off by as much.
   seen: String(Number(from / 1_000_000n) - 2 * hourMs),
+  // Points are received after their time; parts of what came long before are left out by it, unlike by the time, which the key has last.
+  received: String(Number(from / 1_000_000n) - hourMs / 2),
 });
 
 const listOf = (texts: readonly string[]): string => `[${texts.map(quote).join(', ')}]`;
@@ -130,7 +132,7 @@ const cellsSql = (query: CellQuery): string => {
       lagInFrame(value) OVER earlier AS before, lagInFrame(${milliseconds('samples.timestamp')}) OVER earlier AS before_at
     FROM samples WHERE tenant_id = {tenant:String} AND metric IN (${query.metrics.map(quote).join(', ')})
       AND samples.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND samples.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
-      AND received_at >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC')${narrowed}
+      AND received_at >= fromUnixTimestamp64Milli({received:Int64}, 'UTC')${narrowed}
     WINDOW earlier AS (PARTITION BY metric, series_id ORDER BY samples.timestamp ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)`;
   // Remote-write ends a series with NaN.
   const pair = 'before_at != 0 AND isFinite(value) AND isFinite(before)';

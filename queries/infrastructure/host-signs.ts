@@ -31,10 +31,27 @@ interface SeriesRow {
   readonly first: string;
 }
 
-/** Hosts with metrics in the range, and the last point of each. */
-export const readMetricSigns = async (reading: Reading, range: Range, scope: ProjectScope): Promise<HostTrace[]> => {
+/** Resources and scraped instances. */
+export interface Senders {
+  readonly resourceIds: readonly string[];
+  readonly instances: readonly string[];
+}
+
+/** Hosts with metrics in the range, and the last point of each, but for senders that are known to be there: a day of points is much to read. */
+export const readMetricSigns = async (
+  reading: Reading,
+  range: Range,
+  scope: ProjectScope,
+  known: Senders,
+): Promise<HostTrace[]> => {
   const metrics = hostSignMetrics.map(quote).join(', ');
-  const seen = `last_seen >= fromUnixTimestamp64Nano({from:Int64} - 7200000000000, 'UTC')`;
+  const others = [
+    ...(known.resourceIds.length === 0 ? [] : [`series.resource_id NOT IN (${known.resourceIds.join(', ')})`]),
+    ...(known.instances.length === 0
+      ? []
+      : [`series.attributes['instance'] NOT IN (${known.instances.map(quote).join(', ')})`]),
+  ].map((condition) => ` AND ${condition}`);
+  const seen = `last_seen >= fromUnixTimestamp64Nano({from:Int64} - 7200000000000, 'UTC')${others.join('')}`;
   const rows = await reading.columns.query<SeriesRow>(
     `SELECT toString(resource) AS resource, labels, toString(max(newest)) AS last, toString(argMax(points, newest)) AS points, toString(argMax(oldest, newest)) AS first
     FROM (
@@ -77,9 +94,8 @@ export const readNamedHosts = async (reading: Reading, range: Range): Promise<Ho
   const rows = await reading.columns.query<EntityRow>(
     `SELECT toString(argMax(resource_id, last_seen)) AS resource FROM entities
     WHERE tenant_id = {tenant:String} AND kind = 'host' AND last_seen >= fromUnixTimestamp64Nano({from:Int64} - 7200000000000, 'UTC')
-      AND first_seen <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
     GROUP BY id ORDER BY max(last_seen) DESC LIMIT ${mostHosts}`,
-    { from: String(range.from), to: String(range.to) },
+    { from: String(range.from) },
   );
   const resources = await resourcesOf(
     reading.columns,

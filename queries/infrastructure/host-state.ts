@@ -23,7 +23,7 @@ export interface HostState {
 }
 
 /** Silence is longer than this, and than three of its usual intervals. */
-const leastSilenceMs = 300_000;
+export const leastSilenceMs = 300_000;
 
 const spanOf = (ms: number): string => {
   const seconds = Math.max(0, Math.round(ms / 1000));

@@ -21,8 +21,8 @@ import {
 } from './figures.ts';
 import { disksOfHost, ioOf } from './filesystems.ts';
 import { groupedByHost, type HostParts } from './host-parts.ts';
-import { readLastRecords, readMetricSigns, readNamedHosts } from './host-signs.ts';
-import { type HostState, hostStateOf, type LastSeen } from './host-state.ts';
+import { readLastRecords, readMetricSigns, readNamedHosts, type Senders } from './host-signs.ts';
+import { type HostState, hostStateOf, type LastSeen, leastSilenceMs } from './host-state.ts';
 import { cpuModeOf, filesystemMetrics, hostLabels, hostMetrics, hostSources, idleModes } from './names.ts';
 
 const State = z.enum(['active', 'silent']);
@@ -84,16 +84,16 @@ export const readHosts = async (
 ): Promise<{ readonly items: Host[]; readonly isCut: boolean }> => {
   const from = range.from < range.to - lookBackNs ? range.from : range.to - lookBackNs;
   const past = { from, to: range.to };
-  const [{ cells, isCut }, signs, named] = await Promise.all([
+  const [{ cells, isCut }, named] = await Promise.all([
     readCells(reading, {
       metrics: [...hostMetrics, ...filesystemMetrics],
       labels: hostLabels,
       range: recent(range),
       ...scope,
     }),
-    readMetricSigns(reading, past, scope),
     readNamedHosts(reading, past),
   ]);
+  const signs = await readMetricSigns(reading, past, scope, sendersOf(cells, range));
   const all = [...groupedByHost(cells, [...signs, ...named])];
   const found = all.filter(([key]) => only === undefined || key === only);
   const last = await lastRecords(reading, found, past, scope, only !== undefined);
@@ -113,6 +113,15 @@ export const readHosts = async (
     return [hostOf(key, host, state, seen)];
   });
   return { items, isCut };
+};
+
+/** Senders with a point so lately that nobody asks since when they are silent. */
+const sendersOf = (cells: readonly Cell[], { to }: Range): Senders => {
+  const fresh = cells.filter(({ atMs }) => Number(to / 1_000_000n) - atMs < leastSilenceMs);
+  return {
+    resourceIds: [...new Set(fresh.map(({ resourceId }) => resourceId))].filter((id) => id !== '0'),
+    instances: [...new Set(fresh.flatMap(({ labels }) => labels['instance'] ?? []))],
+  };
 };
 
 const lastMetricOf = ({ traces, cells }: HostParts): number | undefined => {
