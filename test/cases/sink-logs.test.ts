@@ -62,7 +62,9 @@ test('every field of a log record is read back', async (t) => {
   });
   const { rejected, rows } = await tables.land([messageOf([request], { tenantId: 'fields', offset: 2 ** 33 + 5 })]);
   t.deepEqual(rejected, []);
-  t.deepEqual(rows, { resources: 1, logs: 1, usage: 1 });
+  // Which fields are counted is in sink-fields.test.ts.
+  const { fields: _, ...landed } = rows;
+  t.deepEqual(landed, { resources: 1, logs: 1, usage: 1 });
   const [row] = await tables.read(
     `SELECT * EXCEPT (trace_id, span_id, resource_id), lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span,
      resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = 'fields') AS resolves FROM logs WHERE tenant_id = 'fields'`,

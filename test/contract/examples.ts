@@ -28,6 +28,8 @@ export const examples: Readonly<Record<string, Example>> = {
   getLogContext: async ({ make }) => ({ params: { id: (await make('listLogs')).items[0].id } }),
   listLogFieldValues: { params: { name: 'key' } },
   getLogPattern: ({ tenant }) => ({ params: { id: patternIdOf(tenant) } }),
+  // Changes of configuration by other tests would come before the seeded events.
+  listEvents: { query: { kinds: 'custom,deployment' } },
   listTraces: { query: { scope: 'account' } },
   compareTraces: { query: { scope: 'account', status: 'error' } },
   setServiceSettings: { body: { apdexThresholdMs: 250 } },

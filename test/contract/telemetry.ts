@@ -2,6 +2,7 @@
 import { type DeadLetterHeaders, encodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { Harness } from '../end-to-end/api-harness.ts';
+import { seedCalls } from './telemetry-calls.ts';
 import { seedHosts } from './telemetry-hosts.ts';
 
 /** What stands in every name and text of an organization's telemetry. */
@@ -107,5 +108,6 @@ export const seedTelemetry = async (harness: Harness, tenant: string): Promise<v
     );
   }
   await seedHosts(harness, tenant, canary);
+  await seedCalls(harness, tenant, canary);
   for (const id of [deadLetterIdOf(tenant), letterToDiscardOf(tenant)]) await bury(harness, tenant, id);
 };

@@ -31,10 +31,10 @@ const askedOf = (caller: Caller, query: Asked, { columns, clock }: Pick<Ports, '
   return { minutes, reading: { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs } };
 };
 
-export const listDatabaseEngines = defineOperation({
+export const getDatabaseEngines = defineOperation({
   method: 'GET',
   path: '/api/databases/engines',
-  operationId: 'listDatabaseEngines',
+  operationId: 'getDatabaseEngines',
   summary: 'List database engines: those that were seen in a time range, and those whose metrics are understood',
   role: 'viewer',
   cache: listCache,

@@ -1,10 +1,10 @@
 import { defineGroup } from '../define-group.ts';
-import { listDatabaseEngines, showDatabaseEngine, showDatabaseSeries } from './engines.ts';
+import { getDatabaseEngines, showDatabaseEngine, showDatabaseSeries } from './engines.ts';
 import { listDatabases } from './list.ts';
 import { listDatabaseQueries } from './queries.ts';
 
 export const databasesGroup = defineGroup({
   name: 'databases',
   summary: 'Database instances and the statements that they run.',
-  operations: [listDatabases, listDatabaseEngines, listDatabaseQueries, showDatabaseEngine, showDatabaseSeries],
+  operations: [listDatabases, getDatabaseEngines, listDatabaseQueries, showDatabaseEngine, showDatabaseSeries],
 });
