@@ -12,6 +12,7 @@ import type { Caller } from '../../identity/caller.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const { from, to } = rangeParameters;
@@ -25,10 +26,11 @@ interface Asked {
   readonly to?: string | undefined;
 }
 
-const askedOf = (caller: Caller, query: Asked, { columns, clock }: Pick<Ports, 'columns' | 'clock'>) => {
-  const nowMs = clock.now();
+const askedOf = (caller: Caller, query: Asked, ports: Ports) => {
+  const reading = readingOf(caller, ports);
+  const { nowMs } = reading;
   const minutes = minutesOf(rangeOf(query, { caller, signal: 'traces', nowMs }), nowMs);
-  return { minutes, reading: { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs } };
+  return { minutes, reading };
 };
 
 export const getDatabaseEngines = defineOperation({

@@ -5,6 +5,7 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
 import { minutesAnswer, minutesOf } from '../../../queries/services/minutes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const kind = 'databases';
@@ -34,12 +35,12 @@ export const listDatabases = defineOperation({
     nextCursor: z.string().nullable(),
     isCut: z.boolean().describe('Whether there are more than 5,000'),
   }),
-  async handler({ caller, query }, { columns, clock }) {
-    const nowMs = clock.now();
+  async handler({ caller, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const { nowMs } = reading;
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
     if (page !== undefined) refuseBeyondRetention(page.minutes, { caller, signal: 'traces', nowMs, graceNs: hourNs });
     const minutes = page?.minutes ?? minutesOf(rangeOf(query, { caller, signal: 'traces', nowMs }), nowMs);
-    const reading = { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs };
     const { items, isCut } = await readDatabases(reading, query, minutes);
     const left = page === undefined ? items : items.filter(({ id }) => id > page.after);
     const shown = left.slice(0, query.limit);

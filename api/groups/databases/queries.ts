@@ -5,6 +5,7 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const kind = 'statements';
@@ -42,12 +43,12 @@ export const listDatabaseQueries = defineOperation({
     items: z.array(Statement),
     nextCursor: z.string().nullable(),
   }),
-  async handler({ caller, query }, { columns, clock }) {
-    const nowMs = clock.now();
+  async handler({ caller, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const { nowMs } = reading;
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
     const range = page?.range ?? rangeOf(query, { caller, signal: 'traces', nowMs });
     if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'traces', nowMs, graceNs: hourNs });
-    const reading = { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs };
     const found = await readStatements(reading, { ...query, after: page?.after }, range);
     const shown = found.slice(0, query.limit);
     const last = found.length > query.limit ? shown.at(-1) : undefined;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Decisions } from '../../../queries/errors/merges.ts';
 import { Merges } from '../../../queries/errors/merges.ts';
-import type { Reading } from '../../../queries/reading.ts';
 import type { Collection, Documents, Stored } from '../../../schemas/ports/documents.ts';
 import {
   type ErrorGroupState,
@@ -11,8 +10,6 @@ import {
   IgnoredUntil,
   ResolvedIn,
 } from '../../../schemas/resources/error-group.ts';
-import type { Caller } from '../../identity/caller.ts';
-import type { Ports } from '../../kernel/ports.ts';
 
 /** Groups with a decision, and merged fingerprints, of an organization: people make them, and all are read for each list. */
 export const mostDecisions = 10_000;
@@ -42,12 +39,6 @@ export const decisionsOf = async (documents: Pick<Documents, 'of'>, tenantId: st
   ]);
   return { states, merges };
 };
-
-/** What reads of errors run with. */
-export const readingOf = (
-  { tenantId, plan }: Pick<Caller, 'tenantId' | 'plan'>,
-  { columns, clock }: Pick<Ports, 'columns' | 'clock'>,
-): Reading => ({ columns: columns.of(tenantId), plan, nowMs: clock.now() });
 
 /** Stands for a group about which nobody decided anything: version 0. */
 export const undecided: ErrorGroupState & Pick<Stored, 'version'> = {

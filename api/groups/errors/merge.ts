@@ -5,7 +5,8 @@ import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type ErrorMerge, errorGroupStates, errorMerges } from '../../../schemas/resources/error-group.ts';
 import { ApiError, invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { Decision, decisionsOf, decisionView, idOfGroup, mostDecisions, readingOf, undecided } from './decisions.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { Decision, decisionsOf, decisionView, idOfGroup, mostDecisions, undecided } from './decisions.ts';
 
 /** Pairs among fingerprints that were taken apart. */
 const apartAmong = (

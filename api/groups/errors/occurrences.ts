@@ -9,7 +9,8 @@ import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { decisionsOf, readingOf } from './decisions.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { decisionsOf } from './decisions.ts';
 import { rangeOfGroup } from './range.ts';
 
 const kind = 'error-occurrences';

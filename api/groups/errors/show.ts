@@ -6,8 +6,9 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { etagOf } from '../../resources/preconditions.ts';
-import { Decision, decisionsOf, decisionView, readingOf, undecided } from './decisions.ts';
+import { Decision, decisionsOf, decisionView, undecided } from './decisions.ts';
 import { rangeOfGroup } from './range.ts';
 
 export const showError = defineOperation({

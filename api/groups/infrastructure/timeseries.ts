@@ -7,8 +7,8 @@ import { stepOf, stepParameter, stepsOf } from '../../../queries/steps.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { readingOf } from './reading.ts';
 
 const { from, to } = rangeParameters;
 

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { listOf, listParameters, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
 import { Pod, readPods } from '../../../queries/kubernetes/pods.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { readingOf } from './reading.ts';
 
 const kind = 'pods';
 

@@ -3,8 +3,8 @@ import { listOf, listParameters, pageAsked, pageOf } from '../../../queries/infr
 import { workloadKinds } from '../../../queries/kubernetes/names.ts';
 import { readWorkloads, Workload } from '../../../queries/kubernetes/workloads.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { readingOf } from './reading.ts';
 
 const kind = 'workloads';
 

@@ -10,6 +10,7 @@ import { formatTime } from '../../../queries/time.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const kind = 'flows';
@@ -31,10 +32,10 @@ const askedOf = (
     readonly scope?: 'account' | undefined;
     readonly projectId?: string | undefined;
   },
-  { columns, clock }: Pick<Ports, 'columns' | 'clock'>,
+  ports: Ports,
 ) => {
-  const nowMs = clock.now();
-  const reading = { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs };
+  const reading = readingOf(caller, ports);
+  const { nowMs } = reading;
   const signal = caller.plan.entitlements.includes('metrics') ? ('metrics' as const) : ('logs' as const);
   return {
     reading,

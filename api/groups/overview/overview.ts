@@ -4,22 +4,14 @@ import { Counters, readCounters } from '../../../queries/overview/counters.ts';
 import { readOverviewSeries } from '../../../queries/overview/series.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
-import type { Reading } from '../../../queries/reading.ts';
 import { Result, Unknown } from '../../../queries/result.ts';
 import { minuteMs, minutesAnswer, minutesFields, minutesOf } from '../../../queries/services/minutes.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
-import type { Caller } from '../../identity/caller.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const range = { from: rangeParameters.from, to: rangeParameters.to };
-
-const readingOf = (caller: Caller, { columns, clock }: Pick<Ports, 'columns' | 'clock'>): Reading => ({
-  columns: columns.of(caller.tenantId),
-  plan: caller.plan,
-  nowMs: clock.now(),
-});
 
 export const showOverview = defineOperation({
   method: 'GET',

@@ -7,15 +7,7 @@ import type { Reading } from '../../../queries/reading.ts';
 import { isService } from '../../../queries/services/detail.ts';
 import { minutesOf } from '../../../queries/services/minutes.ts';
 import type { Direction, Position } from '../../../queries/services/sorting.ts';
-import type { Caller } from '../../identity/caller.ts';
 import { invalid, notFound } from '../../kernel/errors.ts';
-import type { Ports } from '../../kernel/ports.ts';
-
-export const readingOf = (caller: Caller, { columns, clock }: Pick<Ports, 'columns' | 'clock'>): Reading => ({
-  columns: columns.of(caller.tenantId),
-  plan: caller.plan,
-  nowMs: clock.now(),
-});
 
 interface Asked extends ProjectScope {
   readonly from?: string | undefined;

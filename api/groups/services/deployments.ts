@@ -11,8 +11,9 @@ import { timeParameter } from '../../../queries/time.ts';
 import { EventLink, type PlatformEvent } from '../../../schemas/events.ts';
 import { momentOf } from '../../event-moment.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { cursorPart, positionIn, readingOf } from './asked.ts';
+import { cursorPart, positionIn } from './asked.ts';
 
 const kind = 'deployments';
 const name = z.string().min(1).max(512);

@@ -11,8 +11,9 @@ import { serviceSettingsOf } from '../../../queries/services/settings.ts';
 import { pageOf } from '../../../queries/services/sorting.ts';
 import { JudgedDeployment, judge } from '../../../queries/services/verdicts.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { cursorPart, positionIn, readingOf, requireService, serviceParams } from './asked.ts';
+import { cursorPart, positionIn, requireService, serviceParams } from './asked.ts';
 
 const kind = 'service-deployments';
 const twoHoursNs = 7_200_000_000_000n;

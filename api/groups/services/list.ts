@@ -15,8 +15,9 @@ import { minutesAnswer, minutesFields } from '../../../queries/services/minutes.
 import { serviceSettingsOf } from '../../../queries/services/settings.ts';
 import { pageOf } from '../../../queries/services/sorting.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { cursorPart, directionOf, directionParameter, minutesAsked, readingOf } from './asked.ts';
+import { cursorPart, directionOf, directionParameter, minutesAsked } from './asked.ts';
 
 const kind = 'services';
 

@@ -8,8 +8,9 @@ import { nothingSent, readService, ServiceTotal } from '../../../queries/service
 import { minutesAnswer, minutesFields } from '../../../queries/services/minutes.ts';
 import { serviceSettingsOf } from '../../../queries/services/settings.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { minutesAsked, readingOf, requireService, serviceParams } from './asked.ts';
+import { minutesAsked, requireService, serviceParams } from './asked.ts';
 
 const { from, to } = rangeParameters;
 

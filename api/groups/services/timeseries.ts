@@ -9,8 +9,9 @@ import { readServiceSeries } from '../../../queries/services/series.ts';
 import { serviceSettingsOf } from '../../../queries/services/settings.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { minutesAsked, readingOf, requireService, serviceParams } from './asked.ts';
+import { minutesAsked, requireService, serviceParams } from './asked.ts';
 
 const { from, to } = rangeParameters;
 

@@ -4,6 +4,7 @@ import { rangeOf, rangeParameters, serviceParameter } from '../../../queries/ran
 import { compareTraces as compare, TraceComparison } from '../../../queries/traces/comparison/comparison.ts';
 import { durationOf } from '../../../queries/traces/list.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const { from, to } = rangeParameters;
@@ -35,9 +36,9 @@ export const compareTraces = defineOperation({
     limit: z.coerce.number().int().min(1).max(100).default(20),
   }),
   response: TraceComparison,
-  async handler({ caller, query }, { columns, clock }) {
+  async handler({ caller, query }, ports) {
     requireProjectScope(query);
-    const reading = { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs: clock.now() };
+    const reading = readingOf(caller, ports);
     const { minDuration, maxDuration, limit, ...selection } = query;
     return compare(
       {

@@ -6,6 +6,7 @@ import { logsOfTrace } from '../../../queries/traces/logs.ts';
 import { traceIdOf } from '../../../queries/traces/trace.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
 
 export const listTraceLogs = defineOperation({
   method: 'GET',
@@ -25,8 +26,8 @@ export const listTraceLogs = defineOperation({
     cursor: cursorParameter,
   }),
   response: z.strictObject({ items: z.array(LogRecord), nextCursor: z.string().nullable() }),
-  async handler({ caller, params, query }, { columns, clock }) {
-    const reading = { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs: clock.now() };
+  async handler({ caller, params, query }, ports) {
+    const reading = readingOf(caller, ports);
     const traceId = traceIdOf(params.id);
     const { limit, cursor, spanId } = query;
     const found =

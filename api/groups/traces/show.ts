@@ -4,6 +4,7 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { readTrace, Trace, traceIdOf } from '../../../queries/traces/trace.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
 
 export const showTrace = defineOperation({
   method: 'GET',
@@ -14,8 +15,8 @@ export const showTrace = defineOperation({
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   query: z.strictObject({ ...projectScopeParameters, cursor: cursorParameter }),
   response: Trace,
-  async handler({ caller, params, query }, { columns, clock }) {
-    const reading = { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs: clock.now() };
+  async handler({ caller, params, query }, ports) {
+    const reading = readingOf(caller, ports);
     const traceId = traceIdOf(params.id);
     const trace =
       traceId === undefined ? undefined : await readTrace(reading, traceId, { scope: query, cursor: query.cursor });

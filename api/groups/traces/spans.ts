@@ -11,6 +11,7 @@ import { Span } from '../../../queries/traces/span.ts';
 import { listSpans, spanOrders } from '../../../queries/traces/spans.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const directions = ['descending', 'ascending'] as const;
@@ -71,8 +72,8 @@ export const searchSpans = defineOperation({
     nextCursor: z.string().nullable(),
     aggregate: Result.nullable().describe('Null without measure='),
   }),
-  async handler({ caller, query, signal }, { columns, clock }) {
-    const reading = { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs: clock.now() };
+  async handler({ caller, query, signal }, ports) {
+    const reading = readingOf(caller, ports);
     if (query.measure !== undefined)
       return { items: [], nextCursor: null, aggregate: await aggregate(query, query.measure, reading, signal) };
     for (const name of ['groupBy', 'orderBy', 'step'] as const)
