@@ -2,34 +2,36 @@
 import { quote } from '../../schemas/tables/literal.ts';
 
 /** Former name → present one (`db.system` → `db.system.name`). Others did not change. */
-const formerNames: Readonly<Record<string, string>> = {
-  mssql: 'microsoft.sql_server',
-  mssqlcompact: 'microsoft.sql_server',
-  oracle: 'oracle.db',
-  db2: 'ibm.db2',
-  informix: 'ibm.informix',
-  netezza: 'ibm.netezza',
-  adabas: 'softwareag.adabas',
-  ingres: 'actian.ingres',
-  dynamodb: 'aws.dynamodb',
-  redshift: 'aws.redshift',
-  cosmosdb: 'azure.cosmosdb',
-  cache: 'intersystems.cache',
-  intersystems_cache: 'intersystems.cache',
-  firebird: 'firebirdsql',
-  spanner: 'gcp.spanner',
-  h2: 'h2database',
-  hanadb: 'sap.hana',
-  maxdb: 'sap.maxdb',
-  postgres: 'postgresql',
-};
+const formerNames: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    mssql: 'microsoft.sql_server',
+    mssqlcompact: 'microsoft.sql_server',
+    oracle: 'oracle.db',
+    db2: 'ibm.db2',
+    informix: 'ibm.informix',
+    netezza: 'ibm.netezza',
+    adabas: 'softwareag.adabas',
+    ingres: 'actian.ingres',
+    dynamodb: 'aws.dynamodb',
+    redshift: 'aws.redshift',
+    cosmosdb: 'azure.cosmosdb',
+    cache: 'intersystems.cache',
+    intersystems_cache: 'intersystems.cache',
+    firebird: 'firebirdsql',
+    spanner: 'gcp.spanner',
+    h2: 'h2database',
+    hanadb: 'sap.hana',
+    maxdb: 'sap.maxdb',
+    postgres: 'postgresql',
+  }),
+);
 
 /** The present name of a product. */
-export const systemOf = (name: string): string => formerNames[name.toLowerCase()] ?? name.toLowerCase();
+export const systemOf = (name: string): string => formerNames.get(name.toLowerCase()) ?? name.toLowerCase();
 
 /** SQL of the same. */
 export const systemExpression = (name: string): string =>
-  `transform(lower(${name}), [${Object.keys(formerNames).map(quote).join(', ')}], [${Object.values(formerNames).map(quote).join(', ')}], lower(${name}))`;
+  `transform(lower(${name}), [${[...formerNames.keys()].map(quote).join(', ')}], [${[...formerNames.values()].map(quote).join(', ')}], lower(${name}))`;
 
 /** SQL of the first attribute of these that is there, empty for none. */
 export const firstAttribute = (keys: readonly string[]): string =>

@@ -64,6 +64,12 @@ const hostileIds = [
   'null',
 ];
 
+/** A lone dot is no segment to a client: the path is then another one. Any text may be the name of an attribute. */
+const expectedOf = ({ operationId }: Operation, id: string): readonly number[] => {
+  if (id === '.') return [400, 404, 405, 200];
+  return operationId === 'listLogFieldValues' ? [200, 400, 404] : [400, 404];
+};
+
 test.serial('hostile ids in a path are answered 400 or 404', async (t) => {
   const failures: string[] = [];
   for (const operation of built.filter(({ path }) => path.includes('{')))
@@ -71,8 +77,7 @@ test.serial('hostile ids in a path are answered 400 or 404', async (t) => {
       const path = operation.path.replace(/\{\w+\}/g, id);
       const body = operation.body === undefined ? {} : { body: {} };
       const answer = await a.harness.ask(operation.method, path.replaceAll(' ', '%20'), body);
-      // A lone dot is no segment to a client: the path is then another one.
-      const expected = id === '.' ? [400, 404, 405, 200] : [400, 404];
+      const expected = expectedOf(operation, id);
       if (!expected.includes(answer.status)) failures.push(told(operation, id.slice(0, 50), answer));
       if (answer.headers.has('x-injected')) failures.push(told(operation, 'an injected header', answer));
     }
