@@ -75,13 +75,20 @@ export const readsAreBounded = (store: string, open: () => Promise<CountedStore>
     try {
       await filled(a);
       const failures: string[] = [];
+      const failureOf = async (operation: Operation, asked: Asked): Promise<string | undefined> => {
+        await read();
+        const { status } = await a.ask(operation, asked);
+        const count = await read();
+        if (status === 200 && count <= most) return undefined;
+        return `${operation.operationId} ${JSON.stringify(asked.query ?? {})} ${status}: ${count} read`;
+      };
       for (const operation of built)
-        for (const asked of await asksOf(a, operation)) {
-          await read();
-          const { status } = await a.ask(operation, asked);
-          const count = await read();
-          if (status !== 200 || count > most)
-            failures.push(`${operation.operationId} ${JSON.stringify(asked.query ?? {})} ${status}: ${count} read`);
+        for (const [index, asked] of (await asksOf(a, operation)).entries()) {
+          if ((await failureOf(operation, asked)) === undefined) continue;
+          // Timed work of the API reads too, once an hour: what the operation itself reads, it reads again.
+          const again = (await asksOf(a, operation))[index] ?? asked;
+          const failure = await failureOf(operation, again);
+          if (failure !== undefined) failures.push(failure);
         }
       t.deepEqual(failures, []);
     } finally {
