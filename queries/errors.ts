@@ -1,6 +1,6 @@
 /** A query that is invalid or not allowed. The API maps the code to a status; the message is for people. */
 export class QueryError extends Error {
-  readonly code: 'VALIDATION_FAILED' | 'RETENTION_EXCEEDED' | 'UPGRADE_REQUIRED' | 'NOT_IMPLEMENTED' | 'RATE_LIMITED';
+  readonly code: 'VALIDATION_FAILED' | 'RETENTION_EXCEEDED' | 'UPGRADE_REQUIRED' | 'RATE_LIMITED';
   /** The part of the question that is wrong, where there is one: `from`, `cursor`. */
   readonly path: string | undefined;
   /** When to ask again, where that helps. */

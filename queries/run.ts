@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { TenantColumns } from '../schemas/ports/columns.ts';
 import { runAggregate } from './aggregate/aggregate.ts';
 import type { Answer, Asked } from './answer.ts';
-import { invalid, QueryError } from './errors.ts';
+import { invalid } from './errors.ts';
 import { runFormula } from './formula/formula.ts';
 import { freshnessOf, signalsOf } from './freshness.ts';
 import { runMetric } from './metrics/metric.ts';
@@ -65,7 +65,7 @@ const answerTo = async (query: Query, reading: Reading, asked: Asked): Promise<A
     case 'formula':
       return runFormula(query, (part) => answerTo(part, reading, asked));
     default:
-      throw new QueryError('NOT_IMPLEMENTED', `queries of the kind ${query.kind} are not answered yet`);
+      throw invalid('query.kind', `queries of the kind ${query.kind} are not answered yet`);
   }
 };
 

@@ -151,7 +151,7 @@ test('a query that is wrong names itself, and PromQL is not built yet', async (t
   t.is(wrong.status, 400);
   t.regex(JSON.stringify(wrong.answer), /queries\.b\.overTime/);
   const promql = await query({ queries: { c: { kind: 'promql', expression: 'up' } } });
-  t.is(promql.status, 501);
+  t.is(promql.status, 400);
   t.regex(JSON.stringify(promql.answer), /queries\.c/);
   const formula = await query({ queries: { a: good }, formulas: { f: 'a + nobody' } });
   t.is(formula.status, 400);
