@@ -53,15 +53,20 @@ const pointOf = (path: string, text: string, nowMs: number): bigint => {
   return point;
 };
 
+/** Who reads which signal, and when. What was listed, so that a cursor or an id of it is at hand, can be read for an hour more. */
+interface Asked {
+  readonly caller: Reader;
+  readonly signal: Signal;
+  readonly nowMs: number;
+  readonly wasListed?: boolean;
+}
+
 /** Throws `RETENTION_EXCEEDED` when the range begins before what the plan keeps, `UPGRADE_REQUIRED` when it does not include the signal. */
-export const refuseBeyondRetention = (
-  { from }: Range,
-  { caller, signal, nowMs, graceNs = 0n }: { caller: Reader; signal: Signal; nowMs: number; graceNs?: bigint },
-): void => {
+export const refuseBeyondRetention = ({ from }: Range, { caller, signal, nowMs, wasListed = false }: Asked): void => {
   requireEntitlement(caller, signal);
   const days = caller.plan.retentionDays[signal];
   const kept = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(days) * 24n * hour;
-  if (from >= kept - toleranceNs - graceNs) return;
+  if (from >= kept - toleranceNs - (wasListed ? hour : 0n)) return;
   throw new QueryError(
     'RETENTION_EXCEEDED',
     `the plan ${caller.plan.name} keeps ${signal} for ${days} days: nothing before ${formatTime(kept)} can be read`,
@@ -69,10 +74,7 @@ export const refuseBeyondRetention = (
 };
 
 /** Why a range of a signal cannot be read, for people; undefined where it can. For answers over several signals. */
-export const whyUnreadable = (
-  range: Range,
-  options: { caller: Reader; signal: Signal; nowMs: number; graceNs?: bigint },
-): string | undefined => {
+export const whyUnreadable = (range: Range, options: Asked): string | undefined => {
   try {
     refuseBeyondRetention(range, options);
     return undefined;

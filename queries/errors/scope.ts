@@ -49,7 +49,7 @@ export const recheckRange = (range: Range, reading: Reading): void =>
     caller: reading,
     signal: checkedSignal(reading),
     nowMs: reading.nowMs,
-    graceNs: 3_600_000_000_000n,
+    wasListed: true,
   });
 
 /** When what is kept of a signal begins. */

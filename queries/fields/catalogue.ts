@@ -46,8 +46,8 @@ export interface CatalogueQuestion {
   readonly contains?: string | undefined;
   readonly limit: number;
   readonly after?: FieldPosition | undefined;
-  /** How long before the retention the range of a cursor may begin. */
-  readonly graceNs?: bigint;
+  /** Whether the range is that of a cursor. */
+  readonly wasListed?: boolean;
 }
 
 export interface Catalogue {
@@ -96,8 +96,8 @@ const bounded = (seconds: bigint): bigint => (seconds < 0n ? 0n : seconds > 4_29
 
 /** The fields of a signal, by kind and key. Counts are of whole hours. */
 export const fieldCatalogue = async (reading: Reading, question: CatalogueQuestion): Promise<Catalogue> => {
-  const { signal, range, contains, limit, after, graceNs = 0n } = question;
-  refuseBeyondRetention(range, { caller: reading, signal, nowMs: reading.nowMs, graceNs });
+  const { signal, range, contains, limit, after, wasListed = false } = question;
+  refuseBeyondRetention(range, { caller: reading, signal, nowMs: reading.nowMs, wasListed });
   const hours = hoursOf(range);
   const { sql, parameters } = countedWithin(question, hours);
   const chosen = [

@@ -8,7 +8,6 @@ import type { SearchSignal } from '../search/tree.ts';
 import { formatTime } from '../time.ts';
 import { CataloguedField, type FieldPosition, fieldCatalogue } from './catalogue.ts';
 
-const hourNs = 3_600_000_000_000n;
 const cursorKinds: Readonly<Record<SearchSignal, string>> = { logs: 'log-fields', traces: 'trace-fields' };
 
 export const FieldsQuery = z.strictObject({
@@ -41,7 +40,7 @@ export const listFields = async (
   const range = page?.range ?? rangeOf(query, { caller: reading, signal, nowMs: reading.nowMs });
   const { hours, records, leftOut, fields, more } = await fieldCatalogue(reading, {
     ...{ signal, range, contains: query.contains, limit: query.limit, projectId: projectOf(query) },
-    ...(page === undefined ? {} : { after: page.after, graceNs: hourNs }),
+    ...(page === undefined ? {} : { after: page.after, wasListed: true }),
   });
   return {
     ...{ from: formatTime(hours.from), to: formatTime(hours.to), records, leftOut, items: [...fields] },

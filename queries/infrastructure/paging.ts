@@ -8,8 +8,6 @@ import type { Reading } from '../reading.ts';
 import { Incompleteness } from '../result.ts';
 import { formatTime } from '../time.ts';
 
-const hourNs = 3_600_000_000_000n;
-
 /** What a thing is sorted by; `null` stands last in either order. */
 export type SortKey = string | number | null;
 export type Sorts<Item> = Readonly<Record<string, (item: Item) => SortKey>>;
@@ -60,7 +58,7 @@ export const pageAsked = (kind: string, query: ListQuery, reading: Reading): Pag
     return { range: rangeOf(query, { caller: reading, signal: 'metrics', nowMs }), after: undefined };
   const [from = '', to = '', position = ''] = decodeCursor(kind, query.cursor, [integer, integer, /^[\w-]+$/]);
   const range = { from: BigInt(from), to: BigInt(to) };
-  refuseBeyondRetention(range, { caller: reading, signal: 'metrics', nowMs, graceNs: hourNs });
+  refuseBeyondRetention(range, { caller: reading, signal: 'metrics', nowMs, wasListed: true });
   return { range, after: positionOf(position) };
 };
 

@@ -13,7 +13,6 @@ import { readSummaries, type TraceSummary } from './summary.ts';
 
 const cursorKind = 'traces';
 const cursorPatterns = [integer, integer, /^\d{1,15}$/, integer, /^[0-9a-f]{32}$/];
-const hourNs = 3_600_000_000_000n;
 /** Traces that one statement finds at least: some may have begun before its stretch. */
 const fewest = 20;
 
@@ -68,7 +67,7 @@ export const listTraces = async (
     query.cursor === undefined ? [] : decodeCursor(cursorKind, query.cursor, cursorPatterns);
   const of = { caller: reading, signal: 'traces', nowMs: reading.nowMs } as const;
   const range = from === undefined ? rangeOf(query, of) : { from: BigInt(from), to: BigInt(to ?? 0) };
-  if (from !== undefined) refuseBeyondRetention(range, { ...of, graceNs: hourNs });
+  if (from !== undefined) refuseBeyondRetention(range, { ...of, wasListed: true });
   const after = start === undefined || trace === undefined ? undefined : { start, trace };
   const found = await new TraceFinder(reading, query, range, seenBy).find(after);
   const shown = found.slice(0, query.limit);

@@ -43,7 +43,6 @@ const cursorPatterns = [
   natural,
   /^\d{1,10}$/,
 ];
-const hourNs = 3_600_000_000_000n;
 const placeSelection =
   'toString(spans.partition) AS partition, toString(spans.offset) AS offset, toString(spans.ordinal) AS ordinal';
 const place = 'spans.timestamp, spans.partition, spans.offset, spans.ordinal';
@@ -94,7 +93,7 @@ const pageOf = (query: SpansQuery, reading: Reading): { range: Range; after: Pla
     decodeCursor(cursorKind, query.cursor, cursorPatterns);
   if (order !== query.order) throw invalid('cursor', `is of a list with order=${order}`);
   const range = { from: BigInt(from), to: BigInt(to) };
-  refuseBeyondRetention(range, { ...of, graceNs: hourNs });
+  refuseBeyondRetention(range, { ...of, wasListed: true });
   return { range, after: { lasted, time, partition, offset, ordinal } };
 };
 

@@ -9,7 +9,6 @@ import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const kind = 'databases';
-const hourNs = 3_600_000_000_000n;
 
 export const listDatabases = defineOperation({
   method: 'GET',
@@ -39,7 +38,7 @@ export const listDatabases = defineOperation({
     const reading = readingOf(caller, ports);
     const { nowMs } = reading;
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
-    if (page !== undefined) refuseBeyondRetention(page.minutes, { caller, signal: 'traces', nowMs, graceNs: hourNs });
+    if (page !== undefined) refuseBeyondRetention(page.minutes, { caller, signal: 'traces', nowMs, wasListed: true });
     const minutes = page?.minutes ?? minutesOf(rangeOf(query, { caller, signal: 'traces', nowMs }), nowMs);
     const { items, isCut } = await readDatabases(reading, query, minutes);
     const left = page === undefined ? items : items.filter(({ id }) => id > page.after);

@@ -9,7 +9,6 @@ import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const kind = 'statements';
-const hourNs = 3_600_000_000_000n;
 
 export const listDatabaseQueries = defineOperation({
   method: 'GET',
@@ -48,7 +47,7 @@ export const listDatabaseQueries = defineOperation({
     const { nowMs } = reading;
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
     const range = page?.range ?? rangeOf(query, { caller, signal: 'traces', nowMs });
-    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'traces', nowMs, graceNs: hourNs });
+    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'traces', nowMs, wasListed: true });
     const found = await readStatements(reading, { ...query, after: page?.after }, range);
     const shown = found.slice(0, query.limit);
     const last = found.length > query.limit ? shown.at(-1) : undefined;

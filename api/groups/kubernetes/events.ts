@@ -9,7 +9,6 @@ import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const kind = 'kubernetes-events';
-const hourNs = 3_600_000_000_000n;
 
 export const listKubernetesEvents = defineOperation({
   method: 'GET',
@@ -31,7 +30,7 @@ export const listKubernetesEvents = defineOperation({
     const { nowMs } = reading;
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
     const range = page?.range ?? rangeOf(query, { caller: reading, signal: 'logs', nowMs });
-    if (page !== undefined) refuseBeyondRetention(range, { caller: reading, signal: 'logs', nowMs, graceNs: hourNs });
+    if (page !== undefined) refuseBeyondRetention(range, { caller: reading, signal: 'logs', nowMs, wasListed: true });
     const { items, more } = await readEvents(reading, range, query, { limit: query.limit, after: page?.after });
     return {
       from: formatTime(range.from),

@@ -50,7 +50,7 @@ export const showLogContext = defineOperation({
     if (found === undefined || (page !== undefined && page.id !== params.id)) throw notFound('log record');
     const { position, record } = found.found;
     const time = BigInt(position.time);
-    refuseBeyondRetention({ from: time, to: time }, { caller, signal: 'logs', nowMs, graceNs: hourNs });
+    refuseBeyondRetention({ from: time, to: time }, { caller, signal: 'logs', nowMs, wasListed: true });
     const kept = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(caller.plan.retentionDays.logs) * dayNs;
     const sideOf = async (side: SideName, limit: number) => {
       if (page !== undefined && page.side !== side) return null;

@@ -12,7 +12,6 @@ import { defineOperation, type Sent } from '../../kernel/operation.ts';
 import { namesIn, recordParameters } from './list.ts';
 
 const mostRecords = 1_000_000;
-const hourNs = 3_600_000_000_000n;
 const formats = ['ndjson', 'csv'] as const;
 
 export const exportLogs = defineOperation({
@@ -46,7 +45,7 @@ export const exportLogs = defineOperation({
     const { order, limit } = query;
     const place = query.cursor === undefined ? undefined : decodeLogCursor(order, query.cursor);
     const range = place?.range ?? rangeOf(query, { caller, signal: 'logs', nowMs });
-    refuseBeyondRetention(range, { caller, signal: 'logs', nowMs, graceNs: place === undefined ? 0n : hourNs });
+    refuseBeyondRetention(range, { caller, signal: 'logs', nowMs, wasListed: place !== undefined });
     const format = query.format ?? (/\btext\/csv\b/i.test(request.header('accept')) ? 'csv' : 'ndjson');
     const reading = { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs };
     const question = { filter: query, range, order, after: place?.after, limit };

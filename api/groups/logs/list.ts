@@ -18,7 +18,6 @@ import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const hourNs = 3_600_000_000_000n;
 const mostFields = 64;
 
 /** Parameters that say in which order records come, and what of them. */
@@ -80,7 +79,7 @@ export const listLogs = defineOperation({
     const { order, limit, patternId } = query;
     const page = query.cursor === undefined ? undefined : decodeLogCursor(order, query.cursor);
     const range = page?.range ?? rangeOf(query, { caller, signal: 'logs', nowMs });
-    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'logs', nowMs, graceNs: hourNs });
+    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'logs', nowMs, wasListed: true });
     const names = namesIn(query.fields);
     if (names !== undefined && patternId !== undefined)
       throw invalid('fields', 'cannot be combined with patternId: the pattern of a record is found from all of it');

@@ -18,7 +18,6 @@ import { listCache } from '../../kernel/result-cache.ts';
 import { nameIn, namePart } from './cursor-names.ts';
 
 const kind = 'cardinality';
-const hourNs = 3_600_000_000_000n;
 
 export const showCardinality = defineOperation({
   method: 'GET',
@@ -51,7 +50,7 @@ export const showCardinality = defineOperation({
     const nowMs = clock.now();
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
     const range = page?.range ?? rangeOf(query, { caller, signal: 'metrics', nowMs });
-    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'metrics', nowMs, graceNs: hourNs });
+    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'metrics', nowMs, wasListed: true });
     const reading = { columns: columns.of(caller.tenantId) };
     const { projectId, scope, order, limit, metric } = query;
     const question = { range, projectId, scope };

@@ -9,7 +9,6 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const kind = 'exemplars';
-const hourNs = 3_600_000_000_000n;
 
 export const listExemplars = defineOperation({
   method: 'GET',
@@ -33,7 +32,7 @@ export const listExemplars = defineOperation({
     const nowMs = clock.now();
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
     const range = page?.range ?? rangeOf(query, { caller, signal: 'metrics', nowMs });
-    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'metrics', nowMs, graceNs: hourNs });
+    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'metrics', nowMs, wasListed: true });
     const { metric, search, limit } = query;
     const projectId = query.scope === 'account' ? undefined : query.projectId;
     const { items, more, isCut } = await listExemplarsOf(

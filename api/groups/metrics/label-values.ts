@@ -9,7 +9,6 @@ import { nameIn, namePart } from './cursor-names.ts';
 import { requireMetric } from './require-metric.ts';
 
 const kind = 'metric-label-values';
-const hourNs = 3_600_000_000_000n;
 
 export const listMetricLabelValues = defineOperation({
   method: 'GET',
@@ -36,7 +35,7 @@ export const listMetricLabelValues = defineOperation({
     const nowMs = clock.now();
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
     const range = page ?? rangeOf(query, { caller, signal: 'metrics', nowMs });
-    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'metrics', nowMs, graceNs: hourNs });
+    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'metrics', nowMs, wasListed: true });
     const { limit, prefix, projectId, scope } = query;
     const reading = { columns: columns.of(caller.tenantId) };
     const { items, more } = await labelValuesOf(reading, {

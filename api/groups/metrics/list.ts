@@ -9,7 +9,6 @@ import { listCache } from '../../kernel/result-cache.ts';
 import { nameIn, namePart } from './cursor-names.ts';
 
 const kind = 'metrics';
-const hourNs = 3_600_000_000_000n;
 
 export const listMetrics = defineOperation({
   method: 'GET',
@@ -37,7 +36,7 @@ export const listMetrics = defineOperation({
     const nowMs = clock.now();
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
     const range = page ?? rangeOf(query, { caller, signal: 'metrics', nowMs });
-    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'metrics', nowMs, graceNs: hourNs });
+    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'metrics', nowMs, wasListed: true });
     const reading = { columns: columns.of(caller.tenantId) };
     const { items, more } = await listCatalogue(reading, { ...query, range, after: page?.name });
     const series = query.name === undefined ? undefined : await readSeries(reading.columns, query.name, range, query);

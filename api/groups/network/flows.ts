@@ -14,7 +14,6 @@ import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const kind = 'flows';
-const hourNs = 3_600_000_000_000n;
 const { from, to } = rangeParameters;
 const by = z
   .enum(flowViews)
@@ -72,7 +71,7 @@ export const listFlows = defineOperation({
     const asked = askedOf(caller, page === undefined ? query : { ...query, from: undefined, to: undefined }, ports);
     const { reading, projectId, signal } = asked;
     const range = page?.range ?? asked.range;
-    if (page !== undefined) refuseBeyondRetention(range, { caller, signal, nowMs: reading.nowMs, graceNs: hourNs });
+    if (page !== undefined) refuseBeyondRetention(range, { caller, signal, nowMs: reading.nowMs, wasListed: true });
     const { flows, partial, reason } = await readFlows(reading, { view: query.by, projectId }, range);
     const chosen = flows.filter(
       ({ source, destination }) =>

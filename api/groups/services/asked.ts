@@ -15,8 +15,6 @@ interface Asked extends ProjectScope {
   readonly cursor?: string | undefined;
 }
 
-const hourNs = 3_600_000_000_000n;
-
 /** The whole minutes that are asked for, and where a page begins: a cursor of the list `kind` holds the minutes too. */
 export const minutesAsked = (
   kind: string,
@@ -38,7 +36,7 @@ export const minutesAsked = (
 export const positionIn = (kind: string, cursor: string, reading: Reading): InCursor => {
   const [from = '', to = '', part = ''] = decodeCursor(kind, cursor, [integer, integer, /^[\w-]+$/]);
   const range = { from: BigInt(from), to: BigInt(to) };
-  refuseBeyondRetention(range, { caller: reading, signal: 'traces', nowMs: reading.nowMs, graceNs: hourNs });
+  refuseBeyondRetention(range, { caller: reading, signal: 'traces', nowMs: reading.nowMs, wasListed: true });
   return { range, after: partOf(part) };
 };
 

@@ -9,7 +9,6 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const kind = 'dependencies';
-const hourNs = 3_600_000_000_000n;
 
 export const listDependencies = defineOperation({
   method: 'GET',
@@ -29,7 +28,7 @@ export const listDependencies = defineOperation({
     requireProjectScope(query);
     const nowMs = clock.now();
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
-    if (page !== undefined) refuseBeyondRetention(page.minutes, { caller, signal: 'traces', nowMs, graceNs: hourNs });
+    if (page !== undefined) refuseBeyondRetention(page.minutes, { caller, signal: 'traces', nowMs, wasListed: true });
     const minutes = page?.minutes ?? minutesOf(rangeOf(query, { caller, signal: 'traces', nowMs }), nowMs);
     const limit = query.limit + 1;
     const found = await readEdges(columns.of(caller.tenantId), query, { minutes, limit, after: page?.after });

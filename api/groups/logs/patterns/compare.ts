@@ -8,7 +8,6 @@ import { listCache } from '../../../kernel/result-cache.ts';
 import { filterParameters } from './question.ts';
 
 const kind = 'log-patterns-compared';
-const hourNs = 3_600_000_000_000n;
 
 export const compareLogPatterns = defineOperation({
   method: 'GET',
@@ -34,7 +33,7 @@ export const compareLogPatterns = defineOperation({
     const range = page?.range ?? rangeOf(query, asked);
     const baseline = page?.baseline ?? rangeOf(baselineOf(query, range), asked);
     if (page !== undefined)
-      for (const each of [range, baseline]) refuseBeyondRetention(each, { ...asked, graceNs: hourNs });
+      for (const each of [range, baseline]) refuseBeyondRetention(each, { ...asked, wasListed: true });
     const compared = await comparePatterns(columns.of(caller.tenantId), { range, baseline }, query);
     const found = compared.filter(({ change }) => query.change === undefined || change === query.change);
     const first = page === undefined ? 0 : found.findIndex(({ id }) => id === page.id) + 1;

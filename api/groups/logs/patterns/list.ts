@@ -14,8 +14,6 @@ import { defineOperation } from '../../../kernel/operation.ts';
 import { listCache } from '../../../kernel/result-cache.ts';
 import { filterParameters, questionOf } from './question.ts';
 
-const hourNs = 3_600_000_000_000n;
-
 /** What a list can be sorted by; `-` before it: the largest or latest first. */
 const sortedBy: Readonly<Record<string, (total: PatternTotal) => number>> = {
   count: ({ count }) => count,
@@ -49,7 +47,7 @@ export const listLogPatterns = defineOperation({
     const nowMs = clock.now();
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor, query.sort);
     const range = page?.range ?? rangeOf(query, { caller, signal: 'logs', nowMs });
-    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'logs', nowMs, graceNs: hourNs });
+    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'logs', nowMs, wasListed: true });
     const question = questionOf(query, range, { caller, nowMs });
     const reader = columns.of(caller.tenantId);
     const totals = await totalsOf(reader, question);
