@@ -20,8 +20,28 @@ export const decodeCursor = (kind: string, cursor: string, patterns: readonly Re
     found === kind &&
     parts.length === patterns.length &&
     patterns.every((pattern, index) => pattern.test(parts[index] ?? ''));
-  if (!fits) throw invalid('cursor', 'is not a cursor of this list');
+  if (!fits) throw notOfThisList();
   return parts;
+};
+
+const notOfThisList = () => invalid('cursor', 'is not a cursor of this list');
+
+/** Any text as one part of a cursor. */
+export const textPart = (text: string): string => Buffer.from(text).toString('base64url');
+/** What such a part looks like, of a text that may be empty and of one that may not; and its text. */
+export const anyText = /^[\w-]*$/;
+export const someText = /^[\w-]+$/;
+export const textIn = (part: string): string => Buffer.from(part, 'base64url').toString('utf8');
+
+/** A value as one part of a cursor. */
+export const jsonPart = (value: unknown): string => textPart(JSON.stringify(value));
+/** The value in such a part, held against its schema. */
+export const jsonIn = <Schema extends z.ZodType>(schema: Schema, part: string): z.output<Schema> => {
+  try {
+    return schema.parse(JSON.parse(textIn(part)));
+  } catch {
+    throw notOfThisList();
+  }
 };
 
 /** A signed 64-bit integer in decimal. */

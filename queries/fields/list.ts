@@ -1,6 +1,6 @@
 /** The catalogue of a signal's fields, page by page. */
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer } from '../cursor.ts';
+import { anyText, decodeCursor, encodeCursor, integer, textIn, textPart } from '../cursor.ts';
 import { type ProjectScope, projectScopeParameters } from '../project-scope.ts';
 import { type Range, rangeOf, rangeParameters } from '../range.ts';
 import type { Reading } from '../reading.ts';
@@ -52,13 +52,13 @@ const projectOf = ({ scope, projectId }: ProjectScope): string | undefined =>
   scope === 'account' ? undefined : projectId;
 
 const cursorOf = (signal: SearchSignal, { from, to }: Range, { kind, key }: FieldPosition): string =>
-  encodeCursor(cursorKinds[signal], [from, to, kind, Buffer.from(key).toString('base64url')]);
+  encodeCursor(cursorKinds[signal], [from, to, kind, textPart(key)]);
 
 const pageOf = (signal: SearchSignal, cursor: string): { readonly range: Range; readonly after: FieldPosition } => {
-  const patterns = [integer, integer, /^[a-z]{1,16}$/, /^[\w-]*$/];
+  const patterns = [integer, integer, /^[a-z]{1,16}$/, anyText];
   const [from = '', to = '', kind = '', key = ''] = decodeCursor(cursorKinds[signal], cursor, patterns);
   return {
     range: { from: BigInt(from), to: BigInt(to) },
-    after: { kind, key: Buffer.from(key, 'base64url').toString('utf8') },
+    after: { kind, key: textIn(key) },
   };
 };

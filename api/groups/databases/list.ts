@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
+import { decodeCursor, encodeCursor, integer, someText, textIn, textPart } from '../../../queries/cursor.ts';
 import { DatabaseInstance, readDatabases } from '../../../queries/databases/instances.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
@@ -47,19 +47,16 @@ export const listDatabases = defineOperation({
     return {
       ...minutesAnswer(minutes),
       items: shown,
-      nextCursor:
-        last === undefined
-          ? null
-          : encodeCursor(kind, [minutes.from, minutes.to, Buffer.from(last.id).toString('base64url')]),
+      nextCursor: last === undefined ? null : encodeCursor(kind, [minutes.from, minutes.to, textPart(last.id)]),
       isCut,
     };
   },
 });
 
 const pageOf = (cursor: string) => {
-  const [from = '', to = '', id = ''] = decodeCursor(kind, cursor, [integer, integer, /^[\w-]+$/]);
+  const [from = '', to = '', id = ''] = decodeCursor(kind, cursor, [integer, integer, someText]);
   return {
     minutes: { from: BigInt(from), to: BigInt(to) },
-    after: Buffer.from(id, 'base64url').toString('utf8'),
+    after: textIn(id),
   };
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
+import { anyText, decodeCursor, encodeCursor, integer, textIn, textPart } from '../../../queries/cursor.ts';
 import {
   cardinalityOrders,
   LabelCardinality,
@@ -15,7 +15,6 @@ import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../querie
 import { formatTime } from '../../../queries/time.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { nameIn, namePart } from './cursor-names.ts';
 
 const kind = 'cardinality';
 
@@ -71,17 +70,12 @@ export const showCardinality = defineOperation({
       }),
       ...(labels && { labels }),
       nextCursor:
-        more === undefined ? null : encodeCursor(kind, [range.from, range.to, more.size, namePart(more.metric)]),
+        more === undefined ? null : encodeCursor(kind, [range.from, range.to, more.size, textPart(more.metric)]),
     };
   },
 });
 
 const pageOf = (cursor: string) => {
-  const [from = '', to = '', size = '', metric = ''] = decodeCursor(kind, cursor, [
-    integer,
-    integer,
-    integer,
-    /^[\w-]*$/,
-  ]);
-  return { range: { from: BigInt(from), to: BigInt(to) }, after: { size, metric: nameIn(metric) } };
+  const [from = '', to = '', size = '', metric = ''] = decodeCursor(kind, cursor, [integer, integer, integer, anyText]);
+  return { range: { from: BigInt(from), to: BigInt(to) }, after: { size, metric: textIn(metric) } };
 };

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
+import { anyText, decodeCursor, encodeCursor, integer, textIn, textPart } from '../../../queries/cursor.ts';
 import { LabelValue, labelValuesOf } from '../../../queries/metrics/labels.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { nameIn, namePart } from './cursor-names.ts';
 import { requireMetric } from './require-metric.ts';
 
 const kind = 'metric-label-values';
@@ -50,12 +49,12 @@ export const listMetricLabelValues = defineOperation({
     if (items.length === 0) await requireMetric(reading, params.name, { range, projectId, scope });
     return {
       items,
-      nextCursor: more === undefined ? null : encodeCursor(kind, [range.from, range.to, namePart(more)]),
+      nextCursor: more === undefined ? null : encodeCursor(kind, [range.from, range.to, textPart(more)]),
     };
   },
 });
 
 const pageOf = (cursor: string): { from: bigint; to: bigint; after: string } => {
-  const [from = '', to = '', after = ''] = decodeCursor(kind, cursor, [integer, integer, /^[\w-]*$/]);
-  return { from: BigInt(from), to: BigInt(to), after: nameIn(after) };
+  const [from = '', to = '', after = ''] = decodeCursor(kind, cursor, [integer, integer, anyText]);
+  return { from: BigInt(from), to: BigInt(to), after: textIn(after) };
 };

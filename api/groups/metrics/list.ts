@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
+import { anyText, decodeCursor, encodeCursor, integer, textIn, textPart } from '../../../queries/cursor.ts';
 import { CatalogueMetric, listCatalogue } from '../../../queries/metrics/catalogue.ts';
 import { readSeries, Series } from '../../../queries/metrics/series.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { nameIn, namePart } from './cursor-names.ts';
 
 const kind = 'metrics';
 
@@ -42,12 +41,12 @@ export const listMetrics = defineOperation({
     const series = query.name === undefined ? undefined : await readSeries(reading.columns, query.name, range, query);
     return {
       items: items.map((item) => ({ ...item, ...(series && { series }) })),
-      nextCursor: more === undefined ? null : encodeCursor(kind, [range.from, range.to, namePart(more)]),
+      nextCursor: more === undefined ? null : encodeCursor(kind, [range.from, range.to, textPart(more)]),
     };
   },
 });
 
 const pageOf = (cursor: string): { from: bigint; to: bigint; name: string } => {
-  const [from = '', to = '', name = ''] = decodeCursor(kind, cursor, [integer, integer, /^[\w-]*$/]);
-  return { from: BigInt(from), to: BigInt(to), name: nameIn(name) };
+  const [from = '', to = '', name = ''] = decodeCursor(kind, cursor, [integer, integer, anyText]);
+  return { from: BigInt(from), to: BigInt(to), name: textIn(name) };
 };

@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { cursorParameter, decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
+import {
+  cursorParameter,
+  decodeCursor,
+  encodeCursor,
+  integer,
+  jsonIn,
+  jsonPart,
+  someText,
+} from '../../../queries/cursor.ts';
 import { eventsRange, FeedEvent, feedKinds, readEvents } from '../../../queries/events/events.ts';
 import { type EventSource, feedPage } from '../../../queries/events/feed.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
@@ -9,7 +17,6 @@ import { Incompleteness } from '../../../queries/result.ts';
 import { deploymentEvent, readDeployments } from '../../../queries/services/deployments.ts';
 import { formatTime, parseTime } from '../../../queries/time.ts';
 import { newestRecords } from '../../audit/record-search.ts';
-import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -54,10 +61,7 @@ export const listEvents = defineOperation({
     const { events, next } = await feedPage(sources, { limit: query.limit, after: page?.after ?? {} });
     return {
       items: [...events],
-      nextCursor:
-        next === undefined
-          ? null
-          : encodeCursor(kind, [range.from, range.to, Buffer.from(JSON.stringify(next)).toString('base64url')]),
+      nextCursor: next === undefined ? null : encodeCursor(kind, [range.from, range.to, jsonPart(next)]),
       partial,
     };
   },
@@ -72,13 +76,8 @@ const Positions = z.strictObject({
 });
 
 const pageOf = (cursor: string): { range: Range; after: z.output<typeof Positions> } => {
-  const [from = '', to = '', part = ''] = decodeCursor(kind, cursor, [integer, integer, /^[\w-]+$/]);
-  try {
-    const after = Positions.parse(JSON.parse(Buffer.from(part, 'base64url').toString('utf8')));
-    return { range: { from: BigInt(from), to: BigInt(to) }, after };
-  } catch {
-    throw invalid('cursor', 'is not a cursor of this list');
-  }
+  const [from = '', to = '', part = ''] = decodeCursor(kind, cursor, [integer, integer, someText]);
+  return { range: { from: BigInt(from), to: BigInt(to) }, after: jsonIn(Positions, part) };
 };
 
 interface AskedEvents {

@@ -1,13 +1,13 @@
 /** What the operations over services share: how a range, a scope and a page are asked for. */
 import { z } from 'zod';
-import { decodeCursor, integer } from '../../../queries/cursor.ts';
+import { decodeCursor, integer, someText } from '../../../queries/cursor.ts';
 import { type ProjectScope, requireProjectScope } from '../../../queries/project-scope.ts';
 import { type Range, rangeOf, refuseBeyondRetention } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
 import { isService } from '../../../queries/services/detail.ts';
 import { minutesOf } from '../../../queries/services/minutes.ts';
-import type { Direction, Position } from '../../../queries/services/sorting.ts';
-import { invalid, notFound } from '../../kernel/errors.ts';
+import { type Direction, type Position, positionIn } from '../../../queries/sorted-page.ts';
+import { notFound } from '../../kernel/errors.ts';
 
 interface Asked extends ProjectScope {
   readonly from?: string | undefined;
@@ -28,35 +28,22 @@ export const minutesAsked = (
       minutes: minutesOf(rangeOf(query, { caller: reading, signal: 'traces', nowMs }), nowMs),
       after: undefined,
     };
-  const { range, after } = positionIn(kind, query.cursor, reading);
+  const { range, after } = cursorOf(kind, query.cursor, reading);
   return { minutes: range, after };
 };
 
 /** The range and the position that a cursor holds. */
-export const positionIn = (kind: string, cursor: string, reading: Reading): InCursor => {
-  const [from = '', to = '', part = ''] = decodeCursor(kind, cursor, [integer, integer, /^[\w-]+$/]);
+export const cursorOf = (kind: string, cursor: string, reading: Reading): InCursor => {
+  const [from = '', to = '', part = ''] = decodeCursor(kind, cursor, [integer, integer, someText]);
   const range = { from: BigInt(from), to: BigInt(to) };
   refuseBeyondRetention(range, { caller: reading, signal: 'traces', nowMs: reading.nowMs, wasListed: true });
-  return { range, after: partOf(part) };
+  return { range, after: positionIn(part) };
 };
 
 interface InCursor {
   readonly range: Range;
   readonly after: Position;
 }
-
-/** A position as one part of a cursor: names are any text. */
-export const cursorPart = (position: Position): string => Buffer.from(JSON.stringify(position)).toString('base64url');
-
-const PositionPart = z.strictObject({ name: z.string(), value: z.union([z.string(), z.number(), z.null()]) });
-
-const partOf = (part: string): Position => {
-  try {
-    return PositionPart.parse(JSON.parse(Buffer.from(part, 'base64url').toString('utf8')));
-  } catch {
-    throw invalid('cursor', 'is not a cursor of this list');
-  }
-};
 
 /** The order of a list that can be sorted by name or by figures. */
 export const directionParameter = {

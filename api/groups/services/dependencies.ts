@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
+import { decodeCursor, encodeCursor, integer, jsonIn, jsonPart, someText } from '../../../queries/cursor.ts';
 import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
-import { Edge, type EdgeKey, edgeParameters, keySize, readEdges } from '../../../queries/services/edges.ts';
+import { Edge, edgeParameters, keySize, readEdges } from '../../../queries/services/edges.ts';
 import { minutesAnswer, minutesOf } from '../../../queries/services/minutes.ts';
-import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
@@ -37,25 +36,14 @@ export const listDependencies = defineOperation({
     return {
       ...minutesAnswer(minutes),
       items: shown.map(({ edge }) => edge),
-      nextCursor: last === undefined ? null : encodeCursor(kind, [minutes.from, minutes.to, partOf(last.key)]),
+      nextCursor: last === undefined ? null : encodeCursor(kind, [minutes.from, minutes.to, jsonPart(last.key)]),
     };
   },
 });
 
-/** Names of any text as one part of a cursor. */
-const partOf = (key: EdgeKey): string => Buffer.from(JSON.stringify(key)).toString('base64url');
-
 const Key = z.array(z.string()).length(keySize);
 
 const pageOf = (cursor: string) => {
-  const [from = '', to = '', key = ''] = decodeCursor(kind, cursor, [integer, integer, /^[\w-]+$/]);
-  return { minutes: { from: BigInt(from), to: BigInt(to) }, after: keyOf(key) };
-};
-
-const keyOf = (part: string): EdgeKey => {
-  try {
-    return Key.parse(JSON.parse(Buffer.from(part, 'base64url').toString('utf8')));
-  } catch {
-    throw invalid('cursor', 'is not a cursor of this list');
-  }
+  const [from = '', to = '', key = ''] = decodeCursor(kind, cursor, [integer, integer, someText]);
+  return { minutes: { from: BigInt(from), to: BigInt(to) }, after: jsonIn(Key, key) };
 };

@@ -6,14 +6,14 @@ import { projectScopeParameters, requireProjectScope } from '../../../queries/pr
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
 import { Deployment, readDeployments, recordedOf } from '../../../queries/services/deployments.ts';
-import { pageOf } from '../../../queries/services/sorting.ts';
+import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
 import { timeParameter } from '../../../queries/time.ts';
 import { EventLink, type PlatformEvent } from '../../../schemas/events.ts';
 import { momentOf } from '../../event-moment.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { cursorPart, positionIn } from './asked.ts';
+import { cursorOf } from './asked.ts';
 
 const kind = 'deployments';
 const name = z.string().min(1).max(512);
@@ -86,18 +86,18 @@ export const listDeployments = defineOperation({
   async handler({ caller, query }, ports) {
     requireProjectScope(query);
     const reading = readingOf(caller, ports);
-    const page = query.cursor === undefined ? undefined : positionIn(kind, query.cursor, reading);
+    const page = query.cursor === undefined ? undefined : cursorOf(kind, query.cursor, reading);
     const asked = { ...query, from: query.from ?? 'now-24h' };
     const range = page?.range ?? rangeOf(asked, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
     const { deployments, partial } = await readDeployments(reading, { ...query, range });
-    const { shown, last } = pageOf(
+    const { shown, last } = sortedPage(
       deployments,
       { nameOf: ({ id }) => id, sortedBy: ({ time }) => time, direction: 'descending' },
       { limit: query.limit, after: page?.after },
     );
     return {
       items: [...shown],
-      nextCursor: last === undefined ? null : encodeCursor(kind, [range.from, range.to, cursorPart(last)]),
+      nextCursor: last === undefined ? null : encodeCursor(kind, [range.from, range.to, positionPart(last)]),
       partial: [...partial],
     };
   },

@@ -8,11 +8,12 @@ import { Endpoint, readEndpoints } from '../../../queries/services/endpoints.ts'
 import { thresholdsOf } from '../../../queries/services/figures.ts';
 import { minutesAnswer, minutesFields } from '../../../queries/services/minutes.ts';
 import { serviceSettingsOf } from '../../../queries/services/settings.ts';
-import { figureOf, figureSorts, pageOf } from '../../../queries/services/sorting.ts';
+import { figureOf, figureSorts } from '../../../queries/services/sorting.ts';
+import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { cursorPart, directionOf, directionParameter, minutesAsked, requireService, serviceParams } from './asked.ts';
+import { directionOf, directionParameter, minutesAsked, requireService, serviceParams } from './asked.ts';
 
 const kind = 'endpoints';
 
@@ -50,7 +51,7 @@ export const listEndpoints = defineOperation({
     const apdexThresholdMs = thresholdsOf(settings, query.apdexThresholdMs)(params.name);
     const { endpoints, partial } = await readEndpoints(reading, { ...choice, apdexThresholdMs });
     const { sort } = query;
-    const { shown, last } = pageOf(
+    const { shown, last } = sortedPage(
       endpoints,
       {
         nameOf: ({ name, kind }) => `${name}\n${kind}`,
@@ -62,7 +63,7 @@ export const listEndpoints = defineOperation({
     return {
       ...minutesAnswer(minutes),
       items: [...shown],
-      nextCursor: last === undefined ? null : encodeCursor(kind, [minutes.from, minutes.to, cursorPart(last)]),
+      nextCursor: last === undefined ? null : encodeCursor(kind, [minutes.from, minutes.to, positionPart(last)]),
       partial: [...partial],
     };
   },

@@ -8,12 +8,12 @@ import { readDeployments } from '../../../queries/services/deployments.ts';
 import { thresholdsOf } from '../../../queries/services/figures.ts';
 import { minutesOf } from '../../../queries/services/minutes.ts';
 import { serviceSettingsOf } from '../../../queries/services/settings.ts';
-import { pageOf } from '../../../queries/services/sorting.ts';
 import { JudgedDeployment, judge } from '../../../queries/services/verdicts.ts';
+import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { cursorPart, positionIn, requireService, serviceParams } from './asked.ts';
+import { cursorOf, requireService, serviceParams } from './asked.ts';
 
 const kind = 'service-deployments';
 const twoHoursNs = 7_200_000_000_000n;
@@ -43,7 +43,7 @@ export const listServiceDeployments = defineOperation({
     requireProjectScope(query);
     const reading = readingOf(caller, ports);
     const { nowMs } = reading;
-    const page = query.cursor === undefined ? undefined : positionIn(kind, query.cursor, reading);
+    const page = query.cursor === undefined ? undefined : cursorOf(kind, query.cursor, reading);
     const asked = { ...query, from: query.from ?? 'now-24h' };
     const range = page?.range ?? rangeOf(asked, { caller: reading, signal: 'traces', nowMs });
     const choice = { ...query, service: params.name };
@@ -56,7 +56,7 @@ export const listServiceDeployments = defineOperation({
       readDeployments(reading, { ...choice, range }),
       readDeployments(reading, { ...choice, environment: undefined, range: wider }),
     ]);
-    const { shown, last } = pageOf(
+    const { shown, last } = sortedPage(
       deployments,
       { nameOf: ({ id }) => id, sortedBy: ({ time }) => time, direction: 'descending' },
       { limit: query.limit, after: page?.after },
@@ -66,7 +66,7 @@ export const listServiceDeployments = defineOperation({
     for (const deployment of shown) items.push(await judge(reading, choice, deployment, { all, apdexThresholdMs }));
     return {
       items,
-      nextCursor: last === undefined ? null : encodeCursor(kind, [range.from, range.to, cursorPart(last)]),
+      nextCursor: last === undefined ? null : encodeCursor(kind, [range.from, range.to, positionPart(last)]),
       partial: [...partial],
     };
   },

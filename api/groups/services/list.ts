@@ -13,11 +13,11 @@ import {
 } from '../../../queries/services/inventory.ts';
 import { minutesAnswer, minutesFields } from '../../../queries/services/minutes.ts';
 import { serviceSettingsOf } from '../../../queries/services/settings.ts';
-import { pageOf } from '../../../queries/services/sorting.ts';
+import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { cursorPart, directionOf, directionParameter, minutesAsked } from './asked.ts';
+import { directionOf, directionParameter, minutesAsked } from './asked.ts';
 
 const kind = 'services';
 
@@ -53,7 +53,7 @@ export const listServices = defineOperation({
     const settings = await serviceSettingsOf(ports.documents.of(caller.tenantId));
     const { services, partial } = await readServices(reading, { ...query, minutes, settings });
     const direction = directionOf(query);
-    const { shown, last } = pageOf(
+    const { shown, last } = sortedPage(
       services,
       { nameOf: ({ name }) => name, sortedBy: sortedBy(query.sort), direction },
       { limit: query.limit, after },
@@ -61,7 +61,7 @@ export const listServices = defineOperation({
     return {
       ...minutesAnswer(minutes),
       items: await describeServices(reading, { ...query, minutes }, shown),
-      nextCursor: last === undefined ? null : encodeCursor(kind, [minutes.from, minutes.to, cursorPart(last)]),
+      nextCursor: last === undefined ? null : encodeCursor(kind, [minutes.from, minutes.to, positionPart(last)]),
       partial: [...partial],
     };
   },
