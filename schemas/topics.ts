@@ -1,5 +1,7 @@
 /** Every topic, declared once. `oiq migrate` creates them; schemas of JSON values are registered where a registry is configured. */
+
 import { z } from 'zod';
+import { AlertTransition } from './alerts.ts';
 import { CallEnd, endOf, ServiceEdge } from './edges.ts';
 import { ErrorOccurrence, RaisedError } from './error-occurrences.ts';
 import { PlatformEvent } from './events.ts';
@@ -197,6 +199,13 @@ export const topics = {
       'Events of the platform: deployments, custom events, and what processors tell of alerts, anomalies and incidents',
     item: PlatformEvent,
     timeOf: ({ at }) => Date.parse(at),
+    partitions: 3,
+  }),
+  alertTransitions: defineDerivedTopic({
+    name: 'alert-transitions',
+    summary: 'Alerts that changed their state, for notifications, history and the event feed',
+    item: AlertTransition,
+    timeOf: ({ atMs }) => atMs,
     partitions: 3,
   }),
 } as const satisfies Record<string, Topic>;

@@ -1,0 +1,37 @@
+/** What evaluation tells of alerts, and notifications, history and the event feed read. */
+import { z } from 'zod';
+
+/**
+ * States of one alert: `pending` waits for its rule's `for`; `firing`; `recovering` is no longer breached, and waits for
+ * `keepFiringFor`; `unknown`: its rule's query failed or had no data, and the rule says that this is to be told; `inactive`: none of these.
+ */
+export const alertStates = ['inactive', 'pending', 'firing', 'recovering', 'unknown'] as const;
+export type AlertState = (typeof alertStates)[number];
+
+export const alertSeverities = ['info', 'warning', 'error', 'critical'] as const;
+export type AlertSeverity = (typeof alertSeverities)[number];
+
+const texts = z.record(z.string().max(256), z.string().max(16_384));
+
+/** One alert changed its state. Ids are deterministic: an evaluation that is repeated tells the same transition again. */
+export const AlertTransition = z.strictObject({
+  tenantId: z.string(),
+  projectId: z.string().optional(),
+  id: z.string().describe('Of this transition: equal when it is told again'),
+  alertId: z.string().describe('Of the alert: one for each rule and group of labels'),
+  ruleId: z.string(),
+  ruleVersion: z.int(),
+  ruleName: z.string(),
+  labels: texts.describe("The alert's labels: the group's, the rule's, `alertname` and `severity`"),
+  annotations: texts,
+  severity: z.enum(alertSeverities),
+  from: z.enum(alertStates),
+  to: z.enum(alertStates),
+  atMs: z.int().describe('Time of the evaluation that changed it'),
+  startedAtMs: z.int().optional().describe('Since when it fires; absent where it never fired'),
+  endedAtMs: z.int().optional().describe('When it stopped firing; present where it had fired and no longer does'),
+  value: z.number().nullable().describe('What was compared; null where there was none'),
+  reason: z.string().max(4096).describe('Why, in a sentence for people'),
+  isTest: z.boolean().optional().describe('A test firing: marked as such everywhere'),
+});
+export type AlertTransition = z.output<typeof AlertTransition>;
