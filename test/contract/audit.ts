@@ -39,6 +39,7 @@ const make = (change: Transact, n: number): Promise<unknown> =>
 
 const jobsOver = (documents: Documents) => openJobs({ documents, clock: systemClock, log: silent, metrics: noMetrics });
 
+/** One test after the other: forty at once make transactions so slow on a busy machine that they pass the limit of their time. */
 export const auditContract = (name: string, open: () => Promise<Documents>): void => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-audit-'));
   let one: Documents;
@@ -99,7 +100,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   const countOf = (tenantId: string): Promise<number> => one.of(tenantId).collection(things).count();
   const brokenBy = async (tenantId: string) => (await verifyChain(stores, tenantId)).firstBreak;
 
-  test(`${name}: fifty changes at once through two instances make one chain without gap or fork`, async (t) => {
+  test.serial(`${name}: fifty changes at once through two instances make one chain without gap or fork`, async (t) => {
     const changes = [changesFor(one, 'many'), changesFor(other, 'many')];
     const made = Array.from({ length: 50 }, (_, n) =>
       (changes[n % 2] as Transact)(async ({ of, record }) => {
@@ -140,7 +141,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.is((await heads.newest('waiting')).length, 2);
   });
 
-  test(`${name}: a change that fails after it recorded leaves neither the change nor the record`, async (t) => {
+  test.serial(`${name}: a change that fails after it recorded leaves neither the change nor the record`, async (t) => {
     const change = changesFor(one, 't-fails');
     const failing = change(async ({ of, record }) => {
       const { id } = await of('t-fails').collection(things).insert({ n: 1 });
@@ -152,7 +153,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.deepEqual(await recordsOf('t-fails'), []);
   });
 
-  test(`${name}: a change that the store refuses leaves no record`, async (t) => {
+  test.serial(`${name}: a change that the store refuses leaves no record`, async (t) => {
     const change = changesFor(one, 't');
     await make(change, 1);
     const before = (await recordsOf('t')).length;
@@ -161,20 +162,23 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.is(await brokenBy('t'), undefined);
   });
 
-  test(`${name}: a change that records nothing, or under an action that is not declared, is refused and undone`, async (t) => {
-    const change = changesFor(one, 't-silent');
-    const write = (action?: string) =>
-      change(async ({ of, record }) => {
-        const { id } = await of('t-silent').collection(things).insert({ n: 1 });
-        if (action !== undefined) record({ id, action });
-      });
-    await t.throwsAsync(write(), { message: /must record/ });
-    await t.throwsAsync(write('thing.destroy'), { message: /thing\.destroy/ });
-    t.is(await countOf('t-silent'), 0);
-    t.deepEqual(await recordsOf('t-silent'), []);
-  });
+  test.serial(
+    `${name}: a change that records nothing, or under an action that is not declared, is refused and undone`,
+    async (t) => {
+      const change = changesFor(one, 't-silent');
+      const write = (action?: string) =>
+        change(async ({ of, record }) => {
+          const { id } = await of('t-silent').collection(things).insert({ n: 1 });
+          if (action !== undefined) record({ id, action });
+        });
+      await t.throwsAsync(write(), { message: /must record/ });
+      await t.throwsAsync(write('thing.destroy'), { message: /thing\.destroy/ });
+      t.is(await countOf('t-silent'), 0);
+      t.deepEqual(await recordsOf('t-silent'), []);
+    },
+  );
 
-  test(`${name}: a change within a change is refused, and does not wait for itself`, async (t) => {
+  test.serial(`${name}: a change within a change is refused, and does not wait for itself`, async (t) => {
     const change = changesFor(one, 't-nested');
     const nested = change(async ({ record }) => {
       record({ id: 'outer' });
@@ -186,7 +190,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.is((await recordsOf('t-nested')).length, 1);
   });
 
-  test(`${name}: one change may be recorded in the chains of several organizations, all or none`, async (t) => {
+  test.serial(`${name}: one change may be recorded in the chains of several organizations, all or none`, async (t) => {
     const change = changesFor(one, 'several');
     await change(async ({ record }) => {
       record({ id: 'x' });
@@ -197,7 +201,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.is(await brokenBy('several-too'), undefined);
   });
 
-  test(`${name}: a record verifies whatever values its difference holds`, async (t) => {
+  test.serial(`${name}: a record verifies whatever values its difference holds`, async (t) => {
     const change = changesFor(one, 'values');
     const after = {
       when: new Date(0),
@@ -217,32 +221,38 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.false(JSON.stringify(details).includes('ud800'));
   });
 
-  test(`${name}: a change that writes half a surrogate pair is refused as invalid, in a value, a name or a list`, async (t) => {
-    const change = changesFor(one, 'halves');
-    for (const after of [{ text: '\ud800x' }, { list: ['a', { b: '\udc00' }] }, { labels: { 'a\ud800': 1 } }]) {
-      const error = await t.throwsAsync<ApiError>(change(async ({ record }) => record({ id: 'x', after })));
-      t.is(error?.code, 'VALIDATION_FAILED');
-      t.regex(error?.message ?? '', /well-formed Unicode/);
-    }
-    t.deepEqual(await recordsOf('halves'), []);
-  });
+  test.serial(
+    `${name}: a change that writes half a surrogate pair is refused as invalid, in a value, a name or a list`,
+    async (t) => {
+      const change = changesFor(one, 'halves');
+      for (const after of [{ text: '\ud800x' }, { list: ['a', { b: '\udc00' }] }, { labels: { 'a\ud800': 1 } }]) {
+        const error = await t.throwsAsync<ApiError>(change(async ({ record }) => record({ id: 'x', after })));
+        t.is(error?.code, 'VALIDATION_FAILED');
+        t.regex(error?.message ?? '', /well-formed Unicode/);
+      }
+      t.deepEqual(await recordsOf('halves'), []);
+    },
+  );
 
-  test(`${name}: records with half a surrogate pair, as earlier versions wrote them, verify and are signed`, async (t) => {
-    await changesFor(one, 'half')(async ({ record }) => record({ id: 'x', name: 'x' }));
-    const [record] = await recordsOf('half');
-    if (record?.details == null) throw new Error('there is no record');
-    const details = { ...record.details, resourceName: 'a\ud800' };
-    const said = { ...record, actor: { type: 'user', id: 'b\udc00' } as const };
-    const earlier = { ...said, details, detailsHash: detailsHashOf(details, canonicalJsonOfEarlier) };
-    const hashed = { ...earlier, hash: hashOf('half', earlier, canonicalJsonOfEarlier) };
-    await one.of('half').collection(auditRecords).replace(record.id, hashed);
-    await one.of('half').collection(auditHeads).replace('head', { sequence: 1, hash: hashed.hash });
-    t.is((await signer.sign('half'))?.size, 1);
-    t.like(await verifyChain(stores, 'half'), { firstBreak: undefined, records: 1, heads: 1 });
-  });
+  test.serial(
+    `${name}: records with half a surrogate pair, as earlier versions wrote them, verify and are signed`,
+    async (t) => {
+      await changesFor(one, 'half')(async ({ record }) => record({ id: 'x', name: 'x' }));
+      const [record] = await recordsOf('half');
+      if (record?.details == null) throw new Error('there is no record');
+      const details = { ...record.details, resourceName: 'a\ud800' };
+      const said = { ...record, actor: { type: 'user', id: 'b\udc00' } as const };
+      const earlier = { ...said, details, detailsHash: detailsHashOf(details, canonicalJsonOfEarlier) };
+      const hashed = { ...earlier, hash: hashOf('half', earlier, canonicalJsonOfEarlier) };
+      await one.of('half').collection(auditRecords).replace(record.id, hashed);
+      await one.of('half').collection(auditHeads).replace('head', { sequence: 1, hash: hashed.hash });
+      t.is((await signer.sign('half'))?.size, 1);
+      t.like(await verifyChain(stores, 'half'), { firstBreak: undefined, records: 1, heads: 1 });
+    },
+  );
 
   for (const { what, signedAt, tamper, found } of tamperings) {
-    test(`${name}: ${what}: ${found?.kind ?? 'not to be found'}`, async (t) => {
+    test.serial(`${name}: ${what}: ${found?.kind ?? 'not to be found'}`, async (t) => {
       const tenantId = `t-${tamperings.findIndex((one) => one.what === what)}`;
       const change = changesFor(one, tenantId);
       for (let n = 1; n <= 12; n++) {
@@ -265,7 +275,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     });
   }
 
-  test(`${name}: nothing that was changed is signed, and nothing after it`, async (t) => {
+  test.serial(`${name}: nothing that was changed is signed, and nothing after it`, async (t) => {
     const change = changesFor(one, 'unsigned');
     for (let n = 1; n <= 6; n++) {
       await change(async ({ record }) => record({ id: `thing-${n}` }));
@@ -297,7 +307,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.true((await turnsDuring(() => newestRecords(one, 'long', { requestId: 'none' }, { limit: 1 }))) >= 2);
   });
 
-  test(`${name}: appending while a chain is verified is no break`, async (t) => {
+  test.serial(`${name}: appending while a chain is verified is no break`, async (t) => {
     const change = changesFor(one, 'busy');
     const append = () => change(async ({ record }) => record({ id: 'x' }));
     // Several pages.
@@ -315,38 +325,44 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.is(await brokenBy('busy'), undefined);
   });
 
-  test(`${name}: a chain that lost all its signed tree heads is not signed anew, until the operator has it done`, async (t) => {
-    const hoursAgo = (hours: number) => changesFor(one, 'lost', { now: () => Date.now() - hours * 3_600_000 });
-    for (const hours of [5, 4, 3]) await hoursAgo(hours)(async ({ record }) => record({ id: 'x' }));
-    await changesFor(one, 'lost')(async ({ record }) => record({ id: 'x' }));
-    const errors: string[] = [];
-    const log = { ...silent, error: (_: unknown, message: string) => errors.push(message) } as Log;
-    const options = { documents: one, heads: stores.heads, key: stores.key, clock: systemClock, log };
-    const restarted = chainSigning(options);
-    t.is(await restarted.signNew('lost'), undefined);
-    t.is(await restarted.signNew('lost'), undefined);
-    t.false(restarted.isSound('lost'));
-    t.is(errors.length, 1);
-    t.regex(errors[0] ?? '', /no signed tree head of this audit chain is left/);
-    t.like(await verifyChain(stores, 'lost'), {
-      records: 4,
-      heads: 0,
-      firstBreak: { kind: 'heads-missing', sequence: 1 },
-    });
+  test.serial(
+    `${name}: a chain that lost all its signed tree heads is not signed anew, until the operator has it done`,
+    async (t) => {
+      const hoursAgo = (hours: number) => changesFor(one, 'lost', { now: () => Date.now() - hours * 3_600_000 });
+      for (const hours of [5, 4, 3]) await hoursAgo(hours)(async ({ record }) => record({ id: 'x' }));
+      await changesFor(one, 'lost')(async ({ record }) => record({ id: 'x' }));
+      const errors: string[] = [];
+      const log = { ...silent, error: (_: unknown, message: string) => errors.push(message) } as Log;
+      const options = { documents: one, heads: stores.heads, key: stores.key, clock: systemClock, log };
+      const restarted = chainSigning(options);
+      t.is(await restarted.signNew('lost'), undefined);
+      t.is(await restarted.signNew('lost'), undefined);
+      t.false(restarted.isSound('lost'));
+      t.is(errors.length, 1);
+      t.regex(errors[0] ?? '', /no signed tree head of this audit chain is left/);
+      t.like(await verifyChain(stores, 'lost'), {
+        records: 4,
+        heads: 0,
+        firstBreak: { kind: 'heads-missing', sequence: 1 },
+      });
 
-    t.is((await chainSigning({ ...options, anew: true }).signNew('lost'))?.size, 4);
-    t.is((await restarted.signNew('lost'))?.size, 4);
-    t.true(restarted.isSound('lost'));
-    t.like(await verifyChain(stores, 'lost'), { records: 4, heads: 1, firstBreak: undefined });
-  });
+      t.is((await chainSigning({ ...options, anew: true }).signNew('lost'))?.size, 4);
+      t.is((await restarted.signNew('lost'))?.size, 4);
+      t.true(restarted.isSound('lost'));
+      t.like(await verifyChain(stores, 'lost'), { records: 4, heads: 1, firstBreak: undefined });
+    },
+  );
 
-  test(`${name}: what was recorded shortly before a crash is signed after it, however long that is ago`, async (t) => {
-    const yesterday = changesFor(one, 'crashed', { now: () => Date.now() - 86_400_000 });
-    for (let n = 0; n < 3; n++) await yesterday(async ({ record }) => record({ id: 'x' }));
-    await changesFor(one, 'crashed')(async ({ record }) => record({ id: 'x' }));
-    t.is(await brokenBy('crashed'), undefined);
-    t.is((await signer.sign('crashed'))?.size, 4);
-  });
+  test.serial(
+    `${name}: what was recorded shortly before a crash is signed after it, however long that is ago`,
+    async (t) => {
+      const yesterday = changesFor(one, 'crashed', { now: () => Date.now() - 86_400_000 });
+      for (let n = 0; n < 3; n++) await yesterday(async ({ record }) => record({ id: 'x' }));
+      await changesFor(one, 'crashed')(async ({ record }) => record({ id: 'x' }));
+      t.is(await brokenBy('crashed'), undefined);
+      t.is((await signer.sign('crashed'))?.size, 4);
+    },
+  );
 
   // Signers sign every chain there is: these two come before the others' chains.
   test.serial(`${name}: a new signer goes on from the last head and signs the rest on closing`, async (t) => {
@@ -410,7 +426,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.pass();
   });
 
-  test(`${name}: what is recorded while details are erased keeps its own`, async (t) => {
+  test.serial(`${name}: what is recorded while details are erased keeps its own`, async (t) => {
     const append = () => changesFor(one, 'erasing')(async ({ record }) => record({ id: 'x' }));
     // Several pages.
     await appendMany('erasing', 600);
@@ -426,7 +442,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.not((await recordsOf('erasing')).at(-1)?.details, null);
   });
 
-  test(`${name}: details that go while a chain is verified are no break`, async (t) => {
+  test.serial(`${name}: details that go while a chain is verified are no break`, async (t) => {
     for (let n = 0; n < 3; n++) await changesFor(one, 'going')(async ({ record }) => record({ id: 'x' }));
     const erase = () =>
       eraseDetails(
@@ -445,7 +461,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.like(found, { firstBreak: undefined, records: 3, erasedDetails: 3 });
   });
 
-  test(`${name}: a person's details go, everything else stays and verifies; then everybody's`, async (t) => {
+  test.serial(`${name}: a person's details go, everything else stays and verifies; then everybody's`, async (t) => {
     const change = changesFor(one, 'erased');
     const by = (id: string, subject: string) =>
       change(async ({ record }) =>
@@ -477,24 +493,27 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.like(await brokenBy('erased'), { kind: 'details-removed', sequence: 8 });
   });
 
-  test(`${name}: an erasure of an earlier version, which signed none, is named, and accounts for nothing until a signed one follows`, async (t) => {
-    const change = changesFor(one, 'earlier');
-    for (let n = 0; n < 3; n++) await change(async ({ record }) => record({ id: 'thing', actor: ann }));
-    const erase = () =>
-      eraseDetails(
-        { documents: one, clock: systemClock, key: stores.key },
-        { tenantId: 'earlier', actor: { type: 'system', id: '' }, requestId: 'r2' },
-      );
-    await erase();
-    const records = one.of('earlier').collection(auditRecords);
-    const { id, signature: _, ...unsigned } = (await recordsOf('earlier'))[3] as StoredRecord;
-    await records.replace(id, unsigned);
-    const found = await verifyChain(stores, 'earlier');
-    t.like(found.firstBreak, { kind: 'erasure-unsigned', sequence: 1 });
-    t.like(found.erasures, [{ sequence: 4, signed: false, details: 0 }]);
-    await erase();
-    const then = await verifyChain(stores, 'earlier');
-    t.is(then.firstBreak, undefined);
-    t.like(then.erasures, [{ signed: false }, { sequence: 5, signed: true, details: 3, subject: null }]);
-  });
+  test.serial(
+    `${name}: an erasure of an earlier version, which signed none, is named, and accounts for nothing until a signed one follows`,
+    async (t) => {
+      const change = changesFor(one, 'earlier');
+      for (let n = 0; n < 3; n++) await change(async ({ record }) => record({ id: 'thing', actor: ann }));
+      const erase = () =>
+        eraseDetails(
+          { documents: one, clock: systemClock, key: stores.key },
+          { tenantId: 'earlier', actor: { type: 'system', id: '' }, requestId: 'r2' },
+        );
+      await erase();
+      const records = one.of('earlier').collection(auditRecords);
+      const { id, signature: _, ...unsigned } = (await recordsOf('earlier'))[3] as StoredRecord;
+      await records.replace(id, unsigned);
+      const found = await verifyChain(stores, 'earlier');
+      t.like(found.firstBreak, { kind: 'erasure-unsigned', sequence: 1 });
+      t.like(found.erasures, [{ sequence: 4, signed: false, details: 0 }]);
+      await erase();
+      const then = await verifyChain(stores, 'earlier');
+      t.is(then.firstBreak, undefined);
+      t.like(then.erasures, [{ signed: false }, { sequence: 5, signed: true, details: 3, subject: null }]);
+    },
+  );
 };

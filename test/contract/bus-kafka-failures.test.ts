@@ -1,4 +1,7 @@
-/** What only Kafka can do to the bus: brokers that go away, members that die, records that are damaged or gone. */
+/**
+ * What only Kafka can do to the bus: brokers that go away, members that die, records that are damaged or gone. One test after the
+ * other: processes and brokers that all start at once starve each other on a busy machine.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -53,52 +56,58 @@ const startMember = (t: ExecutionContext, group: string, topic: string) => {
   return { child, lines };
 };
 
-test('a member killed with SIGKILL leaves its range behind: the next member begins with exactly it', async (t) => {
-  const bus = await open(t);
-  const topic = someTopic();
-  const group = someGroup();
-  await bus.ensureTopics([topic]);
-  const producer = await bus.producer();
-  await producer.publish(['1', '2', '3'].map((text) => messageTo(topic, text)));
+test.serial(
+  'a member killed with SIGKILL leaves its range behind: the next member begins with exactly it',
+  async (t) => {
+    const bus = await open(t);
+    const topic = someTopic();
+    const group = someGroup();
+    await bus.ensureTopics([topic]);
+    const producer = await bus.producer();
+    await producer.publish(['1', '2', '3'].map((text) => messageTo(topic, text)));
 
-  const { child, lines } = startMember(t, group, topic.name);
-  await eventually('a range', patienceMs, () => lines.length === 2);
-  await producer.publish(['4', '5'].map((text) => messageTo(topic, text)));
-  await stop(child);
+    const { child, lines } = startMember(t, group, topic.name);
+    await eventually('a range', patienceMs, () => lines.length === 2);
+    await producer.publish(['4', '5'].map((text) => messageTo(topic, text)));
+    await stop(child);
 
-  let claimed: boolean | undefined;
-  const next = consume(bus, [topic], { group }, undefined, {
-    assigned: (partition) => {
-      claimed ??= partition.claimed;
-    },
-  });
-  await eventually('all five', patienceMs, () => next.texts.length >= 5);
-  await next.stop();
-  t.deepEqual(lines, ['assigned', `range ${next.ranges[0]?.split(':')[2]}`]);
-  t.true(claimed);
-  t.deepEqual(next.texts, ['1', '2', '3', '4', '5']);
-});
+    let claimed: boolean | undefined;
+    const next = consume(bus, [topic], { group }, undefined, {
+      assigned: (partition) => {
+        claimed ??= partition.claimed;
+      },
+    });
+    await eventually('all five', patienceMs, () => next.texts.length >= 5);
+    await next.stop();
+    t.deepEqual(lines, ['assigned', `range ${next.ranges[0]?.split(':')[2]}`]);
+    t.true(claimed);
+    t.deepEqual(next.texts, ['1', '2', '3', '4', '5']);
+  },
+);
 
-test('a member that was paused beyond its session is told that its partition was revoked, when it goes on', async (t) => {
-  const bus = await open(t);
-  const topic = someTopic();
-  const group = someGroup();
-  await bus.ensureTopics([topic]);
-  const { child, lines } = startMember(t, group, topic.name);
-  await eventually('the partition', patienceMs, () => lines.length === 1);
-  child.kill('SIGSTOP');
-  let assigned = 0;
-  const next = consume(bus, [topic], { group }, undefined, { assigned: () => void assigned++ });
-  await eventually('its successor', patienceMs, () => assigned === 1);
-  t.deepEqual(lines, ['assigned']);
-  child.kill('SIGCONT');
-  await eventually('the revocation', patienceMs, () => lines.length > 1);
-  t.deepEqual(lines.slice(0, 2), ['assigned', 'revoked']);
-  await next.stop();
-  await eventually('the partition again', patienceMs, () => lines.at(-1) === 'assigned' && lines.length > 2);
-});
+test.serial(
+  'a member that was paused beyond its session is told that its partition was revoked, when it goes on',
+  async (t) => {
+    const bus = await open(t);
+    const topic = someTopic();
+    const group = someGroup();
+    await bus.ensureTopics([topic]);
+    const { child, lines } = startMember(t, group, topic.name);
+    await eventually('the partition', patienceMs, () => lines.length === 1);
+    child.kill('SIGSTOP');
+    let assigned = 0;
+    const next = consume(bus, [topic], { group }, undefined, { assigned: () => void assigned++ });
+    await eventually('its successor', patienceMs, () => assigned === 1);
+    t.deepEqual(lines, ['assigned']);
+    child.kill('SIGCONT');
+    await eventually('the revocation', patienceMs, () => lines.length > 1);
+    t.deepEqual(lines.slice(0, 2), ['assigned', 'revoked']);
+    await next.stop();
+    await eventually('the partition again', patienceMs, () => lines.at(-1) === 'assigned' && lines.length > 2);
+  },
+);
 
-test('a batch that takes longer than the session keeps its partition and is handed over once', async (t) => {
+test.serial('a batch that takes longer than the session keeps its partition and is handed over once', async (t) => {
   const bus = await open(t);
   const topic = someTopic();
   await bus.ensureTopics([topic]);
@@ -109,7 +118,7 @@ test('a batch that takes longer than the session keeps its partition and is hand
   t.is(consuming.batches.length, 1);
 });
 
-test('a member that joins gets no partition before the batch in hand of it is finished', async (t) => {
+test.serial('a member that joins gets no partition before the batch in hand of it is finished', async (t) => {
   const bus = await open(t);
   const topic = someTopic({ partitions: 2 });
   const group = someGroup();
@@ -142,7 +151,7 @@ const isRebalancing = async (t: ExecutionContext, group: string): Promise<boolea
   return groups[0]?.state === 'PreparingRebalance' && groups[0].members.length === 2;
 };
 
-test('a member that is told to stop while it joins leaves at once, and the others go on', async (t) => {
+test.serial('a member that is told to stop while it joins leaves at once, and the others go on', async (t) => {
   t.timeout(60_000);
   const bus = await open(t);
   const topic = someTopic({ partitions: 2 });
@@ -166,7 +175,7 @@ test('a member that is told to stop while it joins leaves at once, and the other
   t.is(working.batches.length, new Set(working.ranges).size);
 });
 
-test('a group under a new name waits until the members of the former one are gone', async (t) => {
+test.serial('a group under a new name waits until the members of the former one are gone', async (t) => {
   const bus = await open(t);
   const topic = someTopic({ partitions: 2 });
   const former = someGroup();
@@ -193,100 +202,109 @@ test('a group under a new name waits until the members of the former one are gon
   t.deepEqual(members.flatMap(({ texts }) => texts).toSorted(), keys.map((key) => `3 ${key}`).toSorted());
 });
 
-test('while the broker is away publishing rejects soon, and both sides go on by themselves when it is back', async (t) => {
-  t.timeout(120_000);
-  const directory = await mkdtemp(join(tmpdir(), 'bus-kafka-'));
-  const [port = 0] = await freePorts(1);
-  const broker = await startService('kafka', { port, directory });
-  t.teardown(async () => {
+test.serial(
+  'while the broker is away publishing rejects soon, and both sides go on by themselves when it is back',
+  async (t) => {
+    t.timeout(120_000);
+    const directory = await mkdtemp(join(tmpdir(), 'bus-kafka-'));
+    const [port = 0] = await freePorts(1);
+    const broker = await startService('kafka', { port, directory });
+    t.teardown(async () => {
+      await broker.kill();
+      await rm(directory, { recursive: true, force: true });
+    });
+    const bus = await open(t, [broker.url]);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    const producer = await bus.producer();
+    await producer.publish([messageTo(topic, 'before')]);
+    const group = someGroup();
+    const consuming = consume(bus, [topic], { group });
+    await eventually('the first message', patienceMs, async () => {
+      const [lag] = await bus.lag(group, [topic.name]);
+      return consuming.texts.length === 1 && lag?.lag === 0;
+    });
+
     await broker.kill();
-    await rm(directory, { recursive: true, force: true });
-  });
-  const bus = await open(t, [broker.url]);
-  const topic = someTopic();
-  await bus.ensureTopics([topic]);
-  const producer = await bus.producer();
-  await producer.publish([messageTo(topic, 'before')]);
-  const group = someGroup();
-  const consuming = consume(bus, [topic], { group });
-  await eventually('the first message', patienceMs, async () => {
+    const error = await t.throwsAsync(() => producer.publish([messageTo(topic, 'lost')]));
+    t.true(error instanceof UnavailableError, String(error));
+    await t.throwsAsync(() => bus.check(), { instanceOf: UnavailableError });
+
+    await broker.start();
+    let tries = 0;
+    await eventually('publishing to work', 60_000, async () => {
+      try {
+        await producer.publish([messageTo(topic, `try ${++tries}`)]);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    await eventually('the message after it', 60_000, () => consuming.texts.includes(`try ${tries}`));
+    await t.notThrowsAsync(() => bus.check());
+    t.true((await bus.offsets(topic.name)).length > 0);
+    await consuming.stop();
+    // What was refused as unknown may or may not be there; nothing is there twice.
+    t.deepEqual(consuming.texts, [...new Set(consuming.texts)]);
+    t.is(consuming.texts[0], 'before');
+  },
+);
+
+test.serial(
+  'a record whose value does not fit its checksum is named, after the records before it were handed over',
+  async (t) => {
+    const bus = await open(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    await (await bus.producer()).publish([messageTo(topic, 'good')]);
+    const raw = driver().producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    await raw.connect();
+    t.teardown(() => raw.disconnect());
+    await raw.send({ topic: topic.name, messages: [{ value: 'bad', partition: 0, headers: { crc32: 'deadbeef' } }] });
+
+    const consuming = consume(bus, [topic], { group: someGroup() });
+    const error = await t.throwsAsync(consuming.running);
+    t.regex(error?.message ?? '', new RegExp(`record 1 of partition 0 of topic ${topic.name} is damaged`));
+    t.deepEqual(consuming.texts, ['good']);
+    await t.throwsAsync(
+      async () => {
+        for await (const _ of bus.read(topic.name, 0, 0, 2));
+      },
+      { message: /record 1 of partition 0/ },
+    );
+  },
+);
+
+test.serial(
+  'an offset that is no longer kept stops the consumer with the gap named, and the group stays where it was',
+  async (t) => {
+    const bus = await open(t);
+    const topic = someTopic();
+    const group = someGroup();
+    await bus.ensureTopics([topic]);
+    const producer = await bus.producer();
+    await producer.publish([messageTo(topic, '0')]);
+    const first = consume(bus, [topic], { group });
+    await eventually('the first message', patienceMs, () => first.texts.length === 1);
+    await first.stop();
+    for (let i = 1; i < 6; i++) await producer.publish([messageTo(topic, `${i}`)]);
+    const admin = driver().admin();
+    await admin.connect();
+    t.teardown(() => admin.disconnect());
+    // The admin client deletes records only of topics that it has asked about.
+    await admin.fetchTopicOffsets(topic.name);
+    await admin.deleteTopicRecords({ topic: topic.name, partitions: [{ partition: 0, offset: '4' }] });
+
+    const second = consume(bus, [topic], { group });
+    const error = await t.throwsAsync(second.running);
+    t.regex(error?.message ?? '', new RegExp(`offset 1 of partition 0 of topic ${topic.name} .* from 4 on`));
+    t.deepEqual(second.batches, []);
     const [lag] = await bus.lag(group, [topic.name]);
-    return consuming.texts.length === 1 && lag?.lag === 0;
-  });
+    t.is(lag?.committed, 1);
+  },
+);
 
-  await broker.kill();
-  const error = await t.throwsAsync(() => producer.publish([messageTo(topic, 'lost')]));
-  t.true(error instanceof UnavailableError, String(error));
-  await t.throwsAsync(() => bus.check(), { instanceOf: UnavailableError });
-
-  await broker.start();
-  let tries = 0;
-  await eventually('publishing to work', 60_000, async () => {
-    try {
-      await producer.publish([messageTo(topic, `try ${++tries}`)]);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-  await eventually('the message after it', 60_000, () => consuming.texts.includes(`try ${tries}`));
-  await t.notThrowsAsync(() => bus.check());
-  t.true((await bus.offsets(topic.name)).length > 0);
-  await consuming.stop();
-  // What was refused as unknown may or may not be there; nothing is there twice.
-  t.deepEqual(consuming.texts, [...new Set(consuming.texts)]);
-  t.is(consuming.texts[0], 'before');
-});
-
-test('a record whose value does not fit its checksum is named, after the records before it were handed over', async (t) => {
-  const bus = await open(t);
-  const topic = someTopic();
-  await bus.ensureTopics([topic]);
-  await (await bus.producer()).publish([messageTo(topic, 'good')]);
-  const raw = driver().producer({ createPartitioner: Partitioners.DefaultPartitioner });
-  await raw.connect();
-  t.teardown(() => raw.disconnect());
-  await raw.send({ topic: topic.name, messages: [{ value: 'bad', partition: 0, headers: { crc32: 'deadbeef' } }] });
-
-  const consuming = consume(bus, [topic], { group: someGroup() });
-  const error = await t.throwsAsync(consuming.running);
-  t.regex(error?.message ?? '', new RegExp(`record 1 of partition 0 of topic ${topic.name} is damaged`));
-  t.deepEqual(consuming.texts, ['good']);
-  await t.throwsAsync(
-    async () => {
-      for await (const _ of bus.read(topic.name, 0, 0, 2));
-    },
-    { message: /record 1 of partition 0/ },
-  );
-});
-
-test('an offset that is no longer kept stops the consumer with the gap named, and the group stays where it was', async (t) => {
-  const bus = await open(t);
-  const topic = someTopic();
-  const group = someGroup();
-  await bus.ensureTopics([topic]);
-  const producer = await bus.producer();
-  await producer.publish([messageTo(topic, '0')]);
-  const first = consume(bus, [topic], { group });
-  await eventually('the first message', patienceMs, () => first.texts.length === 1);
-  await first.stop();
-  for (let i = 1; i < 6; i++) await producer.publish([messageTo(topic, `${i}`)]);
-  const admin = driver().admin();
-  await admin.connect();
-  t.teardown(() => admin.disconnect());
-  // The admin client deletes records only of topics that it has asked about.
-  await admin.fetchTopicOffsets(topic.name);
-  await admin.deleteTopicRecords({ topic: topic.name, partitions: [{ partition: 0, offset: '4' }] });
-
-  const second = consume(bus, [topic], { group });
-  const error = await t.throwsAsync(second.running);
-  t.regex(error?.message ?? '', new RegExp(`offset 1 of partition 0 of topic ${topic.name} .* from 4 on`));
-  t.deepEqual(second.batches, []);
-  const [lag] = await bus.lag(group, [topic.name]);
-  t.is(lag?.committed, 1);
-});
-
-test('a topic that does not exist is named by publishing and by consuming', async (t) => {
+test.serial('a topic that does not exist is named by publishing and by consuming', async (t) => {
   const bus = await open(t);
   const topic = someTopic();
   const producer = await bus.producer();
@@ -298,7 +316,7 @@ test('a topic that does not exist is named by publishing and by consuming', asyn
   await t.throwsAsync(consume(bus, [topic], { group: someGroup() }).running, { message: unknown });
 });
 
-test('read ends before a transaction that is still open', async (t) => {
+test.serial('read ends before a transaction that is still open', async (t) => {
   const bus = await open(t);
   const topic = someTopic();
   await bus.ensureTopics([topic]);
@@ -387,7 +405,7 @@ const pieces: readonly {
 ];
 
 for (const { title, batches, aborted, from = 0, seen, next } of pieces)
-  test(`of a fetched piece, ${title}`, (t) => {
+  test.serial(`of a fetched piece, ${title}`, (t) => {
     const abortedTransactions = aborted.map(([id, first]) => ({ producerId: BigInt(id), firstOffset: BigInt(first) }));
     const found = committedRecords({ records: batches, abortedTransactions }, from);
     t.deepEqual(
@@ -397,7 +415,7 @@ for (const { title, batches, aborted, from = 0, seen, next } of pieces)
     t.is(found.next, next);
   });
 
-test('one request takes what fits each partition’s limit, and keeps the order behind what does not', (t) => {
+test.serial('one request takes what fits each partition’s limit, and keeps the order behind what does not', (t) => {
   const entry = (name: string, partition: number, bytes: number) => ({
     ...{ name, topic: 'a', partition, bytes, key: Buffer.alloc(0), value: Buffer.alloc(0), headers: {} },
   });
@@ -413,7 +431,7 @@ test('one request takes what fits each partition’s limit, and keeps the order 
   );
 });
 
-test('partitions are assigned evenly, each to one member that subscribes to the topic', (t) => {
+test.serial('partitions are assigned evenly, each to one member that subscribes to the topic', (t) => {
   const assigned = assignPartitions(
     new Map([
       ['a', 4],
