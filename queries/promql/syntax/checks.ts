@@ -1,0 +1,164 @@
+import { PromqlSyntaxError } from './errors.ts';
+import { testOf } from './matchers.ts';
+import { quoted } from './quotes.ts';
+import {
+  type Aggregation,
+  type Binary,
+  type Call,
+  documentedType,
+  type Expression,
+  isComparison,
+  isSetOperator,
+  type Place,
+  typeOf,
+  type ValueType,
+  type VectorSelector,
+} from './tree.ts';
+
+/** Checks types as Prometheus does, in its order: the first problem is thrown. */
+export class Checks {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The type of a valid expression. */
+  check(node: Expression): ValueType {
+    switch (node.kind) {
+      case 'aggregation':
+        this.#aggregation(node);
+        break;
+      case 'binary':
+        this.#binary(node);
+        break;
+      case 'call':
+        this.#call(node);
+        break;
+      case 'selector':
+        this.#selector(node);
+        break;
+      case 'number':
+      case 'string':
+        break;
+      default:
+        this.#wrapped(node);
+    }
+    return typeOf(node);
+  }
+
+  #fail(place: Place, problem: string): never {
+    throw new PromqlSyntaxError(this.#text, place, problem);
+  }
+
+  #wrapped(
+    node: Exclude<Expression, Aggregation | Binary | Call | VectorSelector | { kind: 'number' | 'string' }>,
+  ): void {
+    const type = this.check(node.kind === 'range' ? node.selector : node.inner);
+    if (node.kind === 'unary' && type !== 'scalar' && type !== 'vector')
+      this.#fail(
+        node,
+        `unary expression only allowed on expressions of type scalar or instant vector, got ${quoted(documentedType(type))}`,
+      );
+    if (node.kind === 'subquery' && type !== 'vector')
+      this.#fail(node, `subquery is only allowed on instant vector, got ${type} instead`);
+  }
+
+  #expect(node: Expression, wanted: ValueType, context: string): void {
+    const type = this.check(node);
+    if (type !== wanted)
+      this.#fail(node, `expected type ${documentedType(wanted)} in ${context}, got ${documentedType(type)}`);
+  }
+
+  #aggregation({ operator, inner, parameter }: Aggregation): void {
+    this.#expect(inner, 'vector', 'aggregation expression');
+    if (parameter === undefined) return;
+    this.#expect(parameter, operator === 'count_values' ? 'string' : 'scalar', 'aggregation parameter');
+  }
+
+  #binary(node: Binary): void {
+    const left = this.check(node.left);
+    const right = this.check(node.right);
+    const bothScalars = left === 'scalar' && right === 'scalar';
+    if (node.bool && !isComparison(node.operator))
+      this.#fail(this.#operatorPlace(node), 'bool modifier can only be used on comparison operators');
+    if (isComparison(node.operator) && !node.bool && bothScalars)
+      this.#fail(this.#operatorPlace(node), 'comparisons between scalars must use BOOL modifier');
+    this.#repeatedLabels(node);
+    for (const [part, type] of [
+      [node.left, left],
+      [node.right, right],
+    ] as const)
+      if (type !== 'scalar' && type !== 'vector')
+        this.#fail(part, 'binary expression must contain only scalar and instant vector types');
+    this.#matching(node, left === 'vector' && right === 'vector');
+  }
+
+  /** Where the operator stands, without the spaces around it. */
+  #operatorPlace(node: Binary): Place {
+    const between = this.#text.slice(node.left.end);
+    return { start: node.left.end + between.length - between.trimStart().length, end: node.right.start };
+  }
+
+  #repeatedLabels(node: Binary): void {
+    const { labels = [], include = [], on = false } = node.matching ?? {};
+    const repeated = on ? labels.find((label) => include.includes(label)) : undefined;
+    if (repeated !== undefined)
+      this.#fail(this.#operatorPlace(node), `label ${quoted(repeated)} must not occur in ON and GROUP clause at once`);
+  }
+
+  #matching(node: Binary, vectors: boolean): void {
+    const { matching } = node;
+    if (matching === undefined) return;
+    const filled = matching.fillLeft !== undefined || matching.fillRight !== undefined;
+    if (!vectors) {
+      if (matching.labels.length > 0) this.#fail(node, 'vector matching only allowed between instant vectors');
+      if (filled) this.#fail(node, 'filling in missing series only allowed between instant vectors');
+      node.matching = undefined;
+      if (isSetOperator(node.operator))
+        this.#fail(node, `set operator ${quoted(node.operator)} not allowed in binary scalar expression`);
+      return;
+    }
+    if (!isSetOperator(node.operator)) return;
+    if (matching.card !== 'one-to-one' && matching.card !== 'many-to-many')
+      this.#fail(node, `no grouping allowed for ${quoted(node.operator)} operation`);
+    if (filled) this.#fail(node, 'filling in missing series not allowed for set operators');
+    node.matching = { ...matching, card: 'many-to-many' };
+  }
+
+  #call(node: Call): void {
+    const { name, takes, variadic } = node.signature;
+    const count = node.args.length;
+    const call = `in call to ${quoted(name)}, got ${count}`;
+    if (variadic === 0 && takes.length !== count) this.#fail(node, `expected ${takes.length} argument(s) ${call}`);
+    const least = takes.length - 1;
+    if (variadic !== 0 && least > count) this.#fail(node, `expected at least ${least} argument(s) ${call}`);
+    if (variadic > 0 && least + variadic < count)
+      this.#fail(node, `expected at most ${least + variadic} argument(s) ${call}`);
+    if (name === 'info') this.#labelSelector(node);
+    for (const [index, argument] of node.args.entries())
+      this.#expect(argument, takes[index] ?? (takes.at(-1) as ValueType), `call to function ${quoted(name)}`);
+  }
+
+  #labelSelector(node: Call): void {
+    const labels = node.args[1];
+    if (labels === undefined) return;
+    const type = typeOf(labels);
+    if (type !== 'vector')
+      this.#fail(node, `expected type instant vector in call to function "info", got ${documentedType(type)}`);
+    if (labels.kind !== 'selector') this.#fail(labels, 'expected label selectors only');
+    if (labels.name !== '') this.#fail(labels, 'expected label selectors only, got vector selector instead');
+    labels.labelsOnly = true;
+  }
+
+  #selector(node: VectorSelector): void {
+    if (node.name !== '') {
+      const again = node.matchers.slice(0, -1).find(({ name }) => name === '__name__');
+      if (again !== undefined)
+        this.#fail(node, `metric name must not be set twice: ${quoted(node.name)} or ${quoted(again.value)}`);
+      return;
+    }
+    if (!node.labelsOnly && node.matchers.every((matcher) => testOf(matcher)('')))
+      this.#fail(node, 'vector selector must contain at least one non-empty matcher');
+  }
+}

@@ -1,0 +1,45 @@
+import { quoted } from './quotes.ts';
+
+const form = /^(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/;
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+const milliseconds = [365 * day, 7 * day, day, hour, minute, second, 1] as const;
+
+const units = new Set(['y', 'w', 'd', 'h', 'm', 's', 'ms']);
+
+const problemOf = (text: string): string => {
+  const pairs = /^(?:\d+\D+)+$/.test(text) ? [...text.matchAll(/\d+(\D+)/g)] : [];
+  const unknown = pairs.find(([, unit = '']) => !units.has(unit))?.[1];
+  return unknown === undefined
+    ? `not a valid duration string: ${quoted(text)}`
+    : `unknown unit ${quoted(unknown)} in duration ${quoted(text)}`;
+};
+
+/** Reads a duration such as `1h30m` in milliseconds; what is wrong with it, in Prometheus' words, if it is none. */
+export const readDuration = (text: string): number | string => {
+  if (text === '0') return 0;
+  if (text === '') return 'empty duration string';
+  const parts = form.exec(text);
+  if (parts === null) return problemOf(text);
+  let sum = 0;
+  for (const [index, unit] of milliseconds.entries()) sum += Number(parts[index + 1] ?? 0) * unit;
+  return sum > 9_223_372_036_854 ? 'duration out of range' : sum;
+};
+
+/** Writes milliseconds as a duration. Years and weeks stand for themselves only: `90d` reads better than `12w6d`. */
+export const writeDuration = (value: number): string => {
+  let rest = Math.trunc(value);
+  if (rest === 0) return '0s';
+  let text = '';
+  for (const [index, name] of ['y', 'w', 'd', 'h', 'm', 's', 'ms'].entries()) {
+    const unit = milliseconds[index] as number;
+    const count = Math.trunc(rest / unit);
+    if (count === 0 || (index < 2 && rest % unit !== 0)) continue;
+    text += `${count}${name}`;
+    rest -= count * unit;
+  }
+  return text;
+};

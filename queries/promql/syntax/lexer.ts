@@ -1,0 +1,394 @@
+import { quoted } from './quotes.ts';
+
+/** Kinds of words: `key` is a word of the language, whose name is in `name`. */
+export type Kind =
+  | 'end'
+  | 'error'
+  | 'identifier'
+  | 'metric'
+  | 'number'
+  | 'duration'
+  | 'string'
+  | 'operator'
+  | 'aggregator'
+  | 'keyword'
+  | 'preprocessor'
+  | 'mark';
+
+/** One word of an expression. Words of the language have their name in lower case, marks their text. */
+export interface Token {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const kinds: readonly (readonly [Kind, string])[] = [
+  ['operator', 'and or unless atan2'],
+  ['aggregator', 'sum avg count min max group stddev stdvar topk bottomk count_values quantile limitk limit_ratio'],
+  ['keyword', 'offset smoothed anchored by without on ignoring group_left group_right fill fill_left fill_right bool'],
+  ['preprocessor', 'start end step range max_of min_of'],
+  ['number', 'inf nan'],
+];
+const words = new Map(kinds.flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind] as const)));
+
+const isSpace = (character: string): boolean => /^[ \t\n\r]$/.test(character);
+const isLetter = (character: string): boolean => /^[A-Za-z_]$/.test(character);
+const isDigit = (character: string): boolean => /^\d$/.test(character);
+const shown = (character: string): string => (character === '' ? quoted('\ufffd', "'") : quoted(character, "'"));
+
+class LexicalError extends Error {
+  readonly at: number;
+  constructor(message: string, at: number) {
+    super(message);
+    this.at = at;
+  }
+}
+
+/** Reads words from left to right. The last one is the end of the input or an error. */
+class Lexer {
+  readonly tokens: Token[] = [];
+  readonly #input: string;
+  #at = 0;
+  #start = 0;
+  #parentheses = 0;
+  #brace = false;
+  #bracket = false;
+  #colon = false;
+  #duration = false;
+  /** Whether what follows is a duration in brackets, of which the first words have rules of their own. */
+  #inDuration = false;
+
+  constructor(input: string) {
+    this.#input = input;
+  }
+
+  run(): Token[] {
+    try {
+      while (this.tokens.at(-1)?.kind !== 'end') this.#step();
+    } catch (error) {
+      if (!(error instanceof LexicalError)) throw error;
+      this.tokens.push({ kind: 'error', name: error.message, text: '', start: error.at, end: this.#input.length });
+    }
+    return this.tokens;
+  }
+
+  #fail(message: string): never {
+    throw new LexicalError(message, this.#start);
+  }
+
+  #next(): string {
+    const point = this.#input.codePointAt(this.#at);
+    if (point === undefined) return '';
+    const character = String.fromCodePoint(point);
+    this.#at += character.length;
+    return character;
+  }
+
+  #peek(): string {
+    const point = this.#input.codePointAt(this.#at);
+    return point === undefined ? '' : String.fromCodePoint(point);
+  }
+
+  #emit(kind: Kind, name?: string): void {
+    const text = this.#input.slice(this.#start, this.#at);
+    this.tokens.push({ kind, name: name ?? text, text, start: this.#start, end: this.#at });
+    this.#start = this.#at;
+  }
+
+  #skipSpace(): void {
+    while (isSpace(this.#peek())) this.#at++;
+    this.#start = this.#at;
+  }
+
+  #step(): void {
+    this.#skipSpace();
+    if (this.#inDuration) {
+      this.#inDuration = this.#durationWord();
+      return;
+    }
+    if (this.#input[this.#at] === '#') {
+      while (this.#at < this.#input.length && !/[\r\n]/.test(this.#peek())) this.#at++;
+      this.#start = this.#at;
+      return;
+    }
+    if (this.#brace) this.#braceWord();
+    else this.#statementWord();
+  }
+
+  #end(): void {
+    if (this.#parentheses !== 0) this.#fail('unclosed left parenthesis');
+    if (this.#bracket) this.#fail('unclosed left bracket');
+    this.#emit('end');
+  }
+
+  #statementWord(): void {
+    const first = this.#next();
+    if (first === '') this.#end();
+    else if ('*/%+-^@'.includes(first)) this.#emit('operator');
+    else if (first === ',') this.#emit('mark');
+    else if ('=!<>'.includes(first)) this.#comparison(first);
+    else if (isDigit(first) || (first === '.' && isDigit(this.#peek()))) this.#numberFrom(first);
+    else if (`"'\``.includes(first)) this.#string(first);
+    else if (isLetter(first) || first === ':') this.#word(first);
+    else this.#parenthesis(first);
+  }
+
+  #comparison(first: string): void {
+    const next = this.#peek();
+    if (first === '=' && next === '~') this.#fail(`unexpected character after '=': ${shown(next)}`);
+    if (first === '!' && next !== '=') {
+      this.#next();
+      this.#fail(`unexpected character after '!': ${shown(next)}`);
+    }
+    if (next === '=' || (next === '/' && (first === '<' || first === '>'))) this.#next();
+    this.#emit(first === '=' && next !== '=' ? 'mark' : 'operator');
+  }
+
+  #parenthesis(first: string): void {
+    switch (first) {
+      case '(':
+        this.#emit('mark');
+        this.#parentheses++;
+        return;
+      case ')':
+        this.#closeParenthesis();
+        return;
+      case '{':
+        this.#emit('mark');
+        this.#brace = true;
+        return;
+      case '[':
+        if (this.#bracket) this.#fail(`unexpected left bracket ${shown(first)}`);
+        this.#colon = false;
+        this.#emit('mark');
+        this.#bracket = true;
+        this.#inDuration = true;
+        return;
+      case ']':
+        if (!this.#bracket) this.#fail(`unexpected right bracket ${shown(first)}`);
+        this.#emit('mark');
+        this.#bracket = false;
+        return;
+      default:
+        this.#fail(`unexpected character: ${shown(first)}`);
+    }
+  }
+
+  #closeParenthesis(): void {
+    this.#parentheses--;
+    if (this.#parentheses < 0) {
+      this.#start = this.#at;
+      this.#fail("unexpected right parenthesis ')'");
+    }
+    this.#emit('mark');
+  }
+
+  #word(first: string): void {
+    if (this.#bracket) {
+      this.#wordInBrackets(first);
+      return;
+    }
+    while (isLetter(this.#peek()) || isDigit(this.#peek()) || this.#peek() === ':') this.#at++;
+    const text = this.#input.slice(this.#start, this.#at);
+    const name = text.toLowerCase();
+    const kind = words.get(name);
+    if (kind === undefined) {
+      this.#emit(text.includes(':') ? 'metric' : 'identifier');
+      return;
+    }
+    // `fill` is a metric's name unless it is called: queries that were there before the modifier keep their meaning.
+    if (/^fill/.test(name) && !/^[ \t\n\r]*\(/.test(this.#input.slice(this.#at))) this.#emit('identifier');
+    else this.#emit(kind, name);
+  }
+
+  #wordInBrackets(first: string): void {
+    if (first === ':') {
+      if (this.#colon) this.#fail("unexpected colon ':'");
+      this.#emit('mark');
+      this.#colon = true;
+      return;
+    }
+    if (!this.#durationName(first)) this.#fail(`unexpected character: ${shown(first)}, expected ':'`);
+  }
+
+  /** A function of durations; false if the word is none. */
+  #durationName(first: string): boolean {
+    if (!/[srm]/i.test(first)) return false;
+    while (isLetter(this.#peek())) this.#at++;
+    const name = this.#input.slice(this.#start, this.#at).toLowerCase();
+    if (!['step', 'range', 'max_of', 'min_of'].includes(name)) return false;
+    this.#emit('preprocessor', name);
+    return true;
+  }
+
+  /** Whether the next word is read as part of a duration, too. */
+  #durationWord(): boolean {
+    const first = this.#next();
+    if (first === '') this.#fail('unexpected end of input in duration expression');
+    if (isDigit(first) || (first === '.' && isDigit(this.#peek()))) {
+      this.#duration = true;
+      this.#numberFrom(first);
+      return false;
+    }
+    if ('+-*/%^'.includes(first)) this.#emit('operator');
+    else if (!this.#durationName(first)) return this.#durationMark(first);
+    return true;
+  }
+
+  #durationMark(first: string): boolean {
+    switch (first) {
+      case ']':
+        this.#emit('mark');
+        this.#bracket = false;
+        this.#colon = false;
+        return false;
+      case ':':
+        if (!this.#duration || this.#colon) this.#start = this.#at;
+        if (!this.#duration) this.#fail('unexpected colon before duration in duration expression');
+        if (this.#colon) this.#fail('unexpected repeated colon in duration expression');
+        this.#emit('mark');
+        this.#colon = true;
+        return true;
+      case '(':
+        this.#emit('mark');
+        this.#parentheses++;
+        return true;
+      case ')':
+        this.#closeParenthesis();
+        return true;
+      case ',':
+        this.#emit('mark');
+        return true;
+      default:
+        this.#fail(`unexpected character in duration expression: ${shown(first)}`);
+    }
+  }
+
+  #identifier(): void {
+    while (isLetter(this.#peek()) || isDigit(this.#peek())) this.#at++;
+    this.#emit('identifier');
+  }
+
+  #braceWord(): void {
+    const first = this.#next();
+    if (first === '') this.#fail('unexpected end of input inside braces');
+    if (isLetter(first)) this.#identifier();
+    else if (`"'\``.includes(first)) this.#string(first);
+    else if (first === '=' || first === '!') this.#matching(first);
+    else if (first === ',') this.#emit('mark');
+    else if (first === '}') {
+      this.#emit('mark');
+      this.#brace = false;
+    } else if (first === '{') this.#fail("unexpected left brace '{'");
+    else this.#fail(`unexpected character inside braces: ${shown(first)}`);
+  }
+
+  #matching(first: string): void {
+    const next = this.#peek();
+    if (next === '~' || (first === '!' && next === '=')) {
+      this.#next();
+      this.#emit('operator');
+    } else if (first === '=') this.#emit('mark');
+    else this.#fail(`unexpected character after '!' inside braces: ${shown(next)}`);
+  }
+
+  #string(quote: string): void {
+    const raw = quote === '`';
+    for (;;) {
+      const next = this.#next();
+      if (next === quote) break;
+      if (next === '' || (next === '\n' && !raw))
+        this.#fail(raw ? 'unterminated raw string' : 'unterminated quoted string');
+      if (next === '\\' && !raw) this.#escape(quote);
+    }
+    this.#emit('string');
+  }
+
+  #escape(quote: string): void {
+    const first = this.#next();
+    if (first === '') this.#fail('escape sequence not terminated');
+    if ('abfnrtv\\'.includes(first) || first === quote) return;
+    const octal = /^[0-7]$/.test(first);
+    const places = octal ? 3 : ({ x: 2, u: 4, U: 8 }[first] ?? 0);
+    if (places === 0) this.#fail(`unknown escape sequence ${named(first)}`);
+    const code = this.#digits(octal ? first : '', places, octal);
+    if (code > (places < 4 ? 255 : 0x10ffff) || (code >= 0xd800 && code < 0xe000))
+      this.#fail('escape sequence is an invalid Unicode code point');
+  }
+
+  #digits(first: string, places: number, octal: boolean): number {
+    let digits = first;
+    while (digits.length < places) {
+      const next = this.#next();
+      if (next === '') this.#fail('escape sequence not terminated');
+      if (!(octal ? /^[0-7]$/ : /^[\da-f]$/i).test(next))
+        this.#fail(`illegal character ${named(next)} in escape sequence`);
+      digits += next;
+    }
+    return Number.parseInt(digits, octal ? 8 : 16);
+  }
+
+  #numberFrom(first: string): void {
+    this.#at -= first.length;
+    const rest = this.#input.slice(this.#at);
+    const number =
+      /^(?:0[xX]_?[\da-fA-F]+(?:_[\da-fA-F]+)*|(?:\d+(?:_\d+)*)?\.?(?:\d+(?:_\d+)*)?(?:[eE][+-]?\d+(?:_\d+)*)?)/.exec(
+        rest,
+      );
+    const length = number?.[0].length ?? 0;
+    if (length > 0 && !/^[\w.]/.test(rest.slice(length)) && !/^0[xX]$/.test(rest.slice(0, length))) {
+      this.#at += length;
+      this.#emit('number');
+      return;
+    }
+    const duration = /^\d+(?:[smhdwy]s?)(?:\d+[smhdw]s?)*/.exec(rest)?.[0].length ?? 0;
+    if (duration > 0 && !/^\w/.test(rest.slice(duration))) {
+      this.#at += duration;
+      this.#emit('duration');
+      return;
+    }
+    // As much as Prometheus reads until it sees that this is no number.
+    const wrong = /^\d+[smhdwy]s?(?:\d+[smhdw]s?)*\w?|^\d+\.?\d*\.|^\d*\.?\d*(?:[smhdwy]\w?|\w)?/.exec(rest)?.[0] ?? '';
+    this.#at += wrong.length;
+    this.#fail(`bad number or duration syntax: ${quoted(wrong)}`);
+  }
+}
+
+const named = (character: string): string => {
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return /[\p{C}\p{Z}]/u.test(character) ? `U+${code}` : `U+${code} '${character}'`;
+};
+
+/** The words of an expression. The last one is the end, or an error with its message as name. */
+export const wordsOf = (input: string): Token[] => new Lexer(input).run();
+
+/** A word as Prometheus shows it in messages. */
+export const described = (token: Token): string => {
+  switch (token.kind) {
+    case 'end':
+      return 'end of input';
+    case 'identifier':
+      return `identifier ${quoted(token.text)}`;
+    case 'metric':
+      return `metric identifier ${quoted(token.text)}`;
+    case 'number':
+    case 'duration':
+    case 'string':
+      return `${token.kind} ${shortened(token.text)}`;
+    case 'operator':
+      return `<op:${token.text}>`;
+    case 'aggregator':
+      return `<aggr:${token.text}>`;
+    case 'keyword':
+      return `<${token.text}>`;
+    default:
+      return shortened(token.text);
+  }
+};
+
+const shortened = (text: string): string => {
+  const characters = [...text];
+  return Buffer.byteLength(text) > 10 ? `${quoted(characters.slice(0, 10).join(''))}...` : quoted(text);
+};

@@ -1,0 +1,51 @@
+/** Reads a number as PromQL writes it: decimal, hexadecimal, octal, with underscores, Inf or NaN. Undefined if it is none. */
+export const readNumber = (text: string): number | undefined => {
+  const sign = text.startsWith('-') ? -1 : 1;
+  const plain = /^[+-]/.test(text) ? text.slice(1) : text;
+  if (/^nan$/i.test(plain)) return Number.NaN;
+  if (/^inf(inity)?$/i.test(plain)) return sign * Number.POSITIVE_INFINITY;
+  const digits = plain.replaceAll(/(?<=[\da-fx])_(?=[\da-f])/gi, '');
+  if (/^0(x[\da-f]+|o[0-7]+|b[01]+)$/i.test(digits)) return sign * Number(digits);
+  if (/^0[0-7]+$/.test(digits)) return sign * Number.parseInt(digits, 8);
+  return /^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(digits) ? sign * Number(digits) : undefined;
+};
+
+const special = (value: number): string | undefined => {
+  if (Number.isNaN(value)) return 'NaN';
+  if (Number.isFinite(value)) return undefined;
+  return value > 0 ? '+Inf' : '-Inf';
+};
+
+/** The shortest digits that read as the value, and the place of the point among them. */
+const digitsOf = (value: number): { digits: string; point: number } => {
+  const [mantissa = '', exponent = '0'] = Math.abs(value).toExponential().split('e');
+  return { digits: mantissa.replace('.', ''), point: Number(exponent) + 1 };
+};
+
+const signOf = (value: number): string => (value < 0 || Object.is(value, -0) ? '-' : '');
+
+/** A value without an exponent, in the fewest digits that read as it: what Prometheus answers with. */
+export const plainNumber = (value: number): string => {
+  const name = special(value);
+  if (name !== undefined) return name;
+  const text = String(value);
+  if (!text.includes('e')) return Object.is(value, -0) ? '-0' : text;
+  const { digits, point } = digitsOf(value);
+  if (point <= 0) return `${signOf(value)}0.${'0'.repeat(-point)}${digits}`;
+  return `${signOf(value)}${digits.padEnd(point, '0')}`;
+};
+
+/** A value with an exponent where that is below -4 or above 5, else without: how Prometheus writes values in its messages. */
+export const shortNumber = (value: number, mostDigits?: number): string => {
+  const name = special(value);
+  if (name !== undefined) return name;
+  if (value === 0) return plainNumber(value);
+  const rounded = mostDigits === undefined ? value : Number(value.toPrecision(mostDigits));
+  const { digits, point } = digitsOf(rounded);
+  const exponent = point - 1;
+  if (exponent >= -4 && exponent < Math.min(6, mostDigits === undefined ? 6 : Math.max(mostDigits, 0)))
+    return plainNumber(rounded);
+  const fraction = digits.length > 1 ? `.${digits.slice(1)}` : '';
+  const places = String(Math.abs(exponent)).padStart(2, '0');
+  return `${signOf(value)}${digits[0]}${fraction}e${exponent < 0 ? '-' : '+'}${places}`;
+};

@@ -1,0 +1,60 @@
+import type { Matcher } from '../series.ts';
+import { problemOfMatcher } from './matchers.ts';
+import { textFrom } from './parse-literals.ts';
+import type { Reader } from './reader.ts';
+import type { VectorSelector } from './tree.ts';
+
+const operators = new Set(['=', '!=', '=~', '!~']);
+
+/** One condition in braces, or a metric's name in quotes. */
+const matcherFrom = (reader: Reader): Matcher => {
+  const label = reader.next;
+  if (label.kind !== 'identifier' && label.kind !== 'string') reader.unexpected('label matching', 'identifier or "}"');
+  reader.take();
+  const name = label.kind === 'string' ? textFrom(reader, label) : label.text;
+  const operator = reader.next;
+  if (operator.kind === 'end' || !operators.has(operator.name) || operator.kind === 'string') {
+    if (label.kind === 'string') return { name: '__name__', op: '=', value: name };
+    reader.unexpected('label matching', 'label matching operator');
+  }
+  reader.take();
+  const value = reader.next;
+  if (value.kind !== 'string') reader.unexpected('label matching', 'string');
+  reader.take();
+  const matcher: Matcher = { name, op: operator.name as Matcher['op'], value: textFrom(reader, value) };
+  const problem = problemOfMatcher(matcher);
+  if (problem !== undefined) reader.report({ start: label.start, end: value.end }, problem);
+  return matcher;
+};
+
+const matchersFrom = (reader: Reader): { matchers: Matcher[]; end: number } => {
+  reader.expect('{');
+  const matchers: Matcher[] = [];
+  while (!reader.is('}')) {
+    matchers.push(matcherFrom(reader));
+    if (reader.is('}')) break;
+    if (!reader.is(',')) reader.unexpected('label matching', '"," or "}"');
+    reader.take();
+  }
+  return { matchers, end: reader.expect('}').end };
+};
+
+/** Reads a metric's name, conditions in braces, or both. */
+export const selectorFrom = (reader: Reader): VectorSelector => {
+  const { start, end, text } = reader.next;
+  const name = reader.is('{') ? '' : text;
+  if (name !== '') reader.take();
+  const braces = reader.is('{') ? matchersFrom(reader) : { matchers: [], end };
+  if (name !== '') braces.matchers.push({ name: '__name__', op: '=', value: name });
+  return {
+    kind: 'selector',
+    name,
+    matchers: braces.matchers,
+    offsetMs: 0,
+    anchored: false,
+    smoothed: false,
+    labelsOnly: false,
+    start,
+    end: braces.end,
+  };
+};

@@ -1,0 +1,169 @@
+import type { Matcher } from '../series.ts';
+import { writeDuration } from './durations.ts';
+import { plainNumber, shortNumber } from './numbers.ts';
+import { quoted } from './quotes.ts';
+import type {
+  Aggregation,
+  At,
+  Binary,
+  DurationExpression,
+  DurationPart,
+  Expression,
+  MatrixSelector,
+  NumberLiteral,
+  Shift,
+  Subquery,
+  VectorSelector,
+} from './tree.ts';
+
+const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const nameText = (name: string): string => (plainName.test(name) ? name : quoted(name));
+const labelsText = (labels: readonly string[]): string => labels.map(nameText).join(', ');
+
+const matcherText = ({ name, op, value }: Matcher): string => `${nameText(name)}${op}${quoted(value)}`;
+
+const numberText = ({ value, duration }: NumberLiteral): string => {
+  if (!duration) return plainNumber(value);
+  return value < 0 ? `-${writeDuration(-value * 1000)}` : writeDuration(value * 1000);
+};
+
+const atText = (at: At | undefined): string => {
+  if (at === undefined) return '';
+  return typeof at === 'number' ? ` @ ${(at / 1000).toFixed(3)}` : ` @ ${at}()`;
+};
+
+const offsetText = ({ offsetMs, offsetExpression }: Shift): string => {
+  if (offsetExpression !== undefined) return ` offset ${durationText(offsetExpression)}`;
+  if (offsetMs === 0) return '';
+  return offsetMs > 0 ? ` offset ${writeDuration(offsetMs)}` : ` offset -${writeDuration(-offsetMs)}`;
+};
+
+const partText = (part: DurationPart | undefined): string => {
+  if (part === undefined) return '';
+  return part.kind === 'number' ? numberText(part) : durationText(part);
+};
+
+const innerDurationText = ({ operator, left, right }: DurationExpression): string => {
+  if (operator === 'step' || operator === 'range') return `${operator}()`;
+  if (operator === 'min_of' || operator === 'max_of') return `${operator}(${partText(left)}, ${partText(right)})`;
+  if (left === undefined) return operator === '-' ? `-${partText(right)}` : partText(right);
+  return `${partText(left)} ${operator} ${partText(right)}`;
+};
+
+const durationText = (duration: DurationExpression): string =>
+  duration.wrapped ? `(${innerDurationText(duration)})` : innerDurationText(duration);
+
+const extendedText = ({ anchored, smoothed }: VectorSelector): string => {
+  if (anchored) return ' anchored';
+  return smoothed ? ' smoothed' : '';
+};
+
+/** Whether the name before the braces says it already. */
+const isName = ({ name, op, value }: Matcher, metric: string): boolean =>
+  name === '__name__' && op === '=' && value === metric && value !== '';
+
+const seriesText = ({ name, matchers }: VectorSelector): string => {
+  const conditions = matchers.filter((matcher) => !isName(matcher, name)).map(matcherText);
+  return conditions.length === 0 ? name : `${name}{${conditions.sort().join(',')}}`;
+};
+
+const rangeText = (node: MatrixSelector): string => {
+  const selector = node.selector as VectorSelector;
+  const range = node.rangeExpression === undefined ? writeDuration(node.rangeMs) : durationText(node.rangeExpression);
+  return `${seriesText(selector)}[${range}]${extendedText(selector)}${atText(selector.at)}${offsetText(selector)}`;
+};
+
+/** The range, step and times of a subquery. */
+export const subqueryTimes = (node: Subquery): string => {
+  const range = node.rangeExpression === undefined ? writeDuration(node.rangeMs) : durationText(node.rangeExpression);
+  const fixed = node.stepMs === 0 ? '' : writeDuration(node.stepMs);
+  const step = node.stepMs === 0 && node.stepExpression !== undefined ? durationText(node.stepExpression) : fixed;
+  return `[${range}:${step}]${atText(node.at)}${offsetText(node)}`;
+};
+
+/** An aggregation's operator with its labels. */
+export const aggregatorText = ({ operator, grouping, without }: Aggregation): string => {
+  if (without) return `${operator} without (${labelsText(grouping)}) `;
+  return grouping.length > 0 ? `${operator} by (${labelsText(grouping)}) ` : operator;
+};
+
+const fillText = (left: number | undefined, right: number | undefined): string => {
+  if (left !== undefined && left === right) return ` fill (${shortNumber(left)})`;
+  const first = left === undefined ? '' : ` fill_left (${shortNumber(left)})`;
+  return right === undefined ? first : `${first} fill_right (${shortNumber(right)})`;
+};
+
+/** An operator with `bool` and how the series of its sides match. */
+export const operatorText = ({ operator, bool, matching }: Binary): string => {
+  const name = bool ? `${operator} bool` : operator;
+  if (matching === undefined) return name;
+  const grouped = matching.card === 'many-to-one' || matching.card === 'one-to-many';
+  const named = matching.labels.length > 0 || matching.on || grouped;
+  const labels = named ? ` ${matching.on ? 'on' : 'ignoring'} (${labelsText(matching.labels)})` : '';
+  const side = matching.card === 'many-to-one' ? 'left' : 'right';
+  const group = grouped ? ` group_${side} (${labelsText(matching.include)})` : '';
+  return `${name}${labels}${group}${fillText(matching.fillLeft, matching.fillRight)}`;
+};
+
+/** An expression in one line, in the form that Prometheus prints. */
+export const printed = (node: Expression): string => {
+  switch (node.kind) {
+    case 'number':
+      return numberText(node);
+    case 'string':
+      return quoted(node.value);
+    case 'selector':
+      return `${seriesText(node)}${atText(node.at)}${extendedText(node)}${offsetText(node)}`;
+    case 'range':
+      return rangeText(node);
+    case 'subquery':
+      return `${printed(node.inner)}${subqueryTimes(node)}`;
+    case 'call':
+      return `${node.signature.name}(${node.args.map(printed).join(', ')})`;
+    case 'aggregation': {
+      const parameter = node.parameter === undefined ? '' : `${printed(node.parameter)}, `;
+      return `${aggregatorText(node)}(${parameter}${printed(node.inner)})`;
+    }
+    case 'binary':
+      return `${printed(node.left)} ${operatorText(node)} ${printed(node.right)}`;
+    case 'unary':
+      return `${node.operator}${printed(node.inner)}`;
+    case 'parentheses':
+      return `(${printed(node.inner)})`;
+    case 'once':
+      return printed(node.inner);
+  }
+};
+
+const widest = 100;
+const indented = (level: number): string => '  '.repeat(level);
+
+/** An expression as `promtool promql format` writes it: parts that are longer than a line have lines of their own. */
+export const pretty = (node: Expression, level = 0): string => {
+  const indent = indented(level);
+  if (node.kind === 'unary') return `${indent}${node.operator}${pretty(node.inner, level).trim()}`;
+  const line = printed(node);
+  const fits = Buffer.byteLength(line) <= widest;
+  if (node.kind === 'subquery') return fits ? line : `${pretty(node.inner, level)}${subqueryTimes(node)}`;
+  return fits ? indent + line : split(node, level);
+};
+
+const split = (node: Expression, level: number): string => {
+  const indent = indented(level);
+  switch (node.kind) {
+    case 'aggregation': {
+      const parameter = node.parameter === undefined ? '' : `${pretty(node.parameter, level + 1)},\n`;
+      return `${indent}${aggregatorText(node)}(\n${parameter}${pretty(node.inner, level + 1)}\n${indent})`;
+    }
+    case 'binary':
+      return `${pretty(node.left, level + 1)}\n${indent}${operatorText(node)}\n${pretty(node.right, level + 1)}`;
+    case 'call': {
+      const args = node.args.map((argument) => pretty(argument, level + 1)).join(',\n');
+      return `${indent}${node.signature.name}(\n${args}\n${indent})`;
+    }
+    case 'parentheses':
+      return `${indent}(\n${pretty(node.inner, level + 1)}\n${indent})`;
+    default:
+      return indent + printed(node);
+  }
+};

@@ -1,0 +1,68 @@
+const names = new Map([
+  [7, 'a'],
+  [8, 'b'],
+  [12, 'f'],
+  [10, 'n'],
+  [13, 'r'],
+  [9, 't'],
+  [11, 'v'],
+  [92, '\\'],
+]);
+const codes = new Map([...names].map(([code, name]) => [name, code]));
+
+const hex = (code: number, places: number): string => code.toString(16).padStart(places, '0');
+
+const escaped = (character: string, quote: string): string => {
+  const code = character.codePointAt(0) as number;
+  if (character === quote) return `\\${quote}`;
+  const name = names.get(code);
+  if (name !== undefined) return `\\${name}`;
+  if (code < 0x20 || code === 0x7f) return `\\x${hex(code, 2)}`;
+  if (code < 0x7f || !/[\p{C}\p{Z}]/u.test(character)) return character;
+  return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`;
+};
+
+/** A text in double quotes, with what cannot be printed escaped, as Prometheus writes texts in messages and expressions. */
+export const quoted = (text: string, quote: '"' | "'" = '"'): string =>
+  quote + [...text].map((character) => escaped(character, quote)).join('') + quote;
+
+/** One escape behind its backslash: bytes, and how many characters it takes. Undefined if there is no such escape. */
+const escapeOf = (text: string, quote: string): { bytes: Buffer; length: number } | undefined => {
+  const first = text[0] ?? '';
+  const code = codes.get(first);
+  if (code !== undefined) return { bytes: Buffer.of(code), length: 1 };
+  if (first === quote) return { bytes: Buffer.from(quote), length: 1 };
+  const digits = /^(?:x([\da-f]{2})|u([\da-f]{4})|U([\da-f]{8})|([0-3][0-7]{2}))/i.exec(text);
+  if (digits === null) return undefined;
+  const [whole, byte, short, long, octal] = digits;
+  if (byte !== undefined) return { bytes: Buffer.of(Number.parseInt(byte, 16)), length: whole.length };
+  if (octal !== undefined) return { bytes: Buffer.of(Number.parseInt(octal, 8)), length: whole.length };
+  const point = Number.parseInt(short ?? long ?? '', 16);
+  return point > 0x10ffff ? undefined : { bytes: Buffer.from(String.fromCodePoint(point)), length: whole.length };
+};
+
+/** The text between quotes with its escapes replaced; undefined if one of them is none. */
+const unescaped = (inner: string, quote: string): string | undefined => {
+  const parts: Buffer[] = [];
+  for (let at = 0; at < inner.length; ) {
+    const next = inner.indexOf('\\', at);
+    const end = next < 0 ? inner.length : next;
+    if (end > at) parts.push(Buffer.from(inner.slice(at, end)));
+    if (next < 0) break;
+    const found = escapeOf(inner.slice(next + 1, next + 10), quote);
+    if (found === undefined) return undefined;
+    parts.push(found.bytes);
+    at = next + 1 + found.length;
+  }
+  return Buffer.concat(parts).toString();
+};
+
+/** The text that a literal in `"`, `'` or backquotes stands for; undefined if it is none. */
+export const unquoted = (literal: string): string | undefined => {
+  const quote = literal[0] ?? '';
+  const inner = literal.slice(1, -1);
+  if (literal.length < 2 || literal.at(-1) !== quote) return undefined;
+  if (quote === '`') return inner.includes('`') ? undefined : inner;
+  if ((quote !== '"' && quote !== "'") || inner.includes('\n')) return undefined;
+  return inner.includes('\\') ? unescaped(inner, quote) : inner;
+};

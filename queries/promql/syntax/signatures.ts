@@ -1,0 +1,59 @@
+import type { ValueType } from './tree.ts';
+
+/** A function of PromQL: what it takes and gives. */
+export interface Signature {
+  readonly name: string;
+  readonly takes: readonly ValueType[];
+  /** How many arguments beyond those it takes at most, of the last one's type; -1 for any number, 0 for exactly those. */
+  readonly variadic: number;
+  readonly returns: ValueType;
+  readonly experimental: boolean;
+}
+
+const short = { V: 'vector', M: 'matrix', S: 'scalar', T: 'string' } as const;
+
+/** One line for each shape: arguments, how many more, the result's type, `!` where Prometheus calls them experimental. */
+const shapes = `
+  V 0 V abs absent acos acosh asin asinh atan atanh ceil cos cosh deg exp floor histogram_avg histogram_count histogram_sum histogram_stddev histogram_stdvar ln log10 log2 rad sgn sin sinh sort sort_desc sqrt tan tanh timestamp
+  V 1 V days_in_month day_of_month day_of_week day_of_year hour minute month year
+  V 0 V! start_timestamp
+  V 0 S scalar
+  M 0 V absent_over_time avg_over_time changes count_over_time delta deriv first_over_time idelta increase irate last_over_time max_over_time min_over_time present_over_time rate resets stddev_over_time stdvar_over_time sum_over_time
+  M 0 V! mad_over_time ts_of_first_over_time ts_of_max_over_time ts_of_min_over_time ts_of_last_over_time
+  VSS 0 V clamp
+  VS 0 V clamp_max clamp_min
+  VS 1 V round
+  SSV 0 V histogram_fraction
+  SV 0 V histogram_quantile
+  VTSS 9 V! histogram_quantiles
+  MSS 0 V! double_exponential_smoothing
+  MS 0 V predict_linear
+  SM 0 V quantile_over_time
+  VV 1 V! info
+  VTTTT 0 V label_replace
+  VTTT -1 V label_join
+  VT -1 V! sort_by_label sort_by_label_desc
+  SS 0 S! max_of min_of
+  - 0 S pi time
+  - 0 S! start end step range
+  S 0 V vector`;
+
+const signaturesOf = (line: string): Signature[] => {
+  const [takes = '', variadic = '', returns = '', ...names] = line.trim().split(' ');
+  return names.map((name) => ({
+    name,
+    takes: takes === '-' ? [] : [...takes].map((letter) => short[letter as keyof typeof short]),
+    variadic: Number(variadic),
+    returns: short[returns[0] as keyof typeof short],
+    experimental: returns.endsWith('!'),
+  }));
+};
+
+/** Every function of Prometheus 3.15 by name. */
+export const signatures: ReadonlyMap<string, Signature> = new Map(
+  shapes
+    .trim()
+    .split('\n')
+    .flatMap(signaturesOf)
+    .map((signature) => [signature.name, signature]),
+);

@@ -1,0 +1,235 @@
+import type { Matcher } from '../series.ts';
+import type { Signature } from './signatures.ts';
+
+/** What an expression has as its value; `vector` is an instant vector, `matrix` a range vector. */
+export type ValueType = 'none' | 'vector' | 'scalar' | 'matrix' | 'string';
+
+/** Where a part stands in the text: characters from `start` up to `end`. */
+export interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+export type BinaryOperator =
+  | '+'
+  | '-'
+  | '*'
+  | '/'
+  | '%'
+  | '^'
+  | 'atan2'
+  | '=='
+  | '!='
+  | '<='
+  | '<'
+  | '>='
+  | '>'
+  | '</'
+  | '>/'
+  | 'and'
+  | 'or'
+  | 'unless';
+
+export type Aggregator =
+  | 'sum'
+  | 'avg'
+  | 'count'
+  | 'min'
+  | 'max'
+  | 'group'
+  | 'stddev'
+  | 'stdvar'
+  | 'topk'
+  | 'bottomk'
+  | 'count_values'
+  | 'quantile'
+  | 'limitk'
+  | 'limit_ratio';
+
+/** How the series of two vectors find each other. */
+export interface Matching {
+  readonly card: 'one-to-one' | 'many-to-one' | 'one-to-many' | 'many-to-many';
+  readonly labels: readonly string[];
+  readonly on: boolean;
+  readonly include: readonly string[];
+  readonly fillLeft?: number | undefined;
+  readonly fillRight?: number | undefined;
+}
+
+/** The time that `@` fixes: milliseconds, or an end of the query's range. */
+export type At = number | 'start' | 'end';
+
+/** `offset` and `@` of a selector or subquery. */
+export interface Shift {
+  offsetMs: number;
+  offsetExpression?: DurationExpression | undefined;
+  at?: At | undefined;
+}
+
+export interface NumberLiteral extends Place {
+  readonly kind: 'number';
+  value: number;
+  /** Whether it was written as a duration. */
+  readonly duration: boolean;
+}
+
+export interface StringLiteral extends Place {
+  readonly kind: 'string';
+  readonly value: string;
+}
+
+export interface VectorSelector extends Place, Shift {
+  readonly kind: 'selector';
+  readonly name: string;
+  readonly matchers: readonly Matcher[];
+  anchored: boolean;
+  smoothed: boolean;
+  /** Whether it may match every series, as labels in `info()` do. */
+  labelsOnly: boolean;
+}
+
+export interface MatrixSelector extends Place {
+  readonly kind: 'range';
+  readonly selector: Expression;
+  rangeMs: number;
+  readonly rangeExpression?: DurationExpression | undefined;
+}
+
+export interface Subquery extends Place, Shift {
+  readonly kind: 'subquery';
+  readonly inner: Expression;
+  rangeMs: number;
+  readonly rangeExpression?: DurationExpression | undefined;
+  /** 0 for the default. */
+  stepMs: number;
+  readonly stepExpression?: DurationExpression | undefined;
+}
+
+export interface Call extends Place {
+  readonly kind: 'call';
+  readonly signature: Signature;
+  readonly args: readonly Expression[];
+}
+
+export interface Aggregation extends Place {
+  readonly kind: 'aggregation';
+  readonly operator: Aggregator;
+  readonly inner: Expression;
+  readonly parameter?: Expression | undefined;
+  readonly grouping: readonly string[];
+  readonly without: boolean;
+}
+
+export interface Binary extends Place {
+  readonly kind: 'binary';
+  readonly operator: BinaryOperator;
+  readonly left: Expression;
+  readonly right: Expression;
+  readonly bool: boolean;
+  matching?: Matching | undefined;
+}
+
+export interface Unary extends Place {
+  readonly kind: 'unary';
+  readonly operator: '+' | '-';
+  readonly inner: Expression;
+}
+
+export interface Parentheses extends Place {
+  readonly kind: 'parentheses';
+  readonly inner: Expression;
+}
+
+/** What does not depend on the step: it is evaluated once. */
+export interface Once extends Place {
+  readonly kind: 'once';
+  readonly inner: Expression;
+}
+
+/** Arithmetic of durations, `step()` or `range()`. */
+export interface DurationExpression extends Place {
+  readonly kind: 'duration';
+  readonly operator: '+' | '-' | '*' | '/' | '%' | '^' | 'step' | 'range' | 'min_of' | 'max_of';
+  readonly left?: DurationPart | undefined;
+  readonly right?: DurationPart | undefined;
+  readonly wrapped: boolean;
+}
+
+export type DurationPart = DurationExpression | NumberLiteral;
+
+export type Expression =
+  | NumberLiteral
+  | StringLiteral
+  | VectorSelector
+  | MatrixSelector
+  | Subquery
+  | Call
+  | Aggregation
+  | Binary
+  | Unary
+  | Parentheses
+  | Once;
+
+/** The type of an expression's value, which is known before it is evaluated. */
+export const typeOf = (node: Expression): ValueType => {
+  switch (node.kind) {
+    case 'number':
+      return 'scalar';
+    case 'string':
+      return 'string';
+    case 'selector':
+    case 'aggregation':
+      return 'vector';
+    case 'range':
+    case 'subquery':
+      return 'matrix';
+    case 'call':
+      return node.signature.returns;
+    case 'binary':
+      return typeOf(node.left) === 'scalar' && typeOf(node.right) === 'scalar' ? 'scalar' : 'vector';
+    default:
+      return typeOf(node.inner);
+  }
+};
+
+/** The parts of an expression that are expressions, in the order in which they are evaluated. */
+export const partsOf = (node: Expression): readonly Expression[] => {
+  switch (node.kind) {
+    case 'number':
+    case 'string':
+    case 'selector':
+      return [];
+    case 'range':
+      return [node.selector];
+    case 'call':
+      return node.args;
+    case 'binary':
+      return [node.left, node.right];
+    case 'aggregation':
+      return node.parameter === undefined ? [node.inner] : [node.inner, node.parameter];
+    default:
+      return [node.inner];
+  }
+};
+
+/** Calls `visit` for an expression and then its parts, with the expressions around it from the outermost on. */
+export const walk = (
+  node: Expression,
+  visit: (node: Expression, path: readonly Expression[]) => void,
+  path: readonly Expression[] = [],
+): void => {
+  visit(node, path);
+  const inner = [...path, node];
+  for (const part of partsOf(node)) walk(part, visit, inner);
+};
+
+export const isComparison = (operator: BinaryOperator): boolean =>
+  ['==', '!=', '<=', '<', '>=', '>'].includes(operator);
+
+export const isSetOperator = (operator: BinaryOperator): boolean => ['and', 'or', 'unless'].includes(operator);
+
+/** A type as Prometheus' documents name it. */
+export const documentedType = (type: ValueType): string => {
+  if (type === 'vector') return 'instant vector';
+  return type === 'matrix' ? 'range vector' : type;
+};
