@@ -32,7 +32,7 @@ const escapeOf = (text: string, quote: string): { bytes: Buffer; length: number 
   const code = codes.get(first);
   if (code !== undefined) return { bytes: Buffer.of(code), length: 1 };
   if (first === quote) return { bytes: Buffer.from(quote), length: 1 };
-  const digits = /^(?:x([\da-f]{2})|u([\da-f]{4})|U([\da-f]{8})|([0-3][0-7]{2}))/i.exec(text);
+  const digits = /^(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-3][0-7]{2}))/.exec(text);
   if (digits === null) return undefined;
   const [whole, byte, short, long, octal] = digits;
   if (byte !== undefined) return { bytes: Buffer.of(Number.parseInt(byte, 16)), length: whole.length };

@@ -1,0 +1,296 @@
+import type { ResetHint } from '../series.ts';
+import { exponentialBound, reducedIndex } from './bounds.ts';
+import { type Buckets, Histogram, sameBounds } from './histogram.ts';
+import { KahanSum } from './kahan.ts';
+
+/** What adding two histograms had to do, which Prometheus tells the reader of. */
+export interface Addition {
+  /** One histogram says that it was reset, the other that it was not. */
+  readonly collision: boolean;
+  /** The custom bounds differed: the result has those that both have. */
+  readonly reconciled: boolean;
+}
+
+/** Exponential and custom buckets have no common form: they cannot be added. */
+export class IncompatibleHistograms extends Error {}
+
+const hintOf = (left: ResetHint, right: ResetHint): ResetHint => {
+  if (left === right) return left;
+  if (left === 'gauge' || right === 'gauge') return 'gauge';
+  return 'unknown';
+};
+
+const collide = (left: ResetHint, right: ResetHint): boolean =>
+  left !== right && [left, right].every((hint) => hint === 'reset' || hint === 'not-reset');
+
+/** Sums by bucket that lose nothing to rounding. */
+type Sums = Map<number, KahanSum>;
+
+const addTo = (sums: Sums, index: number, value: number): void => {
+  const found = sums.get(index);
+  if (found === undefined) sums.set(index, new KahanSum(value));
+  else found.add(value);
+};
+
+/**
+ * The zero bucket of a histogram if it reached up to `threshold`. A threshold within a bucket that counts something moves to that
+ * bucket's end. `add` takes what comes into the zero bucket.
+ */
+const widened = (
+  histogram: Histogram,
+  threshold: number,
+  add: (positive: boolean, index: number, count: number) => void,
+): { threshold: number; taken: [boolean, number, number][] } => {
+  let wanted = threshold;
+  for (;;) {
+    const taken: [boolean, number, number][] = [];
+    const moved = takeBelow(histogram, true, wanted, taken) ?? takeBelow(histogram, false, wanted, taken) ?? Number.NaN;
+    if (Number.isNaN(moved) || moved === wanted) {
+      for (const [positive, index, count] of taken) add(positive, index, count);
+      return { threshold: wanted, taken };
+    }
+    wanted = moved;
+  }
+};
+
+/** Takes the buckets below a threshold; a new threshold where it is within a bucket that counts something. */
+const takeBelow = (
+  histogram: Histogram,
+  positive: boolean,
+  threshold: number,
+  taken: [boolean, number, number][],
+): number | undefined => {
+  const { indexes, counts } = positive ? histogram.positive : histogram.negative;
+  for (const [at, index] of indexes.entries()) {
+    if (exponentialBound(index - 1, histogram.schema) >= threshold) return undefined;
+    const count = counts[at] as number;
+    const upper = exponentialBound(index, histogram.schema);
+    if (upper > threshold) {
+      if (count === 0) return undefined;
+      return upper;
+    }
+    taken.push([positive, index, count]);
+  }
+  return undefined;
+};
+
+/** The zero count if the zero bucket reached up to a threshold, and where it then ends. */
+export const zeroCountFor = (histogram: Histogram, threshold: number): { count: number; threshold: number } => {
+  if (threshold === histogram.zeroThreshold) return { count: histogram.zeroCount, threshold };
+  let count = histogram.zeroCount;
+  const reached = widened(histogram, threshold, (_positive, _index, more) => {
+    count += more;
+  });
+  return { count, threshold: reached.threshold };
+};
+
+/**
+ * A sum of histograms. Counts are kept with what rounding took from them, so that the order of many does not matter. Differences in
+ * resolution, zero bucket and custom bounds are brought to what all have.
+ */
+export class HistogramSum {
+  #schema: number;
+  #zeroThreshold: number;
+  #zero: KahanSum;
+  readonly #count: KahanSum;
+  readonly #sum: KahanSum;
+  #hint: ResetHint;
+  #positive: Sums = new Map();
+  #negative: Sums = new Map();
+  #bounds: readonly number[];
+  readonly #custom: boolean;
+
+  constructor(first: Histogram) {
+    this.#schema = first.schema;
+    this.#zeroThreshold = first.zeroThreshold;
+    this.#zero = new KahanSum(first.zeroCount);
+    this.#count = new KahanSum(first.count);
+    this.#sum = new KahanSum(first.sum);
+    this.#hint = first.hint;
+    this.#bounds = first.bounds;
+    this.#custom = first.custom;
+    for (const [at, index] of first.positive.indexes.entries())
+      this.#positive.set(index, new KahanSum(first.positive.counts[at]));
+    for (const [at, index] of first.negative.indexes.entries())
+      this.#negative.set(index, new KahanSum(first.negative.counts[at]));
+  }
+
+  copy(): HistogramSum {
+    const copy = new HistogramSum(this.value(false));
+    copy.#zero.rest = this.#zero.rest;
+    copy.#count.rest = this.#count.rest;
+    copy.#sum.rest = this.#sum.rest;
+    for (const [index, sum] of this.#positive) (copy.#positive.get(index) as KahanSum).rest = sum.rest;
+    for (const [index, sum] of this.#negative) (copy.#negative.get(index) as KahanSum).rest = sum.rest;
+    return copy;
+  }
+
+  /** Multiplies what was summed, and what rounding took. */
+  scale(factor: number): void {
+    const all = [this.#zero, this.#count, this.#sum, ...this.#positive.values(), ...this.#negative.values()];
+    for (const sum of all) {
+      sum.sum *= factor;
+      sum.rest *= factor;
+    }
+  }
+
+  /** Adds a histogram, or takes it away; throws `IncompatibleHistograms`. */
+  add(other: Histogram, sign: 1 | -1 = 1): Addition {
+    if (other.custom !== this.#custom) throw new IncompatibleHistograms();
+    const collision = collide(this.#hint, other.hint);
+    this.#hint = hintOf(this.#hint, other.hint);
+    const reconciled = this.#custom && !sameBounds(this.#bounds, other.bounds);
+    this.#count.add(sign * other.count);
+    this.#sum.add(sign * other.sum);
+    if (this.#custom) this.#addCustom(other, sign, reconciled);
+    else this.#addExponential(other, sign);
+    return { collision, reconciled };
+  }
+
+  #addExponential(other: Histogram, sign: number): void {
+    this.#zero.add(sign * this.#reconcileZero(other));
+    this.#schema = this.#reduce(Math.min(this.#schema, other.schema));
+    this.#addSide(this.#positive, other.positive, other.schema, sign);
+    this.#addSide(this.#negative, other.negative, other.schema, sign);
+  }
+
+  #addSide(sums: Sums, { indexes, counts }: Buckets, schema: number, sign: number): void {
+    let below = true;
+    for (const [at, index] of indexes.entries()) {
+      const target = schema === this.#schema ? index : reducedIndex(index, schema, this.#schema);
+      if (below && exponentialBound(target, this.#schema) <= this.#zeroThreshold) continue;
+      below = false;
+      addTo(sums, target, sign * (counts[at] as number));
+    }
+  }
+
+  #reduce(schema: number): number {
+    if (schema === this.#schema) return schema;
+    this.#positive = reduced(this.#positive, this.#schema, schema);
+    this.#negative = reduced(this.#negative, this.#schema, schema);
+    return schema;
+  }
+
+  /** The other's zero count, once both zero buckets reach equally far. */
+  #reconcileZero(other: Histogram): number {
+    let { zeroCount: count, zeroThreshold: threshold } = other;
+    while (threshold !== this.#zeroThreshold) {
+      if (this.#zeroThreshold > threshold) ({ count, threshold } = zeroCountFor(other, this.#zeroThreshold));
+      if (threshold > this.#zeroThreshold) this.#widenZero(threshold);
+    }
+    return count;
+  }
+
+  #widenZero(threshold: number): void {
+    const own = this.value(false);
+    const reached = widened(own, threshold, (positive, index, count) => {
+      const sums = positive ? this.#positive : this.#negative;
+      this.#zero.add(count);
+      this.#zero.add((sums.get(index) as KahanSum).rest);
+      sums.delete(index);
+    });
+    this.#zeroThreshold = reached.threshold;
+  }
+
+  #addCustom(other: Histogram, sign: number, reconciled: boolean): void {
+    const bounds = reconciled ? this.#bounds.filter((bound) => other.bounds.includes(bound)) : this.#bounds;
+    if (reconciled) {
+      const merged: Sums = new Map();
+      for (const [index, sum] of sorted(this.#positive)) {
+        const target = targetOf(index, this.#bounds, bounds);
+        addTo(merged, target, sum.sum);
+        addTo(merged, target, sum.rest);
+      }
+      this.#positive = merged;
+    }
+    for (const [at, index] of other.positive.indexes.entries()) {
+      const target = reconciled ? targetOf(index, other.bounds, bounds) : index;
+      addTo(this.#positive, target, sign * (other.positive.counts[at] as number));
+    }
+    if (reconciled)
+      for (const [index, sum] of this.#positive) if (sum.sum === 0 && sum.rest === 0) this.#positive.delete(index);
+    this.#bounds = bounds;
+  }
+
+  /** The sum as a histogram of its own; without `exact` not even what rounding took is added. */
+  value(exact = true): Histogram {
+    const read = (sum: KahanSum) => (exact ? sum.total : sum.sum);
+    const histogram = new Histogram();
+    histogram.schema = this.#schema;
+    histogram.zeroThreshold = this.#zeroThreshold;
+    histogram.zeroCount = read(this.#zero);
+    histogram.count = read(this.#count);
+    histogram.sum = read(this.#sum);
+    histogram.hint = this.#hint;
+    histogram.bounds = this.#bounds;
+    histogram.positive = bucketsOf(this.#positive, read);
+    histogram.negative = bucketsOf(this.#negative, read);
+    return histogram;
+  }
+}
+
+const sorted = (sums: Sums): [number, KahanSum][] => [...sums].sort(([left], [right]) => left - right);
+
+const bucketsOf = (sums: Sums, read: (sum: KahanSum) => number): Buckets => {
+  const entries = sorted(sums);
+  return { indexes: entries.map(([index]) => index), counts: entries.map(([, sum]) => read(sum)) };
+};
+
+const reduced = (sums: Sums, from: number, to: number): Sums => {
+  const result: Sums = new Map();
+  for (const [index, sum] of sorted(sums)) {
+    const target = reducedIndex(index, from, to);
+    const found = result.get(target);
+    if (found === undefined) {
+      result.set(target, sum);
+      continue;
+    }
+    found.add(sum.sum);
+    found.add(sum.rest);
+  }
+  return result;
+};
+
+/** The bucket among common bounds that takes a custom bucket. */
+const targetOf = (index: number, bounds: readonly number[], common: readonly number[]): number => {
+  const bound = bounds[index];
+  const found = bound === undefined ? -1 : common.findIndex((other) => other >= bound);
+  return found < 0 ? common.length : found;
+};
+
+/** Left and right added, or subtracted; neither is changed. Rounds as one addition does. */
+export const combined = (
+  left: Histogram,
+  right: Histogram,
+  sign: 1 | -1,
+): Addition & { readonly result: Histogram } => {
+  const sum = new HistogramSum(left);
+  const addition = sum.add(right, sign);
+  return { ...addition, result: sum.value(false) };
+};
+
+/** The histogram in a lower resolution; itself if it has that. */
+export const inSchema = (histogram: Histogram, schema: number): Histogram => {
+  if (schema === histogram.schema) return histogram.copy();
+  const copy = histogram.copy();
+  copy.positive = reducedBuckets(copy.positive, histogram.schema, schema);
+  copy.negative = reducedBuckets(copy.negative, histogram.schema, schema);
+  copy.schema = schema;
+  copy.hint = 'unknown';
+  return copy;
+};
+
+/** Buckets in a lower resolution. */
+export const reducedBuckets = ({ indexes, counts }: Buckets, from: number, to: number): Buckets => {
+  const result: Buckets = { indexes: [], counts: [] };
+  for (const [at, index] of indexes.entries()) {
+    const target = reducedIndex(index, from, to);
+    const last = result.indexes.length - 1;
+    if (result.indexes[last] === target) result.counts[last] = (result.counts[last] as number) + (counts[at] as number);
+    else {
+      result.indexes.push(target);
+      result.counts.push(counts[at] as number);
+    }
+  }
+  return result;
+};

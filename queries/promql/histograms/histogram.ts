@@ -1,0 +1,238 @@
+import type { BucketSpan, NativeHistogram, ResetHint } from '../series.ts';
+import { boundOf, customSchema } from './bounds.ts';
+
+/** Buckets of one sign: their indexes in ascending order, and a count for each. */
+export interface Buckets {
+  indexes: number[];
+  counts: number[];
+}
+
+/** A bucket with its bounds. */
+export interface Bucket {
+  lower: number;
+  upper: number;
+  readonly lowerInclusive: boolean;
+  readonly upperInclusive: boolean;
+  readonly count: number;
+}
+
+/** A native histogram to calculate with. Methods that change it say so; what selectors read is never changed. */
+export class Histogram {
+  schema = 0;
+  zeroThreshold = 0;
+  zeroCount = 0;
+  count = 0;
+  sum = 0;
+  hint: ResetHint = 'unknown';
+  positive: Buckets = { indexes: [], counts: [] };
+  negative: Buckets = { indexes: [], counts: [] };
+  /** The bounds of custom buckets; shared between copies and never changed. */
+  bounds: readonly number[] = [];
+
+  get custom(): boolean {
+    return this.schema === customSchema;
+  }
+
+  copy(): Histogram {
+    const copy = new Histogram();
+    copy.schema = this.schema;
+    copy.zeroThreshold = this.zeroThreshold;
+    copy.zeroCount = this.zeroCount;
+    copy.count = this.count;
+    copy.sum = this.sum;
+    copy.hint = this.hint;
+    copy.bounds = this.bounds;
+    copy.positive = copied(this.positive);
+    copy.negative = copied(this.negative);
+    return copy;
+  }
+
+  /** Another hint on the same counts. */
+  withHint(hint: ResetHint): Histogram {
+    return hint === this.hint ? this : Object.assign(new Histogram(), this, { hint });
+  }
+
+  /** Drops empty buckets; changes the histogram. */
+  compact(): this {
+    this.positive = withoutEmpty(this.positive);
+    this.negative = withoutEmpty(this.negative);
+    return this;
+  }
+
+  /** Multiplies every count and the sum; changes the histogram. A negative factor makes it a gauge. */
+  scale(factor: number): this {
+    return this.#map((value) => value * factor, factor < 0);
+  }
+
+  /** Divides every count and the sum; changes the histogram. Zero leaves no buckets. */
+  divide(divisor: number): this {
+    this.#map((value) => value / divisor, divisor < 0);
+    if (divisor === 0) {
+      this.positive = { indexes: [], counts: [] };
+      this.negative = { indexes: [], counts: [] };
+    }
+    return this;
+  }
+
+  #map(change: (value: number) => number, gauge: boolean): this {
+    this.zeroCount = change(this.zeroCount);
+    this.count = change(this.count);
+    this.sum = change(this.sum);
+    this.positive.counts = this.positive.counts.map(change);
+    this.negative.counts = this.negative.counts.map(change);
+    if (gauge) this.hint = 'gauge';
+    return this;
+  }
+
+  /** Whether anything in it is infinite, as sums of many become. */
+  get overflows(): boolean {
+    const infinite = (value: number) => value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
+    return (
+      [this.zeroCount, this.count, this.sum].some(infinite) ||
+      this.positive.counts.some(infinite) ||
+      this.negative.counts.some(infinite)
+    );
+  }
+
+  /** Whether both have the same buckets with the same counts, bit by bit. */
+  equals(other: Histogram): boolean {
+    return (
+      this.schema === other.schema &&
+      Object.is(this.count, other.count) &&
+      Object.is(this.sum, other.sum) &&
+      this.zeroThreshold === other.zeroThreshold &&
+      Object.is(this.zeroCount, other.zeroCount) &&
+      sameBounds(this.bounds, other.bounds) &&
+      sameBuckets(this.positive, other.positive) &&
+      sameBuckets(this.negative, other.negative)
+    );
+  }
+
+  bucket(index: number, count: number, positive: boolean): Bucket {
+    const first = boundOf(index - 1, this.schema, this.bounds);
+    const second = boundOf(index, this.schema, this.bounds);
+    const lower = positive ? first : -second;
+    const upper = positive ? second : -first;
+    return {
+      lower,
+      upper,
+      lowerInclusive: this.custom ? index === 0 : lower < 0,
+      upperInclusive: this.custom || upper > 0,
+      count,
+    };
+  }
+
+  /** Every bucket from the lowest bound on, the zero bucket among them where it counts something. */
+  all(): Bucket[] {
+    const { indexes, counts } = this.negative;
+    const buckets = indexes
+      .map((index, at) => this.#clipped(this.bucket(index, counts[at] as number, false)))
+      .reverse();
+    if (this.zeroCount > 0) buckets.push(this.zeroBucket());
+    for (const [at, index] of this.positive.indexes.entries())
+      buckets.push(this.#clipped(this.bucket(index, this.positive.counts[at] as number, true)));
+    return buckets;
+  }
+
+  zeroBucket(): Bucket {
+    const { zeroThreshold, zeroCount } = this;
+    return {
+      lower: -zeroThreshold,
+      upper: zeroThreshold,
+      lowerInclusive: true,
+      upperInclusive: true,
+      count: zeroCount,
+    };
+  }
+
+  /** A bucket without the part that the zero bucket covers. */
+  #clipped(bucket: Bucket): Bucket {
+    const zero = this.zeroThreshold;
+    if (bucket.upper < 0 && bucket.upper > -zero) bucket.upper = -zero;
+    else if (bucket.lower > 0 && bucket.lower < zero) bucket.lower = zero;
+    return bucket;
+  }
+
+  /** How many samples it counts as against limits: 16 bytes are one. */
+  get size(): number {
+    const buckets = this.positive.counts.length + this.negative.counts.length;
+    const spans = spanCount(this.positive.indexes) + spanCount(this.negative.indexes);
+    return Math.floor((168 + 8 * (buckets + spans + this.bounds.length) + 8) / 16);
+  }
+}
+
+const copied = ({ indexes, counts }: Buckets): Buckets => ({ indexes: indexes.slice(), counts: counts.slice() });
+
+const withoutEmpty = (buckets: Buckets): Buckets => {
+  if (!buckets.counts.includes(0)) return buckets;
+  const kept = buckets.counts.map((count) => count !== 0);
+  return {
+    indexes: buckets.indexes.filter((_, at) => kept[at]),
+    counts: buckets.counts.filter((_, at) => kept[at]),
+  };
+};
+
+/** Whether custom bounds are the same. */
+export const sameBounds = (left: readonly number[], right: readonly number[]): boolean =>
+  left === right || (left.length === right.length && left.every((bound, at) => bound === right[at]));
+
+const sameBuckets = (left: Buckets, right: Buckets): boolean =>
+  sameBounds(left.indexes, right.indexes) && left.counts.every((count, at) => Object.is(count, right.counts[at]));
+
+const spanCount = (indexes: readonly number[]): number => {
+  let spans = 0;
+  for (let at = 0; at < indexes.length; at++) if (indexes[at] !== (indexes[at - 1] ?? Number.NaN) + 1) spans++;
+  return spans;
+};
+
+const indexesOf = (spans: readonly BucketSpan[]): number[] => {
+  const indexes: number[] = [];
+  let index = 0;
+  for (const { offset, length } of spans) {
+    index += offset;
+    for (let place = 0; place < length; place++) indexes.push(index++);
+  }
+  return indexes;
+};
+
+const spansOf = (indexes: readonly number[]): BucketSpan[] => {
+  const spans: { offset: number; length: number }[] = [];
+  let end = 0;
+  for (const index of indexes) {
+    const last = spans.at(-1);
+    if (last !== undefined && index === end) last.length++;
+    else spans.push({ offset: index - end, length: 1 });
+    end = index + 1;
+  }
+  return spans;
+};
+
+/** A histogram as it was read. */
+export const histogramFrom = (native: NativeHistogram): Histogram => {
+  const histogram = new Histogram();
+  histogram.schema = native.schema;
+  histogram.zeroThreshold = native.zeroThreshold;
+  histogram.zeroCount = native.zeroCount;
+  histogram.count = native.count;
+  histogram.sum = native.sum;
+  histogram.hint = native.resetHint;
+  histogram.bounds = native.customValues ?? [];
+  histogram.positive = { indexes: indexesOf(native.positiveSpans), counts: [...native.positiveBuckets] };
+  histogram.negative = { indexes: indexesOf(native.negativeSpans), counts: [...native.negativeBuckets] };
+  return histogram;
+};
+
+/** A histogram as it is handed out. */
+export const nativeOf = (histogram: Histogram): NativeHistogram => ({
+  schema: histogram.schema,
+  zeroThreshold: histogram.zeroThreshold,
+  zeroCount: histogram.zeroCount,
+  count: histogram.count,
+  sum: histogram.sum,
+  positiveSpans: spansOf(histogram.positive.indexes),
+  positiveBuckets: histogram.positive.counts,
+  negativeSpans: spansOf(histogram.negative.indexes),
+  negativeBuckets: histogram.negative.counts,
+  ...(histogram.custom && { customValues: histogram.bounds }),
+  resetHint: histogram.hint,
+});

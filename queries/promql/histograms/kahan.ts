@@ -1,0 +1,22 @@
+/** A sum with the part that rounding took from it (Kahan's method with Neumaier's improvement): what Prometheus sums with. */
+export class KahanSum {
+  sum: number;
+  rest: number;
+
+  constructor(sum = 0, rest = 0) {
+    this.sum = sum;
+    this.rest = rest;
+  }
+
+  add(value: number): void {
+    const total = this.sum + value;
+    if (total === Number.POSITIVE_INFINITY || total === Number.NEGATIVE_INFINITY) this.rest = 0;
+    else if (Math.abs(this.sum) >= Math.abs(value)) this.rest += this.sum - total + value;
+    else this.rest += value - total + this.sum;
+    this.sum = total;
+  }
+
+  get total(): number {
+    return this.sum + this.rest;
+  }
+}

@@ -1,0 +1,70 @@
+import { reducedBuckets, zeroCountFor } from './arithmetic.ts';
+import { exponentialBound } from './bounds.ts';
+import { type Buckets, type Histogram, sameBounds } from './histogram.ts';
+
+/** Whether a counter was reset between two histograms: a count fell, a bucket went missing, or the resolution rose. */
+export const wasReset = (current: Histogram, previous: Histogram): boolean => {
+  if (current.hint === 'reset') return true;
+  if (current.hint === 'not-reset') return false;
+  if (current.count < previous.count) return true;
+  if (current.custom) {
+    if (!previous.custom) return true;
+    return sameBounds(current.bounds, previous.bounds)
+      ? fell(current.positive, previous.positive)
+      : customFell(current, previous);
+  }
+  return previous.custom || exponentialFell(current, previous);
+};
+
+const exponentialFell = (current: Histogram, previous: Histogram): boolean => {
+  if (current.schema > previous.schema || current.zeroThreshold < previous.zeroThreshold) return true;
+  const zero = zeroCountFor(previous, current.zeroThreshold);
+  if (zero.threshold !== current.zeroThreshold || current.zeroCount < zero.count) return true;
+  const comparable = (buckets: Buckets) => {
+    const coarse =
+      previous.schema === current.schema ? buckets : reducedBuckets(buckets, previous.schema, current.schema);
+    return outsideZero(coarse, current);
+  };
+  return (
+    fell(outsideZero(current.positive, current), comparable(previous.positive)) ||
+    fell(outsideZero(current.negative, current), comparable(previous.negative))
+  );
+};
+
+/** The buckets that end outside the zero bucket. */
+const outsideZero = ({ indexes, counts }: Buckets, { schema, zeroThreshold }: Histogram): Buckets => {
+  if (zeroThreshold === 0) return { indexes, counts };
+  const first = indexes.findIndex((index) => exponentialBound(index, schema) > zeroThreshold);
+  return first < 0 ? { indexes: [], counts: [] } : { indexes: indexes.slice(first), counts: counts.slice(first) };
+};
+
+/** Whether a bucket has less than before, or is missing where something was counted. */
+const fell = (current: Buckets, previous: Buckets): boolean => {
+  let at = 0;
+  for (const [place, index] of previous.indexes.entries()) {
+    const before = previous.counts[place] as number;
+    while (at < current.indexes.length && (current.indexes[at] as number) < index) at++;
+    if (current.indexes[at] === index) {
+      if ((current.counts[at] as number) < before) return true;
+    } else if (before !== 0) return true;
+  }
+  return false;
+};
+
+/** Counts up to each common bound, from the common bound before it on. */
+const customFell = (current: Histogram, previous: Histogram): boolean => {
+  const common = [...current.bounds.filter((bound) => previous.bounds.includes(bound)), Number.POSITIVE_INFINITY];
+  const now = upTo(current, common);
+  const before = upTo(previous, common);
+  return common.some((_, at) => (now[at] as number) < (before[at] as number));
+};
+
+const upTo = (histogram: Histogram, bounds: readonly number[]): number[] => {
+  const sums = bounds.map(() => 0);
+  for (const [at, index] of histogram.positive.indexes.entries()) {
+    const upper = histogram.bounds[index] ?? Number.POSITIVE_INFINITY;
+    const place = bounds.findIndex((bound) => bound >= upper);
+    sums[place] = (sums[place] as number) + (histogram.positive.counts[at] as number);
+  }
+  return sums;
+};
