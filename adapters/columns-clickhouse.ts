@@ -7,13 +7,14 @@ import {
   ClickHouseLogLevel,
   type ClickHouseSettings,
   createClient,
+  type ExecParams,
 } from '@clickhouse/client';
 import { PermanentError, UnavailableError } from '../schemas/errors.ts';
 import type { Columns, NativeBlock, QueryLimits, QueryParameters, TenantColumns } from '../schemas/ports/columns.ts';
 import { type Log, silent } from '../schemas/ports/log.ts';
 import { insertError, queryError } from './columns-sql/engine-errors.ts';
 import { filterSettings, insertSettings, limitSettings } from './columns-sql/query-settings.ts';
-import { resultFormat, rowsOf } from './columns-sql/rows.ts';
+import { nativeFormat, resultFormat, rowsOf } from './columns-sql/rows.ts';
 import { bindLiterals, quoteName } from './columns-sql/sql-literals.ts';
 import { fencedColumns } from './columns-sql/tenant-fence.ts';
 
@@ -109,31 +110,49 @@ class ClickhouseColumns implements Columns {
   }
 
   of(tenantId: string): TenantColumns {
-    return fencedColumns(tenantId, (...question) => this.#read(...question));
+    return fencedColumns(tenantId, {
+      rows: (...question) => this.#rows(...question),
+      native: (...question) => this.#native(...question),
+    });
   }
 
   async query<Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {
-    return this.#read<Row>(sql, parameters, limits);
+    return this.#rows<Row>(sql, parameters, limits);
   }
 
-  async #read<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId?: string): Promise<Row[]> {
-    const { signal } = limits;
-    signal?.throwIfAborted();
-    const statement = bindLiterals(sql, parameters);
-    const read = async (): Promise<string> => {
+  async #rows<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId?: string): Promise<Row[]> {
+    const text = await this.#read(limits.signal, async () => {
       const result = await this.#client.query({
-        query: statement,
+        ...questionOf(sql, parameters, limits, tenantId),
         format: resultFormat,
-        query_id: randomUUID(),
-        clickhouse_settings: readSettings(limits, tenantId),
-        ...(signal === undefined ? {} : { abort_signal: signal }),
       });
       return result.text();
-    };
+    });
+    const { rows, cost } = rowsOf<Row>(text);
+    limits.onCost?.(cost);
+    return rows;
+  }
+
+  async #native(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Uint8Array> {
+    const question = questionOf(`${sql}\nFORMAT ${nativeFormat}`, parameters, limits, tenantId);
+    const { bytes, summary } = await this.#read(limits.signal, async () => {
+      const { stream, summary } = await this.#client.exec(question);
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of stream) chunks.push(chunk as Uint8Array);
+      return { bytes: Buffer.concat(chunks), summary };
+    });
+    limits.onCost?.({
+      rowsRead: Number(summary?.read_rows ?? 0),
+      bytesRead: Number(summary?.read_bytes ?? 0),
+      elapsedMs: Number(summary?.elapsed_ns ?? 0) / 1e6,
+    });
+    return bytes;
+  }
+
+  async #read<Result>(signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {
+    signal?.throwIfAborted();
     try {
-      const { rows, cost } = rowsOf<Row>(await onceMore(read));
-      limits.onCost?.(cost);
-      return rows;
+      return await onceMore(work);
     } catch (error) {
       signal?.throwIfAborted();
       throw this.#failed(codeOf(error) === undefined ? unreachable(error) : queryError(codeOf(error), asError(error)));
@@ -170,6 +189,19 @@ class ClickhouseColumns implements Columns {
     await this.#client.close();
   }
 }
+
+/** A read as the client takes it. */
+const questionOf = (
+  sql: string,
+  parameters: QueryParameters,
+  limits: QueryLimits,
+  tenantId: string | undefined,
+): Pick<ExecParams, 'query' | 'query_id' | 'clickhouse_settings' | 'abort_signal'> => ({
+  query: bindLiterals(sql, parameters),
+  query_id: randomUUID(),
+  clickhouse_settings: readSettings(limits, tenantId),
+  ...(limits.signal === undefined ? {} : { abort_signal: limits.signal }),
+});
 
 const readSettings = (limits: QueryLimits, tenantId: string | undefined): ClickHouseSettings => {
   const filters = filterSettings(tenantId);

@@ -88,18 +88,25 @@ export const explain = async (
 ): Promise<ExplainedStatement[]> => {
   const statements = new Map<string, { times: number; tables: z.output<typeof ReadTable>[] }>();
   const { columns } = reading;
+  const note = async (sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<void> => {
+    const known = statements.get(sql);
+    if (known !== undefined) known.times++;
+    else {
+      const statement = { times: 1, tables: [] as z.output<typeof ReadTable>[] };
+      statements.set(sql, statement);
+      const { onCost: _, ...others } = limits ?? {};
+      statement.tables = await planOf(columns, sql, parameters, others);
+    }
+  };
   const watched: TenantColumns = {
     tenantId: columns.tenantId,
     async query(sql, parameters, limits) {
-      const known = statements.get(sql);
-      if (known !== undefined) known.times++;
-      else {
-        const statement = { times: 1, tables: [] as z.output<typeof ReadTable>[] };
-        statements.set(sql, statement);
-        const { onCost: _, ...others } = limits ?? {};
-        statement.tables = await planOf(columns, sql, parameters, others);
-      }
+      await note(sql, parameters, limits);
       return columns.query(sql, parameters, limits);
+    },
+    async native(sql, parameters, limits) {
+      await note(sql, parameters, limits);
+      return columns.native(sql, parameters, limits);
     },
   };
   await run(query, { ...reading, columns: watched }, options);

@@ -1,6 +1,6 @@
 /** Answers any query, in one form. */
 import type { z } from 'zod';
-import type { TenantColumns } from '../schemas/ports/columns.ts';
+import type { QueryLimits, TenantColumns } from '../schemas/ports/columns.ts';
 import { runAggregate } from './aggregate/aggregate.ts';
 import type { Answer, Asked } from './answer.ts';
 import { invalid } from './errors.ts';
@@ -82,16 +82,19 @@ const countingColumns = (
   columns: TenantColumns,
   total: { rowsRead: number; bytesRead: number },
   signal: AbortSignal,
-): TenantColumns => ({
-  tenantId: columns.tenantId,
-  query: (sql, parameters, limits) =>
-    columns.query(sql, parameters, {
-      signal,
-      ...limits,
-      onCost(cost) {
-        total.rowsRead += cost.rowsRead;
-        total.bytesRead += cost.bytesRead;
-        limits?.onCost?.(cost);
-      },
-    }),
-});
+): TenantColumns => {
+  const counted = (limits: QueryLimits | undefined): QueryLimits => ({
+    signal,
+    ...limits,
+    onCost(cost) {
+      total.rowsRead += cost.rowsRead;
+      total.bytesRead += cost.bytesRead;
+      limits?.onCost?.(cost);
+    },
+  });
+  return {
+    tenantId: columns.tenantId,
+    query: (sql, parameters, limits) => columns.query(sql, parameters, counted(limits)),
+    native: (sql, parameters, limits) => columns.native(sql, parameters, counted(limits)),
+  };
+};

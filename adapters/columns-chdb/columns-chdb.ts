@@ -11,10 +11,10 @@ import { type Log, silent } from '../../schemas/ports/log.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { insertError, queryError } from '../columns-sql/engine-errors.ts';
 import { filterSettings, insertSettings, limitSettings } from '../columns-sql/query-settings.ts';
-import { resultFormat, rowsOf } from '../columns-sql/rows.ts';
+import { nativeFormat, resultFormat, rowsOf } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
 import { fencedColumns } from '../columns-sql/tenant-fence.ts';
-import { type Abort, ChdbConnections } from './connections.ts';
+import { type Abort, ChdbConnections, type Output } from './connections.ts';
 import { NativeFiles } from './native-files.ts';
 
 export interface ChdbColumnsOptions {
@@ -132,28 +132,45 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
   }
 
   of(tenantId: string): TenantColumns {
-    return fencedColumns(tenantId, (...question) => this.#read(...question));
+    return fencedColumns(tenantId, {
+      rows: (...question) => this.#rows(...question),
+      native: (...question) => this.#native(...question),
+    });
   }
 
   async query<Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {
-    return this.#read<Row>(sql, parameters, limits);
+    return this.#rows<Row>(sql, parameters, limits);
   }
 
-  async #read<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId?: string): Promise<Row[]> {
+  async #rows<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId?: string): Promise<Row[]> {
+    const { bytes } = await this.#read(sql, parameters, limits, { format: resultFormat, tenantId });
+    const { rows, cost } = rowsOf<Row>(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
+    limits.onCost?.(cost);
+    return rows;
+  }
+
+  async #native(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Uint8Array> {
+    const { bytes, cost } = await this.#read(sql, parameters, limits, { format: nativeFormat, tenantId });
+    limits.onCost?.(cost);
+    return bytes;
+  }
+
+  async #read(
+    sql: string,
+    parameters: QueryParameters,
+    limits: QueryLimits,
+    { format, tenantId }: { readonly format: string; readonly tenantId: string | undefined },
+  ): Promise<Output> {
     const comment = randomUUID();
     const filters = filterSettings(tenantId);
     const settings = [
       settingsText({ ...limitSettings(limits, tenantId, this.#mostQueryMemory), log_comment: comment }),
       ...(filters === undefined ? [] : [`additional_table_filters = ${filters}`]),
     ].join(', ');
-    const statement = `${bindLiterals(sql, parameters)}\nFORMAT ${resultFormat} SETTINGS ${settings}`;
+    const statement = `${bindLiterals(sql, parameters)}\nFORMAT ${format} SETTINGS ${settings}`;
     const { signal } = limits;
     try {
-      const bytes = await this.#queries.run(statement, resultFormat, signal && this.#abort(signal, comment));
-      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-      const { rows, cost } = rowsOf<Row>(text);
-      limits.onCost?.(cost);
-      return rows;
+      return await this.#queries.run(statement, format, signal && this.#abort(signal, comment));
     } catch (error) {
       signal?.throwIfAborted();
       throw error instanceof UnavailableError ? error : queryError(codeOf(error), asError(error));

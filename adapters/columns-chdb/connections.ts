@@ -2,10 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import { drainPending, type Session } from 'chdb';
 import { UnavailableError } from '../../schemas/errors.ts';
+import type { StatementCost } from '../../schemas/ports/columns.ts';
 
 interface Waiter {
   readonly give: (session: Session) => void;
   readonly fail: (error: Error) => void;
+}
+
+/** What a statement put out, and what it took. */
+export interface Output {
+  readonly bytes: Uint8Array;
+  readonly cost: StatementCost;
 }
 
 export interface Abort {
@@ -38,18 +45,20 @@ export class ChdbConnections {
    * Runs one statement and gives its output. An abort rejects at once; the connection serves others again when the
    * engine has let go of the statement.
    */
-  async run(sql: string, format: string, abort?: Abort): Promise<Uint8Array> {
+  async run(sql: string, format: string, abort?: Abort): Promise<Output> {
     const session = await this.#acquire(abort?.signal);
     const running = this.#runOn(session, sql, format).finally(() => this.#busy.delete(running));
     this.#busy.add(running);
     return abort === undefined ? running : abortable(running, abort);
   }
 
-  async #runOn(session: Session, sql: string, format: string): Promise<Uint8Array> {
+  async #runOn(session: Session, sql: string, format: string): Promise<Output> {
     try {
-      const bytes = (await session.queryAsync(sql, { format })).bytes();
+      const result = await session.queryAsync(sql, { format });
+      const bytes = result.bytes();
       this.#release(session);
-      return bytes;
+      const { rowsRead, bytesRead, elapsed } = result;
+      return { bytes, cost: { rowsRead, bytesRead, elapsedMs: elapsed * 1000 } };
     } catch (error) {
       this.#release(await this.#cleaned(session));
       throw error;

@@ -2,6 +2,8 @@ import type { StatementCost } from '../../schemas/ports/columns.ts';
 
 /** The format of results: of those that are objects the one that says what the statement took. */
 export const resultFormat = 'JSON';
+/** Of those that are bytes. */
+export const nativeFormat = 'Native';
 
 interface Answer<Row> {
   readonly data: Row[];

@@ -51,14 +51,21 @@ const tenantParameters = (tenantId: string, parameters: QueryParameters): QueryP
 export const tenantFilters = (tenantId: string): Readonly<Record<string, string>> =>
   Object.fromEntries(tenantTables.map(({ name }) => [name, `tenant_id = ${quote(tenantId)}`]));
 
-/** Answers a question that passed the first fence; the engine applies the second. */
-type Read = <Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string) => Promise<Row[]>;
+/** Answer questions that passed the first fence; the engine applies the second. */
+interface Reads {
+  rows<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Row[]>;
+  native(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Uint8Array>;
+}
 
 /** Reads of one tenant, behind both fences. */
-export const fencedColumns = (tenantId: string, read: Read): TenantColumns => ({
+export const fencedColumns = (tenantId: string, reads: Reads): TenantColumns => ({
   tenantId,
   query: async <Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> => {
     checkTenantSql(sql);
-    return read<Row>(sql, tenantParameters(tenantId, parameters), limits, tenantId);
+    return reads.rows<Row>(sql, tenantParameters(tenantId, parameters), limits, tenantId);
+  },
+  native: async (sql, parameters = {}, limits = {}) => {
+    checkTenantSql(sql);
+    return reads.native(sql, tenantParameters(tenantId, parameters), limits, tenantId);
   },
 });

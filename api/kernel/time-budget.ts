@@ -66,7 +66,11 @@ const notForRequests = (): never => {
 const columnsWithin = (columns: Columns, signal: AbortSignal): Columns => ({
   of(tenantId) {
     const reader = columns.of(tenantId);
-    return { tenantId, query: (sql, parameters, limits) => reader.query(sql, parameters, { signal, ...limits }) };
+    return {
+      tenantId,
+      query: (sql, parameters, limits) => reader.query(sql, parameters, { signal, ...limits }),
+      native: (sql, parameters, limits) => reader.native(sql, parameters, { signal, ...limits }),
+    };
   },
   check: () => columns.check(),
   ...{ insert: notForRequests, query: notForRequests, execute: notForRequests, close: notForRequests },

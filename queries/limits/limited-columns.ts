@@ -1,6 +1,6 @@
 /** Tenants' reads within limits: turns, time, memory, rows; counted. Everything that reads for a request goes through this. */
 import { UnavailableError } from '../../schemas/errors.ts';
-import type { Columns, QueryLimits, StatementCost, TenantColumns } from '../../schemas/ports/columns.ts';
+import type { Columns, QueryLimits, StatementCost } from '../../schemas/ports/columns.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { QueryError } from '../errors.ts';
 import { TooManyWaiting, type TurnLimits, Turns } from './turns.ts';
@@ -65,9 +65,12 @@ export const limitedColumns = (
     }
   };
 
-  const read = async <Row>(own: TenantColumns, sql: string, ...rest: Rest): Promise<Row[]> => {
-    const [parameters, asked = {}] = rest;
-    const end = await turnOf(own.tenantId, asked.signal);
+  const read = async <Result>(
+    tenantId: string,
+    asked: QueryLimits,
+    work: (limits: QueryLimits) => Promise<Result>,
+  ): Promise<Result> => {
+    const end = await turnOf(tenantId, asked.signal);
     const started = performance.now();
     let outcome: 'answered' | 'failed' | 'cancelled' = 'failed';
     const onCost = (cost: StatementCost): void => {
@@ -76,9 +79,9 @@ export const limitedColumns = (
       asked.onCost?.(cost);
     };
     try {
-      const rows = await own.query<Row>(sql, parameters, { ...within(asked, limits), onCost });
+      const result = await work({ ...within(asked, limits), onCost });
       outcome = 'answered';
-      return rows;
+      return result;
     } catch (error) {
       if (asked.signal?.aborted === true) outcome = 'cancelled';
       throw error;
@@ -92,7 +95,11 @@ export const limitedColumns = (
   return {
     of(tenantId) {
       const own = columns.of(tenantId);
-      return { tenantId, query: (sql, ...rest) => read(own, sql, ...rest) };
+      return {
+        tenantId,
+        query: (sql, parameters, asked = {}) => read(tenantId, asked, (within) => own.query(sql, parameters, within)),
+        native: (sql, parameters, asked = {}) => read(tenantId, asked, (within) => own.native(sql, parameters, within)),
+      };
     },
     insert: (block, token) => columns.insert(block, token),
     query: (sql, parameters, asked) => columns.query(sql, parameters, asked),
@@ -101,8 +108,6 @@ export const limitedColumns = (
     close: () => columns.close(),
   };
 };
-
-type Rest = [parameters?: Parameters<TenantColumns['query']>[1], limits?: QueryLimits];
 
 const busy = ({ waitSeconds }: ReadLimits): UnavailableError =>
   new UnavailableError(

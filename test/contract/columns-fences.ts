@@ -61,6 +61,7 @@ export const columnsFences = ({ name, under }: ColumnsContract): void => {
   for (const [what, sql] of refused) {
     test(`${name}: a tenant’s query ${what} is refused`, async (t) => {
       await failureOf(t, under().columns.of(someTenant()).query(sql), PermanentError);
+      await failureOf(t, under().columns.of(someTenant()).native(sql), PermanentError);
     });
   }
 
@@ -68,7 +69,11 @@ export const columnsFences = ({ name, under }: ColumnsContract): void => {
     const [mine, other] = [someTenant(), someTenant()];
     const tenants = `if(number % 4 = 0, ${quoted(mine)}, ${quoted(other)})`;
     await under().columns.insert(await blockOf(under(), tableNamed('logs'), { tenant_id: tenants }), randomUUID());
-    for (const sql of unfiltered) t.deepEqual(await under().columns.of(mine).query(sql), [{ rows: '25' }], sql);
+    for (const sql of unfiltered) {
+      t.deepEqual(await under().columns.of(mine).query(sql), [{ rows: '25' }], sql);
+      const bytes = Buffer.from(await under().columns.of(mine).native(sql));
+      t.is(bytes.readBigUInt64LE(bytes.length - 8), 25n, sql);
+    }
   });
 
   for (const table of tenantTables) {

@@ -229,6 +229,40 @@ export const columnsContract = (contract: ColumnsContract): void => {
     t.is(await running(), 0);
   });
 
+  test(`${name}: numbers come as bytes, and NaN with its bits`, async (t) => {
+    const costs: StatementCost[] = [];
+    const bytes = await under()
+      .columns.of(someTenant())
+      .native(
+        "SELECT reinterpretAsFloat64({bits:UInt64}) AS value, number FROM numbers(3) WHERE {tenant:String} != ''",
+        { bits: 0x7ff0000000000002n },
+        { onCost: (cost) => costs.push(cost) },
+      );
+    const text = Buffer.from(bytes);
+    const start = text.indexOf('Float64') + 'Float64'.length;
+    t.is(bytes[0], 2);
+    t.is(bytes[1], 3);
+    t.deepEqual(
+      [0, 8, 16].map((at) => text.readBigUInt64LE(start + at)),
+      Array.from({ length: 3 }, () => 0x7ff0000000000002n),
+    );
+    t.deepEqual(
+      costs.map(({ rowsRead }) => rowsRead),
+      [3],
+    );
+  });
+
+  test(`${name}: limits and aborts hold for bytes too`, async (t) => {
+    const reader = under().columns.of(someTenant());
+    const sql = "SELECT number FROM numbers({rows:UInt64}) WHERE {tenant:String} != ''";
+    t.true((await reader.native(sql, { rows: 10 }, { maxResultRows: 10 })).length > 80);
+    const failure = await failureOf(t, reader.native(sql, { rows: 11 }, { maxResultRows: 10 }), PermanentError);
+    t.is(failure?.reason, 'result-too-large');
+    const endless = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000) WHERE {tenant:String} != ''";
+    await t.throwsAsync(reader.native(endless, {}, { signal: AbortSignal.timeout(300) }), { name: 'TimeoutError' });
+    t.is((await reader.native(sql, { rows: 0 })).length, 0);
+  });
+
   test(`${name}: a query aborted before it begins never runs`, async (t) => {
     const signal = AbortSignal.abort(new Error('gone'));
     await t.throwsAsync(under().columns.query('SELECT 1', {}, { signal }), { message: 'gone' });
