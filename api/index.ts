@@ -57,7 +57,7 @@ export const evidencePublicKey = async (
   settings: Pick<Settings, 'SECRET_KEY' | 'DATA_DIR'>,
 ): Promise<{ readonly id: string; readonly publicKey: string }> => {
   const { evidenceKeyOf } = await import('./audit/evidence-key.ts');
-  const { makeSecretBox, secretKeyOf } = await import('./identity/secret-box.ts');
+  const { makeSecretBox, secretKeyOf } = await import('../runtime/secret-box.ts');
   const { id, publicKey } = evidenceKeyOf(makeSecretBox(await secretKeyOf(settings)));
   return { id, publicKey };
 };

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
+import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { EvidenceHead } from '../../schemas/evidence.ts';
 import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
-import type { SecretBox } from '../identity/secret-box.ts';
 import { canonicalJson } from './canonical-json.ts';
 
 /** Signs tree heads and erasures. It follows from the installation's secret key, so it lies in no store, and every instance has the same. */

@@ -1,10 +1,10 @@
 import type { Jobs } from '../../runtime/jobs.ts';
+import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import type { SecretBox } from '../identity/secret-box.ts';
 import { type EvidenceKey, evidenceKeyOf } from './evidence-key.ts';
 import { type HeadSigner, openHeadSigner } from './tree-head-signer.ts';
 import { type HeadStore, openHeadStore } from './tree-head-store.ts';

@@ -1,3 +1,4 @@
+import { makeSecretBox, secretKeyOf } from '../../runtime/secret-box.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -5,7 +6,6 @@ import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import { systemActor, systemChange } from '../identity/accounts/closing.ts';
-import { makeSecretBox, secretKeyOf } from '../identity/secret-box.ts';
 import { chainSigning } from './chain-signing.ts';
 import { evidenceKeyOf } from './evidence-key.ts';
 import { newestSequence } from './record-pages.ts';

@@ -1,8 +1,8 @@
 /** Codes of authenticators (RFC 6238) and recovery codes. Their stored forms are worthless without the secret key. */
 import { randomBytes } from 'node:crypto';
 import { verifySync } from 'otplib';
+import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { MultiFactor } from '../../schemas/resources/multi-factor.ts';
-import type { SecretBox } from './secret-box.ts';
 
 const periodSeconds = 30;
 const recoveryCodeCount = 10;

@@ -4,7 +4,7 @@
  * refresh at once get the same one although only hashes are stored.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { SecretBox } from './secret-box.ts';
+import type { SecretBox } from '../../runtime/secret-box.ts';
 
 const form = /^oiq_rt_([A-Za-z0-9_-]{1,128})\.([A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{43})$/;
 const proof = 'refresh token proof';

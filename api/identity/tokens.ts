@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose';
+import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents, Feed, Stored } from '../../schemas/ports/documents.ts';
 import { type SigningKey, signingKeys, signingKeysTenant } from '../../schemas/resources/signing-key.ts';
-import type { SecretBox } from './secret-box.ts';
 
 /** The content of a session token: ids only. Rights are looked up when it is used. */
 export interface Claims {

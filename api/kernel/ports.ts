@@ -1,3 +1,5 @@
+import type { Outbound } from '../../runtime/outbound.ts';
+import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -5,7 +7,6 @@ import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Settings } from '../../schemas/settings.ts';
-
 import type { Evidence } from '../audit/evidence.ts';
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 import type { ReplayJobs } from '../dead-letters/replay-jobs.ts';
@@ -13,13 +14,11 @@ import type { EventPublisher } from '../event-publisher.ts';
 import type { Directory } from '../identity/directory.ts';
 import type { Passwords } from '../identity/password.ts';
 import type { ScopeEntry } from '../identity/scopes.ts';
-import type { SecretBox } from '../identity/secret-box.ts';
 import type { SignInFailures } from '../identity/sign-in-failures.ts';
 import type { TokenUses } from '../identity/token-uses.ts';
 import type { Tokens } from '../identity/tokens.ts';
 import type { LiveTails } from '../live-tail/live-tails.ts';
 import type { MailQueue } from '../mail/queue.ts';
-import type { Outbound } from './outbound.ts';
 
 /** Everything that handlers work with. Nothing is a global. */
 export interface Ports {

@@ -1,11 +1,11 @@
 import { defineJob, type Jobs } from '../../runtime/jobs.ts';
+import type { SecretBox } from '../../runtime/secret-box.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import { ConflictError, type Documents, type Feed, type Stored } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Mailer } from '../../schemas/ports/mail.ts';
 import { type OutgoingMail, outgoingMails, outgoingMailsTenant } from '../../schemas/resources/outgoing-mail.ts';
-import type { SecretBox } from '../identity/secret-box.ts';
 import { openedMail } from './queue.ts';
 
 const minuteMs = 60_000;

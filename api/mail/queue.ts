@@ -1,8 +1,8 @@
+import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import type { Mail } from '../../schemas/ports/mail.ts';
 import { type OutgoingMail, outgoingMails, outgoingMailsTenant } from '../../schemas/resources/outgoing-mail.ts';
-import type { SecretBox } from '../identity/secret-box.ts';
 import { type Letter, mailOf } from './letter.ts';
 
 /** Where a message is: waiting or being tried, handed over, given up, or in a file because no server is configured. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { SecretBox } from '../identity/secret-box.ts';
+import type { SecretBox } from '../../runtime/secret-box.ts';
 import { invalid } from '../kernel/errors.ts';
 import { isFields } from './merge-patch.ts';
 

@@ -13,9 +13,9 @@ import { inclusionRanges, rootsOf } from '../../api/audit/merkle-proofs.ts';
 import { recordsInOrder } from '../../api/audit/record-pages.ts';
 import { newestRecords } from '../../api/audit/record-search.ts';
 import { verifyChain } from '../../api/audit/verify-chain.ts';
-import { makeSecretBox } from '../../api/identity/secret-box.ts';
 import { transactFor } from '../../api/kernel/changes.ts';
 import { openJobs } from '../../runtime/jobs.ts';
+import { makeSecretBox } from '../../runtime/secret-box.ts';
 
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { type Documents, defineCollection } from '../../schemas/ports/documents.ts';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import test from 'ava';
 import { decodeProtectedHeader, importJWK, type JWK, SignJWT } from 'jose';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { makeSecretBox } from '../../api/identity/secret-box.ts';
 import { openTokens, tokenLifetimeMs } from '../../api/identity/tokens.ts';
+import { makeSecretBox } from '../../runtime/secret-box.ts';
 import { type SigningKey, signingKeys, signingKeysTenant } from '../../schemas/resources/signing-key.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-tokens-'));

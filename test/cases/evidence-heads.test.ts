@@ -8,7 +8,7 @@ import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { evidenceKeyOf } from '../../api/audit/evidence-key.ts';
 import { GrowingTree, leafHashOf } from '../../api/audit/merkle.ts';
 import { openHeadStore } from '../../api/audit/tree-head-store.ts';
-import { makeSecretBox } from '../../api/identity/secret-box.ts';
+import { makeSecretBox } from '../../runtime/secret-box.ts';
 import type { GrowingHead } from '../../schemas/evidence.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silent } from '../../schemas/ports/log.ts';

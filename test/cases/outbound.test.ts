@@ -4,7 +4,7 @@ import type { lookup } from 'node:dns';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { OutboundError, openOutbound } from '../../api/kernel/outbound.ts';
+import { OutboundError, openOutbound } from '../../runtime/outbound.ts';
 
 const serve = async (t: ExecutionContext, listener: RequestListener): Promise<number> => {
   const server: Server = createServer(listener);

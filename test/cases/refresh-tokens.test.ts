@@ -1,7 +1,7 @@
 /** Which texts are refresh tokens of ours. */
 import test from 'ava';
 import { firstRefreshToken, sessionOfRefreshToken } from '../../api/identity/refresh-tokens.ts';
-import { makeSecretBox } from '../../api/identity/secret-box.ts';
+import { makeSecretBox } from '../../runtime/secret-box.ts';
 
 const box = makeSecretBox('a secret key of at least thirty-two characters');
 

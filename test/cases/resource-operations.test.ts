@@ -6,13 +6,13 @@ import test from 'ava';
 import { z } from 'zod';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import type { Caller } from '../../api/identity/caller.ts';
-import { makeSecretBox } from '../../api/identity/secret-box.ts';
 import { transactFor } from '../../api/kernel/changes.ts';
 import { ApiError } from '../../api/kernel/errors.ts';
 import type { RequestFacts } from '../../api/kernel/operation.ts';
 import type { Ports } from '../../api/kernel/ports.ts';
 import { defineResource } from '../../api/resources/resource.ts';
 import { openSecret, secretMask, secretText } from '../../api/resources/resource-secrets.ts';
+import { makeSecretBox } from '../../runtime/secret-box.ts';
 import { type Documents, defineCollection } from '../../schemas/ports/documents.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 

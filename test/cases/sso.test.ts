@@ -1,10 +1,10 @@
 /** What single sign-on takes for a path of this site, a domain, an issuer, and a role. */
 import test from 'ava';
-import { makeSecretBox } from '../../api/identity/secret-box.ts';
 import { mappedRole } from '../../api/identity/sso/admission.ts';
 import { domainOf, domainOfEmail, proofOf } from '../../api/identity/sso/domains.ts';
 import { isLocalPath } from '../../api/identity/sso/flow.ts';
 import { issuerProblem } from '../../api/identity/sso/provider.ts';
+import { makeSecretBox } from '../../runtime/secret-box.ts';
 
 test('a path of this site leads nowhere else', (t) => {
   for (const path of ['/', '/a', '/a/b?c=d&e=%2F#f', '/a//b', '/@evil.example', '/?x=https://evil.example'])

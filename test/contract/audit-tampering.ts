@@ -5,7 +5,7 @@ import { erasureAction } from '../../api/audit/erasures.ts';
 import { evidenceKeyOf } from '../../api/audit/evidence-key.ts';
 import type { HeadStore } from '../../api/audit/tree-head-store.ts';
 import type { ChainBreak } from '../../api/audit/verification.ts';
-import { makeSecretBox } from '../../api/identity/secret-box.ts';
+import { makeSecretBox } from '../../runtime/secret-box.ts';
 import type { Collection, Stored } from '../../schemas/ports/documents.ts';
 import {
   type AuditHead,

@@ -11,7 +11,7 @@ import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongo
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { makeRecoveryCodes, sealedFor } from '../../api/identity/multi-factor-codes.ts';
 import { useCode } from '../../api/identity/second-factor.ts';
-import { makeSecretBox } from '../../api/identity/secret-box.ts';
+import { makeSecretBox } from '../../runtime/secret-box.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
 import { startServices, unavailable } from '../services/services.ts';

@@ -1,8 +1,8 @@
 /** Signing in through a real OpenID Connect provider: who is taken in, as what, and who is not. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import { makeSecretBox } from '../../api/identity/secret-box.ts';
 import { checkDomains } from '../../api/identity/sso/domains.ts';
+import { makeSecretBox } from '../../runtime/secret-box.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { identities, identitiesTenant } from '../../schemas/resources/identity.ts';
 import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';

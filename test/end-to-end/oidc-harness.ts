@@ -1,5 +1,5 @@
 /** The API with a real OpenID Connect provider beside it, and a name service that says what a test wants. */
-import { openOutbound } from '../../api/kernel/outbound.ts';
+import { openOutbound } from '../../runtime/outbound.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../services/openid-provider.ts';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';
 import { type Browser, openBrowser, type Page } from './browser.ts';

@@ -1,4 +1,6 @@
 import { domainToASCII } from 'node:url';
+import type { Outbound } from '../../../runtime/outbound.ts';
+import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import {
@@ -8,9 +10,7 @@ import {
   provedDomains,
   provedDomainsTenant,
 } from '../../../schemas/resources/identity-provider.ts';
-import type { Outbound } from '../../kernel/outbound.ts';
 import { systemActor, systemChange } from '../accounts/closing.ts';
-import type { SecretBox } from '../secret-box.ts';
 
 const prefix = 'oiq-verification=';
 

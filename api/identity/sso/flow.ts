@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Counters } from '../../../schemas/ports/counters.ts';
 import type { RequestFacts } from '../../kernel/operation.ts';
 import { cookieIn } from '../cookies.ts';
-import type { SecretBox } from '../secret-box.ts';
 import { unauthenticated } from '../session.ts';
 
 /** State for the callback, kept only in the browser that was redirected. */

@@ -14,8 +14,8 @@ import {
   fetchUserInfo,
   None,
 } from 'openid-client';
+import { type Outbound, OutboundError, type OutboundRequest } from '../../../runtime/outbound.ts';
 import { ApiError } from '../../kernel/errors.ts';
-import { type Outbound, OutboundError, type OutboundRequest } from '../../kernel/outbound.ts';
 import { isLoopback } from '../cookies.ts';
 import { unauthenticated } from '../session.ts';
 import type { Flow } from './flow.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { SecretBox } from '../../../runtime/secret-box.ts';
 import { type IdentityProvider, MappedRole, RoleMapping } from '../../../schemas/resources/identity-provider.ts';
 import { maskSecrets, type SecretField, secretText } from '../../resources/resource-secrets.ts';
-import type { SecretBox } from '../secret-box.ts';
 import { proofOf } from './domains.ts';
 
 export const secretFields: readonly SecretField[] = [{ path: 'clientSecret', destination: ['issuer', 'clientId'] }];

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Settings } from '../../schemas/settings.ts';
+import type { Settings } from '../schemas/settings.ts';
 
 /** Encrypts what must be read back (AES-256-GCM). A text opens only under the purpose for which it was sealed. */
 export interface SecretBox {

@@ -1,11 +1,11 @@
-/** Requests to addresses that users chose: identity providers, later webhooks. */
+/** Requests to addresses that users chose: identity providers and notification channels. */
 import { lookup as lookUp } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { type Networks, networksOf } from '../../schemas/source-address.ts';
+import { type Networks, networksOf } from '../schemas/source-address.ts';
 
 /** A request that was not made or whose answer was not taken. The message is for people. */
 export class OutboundError extends Error {
