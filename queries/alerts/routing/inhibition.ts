@@ -1,0 +1,65 @@
+/** Which firing alerts mute others. */
+import type { InhibitRule } from '../../../schemas/resources/alert-routing.ts';
+import { compileMatchers, type Labels, type Matching } from './matching.ts';
+
+interface Source {
+  readonly id: string;
+  /** Whether it is a target of the same rule: then it does not mute others that are both. */
+  readonly isTarget: boolean;
+}
+
+interface Rule {
+  readonly source: Matching;
+  readonly target: Matching;
+  readonly equal: readonly string[];
+  /** Firing sources by the values of the labels that must be equal. */
+  readonly sources: Map<string, Source[]>;
+}
+
+const valuesOf = ({ equal }: Rule, labels: Labels): string => JSON.stringify(equal.map((name) => labels[name] ?? ''));
+
+/** Firing alerts that may mute others. A target that is a source too is not muted by those that are both, so that two cannot mute each other. */
+export class Inhibition {
+  readonly #rules: readonly Rule[];
+
+  constructor(rules: readonly InhibitRule[]) {
+    this.#rules = rules.map(({ sourceMatchers, targetMatchers, equal }) => ({
+      source: compileMatchers(sourceMatchers),
+      target: compileMatchers(targetMatchers),
+      equal,
+      sources: new Map(),
+    }));
+  }
+
+  /** An alert begins to fire. */
+  add(id: string, labels: Labels): void {
+    for (const rule of this.#rules) {
+      if (!rule.source.matches(labels)) continue;
+      const values = valuesOf(rule, labels);
+      const others = (rule.sources.get(values) ?? []).filter((source) => source.id !== id);
+      rule.sources.set(values, [...others, { id, isTarget: rule.target.matches(labels) }]);
+    }
+  }
+
+  /** An alert fires no more. */
+  remove(id: string, labels: Labels): void {
+    for (const rule of this.#rules) {
+      if (!rule.source.matches(labels)) continue;
+      const values = valuesOf(rule, labels);
+      const others = (rule.sources.get(values) ?? []).filter((source) => source.id !== id);
+      if (others.length > 0) rule.sources.set(values, others);
+      else rule.sources.delete(values);
+    }
+  }
+
+  /** The id of an alert that mutes these labels; `undefined` where none does. */
+  mutes(labels: Labels): string | undefined {
+    for (const rule of this.#rules) {
+      if (!rule.target.matches(labels)) continue;
+      const isSource = rule.source.matches(labels);
+      const found = rule.sources.get(valuesOf(rule, labels))?.find(({ isTarget }) => !(isSource && isTarget));
+      if (found !== undefined) return found.id;
+    }
+    return undefined;
+  }
+}

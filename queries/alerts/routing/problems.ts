@@ -1,0 +1,76 @@
+/** What a routing document names and is not there, and what its form alone cannot refuse. */
+import type { AlertRouting, Matcher, Route } from '../../../schemas/resources/alert-routing.ts';
+import { matcherProblem } from './matching.ts';
+
+export interface RoutingProblem {
+  /** Dotted. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Routes of a document: each is tried on each alert. */
+const mostRoutes = 2000;
+
+const twice = (names: readonly string[]): string[] => [
+  ...new Set(names.filter((name, at) => names.indexOf(name) !== at)),
+];
+
+const matchersProblems = (matchers: readonly Matcher[], path: string): RoutingProblem[] =>
+  matchers.flatMap((matcher, index) => {
+    const message = matcherProblem(matcher);
+    return message === undefined ? [] : [{ path: `${path}.${index}.value`, message }];
+  });
+
+const intervalProblems = (route: Route, path: string, intervals: ReadonlySet<string>): RoutingProblem[] =>
+  (['muteTimeIntervals', 'activeTimeIntervals'] as const).flatMap((field) =>
+    route[field]
+      .filter((name) => !intervals.has(name))
+      .map((name) => ({
+        path: `${path}.${field}`,
+        message: `names ${name}, which is not among the time intervals`,
+      })),
+  );
+
+const routeProblems = (
+  route: Route,
+  path: string,
+  known: { readonly receivers: ReadonlySet<string>; readonly intervals: ReadonlySet<string> },
+): RoutingProblem[] => {
+  const found = matchersProblems(route.matchers, `${path}.matchers`);
+  if (route.receiver !== undefined && !known.receivers.has(route.receiver))
+    found.push({ path: `${path}.receiver`, message: `names ${route.receiver}, which is not among the receivers` });
+  found.push(...intervalProblems(route, path, known.intervals));
+  if (route.groupBy?.includes('...') === true && route.groupBy.length > 1)
+    found.push({ path: `${path}.groupBy`, message: 'holds ... and other labels: ... means all labels' });
+  for (const name of twice(route.groupBy ?? []))
+    found.push({ path: `${path}.groupBy`, message: `names ${name} twice` });
+  for (const field of ['groupInterval', 'repeatInterval'] as const)
+    if (/^[0wdhms]+$/.test(route[field] ?? 'none'))
+      found.push({ path: `${path}.${field}`, message: 'must be longer than 0' });
+  return [...found, ...route.routes.flatMap((child, index) => routeProblems(child, `${path}.routes.${index}`, known))];
+};
+
+const countOf = ({ routes }: Route): number => routes.reduce((sum, route) => sum + countOf(route), 1);
+
+/** Everything that is wrong with a document of the right form; channels aside. */
+export const routingProblems = ({ route, receivers, inhibitRules, timeIntervals }: AlertRouting): RoutingProblem[] => {
+  const found: RoutingProblem[] = [];
+  const refuse = (path: string, message: string): void => void found.push({ path, message });
+  if (route.receiver === undefined) refuse('route.receiver', 'is missing: the root needs a receiver');
+  if (route.matchers.length > 0) refuse('route.matchers', 'must be empty: the root takes every alert');
+  if (route.continue) refuse('route.continue', 'must be false: there is no route beside the root');
+  for (const field of ['muteTimeIntervals', 'activeTimeIntervals'] as const)
+    if (route[field].length > 0) refuse(`route.${field}`, 'must be empty at the root: put them on routes below it');
+  if (countOf(route) > mostRoutes) refuse('route', `has ${countOf(route)} routes; ${mostRoutes} are allowed`);
+  const names = receivers.map(({ name }) => name);
+  for (const name of twice(names)) refuse('receivers', `holds ${name} twice`);
+  const intervals = timeIntervals.map(({ name }) => name);
+  for (const name of twice(intervals)) refuse('timeIntervals', `holds ${name} twice`);
+  const known = { receivers: new Set(names), intervals: new Set(intervals) };
+  found.push(...routeProblems(route, 'route', known));
+  for (const [index, { sourceMatchers, targetMatchers }] of inhibitRules.entries()) {
+    found.push(...matchersProblems(sourceMatchers, `inhibitRules.${index}.sourceMatchers`));
+    found.push(...matchersProblems(targetMatchers, `inhibitRules.${index}.targetMatchers`));
+  }
+  return found;
+};

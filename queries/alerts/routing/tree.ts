@@ -1,0 +1,139 @@
+/** The tree of routes: which of them a set of labels reaches, and why. */
+import {
+  type AlertRouting,
+  type Matcher,
+  type Route,
+  routingDurationMs,
+} from '../../../schemas/resources/alert-routing.ts';
+import { compileMatchers, type Labels, type Matching, matchersText } from './matching.ts';
+
+/** A route with everything that it takes from the routes above it. */
+export interface CompiledRoute {
+  /** Place in the tree, `0` for the root, `0/2` for its third route. */
+  readonly id: string;
+  /** The matchers on the way, as Alertmanager writes them: first part of a group's key. */
+  readonly key: string;
+  readonly receiver: string;
+  readonly matchers: readonly Matcher[];
+  readonly matching: Matching;
+  readonly continues: boolean;
+  /** Undefined where every label makes a group. */
+  readonly groupBy: readonly string[] | undefined;
+  readonly groupWaitMs: number;
+  readonly groupIntervalMs: number;
+  readonly repeatIntervalMs: number;
+  readonly muteTimeIntervals: readonly string[];
+  readonly activeTimeIntervals: readonly string[];
+  readonly routes: readonly CompiledRoute[];
+}
+
+type Inherited = Pick<CompiledRoute, 'receiver' | 'groupBy' | 'groupWaitMs' | 'groupIntervalMs' | 'repeatIntervalMs'>;
+
+const usual: Inherited = {
+  receiver: '',
+  groupBy: [],
+  groupWaitMs: 30_000,
+  groupIntervalMs: 300_000,
+  repeatIntervalMs: 14_400_000,
+};
+
+const msOf = (text: string | undefined, inherited: number): number =>
+  text === undefined ? inherited : (routingDurationMs(text) ?? inherited);
+
+const groupByOf = (labels: readonly string[] | undefined, inherited: readonly string[] | undefined) => {
+  if (labels === undefined) return inherited;
+  return labels.includes('...') ? undefined : labels.toSorted();
+};
+
+const compile = (route: Route, above: Inherited, id: string, aboveKey: string): CompiledRoute => {
+  const own: Inherited = {
+    receiver: route.receiver ?? above.receiver,
+    groupBy: groupByOf(route.groupBy, above.groupBy),
+    groupWaitMs: msOf(route.groupWait, above.groupWaitMs),
+    groupIntervalMs: msOf(route.groupInterval, above.groupIntervalMs),
+    repeatIntervalMs: msOf(route.repeatInterval, above.repeatIntervalMs),
+  };
+  const key = `${aboveKey}${matchersText(route.matchers)}`;
+  return {
+    ...own,
+    ...{ id, key, matchers: route.matchers, matching: compileMatchers(route.matchers), continues: route.continue },
+    ...{ muteTimeIntervals: route.muteTimeIntervals, activeTimeIntervals: route.activeTimeIntervals },
+    routes: route.routes.map((child, index) => compile(child, own, `${id}/${index}`, `${key}/`)),
+  };
+};
+
+/** The tree of a document. */
+export const compileRoutes = ({ route }: Pick<AlertRouting, 'route'>): CompiledRoute => compile(route, usual, '0', '');
+
+/** The routes that labels end in, in order: of a route that matches, those of its children that match, or itself. */
+export const routesOf = (route: CompiledRoute, labels: Labels): CompiledRoute[] => {
+  if (!route.matching.matches(labels)) return [];
+  const found: CompiledRoute[] = [];
+  for (const child of route.routes) {
+    const reached = routesOf(child, labels);
+    found.push(...reached);
+    if (reached.length > 0 && !child.continues) break;
+  }
+  return found.length > 0 ? found : [route];
+};
+
+/** What became of one route when labels were tried on it. */
+export interface RouteStep {
+  readonly id: string;
+  readonly receiver: string;
+  readonly matchers: string;
+  readonly outcome: 'reached' | 'passed on' | 'not matched' | 'not tried';
+  /** In a sentence for people. */
+  readonly reason: string;
+}
+
+/** Every route that was looked at, with what became of it, from the root on. */
+export const explainRoutes = (route: CompiledRoute, labels: Labels): RouteStep[] => {
+  const step = (outcome: RouteStep['outcome'], reason: string): RouteStep => ({
+    ...{ id: route.id, receiver: route.receiver, matchers: matchersText(route.matchers), outcome, reason },
+  });
+  const unmet = route.matching.unmet(labels);
+  if (unmet !== undefined) {
+    const has = Object.hasOwn(labels, unmet.name) ? `is ${JSON.stringify(labels[unmet.name])}` : 'is not there';
+    return [step('not matched', `${matchersText([unmet])} does not hold: the label ${has}`)];
+  }
+  const below: RouteStep[] = [];
+  let reached: CompiledRoute | undefined;
+  let isOver = false;
+  for (const child of route.routes) {
+    if (isOver) {
+      const reason = `route ${reached?.id} beside it matched, and does not continue`;
+      below.push({ ...explainedAs(child), outcome: 'not tried', reason });
+      continue;
+    }
+    below.push(...explainRoutes(child, labels));
+    if (routesOf(child, labels).length === 0) continue;
+    reached = child;
+    isOver = !child.continues;
+  }
+  if (reached !== undefined)
+    return [step('passed on', 'its matchers hold, and so do those of a route below'), ...below];
+  const why = route.matchers.length === 0 ? 'it takes everything' : 'its matchers hold';
+  return [step('reached', route.routes.length === 0 ? why : `${why}, and no route below matches`), ...below];
+};
+
+const explainedAs = ({ id, receiver, matchers }: CompiledRoute) => ({ id, receiver, matchers: matchersText(matchers) });
+
+/** The labels that make an alert's group at a route. */
+export const groupLabelsOf = ({ groupBy }: Pick<CompiledRoute, 'groupBy'>, labels: Labels): Labels => {
+  const names = groupBy ?? Object.keys(labels).sort();
+  return Object.fromEntries(
+    names.filter((name) => Object.hasOwn(labels, name)).map((name) => [name, labels[name] ?? '']),
+  );
+};
+
+/** Labels as Alertmanager writes them. */
+export const labelsText = (labels: Labels): string =>
+  `{${Object.keys(labels)
+    .sort()
+    .map((name) => `${name}=${JSON.stringify(labels[name])}`)
+    .join(', ')}}`;
+
+/** Identifies a group: equal for equal labels at routes of equal matchers, whatever else of the document changes. */
+export const groupKeyOf = ({ key }: Pick<CompiledRoute, 'key'>, groupLabels: Labels): string =>
+  `${key}:${labelsText(groupLabels)}`;

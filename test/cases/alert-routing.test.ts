@@ -1,0 +1,216 @@
+/** Routing of alerts as pure functions: trees, time intervals over changes of the clocks, inhibition, and Alertmanager's files. */
+import test from 'ava';
+import { AlertmanagerFileError, importAlertmanager, parseMatchers } from '../../queries/alerts/routing/alertmanager.ts';
+import { Inhibition } from '../../queries/alerts/routing/inhibition.ts';
+import { routingProblems } from '../../queries/alerts/routing/problems.ts';
+import { holdsAt, mutedByTime } from '../../queries/alerts/routing/times.ts';
+import {
+  compileRoutes,
+  explainRoutes,
+  groupKeyOf,
+  groupLabelsOf,
+  routesOf,
+} from '../../queries/alerts/routing/tree.ts';
+import { AlertRouting, usualRouting } from '../../schemas/resources/alert-routing.ts';
+
+const file = `
+global: { resolve_timeout: 5m }
+route:
+  receiver: everyone
+  group_by: [alertname]
+  routes:
+    - match: { severity: critical }
+      receiver: pager
+      group_wait: 10s
+      continue: true
+    - matchers: ['team=~"db|cache"', 'env!=test']
+      receiver: storage
+      group_by: ['...']
+      active_time_intervals: [office]
+      routes:
+        - matchers: ['service="replica"']
+          repeat_interval: 1h30m
+    - match_re: { team: 'd.*' }
+      receiver: others
+receivers:
+  - name: everyone
+  - name: pager
+    pagerduty_configs: [{ routing_key: secret }]
+  - name: storage
+    slack_configs: [{ channel: '#db', send_resolved: false }]
+  - name: others
+inhibit_rules:
+  - source_matchers: ['severity="critical"']
+    target_matchers: ['severity=~"warning|info"']
+    equal: [service]
+time_intervals:
+  - name: office
+    time_intervals:
+      - times: [{ start_time: '09:00', end_time: '17:00' }]
+        weekdays: ['monday:friday']
+        location: Europe/Zurich
+`;
+const { routing, notes } = importAlertmanager(file);
+
+const reached: readonly (readonly [labels: Record<string, string>, receivers: string])[] = [
+  [{}, 'everyone'],
+  [{ severity: 'critical' }, 'pager'],
+  [{ severity: 'critical', team: 'db' }, 'pager,storage'],
+  [{ team: 'db', env: 'test' }, 'others'],
+  [{ team: 'dbx' }, 'others'],
+  [{ team: 'cache', service: 'replica' }, 'storage'],
+];
+for (const [labels, receivers] of reached)
+  test(`${JSON.stringify(labels)} reaches ${receivers}`, (t) => {
+    const found = routesOf(compileRoutes(routing), labels);
+    t.is(found.map(({ receiver }) => receiver).join(), receivers);
+    const steps = explainRoutes(compileRoutes(routing), labels);
+    t.deepEqual(
+      steps.filter(({ outcome }) => outcome === 'reached').map(({ id }) => id),
+      found.map(({ id }) => id),
+    );
+    t.true(steps.every(({ reason }) => reason.length > 0));
+  });
+
+test('routes take what they do not say from the route above', (t) => {
+  const [replica] = routesOf(compileRoutes(routing), { team: 'db', service: 'replica' });
+  t.is(replica?.groupWaitMs, 30_000);
+  t.is(replica?.repeatIntervalMs, 5_400_000);
+  t.is(replica?.groupBy, undefined);
+  // Time intervals are not passed on.
+  t.deepEqual(replica?.activeTimeIntervals, []);
+});
+
+test('a group is made of the labels of its route, or of all of them', (t) => {
+  const [root] = routesOf(compileRoutes(routing), { alertname: 'Slow', service: 'cart' });
+  const labels = { alertname: 'Slow', service: 'cart' };
+  t.deepEqual(root && groupLabelsOf(root, labels), { alertname: 'Slow' });
+  t.is(root && groupKeyOf(root, { alertname: 'Slow' }), '{}:{alertname="Slow"}');
+  t.deepEqual(groupLabelsOf({ groupBy: undefined }, labels), labels);
+});
+
+test('an Alertmanager file tells what of it is left out', (t) => {
+  t.deepEqual(
+    routing.receivers.map(({ name, sendResolved }) => [name, sendResolved]),
+    [
+      ['everyone', true],
+      ['pager', true],
+      ['storage', false],
+      ['others', true],
+    ],
+  );
+  t.is(notes.length, 3);
+  t.true(notes[0]?.includes('1 × pagerduty'));
+});
+
+const wrong: readonly (readonly [text: string, told: RegExp])[] = [
+  ['a: [', /not YAML/],
+  ['hello', /not a configuration file/],
+  ['route: {receiver: a}\nreceivers: [{name: b}]', /names a, which is not among the receivers/],
+  ['route: {receiver: a, matchers: ["b"]}\nreceivers: [{name: a}]', /b is not a matcher/],
+  ['route: {receiver: a, routes: [{match_re: {b: "("}}]}\nreceivers: [{name: a}]', /is not an expression/],
+  ['route: {receiver: a, group_wait: soon}\nreceivers: [{name: a}]', /must be a duration/],
+  ['route: {receiver: a}\nreceivers: [{name: a}, {name: a}]', /holds a twice/],
+];
+for (const [text, told] of wrong)
+  test(`refuses ${JSON.stringify(text)}`, (t) => {
+    t.regex(t.throws(() => importAlertmanager(text), { instanceOf: AlertmanagerFileError })?.message ?? '', told);
+  });
+
+test('matchers are read in each of their forms', (t) => {
+  const both = [
+    { name: 'a', operator: '=', value: 'b' },
+    { name: 'c', operator: '!~', value: 'd,e' },
+  ];
+  for (const text of ['a=b, c!~"d,e"', '{a="b",c!~"d,e"}', '"a" = "b",c !~ "d,e"'])
+    t.deepEqual(parseMatchers(text) as unknown, both, text);
+  t.is(parseMatchers(''), undefined);
+  t.is(parseMatchers('a'), undefined);
+});
+
+test('the document without one has no problems', (t) => {
+  t.deepEqual(routingProblems(usualRouting), []);
+});
+
+const interval = (fields: object) =>
+  AlertRouting.parse({
+    ...usualRouting,
+    timeIntervals: [{ name: 'one', timeIntervals: [fields] }],
+  }).timeIntervals[0]?.timeIntervals[0] as Parameters<typeof holdsAt>[0];
+
+const night = { times: [{ startTime: '02:00', endTime: '03:00' }], location: 'Europe/Zurich' };
+const weekend = { weekdays: ['saturday', 'sunday'], location: 'America/New_York' };
+const lastDay = { daysOfMonth: ['-1'], location: 'Asia/Tokyo' };
+const times: readonly (readonly [what: string, fields: object, at: string, holds: boolean])[] = [
+  ['a night', night, '2026-03-28T01:30:00Z', true],
+  // On 29 March 2026 the clocks of Zurich go from 01:59 to 03:00.
+  ['the last minute before the hour that is left out', night, '2026-03-29T00:59:00Z', false],
+  ['the hour that is left out', night, '2026-03-29T01:00:00Z', false],
+  ['the night after', night, '2026-03-30T00:30:00Z', true],
+  // On 25 October 2026 they show 02:00 to 02:59 twice.
+  ['the hour that comes twice, first', night, '2026-10-25T00:30:00Z', true],
+  ['the hour that comes twice, again', night, '2026-10-25T01:30:00Z', true],
+  ['the hour after them', night, '2026-10-25T02:00:00Z', false],
+  // On 8 March 2026 the day of New York has 23 hours, on 1 November 25.
+  ['the end of a short Sunday', weekend, '2026-03-09T03:59:00Z', true],
+  ['the Monday after a short Sunday', weekend, '2026-03-09T04:00:00Z', false],
+  ['the begin of a Saturday', weekend, '2026-10-31T04:00:00Z', true],
+  ['the Friday before', weekend, '2026-10-31T03:59:00Z', false],
+  ['the end of a long Sunday', weekend, '2026-11-02T04:59:00Z', true],
+  ['the Monday after a long Sunday', weekend, '2026-11-02T05:00:00Z', false],
+  ['the last day of February', lastDay, '2026-02-27T15:00:00Z', true],
+  ['the day before it', lastDay, '2026-02-27T14:59:00Z', false],
+  ['the last day of a leap year’s February', lastDay, '2028-02-28T15:00:00Z', true],
+  ['a day that the month lacks', { daysOfMonth: ['31'] }, '2026-04-30T12:00:00Z', false],
+  ['a range that ends after the month', { daysOfMonth: ['30:31'] }, '2026-04-30T12:00:00Z', true],
+  ['months and years', { months: ['june:august', '12'], years: ['2026'] }, '2026-12-01T00:00:00Z', true],
+  ['another year', { months: ['12'], years: ['2027:2030'] }, '2026-12-01T00:00:00Z', false],
+  ['the end of a day', { times: [{ startTime: '23:00', endTime: '24:00' }] }, '2026-12-01T23:59:59Z', true],
+  ['no ranges', {}, '2026-12-01T00:00:00Z', true],
+];
+for (const [what, fields, at, holds] of times)
+  test(`${JSON.stringify(fields)} ${holds ? 'holds' : 'does not hold'} at ${at}: ${what}`, (t) => {
+    t.is(holdsAt(interval(fields), Date.parse(at)), holds);
+  });
+
+test('a route is muted by its mute intervals, and outside of its active ones', (t) => {
+  const noon = Date.parse('2026-11-18T11:00:00Z');
+  const sunday = Date.parse('2026-11-22T11:00:00Z');
+  const none = { muteTimeIntervals: [], activeTimeIntervals: [] };
+  t.is(mutedByTime(routing, none, sunday), undefined);
+  t.is(mutedByTime(routing, { ...none, activeTimeIntervals: ['office'] }, noon), undefined);
+  t.regex(mutedByTime(routing, { ...none, activeTimeIntervals: ['office'] }, sunday) ?? '', /office/);
+  t.regex(mutedByTime(routing, { ...none, muteTimeIntervals: ['office'] }, noon) ?? '', /muted/);
+  t.is(mutedByTime(routing, { ...none, muteTimeIntervals: ['office'] }, sunday), undefined);
+});
+
+test('an alert mutes others of equal labels while it fires', (t) => {
+  const inhibition = new Inhibition(routing.inhibitRules);
+  const critical = { severity: 'critical', service: 'cart' };
+  t.is(inhibition.mutes({ severity: 'warning', service: 'cart' }), undefined);
+  inhibition.add('a', critical);
+  t.is(inhibition.mutes({ severity: 'warning', service: 'cart' }), 'a');
+  t.is(inhibition.mutes({ severity: 'warning', service: 'mail' }), undefined);
+  t.is(inhibition.mutes({ severity: 'warning' }), undefined);
+  t.is(inhibition.mutes(critical), undefined);
+  inhibition.remove('a', critical);
+  t.is(inhibition.mutes({ severity: 'warning', service: 'cart' }), undefined);
+});
+
+test('a label that both lack is equal', (t) => {
+  const inhibition = new Inhibition(routing.inhibitRules);
+  inhibition.add('a', { severity: 'critical' });
+  t.is(inhibition.mutes({ severity: 'info' }), 'a');
+});
+
+test('two alerts that are both source and target do not mute each other, and another source mutes them', (t) => {
+  const matcher = (name: string, value: string) => ({ name, operator: '=' as const, value });
+  const inhibition = new Inhibition([
+    { sourceMatchers: [matcher('s', '1')], targetMatchers: [matcher('t', '1')], equal: [] },
+  ]);
+  inhibition.add('a', { s: '1', t: '1' });
+  t.is(inhibition.mutes({ s: '1', t: '1', other: 'x' }), undefined);
+  t.is(inhibition.mutes({ t: '1' }), 'a');
+  inhibition.add('b', { s: '1' });
+  t.is(inhibition.mutes({ s: '1', t: '1', other: 'x' }), 'b');
+});
