@@ -9,9 +9,13 @@ import { type Networks, networksOf } from '../schemas/source-address.ts';
 
 /** A request that was not made or whose answer was not taken. The message is for people. */
 export class OutboundError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** The address itself is not allowed: the same request is refused again. */
+  readonly isRefusal: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isRefusal?: boolean } = {}) {
     super(message, options);
     this.name = 'OutboundError';
+    this.isRefusal = options.isRefusal ?? false;
   }
 }
 
@@ -89,7 +93,7 @@ const isPublic = (address: string): boolean => {
 const mayReach = (address: string, allowed: Networks): boolean => isPublic(address) || allowed.contains(address);
 
 const refused = (host: string): OutboundError =>
-  new OutboundError(`${host} is in a private network that OIQ_OUTBOUND_NETWORKS does not allow`);
+  new OutboundError(`${host} is in a private network that OIQ_OUTBOUND_NETWORKS does not allow`, { isRefusal: true });
 
 /** The same error for an unknown name, so that it does not reveal the names of a private network. */
 const refusedName = (host: string): OutboundError =>
@@ -100,9 +104,9 @@ const refusedName = (host: string): OutboundError =>
 const targetOf = (url: string, allowed: Networks): URL => {
   const target = new URL(url);
   if (target.protocol !== 'https:' && target.protocol !== 'http:')
-    throw new OutboundError(`${target.protocol} addresses are not allowed`);
+    throw new OutboundError(`${target.protocol} addresses are not allowed`, { isRefusal: true });
   if (target.username !== '' || target.password !== '')
-    throw new OutboundError('the address must not contain a user name');
+    throw new OutboundError('the address must not contain a user name', { isRefusal: true });
   // Names are checked when they are resolved. An address is never resolved, so it is checked here.
   const host = target.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !mayReach(host, allowed)) throw refused(host);

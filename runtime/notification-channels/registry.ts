@@ -1,0 +1,35 @@
+/** The types of notification channels: one line each. Settings, secrets, the list of types and the contract suite follow. */
+import { z } from 'zod';
+import type { ChannelType } from './definition.ts';
+import { discord } from './types/discord.ts';
+import { email } from './types/email.ts';
+import { opsgenie } from './types/opsgenie.ts';
+import { pagerduty } from './types/pagerduty.ts';
+import { slack } from './types/slack.ts';
+import { teams } from './types/teams.ts';
+import { telegram } from './types/telegram.ts';
+import { webhook } from './types/webhook.ts';
+
+const declared = [webhook, email, slack, teams, discord, pagerduty, opsgenie, telegram] as const;
+
+export const channelTypes: readonly ChannelType[] = declared;
+
+/** The settings of a channel of any type. */
+export const ChannelSettings = z.discriminatedUnion('type', [
+  webhook.settings,
+  email.settings,
+  slack.settings,
+  teams.settings,
+  discord.settings,
+  pagerduty.settings,
+  opsgenie.settings,
+  telegram.settings,
+]);
+export type ChannelSettings = z.output<typeof ChannelSettings>;
+
+/** Throws for a type that there is not: settings are checked when they are stored. */
+export const channelTypeOf = (type: string): ChannelType => {
+  const found = channelTypes.find((each) => each.type === type);
+  if (found === undefined) throw new TypeError(`there is no notification channel of type ${type}`);
+  return found;
+};

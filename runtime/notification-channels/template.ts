@@ -1,0 +1,164 @@
+/** Templates of notifications: `{{path}}`, `{{#path}}…{{/path}}` for lists and what is there, `{{^path}}…{{/path}}` for what is not. */
+
+/** A template that cannot be read. The message is for people. */
+export class TemplateError extends Error {
+  override name = 'TemplateError';
+}
+
+type Node =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'value'; readonly path: string }
+  | { readonly kind: 'section'; readonly path: string; readonly inverted: boolean; readonly nodes: Node[] };
+
+export interface Template {
+  /** The text for these values, cut at `most` characters. */
+  render(values: object, most?: number): string;
+}
+
+const usualMost = 20_000;
+const deepest = 8;
+const tag = /\{\{\s*([#^/]?)\s*([\w.-]+)\s*\}\}/g;
+
+/** Nodes as tags open and close sections. */
+class Reader {
+  readonly root: Node[] = [];
+  readonly #open: { readonly path: string; readonly nodes: Node[] }[] = [];
+
+  text(text: string): void {
+    const loose = /\{\{|\}\}/.exec(text);
+    if (loose !== null)
+      throw new TemplateError(`holds ${loose[0]} that is no tag: write {{name}}, {{#name}} or {{/name}}`);
+    if (text !== '') this.#nodes.push({ kind: 'text', text });
+  }
+
+  tag(sign: string, path: string): void {
+    if (sign === '') this.#nodes.push({ kind: 'value', path });
+    else if (sign === '/') this.#close(path);
+    else this.#begin(path, sign === '^');
+  }
+
+  end(): void {
+    const last = this.#open.at(-1);
+    if (last !== undefined) throw new TemplateError(`{{#${last.path}}} is not closed`);
+  }
+
+  get #nodes(): Node[] {
+    return this.#open.at(-1)?.nodes ?? this.root;
+  }
+
+  #begin(path: string, inverted: boolean): void {
+    if (this.#open.length >= deepest) throw new TemplateError(`has more than ${deepest} sections in each other`);
+    const section = { kind: 'section' as const, path, inverted, nodes: [] };
+    this.#nodes.push(section);
+    this.#open.push(section);
+  }
+
+  #close(path: string): void {
+    if (this.#open.pop()?.path !== path)
+      throw new TemplateError(`{{/${path}}} closes nothing that was opened just before`);
+  }
+}
+
+const parse = (text: string): Node[] => {
+  const reader = new Reader();
+  let last = 0;
+  for (const match of text.matchAll(tag)) {
+    const [whole, sign = '', path = ''] = match;
+    reader.text(text.slice(last, match.index));
+    reader.tag(sign, path);
+    last = match.index + whole.length;
+  }
+  reader.text(text.slice(last));
+  reader.end();
+  return reader.root;
+};
+
+const own = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+
+const at = (value: unknown, path: string): unknown => {
+  if (path === '.') return value;
+  // Names of labels may hold dots: the rest of the path is tried as one name.
+  const direct = own(value, path);
+  if (direct !== undefined) return direct;
+  const dot = path.indexOf('.');
+  return dot < 0 ? undefined : at(own(value, path.slice(0, dot)), path.slice(dot + 1));
+};
+
+const find = (scopes: readonly unknown[], path: string): unknown => {
+  for (const scope of scopes) {
+    const value = at(scope, path);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+};
+
+const isThere = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.length > 0
+    : value !== undefined && value !== null && value !== false && value !== '' && value !== 0;
+
+const textOf = (value: unknown): string => {
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'object') return String(value);
+  return Object.entries(value)
+    .map(([name, each]) => `${name}=${String(each)}`)
+    .join(', ');
+};
+
+/** Writes until there is enough. */
+class Writer {
+  readonly #most: number;
+  #text = '';
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get isFull(): boolean {
+    return this.#text.length > this.#most;
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  write(nodes: readonly Node[], scopes: readonly unknown[]): void {
+    for (const node of nodes) {
+      if (this.isFull) return;
+      if (node.kind === 'text') this.#text += node.text;
+      else if (node.kind === 'value') this.#text += textOf(find(scopes, node.path));
+      else this.#section(node, scopes);
+    }
+  }
+
+  #section({ path, inverted, nodes }: Node & { kind: 'section' }, scopes: readonly unknown[]): void {
+    const value = find(scopes, path);
+    if (isThere(value) === inverted) return;
+    const list = inverted ? [undefined] : Array.isArray(value) ? value : [value];
+    for (const each of list) {
+      if (this.isFull) return;
+      this.write(nodes, [each, ...scopes]);
+    }
+  }
+}
+
+/** At most so many characters, and a sign where some were left out. Never cuts a character in two. */
+export const cut = (text: string, most: number): string => {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+};
+
+/** Reads a template. Throws `TemplateError`. */
+export const parseTemplate = (text: string): Template => {
+  const nodes = parse(text);
+  return {
+    render(values, most = usualMost) {
+      const writer = new Writer(most);
+      writer.write(nodes, [values]);
+      return cut(writer.text, most);
+    },
+  };
+};

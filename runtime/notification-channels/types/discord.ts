@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { answerFields, byAnswer, defineChannelType, jsonRequest } from '../definition.ts';
+import { httpUrl } from '../settings-fields.ts';
+import { cut } from '../template.ts';
+
+/** Discord answers with the message that it made, where it is asked to. */
+const waiting = (url: string): string => {
+  const target = new URL(url);
+  target.searchParams.set('wait', 'true');
+  return target.href;
+};
+
+const byMessage = byAnswer((answer) => typeof answerFields(answer)['id'] === 'string');
+
+export const discord = defineChannelType({
+  type: 'discord',
+  name: 'Discord',
+  summary: 'A message by a webhook of a channel.',
+  settings: z.strictObject({
+    type: z.literal('discord'),
+    webhookUrl: httpUrl.describe('Address of the webhook; a secret, as it lets anyone post'),
+  }),
+  secrets: { webhookUrl: [] },
+  requests: ({ title, text, status, atMs }, { webhookUrl }) => [
+    jsonRequest(waiting(webhookUrl), {
+      content: '',
+      // Text of alerts mentions nobody.
+      allowed_mentions: { parse: [] },
+      embeds: [
+        {
+          ...{ title: cut(title, 256), description: cut(text, 4000), timestamp: new Date(atMs).toISOString() },
+          color: status === 'firing' ? 0xd40e0d : 0x2eb67d,
+        },
+      ],
+    }),
+  ],
+  judge(answer) {
+    const verdict = byMessage(answer);
+    const seconds = answerFields(answer)['retry_after'];
+    return verdict.outcome === 'retry' && typeof seconds === 'number'
+      ? { ...verdict, retryAfterMs: seconds * 1000 }
+      : verdict;
+  },
+});

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { defineChannelType } from '../definition.ts';
+import type { ChannelMessage } from '../message.ts';
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+const htmlOf = ({ title, text }: ChannelMessage): string =>
+  `<!doctype html><html><head><meta charset="utf-8"><title>${escaped(title)}</title></head><body><h2>${escaped(title)}</h2><pre style="white-space:pre-wrap;font-family:inherit">${escaped(text)}</pre></body></html>`;
+
+export const email = defineChannelType({
+  type: 'email',
+  name: 'E-mail',
+  summary: 'One mail to each address, by the mail server of the installation.',
+  settings: z.strictObject({
+    type: z.literal('email'),
+    to: z.array(z.email().max(254)).min(1).max(50),
+  }),
+  secrets: {},
+  mails: (message, { to }) =>
+    [...new Set(to)].map((address) => ({
+      to: address,
+      subject: message.title,
+      text: message.text,
+      html: htmlOf(message),
+    })),
+});

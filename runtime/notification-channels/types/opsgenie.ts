@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { answerFields, byAnswer, defineChannelType, jsonRequest } from '../definition.ts';
+import { httpUrl, token } from '../settings-fields.ts';
+import { cut } from '../template.ts';
+
+const priorities: Readonly<Record<string, string>> = { critical: 'P1', error: 'P2', warning: 'P3', info: 'P5' };
+
+export const opsgenie = defineChannelType({
+  type: 'opsgenie',
+  name: 'Opsgenie',
+  summary: 'An alert for each group of alerts, closed with it.',
+  settings: z.strictObject({
+    type: z.literal('opsgenie'),
+    apiKey: token.describe('Key of an API integration'),
+    url: httpUrl.default('https://api.opsgenie.com').describe('https://api.eu.opsgenie.com in the EU'),
+  }),
+  secrets: { apiKey: ['url'] },
+  requests(message, { url, apiKey }) {
+    const alias = createHash('sha256').update(message.groupKey).digest('hex');
+    const base = `${url.replace(/\/$/, '')}/v2/alerts`;
+    const headers = { authorization: `GenieKey ${apiKey}` };
+    const create = jsonRequest(
+      base,
+      {
+        ...{ alias, message: cut(message.title, 130), description: cut(message.text, 15_000), source: 'OIQ' },
+        priority: priorities[message.severity] ?? 'P3',
+        tags: message.isTest ? ['test'] : [],
+        details: { ...message.payload.commonLabels, isTest: String(message.isTest) },
+      },
+      headers,
+    );
+    const close = jsonRequest(
+      `${base}/${alias}/close?identifierType=alias`,
+      { source: 'OIQ', note: cut(`${message.title}\n${message.text}`, 20_000) },
+      headers,
+    );
+    if (message.status === 'firing') return [create];
+    return message.isOverAtFirst ? [create, close] : [close];
+  },
+  judge: byAnswer((answer) => typeof answerFields(answer)['requestId'] === 'string'),
+});

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { answerFields, byAnswer, defineChannelType, jsonRequest } from '../definition.ts';
+import type { ChannelMessage } from '../message.ts';
+import { httpUrl, token } from '../settings-fields.ts';
+import { cut } from '../template.ts';
+
+const severities = new Set(['critical', 'error', 'warning', 'info']);
+
+const eventOf = (message: ChannelMessage, action: 'trigger' | 'resolve', routingKey: string): object => ({
+  routing_key: routingKey,
+  event_action: action,
+  dedup_key: createHash('sha256').update(message.groupKey).digest('hex'),
+  client: 'OIQ',
+  ...(message.link !== '' && { client_url: message.link, links: [{ href: message.link, text: 'Show alerts' }] }),
+  payload: {
+    summary: cut(message.title, 1024),
+    source: message.payload.externalURL || 'OIQ',
+    severity: severities.has(message.severity) ? message.severity : 'error',
+    timestamp: new Date(message.atMs).toISOString(),
+    custom_details: {
+      ...{ text: cut(message.text, 8000), labels: message.payload.commonLabels, group: message.groupKey },
+      ...{ isTest: message.isTest, status: message.status },
+    },
+  },
+});
+
+export const pagerduty = defineChannelType({
+  type: 'pagerduty',
+  name: 'PagerDuty',
+  summary: 'Events of version 2: an incident for each group of alerts, resolved with it.',
+  settings: z.strictObject({
+    type: z.literal('pagerduty'),
+    routingKey: token.describe('Integration key of the service'),
+    url: httpUrl.default('https://events.pagerduty.com/v2/enqueue'),
+  }),
+  secrets: { routingKey: ['url'] },
+  requests(message, { url, routingKey }) {
+    const actions: readonly ('trigger' | 'resolve')[] =
+      message.status === 'firing' ? ['trigger'] : message.isOverAtFirst ? ['trigger', 'resolve'] : ['resolve'];
+    return actions.map((action) => jsonRequest(url, eventOf(message, action, routingKey)));
+  },
+  judge: byAnswer((answer) => answerFields(answer)['status'] === 'success'),
+});

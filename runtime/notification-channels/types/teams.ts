@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { byStatus, defineChannelType, jsonRequest } from '../definition.ts';
+import { httpUrl } from '../settings-fields.ts';
+import { cut } from '../template.ts';
+
+export const teams = defineChannelType({
+  type: 'teams',
+  name: 'Microsoft Teams',
+  summary: 'An adaptive card by a workflow that begins “when a Teams webhook request is received”.',
+  settings: z.strictObject({
+    type: z.literal('teams'),
+    webhookUrl: httpUrl.describe('Address of the workflow; a secret, as it lets anyone post'),
+  }),
+  secrets: { webhookUrl: [] },
+  requests: ({ title, text, status, link }, { webhookUrl }) => [
+    jsonRequest(webhookUrl, {
+      type: 'message',
+      attachments: [
+        {
+          contentType: 'application/vnd.microsoft.card.adaptive',
+          contentUrl: null,
+          content: {
+            $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+            type: 'AdaptiveCard',
+            version: '1.4',
+            msteams: { width: 'Full' },
+            body: [
+              {
+                ...{ type: 'TextBlock', text: cut(title, 1000), weight: 'Bolder', size: 'Medium', wrap: true },
+                color: status === 'firing' ? 'Attention' : 'Good',
+              },
+              { type: 'TextBlock', text: cut(text, 8000).replaceAll('\n', '\n\n'), wrap: true },
+            ],
+            ...(link !== '' && { actions: [{ type: 'Action.OpenUrl', title: 'Show alerts', url: link }] }),
+          },
+        },
+      ],
+    }),
+  ],
+  // Teams tells some failures in the text of an answer of 200.
+  judge: (answer) =>
+    answer.status < 300 && /webhook message delivery failed/i.test(answer.body)
+      ? { outcome: 'retry' }
+      : byStatus(answer),
+});

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { answerFields, byAnswer, defineChannelType, jsonRequest } from '../definition.ts';
+import { httpUrl } from '../settings-fields.ts';
+import { cut } from '../template.ts';
+
+const accepted = byAnswer((answer) => answerFields(answer)['ok'] === true);
+
+export const telegram = defineChannelType({
+  type: 'telegram',
+  name: 'Telegram',
+  summary: 'A message of a bot to a chat.',
+  settings: z.strictObject({
+    type: z.literal('telegram'),
+    botToken: z.string().regex(/^\d{3,20}:[\w-]{10,100}$/, 'must be the token of a bot, such as 123456:ABC-DEF'),
+    chatId: z.string().regex(/^(?:-?\d{1,20}|@\w{1,64})$/, 'must be the id of a chat, or @ and the name of a channel'),
+    url: httpUrl.default('https://api.telegram.org'),
+  }),
+  secrets: { botToken: ['url'] },
+  requests: ({ title, text }, { url, botToken, chatId }) => [
+    jsonRequest(`${url.replace(/\/$/, '')}/bot${botToken}/sendMessage`, {
+      chat_id: chatId,
+      text: cut(`${title}\n\n${text}`, 4096),
+      link_preview_options: { is_disabled: true },
+    }),
+  ],
+  judge(answer) {
+    const verdict = accepted(answer);
+    const parameters = answerFields(answer)['parameters'] as { readonly retry_after?: unknown } | undefined;
+    const seconds = parameters?.retry_after;
+    return verdict.outcome === 'retry' && typeof seconds === 'number'
+      ? { ...verdict, retryAfterMs: seconds * 1000 }
+      : verdict;
+  },
+});

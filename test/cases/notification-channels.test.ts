@@ -1,0 +1,258 @@
+/** Every type of channel beside a service of ours: what it sends, and how it judges what is answered. */
+import { createHmac } from 'node:crypto';
+import test from 'ava';
+import { deliver } from '../../runtime/notification-channels/deliver.ts';
+import { messageOf } from '../../runtime/notification-channels/message.ts';
+import { channelTypeOf, channelTypes } from '../../runtime/notification-channels/registry.ts';
+import { parseTemplate, TemplateError } from '../../runtime/notification-channels/template.ts';
+import { openOutbound } from '../../runtime/outbound.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import type { Notification } from '../../schemas/notifications.ts';
+import type { Mail, Mailer } from '../../schemas/ports/mail.ts';
+import { type Reply, services, startChannelReceiver } from './channel-receiver.ts';
+
+const clock = { now: () => Date.now() };
+const outbound = openOutbound({ allowedNetworks: ['127.0.0.0/8'], timeoutMs: 60_000 });
+const impatient = openOutbound({ allowedNetworks: ['127.0.0.0/8'], timeoutMs: 500 });
+
+const mailer = (send: (mail: Mail) => Promise<void>, delivers = true): Mailer => ({
+  delivers,
+  send,
+  close: async () => {},
+});
+const noMail = mailer(async () => {
+  throw new Error('no mail is expected');
+});
+
+const notification: Notification = {
+  ...{ tenantId: 'acme', id: 'n-1', channelId: 'c', receiver: 'on-call', groupKey: '{}:{alertname="Slow"}' },
+  groupLabels: { alertname: 'Slow' },
+  commonLabels: { alertname: 'Slow', severity: 'critical' },
+  commonAnnotations: { summary: 'Slow & <b>bad</b>' },
+  ...{ status: 'firing', reason: 'first', firing: 2, resolved: 0, truncatedAlerts: 0, atMs: Date.UTC(2026, 0, 1) },
+  alerts: ['a', 'b'].map((instance) => ({
+    ...{
+      alertId: `id-${instance}`,
+      ruleId: 'r',
+      status: 'firing' as const,
+      value: 1.5,
+      startsAtMs: Date.UTC(2026, 0, 1),
+    },
+    labels: { alertname: 'Slow', severity: 'critical', instance },
+    annotations: { summary: 'Slow & <b>bad</b>' },
+  })),
+};
+const resolved: Notification = {
+  ...notification,
+  ...{ id: 'n-2', status: 'resolved', reason: 'resolved', firing: 0, resolved: 2 },
+  alerts: notification.alerts.map((alert) => ({ ...alert, status: 'resolved', endsAtMs: Date.UTC(2026, 0, 2) })),
+};
+const message = (of: Notification) => messageOf(of, { publicUrl: 'https://oiq.example.com/' });
+
+const refusals: readonly (readonly [what: string, reply: Reply, outcome: string])[] = [
+  ['500', { status: 500, body: 'broken' }, 'retry'],
+  ['503 and Retry-After', { status: 503, headers: { 'retry-after': '7' } }, 'retry'],
+  ['429', { status: 429 }, 'retry'],
+  ['400', { status: 400, body: 'no such thing' }, 'failed'],
+  ['403', { status: 403 }, 'failed'],
+  ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, 'failed'],
+  ['nothing', 'hang', 'retry'],
+];
+
+const typed = (type: string, url: string) => ({
+  ...channelTypeOf(type).settings.parse({ type, ...services[type]?.settings(url) }),
+});
+
+test('there is a service for each type that goes over HTTP', (t) => {
+  t.deepEqual(
+    channelTypes
+      .filter((type) => 'requests' in type)
+      .map(({ type }) => type)
+      .sort(),
+    Object.keys(services).sort(),
+  );
+});
+
+for (const [type, { accepted }] of Object.entries(services)) {
+  test(`${type} is delivered when the service says so`, async (t) => {
+    const service = await startChannelReceiver(accepted);
+    t.teardown(() => service.close());
+    const settings = typed(type, service.url);
+    for (const told of [notification, resolved]) {
+      const attempted = await deliver(
+        channelTypeOf(type),
+        { message: message(told), settings },
+        { outbound, mailer: noMail, clock },
+      );
+      t.is(attempted.outcome, 'delivered', attempted.answer);
+    }
+    t.is(service.received.length, 2);
+    t.true(service.received.every(({ method, body }) => method === 'POST' && body !== undefined));
+  });
+
+  for (const [what, reply, outcome] of refusals)
+    test(`${type}: ${what} is answered, so the attempt ends as ${outcome}`, async (t) => {
+      const service = await startChannelReceiver(reply);
+      t.teardown(() => service.close());
+      const settings = typed(type, service.url);
+      const attempted = await deliver(
+        channelTypeOf(type),
+        { message: message(notification), settings },
+        { outbound: reply === 'hang' ? impatient : outbound, mailer: noMail, clock },
+      );
+      t.is(attempted.outcome, outcome as typeof attempted.outcome, attempted.answer);
+      // A request that nobody answers may not even have arrived.
+      if (reply !== 'hang') t.is(service.received.length, 1);
+      if (what.includes('Retry-After')) t.is(attempted.retryAfterMs, 7000);
+    });
+
+  test(`${type}: a test firing is marked in what is sent`, async (t) => {
+    const service = await startChannelReceiver(accepted);
+    t.teardown(() => service.close());
+    const told = message({ ...notification, isTest: true });
+    await deliver(
+      channelTypeOf(type),
+      { message: told, settings: typed(type, service.url) },
+      { outbound, mailer: noMail, clock },
+    );
+    t.regex(service.received[0]?.text ?? '', /\[TEST\]|"isTest":true/);
+    t.notRegex(JSON.stringify(message(notification)), /\[TEST\]|"isTest":true/);
+  });
+
+  test(`${type}: a private network that is not allowed is refused for good`, async (t) => {
+    const attempted = await deliver(
+      channelTypeOf(type),
+      { message: message(notification), settings: typed(type, 'http://127.0.0.1:9') },
+      { outbound: openOutbound(), mailer: noMail, clock },
+    );
+    t.is(attempted.outcome, 'failed');
+    t.regex(attempted.answer, /private network/);
+  });
+}
+
+const unsaid: readonly (readonly [type: string, body: string])[] = [
+  ['slack', '<html>welcome</html>'],
+  ['discord', ''],
+  ['pagerduty', '{"status":"invalid event"}'],
+  ['opsgenie', '{}'],
+  ['telegram', '{"ok":false,"description":"chat not found"}'],
+];
+for (const [type, body] of unsaid)
+  test(`${type}: 200 with ${JSON.stringify(body)} is not delivered`, async (t) => {
+    const service = await startChannelReceiver({ status: 200, body });
+    t.teardown(() => service.close());
+    const attempted = await deliver(
+      channelTypeOf(type),
+      { message: message(notification), settings: typed(type, service.url) },
+      { outbound, mailer: noMail, clock },
+    );
+    t.is(attempted.outcome, 'failed');
+  });
+
+const waits: readonly (readonly [type: string, body: string])[] = [
+  ['discord', '{"retry_after": 1.5}'],
+  ['telegram', '{"ok":false,"parameters":{"retry_after":1.5}}'],
+];
+for (const [type, body] of waits)
+  test(`${type} tells in the answer how long to wait`, async (t) => {
+    const service = await startChannelReceiver({ status: 429, body });
+    t.teardown(() => service.close());
+    const told = { message: message(notification), settings: typed(type, service.url) };
+    const attempted = await deliver(channelTypeOf(type), told, { outbound, mailer: noMail, clock });
+    t.is(attempted.retryAfterMs, 1500);
+  });
+
+test('a webhook gets Alertmanager’s payload, signed as Standard Webhooks specifies', async (t) => {
+  const service = await startChannelReceiver();
+  t.teardown(() => service.close());
+  await deliver(
+    channelTypeOf('webhook'),
+    { message: message(resolved), settings: typed('webhook', service.url) },
+    { outbound, mailer: noMail, clock },
+  );
+  const [{ headers, body, text } = t.fail() as never] = service.received;
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${text}`;
+  t.is(headers['webhook-signature'], `v1,${createHmac('sha256', Buffer.alloc(32, 7)).update(signed).digest('base64')}`);
+  t.is(headers['webhook-id'], 'n-2');
+  t.is(body.version, '4');
+  t.is(body.status, 'resolved');
+  t.deepEqual(body.groupLabels, { alertname: 'Slow' });
+  t.is(body.alerts[0].startsAt, '2026-01-01T00:00:00.000Z');
+  t.is(body.alerts[0].endsAt, '2026-01-02T00:00:00.000Z');
+  t.deepEqual([...Object.keys(body).filter((name) => !['isTest', 'notificationReason'].includes(name))].sort(), [
+    ...['alerts', 'commonAnnotations', 'commonLabels', 'externalURL', 'groupKey', 'groupLabels', 'receiver'],
+    ...['status', 'truncatedAlerts', 'version'],
+  ]);
+});
+
+test('what was over before it was told of is opened and closed where services join by group', async (t) => {
+  const brief = message({ ...resolved, reason: 'first' });
+  for (const type of ['pagerduty', 'opsgenie']) {
+    const service = await startChannelReceiver(services[type]?.accepted);
+    t.teardown(() => service.close());
+    await deliver(
+      channelTypeOf(type),
+      { message: brief, settings: typed(type, service.url) },
+      { outbound, mailer: noMail, clock },
+    );
+    t.is(service.received.length, 2, type);
+    const [first, second] = service.received;
+    t.regex(`${first?.body.event_action ?? first?.path}`, /trigger|alerts$/);
+    t.regex(`${second?.body.event_action ?? second?.path}`, /resolve|close/);
+  }
+});
+
+test('one mail goes to each address, with nothing of an alert as markup', async (t) => {
+  const mails: Mail[] = [];
+  const settings = { type: 'email', to: ['a@example.com', 'b@example.com', 'a@example.com'] };
+  const ports = { outbound, clock, mailer: mailer(async (mail) => void mails.push(mail)) };
+  const attempted = await deliver(channelTypeOf('email'), { message: message(notification), settings }, ports);
+  t.is(attempted.outcome, 'delivered');
+  t.deepEqual(
+    mails.map(({ to }) => to),
+    ['a@example.com', 'b@example.com'],
+  );
+  t.false(mails[0]?.html.includes('<b>bad'));
+  t.true(mails[0]?.text.includes('<b>bad'));
+});
+
+const mailCases: readonly (readonly [what: string, mailer: Mailer, outcome: string])[] = [
+  [
+    'a server that refuses for good',
+    mailer(() => Promise.reject(new PermanentError('mail', 'no such user'))),
+    'failed',
+  ],
+  ['a server that is away', mailer(() => Promise.reject(new Error('connection refused'))), 'retry'],
+  ['no server', mailer(async () => {}, false), 'failed'],
+];
+for (const [what, given, outcome] of mailCases)
+  test(`mail with ${what} ends as ${outcome}`, async (t) => {
+    const told = { message: message(notification), settings: { type: 'email', to: ['a@example.com'] } };
+    const attempted = await deliver(channelTypeOf('email'), told, { outbound, clock, mailer: given });
+    t.is(attempted.outcome, outcome as typeof attempted.outcome);
+  });
+
+const rendered: readonly (readonly [template: string, text: string])[] = [
+  ['{{status}}', 'firing'],
+  ['{{commonLabels.alertname}}', 'Slow'],
+  ['{{#alerts}}{{labels.instance}};{{/alerts}}', 'a;b;'],
+  ['{{#alerts}}{{status}} {{receiver}};{{/alerts}}', 'firing on-call;firing on-call;'],
+  ['{{^truncatedAlerts}}all{{/truncatedAlerts}}{{#truncatedAlerts}}some{{/truncatedAlerts}}', 'all'],
+  ['{{nothing}}{{alerts.nothing.more}}{{constructor}}{{__proto__.x}}', ''],
+  ['{{groupLabels}}', 'alertname=Slow'],
+];
+for (const [template, text] of rendered)
+  test(`the template ${template} gives ${JSON.stringify(text)}`, (t) => {
+    t.is(messageOf(notification, { templates: { title: 'x', text: template }, publicUrl: '' }).text, text);
+  });
+
+for (const template of ['{{#a}}', '{{/a}}', '{{#a}}{{#b}}{{/a}}{{/b}}', '{{', 'a }} b', '{{a b}}'])
+  test(`${template} is no template`, (t) => {
+    t.throws(() => parseTemplate(template), { instanceOf: TemplateError });
+  });
+
+test('a template cannot grow without end', (t) => {
+  const list = { a: Array.from({ length: 1000 }, () => 'x'.repeat(100)) };
+  const nested = parseTemplate('{{#a}}{{#a}}{{#a}}{{#a}}{{.}}{{/a}}{{/a}}{{/a}}{{/a}}');
+  t.is(nested.render(list, 5000).length, 5000);
+});
