@@ -6,6 +6,7 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
+import type { Mailer } from '../../schemas/ports/mail.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import type { Evidence } from '../audit/evidence.ts';
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
@@ -39,6 +40,8 @@ export interface Ports {
   readonly tokenUses: TokenUses;
   readonly signInFailures: SignInFailures;
   readonly mail: MailQueue;
+  /** Sends without a queue, for tests of channels that wait for the answer. */
+  readonly mailer: Mailer;
   readonly evidence: Evidence;
   /** Actions that operations declare. */
   readonly auditActions: readonly string[];

@@ -1,8 +1,14 @@
+import { alertRoutings } from '../../../schemas/resources/alert-routing.ts';
 import { defineGroup } from '../define-group.ts';
+import { getAlertRouting, importAlertRouting, setAlertRouting, testAlertRouting } from './routing.ts';
+import { expireSilence, silenceResource } from './silences.ts';
 
 export const alertsGroup = defineGroup({
   name: 'alerts',
   summary: 'Alert rules, their evaluation, silences and routing.',
+  resources: [silenceResource],
+  operations: [getAlertRouting, setAlertRouting, testAlertRouting, importAlertRouting, expireSilence],
+  collections: [alertRoutings],
   planned: [
     ['GET /api/alerts/rules', 'viewer', 'list with state'],
     [
@@ -20,11 +26,6 @@ export const alertsGroup = defineGroup({
     ['GET /api/alerts', 'viewer', 'alerts now, by state'],
     ['GET /api/alerts/history', 'viewer', 'transitions'],
     ['POST /api/alerts/{id}/acknowledge', 'editor', 'acknowledge'],
-    ['GET /api/alerts/silences', 'viewer', 'silences'],
-    ['POST /api/alerts/silences', 'editor', 'create, by matchers, with an end'],
-    ['GET /api/alerts/silences/{id}', 'viewer', 'one'],
-    ['PUT /api/alerts/silences/{id}', 'editor', 'change'],
-    ['DELETE /api/alerts/silences/{id}', 'editor', 'expire'],
     ['GET /api/v2/alerts/rules', 'viewer', 'v2: one rule, one alert per group'],
     [
       'POST /api/v2/alerts/rules',
@@ -37,12 +38,5 @@ export const alertsGroup = defineGroup({
     ['GET /api/v2/alerts/rules/{id}/groups', 'viewer', 'per-group alerts with state and value'],
     ['POST /api/v2/alerts/backtests', 'editor', 'run a rule over past data: when it would have fired, per group'],
     ['GET /api/v2/alerts/backtests/{id}', 'viewer', 'progress and result'],
-    ['GET /api/v2/alerts/routing', 'viewer', 'the notification routing document'],
-    [
-      'PUT /api/v2/alerts/routing',
-      'editor',
-      'replace: tree of matchers, grouping, waits, repeat, inhibition, mute timings; If-Match',
-    ],
-    ['POST /api/v2/alerts/routing/test', 'editor', 'which receivers a set of labels reaches'],
   ],
 });

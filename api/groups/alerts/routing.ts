@@ -1,0 +1,199 @@
+import { z } from 'zod';
+import { AlertmanagerFileError, importAlertmanager } from '../../../queries/alerts/routing/alertmanager.ts';
+import { routingProblems } from '../../../queries/alerts/routing/problems.ts';
+import { mutedByTime } from '../../../queries/alerts/routing/times.ts';
+import {
+  compileRoutes,
+  explainRoutes,
+  groupKeyOf,
+  groupLabelsOf,
+  routesOf,
+} from '../../../queries/alerts/routing/tree.ts';
+import { parseTime } from '../../../queries/time.ts';
+import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { AlertRouting, alertRoutingId, alertRoutings, usualRouting } from '../../../schemas/resources/alert-routing.ts';
+import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
+import { invalid, invalidFields } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
+import { fieldsOf } from '../../resources/resource-history.ts';
+
+const noun = 'alert routing';
+const maxBodyBytes = 2 * 1024 * 1024;
+
+/** The document, or the usual one at version 0. */
+const read = async (documents: TenantDocuments): Promise<AlertRouting & Pick<Stored, 'version'>> =>
+  (await documents.collection(alertRoutings).find(alertRoutingId)) ?? { ...usualRouting, version: 0 };
+
+const viewOf = (routing: AlertRouting & Pick<Stored, 'version'>): AlertRouting =>
+  AlertRouting.parse(onlyFields(routing));
+
+const onlyFields = ({ route, receivers, inhibitRules, timeIntervals }: AlertRouting): AlertRouting => ({
+  ...{ route, receivers, inhibitRules, timeIntervals },
+});
+
+export const getAlertRouting = defineOperation({
+  method: 'GET',
+  path: '/api/v2/alerts/routing',
+  operationId: 'getAlertRouting',
+  summary: 'Get which alerts are told to whom, and when',
+  role: 'viewer',
+  versions: 'read',
+  response: AlertRouting,
+  async handler({ caller, request }, { documents }) {
+    const routing = await read(documents.of(caller.tenantId));
+    request.reply('ETag', etagOf(routing));
+    return viewOf(routing);
+  },
+});
+
+/** Refuses channels that there are not. */
+const refuseUnknownChannels = async (documents: TenantDocuments, { receivers }: AlertRouting): Promise<void> => {
+  const channels = documents.collection(notificationChannels);
+  const known = new Set<string>();
+  for (const [index, { channelIds }] of receivers.entries())
+    for (const id of channelIds) {
+      if (!known.has(id) && (await channels.find(id)) === undefined)
+        throw invalid(`receivers.${index}.channelIds`, `names ${id}, which is no notification channel`);
+      known.add(id);
+    }
+};
+
+export const setAlertRouting = defineOperation({
+  method: 'PUT',
+  path: '/api/v2/alerts/routing',
+  operationId: 'setAlertRouting',
+  summary:
+    'Replace which alerts are told to whom, and when: tree of matchers, grouping, waits, inhibition, time intervals',
+  role: 'editor',
+  audit: 'alert-routing.update',
+  versions: 'require',
+  maxBodyBytes,
+  body: AlertRouting,
+  response: AlertRouting,
+  async handler({ caller, body, request, change }) {
+    const problems = routingProblems(body);
+    if (problems.length > 0) throw invalidFields(problems);
+    const precondition = preconditionOf(request);
+    const after = await change(async (scope) => {
+      const documents = scope.of(caller.tenantId);
+      const before = await read(documents);
+      requireVersion(before, precondition, { noun, requiresIfMatch: true });
+      if (JSON.stringify(viewOf(before)) === JSON.stringify(body)) {
+        scope.unchanged();
+        return before;
+      }
+      await refuseUnknownChannels(documents, body);
+      const stored = documents.collection(alertRoutings);
+      const written =
+        before.version === 0
+          ? await stored.insert({ id: alertRoutingId, ...body })
+          : await stored.replace(alertRoutingId, body, before.version);
+      scope.record({ id: alertRoutingId, name: noun, before: onlyFields(before), after: fieldsOf(written) });
+      return written;
+    });
+    request.reply('ETag', etagOf(after));
+    return viewOf(after);
+  },
+});
+
+const labelsSchema = z.record(z.string().max(256), z.string().max(16_384));
+
+export const testAlertRouting = defineOperation({
+  method: 'POST',
+  path: '/api/v2/alerts/routing/test',
+  operationId: 'testAlertRouting',
+  summary: 'Say which receivers a set of labels reaches, and why, by the document in force or by another one',
+  role: 'editor',
+  unaudited: 'it changes nothing',
+  maxBodyBytes,
+  body: z.strictObject({
+    labels: labelsSchema,
+    at: z.string().max(64).default('now').describe('For time intervals: ISO-8601, or an expression such as now+2h'),
+    routing: AlertRouting.optional().describe('Instead of the document in force'),
+  }),
+  response: z.strictObject({
+    receivers: z.array(
+      z.strictObject({
+        name: z.string(),
+        routeId: z.string().describe('Place in the tree: 0 is the root, 0/2 its third route'),
+        channels: z.array(z.strictObject({ id: z.string(), name: z.string().nullable(), enabled: z.boolean() })),
+        groupKey: z.string(),
+        groupLabels: labelsSchema,
+        groupWaitSeconds: z.number(),
+        groupIntervalSeconds: z.number(),
+        repeatIntervalSeconds: z.number(),
+        mutedBy: z.string().nullable().describe('Why nothing is told at that time'),
+      }),
+    ),
+    routes: z.array(
+      z.strictObject({
+        ...{ id: z.string(), receiver: z.string(), matchers: z.string() },
+        outcome: z.enum(['reached', 'passed on', 'not matched', 'not tried']),
+        reason: z.string(),
+      }),
+    ),
+  }),
+  async handler({ caller, body: { labels, at, routing } }, { documents, clock }) {
+    const own = documents.of(caller.tenantId);
+    const problems = routing === undefined ? [] : routingProblems(routing);
+    if (problems.length > 0)
+      throw invalidFields(problems.map(({ path, message }) => ({ path: `routing.${path}`, message })));
+    const time = parseTime(at, clock.now());
+    if (time === undefined) throw invalid('at', 'must be ISO-8601 or an expression such as now+2h');
+    const document = routing ?? (await read(own));
+    const root = compileRoutes(document);
+    const channels = own.collection(notificationChannels);
+    const receivers = routesOf(root, labels).map(async (route) => {
+      const receiver = document.receivers.find(({ name }) => name === route.receiver);
+      const groupLabels = groupLabelsOf(route, labels);
+      const reached = (receiver?.channelIds ?? []).map(async (id) => {
+        const channel = await channels.find(id);
+        return { id, name: channel?.name ?? null, enabled: channel?.enabled ?? false };
+      });
+      return {
+        name: route.receiver,
+        routeId: route.id,
+        channels: await Promise.all(reached),
+        groupKey: groupKeyOf(route, groupLabels),
+        groupLabels,
+        groupWaitSeconds: route.groupWaitMs / 1000,
+        groupIntervalSeconds: route.groupIntervalMs / 1000,
+        repeatIntervalSeconds: route.repeatIntervalMs / 1000,
+        mutedBy: mutedByTime(document, route, Number(time / 1_000_000n)) ?? null,
+      };
+    });
+    return { receivers: await Promise.all(receivers), routes: explainRoutes(root, labels) };
+  },
+});
+
+export const importAlertRouting = defineOperation({
+  method: 'POST',
+  path: '/api/v2/alerts/routing/import',
+  operationId: 'importAlertRouting',
+  summary: 'Read a configuration file of Alertmanager as a routing document, which is answered and not stored',
+  role: 'editor',
+  unaudited: 'it stores nothing',
+  maxBodyBytes,
+  body: z.strictObject({
+    yaml: z
+      .string()
+      .min(1)
+      .max(1024 * 1024),
+  }),
+  response: z.strictObject({
+    routing: AlertRouting,
+    notes: z.array(z.string()).describe('What the file says and the document does not'),
+  }),
+  handler({ body }) {
+    try {
+      const { routing, notes } = importAlertmanager(body.yaml);
+      return { routing, notes: [...notes] };
+    } catch (error) {
+      if (!(error instanceof AlertmanagerFileError)) throw error;
+      throw invalidFields(
+        error.problems.map(({ path, message }) => ({ path: path === '' ? 'yaml' : `yaml: ${path}`, message })),
+      );
+    }
+  },
+});

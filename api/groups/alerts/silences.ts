@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { compileMatchers, matcherProblem, matchersText } from '../../../queries/alerts/routing/matching.ts';
+import type { Matcher } from '../../../schemas/resources/alert-routing.ts';
+import { type Silence, SilenceFields, silenceStateAt, silences } from '../../../schemas/resources/silence.ts';
+import { ApiError, invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { fieldsOf } from '../../resources/resource-history.ts';
+import type { ListFilter } from '../../resources/resource-list.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { storedView } from '../../resources/resource-spec.ts';
+
+const states = ['pending', 'active', 'expired'] as const;
+
+const View = z.strictObject({
+  ...SilenceFields.shape,
+  startsAt: z.string(),
+  createdBy: z.string().describe('Who made it: a user or a service account'),
+  state: z.enum(states),
+  ...storedView,
+});
+
+/** Times are compared as they are stored: in UTC. */
+const byState: ListFilter = {
+  schema: z.enum(states).optional(),
+  where(state, now) {
+    if (state === 'expired') return { endsAt: { $lte: now } };
+    return state === 'pending'
+      ? { endsAt: { $gt: now }, startsAt: { $gt: now } }
+      : { endsAt: { $gt: now }, startsAt: { $lte: now } };
+  },
+};
+
+/** Refuses what is no expression, and matchers that every alert meets. */
+const checkMatchers = (matchers: readonly Matcher[]): void => {
+  for (const [index, matcher] of matchers.entries()) {
+    const problem = matcherProblem(matcher);
+    if (problem !== undefined) throw invalid(`matchers.${index}.value`, problem);
+  }
+  if (compileMatchers(matchers).matches({}))
+    throw invalid('matchers', 'match alerts without any labels, so they would mute everything: name a value');
+};
+
+export const silenceResource = defineResource<typeof SilenceFields, Silence, typeof View>({
+  noun: 'silence',
+  path: '/api/alerts/silences',
+  collection: silences,
+  verbs: ['list', 'create', 'read', 'replace'],
+  roles: { read: 'viewer', write: 'editor' },
+  fields: SilenceFields,
+  example: {
+    matchers: [{ name: 'service', operator: '=', value: 'cart' }],
+    startsAt: '2026-12-01T20:00:00Z',
+    endsAt: '2036-12-01T23:00:00Z',
+    comment: 'The database of carts moves',
+  },
+  view: View,
+  live: true,
+  nameOf: ({ matchers }) => matchersText(matchers),
+  initial: ({ caller, ports }) => ({
+    createdBy: caller.actor.id,
+    startsAt: new Date(ports.clock.now()).toISOString(),
+  }),
+  prepare(after, { before, ports }) {
+    const nowMs = ports.clock.now();
+    checkMatchers(after.matchers);
+    const startsAt = new Date(after.startsAt ?? before?.startsAt ?? nowMs).toISOString();
+    const endsAt = new Date(after.endsAt).toISOString();
+    if (before !== undefined && silenceStateAt(before, nowMs) === 'expired')
+      throw new ApiError('CONFLICT', 'the silence is over and cannot be changed: create another');
+    if (endsAt <= startsAt) throw invalid('endsAt', 'must be after startsAt');
+    if (Date.parse(endsAt) <= nowMs) throw invalid('endsAt', 'must be in the future');
+    return { ...after, startsAt, endsAt };
+  },
+  show: (documents, { ports }) =>
+    documents.map((silence) => ({ ...silence, state: silenceStateAt(silence, ports.clock.now()) })),
+  list: { searched: ['comment'], sorts: ['endsAt', 'startsAt', 'createdAt', 'updatedAt'], filters: { state: byState } },
+});
+
+export const expireSilence = defineOperation({
+  method: 'DELETE',
+  path: '/api/alerts/silences/{id}',
+  operationId: 'expireSilence',
+  summary: 'End a silence now; it stays in the list',
+  role: 'editor',
+  audit: 'silence.expire',
+  versions: 'write',
+  params: idParameter,
+  response: z.strictObject({}),
+  async handler(input, { clock }) {
+    const now = new Date(clock.now()).toISOString();
+    await silenceResource.change(
+      input.params.id,
+      async (before) => {
+        const fields = fieldsOf(before);
+        if (silenceStateAt(before, Date.parse(now)) === 'expired') return fields;
+        return {
+          ...fields,
+          startsAt: silenceStateAt(before, Date.parse(now)) === 'pending' ? now : before.startsAt,
+          endsAt: now,
+        };
+      },
+      input,
+    );
+    return {};
+  },
+});

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { ChannelSettings, channelTypes } from '../../../runtime/notification-channels/registry.ts';
+import { parseTemplate, TemplateError } from '../../../runtime/notification-channels/template.ts';
+import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
+import { alertRoutingId, alertRoutings } from '../../../schemas/resources/alert-routing.ts';
+import { type NotificationChannel, notificationChannels } from '../../../schemas/resources/notification-channel.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { preconditionOf } from '../../resources/preconditions.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { equals } from '../../resources/resource-list.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { type SecretField, secretText } from '../../resources/resource-secrets.ts';
+
+/** What is wrong with a template; `undefined` for none. */
+const templateProblem = (text: string): string | undefined => {
+  try {
+    parseTemplate(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof TemplateError) return error.message;
+    throw error;
+  }
+};
+const template = z
+  .string()
+  .max(16_384)
+  .superRefine((text, { addIssue }) => {
+    const problem = templateProblem(text);
+    if (problem !== undefined) addIssue({ code: 'custom', message: problem });
+  })
+  .default('');
+
+export const Templates = z.strictObject({
+  title: template.describe('One line; empty for the usual one. {{name}} is a value, {{#alerts}}…{{/alerts}} a list'),
+  text: template.describe('Empty for the usual one'),
+});
+
+/** The settings of every type, in which a secret may be the mask. */
+export const MaskableSettings = z.discriminatedUnion(
+  'type',
+  ChannelSettings.options.map((settings, index) => {
+    const secrets = Object.keys(channelTypes[index]?.secrets ?? {});
+    const shape: Record<string, z.ZodType> = { ...settings.shape };
+    for (const name of secrets) shape[name] = maskable(shape[name] as z.ZodType<string>);
+    return z.strictObject(shape) as z.ZodObject;
+  }) as unknown as [z.ZodObject, ...z.ZodObject[]],
+) as unknown as z.ZodType<NotificationChannel['settings']>;
+
+function maskable(schema: z.ZodType): z.ZodType {
+  const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+  const either = secretText(inner as z.ZodType<string>);
+  const described = schema.description === undefined ? either : either.describe(schema.description);
+  return schema instanceof z.ZodOptional ? described.optional() : described;
+}
+
+const ChannelFields = z.strictObject({
+  name: z.string().min(1).max(256),
+  description: z.string().max(4096).default(''),
+  enabled: z.boolean().default(true).describe('Nothing is sent to one that is not'),
+  settings: MaskableSettings,
+  templates: Templates.default({ title: '', text: '' }),
+  maxPerMinute: z.int().min(1).max(6000).default(60).describe('More notifications wait'),
+});
+
+/** Fields of one name in several types are one secret, which goes to all the places that they name. */
+export const channelSecrets: readonly SecretField[] = [
+  ...new Set(channelTypes.flatMap(({ secrets }) => Object.keys(secrets))),
+].map((name) => ({
+  path: `settings.${name}`,
+  destination: [
+    'settings.type',
+    ...new Set(channelTypes.flatMap(({ secrets }) => (secrets[name] ?? []).map((field) => `settings.${field}`))),
+  ],
+}));
+
+/** Of an organization: each may take as many notifications as there are groups. */
+const mostChannels = 500;
+
+export const channelResource = defineResource<typeof ChannelFields, NotificationChannel>({
+  noun: 'notification channel',
+  path: '/api/notification-channels',
+  collection: notificationChannels as CollectionDefinition<NotificationChannel>,
+  verbs: ['list', 'create', 'read', 'replace'],
+  roles: { read: 'viewer', write: 'editor' },
+  fields: ChannelFields,
+  example: {
+    name: 'On-call',
+    description: 'The people who are called at night',
+    settings: { type: 'webhook', url: 'https://hooks.example.com/alerts' },
+  },
+  secrets: channelSecrets,
+  list: { searched: ['name', 'description'], filters: { type: equals('settings.type') } },
+  async prepare(after, { before, of, caller }) {
+    if (before !== undefined) return after;
+    if ((await of(caller.tenantId).collection(notificationChannels).count()) >= mostChannels)
+      throw new ApiError('CONFLICT', `there are ${mostChannels} notification channels: delete one first`);
+    return after;
+  },
+});
+
+export const deleteChannel = defineOperation({
+  method: 'DELETE',
+  path: '/api/notification-channels/{id}',
+  operationId: 'deleteNotificationChannel',
+  summary: 'Delete a notification channel; one that the alert routing names is kept',
+  role: 'editor',
+  audit: 'notification-channel.delete',
+  versions: 'write',
+  params: idParameter,
+  response: z.strictObject({}),
+  async handler({ caller, params, request, change }) {
+    const precondition = preconditionOf(request);
+    await change(async (scope) => {
+      const routing = await scope.of(caller.tenantId).collection(alertRoutings).find(alertRoutingId);
+      const users = (routing?.receivers ?? []).filter(({ channelIds }) => channelIds.includes(params.id));
+      if (users.length > 0) {
+        const names = users.map(({ name }) => `“${name}”`).join(', ');
+        const what = `the notification channel is in use by the alert routing (receivers ${names})`;
+        throw new ApiError('CONFLICT', `${what}: take it out of them first`);
+      }
+      await channelResource.writer(scope, caller).remove(params.id, { precondition });
+    });
+    return {};
+  },
+});

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { deliver, openSettings } from '../../../runtime/notification-channels/deliver.ts';
+import { messageOf } from '../../../runtime/notification-channels/message.ts';
+import { channelTypeOf } from '../../../runtime/notification-channels/registry.ts';
+import type { Notification } from '../../../schemas/notifications.ts';
+import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
+import { ApiError, notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { Templates } from './channel.ts';
+
+/** A group of two alerts, marked as a test. */
+const sampleOf = (tenantId: string, channelId: string, atMs: number): Notification => {
+  const common = { alertname: 'NotificationTest', severity: 'info' };
+  const annotations = { summary: 'This is a test of a notification channel. Nothing is wrong.' };
+  const alertOf = (instance: string) => ({
+    ...{ alertId: `test-${instance}`, ruleId: 'test', status: 'firing' as const, annotations, value: 42, isTest: true },
+    ...{ labels: { ...common, instance }, startsAtMs: atMs - 60_000 },
+  });
+  return {
+    ...{ tenantId, channelId, id: `test-${randomUUID()}`, receiver: 'test', atMs, isTest: true },
+    ...{
+      groupKey: `{}/test:{alertname="NotificationTest"}/${channelId}`,
+      groupLabels: { alertname: 'NotificationTest' },
+    },
+    ...{ commonLabels: common, commonAnnotations: annotations, status: 'firing', reason: 'first' },
+    ...{ alerts: [alertOf('a'), alertOf('b')], firing: 2, resolved: 0, truncatedAlerts: 0 },
+  };
+};
+
+export const testChannel = defineOperation({
+  method: 'POST',
+  path: '/api/notification-channels/{id}/test',
+  operationId: 'testNotificationChannel',
+  summary: 'Send a test, marked as one; it is delivered only when the other side said so',
+  role: 'editor',
+  audit: 'notification-channel.test',
+  params: idParameter,
+  limit: { rate: 1, burst: 60 },
+  response: z.strictObject({
+    delivered: z.boolean(),
+    statusCode: z.int().nullable().describe('Null where there was no answer over HTTP'),
+    answer: z.string().describe('Begin of the answer, or why there was none'),
+    latencyMs: z.int(),
+  }),
+  async handler({ caller, params, change }, ports) {
+    const { documents, secretBox, settings: installation, clock, mailer, outbound } = ports;
+    const channel = await documents.of(caller.tenantId).collection(notificationChannels).find(params.id);
+    if (channel === undefined) throw notFound('notification channel');
+    const type = channelTypeOf(channel.settings.type);
+    const settings = openSettings(channel.settings, type, secretBox);
+    if (settings === undefined)
+      throw new ApiError(
+        'CONFLICT',
+        'its secrets were encrypted with another key of the installation: give them again',
+      );
+    await change(async ({ record }) => record({ id: channel.id, name: channel.name }));
+    const sample = sampleOf(caller.tenantId, channel.id, clock.now());
+    const message = messageOf(sample, { templates: channel.templates, publicUrl: installation.PUBLIC_URL ?? '' });
+    const { outcome, statusCode, answer, latencyMs } = await deliver(
+      type,
+      { message, settings },
+      { outbound, mailer, clock },
+    );
+    return { delivered: outcome === 'delivered', statusCode, answer, latencyMs };
+  },
+});
+
+export const previewTemplates = defineOperation({
+  method: 'POST',
+  path: '/api/notification-channels/preview',
+  operationId: 'previewNotificationTemplates',
+  summary: 'Show what templates make of a sample of two alerts',
+  role: 'editor',
+  unaudited: 'it sends and stores nothing',
+  body: Templates,
+  response: z.strictObject({ title: z.string(), text: z.string() }),
+  handler({ caller, body }, { clock, settings }) {
+    const sample = sampleOf(caller.tenantId, 'preview', clock.now());
+    const { title, text } = messageOf(sample, { templates: body, publicUrl: settings.PUBLIC_URL ?? '' });
+    return { title, text };
+  },
+});
