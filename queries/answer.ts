@@ -10,6 +10,8 @@ export interface Asked {
   readonly range: Range;
   /** With a step the answer is series, without one a table. */
   readonly stepMs?: number | undefined;
+  /** Where steps begin: at multiples of the step since the epoch, or where the range does. */
+  readonly stepsFrom?: 'epoch' | 'range' | undefined;
 }
 
 export const tableAnswer = (

@@ -1,4 +1,7 @@
-/** Steps of series: they begin at multiples of the step since the epoch, whatever the range, so that series of several queries fit. */
+/**
+ * Steps of series: they begin at multiples of the step since the epoch, whatever the range, so that series of several queries fit; or,
+ * where that is asked for, at the beginning of the range, so that none is there in part.
+ */
 import { z } from 'zod';
 import { invalid } from './errors.ts';
 import type { Range } from './range.ts';
@@ -55,10 +58,11 @@ export interface Steps {
 export const secondsIn = ({ from, to }: Range): number => Number(to - from + 1n) / 1e9;
 
 /** The steps of a range. Throws `VALIDATION_FAILED` where there are too many. */
-export const stepsOf = (range: Range, stepMs: number): Steps => {
+export const stepsOf = (range: Range, stepMs: number, begin: 'epoch' | 'range' = 'epoch'): Steps => {
   if (!Number.isSafeInteger(stepMs) || stepMs < 1) throw invalid('step', 'must be at least a millisecond');
   const stepNs = BigInt(stepMs) * msNs;
-  const floor = (point: bigint): bigint => point - (((point % stepNs) + stepNs) % stepNs);
+  const since = begin === 'range' ? range.from : 0n;
+  const floor = (point: bigint): bigint => point - ((((point - since) % stepNs) + stepNs) % stepNs);
   const beginNs = floor(range.from);
   const count = Number((floor(range.to) - beginNs) / stepNs) + 1;
   if (count > mostSteps)

@@ -39,7 +39,7 @@ interface Order {
 export const runAggregate = (query: AggregateQuery, reading: Reading, asked: Asked): Promise<Answer> =>
   asked.stepMs === undefined
     ? table(query, reading, asked)
-    : series(query, reading, asked, stepsOf(asked.range, asked.stepMs));
+    : series(query, reading, asked, stepsOf(asked.range, asked.stepMs, asked.stepsFrom));
 
 const planOf = (
   query: AggregateQuery,

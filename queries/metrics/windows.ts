@@ -29,7 +29,7 @@ const mostLookback = 60n * minute;
 /** No clock runs further ahead than this: received before that, a point cannot lie in the range. */
 const clockSkewNs = 24n * 60n * minute;
 
-export const windowsOf = ({ range, stepMs }: Asked): Windows => {
+export const windowsOf = ({ range, stepMs, stepsFrom }: Asked): Windows => {
   const { from, to } = range;
   if (stepMs === undefined) {
     const width = to - from + 1n;
@@ -39,7 +39,7 @@ export const windowsOf = ({ range, stepMs }: Asked): Windows => {
       secondsOf: () => secondsIn(range),
     };
   }
-  const { beginNs: begin, stepNs: width, count, starts, partial, secondsOf } = stepsOf(range, stepMs);
+  const { beginNs: begin, stepNs: width, count, starts, partial, secondsOf } = stepsOf(range, stepMs, stepsFrom);
   return { from, to, begin, width, count, starts, partial, hold, lookback: lookbackOf(width), secondsOf };
 };
 
