@@ -35,3 +35,33 @@ export const AlertTransition = z.strictObject({
   isTest: z.boolean().optional().describe('A test firing: marked as such everywhere'),
 });
 export type AlertTransition = z.output<typeof AlertTransition>;
+
+/** What one evaluation of a rule found. Those of many groups are told in several parts. */
+export const AlertEvaluation = z.strictObject({
+  tenantId: z.string(),
+  projectId: z.string().describe('Empty for the whole organization'),
+  ruleId: z.string(),
+  ruleVersion: z.int(),
+  atMs: z.int().describe('For when it was evaluated'),
+  durationMs: z.number(),
+  lateMs: z.int().describe('How long after that it ended'),
+  state: z.enum(alertStates).describe('The worst of its alerts'),
+  error: z.string().max(4096).describe('Why it could not be evaluated; empty where it could'),
+  groupCount: z.int(),
+  firingCount: z.int(),
+  value: z.number().nullable().describe('Of the group whose state is the worst'),
+  part: z.int().describe('From 0 on'),
+  groups: z.array(
+    z.strictObject({
+      alertId: z.string(),
+      labels: texts.describe("The group's"),
+      state: z.enum(alertStates),
+      severity: z.enum(alertSeverities).nullable().describe('null where it is inactive'),
+      value: z.number().nullable(),
+      reason: z.string().max(4096),
+      sinceMs: z.int().nullable().describe('Since when the condition holds'),
+      startedAtMs: z.int().nullable().describe('Since when it fires'),
+    }),
+  ),
+});
+export type AlertEvaluation = z.output<typeof AlertEvaluation>;

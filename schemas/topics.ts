@@ -1,7 +1,7 @@
 /** Every topic, declared once. `oiq migrate` creates them; schemas of JSON values are registered where a registry is configured. */
 
 import { z } from 'zod';
-import { AlertTransition } from './alerts.ts';
+import { AlertEvaluation, AlertTransition } from './alerts.ts';
 import { CallEnd, endOf, ServiceEdge } from './edges.ts';
 import { ErrorOccurrence, RaisedError } from './error-occurrences.ts';
 import { PlatformEvent } from './events.ts';
@@ -207,6 +207,14 @@ export const topics = {
     item: AlertTransition,
     timeOf: ({ atMs }) => atMs,
     partitions: 3,
+  }),
+  alertEvaluations: defineDerivedTopic({
+    name: 'alert-evaluations',
+    summary: 'What each evaluation of an alert rule found, by group',
+    item: AlertEvaluation,
+    keyOf: ({ ruleId }) => ruleId,
+    partitions: 3,
+    retentionHours: 24,
   }),
 } as const satisfies Record<string, Topic>;
 

@@ -1,4 +1,5 @@
 /** Every table and view there is. A new one is a declaration and a line here. */
+import { alertEvaluationsTable, alertStatesTable, alertTransitionsTable } from './alerts.ts';
 import { deadLetterMarksTable, deadLettersTable } from './dead-letters.ts';
 import { serviceEdgesTable } from './edges.ts';
 import { entitiesTable, entitiesView } from './entities.ts';
@@ -38,6 +39,9 @@ export const allTables: readonly Table[] = [
   usageTable,
   evidenceHeadsTable,
   eventsTable,
+  alertTransitionsTable,
+  alertEvaluationsTable,
+  alertStatesTable,
   logPatternsTable,
   logPatternCountsTable,
   schemaMigrationsTable,

@@ -1,0 +1,94 @@
+import { byDayReceived, landed, ordinal, tenancy } from './parts.ts';
+import { defineTable } from './table.ts';
+
+const milliseconds = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
+const labels = 'Map(LowCardinality(String), String) CODEC(ZSTD(1))';
+
+/** One row an alert that changed its state. An id may be there twice, when an evaluation was repeated: reads take one. */
+export const alertTransitionsTable = defineTable({
+  name: 'alert_transitions',
+  summary: 'Alerts that changed their state, one row each',
+  retention: 'longest',
+  columns: {
+    ...tenancy,
+    id: 'String CODEC(ZSTD(1))',
+    alert_id: 'String CODEC(ZSTD(1))',
+    rule_id: 'LowCardinality(String)',
+    rule_version: 'UInt32',
+    rule_name: 'LowCardinality(String)',
+    time: milliseconds,
+    from_state: 'LowCardinality(String)',
+    to_state: 'LowCardinality(String)',
+    severity: 'LowCardinality(String)',
+    labels,
+    annotations: labels,
+    /** Since when it fires; the epoch where it never did. */
+    started_at: milliseconds,
+    /** When it stopped firing; the epoch where it did not. */
+    ended_at: milliseconds,
+    value: 'Nullable(Float64)',
+    reason: 'String CODEC(ZSTD(1))',
+    is_test: 'Bool',
+    ...ordinal,
+    ...landed,
+  },
+  partitionBy: byDayReceived,
+  orderBy: ['tenant_id', 'rule_id', 'time', 'alert_id'],
+});
+
+/** What each evaluation found: one row for the rule, with an empty alert, and one for each group. */
+export const alertEvaluationsTable = defineTable({
+  name: 'alert_evaluations',
+  summary: 'Evaluations of alert rules, by group',
+  retention: 'longest',
+  columns: {
+    ...tenancy,
+    rule_id: 'LowCardinality(String)',
+    rule_version: 'UInt32',
+    time: milliseconds,
+    alert_id: 'String CODEC(ZSTD(1))',
+    labels,
+    state: 'LowCardinality(String)',
+    severity: 'LowCardinality(String)',
+    value: 'Nullable(Float64)',
+    reason: 'String CODEC(ZSTD(3))',
+    error: 'String CODEC(ZSTD(1))',
+    duration_ms: 'Float64',
+    late_ms: 'UInt32',
+    groups: 'UInt32',
+    firing: 'UInt32',
+    ...ordinal,
+    ...landed,
+  },
+  partitionBy: byDayReceived,
+  orderBy: ['tenant_id', 'rule_id', 'time', 'alert_id'],
+});
+
+/** How alerts stand, by the last evaluation that tells of each; the row with an empty alert is the rule's. Read with FINAL. */
+export const alertStatesTable = defineTable({
+  name: 'alert_states',
+  summary: 'Alerts and rules as their last evaluation found them',
+  retention: 'longest',
+  identity: 'alert_id',
+  engine: 'ReplacingMergeTree(evaluated_ms)',
+  columns: {
+    ...tenancy,
+    rule_id: 'String',
+    alert_id: 'String',
+    evaluated_ms: 'UInt64',
+    last_seen: "DateTime64(3, 'UTC')",
+    labels: 'Map(String, String)',
+    state: 'LowCardinality(String)',
+    severity: 'LowCardinality(String)',
+    value: 'Nullable(Float64)',
+    reason: 'String',
+    error: 'String',
+    since_ms: 'UInt64',
+    started_ms: 'UInt64',
+    duration_ms: 'Float64',
+    late_ms: 'UInt32',
+    groups: 'UInt32',
+    firing: 'UInt32',
+  },
+  orderBy: ['tenant_id', 'rule_id', 'alert_id'],
+});

@@ -1,0 +1,95 @@
+import type { AlertEvaluation } from '../schemas/alerts.ts';
+import { alertEvaluationsTable, alertStatesTable, alertTransitionsTable } from '../schemas/tables/alerts.ts';
+import { topics } from '../schemas/topics.ts';
+import { landValues } from './engine/land-values.ts';
+
+const time = (ms: number | undefined): string => new Date(ms ?? 0).toISOString();
+
+export const alertTransitions = landValues({
+  topic: topics.alertTransitions,
+  table: alertTransitionsTable,
+  row: (transition) => ({
+    tenant_id: transition.tenantId,
+    project_id: transition.projectId ?? '',
+    id: transition.id,
+    alert_id: transition.alertId,
+    rule_id: transition.ruleId,
+    rule_version: transition.ruleVersion,
+    rule_name: transition.ruleName,
+    time: time(transition.atMs),
+    from_state: transition.from,
+    to_state: transition.to,
+    severity: transition.severity,
+    labels: transition.labels,
+    annotations: transition.annotations,
+    started_at: time(transition.startedAtMs),
+    ended_at: time(transition.endedAtMs),
+    value: transition.value,
+    reason: transition.reason,
+    is_test: transition.isTest === true,
+  }),
+});
+
+/** The rule as a group of its own, in the first part of an evaluation; and its groups. */
+const parts = ({ groups, ...of }: AlertEvaluation) => [
+  ...(of.part > 0
+    ? []
+    : [
+        {
+          ...{ alertId: '', labels: {}, state: of.state, severity: null, value: of.value },
+          ...{ reason: '', sinceMs: null, startedAtMs: null },
+        },
+      ]),
+  ...groups,
+];
+
+export const alertEvaluations = landValues({
+  topic: topics.alertEvaluations,
+  table: alertEvaluationsTable,
+  row: (evaluation) =>
+    parts(evaluation).map(({ alertId, labels, state, severity, value, reason }) => ({
+      tenant_id: evaluation.tenantId,
+      project_id: evaluation.projectId,
+      rule_id: evaluation.ruleId,
+      rule_version: evaluation.ruleVersion,
+      time: time(evaluation.atMs),
+      alert_id: alertId,
+      labels,
+      state,
+      severity: severity ?? '',
+      value,
+      reason,
+      error: evaluation.error,
+      duration_ms: evaluation.durationMs,
+      late_ms: evaluation.lateMs,
+      groups: evaluation.groupCount,
+      firing: evaluation.firingCount,
+    })),
+});
+
+export const alertStates = landValues({
+  name: 'alert-states',
+  topic: topics.alertEvaluations,
+  table: alertStatesTable,
+  row: (evaluation) =>
+    parts(evaluation).map(({ alertId, labels, state, severity, value, reason, sinceMs, startedAtMs }) => ({
+      tenant_id: evaluation.tenantId,
+      project_id: evaluation.projectId,
+      rule_id: evaluation.ruleId,
+      alert_id: alertId,
+      evaluated_ms: evaluation.atMs,
+      last_seen: time(evaluation.atMs),
+      labels,
+      state,
+      severity: severity ?? '',
+      value,
+      reason,
+      error: evaluation.error,
+      since_ms: sinceMs ?? 0,
+      started_ms: startedAtMs ?? 0,
+      duration_ms: evaluation.durationMs,
+      late_ms: evaluation.lateMs,
+      groups: evaluation.groupCount,
+      firing: evaluation.firingCount,
+    })),
+});
