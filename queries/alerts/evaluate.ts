@@ -1,0 +1,266 @@
+/**
+ * The evaluator of alert rules: a pure function of the rule, the state before, what its query answered, and the time. Live evaluation,
+ * preview, test firing and backtests call it and nothing else.
+ */
+import type { AlertSeverity, AlertState, AlertTransition } from '../../schemas/alerts.ts';
+import type { GroupAnswer, RuleAnswer } from './answer.ts';
+import {
+  cleared,
+  ended,
+  held,
+  isActive,
+  kept,
+  type Next,
+  type Place,
+  unjudged,
+  unknown,
+  vanished,
+} from './next-state.ts';
+import { type AlertRule, groupingOf, highestSeverity, isByPresence } from './rule.ts';
+import {
+  type AlertMemo,
+  alertIdOf,
+  formOf,
+  groupKey,
+  type Labels,
+  problemKey,
+  type RuleState,
+  transitionIdOf,
+} from './state.ts';
+import { fillIn } from './text-template.ts';
+import { conversion } from './units.ts';
+import { verdictOf } from './verdict.ts';
+
+/** What an evaluation found of one group. */
+export interface GroupResult {
+  readonly alertId: string;
+  readonly labels: Labels;
+  readonly state: AlertState;
+  readonly severity: AlertSeverity | null;
+  readonly value: number | null;
+  /** Why it is in this state, in a sentence for people. */
+  readonly reason: string;
+  /** Since when the condition holds; null where it is inactive. */
+  readonly sinceMs: number | null;
+  /** Since when it fires; null where it does not. */
+  readonly startedAtMs: number | null;
+}
+
+export interface Evaluation {
+  readonly state: RuleState;
+  readonly transitions: readonly AlertTransition[];
+  readonly groups: readonly GroupResult[];
+  /** Of the rule: its worst alert's. */
+  readonly ruleState: AlertState;
+  /** Why it could not be evaluated; undefined where it could. */
+  readonly error: string | undefined;
+}
+
+export interface Evaluated {
+  readonly tenantId: string;
+  readonly rule: AlertRule;
+  readonly prior: RuleState;
+  readonly answer: RuleAnswer;
+  readonly nowMs: number;
+  readonly isTest?: boolean;
+}
+
+/** An alert as its rule tells of it. */
+interface ToldOf {
+  /** Of the group. */
+  readonly labels: Labels;
+  readonly severity: AlertSeverity;
+  readonly value: number | null;
+}
+
+const filled = (templates: Labels, { labels, value }: ToldOf): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(templates).map(([name, text]) => [name, fillIn(text, { labels, value }).slice(0, 16_384)]),
+  );
+
+/** All labels of an alert: the group's, the rule's over them, its name; and the severity where neither has one. */
+export const alertLabels = (rule: Pick<AlertRule, 'name' | 'labels'>, told: ToldOf): Record<string, string> => ({
+  severity: told.severity,
+  ...Object.fromEntries(Object.entries(told.labels).map(([name, text]) => [name.slice(0, 256), text.slice(0, 16_384)])),
+  ...filled(rule.labels, told),
+  alertname: rule.name,
+});
+
+/** The annotations of an alert. */
+export const alertAnnotations = (rule: Pick<AlertRule, 'annotations'>, told: ToldOf): Record<string, string> =>
+  filled(rule.annotations, told);
+
+const finite = (value: number | null): number | null => (value !== null && Number.isFinite(value) ? value : null);
+
+/** The unit in which the query's values are. */
+const unitOf = ({ condition }: AlertRule, unit: string): string =>
+  unit === '' && condition.kind === 'threshold' ? (condition.queryUnit ?? '') : unit;
+
+/** A threshold's unit that the query's values cannot be converted to. */
+const unitProblem = ({ condition }: AlertRule, unit: string): string | undefined => {
+  if (condition.kind !== 'threshold') return undefined;
+  const wrong = condition.thresholds.find((one) => one.unit !== undefined && conversion(one.unit, unit) === undefined);
+  return (
+    wrong &&
+    `the threshold is in ${wrong.unit}, and the values of the query in ${unit || 'no unit'}: they cannot be compared`
+  );
+};
+
+/** One evaluation on its way. */
+class Evaluating {
+  readonly #given: Evaluated;
+  readonly #form: string;
+  readonly #alerts: Record<string, AlertMemo> = {};
+  readonly #transitions: AlertTransition[] = [];
+  readonly #groups: GroupResult[] = [];
+
+  constructor(given: Evaluated) {
+    this.#given = given;
+    this.#form = formOf(given.rule.condition);
+  }
+
+  run(): Evaluation {
+    const error = this.#evaluate();
+    const states = new Set(Object.values(this.#alerts).map(({ state }) => state));
+    const worst = (['firing', 'recovering', 'unknown', 'pending'] as const).find((each) => states.has(each));
+    return {
+      state: { form: this.#form, alerts: this.#alerts },
+      ...{ transitions: this.#transitions, groups: this.#groups, ruleState: worst ?? 'inactive', error },
+    };
+  }
+
+  /** Answers why it could not be evaluated. */
+  #evaluate(): string | undefined {
+    const { answer, rule, prior } = this.#given;
+    if (answer.kind === 'over') {
+      for (const key of Object.keys(prior.alerts)) this.#take(key, this.#placeOf(key), ended(answer.reason));
+      return undefined;
+    }
+    const unit = answer.kind === 'groups' ? unitOf(rule, answer.unit) : '';
+    const error = answer.kind === 'error' ? answer.message : unitProblem(rule, unit);
+    if (answer.kind === 'error' || error !== undefined) this.#fail(`the evaluation failed: ${error}`);
+    else this.#judge(answer.groups, unit, answer.isCut === true);
+    return error;
+  }
+
+  #placeOf(key: string, labels?: Labels): Place {
+    const { rule, nowMs, prior } = this.#given;
+    const memo = Object.hasOwn(prior.alerts, key) ? prior.alerts[key] : undefined;
+    return { rule, nowMs, memo, labels: labels ?? memo?.labels ?? {} };
+  }
+
+  /** Alerts stay as they are: a query that failed says nothing about them. */
+  #fail(message: string): void {
+    for (const key of Object.keys(this.#given.prior.alerts)) {
+      const place = this.#placeOf(key);
+      if (key !== problemKey) this.#take(key, place, kept(place, message));
+    }
+    this.#tellProblem(this.#given.rule.onError, 'evaluation-failed', message);
+  }
+
+  /** The alert that tells of the rule itself. */
+  #tellProblem(policy: AlertRule['noData'], reason: string, why: string): void {
+    const place = this.#placeOf(problemKey, { reason });
+    const severity = highestSeverity(this.#given.rule);
+    if (policy === 'alert') this.#take(problemKey, place, held(place, { is: 'held', severity, value: null, why }));
+    else if (policy === 'unknown') this.#take(problemKey, place, unknown(place, why));
+    else this.#solve();
+  }
+
+  #solve(): void {
+    const place = this.#placeOf(problemKey);
+    if (place.memo !== undefined) this.#take(problemKey, place, ended('the query answers again'));
+  }
+
+  #judge(groups: readonly GroupAnswer[], unit: string, isCut: boolean): void {
+    const { rule, prior } = this.#given;
+    const { condition } = rule;
+    const answered = new Map(groups.map((group) => [groupKey(group.labels), group]));
+    // A rule without groups is about one, which may have no data.
+    const isUngrouped = condition.kind !== 'composite' && groupingOf(condition.query)?.length === 0;
+    if (isUngrouped && answered.size === 0 && !isByPresence(rule)) answered.set('', { labels: {}, points: [] });
+    for (const [key, group] of answered) this.#judgeGroup(key, group, unit);
+    const isSameForm = prior.form === this.#form;
+    for (const key of Object.keys(prior.alerts)) {
+      if (key === problemKey || answered.has(key)) continue;
+      const place = this.#placeOf(key);
+      const isUnsaid = isCut && isSameForm;
+      const next = isUnsaid
+        ? kept(place, 'it is not among the groups that were answered, as there are too many')
+        : vanished(place, { unit, isSameForm });
+      this.#take(key, place, next);
+    }
+    this.#judgeSilence(answered.size);
+  }
+
+  /** A rule that knows no group cannot tell of one that has no data: it tells of itself. */
+  #judgeSilence(answered: number): void {
+    const { rule, prior } = this.#given;
+    const { condition } = rule;
+    const knows = answered > 0 || Object.keys(prior.alerts).some((key) => key !== problemKey);
+    if (knows || condition.kind === 'composite' || isByPresence(rule)) this.#solve();
+    else {
+      const policy = condition.kind === 'absence' ? 'alert' : rule.noData;
+      this.#tellProblem(policy, 'no-data', `the query had no data for ${condition.window}`);
+    }
+  }
+
+  #judgeGroup(key: string, group: GroupAnswer, unit: string): void {
+    const place = this.#placeOf(key, group.labels);
+    const { memo } = place;
+    const active = memo !== undefined && isActive(memo.state) ? memo.severity : undefined;
+    const verdict = verdictOf(this.#given.rule, group, unit, active);
+    const judge = { held, clear: cleared, missing: unjudged }[verdict.is];
+    this.#take(key, place, judge(place, verdict));
+  }
+
+  /** Takes the next state of an alert, and tells a transition where it is another one. */
+  #take(key: string, { memo: before, labels }: Place, next: Next): void {
+    const alertId = alertIdOf(this.#given.rule.id, key);
+    if (next.memo !== undefined) this.#alerts[key] = next.memo;
+    const severity = next.memo?.severity ?? before?.severity ?? null;
+    const { state, reason, value } = next;
+    this.#groups.push({
+      ...{ alertId, labels, state, reason, value: finite(value) },
+      severity: state === 'inactive' ? null : severity,
+      sinceMs: state === 'inactive' ? null : (next.memo?.sinceMs ?? null),
+      startedAtMs: next.memo?.firedAtMs ?? null,
+    });
+    const from = before?.state ?? 'inactive';
+    const isOtherSeverity = before !== undefined && before.severity !== severity && isActive(state);
+    if (from === state && !isOtherSeverity) return;
+    this.#tell(alertId, { before, next, labels, severity: severity ?? 'info' });
+  }
+
+  #tell(alertId: string, { before, next, labels, severity }: Told): void {
+    const { tenantId, rule, nowMs, isTest } = this.#given;
+    const { value } = next;
+    const from = before?.state ?? 'inactive';
+    const startedAtMs = next.memo?.firedAtMs ?? before?.firedAtMs;
+    const hasEnded = next.state === 'inactive' && before?.firedAtMs !== undefined;
+    const reason = from === next.state ? `${next.reason} (its severity was ${before?.severity})` : next.reason;
+    const told = { labels, severity, value };
+    this.#transitions.push({
+      tenantId,
+      ...(rule.projectId !== null && { projectId: rule.projectId }),
+      id: transitionIdOf(alertId, nowMs, `${next.state} ${severity}`),
+      ...{ alertId, ruleId: rule.id, ruleVersion: rule.version, ruleName: rule.name },
+      ...{ labels: alertLabels(rule, told), annotations: alertAnnotations(rule, told) },
+      ...{ severity, from, to: next.state, atMs: nowMs, value: finite(value) },
+      ...(startedAtMs !== undefined && { startedAtMs }),
+      ...(hasEnded && { endedAtMs: nowMs }),
+      reason: reason.slice(0, 4096),
+      ...(isTest === true && { isTest }),
+    });
+  }
+}
+
+interface Told {
+  readonly before: AlertMemo | undefined;
+  readonly next: Next;
+  readonly labels: Labels;
+  readonly severity: AlertSeverity;
+}
+
+/** Evaluates a rule once. The same arguments give the same result, bit by bit. */
+export const evaluate = (given: Evaluated): Evaluation => new Evaluating(given).run();

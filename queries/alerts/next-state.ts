@@ -1,0 +1,122 @@
+/** What becomes of one alert by a verdict about its group. Pure functions of what is kept of it, the verdict and the time. */
+import type { AlertState } from '../../schemas/alerts.ts';
+import { durationText, msOf } from './durations.ts';
+import { type AlertRule, highestSeverity, isByPresence } from './rule.ts';
+import type { AlertMemo, Labels } from './state.ts';
+import { type Verdict, verdictOf } from './verdict.ts';
+
+export interface Next {
+  /** Undefined where there is nothing to remember. */
+  readonly memo: AlertMemo | undefined;
+  readonly state: AlertState;
+  /** Why, in a sentence for people. */
+  readonly reason: string;
+  /** What was compared. */
+  readonly value: number | null;
+}
+
+/** The group, as it was and when it is looked at. */
+export interface Place {
+  readonly rule: AlertRule;
+  readonly nowMs: number;
+  readonly labels: Labels;
+  readonly memo: AlertMemo | undefined;
+}
+
+const at = (ms: number): string => new Date(ms).toISOString();
+
+export const isActive = (state: AlertState): boolean =>
+  state === 'pending' || state === 'firing' || state === 'recovering';
+
+/** Nothing about it changes. */
+export const kept = ({ memo }: Pick<Place, 'memo'>, reason: string): Next => ({
+  ...{ memo, reason, value: memo?.value ?? null },
+  state: memo?.state ?? 'inactive',
+});
+
+/** It ends, and is not remembered. */
+export const ended = (reason: string): Next => ({ memo: undefined, state: 'inactive', reason, value: null });
+
+/** The condition holds. */
+export const held = ({ rule, nowMs, labels, memo }: Place, { value, why, ...verdict }: Verdict): Next => {
+  const before = memo?.state ?? 'inactive';
+  const forMs = msOf(rule.for);
+  const fired = before === 'inactive' ? undefined : memo?.firedAtMs;
+  const sinceMs = isActive(before) || fired !== undefined ? (memo?.sinceMs ?? nowMs) : nowMs;
+  const seenMs = value === null ? (memo?.seenMs ?? nowMs) : nowMs;
+  const own = { labels, severity: verdict.severity ?? highestSeverity(rule), sinceMs, seenMs, value };
+  if (fired === undefined && nowMs - sinceMs < forMs)
+    return {
+      ...{ memo: { ...own, state: 'pending' }, state: 'pending', value },
+      reason: `${why}; it fires if that lasts until ${at(sinceMs + forMs)}`,
+    };
+  const lasted = forMs > 0 && fired === undefined ? `, for ${durationText(nowMs - sinceMs)}` : '';
+  return {
+    ...{ memo: { ...own, firedAtMs: fired ?? nowMs, state: 'firing' }, state: 'firing', value },
+    reason: `${why}${lasted}`,
+  };
+};
+
+/** Whether groups are known while all is well with them: then it is noticed that they have no data. */
+const remembersGroups = (rule: AlertRule): boolean =>
+  !isByPresence(rule) && (rule.condition.kind === 'absence' || rule.noData === 'alert' || rule.noData === 'unknown');
+
+/** The condition does not hold. */
+export const cleared = ({ rule, nowMs, labels, memo }: Place, { value, why }: Verdict): Next => {
+  const keepMs = msOf(rule.keepFiringFor);
+  const seenMs = value === null ? (memo?.seenMs ?? nowMs) : nowMs;
+  if (memo !== undefined && (memo.state === 'firing' || memo.state === 'recovering') && keepMs > 0) {
+    const clearedAtMs = memo.clearedAtMs ?? nowMs;
+    if (nowMs - clearedAtMs < keepMs)
+      return {
+        ...{ memo: { ...memo, state: 'recovering', clearedAtMs, seenMs, value }, state: 'recovering', value },
+        reason: `${why}; it keeps firing until ${at(clearedAtMs + keepMs)}`,
+      };
+  }
+  if (!remembersGroups(rule)) return { ...ended(why), value };
+  const sinceMs = memo?.state === 'inactive' ? memo.sinceMs : nowMs;
+  const own = { labels, severity: memo?.severity ?? highestSeverity(rule), sinceMs, seenMs, value };
+  return { memo: { ...own, state: 'inactive' }, state: 'inactive', reason: why, value };
+};
+
+/** Nothing is known, and that is told. */
+export const unknown = ({ rule, nowMs, labels, memo }: Place, reason: string): Next => {
+  const sinceMs = memo?.state === 'unknown' ? memo.sinceMs : nowMs;
+  const own = { severity: highestSeverity(rule), seenMs: nowMs, ...memo, labels, sinceMs, value: null };
+  return { memo: { ...own, state: 'unknown' }, state: 'unknown', reason, value: null };
+};
+
+/** What a rule without groups is about is never gone. */
+const isForgotten = ({ rule, nowMs, labels, memo }: Place): boolean =>
+  memo !== undefined && Object.keys(labels).length > 0 && nowMs - memo.seenMs >= msOf(rule.forgetAfter);
+
+/** Nothing can be said about the group: the rule says what that means. */
+export const unjudged = (place: Place, verdict: Verdict): Next => {
+  const { rule, memo } = place;
+  if (isForgotten(place))
+    return ended(`the group had no data for ${rule.forgetAfter}: it is gone, and did not recover`);
+  switch (rule.noData) {
+    case 'resolve':
+      return cleared(place, verdict);
+    case 'alert':
+      return held(place, { ...verdict, severity: highestSeverity(rule) });
+    case 'unknown':
+      return unknown(place, verdict.why);
+    default:
+      return kept(place, memo === undefined ? verdict.why : `${verdict.why}: it stays as it was`);
+  }
+};
+
+/** The query answered the group before, and does not answer it now. */
+export const vanished = (place: Place, { unit, isSameForm }: { unit: string; isSameForm: boolean }): Next => {
+  const { rule } = place;
+  const { condition } = rule;
+  if (!isSameForm) return ended('the rule was changed, and has no such group any more');
+  const verdict: Verdict = { is: 'missing', severity: undefined, value: null, why: '' };
+  if (condition.kind === 'composite')
+    return cleared(place, { ...verdict, why: `${condition.expression} does not hold` });
+  if (isByPresence(rule)) return cleared(place, { ...verdict, why: 'the query does not answer it any more' });
+  if (condition.kind === 'absence' && !isForgotten(place))
+    return held(place, verdictOf(rule, undefined, unit, undefined));
+  return unjudged(place, { ...verdict, why: `there was no data for ${condition.window}` });
+};

@@ -1,0 +1,73 @@
+/** What is wrong with a rule beyond its form. */
+import { rulesIn } from './composite.ts';
+import { msOf } from './durations.ts';
+import type { AlertRuleFields, Threshold } from './rule.ts';
+import { templateProblem } from './text-template.ts';
+
+export interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+const mostSteps = 1000;
+
+const ofRecovery = ({ operator, value = 0, recovery = value }: Threshold): string | undefined => {
+  if (operator === 'above') return recovery > value ? 'must not be above value' : undefined;
+  if (operator === 'below') return recovery < value ? 'must not be below value' : undefined;
+  return 'must be left out but for above and below';
+};
+
+const ofThreshold = (threshold: Threshold, path: string): Problem[] => {
+  const { operator, value, upper, recovery } = threshold;
+  const checks: readonly (readonly [field: string, isWrong: boolean, message: string])[] = [
+    ['value', operator === 'any' && value !== undefined, 'must be left out for any'],
+    ['value', operator !== 'any' && value === undefined, `is required for ${operator}`],
+    ['upper', operator === 'outside' && upper === undefined, 'is required for outside'],
+    ['upper', operator !== 'outside' && upper !== undefined, 'must be left out but for outside'],
+    ['upper', upper !== undefined && value !== undefined && upper < value, 'must not be below value'],
+  ];
+  const wrong = checks.flatMap(([field, isWrong, message]) => (isWrong ? [{ path: `${path}.${field}`, message }] : []));
+  const ofIts = recovery === undefined ? undefined : ofRecovery(threshold);
+  return ofIts === undefined ? wrong : [...wrong, { path: `${path}.recovery`, message: ofIts }];
+};
+
+const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
+  if (condition.kind === 'composite') {
+    const { names, problem } = rulesIn(condition.expression);
+    const missing = names.filter((name) => !Object.hasOwn(condition.rules, name));
+    return [
+      ...(problem === undefined ? [] : [{ path: 'condition.expression', message: problem }]),
+      ...missing.map((name) => ({
+        path: 'condition.expression',
+        message: `names ${name}, which is none of the rules`,
+      })),
+    ];
+  }
+  const problems: Problem[] = [];
+  const { query } = condition;
+  if (query.kind === 'rows')
+    problems.push({ path: 'condition.query.kind', message: 'must give figures, not rows: take an aggregate' });
+  if (condition.kind === 'absence') return problems;
+  if (condition.measure !== undefined && query.kind !== 'aggregate')
+    problems.push({ path: 'condition.measure', message: 'is for aggregates only' });
+  const { step, window, match, thresholds } = condition;
+  if (step !== undefined && msOf(window) % msOf(step) !== 0)
+    problems.push({ path: 'condition.step', message: `must divide the window of ${window}` });
+  else if (step !== undefined && msOf(window) / msOf(step) > mostSteps)
+    problems.push({ path: 'condition.step', message: `gives more than ${mostSteps} steps in the window` });
+  if (step === undefined && match !== 'last')
+    problems.push({ path: 'condition.match', message: 'needs a step: without one there is a single value' });
+  return [...problems, ...thresholds.flatMap((one, index) => ofThreshold(one, `condition.thresholds.${index}`))];
+};
+
+/** What a rule says that cannot be evaluated, each with its place. */
+export const problemsOf = ({ condition, labels, annotations }: AlertRuleFields): Problem[] => [
+  ...ofCondition(condition),
+  ...Object.entries({ labels, annotations }).flatMap(([field, templates]) =>
+    Object.entries(templates).flatMap(([name, template]) => {
+      const message = templateProblem(template);
+      return message === undefined ? [] : [{ path: `${field}.${name}`, message }];
+    }),
+  ),
+  ...(Object.hasOwn(labels, 'alertname') ? [{ path: 'labels.alertname', message: "is the rule's name" }] : []),
+];

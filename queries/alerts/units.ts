@@ -1,0 +1,46 @@
+/** Conversion of figures between units of one kind, in UCUM as OpenTelemetry writes them. */
+
+/** Unit → its kind, and how many of the kind's first unit it is. */
+const units: ReadonlyMap<string, readonly [kind: string, factor: number]> = new Map<string, readonly [string, number]>([
+  ...Object.entries({ ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, d: 86_400, wk: 604_800 }).map(
+    ([unit, factor]): [string, [string, number]] => [unit, ['time', factor]],
+  ),
+  ...Object.entries({ By: 1, bit: 1 / 8 }).flatMap(([unit, size]) =>
+    Object.entries({ '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 }).map(
+      ([prefix, factor]): [string, [string, number]] => [prefix + unit, ['bytes', size * factor]],
+    ),
+  ),
+  ...Object.entries({ '1': 1, '%': 0.01 }).map(([unit, factor]): [string, [string, number]] => [
+    unit,
+    ['ratio', factor],
+  ]),
+  ...Object.entries({ Hz: 1, kHz: 1e3, MHz: 1e6, GHz: 1e9 }).map(([unit, factor]): [string, [string, number]] => [
+    unit,
+    ['frequency', factor],
+  ]),
+]);
+
+const perSecond: Readonly<Record<string, number>> = { '/s': 1, '/min': 60, '/h': 3600 };
+
+/** A unit in parts: what, and per how many seconds. Annotations such as `{request}` are no units. */
+const partsOf = (unit: string): readonly [what: string, seconds: number] => {
+  const [per = ''] = Object.keys(perSecond).filter((each) => unit.endsWith(each));
+  return [unit.slice(0, unit.length - per.length).replace(/^\{.*\}$/, ''), perSecond[per] ?? 0];
+};
+
+/** By what a figure in `from` is multiplied to be one in `to`; undefined where that means nothing. */
+export const conversion = (from: string, to: string): number | undefined => {
+  if (from === to) return 1;
+  const [[what, seconds], [other, otherSeconds]] = [partsOf(from), partsOf(to)];
+  if ((seconds === 0) !== (otherSeconds === 0)) return undefined;
+  const rate = seconds === 0 ? 1 : otherSeconds / seconds;
+  if (what === other) return rate;
+  const [[kind, factor], [otherKind, otherFactor]] = [units.get(what) ?? ['', 1], units.get(other) ?? [' ', 1]];
+  return kind === otherKind ? (rate * factor) / otherFactor : undefined;
+};
+
+/** Whether anything can be converted to or from it. */
+export const isUnit = (unit: string): boolean => {
+  const [what] = partsOf(unit);
+  return what === '' || units.has(what);
+};

@@ -1,0 +1,185 @@
+/** Whether the condition of a rule holds for a group, and why. */
+import type { AlertSeverity } from '../../schemas/alerts.ts';
+import type { GroupAnswer } from './answer.ts';
+import type { AlertRule, Threshold } from './rule.ts';
+import { severityRank } from './rule.ts';
+import { conversion } from './units.ts';
+
+/** `missing`: nothing can be said about the group. */
+export interface Verdict {
+  readonly is: 'held' | 'clear' | 'missing';
+  readonly severity: AlertSeverity | undefined;
+  /** What was compared; in the unit of the query. */
+  readonly value: number | null;
+  /** A part of a sentence for people. */
+  readonly why: string;
+}
+
+type ThresholdCondition = Extract<AlertRule['condition'], { kind: 'threshold' }>;
+type Composite = Extract<AlertRule['condition'], { kind: 'composite' }>;
+type Absence = Extract<AlertRule['condition'], { kind: 'absence' }>;
+
+const missing = (why: string): Verdict => ({ is: 'missing', severity: undefined, value: null, why });
+
+/** A number as people read it. */
+export const shown = (value: number | null | undefined, unit: string): string => {
+  if (value === null || value === undefined) return 'no value';
+  const number = Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6)));
+  return unit === '' || unit === '1' || unit.startsWith('{') ? number : `${number} ${unit}`;
+};
+
+interface Limits {
+  readonly value: number;
+  readonly upper: number;
+}
+
+/** Whether a value is on the wrong side. An alert that is active ends only beyond the recovery threshold. */
+const crosses = ({ operator }: Threshold, { value, upper }: Limits, one: number): boolean => {
+  switch (operator) {
+    case 'above':
+      return one > value;
+    case 'below':
+      return one < value;
+    case 'equal':
+      return one === value;
+    case 'not-equal':
+      return one !== value;
+    case 'outside':
+      return one < value || one > upper;
+    default:
+      return true;
+  }
+};
+
+/** Of a window's values, what decides: the one that is compared, and whether it crosses. */
+const decided = (
+  match: ThresholdCondition['match'],
+  points: readonly number[],
+  crossesAt: (one: number) => boolean,
+): readonly [value: number, crosses: boolean] => {
+  const last = points.at(-1) as number;
+  switch (match) {
+    case 'at-least-once': {
+      const first = points.findLast(crossesAt);
+      return first === undefined ? [last, false] : [first, true];
+    }
+    case 'all-the-time': {
+      const other = points.findLast((one) => !crossesAt(one));
+      return other === undefined ? [last, true] : [other, false];
+    }
+    case 'on-average':
+    case 'in-total': {
+      const sum = points.reduce((total, one) => total + one, 0);
+      const value = match === 'in-total' ? sum : sum / points.length;
+      return [value, crossesAt(value)];
+    }
+    default:
+      return [last, crossesAt(last)];
+  }
+};
+
+const said: Readonly<Record<ThresholdCondition['match'], string>> = {
+  'at-least-once': 'at least once in',
+  'all-the-time': 'all the time in',
+  'on-average': 'on average over',
+  'in-total': 'in total over',
+  last: 'in the last step of',
+};
+
+const sideOf = ({ operator, value, upper, unit }: Threshold, unitOfQuery: string): string => {
+  const own = unit ?? unitOfQuery;
+  if (operator === 'outside') return `outside ${shown(value, own)} to ${shown(upper, own)}`;
+  return `${operator === 'not-equal' ? 'not equal to' : operator === 'equal' ? 'equal to' : operator} ${shown(value, own)}`;
+};
+
+/** The value in the unit of the threshold. */
+const inUnitOf = (threshold: Threshold, value: number, unit: string): string => {
+  const own = threshold.unit ?? unit;
+  return shown(value * (conversion(unit, own) ?? 1), own);
+};
+
+/** A threshold that is crossed, or not left yet by an alert that is active. */
+interface Crossing {
+  readonly value: number;
+  readonly isCrossed: boolean;
+  readonly isHeldBack: boolean;
+}
+
+interface Judged {
+  readonly condition: ThresholdCondition;
+  readonly points: readonly number[];
+  readonly unit: string;
+  /** Severity of the alert that is active. */
+  readonly active: AlertSeverity | undefined;
+}
+
+const crossingOf = (threshold: Threshold, { condition, points, unit, active }: Judged): Crossing => {
+  const factor = threshold.unit === undefined ? 1 : (conversion(threshold.unit, unit) ?? 1);
+  const { value = 0, upper = 0, recovery = value, severity } = threshold;
+  const judge = (limit: number) =>
+    decided(condition.match, points, (one) =>
+      crosses(threshold, { value: limit * factor, upper: upper * factor }, one),
+    );
+  const [compared, isCrossed] = judge(value);
+  const wasActive = active !== undefined && severityRank(severity) <= severityRank(active);
+  const isHeldBack = !isCrossed && wasActive && recovery !== value && judge(recovery)[1];
+  return { value: compared, isCrossed, isHeldBack };
+};
+
+const sideNow = (threshold: Threshold, { isHeldBack }: Crossing, unit: string): string => {
+  if (!isHeldBack) return sideOf(threshold, unit);
+  const own = threshold.unit ?? unit;
+  const { operator, value, recovery } = threshold;
+  return `not ${operator} ${shown(value, own)} any more, and not beyond the recovery threshold of ${shown(recovery, own)} yet`;
+};
+
+/** Judges a group by its thresholds, the highest severity first. */
+const byThresholds = (judged: Judged): Verdict => {
+  const { condition, unit } = judged;
+  const { match, window, step, thresholds } = condition;
+  const over = step === undefined ? `over ${window}` : `${said[match]} ${window}`;
+  const ordered = thresholds.toSorted((one, other) => severityRank(other.severity) - severityRank(one.severity));
+  let last: Verdict = missing('the rule has no threshold');
+  for (const threshold of ordered) {
+    const crossing = crossingOf(threshold, judged);
+    const { value, isCrossed, isHeldBack } = crossing;
+    const { operator, severity } = threshold;
+    if (operator === 'any') return { is: 'held', severity, value, why: `the query answers ${shown(value, unit)}` };
+    const compared = inUnitOf(threshold, value, unit);
+    if (isCrossed || isHeldBack)
+      return { is: 'held', severity, value, why: `${compared} is ${sideNow(threshold, crossing, unit)} ${over}` };
+    const why = `${compared} is not ${sideOf(threshold, unit)} ${over}`;
+    last = { is: 'clear', severity: undefined, value, why };
+  }
+  return last;
+};
+
+const ofComposite = ({ expression, severity }: Composite, points: readonly number[]): Verdict =>
+  points.at(-1) === 1
+    ? { is: 'held', severity, value: 1, why: `${expression} holds` }
+    : { is: 'clear', severity: undefined, value: 0, why: `${expression} does not hold` };
+
+const ofAbsence = ({ window, severity }: Absence, points: readonly number[], isCount: boolean): Verdict => {
+  const value = points.at(-1) ?? null;
+  return points.length === 0 || (isCount && points.every((one) => one === 0))
+    ? { is: 'held', severity, value: null, why: `there was no data for ${window}` }
+    : { is: 'clear', severity: undefined, value, why: `there was data within ${window}` };
+};
+
+/** Judges one group's answer. */
+export const verdictOf = (
+  rule: Pick<AlertRule, 'condition' | 'minimumEvents'>,
+  group: GroupAnswer | undefined,
+  unit: string,
+  active: AlertSeverity | undefined,
+): Verdict => {
+  const { condition, minimumEvents } = rule;
+  const points = (group?.points ?? []).filter((one) => one !== null);
+  if (condition.kind === 'composite') return ofComposite(condition, points);
+  if (condition.kind === 'absence') return ofAbsence(condition, points, group?.isCount === true);
+  if (points.length === 0) return missing(`there was no data for ${condition.window}`);
+  const events = group?.events ?? points.length;
+  if (minimumEvents !== undefined && events < minimumEvents)
+    return missing(`${events} events in ${condition.window} are fewer than the ${minimumEvents} that are needed`);
+  return byThresholds({ condition, points, unit, active });
+};

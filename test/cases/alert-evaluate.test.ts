@@ -1,0 +1,541 @@
+/** The evaluator of alert rules: a table of rules, what their queries answer, and what is told. */
+import test from 'ava';
+import type { RuleAnswer } from '../../queries/alerts/answer.ts';
+import type { AlertRule } from '../../queries/alerts/rule.ts';
+import { errorsByService, evaluations, ruleOf, told, type Values } from './alert-evaluation.ts';
+
+type Case = readonly [
+  behaviour: string,
+  rule: AlertRule,
+  answers: readonly (readonly [minute: number, answer: Values | RuleAnswer])[],
+  told: readonly string[],
+];
+
+const failed: RuleAnswer = { kind: 'error', message: 'ClickHouse is away' };
+const none: Values = {};
+const ungrouped = { query: { ...errorsByService, groupBy: [] } };
+const bothSeverities = [
+  { severity: 'warning', operator: 'above', value: 10 },
+  { severity: 'critical', operator: 'above', value: 100 },
+];
+const present = {
+  query: { kind: 'promql', expression: 'up == 0' },
+  thresholds: [{ severity: 'error', operator: 'any' }],
+};
+const absence = { kind: 'absence', query: errorsByService, window: '10m', severity: 'error' };
+const composite = {
+  ...{ kind: 'composite', severity: 'error' },
+  ...{ expression: 'a && !b', rules: { a: '1', b: '2' }, groupBy: ['service'] },
+};
+const cases: readonly Case[] = [
+  ['fires at once without for', ruleOf(), [[0, { cart: 11 }]], ['0 cart: inactive → firing critical']],
+  [
+    'ends where the value is not beyond the threshold',
+    ruleOf(),
+    [
+      [0, { cart: 11 }],
+      [1, { cart: 10 }],
+    ],
+    ['0 cart: inactive → firing critical', '1 cart: firing → inactive'],
+  ],
+  [
+    'tells each group by itself',
+    ruleOf(),
+    [
+      [0, { cart: 11, mail: 3 }],
+      [1, { cart: 12, mail: 30 }],
+      [2, { cart: 1, mail: 30 }],
+    ],
+    ['0 cart: inactive → firing critical', '1 mail: inactive → firing critical', '2 cart: firing → inactive'],
+  ],
+  [
+    'is pending until for has passed',
+    ruleOf({ for: '2m' }),
+    [
+      [0, { cart: 11 }],
+      [1, { cart: 11 }],
+      [2, { cart: 11 }],
+    ],
+    ['0 cart: inactive → pending critical', '2 cart: pending → firing critical'],
+  ],
+  [
+    'begins for anew after the condition did not hold',
+    ruleOf({ for: '2m' }),
+    [
+      [0, { cart: 11 }],
+      [1, { cart: 1 }],
+      [2, { cart: 11 }],
+      [3, { cart: 11 }],
+      [4, { cart: 11 }],
+    ],
+    [
+      '0 cart: inactive → pending critical',
+      '1 cart: pending → inactive',
+      '2 cart: inactive → pending critical',
+      '4 cart: pending → firing critical',
+    ],
+  ],
+  [
+    'keeps firing for a time, and then ends',
+    ruleOf({ keepFiringFor: '3m' }),
+    [
+      [0, { cart: 11 }],
+      [1, { cart: 1 }],
+      [3, { cart: 1 }],
+      [4, { cart: 1 }],
+    ],
+    ['0 cart: inactive → firing critical', '1 cart: firing → recovering critical', '4 cart: recovering → inactive'],
+  ],
+  [
+    'goes on firing, and begins its time anew, where the condition holds again while it keeps firing',
+    ruleOf({ keepFiringFor: '3m', for: '1m' }),
+    [
+      [0, { cart: 11 }],
+      [1, { cart: 11 }],
+      [2, { cart: 1 }],
+      [3, { cart: 11 }],
+      [4, { cart: 1 }],
+      [6, { cart: 1 }],
+      [7, { cart: 1 }],
+    ],
+    [
+      '0 cart: inactive → pending critical',
+      '1 cart: pending → firing critical',
+      '2 cart: firing → recovering critical',
+      '3 cart: recovering → firing critical',
+      '4 cart: firing → recovering critical',
+      '7 cart: recovering → inactive',
+    ],
+  ],
+  [
+    'has the highest severity that is crossed, and tells when that is another one',
+    ruleOf({ condition: { thresholds: bothSeverities } }),
+    [
+      [0, { cart: 11 }],
+      [1, { cart: 101 }],
+      [2, { cart: 50 }],
+      [3, { cart: 1 }],
+    ],
+    [
+      '0 cart: inactive → firing warning',
+      '1 cart: firing → firing critical',
+      '2 cart: firing → firing warning',
+      '3 cart: firing → inactive',
+    ],
+  ],
+  [
+    'ends beyond the recovery threshold only',
+    ruleOf({ condition: { thresholds: [{ severity: 'error', operator: 'above', value: 10, recovery: 5 }] } }),
+    [
+      [0, { cart: 8 }],
+      [1, { cart: 11 }],
+      [2, { cart: 8 }],
+      [3, { cart: 5 }],
+      [4, { cart: 8 }],
+    ],
+    ['1 cart: inactive → firing error', '3 cart: firing → inactive'],
+  ],
+  [
+    'of below, ends above the recovery threshold only',
+    ruleOf({ condition: { thresholds: [{ severity: 'error', operator: 'below', value: 10, recovery: 20 }] } }),
+    [
+      [0, { cart: 15 }],
+      [1, { cart: 9 }],
+      [2, { cart: 15 }],
+      [3, { cart: 20 }],
+    ],
+    ['1 cart: inactive → firing error', '3 cart: firing → inactive'],
+  ],
+  [
+    'leaves a group alone that has no data: it did not recover',
+    ruleOf(),
+    [
+      [0, { cart: 11, mail: 1 }],
+      [1, { mail: 1 }],
+      [2, none],
+      [3, { cart: 11, mail: 1 }],
+      [4, { cart: null, mail: 1 }],
+    ],
+    ['0 cart: inactive → firing critical'],
+  ],
+  [
+    'ends a group that had no data for long',
+    ruleOf({ forgetAfter: '5m' }),
+    [
+      [0, { cart: 11 }],
+      [1, none],
+      [4, none],
+      [5, none],
+    ],
+    ['0 cart: inactive → firing critical', '5 cart: firing → inactive'],
+  ],
+  [
+    'never forgets what a rule without groups is about',
+    ruleOf({ condition: ungrouped, forgetAfter: '5m' }),
+    [
+      [0, { '': 11 }],
+      [1, none],
+      [50, none],
+      [51, { '': 1 }],
+    ],
+    ['0 -: inactive → firing critical', '51 -: firing → inactive'],
+  ],
+  [
+    'ends a group without data where the rule says so',
+    ruleOf({ noData: 'resolve' }),
+    [
+      [0, { cart: 11 }],
+      [1, none],
+    ],
+    ['0 cart: inactive → firing critical', '1 cart: firing → inactive'],
+  ],
+  [
+    'fires for a group without data where the rule says so, after for',
+    ruleOf({ noData: 'alert', for: '1m' }),
+    [
+      [0, { cart: 1 }],
+      [1, none],
+      [2, none],
+      [3, { cart: 1 }],
+    ],
+    ['1 cart: inactive → pending critical', '2 cart: pending → firing critical', '3 cart: firing → inactive'],
+  ],
+  [
+    'tells that a group is unknown where the rule says so, and goes on where it was',
+    ruleOf({ noData: 'unknown', for: '5m' }),
+    [
+      [0, { cart: 11 }],
+      [5, { cart: 11 }],
+      [6, none],
+      [7, { cart: 11 }],
+      [8, none],
+      [9, { cart: 1 }],
+    ],
+    [
+      '0 cart: inactive → pending critical',
+      '5 cart: pending → firing critical',
+      '6 cart: firing → unknown critical',
+      '7 cart: unknown → firing critical',
+      '8 cart: firing → unknown critical',
+      '9 cart: unknown → inactive',
+    ],
+  ],
+  [
+    'tells of itself where no group is known that could have no data',
+    ruleOf({ noData: 'alert' }),
+    [
+      [0, none],
+      [1, none],
+      [2, { cart: 1 }],
+    ],
+    ['0 no-data: inactive → firing critical', '2 no-data: firing → inactive'],
+  ],
+  [
+    'tells nothing of missing data where the rule keeps what is',
+    ruleOf({ condition: ungrouped }),
+    [
+      [0, none],
+      [1, { '': null }],
+    ],
+    [],
+  ],
+  [
+    'never ends an alert by an error, and tells that it is not known',
+    ruleOf(),
+    [
+      [0, { cart: 11 }],
+      [1, failed],
+      [2, failed],
+      [3, { cart: 11 }],
+      [4, { cart: 1 }],
+    ],
+    [
+      '0 cart: inactive → firing critical',
+      '1 evaluation-failed: inactive → unknown critical',
+      '3 evaluation-failed: unknown → inactive',
+      '4 cart: firing → inactive',
+    ],
+  ],
+  [
+    'never ends an alert by an error, and tells nothing where the rule says so',
+    ruleOf({ onError: 'keep', keepFiringFor: '5m' }),
+    [
+      [0, { cart: 11 }],
+      [1, { cart: 1 }],
+      [2, failed],
+      [9, failed],
+      [10, { cart: 1 }],
+    ],
+    ['0 cart: inactive → firing critical', '1 cart: firing → recovering critical', '10 cart: recovering → inactive'],
+  ],
+  [
+    'fires by errors where the rule says so, after for',
+    ruleOf({ onError: 'alert', for: '2m' }),
+    [
+      [0, failed],
+      [1, failed],
+      [2, failed],
+      [3, { cart: 1 }],
+    ],
+    [
+      '0 evaluation-failed: inactive → pending critical',
+      '2 evaluation-failed: pending → firing critical',
+      '3 evaluation-failed: firing → inactive',
+    ],
+  ],
+  [
+    'does not forget groups while evaluations fail',
+    ruleOf({ forgetAfter: '5m', onError: 'keep' }),
+    [
+      [0, { cart: 11 }],
+      [9, failed],
+      [10, { cart: 11 }],
+    ],
+    ['0 cart: inactive → firing critical'],
+  ],
+  [
+    'leaves groups alone that are not among those that were answered',
+    ruleOf({ noData: 'resolve' }),
+    [
+      [0, { cart: 11 }],
+      [1, { kind: 'groups', unit: '', groups: [], isCut: true }],
+    ],
+    ['0 cart: inactive → firing critical'],
+  ],
+  [
+    'of Prometheus’ kind, fires for what is answered, and ends where it is not',
+    ruleOf({ condition: present, keepFiringFor: '2m' }),
+    [
+      [0, { cart: 0 }],
+      [1, none],
+      [2, none],
+      [3, none],
+    ],
+    ['0 cart: inactive → firing error', '1 cart: firing → recovering error', '3 cart: recovering → inactive'],
+  ],
+  [
+    'of absence, fires for a known group without data',
+    ruleOf({ condition: absence }),
+    [
+      [0, { cart: 3, mail: 1 }],
+      [1, { mail: 1 }],
+      [2, { cart: 1, mail: 1 }],
+    ],
+    ['1 cart: inactive → firing error', '2 cart: firing → inactive'],
+  ],
+  [
+    'of absence, fires where there is no data at all',
+    ruleOf({ condition: { ...absence, query: ungrouped.query } }),
+    [
+      [0, { '': 0 }],
+      [1, { '': null }],
+      [2, none],
+      [3, { '': 1 }],
+    ],
+    ['1 -: inactive → firing error', '3 -: firing → inactive'],
+  ],
+  [
+    'of absence, ends by itself once the group is forgotten',
+    ruleOf({ condition: absence, forgetAfter: '30m' }),
+    [
+      [0, { cart: 3, mail: 1 }],
+      [1, { mail: 1 }],
+      [30, { mail: 1 }],
+    ],
+    ['1 cart: inactive → firing error', '30 cart: firing → inactive'],
+  ],
+  [
+    'of a composite, fires where its expression holds, and ends where it does not or is not answered',
+    ruleOf({ condition: composite }),
+    [
+      [0, { cart: 1, mail: 0 }],
+      [1, { cart: 0, mail: 1 }],
+      [2, none],
+    ],
+    [
+      '0 cart: inactive → firing error',
+      '1 cart: firing → inactive',
+      '1 mail: inactive → firing error',
+      '2 mail: firing → inactive',
+    ],
+  ],
+  [
+    'ends what fires when it is switched off',
+    ruleOf(),
+    [
+      [0, { cart: 11 }],
+      [1, { kind: 'over', reason: 'the rule was switched off' }],
+    ],
+    ['0 cart: inactive → firing critical', '1 cart: firing → inactive'],
+  ],
+  [
+    'says nothing of too few events',
+    ruleOf({ minimumEvents: 5 }),
+    [
+      [0, { kind: 'groups', unit: '', groups: [{ labels: { service: 'cart' }, points: [99], events: 4 }] }],
+      [1, { kind: 'groups', unit: '', groups: [{ labels: { service: 'cart' }, points: [99], events: 5 }] }],
+      [2, { kind: 'groups', unit: '', groups: [{ labels: { service: 'cart' }, points: [1], events: 4 }] }],
+    ],
+    ['1 cart: inactive → firing critical'],
+  ],
+];
+
+for (const [behaviour, rule, answers, expected] of cases)
+  test(`a rule ${behaviour}`, (t) => {
+    t.deepEqual(told(evaluations(rule, answers)), [...expected]);
+  });
+
+type Point = number | null;
+const sides: Readonly<Record<string, readonly [threshold: object, crossed: number, not: number]>> = {
+  above: [{ operator: 'above', value: 10 }, 11, 10],
+  below: [{ operator: 'below', value: 10 }, 9, 10],
+  equal: [{ operator: 'equal', value: 10 }, 10, 11],
+  'not-equal': [{ operator: 'not-equal', value: 10 }, 11, 10],
+  outside: [{ operator: 'outside', value: 5, upper: 10 }, 11, 10],
+};
+const windows: readonly (readonly [
+  match: string,
+  points: (crossed: number, not: number) => Point[],
+  fires: boolean,
+])[] = [
+  ['at-least-once', (crossed, not) => [not, crossed, not], true],
+  ['at-least-once', (_, not) => [not, null, not], false],
+  ['all-the-time', (crossed) => [crossed, null, crossed], true],
+  ['all-the-time', (crossed, not) => [crossed, not, crossed], false],
+  ['last', (crossed, not) => [not, not, crossed], true],
+  ['last', (crossed, not) => [crossed, crossed, not], false],
+  ['last', (crossed, not) => [not, crossed, null], true],
+  ['on-average', (crossed) => [crossed, crossed], true],
+  ['on-average', (_, not) => [not, not], false],
+];
+for (const [side, [threshold, crossed, not]] of Object.entries(sides))
+  for (const [match, points, fires] of windows)
+    test(`${side} ${match} of ${JSON.stringify(points(crossed, not))} ${fires ? 'fires' : 'does not fire'}`, (t) => {
+      const condition = { step: '1m', window: '3m', match, thresholds: [{ severity: 'error', ...threshold }] };
+      const [evaluation] = evaluations(ruleOf({ condition }), [[0, { cart: points(crossed, not) }]]);
+      t.is(evaluation?.ruleState, fires ? 'firing' : 'inactive');
+    });
+
+const sums: readonly (readonly [match: string, points: readonly number[], fires: boolean])[] = [
+  ['in-total', [4, 4, 4], true],
+  ['in-total', [3, 3, 3], false],
+  ['on-average', [2, 2, 30], true],
+  ['on-average', [2, 2, 20], false],
+];
+for (const [match, points, fires] of sums)
+  test(`above 10 ${match} of ${points} ${fires ? 'fires' : 'does not fire'}`, (t) => {
+    const [evaluation] = evaluations(ruleOf({ condition: { step: '1m', window: '3m', match } }), [
+      [0, { cart: points }],
+    ]);
+    t.is(evaluation?.ruleState, fires ? 'firing' : 'inactive');
+  });
+
+const conversions: readonly (readonly [threshold: string, limit: number, query: string, fires: number, not: number])[] =
+  [
+    ['ms', 10, 'ns', 10_000_001, 10_000_000],
+    ['s', 1, 'ms', 1001, 1000],
+    ['MiBy', 1, 'By', 1_048_577, 1_048_576],
+    ['%', 50, '1', 0.51, 0.5],
+    ['By/min', 60, 'By/s', 1.1, 1],
+    ['kbit/s', 8, 'By/s', 1001, 1000],
+  ];
+for (const [unit, value, query, fires, not] of conversions)
+  test(`a threshold of ${value} ${unit} is held against values in ${query}`, (t) => {
+    const rule = ruleOf({ condition: { thresholds: [{ severity: 'error', operator: 'above', value, unit }] } });
+    t.is(evaluations(rule, [[0, { cart: fires }]], query)[0]?.ruleState, 'firing');
+    t.is(evaluations(rule, [[0, { cart: not }]], query)[0]?.ruleState, 'inactive');
+  });
+
+test('values that a threshold’s unit does not fit are an error, and no verdict', (t) => {
+  const rule = ruleOf({ condition: { thresholds: [{ severity: 'error', operator: 'above', value: 1, unit: 'ms' }] } });
+  const [evaluation] = evaluations(rule, [[0, { cart: 11 }]], 'By');
+  t.is(evaluation?.error, 'the threshold is in ms, and the values of the query in By: they cannot be compared');
+  t.is(evaluation?.ruleState, 'unknown');
+});
+
+test('a rule that was changed ends alerts of groups that it no longer has, and keeps the others', (t) => {
+  const before = ruleOf({ noData: 'keep' });
+  const after = ruleOf({ condition: { query: { ...errorsByService, search: 'severity:warn' } } });
+  t.deepEqual(
+    told(
+      evaluations(
+        (minute) => (minute === 0 ? before : after),
+        [
+          [0, { cart: 11, mail: 11 }],
+          [1, { cart: 11 }],
+        ],
+      ),
+    ),
+    ['0 cart: inactive → firing critical', '0 mail: inactive → firing critical', '1 mail: firing → inactive'],
+  );
+  const renamed = { ...before, name: 'Other' };
+  t.deepEqual(
+    told(
+      evaluations(
+        (minute) => (minute === 0 ? before : renamed),
+        [
+          [0, { cart: 11 }],
+          [1, none],
+        ],
+      ),
+    ),
+    ['0 cart: inactive → firing critical'],
+  );
+});
+
+test('a transition says what, since when, why, and with which labels and annotations', (t) => {
+  const rule = ruleOf({
+    for: '2m',
+    labels: { team: 'shop', severity: 'page', where: '{{ $labels.service | toUpper }}' },
+    annotations: { summary: '{{ $labels.service }} has {{ $value | humanize }} errors' },
+    projectId: 'shop',
+  });
+  const [, , firing, , ended] = evaluations(rule, [
+    [0, { cart: 1100 }],
+    [1, { cart: 1200 }],
+    [2, { cart: 1300 }],
+    [3, { cart: 1300 }],
+    [4, { cart: 2 }],
+  ]);
+  const ms = (minute: number): number => Date.UTC(2026, 2, 1, 0, minute);
+  const { id, alertId, ...transition } = firing?.transitions[0] ?? {};
+  t.deepEqual(transition as object, {
+    ...{ tenantId: 'tenant', projectId: 'shop', ruleId: 'rule-1', ruleVersion: 3, ruleName: 'Errors' },
+    labels: { alertname: 'Errors', severity: 'page', service: 'cart', team: 'shop', where: 'CART' },
+    annotations: { summary: 'cart has 1.3k errors' },
+    ...{ severity: 'critical', from: 'pending', to: 'firing', atMs: ms(2), startedAtMs: ms(2), value: 1300 },
+    reason: '1300 is above 10 over 5m, for 2m',
+  });
+  const [end] = ended?.transitions ?? [];
+  t.is(end?.alertId, alertId as unknown as string);
+  t.not(end?.id, id as unknown as string);
+  t.is(end?.startedAtMs, ms(2));
+  t.is(end?.endedAtMs, ms(4));
+  t.is(end?.reason, '2 is not above 10 over 5m');
+});
+
+test('an evaluation says of every group why it is as it is', (t) => {
+  const rule = ruleOf({ for: '5m', condition: { thresholds: [{ severity: 'error', operator: 'above', value: 10 }] } });
+  const [evaluation] = evaluations(rule, [[0, { cart: 11, mail: 3, search: null }]]);
+  t.deepEqual(
+    evaluation?.groups.map(({ labels, state, value, reason }) => [labels['service'], state, value, reason]),
+    [
+      ['cart', 'pending', 11, '11 is above 10 over 5m; it fires if that lasts until 2026-03-01T00:05:00.000Z'],
+      ['mail', 'inactive', 3, '3 is not above 10 over 5m'],
+      ['search', 'inactive', null, 'there was no data for 5m'],
+    ],
+  );
+});
+
+test('the state holds nothing about groups with which all is well', (t) => {
+  const [evaluation] = evaluations(ruleOf(), [
+    [0, Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`s${at}`, 1]))],
+  ]);
+  t.deepEqual(evaluation?.state.alerts, {});
+});
+
+test('values that JSON lacks are compared, and told as none', (t) => {
+  const [evaluation] = evaluations(ruleOf(), [[0, { cart: Number.POSITIVE_INFINITY, mail: Number.NaN }]]);
+  t.deepEqual(told([evaluation as never]), ['0 cart: inactive → firing critical']);
+  t.is(evaluation?.transitions[0]?.value, null);
+});

@@ -1,0 +1,75 @@
+/** Alert rules in tests: written in short, and evaluated at times against what their query would answer. */
+import type { RuleAnswer } from '../../queries/alerts/answer.ts';
+import { type Evaluation, evaluate } from '../../queries/alerts/evaluate.ts';
+import { type AlertRule, AlertRuleFields } from '../../queries/alerts/rule.ts';
+import { emptyState } from '../../queries/alerts/state.ts';
+
+type Given = Record<string, unknown>;
+
+/** Counts errors by service. */
+export const errorsByService = {
+  kind: 'aggregate',
+  signal: 'logs',
+  search: 'severity:error',
+  groupBy: ['service'],
+  measures: [{ function: 'count' }],
+} as const;
+
+/** A rule with what is given; its condition is `above 10`, unless told otherwise. */
+export const ruleOf = ({ condition, ...given }: Given = {}): AlertRule => ({
+  ...AlertRuleFields.parse({
+    name: 'Errors',
+    condition:
+      (condition as Given | undefined)?.['kind'] !== undefined
+        ? condition
+        : {
+            ...{ kind: 'threshold', query: errorsByService },
+            thresholds: [{ severity: 'critical', operator: 'above', value: 10 }],
+            ...(condition as Given),
+          },
+    ...given,
+  }),
+  id: 'rule-1',
+  version: 3,
+});
+
+/** Values by group, which is the value of `service`; several where there are steps. */
+export type Values = Readonly<Record<string, number | null | readonly (number | null)[]>>;
+
+export const answerOfValues = (values: Values, unit = ''): RuleAnswer => ({
+  ...{ kind: 'groups', unit },
+  groups: Object.entries(values).map(([service, given]) => ({
+    labels: service === '' ? {} : { service },
+    points: (Array.isArray(given) ? given : [given]) as (number | null)[],
+  })),
+});
+
+const originMs = Date.UTC(2026, 2, 1);
+
+/** Evaluates at minutes after the first one, in order. */
+export const evaluations = (
+  rule: AlertRule | ((minute: number) => AlertRule),
+  answers: readonly (readonly [minute: number, answer: Values | RuleAnswer])[],
+  unit = '',
+): Evaluation[] => {
+  let prior = emptyState();
+  return answers.map(([minute, given]) => {
+    const answer = 'kind' in given ? (given as RuleAnswer) : answerOfValues(given as Values, unit);
+    const evaluation = evaluate({
+      ...{ tenantId: 'tenant', prior, answer, nowMs: originMs + minute * 60_000 },
+      rule: typeof rule === 'function' ? rule(minute) : rule,
+    });
+    // What is kept between evaluations is JSON.
+    prior = JSON.parse(JSON.stringify(evaluation.state));
+    return evaluation;
+  });
+};
+
+/** `0 cart: inactive → firing critical`: transitions in short. */
+export const told = (all: readonly Evaluation[]): string[] =>
+  all.flatMap(({ transitions }) =>
+    transitions.map(
+      ({ atMs, labels, from, to, severity }) =>
+        `${(atMs - originMs) / 60_000} ${labels['service'] ?? labels['reason'] ?? '-'}: ${from} → ${to}${to === 'inactive' ? '' : ` ${severity}`}`,
+    ),
+  );
