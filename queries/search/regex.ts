@@ -15,12 +15,12 @@ const mostInstructions = 1_000;
 /** With classes of Unicode, each of which is some hundred instructions in RE2, which counts bytes of UTF-8, and one here. */
 const mostWithClasses = 250;
 
-/** Compiles an expression; what is wrong with it is the answer if it is none. */
-export const regexOf = (source: string): Regex | string => {
+/** Compiles an expression, with flags of `re2js`; what is wrong with it is the answer if it is none. */
+export const regexOf = (source: string, flags: number = RE2JS.DOTALL): Regex | string => {
   // RE2 finds one between two bytes of a character, its ports do not.
   if (/^(?:[^\\]|\\[^B])*\\B/s.test(source)) return '`\\B` is not supported';
   try {
-    const compiled = RE2JS.compile(source, RE2JS.DOTALL);
+    const compiled = RE2JS.compile(source, flags);
     return compiled.programSize() > mostInstructions ||
       (/\\p/i.test(source) && compiled.programSize() > mostWithClasses)
       ? 'too large, repeat less'

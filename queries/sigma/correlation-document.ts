@@ -1,0 +1,115 @@
+/** Reads the `correlation` part of a document. */
+import { isScalar } from 'yaml';
+import { ConditionError, readCondition } from './condition.ts';
+import {
+  type Comparison,
+  type Condition,
+  type CorrelationType,
+  comparisons,
+  correlationTypes,
+  type SigmaCorrelation,
+  type SigmaHead,
+} from './documents.ts';
+import type { YamlMap } from './yaml.ts';
+
+const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** Windows hold what happened in them, so that they cannot be of any length. */
+export const mostTimespanMs = 30 * 86_400_000;
+
+const timespanOf = (map: YamlMap): number => {
+  const text = map.text('timespan') || map.text('timeframe');
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const spanMs = Number(count) * (unitsMs[unit] ?? Number.NaN);
+  if (spanMs > 0 && spanMs <= mostTimespanMs) return spanMs;
+  map.fail('timespan', `"${text}" is no timespan: write a number and s, m, h or d, 30d at most`);
+  return 0;
+};
+
+const aliasesOf = (map: YamlMap): Map<string, ReadonlyMap<string, string>> => {
+  const aliases = new Map<string, ReadonlyMap<string, string>>();
+  const all = map.map('aliases');
+  for (const alias of all?.keys ?? []) {
+    const fields = all?.map(alias);
+    if (fields !== undefined) aliases.set(alias, new Map(fields.keys.map((rule) => [rule, fields.text(rule)])));
+  }
+  return aliases;
+};
+
+type Asked = Pick<SigmaCorrelation, 'bounds' | 'condition' | 'fields' | 'percentile'>;
+const isTemporal = (type: CorrelationType): boolean => type === 'temporal' || type === 'temporal_ordered';
+
+const temporalCondition = (map: YamlMap, rules: readonly string[]): Condition | undefined => {
+  try {
+    return readCondition(map.text('condition'), rules);
+  } catch (error) {
+    if (!(error instanceof ConditionError)) throw error;
+    map.fail('condition', error.message.replace('selection', 'rule'));
+    return undefined;
+  }
+};
+
+const boundsOf = (condition: YamlMap): Asked['bounds'] => {
+  const bounds = condition.keys.flatMap((key) => {
+    if (key === 'field' || key === 'percentile') return [];
+    if (!comparisons.includes(key as Comparison)) {
+      condition.fail(key, `"${key}" is none of field, percentile, ${comparisons.join(', ')}`);
+      return [];
+    }
+    const value = condition.value(condition.node(key));
+    if (typeof value === 'number') return [{ is: key as Comparison, value }];
+    condition.fail(key, 'expected a number');
+    return [];
+  });
+  if (bounds.length === 0) condition.fail('', `a condition needs one of ${comparisons.join(', ')}`);
+  return bounds;
+};
+
+const percentileOf = (condition: YamlMap): number => {
+  const percentile = condition.text('percentile') === '' ? 50 : Number(condition.text('percentile'));
+  if (!(percentile >= 0 && percentile <= 100)) condition.fail('percentile', 'expected a number from 0 to 100');
+  return percentile;
+};
+
+const askedOf = (map: YamlMap, type: CorrelationType, rules: readonly string[]): Asked => {
+  const nothing: Asked = { bounds: [], condition: undefined, fields: [], percentile: 50 };
+  const node = map.node('condition');
+  if (node === undefined) {
+    if (!isTemporal(type)) map.fail('condition', 'a condition is missing');
+    return nothing;
+  }
+  if (isScalar(node)) {
+    if (isTemporal(type)) return { ...nothing, condition: temporalCondition(map, rules) };
+    map.fail('condition', 'expected a map such as gte: 10');
+    return nothing;
+  }
+  const condition = map.map('condition');
+  if (condition === undefined) return nothing;
+  const bounds = boundsOf(condition);
+  const fields = condition.texts('field');
+  if (type.startsWith('value_') && fields.length === 0) condition.fail('field', `${type} needs a field`);
+  return { bounds, condition: undefined, fields, percentile: percentileOf(condition) };
+};
+
+/** Reads a correlation; what is wrong is failed on its map. */
+export const correlationOf = (root: YamlMap, head: SigmaHead): SigmaCorrelation | undefined => {
+  const map = root.map('correlation');
+  if (map === undefined) return undefined;
+  const type = correlationTypes.find((each) => each === map.text('type'));
+  if (type === undefined) {
+    map.fail('type', `"${map.text('type')}" is none of ${correlationTypes.join(', ')}`);
+    return undefined;
+  }
+  const rules = map.texts('rules');
+  if (rules.length === 0) map.fail('rules', 'a correlation needs ids or names of rules');
+  return {
+    ...head,
+    kind: 'correlation',
+    type,
+    rules,
+    groupBy: map.texts('group-by'),
+    timespanMs: timespanOf(map),
+    ...askedOf(map, type, rules),
+    aliases: aliasesOf(map),
+    generate: /^true$/i.test(map.text('generate') || root.text('generate')),
+  };
+};

@@ -1,0 +1,120 @@
+/** Which log source an event is of, by the tables; and which rules that leaves. */
+import type { LogSource } from './documents.ts';
+import type { SigmaEvent } from './event.ts';
+import { type EventCondition, type EventSource, type FieldTable, foldName } from './fields/table.ts';
+
+/** What is known of an event. A part that is not known may be anything. */
+export interface EventKind {
+  readonly key: string;
+  readonly products: ReadonlySet<string>;
+  readonly services: ReadonlySet<string>;
+  /** Undefined where nothing is known about categories. */
+  readonly categories: ReadonlySet<string> | undefined;
+}
+
+interface Asked {
+  readonly names: readonly string[];
+  readonly values: ReadonlyMap<string, number>;
+  readonly prefixes: readonly string[];
+}
+
+const mostKinds = 10_000;
+
+const lowerValue = (value: string): string => value.toLowerCase();
+
+const hasValue = (event: SigmaEvent, { names, values }: EventCondition): boolean => {
+  for (const name of names) {
+    const leaf = event.get(foldName(name));
+    if (leaf === undefined) continue;
+    if (values === undefined) return true;
+    return values.some((value) =>
+      value.endsWith('*') ? leaf.low.startsWith(lowerValue(value.slice(0, -1))) : leaf.low === lowerValue(value),
+    );
+  }
+  return false;
+};
+
+export class LogSources {
+  readonly #sources: readonly EventSource[];
+  readonly #asked: readonly Asked[];
+  readonly #kinds = new Map<string, EventKind>();
+  readonly #byKey = new Map<string, EventKind>();
+
+  constructor(tables: readonly FieldTable[]) {
+    this.#sources = tables.flatMap(({ sources = [] }) => sources);
+    const asked = new Map<string, { names: readonly string[]; values: Map<string, number>; prefixes: Set<string> }>();
+    const ask = (names: readonly string[], values: readonly string[]): void => {
+      const key = names.join('\n');
+      const known = asked.get(key) ?? { names: names.map(foldName), values: new Map(), prefixes: new Set<string>() };
+      asked.set(key, known);
+      for (const value of values)
+        if (value.endsWith('*')) known.prefixes.add(lowerValue(value.slice(0, -1)));
+        else if (!known.values.has(lowerValue(value))) known.values.set(lowerValue(value), known.values.size);
+    };
+    for (const { when, categories } of this.#sources) {
+      for (const { names, values = [] } of when) ask(names, values);
+      if (categories !== undefined) ask(categories.names, Object.keys(categories.by));
+    }
+    this.#asked = [...asked.values()].map(({ prefixes, ...rest }) => ({ ...rest, prefixes: [...prefixes] }));
+  }
+
+  /** What the tables know of an event. Equal kinds are the same object. */
+  kindOf(event: SigmaEvent): EventKind {
+    const signature = this.#signature(event);
+    const known = this.#kinds.get(signature);
+    if (known !== undefined) return known;
+    if (this.#kinds.size >= mostKinds) this.#kinds.clear();
+    const made = this.#made(event);
+    const kind = this.#byKey.get(made.key) ?? made;
+    this.#byKey.set(kind.key, kind);
+    this.#kinds.set(signature, kind);
+    return kind;
+  }
+
+  /** All that the answer depends on. */
+  #signature(event: SigmaEvent): string {
+    let signature = '';
+    for (const { names, values, prefixes } of this.#asked) {
+      let part = '-';
+      for (const name of names) {
+        const leaf = event.get(name);
+        if (leaf === undefined) continue;
+        const prefix = prefixes.findIndex((each) => leaf.low.startsWith(each));
+        part = `${values.get(leaf.low) ?? '+'}${prefix < 0 ? '' : `p${prefix}`}`;
+        break;
+      }
+      signature += `${part},`;
+    }
+    return signature;
+  }
+
+  #made(event: SigmaEvent): EventKind {
+    const found = this.#sources.filter(({ when }) => when.every((condition) => hasValue(event, condition)));
+    const given = (part: keyof LogSource): string[] => found.flatMap(({ is }) => is[part] ?? []);
+    const products = new Set(given('product'));
+    const services = new Set(given('service'));
+    const isKnown = found.some(({ is, categories }) => is.category !== undefined || categories !== undefined);
+    const categories = isKnown
+      ? new Set([...given('category'), ...found.flatMap((source) => categoriesBy(source, event))])
+      : undefined;
+    const key = [products, services, categories]
+      .map((set) => (set === undefined ? '?' : [...set].sort().join(' ')))
+      .join('|');
+    return { key, products, services, categories };
+  }
+}
+
+const categoriesBy = ({ categories }: EventSource, event: SigmaEvent): readonly string[] => {
+  const leaf = categories?.names.map((name) => event.get(foldName(name))).find((each) => each !== undefined);
+  return categories?.by[leaf?.low ?? ''] ?? [];
+};
+
+/** Whether an event of a kind may be what a rule's log source names. What is not known of an event may be anything. */
+export const mayBe = (
+  { products, services, categories }: EventKind,
+  { product, category, service }: LogSource,
+): boolean => {
+  if (product !== undefined && products.size > 0 && !products.has(product)) return false;
+  if (category !== undefined && categories !== undefined && !categories.has(category)) return false;
+  return service === undefined || services.size === 0 || services.has(service);
+};

@@ -1,0 +1,141 @@
+/** Modifiers of fields: which there are, which go together, and what they make of values. */
+import type { SelectionItem, SigmaValue } from './documents.ts';
+import { networkOf } from './network.ts';
+import {
+  contains,
+  endsWith,
+  hasWildcards,
+  type Pattern,
+  patternOf,
+  plainPattern,
+  startsWith,
+  textOfPattern,
+} from './pattern.ts';
+import { regexOf } from './regex.ts';
+
+export const timeParts = ['minute', 'hour', 'day', 'week', 'month', 'year'] as const;
+export type TimePart = (typeof timeParts)[number];
+const orders = ['lt', 'lte', 'gt', 'gte'] as const;
+export type Order = (typeof orders)[number];
+const places = ['contains', 'startswith', 'endswith'] as const;
+export type Place = (typeof places)[number];
+const encodings = ['base64', 'base64offset', 'utf16le', 'utf16be', 'utf16', 'wide'] as const;
+const flags = ['i', 'm', 's'] as const;
+/** Also by their long names. */
+const longNames: Readonly<Record<string, string>> = { ignorecase: 'i', multiline: 'm', dotall: 's' };
+
+const all: readonly string[] = [
+  ...['all', 'exists', 'cased', 'neq', 'windash', 're', 'cidr', 'expand', 'fieldref'],
+  ...places,
+  ...encodings,
+  ...flags,
+  ...orders,
+  ...timeParts,
+];
+
+export const modifierOf = (modifier: string): string => longNames[modifier] ?? modifier;
+
+/** Which of these modifiers it has; the first, where there are several. */
+export const among = <Name extends string>(modifiers: readonly string[], names: readonly Name[]): Name | undefined =>
+  names.find((name) => modifiers.includes(name));
+export const placeOf = (modifiers: readonly string[]): Place | undefined => among(modifiers, places);
+export const orderOf = (modifiers: readonly string[]): Order | undefined => among(modifiers, orders);
+export const timePartOf = (modifiers: readonly string[]): TimePart | undefined => among(modifiers, timeParts);
+
+/** What each modifier cannot stand beside. */
+const exclusive: readonly (readonly string[])[] = [
+  [...places, ...orders, 're', 'cidr', 'exists'],
+  ['re', 'cidr', 'exists', 'fieldref', 'windash'],
+  [...orders, 'neq', 'exists'],
+  ['base64', 'base64offset'],
+  ['utf16le', 'utf16be', 'utf16', 'wide'],
+  [...timeParts],
+];
+
+const mostPermutations = 4;
+const dashes = ['-', '/', '–', '—', '―'];
+const dash = /\B[-/–—―]\b/g;
+
+/** A value with all its dashes exchanged for each other. Where there are very many, all of them for the same one. */
+export const withDashes = (text: string): string[] => {
+  const found = [...text.matchAll(dash)];
+  if (found.length > mostPermutations) return [text, ...dashes.map((each) => text.replaceAll(dash, each))];
+  let made = [text];
+  for (const { index } of found)
+    made = made.flatMap((each) => dashes.map((other) => each.slice(0, index) + other + each.slice(index + 1)));
+  return [...new Set(made)];
+};
+
+const utf16be = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
+
+/** Base64 of a text at each of the three places in which it may begin within another: what does not depend on its neighbours. */
+const base64Offsets = (bytes: Buffer): string[] =>
+  [0, 1, 2].map((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+    const end = [undefined, -3, -2][(bytes.length + offset) % 3];
+    return encoded.slice([0, 2, 3][offset], end);
+  });
+
+const encoded = (pattern: Pattern, modifiers: readonly string[]): Pattern[] => {
+  if (among(modifiers, encodings) === undefined) return [pattern];
+  const text = textOfPattern(pattern);
+  const bytes =
+    modifiers.includes('utf16le') || modifiers.includes('wide')
+      ? Buffer.from(text, 'utf16le')
+      : modifiers.includes('utf16be')
+        ? utf16be(text)
+        : modifiers.includes('utf16')
+          ? Buffer.from(`\uFEFF${text}`, 'utf16le')
+          : Buffer.from(text, 'utf8');
+  if (modifiers.includes('base64offset')) return base64Offsets(bytes).map(plainPattern);
+  return [plainPattern(bytes.toString(modifiers.includes('base64') ? 'base64' : 'latin1'))];
+};
+
+/** The patterns that a text of a rule stands for. */
+export const patternsOf = (text: string, modifiers: readonly string[]): Pattern[] => {
+  const place = placeOf(modifiers);
+  const put = place === undefined ? undefined : { contains, startswith: startsWith, endswith: endsWith }[place];
+  const texts = modifiers.includes('windash') ? withDashes(text) : [text];
+  return texts
+    .flatMap((each) => encoded(patternOf(each), modifiers))
+    .map((pattern) => (put === undefined ? pattern : put(pattern)));
+};
+
+const isNumber = (value: SigmaValue): boolean =>
+  typeof value === 'number' || (typeof value === 'string' && /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value));
+
+const regexError = (value: string, modifiers: readonly string[]): string | undefined => {
+  const regex = regexOf(value, modifiers);
+  return typeof regex === 'string' ? `"${value}" is no regular expression: ${regex}` : undefined;
+};
+
+/** What is wrong with one value under these modifiers. */
+const valueError = (value: SigmaValue, modifiers: readonly string[]): string | undefined => {
+  const has = (name: string): boolean => modifiers.includes(name);
+  const isNumeric = orderOf(modifiers) !== undefined || timePartOf(modifiers) !== undefined;
+  if (has('exists')) return typeof value === 'boolean' ? undefined : 'exists takes true or false';
+  if (isNumeric) return isNumber(value) ? undefined : `${value} is no number`;
+  if (has('cidr') && networkOf(String(value)) === undefined) return `"${value}" is no network such as 10.0.0.0/8`;
+  if (has('re')) return regexError(String(value), modifiers);
+  if (has('fieldref') && typeof value !== 'string') return 'fieldref takes the name of a field';
+  if (among(modifiers, encodings) !== undefined && typeof value === 'string' && hasWildcards(patternOf(value)))
+    return 'wildcards cannot be encoded: escape them with a backslash';
+  return undefined;
+};
+
+/** What is wrong with an item of a selection; `undefined` for one that can be compiled. */
+export const itemError = ({ modifiers: given, values, field }: SelectionItem): string | undefined => {
+  const modifiers = given.map(modifierOf);
+  const unknown = modifiers.find((each) => !all.includes(each));
+  if (unknown !== undefined) return `there is no modifier "${unknown}"`;
+  if (modifiers.some((each, at) => modifiers.indexOf(each) !== at)) return 'a modifier is there twice';
+  for (const group of exclusive) {
+    const [one, other] = group.filter((each) => modifiers.includes(each));
+    if (one !== undefined && other !== undefined) return `${one} and ${other} cannot be combined`;
+  }
+  const flag = among(modifiers, flags);
+  if (flag !== undefined && !modifiers.includes('re')) return `${flag} needs the modifier re before it`;
+  const needsField = among(modifiers, ['exists', 'fieldref', 'neq']);
+  if (field === '' && needsField !== undefined) return `${needsField} needs a field`;
+  return values.map((value) => valueError(value, modifiers)).find((wrong) => wrong !== undefined);
+};

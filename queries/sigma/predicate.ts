@@ -1,0 +1,176 @@
+/** Trees of rules as functions of the event at hand. */
+import type { Leaf, SigmaEvent } from './event.ts';
+import type { ItemTest, RuleTree } from './tree.ts';
+import { leafTest, leafTests } from './value-tests.ts';
+
+/** The event that is looked at, with what was found in it. */
+export class Looked {
+  #event: SigmaEvent | undefined;
+  #round = 0;
+  readonly #rounds: number[] = [];
+  readonly #found: (Leaf | undefined)[] = [];
+  readonly #slots = new Map<string, number>();
+  readonly other = (names: readonly string[]): Leaf | undefined => this.#find(names);
+
+  /** A number for a list of names; lists that are the same have the same one. */
+  slotOf(names: readonly string[]): number {
+    const key = names.join('\n');
+    const slot = this.#slots.get(key) ?? this.#slots.size;
+    this.#slots.set(key, slot);
+    return slot;
+  }
+
+  at(event: SigmaEvent): void {
+    this.#event = event;
+    this.#round++;
+  }
+
+  /** What the event has under the first of the names that it knows. */
+  leaf(slot: number, names: readonly string[]): Leaf | undefined {
+    if (this.#rounds[slot] === this.#round) return this.#found[slot];
+    const found = this.#find(names);
+    this.#rounds[slot] = this.#round;
+    this.#found[slot] = found;
+    return found;
+  }
+
+  get leaves(): readonly Leaf[] {
+    return this.#event?.leaves ?? [];
+  }
+
+  #find(names: readonly string[]): Leaf | undefined {
+    for (let at = 0; at < names.length; at++) {
+      const leaf = this.#event?.get(names[at] as string);
+      if (leaf !== undefined) return leaf;
+    }
+    return undefined;
+  }
+}
+
+export type Predicate = () => boolean;
+
+const someLeaf = (first: Leaf | undefined, fits: (leaf: Leaf) => boolean): boolean => {
+  for (let leaf = first; leaf !== undefined; leaf = leaf.next) if (!leaf.isNull && fits(leaf)) return true;
+  return false;
+};
+
+const itemPredicate = (item: ItemTest, looked: Looked): Predicate => {
+  const test = leafTests(item);
+  const fits = (leaf: Leaf): boolean => test(leaf, looked.other);
+  if (item.names.length === 0)
+    return () => {
+      const { leaves } = looked;
+      for (let at = 0; at < leaves.length; at++) if (fits(leaves[at] as Leaf)) return true;
+      return false;
+    };
+  const { names } = item;
+  const slot = looked.slotOf(names);
+  if (item.differs)
+    return () => {
+      const leaf = looked.leaf(slot, names);
+      return leaf !== undefined && !someLeaf(leaf, fits);
+    };
+  const exists = item.wanted.find(({ test: each }) => each.is === 'exists')?.test;
+  if (exists?.is === 'exists') return () => (looked.leaf(slot, names) !== undefined) === exists.wanted;
+  if (!item.wanted.some(({ test: each }) => each.is === 'null')) return () => someLeaf(looked.leaf(slot, names), fits);
+  return () => {
+    const leaf = looked.leaf(slot, names);
+    return leaf === undefined || leaf.isNull || someLeaf(leaf, fits);
+  };
+};
+
+/** What a tree costs, in comparisons: those that cost less are asked first. */
+export const costOf = (tree: RuleTree): number => {
+  switch (tree.is) {
+    case 'and':
+    case 'or':
+      return tree.parts.reduce((sum, part) => sum + costOf(part), 0);
+    case 'not':
+      return costOf(tree.part);
+    default: {
+      const each = tree.wanted.reduce(
+        (sum, { test }) => sum + (test.is === 'regex' ? test.regex.weight : test.is === 'network' ? 5 : 1),
+        1,
+      );
+      return tree.names.length === 0 ? each * 20 : each;
+    }
+  }
+};
+
+/** The tree as a function of the event that is looked at. */
+export const predicateOf = (tree: RuleTree, looked: Looked): Predicate => {
+  if (tree.is === 'item') return itemPredicate(tree, looked);
+  if (tree.is === 'not') {
+    const part = predicateOf(tree.part, looked);
+    return () => !part();
+  }
+  const parts = tree.parts
+    .toSorted((left, right) => costOf(left) - costOf(right))
+    .map((part) => predicateOf(part, looked));
+  const ends = tree.is === 'or';
+  const [first, second, third] = parts;
+  if (first !== undefined && second === undefined) return first;
+  if (first !== undefined && second !== undefined && third === undefined)
+    return ends ? () => first() || second() : () => first() && second();
+  return () => {
+    for (let at = 0; at < parts.length; at++) if ((parts[at] as Predicate)() === ends) return ends;
+    return !ends;
+  };
+};
+
+/** A field that matched, and why. */
+export interface MatchedField {
+  /** As the rule names it; empty for keywords. */
+  readonly field: string;
+  /** Where the event has it. */
+  readonly path: string;
+  readonly value: string;
+  readonly selection: string;
+  /** What the rule asked, as it writes it: `endswith \cmd.exe`. */
+  readonly because: string;
+}
+
+const mostShown = 500;
+const shown = (text: string): string => (text.length > mostShown ? `${text.slice(0, mostShown)}…` : text);
+
+/** What a rule asked of a field, as it writes it. */
+const asked = ({ modifiers }: ItemTest, wanted: string): string =>
+  shown(modifiers === '' ? wanted : `${modifiers} ${wanted}`);
+
+const matchedItem = (item: ItemTest, looked: Looked): MatchedField[] => {
+  const { field, selection, wanted } = item;
+  const leaves = item.names.length === 0 ? looked.leaves : chainOf(looked.other(item.names));
+  const isAbout = (what: 'exists' | 'null'): boolean => wanted.some(({ test }) => test.is === what);
+  if (item.differs || isAbout('exists')) {
+    const { path = '', text = '' } = leaves[0] ?? {};
+    return [
+      { field, path, value: shown(text), selection, because: asked(item, wanted.map((each) => each.shown).join(', ')) },
+    ];
+  }
+  for (const leaf of leaves.filter(({ isNull }) => !isNull)) {
+    const met = wanted.find(({ test }) => leafTest(test)(leaf, looked.other));
+    if (met !== undefined)
+      return [{ field, path: leaf.path, value: shown(leaf.text), selection, because: asked(item, met.shown) }];
+  }
+  return isAbout('null') ? [{ field, path: '', value: '', selection, because: 'null' }] : [];
+};
+
+const chainOf = (first: Leaf | undefined): Leaf[] => {
+  const leaves: Leaf[] = [];
+  for (let leaf = first; leaf !== undefined; leaf = leaf.next) leaves.push(leaf);
+  return leaves;
+};
+
+/** Fields by which the event that is looked at matched; not those that a `not` asked for. */
+export const matchedFields = (tree: RuleTree, looked: Looked): MatchedField[] => {
+  if (tree.is === 'not') return [];
+  if (tree.is === 'item') return matchedItem(tree, looked);
+  const parts = tree.is === 'and' ? tree.parts : tree.parts.filter((part) => predicateOf(part, looked)());
+  const seen = new Set<string>();
+  return parts
+    .flatMap((part) => matchedFields(part, looked))
+    .filter(({ field, path, because }) => {
+      const key = `${field}\n${path}\n${because}`;
+      return seen.has(key) ? false : seen.add(key);
+    });
+};

@@ -1,0 +1,186 @@
+/** Reads Sigma's YAML: many documents in a text, each a rule, a correlation or a filter. */
+import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import { ConditionError, readCondition } from './condition.ts';
+import { correlationOf } from './correlation-document.ts';
+import {
+  type Condition,
+  type Detection,
+  type LogSource,
+  type Selection,
+  type SelectionItem,
+  type SigmaDocument,
+  type SigmaError,
+  type SigmaFilter,
+  type SigmaHead,
+  type SigmaRule,
+  type SigmaValue,
+  sigmaLevels,
+  sigmaStatuses,
+} from './documents.ts';
+import { itemError } from './modifiers.ts';
+import { splitDocuments, YamlDocument, type YamlMap } from './yaml.ts';
+
+/** Documents that could be read, and what is wrong with the others. A document with an error is not among the first. */
+export interface ReadRules {
+  readonly documents: readonly SigmaDocument[];
+  readonly errors: readonly SigmaError[];
+}
+
+const oneOf = <Name extends string>(map: YamlMap, key: string, names: readonly Name[]): Name | undefined => {
+  const text = map.text(key).toLowerCase();
+  if (text === '') return undefined;
+  const found = names.find((name) => name === text);
+  if (found === undefined) map.fail(key, `"${text}" is none of ${names.join(', ')}`);
+  return found;
+};
+
+const headOf = (
+  root: YamlMap,
+  { text, line, document }: { text: string; line: number; document: number },
+): SigmaHead => {
+  const title = root.text('title');
+  if (title === '') root.fail('title', 'a title is missing');
+  return {
+    id: root.text('id'),
+    name: root.text('name'),
+    title,
+    description: root.text('description'),
+    author: root.text('author'),
+    status: oneOf(root, 'status', sigmaStatuses),
+    level: oneOf(root, 'level', sigmaLevels),
+    tags: root.texts('tags'),
+    references: root.texts('references'),
+    falsePositives: root.texts('falsepositives'),
+    source: text,
+    document,
+    line,
+  };
+};
+
+const logSourceOf = (root: YamlMap): LogSource => {
+  const map = root.map('logsource');
+  if (map === undefined) {
+    if (root.node('logsource') === undefined) root.fail('logsource', 'a logsource is missing');
+    return {};
+  }
+  const source: { -readonly [Part in keyof LogSource]: LogSource[Part] } = {};
+  for (const part of ['product', 'category', 'service'] as const) {
+    const text = map.text(part);
+    if (text !== '') source[part] = text.toLowerCase();
+  }
+  if (Object.keys(source).length === 0) map.fail('', 'a logsource needs a product, a category or a service');
+  return source;
+};
+
+const valuesOf = (map: YamlMap, key: string): SigmaValue[] | undefined => {
+  const node = map.node(key);
+  const nodes = isSeq(node) ? (map.list(key) ?? []) : [node];
+  const values = nodes.map((each) => (each === undefined ? null : map.value(each)));
+  if (values.every((value) => value !== undefined)) return values as SigmaValue[];
+  map.fail(key, isMap(node) ? 'expected a value or a list of values, not a map' : 'expected a list of values');
+  return undefined;
+};
+
+const itemsOf = (map: YamlMap): SelectionItem[] =>
+  map.keys.flatMap((key) => {
+    const values = valuesOf(map, key);
+    if (values === undefined) return [];
+    const [field = '', ...modifiers] = key.split('|');
+    const item = { field, modifiers: modifiers.map((each) => each.toLowerCase()), values, line: map.line(key) };
+    const wrong = itemError(item);
+    if (wrong !== undefined) map.fail(key, wrong);
+    return wrong === undefined ? [item] : [];
+  });
+
+const selectionOf = (detection: YamlMap, name: string): Selection => {
+  const node = detection.node(name);
+  const path = detection.at(name);
+  const line = detection.line(name);
+  const keywords = (values: readonly SigmaValue[]): Selection => ({
+    is: 'all',
+    items: [{ field: '', modifiers: [], values, line }],
+  });
+  const partOf = (each: Node): Selection => {
+    const map = detection.inner(each, path);
+    if (map !== undefined) return { is: 'all', items: itemsOf(map) };
+    const value = detection.value(each);
+    if (value === undefined) detection.fail(name, 'expected values or maps in the list');
+    return keywords([value ?? '']);
+  };
+  if (isMap(node)) return partOf(node);
+  if (isScalar(node) && node.value !== null) return keywords([detection.value(node) ?? '']);
+  const list = detection.list(name);
+  if (list === undefined || list.length === 0) {
+    detection.fail(name, 'a selection needs a map, a value or a list of them');
+    return keywords([]);
+  }
+  if (list.every((each) => isScalar(each))) return keywords(list.map((each) => detection.value(each) ?? null));
+  return { is: 'any', parts: list.map(partOf) };
+};
+
+const conditionsOf = (detection: YamlMap, names: readonly string[]): Condition[] => {
+  const texts = detection.texts('condition');
+  if (texts.length === 0) detection.fail('condition', 'a condition is missing');
+  return texts.flatMap((text) => {
+    try {
+      return [readCondition(text, names)];
+    } catch (error) {
+      if (!(error instanceof ConditionError)) throw error;
+      detection.fail('condition', error.message);
+      return [];
+    }
+  });
+};
+
+const detectionOf = (map: YamlMap, others: readonly string[]): Detection => {
+  if (map.node('timeframe') !== undefined)
+    map.fail('timeframe', 'a timeframe is no part of Sigma 2: write a correlation document instead');
+  const names = map.keys.filter((key) => !['condition', 'timeframe', ...others].includes(key));
+  if (names.length === 0) map.fail('', 'a selection is missing');
+  return {
+    selections: new Map(names.map((name) => [name, selectionOf(map, name)])),
+    conditions: conditionsOf(map, names),
+  };
+};
+
+const ruleOf = (root: YamlMap, head: SigmaHead): SigmaRule | undefined => {
+  const logsource = logSourceOf(root);
+  const detection = root.map('detection');
+  if (detection === undefined) {
+    root.fail('detection', 'a detection is missing');
+    return undefined;
+  }
+  return { ...head, kind: 'rule', logsource, detection: detectionOf(detection, []), fields: root.texts('fields') };
+};
+
+const filterOf = (root: YamlMap, head: SigmaHead): SigmaFilter | undefined => {
+  const logsource = logSourceOf(root);
+  const filter = root.map('filter');
+  if (filter === undefined) return undefined;
+  const named = filter.texts('rules');
+  const rules = named.length === 0 || (named.length === 1 && named[0]?.toLowerCase() === 'any') ? 'any' : named;
+  return { ...head, kind: 'filter', logsource, rules, detection: detectionOf(filter, ['rules']) };
+};
+
+/** Reads all documents of a text. What is wrong is in `errors`; nothing is thrown. */
+export const readRules = (text: string): ReadRules => {
+  const errors: SigmaError[] = [];
+  const documents: SigmaDocument[] = [];
+  for (const [index, part] of splitDocuments(text).entries()) {
+    const before = errors.length;
+    const parsed = new YamlDocument(part, index + 1, errors);
+    const root = parsed.root();
+    if (root === undefined) continue;
+    const node = root.node('title');
+    parsed.title = isScalar(node) ? String(node.value ?? '') : '';
+    const head = headOf(root, { ...part, document: index + 1 });
+    const keys = root.keys;
+    const read = keys.includes('correlation')
+      ? correlationOf(root, head)
+      : keys.includes('filter')
+        ? filterOf(root, head)
+        : ruleOf(root, head);
+    if (read !== undefined && errors.length === before) documents.push(read);
+  }
+  return { documents, errors };
+};

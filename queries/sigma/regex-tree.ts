@@ -1,0 +1,287 @@
+/**
+ * The part of regular expressions that most rules use, as a tree: enough to know which texts must occur, how much work JavaScript's
+ * own expressions do at most, and how to write one for them that means what RE2 means.
+ */
+
+export type RegexNode =
+  | { readonly is: 'character'; readonly text: string }
+  /** A class, a dot or an escape such as `\d`, in JavaScript's syntax. */
+  | { readonly is: 'class'; readonly source: string }
+  /** Takes no character. */
+  | { readonly is: 'anchor'; readonly source: string }
+  | { readonly is: 'sequence' | 'choice'; readonly parts: readonly RegexNode[] }
+  | {
+      readonly is: 'repeat';
+      readonly part: RegexNode;
+      readonly least: number;
+      readonly most: number;
+      readonly lazy: boolean;
+    };
+
+export interface RegexFlags {
+  readonly ignoresCase: boolean;
+  readonly multiline: boolean;
+  readonly dotAll: boolean;
+}
+
+/** Thrown for what this part of the syntax does not have. */
+class Unknown extends Error {}
+
+const classEscapes: Readonly<Record<string, string>> = {
+  d: '0-9',
+  w: '0-9A-Za-z_',
+  // RE2's, which has fewer than JavaScript's.
+  s: '\\t\\n\\f\\r ',
+};
+const controls: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', f: '\f', v: '\v' };
+const mostDepth = 50;
+
+const escaped = (character: string): string =>
+  /[0-9A-Za-z_ ]/.test(character) ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+const quantifier = /^([*+?]|\{(\d{1,4})(,?)(\d{0,4})\})/;
+
+const boundsOf = (sign: string, low = '', comma = '', high = ''): readonly [least: number, most: number] => {
+  if (sign === '?') return [0, 1];
+  if (sign === '*' || sign === '+') return [sign === '*' ? 0 : 1, Number.POSITIVE_INFINITY];
+  if (comma === '') return [Number(low), Number(low)];
+  return [Number(low), high === '' ? Number.POSITIVE_INFINITY : Number(high)];
+};
+
+class RegexReader {
+  readonly #text: string;
+  readonly #flags: RegexFlags;
+  #at = 0;
+
+  constructor(text: string, flags: RegexFlags) {
+    this.#text = text;
+    this.#flags = flags;
+  }
+
+  read(): RegexNode {
+    const node = this.#choice(0);
+    if (this.#at < this.#text.length) throw new Unknown();
+    return node;
+  }
+
+  #choice(depth: number): RegexNode {
+    if (depth > mostDepth) throw new Unknown();
+    const parts = [this.#sequence(depth)];
+    while (this.#text[this.#at] === '|') {
+      this.#at++;
+      parts.push(this.#sequence(depth));
+    }
+    return parts.length === 1 ? (parts[0] as RegexNode) : { is: 'choice', parts };
+  }
+
+  #sequence(depth: number): RegexNode {
+    const parts: RegexNode[] = [];
+    for (
+      let next = this.#text[this.#at];
+      next !== undefined && next !== '|' && next !== ')';
+      next = this.#text[this.#at]
+    )
+      parts.push(this.#repeated(this.#atom(depth)));
+    return parts.length === 1 ? (parts[0] as RegexNode) : { is: 'sequence', parts };
+  }
+
+  #repeated(part: RegexNode): RegexNode {
+    const found = quantifier.exec(this.#text.slice(this.#at, this.#at + 16));
+    if (found === null) return part;
+    if (part.is === 'anchor') throw new Unknown();
+    const [whole, sign = ''] = found;
+    this.#at += whole.length;
+    const isLazy = this.#text[this.#at] === '?';
+    if (isLazy) this.#at++;
+    if (/[*+]/.test(this.#text[this.#at] ?? '')) throw new Unknown();
+    const [least, most] = boundsOf(sign, found[2], found[3], found[4]);
+    if (most < least) throw new Unknown();
+    return { is: 'repeat', part, least, most, lazy: isLazy };
+  }
+
+  #atom(depth: number): RegexNode {
+    const character = this.#text[this.#at++] as string;
+    switch (character) {
+      case '(':
+        return this.#group(depth);
+      case '[':
+        return this.#class();
+      case '.':
+        return { is: 'class', source: this.#flags.dotAll ? '[\\s\\S]' : '[^\\n]' };
+      case '^':
+        return { is: 'anchor', source: this.#flags.multiline ? '(?<![^\\n])' : '^' };
+      case '$':
+        return { is: 'anchor', source: this.#flags.multiline ? '(?![^\\n])' : '$' };
+      case '\\':
+        return this.#escape();
+      case '*':
+      case '+':
+      case '?':
+        throw new Unknown();
+      default:
+        return this.#character(character);
+    }
+  }
+
+  #character(text: string): RegexNode {
+    if (/[\ud800-\udfff]/.test(text)) throw new Unknown();
+    return { is: 'character', text };
+  }
+
+  #group(depth: number): RegexNode {
+    if (this.#text[this.#at] === '?') {
+      if (this.#text[this.#at + 1] !== ':') throw new Unknown();
+      this.#at += 2;
+    }
+    const inner = this.#choice(depth + 1);
+    if (this.#text[this.#at++] !== ')') throw new Unknown();
+    // Kept apart from what stands beside it, as a quantifier behind it is of the whole.
+    return { is: 'sequence', parts: [inner] };
+  }
+
+  #escape(): RegexNode {
+    const next = this.#text[this.#at++] ?? '';
+    const named = classEscapes[next.toLowerCase()];
+    if (named !== undefined) return { is: 'class', source: next === next.toLowerCase() ? `[${named}]` : `[^${named}]` };
+    if (next === 'b') return { is: 'anchor', source: '\\b' };
+    return this.#character(this.#escapedCharacter(next));
+  }
+
+  #escapedCharacter(next: string): string {
+    const control = controls[next];
+    if (control !== undefined) return control;
+    if (next === 'x') {
+      const [, digits = ''] = /^([0-9A-Fa-f]{2})/.exec(this.#text.slice(this.#at, this.#at + 2)) ?? [];
+      if (digits === '') throw new Unknown();
+      this.#at += 2;
+      return String.fromCharCode(Number.parseInt(digits, 16));
+    }
+    if (next === '' || /[0-9A-Za-z]/.test(next)) throw new Unknown();
+    return next;
+  }
+
+  #class(): RegexNode {
+    let source = '[';
+    if (this.#text[this.#at] === '^') {
+      source += '^';
+      this.#at++;
+    }
+    for (let isFirst = true; ; isFirst = false) {
+      const character = this.#text[this.#at++];
+      if (character === undefined || (character === '[' && this.#text[this.#at] === ':')) throw new Unknown();
+      if (character === ']' && !isFirst) return { is: 'class', source: `${source}]` };
+      source += this.#member(character);
+    }
+  }
+
+  #member(character: string): string {
+    if (character === '\\') {
+      const next = this.#text[this.#at++] ?? '';
+      const named = classEscapes[next];
+      if (named !== undefined) return named;
+      if (next === 'b') throw new Unknown();
+      return escaped(this.#escapedCharacter(next));
+    }
+    if (/[\ud800-\udfff]/.test(character)) throw new Unknown();
+    return character === '-' ? '-' : escaped(character);
+  }
+}
+
+/** The tree of an expression; `undefined` where it uses more than this part of the syntax. */
+export const regexTree = (source: string, flags: RegexFlags): RegexNode | undefined => {
+  try {
+    return new RegexReader(source, flags).read();
+  } catch (error) {
+    if (error instanceof Unknown) return undefined;
+    throw error;
+  }
+};
+
+/** The expression in JavaScript's syntax. */
+export const javaScriptOf = (node: RegexNode): string => {
+  switch (node.is) {
+    case 'character':
+      return escaped(node.text);
+    case 'class':
+    case 'anchor':
+      return node.source;
+    case 'sequence':
+      return `(?:${node.parts.map(javaScriptOf).join('')})`;
+    case 'choice':
+      return `(?:${node.parts.map(javaScriptOf).join('|')})`;
+    default: {
+      const most = node.most === Number.POSITIVE_INFINITY ? '' : node.most;
+      return `(?:${javaScriptOf(node.part)}){${node.least},${most}}${node.lazy ? '?' : ''}`;
+    }
+  }
+};
+
+/** Ways in which a backtracking search can go through: `factor` times the text's length to the power of `degree`. */
+export interface Ways {
+  readonly factor: number;
+  readonly degree: number;
+}
+const endless: Ways = { factor: Number.POSITIVE_INFINITY, degree: 0 };
+
+export const waysOf = (node: RegexNode): Ways => {
+  switch (node.is) {
+    case 'sequence': {
+      const ways = node.parts.map(waysOf);
+      return {
+        factor: ways.reduce((product, { factor }) => product * factor, 1),
+        degree: ways.reduce((sum, { degree }) => sum + degree, 0),
+      };
+    }
+    case 'choice': {
+      const ways = node.parts.map(waysOf);
+      return {
+        factor: ways.reduce((sum, { factor }) => sum + factor, 0),
+        degree: Math.max(...ways.map(({ degree }) => degree)),
+      };
+    }
+    case 'repeat': {
+      const inner = waysOf(node.part);
+      if (node.most === Number.POSITIVE_INFINITY)
+        return inner.factor === 1 && inner.degree === 0 ? { factor: 1, degree: 1 } : endless;
+      return { factor: (node.most - node.least + 1) * inner.factor ** node.most, degree: inner.degree * node.most };
+    }
+    default:
+      return { factor: 1, degree: 0 };
+  }
+};
+
+/** Sets of texts in lower case: of each set some must occur wherever the expression matches. */
+export const neededTexts = (node: RegexNode): string[][] => {
+  const sets: string[][] = [];
+  let run = '';
+  const end = (): void => {
+    if (run !== '') sets.push([run.toLowerCase()]);
+    run = '';
+  };
+  const walk = (each: RegexNode): void => {
+    if (each.is === 'character') run += each.text;
+    else if (each.is === 'sequence') each.parts.forEach(walk);
+    else if (each.is !== 'anchor') {
+      end();
+      if (each.is === 'repeat' && each.least > 0) sets.push(...neededTexts(each.part));
+      if (each.is === 'choice') sets.push(...neededOfChoice(each.parts));
+    }
+  };
+  walk(node);
+  end();
+  return sets;
+};
+
+/** The set whose shortest text is longest. */
+export const bestSet = (sets: readonly string[][]): string[] | undefined => {
+  const least = (set: readonly string[]): number => Math.min(...set.map(({ length }) => length));
+  return sets.reduce<string[] | undefined>(
+    (best, set) => (best === undefined || least(set) > least(best) ? set : best),
+    undefined,
+  );
+};
+
+const neededOfChoice = (parts: readonly RegexNode[]): string[][] => {
+  const best = parts.map((part) => bestSet(neededTexts(part)));
+  return best.every((set) => set !== undefined) ? [(best as string[][]).flat()] : [];
+};

@@ -1,0 +1,205 @@
+/** Rules that are ready to run: one pass over an event answers all that it matches. */
+import type { LogSource, SigmaCorrelation, SigmaDocument, SigmaFilter, SigmaRule } from './documents.ts';
+import { EventPaths, SigmaEvent } from './event.ts';
+import type { FieldTable } from './fields/table.ts';
+import { type EventKind, LogSources, mayBe } from './log-sources.ts';
+import { costOf, Looked, type MatchedField, matchedFields, type Predicate, predicateOf } from './predicate.ts';
+import { RuleIndex } from './rule-index.ts';
+import { detectionTree, itemsOf, placeholdersOf } from './rule-tree.ts';
+import type { RuleTree } from './tree.ts';
+import { type Clause, clausesOf } from './witnesses.ts';
+
+/** A document as it is deployed. */
+export interface DeployedRule {
+  /** What signals name it by. */
+  readonly id: string;
+  readonly version: number;
+  readonly document: SigmaDocument;
+}
+
+export interface CompileOptions {
+  /** What placeholders (`%admins%`) stand for. */
+  readonly placeholders?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A rule and an event that it matches. */
+export interface Match {
+  readonly ruleId: string;
+  readonly version: number;
+  readonly rule: SigmaRule;
+  readonly fields: readonly MatchedField[];
+}
+
+/** A rule that is ready to be run. */
+interface Compiled {
+  readonly id: string;
+  readonly version: number;
+  readonly rule: SigmaRule;
+  readonly tree: RuleTree;
+  readonly clauses: readonly Clause[];
+  readonly predicate: Predicate;
+}
+
+/** Rules that an event of some kind may match, by number. */
+interface Group {
+  readonly rules: readonly Compiled[];
+  readonly index: RuleIndex;
+}
+
+/** Kinds of events for which an index is kept. */
+const mostGroups = 256;
+
+const isNamed = (names: readonly string[], { id, document }: DeployedRule): boolean =>
+  names.includes(id) ||
+  (document.id !== '' && names.includes(document.id)) ||
+  (document.name !== '' && names.includes(document.name));
+
+const covers = (filter: LogSource, rule: LogSource): boolean =>
+  (['product', 'category', 'service'] as const).every(
+    (part) => filter[part] === undefined || filter[part] === rule[part],
+  );
+
+const trees = new WeakMap<
+  SigmaDocument,
+  { tables: readonly FieldTable[]; placeholders: object | undefined; tree: RuleTree; clauses: readonly Clause[] }
+>();
+
+const treeOf = (document: SigmaRule | SigmaFilter, tables: readonly FieldTable[], { placeholders }: CompileOptions) => {
+  const known = trees.get(document);
+  if (known !== undefined && known.tables === tables && known.placeholders === placeholders) return known;
+  const { logsource, detection } = document;
+  const tree = detectionTree(detection, { logsource, tables, placeholders: placeholders ?? {} });
+  const made = { tables, placeholders, tree, clauses: clausesOf(tree) };
+  trees.set(document, made);
+  return made;
+};
+
+export class RuleSet {
+  readonly #paths: EventPaths;
+  readonly #sources: LogSources;
+  readonly #looked = new Looked();
+  readonly #rules: readonly Compiled[];
+  readonly #groups = new Map<string, Group>();
+  /** The correlations among the documents. */
+  readonly correlations: readonly (DeployedRule & { readonly document: SigmaCorrelation })[];
+
+  constructor(deployed: readonly DeployedRule[], tables: readonly FieldTable[], options: CompileOptions = {}) {
+    this.#paths = new EventPaths(tables);
+    this.#sources = new LogSources(tables);
+    const filters = deployed.map(({ document }) => document).filter((document) => document.kind === 'filter');
+    this.correlations = deployed.filter(
+      (each): each is RuleSet['correlations'][number] => each.document.kind === 'correlation',
+    );
+    this.#rules = deployed.flatMap((each) => {
+      const { document, id, version } = each;
+      if (document.kind !== 'rule') return [];
+      const own = treeOf(document, tables, options);
+      const narrowing = filters
+        .filter(
+          ({ rules, logsource }) => covers(logsource, document.logsource) && (rules === 'any' || isNamed(rules, each)),
+        )
+        // A filter asks for fields as the rule that it narrows does.
+        .map(({ detection }) =>
+          detectionTree(detection, { logsource: document.logsource, tables, placeholders: options.placeholders ?? {} }),
+        );
+      const tree: RuleTree = narrowing.length === 0 ? own.tree : { is: 'and', parts: [own.tree, ...narrowing] };
+      const clauses = [...own.clauses, ...narrowing.flatMap(clausesOf)];
+      return [{ id, version, rule: document, tree, clauses, predicate: predicateOf(tree, this.#looked) }];
+    });
+  }
+
+  /** How many rules it holds. */
+  get size(): number {
+    return this.#rules.length;
+  }
+
+  /** An event without values, to be filled. */
+  newEvent(): SigmaEvent {
+    return new SigmaEvent(this.#paths);
+  }
+
+  /** An event as its source logs it. */
+  eventOf(object: object): SigmaEvent {
+    return this.newEvent().addObject(object);
+  }
+
+  /** What the tables know of where an event comes from. */
+  kindOf(event: SigmaEvent): EventKind {
+    return this.#sources.kindOf(event);
+  }
+
+  /** All rules that an event matches, in their order; `spent` hears of each rule that was looked at. */
+  match(given: SigmaEvent | object, spent?: (ruleId: string, cost: number) => void): Match[] {
+    const event = given instanceof SigmaEvent ? given : this.eventOf(given);
+    const { rules, index } = this.#group(this.#sources.kindOf(event));
+    const candidates = index.candidates(event);
+    if (candidates.length === 0) return [];
+    this.#looked.at(event);
+    const matches: number[] = [];
+    for (let at = 0; at < candidates.length; at++) {
+      const number = candidates[at] as number;
+      const { predicate, id } = rules[number] as Compiled;
+      if (predicate()) matches.push(number);
+      spent?.(id, 1);
+    }
+    return matches
+      .sort((left, right) => left - right)
+      .map((number) => {
+        const { id, version, rule, tree } = rules[number] as Compiled;
+        return { ruleId: id, version, rule, fields: matchedFields(tree, this.#looked) };
+      });
+  }
+
+  /** How many rules are looked at for an event, of those that may be about it. For measurements. */
+  candidates(event: SigmaEvent): { readonly looked: number; readonly of: number } {
+    const { rules, index } = this.#group(this.#sources.kindOf(event));
+    return { looked: index.candidates(event).length, of: rules.length };
+  }
+
+  /** The text of the first value that an event has under a field of a rule. */
+  valueOf(event: SigmaEvent, names: readonly string[]): string | undefined {
+    this.#looked.at(event);
+    const leaf = this.#looked.other(names);
+    return leaf === undefined || leaf.isNull ? undefined : leaf.text;
+  }
+
+  #group(kind: EventKind): Group {
+    const known = this.#groups.get(kind.key);
+    if (known !== undefined) return known;
+    const rules = this.#rules.filter(({ rule }) => mayBe(kind, rule.logsource));
+    const group = { rules, index: new RuleIndex(rules.map(({ clauses }) => clauses)) };
+    if (this.#groups.size >= mostGroups) this.#groups.clear();
+    this.#groups.set(kind.key, group);
+    return group;
+  }
+}
+
+/** What a rule needs to be able to match. */
+export interface Needs {
+  readonly logsource: LogSource;
+  /** Each field with the names under which events may have it. */
+  readonly fields: readonly { readonly field: string; readonly names: readonly string[] }[];
+  readonly placeholders: readonly string[];
+  /** What asking it costs, in comparisons of a value. */
+  readonly cost: number;
+}
+
+/** Which log source, fields and placeholders a rule or filter asks for. */
+export const needsOf = (rule: SigmaRule | SigmaFilter, tables: readonly FieldTable[]): Needs => {
+  const { tree } = treeOf(rule, tables, {});
+  const fields = new Map(itemsOf(tree).map(({ field, names }) => [field, names]));
+  fields.delete('');
+  return {
+    logsource: rule.logsource,
+    fields: [...fields].map(([field, names]) => ({ field, names })),
+    placeholders: placeholdersOf(rule.detection),
+    cost: costOf(tree),
+  };
+};
+
+/** Makes documents ready to run over events. Filters narrow the rules beside them; correlations are kept for what keeps windows. */
+export const compile = (
+  rules: readonly DeployedRule[],
+  tables: readonly FieldTable[],
+  options: CompileOptions = {},
+): RuleSet => new RuleSet(rules, tables, options);

@@ -1,0 +1,166 @@
+/** A detection as a tree over fields of events. */
+import type { Condition, Detection, LogSource, Selection, SelectionItem, SigmaValue } from './documents.ts';
+import { type FieldTable, fieldNames } from './fields/table.ts';
+import { modifierOf, orderOf, patternsOf, placeOf, timePartOf } from './modifiers.ts';
+import { networkOf } from './network.ts';
+import { contains } from './pattern.ts';
+import { regexOf } from './regex.ts';
+import type { ItemTest, RuleTree, ValueTest, Wanted } from './tree.ts';
+
+export interface TreeOptions {
+  readonly logsource: LogSource;
+  readonly tables: readonly FieldTable[];
+  /** What placeholders stand for, by their names without the percent signs. */
+  readonly placeholders: Readonly<Record<string, readonly string[]>>;
+}
+
+const placeholder = /%([A-Za-z0-9_.-]+)%/g;
+
+const itemsOfSelection = (selection: Selection): readonly SelectionItem[] =>
+  selection.is === 'any' ? selection.parts.flatMap(itemsOfSelection) : selection.items;
+
+/** Names of the placeholders that a detection has. */
+export const placeholdersOf = ({ selections }: Detection): string[] => {
+  const names = [...selections.values()]
+    .flatMap(itemsOfSelection)
+    .filter(({ modifiers }) => modifiers.includes('expand'))
+    .flatMap(({ values }) => values.flatMap((value) => [...String(value).matchAll(placeholder)]))
+    .map(([, name = '']) => name);
+  return [...new Set(names)];
+};
+
+const mostExpanded = 10_000;
+
+/** A value with its placeholders replaced by each of what they stand for; none where one stands for nothing. */
+const expanded = (text: string, placeholders: TreeOptions['placeholders']): string[] => {
+  let texts = [text];
+  for (const [whole, name = ''] of text.matchAll(placeholder)) {
+    const values = placeholders[name] ?? [];
+    texts = texts.flatMap((each) => values.map((value) => each.replace(whole, () => value))).slice(0, mostExpanded);
+  }
+  return texts;
+};
+
+const textTests = (value: string, modifiers: readonly string[], isKeyword: boolean): ValueTest[] => {
+  const cased = modifiers.includes('cased');
+  return patternsOf(value, modifiers).map((pattern) => ({
+    is: 'pattern',
+    pattern: isKeyword ? contains(pattern) : pattern,
+    cased,
+  }));
+};
+
+/** A test of what is no text; `undefined` for what is one. */
+const otherTest = (
+  value: SigmaValue,
+  field: string,
+  modifiers: readonly string[],
+  options: TreeOptions,
+): ValueTest | undefined => {
+  const has = (name: string): boolean => modifiers.includes(name);
+  const part = timePartOf(modifiers);
+  const order = orderOf(modifiers);
+  const text = String(value);
+  if (has('exists')) return { is: 'exists', wanted: value === true };
+  if (part !== undefined) return { is: 'time', part, order: order ?? 'eq', value: Number(value) };
+  if (order !== undefined) return { is: 'order', order, value: Number(value) };
+  if (value === null) return { is: 'null' };
+  if (has('cidr')) return { is: 'network', has: networkOf(text) ?? (() => false) };
+  if (has('re')) return regexTest(text, modifiers);
+  if (has('fieldref')) {
+    const names = fieldNames(text, options.logsource, options.tables);
+    return { is: 'field', names, place: placeOf(modifiers), cased: has('cased') };
+  }
+  return typeof value === 'number' && field !== '' && placeOf(modifiers) === undefined
+    ? { is: 'number', value }
+    : undefined;
+};
+
+const regexTest = (text: string, modifiers: readonly string[]): ValueTest => {
+  const regex = regexOf(text, modifiers);
+  // Reading the rule has refused it.
+  if (typeof regex === 'string') throw new TypeError(regex);
+  return { is: 'regex', regex };
+};
+
+const testsOf = (
+  value: SigmaValue,
+  item: SelectionItem,
+  modifiers: readonly string[],
+  options: TreeOptions,
+): ValueTest[] => {
+  const other = otherTest(value, item.field, modifiers, options);
+  if (other !== undefined) return [other];
+  const texts = modifiers.includes('expand') ? expanded(String(value), options.placeholders) : [String(value)];
+  return texts.flatMap((text) => textTests(text, modifiers, item.field === ''));
+};
+
+const itemTest = (item: SelectionItem, selection: string, options: TreeOptions): RuleTree => {
+  const modifiers = item.modifiers.map(modifierOf);
+  const all = modifiers.includes('all');
+  const test = (values: readonly SigmaValue[]): ItemTest => ({
+    ...{ is: 'item', field: item.field, selection, all: false, differs: modifiers.includes('neq') },
+    names: item.field === '' ? [] : fieldNames(item.field, options.logsource, options.tables),
+    modifiers: modifiers.join('|'),
+    wanted: values.flatMap((value) =>
+      testsOf(value, item, modifiers, options).map((each): Wanted => ({ test: each, shown: String(value) })),
+    ),
+  });
+  // Several texts may be made of one value, of which any will do: each value is asked for by itself.
+  return all ? { is: 'and', parts: item.values.map((value) => test([value])) } : test(item.values);
+};
+
+const selectionTree = (selection: Selection, name: string, options: TreeOptions): RuleTree =>
+  selection.is === 'any'
+    ? { is: 'or', parts: selection.parts.map((part) => selectionTree(part, name, options)) }
+    : { is: 'and', parts: selection.items.map((item) => itemTest(item, name, options)) };
+
+const flat = (is: 'and' | 'or', parts: readonly RuleTree[]): RuleTree => {
+  const all = parts.flatMap((part) => (part.is === is ? part.parts : [part]));
+  return all.length === 1 ? (all[0] as RuleTree) : { is, parts: all };
+};
+
+/** What a condition over named parts says. */
+export const conditionTree = (condition: Condition, partOf: (name: string) => RuleTree): RuleTree => {
+  switch (condition.is) {
+    case 'and':
+    case 'or':
+      return flat(
+        condition.is,
+        condition.parts.map((part) => conditionTree(part, partOf)),
+      );
+    case 'not':
+      return { is: 'not', part: conditionTree(condition.part, partOf) };
+    case 'selection':
+      return partOf(condition.name);
+    default:
+      return flat(condition.all ? 'and' : 'or', condition.names.map(partOf));
+  }
+};
+
+/** The tree of a detection. */
+export const detectionTree = ({ selections, conditions }: Detection, options: TreeOptions): RuleTree => {
+  const made = new Map<string, RuleTree>();
+  const partOf = (name: string): RuleTree => {
+    const known = made.get(name);
+    if (known !== undefined) return known;
+    const selection = selections.get(name);
+    const tree: RuleTree =
+      selection === undefined ? { is: 'or', parts: [] } : simple(selectionTree(selection, name, options));
+    made.set(name, tree);
+    return tree;
+  };
+  return flat(
+    'or',
+    conditions.map((condition) => conditionTree(condition, partOf)),
+  );
+};
+
+const simple = (tree: RuleTree): RuleTree =>
+  tree.is === 'and' || tree.is === 'or' ? flat(tree.is, tree.parts.map(simple)) : tree;
+
+/** All items of a tree. */
+export const itemsOf = (tree: RuleTree): ItemTest[] => {
+  if (tree.is === 'item') return [tree];
+  return tree.is === 'not' ? itemsOf(tree.part) : tree.parts.flatMap(itemsOf);
+};

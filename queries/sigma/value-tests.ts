@@ -1,0 +1,137 @@
+/** Tests of values, ready to run. */
+import type { Leaf } from './event.ts';
+import type { Place, TimePart } from './modifiers.ts';
+import { hasWildcards, lowered, patternTest, textOfPattern } from './pattern.ts';
+import type { ItemTest, ValueTest } from './tree.ts';
+
+/** A value that was looked up. */
+export type LeafTest = (leaf: Leaf, other: (names: readonly string[]) => Leaf | undefined) => boolean;
+
+const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+/** NaN for a text that is no number. */
+export const numberOf = (text: string): number => (numberText.test(text) ? Number(text) : Number.NaN);
+
+const same = (text: string): string => text;
+
+const compare = (order: string, one: number, other: number): boolean => {
+  switch (order) {
+    case 'lt':
+      return one < other;
+    case 'lte':
+      return one <= other;
+    case 'gt':
+      return one > other;
+    case 'gte':
+      return one >= other;
+    case 'neq':
+      return one !== other;
+    default:
+      return one === other;
+  }
+};
+
+const written = /^(\d{4})[-/](\d\d)[-/](\d\d)(?:[T ](\d\d):(\d\d))?/;
+const dayMs = 86_400_000;
+
+/** The week of ISO 8601 that a day is in. */
+const weekOf = (year: number, month: number, day: number): number => {
+  const date = Date.UTC(year, month - 1, day);
+  const thursday = date + (3 - ((new Date(date).getUTCDay() + 6) % 7)) * dayMs;
+  return Math.floor((thursday - Date.UTC(new Date(thursday).getUTCFullYear(), 0, 1)) / dayMs / 7) + 1;
+};
+
+/** A part of a time as it is written, without a shift of zones; of a number as seconds, milliseconds or more since the epoch. */
+export const timePart = (text: string, part: TimePart): number => {
+  let date = written.exec(text);
+  if (date === null) {
+    const epoch = numberOf(text);
+    if (!(epoch > 0)) return Number.NaN;
+    const ms = epoch < 1e11 ? epoch * 1e3 : epoch < 1e14 ? epoch : epoch < 1e17 ? epoch / 1e3 : epoch / 1e6;
+    date = written.exec(new Date(ms).toISOString());
+  }
+  const [year = 0, month = 0, day = 0, hour = Number.NaN, minute = Number.NaN] = (date ?? []).slice(1, 6).map(Number);
+  return part === 'week' ? weekOf(year, month, day) : { year, month, day, hour, minute }[part];
+};
+
+const patternLeafTest = ({ pattern, cased }: Extract<ValueTest, { is: 'pattern' }>): LeafTest => {
+  if (cased) {
+    const fits = patternTest(pattern, same);
+    return ({ text }) => fits(text);
+  }
+  const fits = patternTest(pattern, lowered);
+  const number = hasWildcards(pattern) ? Number.NaN : numberOf(textOfPattern(pattern));
+  // As rules quote numbers: 5 finds 5.0 as well.
+  return Number.isNaN(number) || String(number) !== textOfPattern(pattern)
+    ? ({ low }) => fits(low)
+    : ({ low }) => fits(low) || (low.includes('.') && numberOf(low) === number);
+};
+
+const isPlaced = (text: string, wanted: string, place: Place | undefined): boolean => {
+  switch (place) {
+    case 'contains':
+      return text.includes(wanted);
+    case 'startswith':
+      return text.startsWith(wanted);
+    case 'endswith':
+      return text.endsWith(wanted);
+    default:
+      return text === wanted;
+  }
+};
+
+const fieldLeafTest =
+  ({ names, place, cased }: Extract<ValueTest, { is: 'field' }>): LeafTest =>
+  (leaf, other) => {
+    for (let found = other(names); found !== undefined; found = found.next) {
+      const fits = cased ? isPlaced(leaf.text, found.text, place) : isPlaced(leaf.low, found.low, place);
+      if (fits && !found.isNull) return true;
+    }
+    return false;
+  };
+
+/** A test of one value that is not null. */
+export const leafTest = (test: ValueTest): LeafTest => {
+  switch (test.is) {
+    case 'pattern':
+      return patternLeafTest(test);
+    case 'number':
+      return ({ text }) => numberOf(text) === test.value;
+    case 'order':
+      return ({ text }) => compare(test.order, numberOf(text), test.value);
+    case 'time':
+      return ({ text }) => compare(test.order, timePart(text, test.part), test.value);
+    case 'regex':
+      return ({ text }) => test.regex.test(text);
+    case 'network':
+      return ({ text }) => test.has(text);
+    case 'field':
+      return fieldLeafTest(test);
+    default:
+      return () => false;
+  }
+};
+
+/** Tests of an item as one: texts that values must equal are looked up together. */
+export const leafTests = ({ wanted }: ItemTest): LeafTest => {
+  const equal = new Set<string>();
+  const rest: LeafTest[] = [];
+  for (const { test } of wanted) {
+    if (test.is === 'null' || test.is === 'exists') continue;
+    if (
+      test.is === 'pattern' &&
+      !test.cased &&
+      !hasWildcards(test.pattern) &&
+      Number.isNaN(numberOf(textOfPattern(test.pattern)))
+    )
+      equal.add(lowered(textOfPattern(test.pattern)));
+    else rest.push(leafTest(test));
+  }
+  if (equal.size > 0) rest.unshift(({ low }) => equal.has(low));
+  const [only, second] = rest;
+  if (only === undefined) return () => false;
+  if (second === undefined) return only;
+  return (leaf, other) => {
+    for (let at = 0; at < rest.length; at++) if ((rest[at] as LeafTest)(leaf, other)) return true;
+    return false;
+  };
+};
