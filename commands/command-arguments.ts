@@ -18,3 +18,11 @@ export const argumentsOf = <Known extends Options>(args: readonly string[], opti
 /** The same of a command that takes nothing but options, or nothing at all. */
 export const optionsOf = <Known extends Options>(args: readonly string[], options: Known, help: string) =>
   orUsage(() => parseArgs({ args: [...args], options }).values, help);
+
+/** Options, and positionals that are URLs. */
+export const optionsAndUrls = <Known extends Options>(args: readonly string[], options: Known, help: string) => {
+  const { values, positionals } = argumentsOf(args, options, help);
+  const wrong = positionals.find((text) => !URL.canParse(text));
+  if (wrong !== undefined) throw new UsageError(`${wrong} is not a URL\n\n${help}`);
+  return { values, urls: positionals.map((text) => new URL(text)) };
+};

@@ -2,13 +2,14 @@
 
 import type { FirstStart } from '../api/index.ts';
 import { type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
+import { checkCommand } from './check.ts';
 import { optionsOf } from './command-arguments.ts';
 import { deadLetterCommand } from './dead-letter.ts';
 import { demoCommand } from './demo.ts';
 import { evidenceCommand } from './evidence.ts';
 import { forgetGroupCommand } from './forget-group.ts';
 import { installationName } from './installation.ts';
-import { migrateAll } from './migrate.ts';
+import { migrateCommand } from './migrate.ts';
 import { organizationCommand } from './organization.ts';
 import { readPlans } from './plans.ts';
 import type { CommandContext } from './platform.ts';
@@ -16,6 +17,7 @@ import { processorStateCommand } from './processor-state.ts';
 import { settingsTable } from './settings.ts';
 import { type RoleName, type Running, roleNames, start } from './start.ts';
 import { UsageError } from './usage-error.ts';
+import { waitForVersionCommand } from './wait-for-version.ts';
 
 const usage = `oiq, an open observability platform
 
@@ -23,7 +25,9 @@ const usage = `oiq, an open observability platform
   oiq receivers | api           one role, for a cluster
   oiq processors [NAME …]       one role, or only the named components of it
   oiq sinks [NAME …]
-  oiq migrate                   create or upgrade topics, tables and indexes
+  oiq migrate [--wait SECONDS]  create or upgrade topics, tables and indexes; --wait repeats while stores do not answer
+  oiq check                     send a log record and read it back   (oiq check --help)
+  oiq wait-for-version URL …    wait until other processes run this version   (oiq wait-for-version --help)
   oiq dead-letter list | show ID | replay | discard | replays   (oiq dead-letter --help)
   oiq organization list | reopen ID | shards ID N   (oiq organization --help)
   oiq evidence verify FILE | key | sign ORGANIZATION  check an exported audit chain, without any store   (oiq evidence --help)
@@ -71,8 +75,11 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
   }
   switch (name) {
     case 'migrate':
-      optionsOf(context.args, {}, usage);
-      return migrateCommand(context);
+      return migrateCommand(context, usage);
+    case 'check':
+      return checkCommand(context);
+    case 'wait-for-version':
+      return waitForVersionCommand(context);
     case 'dead-letter':
       return deadLetterCommand(context);
     case 'organization':
@@ -104,18 +111,6 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
 };
 
 const isRole = (name: string): name is RoleName => (roleNames as readonly string[]).includes(name);
-
-const migrateCommand = async ({ environment, open }: CommandContext): Promise<void> => {
-  const settings = settingsOf(environment);
-  process.stderr.write(`installation: ${installationName(settings)}\n`);
-  const platform = await open(settings);
-  try {
-    await migrateAll(platform);
-  } finally {
-    await platform.close();
-  }
-  print('topics, tables and indexes are up to date');
-};
 
 const serve = async (
   { environment, open }: CommandContext,

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { within } from '../runtime/within.ts';
 import type { MetricsProvider } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
+import { version } from './version.ts';
 
 /** More than a role takes to say which store does not answer. */
 const readyTimeoutMs = 2_500;
@@ -12,7 +13,7 @@ const answer = (response: ServerResponse, status: number, type: string, body: st
 };
 
 /**
- * Answers the health paths and says so; `false` leaves the request alone. `/healthz` is 200 while the process runs,
+ * Answers the health paths and says so; `false` leaves the request alone. `/healthz` is 200 with the version while the process runs,
  * `/readyz` 503 within three seconds with the reason of each role that cannot work now, also once `draining` says that it is
  * stopping. What a role does without while it works is under `degraded`.
  */
@@ -25,7 +26,7 @@ export const healthHandler =
       response.setHeader('allow', 'GET, HEAD');
       answer(response, 405, 'text/plain', 'only GET and HEAD are allowed here\n');
     } else if (path === '/healthz') {
-      answer(response, 200, 'application/json', '{"status":"ok"}\n');
+      answer(response, 200, 'application/json', `${JSON.stringify({ status: 'ok', version })}\n`);
     } else if (path === '/metrics') {
       metrics.text().then(
         (text) => answer(response, 200, 'text/plain; version=0.0.4; charset=utf-8', text),

@@ -1,6 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { ensureCollections } from '../api/index.ts';
+import { PermanentError } from '../schemas/errors.ts';
+import { type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
 import { allTopics } from '../schemas/topics.ts';
-import type { Platform } from './platform.ts';
+import { optionsOf } from './command-arguments.ts';
+import { installationName } from './installation.ts';
+import type { CommandContext, OpenPlatform, Platform } from './platform.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Brings topics, tables and indexes to what is declared. Safe to run again, and by several at once. */
 export const migrateAll = async ({ bus, columns, documents, log }: Platform): Promise<void> => {
@@ -8,4 +14,39 @@ export const migrateAll = async ({ bus, columns, documents, log }: Platform): Pr
   const { scheduleTopics } = await import('../processors/index.ts');
   const topics = [...allTopics, ...scheduleTopics];
   await Promise.all([bus.ensureTopics(topics), migrateTables(columns, log), ensureCollections(documents)]);
+};
+
+const pauseMs = 2_000;
+
+const migrateOnce = async (settings: Settings, open: OpenPlatform): Promise<void> => {
+  const platform = await open(settings);
+  try {
+    await migrateAll(platform);
+  } finally {
+    await platform.close();
+  }
+};
+
+/** Whether another try may end otherwise: stores that do not answer may, settings and declarations will not. */
+const mayPass = (error: unknown): error is Error =>
+  error instanceof Error && !(error instanceof SettingsError) && !(error instanceof PermanentError);
+
+/** `oiq migrate`. With `--wait`, what goes wrong is told and tried again until the time is over; the last reason is the error. */
+export const migrateCommand = async ({ args, environment, open }: CommandContext, usage: string): Promise<void> => {
+  const { wait } = optionsOf(args, { wait: { type: 'string', default: '0' } }, usage);
+  if (!(Number(wait) >= 0)) throw new UsageError(`--wait takes seconds, not ${wait}\n\n${usage}`);
+  const settings = settingsOf(environment);
+  process.stderr.write(`installation: ${installationName(settings)}\n`);
+  const deadline = Date.now() + Number(wait) * 1_000;
+  for (let told = ''; ; await delay(pauseMs)) {
+    try {
+      await migrateOnce(settings, open);
+      break;
+    } catch (error) {
+      if (!mayPass(error) || Date.now() + pauseMs > deadline) throw error;
+      if (error.message !== told) process.stderr.write(`waiting: ${error.message}\n`);
+      told = error.message;
+    }
+  }
+  process.stdout.write('topics, tables and indexes are up to date\n');
 };

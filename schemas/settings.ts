@@ -219,8 +219,11 @@ const sentenceOf = (issue: z.core.$ZodRawIssue): string => {
 };
 const formats: Readonly<Record<string, string>> = { email: 'an e-mail address' };
 
-/** Names whose values are never shown. URLs may hold a password. */
-const secret = /PASSWORD|SECRET|LICENSE_KEY|HEADERS|URL/;
+/** Names whose values are never shown. URLs may hold a password; the public one is for everybody. */
+const secret = /PASSWORD|SECRET|LICENSE_KEY|HEADERS|(?<!PUBLIC_)URL/;
+
+/** Whether the value of a setting (without `OIQ_`) is not for everybody to see. */
+export const isSecretSetting = (name: string): boolean => secret.test(name);
 
 const nearest = (name: string): string => {
   let best = '';

@@ -1,0 +1,69 @@
+/** `oiq wait-for-version`: what starts the roles of a new version one after the other. */
+import { lookup } from 'node:dns/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { optionsAndUrls } from './command-arguments.ts';
+import type { CommandContext } from './platform.ts';
+import { UsageError } from './usage-error.ts';
+import { version } from './version.ts';
+
+const help = `oiq wait-for-version URL … [--seconds 300]
+
+Waits until every process at the URLs runs the version of this command (${version}), for rollouts in an order. A name with
+several addresses stands for a process at each; a URL where nothing answers holds up nothing. After --seconds it ends in
+any case, since processes may be replaced in any order.
+`;
+
+const options = {
+  seconds: { type: 'string', default: '300' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+const pauseMs = 1_000;
+/** A process that hangs is none to wait for. */
+const answerMs = 3_000;
+
+/** One URL for each address of a URL's host, none where it has no address. */
+const addressesOf = async (url: URL): Promise<readonly URL[]> => {
+  const found = await lookup(url.hostname.replace(/^\[|\]$/g, ''), { all: true }).catch(() => []);
+  return found.map(({ address, family }) => {
+    const one = new URL(url);
+    one.hostname = family === 6 ? `[${address}]` : address;
+    return one;
+  });
+};
+
+/** The version that a process tells, `older` where it tells none, `undefined` where nothing answers. */
+const versionAt = async (url: URL): Promise<string | undefined> => {
+  try {
+    const response = await fetch(new URL('/healthz', url), { signal: AbortSignal.timeout(answerMs) });
+    const body = (await response.json()) as { version?: string };
+    return body.version ?? 'older';
+  } catch {
+    return undefined;
+  }
+};
+
+/** Versions other than this one that answer at the URLs. */
+const othersAt = async (urls: readonly URL[]): Promise<readonly string[]> => {
+  const addresses = (await Promise.all(urls.map(addressesOf))).flat();
+  const versions = await Promise.all(addresses.map(versionAt));
+  return [...new Set(versions.filter((each) => each !== undefined && each !== version))] as string[];
+};
+
+export const waitForVersionCommand = async ({ args }: CommandContext): Promise<void> => {
+  const { values, urls } = optionsAndUrls(args, options, help);
+  if (values.help === true) return void process.stdout.write(help);
+  const seconds = Number(values.seconds);
+  if (urls.length === 0 || !(seconds >= 0)) throw new UsageError(`URLs are needed, and --seconds from 0\n\n${help}`);
+  const deadline = Date.now() + seconds * 1_000;
+  let told = '';
+  for (;;) {
+    const others = (await othersAt(urls)).join(', ');
+    if (others === '') return void process.stdout.write(`only version ${version} runs\n`);
+    if (Date.now() >= deadline)
+      return void process.stdout.write(`version ${others} still runs after ${seconds} s: going on beside it\n`);
+    if (others !== told) process.stdout.write(`waiting for version ${version}: ${others} runs still\n`);
+    told = others;
+    await delay(pauseMs);
+  }
+};
