@@ -1,0 +1,38 @@
+{{- /* A setting's text. Large numbers of YAML are floats, which would print as 1e+06. */ -}}
+{{- define "oiq.text" -}}
+{{- if kindIs "float64" . -}}{{ if eq . (floor .) }}{{ int64 . }}{{ else }}{{ . }}{{ end }}
+{{- else if kindIs "slice" . -}}{{ join "," . }}
+{{- else -}}{{ . }}
+{{- end -}}
+{{- end -}}
+
+{{- define "oiq.configMap" -}}
+OIQ_DATA_DIR: {{ .Values.dataDirectory | quote }}
+OIQ_HTTP_ADDRESS: {{ printf "%s:%v" .Values.listenAddress (int .Values.ports.http) | quote }}
+OIQ_OTLP_GRPC_ADDRESS: {{ printf "%s:%v" .Values.listenAddress (int .Values.ports.otlpGrpc) | quote }}
+OIQ_OTLP_HTTP_ADDRESS: {{ printf "%s:%v" .Values.listenAddress (int .Values.ports.otlpHttp) | quote }}
+{{- if .Values.plans }}
+OIQ_PLANS_FILE: /etc/oiq/plans.json
+{{- end }}
+{{- range $name, $value := .Values.settings }}
+OIQ_{{ $name }}: {{ include "oiq.text" $value | quote }}
+{{- end }}
+{{- end -}}
+
+{{- /* As JSON, base64: what is left out of it later goes, unlike with stringData. */ -}}
+{{- define "oiq.secretMap" -}}
+{{- $data := dict -}}
+{{- range $name, $value := .Values.secretSettings -}}
+{{- $_ := set $data (printf "OIQ_%s" $name) (include "oiq.text" $value | b64enc) -}}
+{{- end -}}
+{{- toJson $data -}}
+{{- end -}}
+
+{{- /* Names of settings that are made where they are not given: what encrypts stored secrets lies in the volume of a standalone. */ -}}
+{{- define "oiq.generatedNames" -}}
+{{- $names := list "BOOTSTRAP_PASSWORD" -}}
+{{- if eq .Values.mode "cluster" -}}{{- $names = append $names "SECRET_KEY" -}}{{- end -}}
+{{- $left := list -}}
+{{- range $names -}}{{- if not (hasKey $.Values.secretSettings .) -}}{{- $left = append $left . -}}{{- end -}}{{- end -}}
+{{- join "," $left -}}
+{{- end -}}

@@ -1,0 +1,168 @@
+/** The JSON schema of the chart's values. It refuses every key that the chart does not know. */
+import { z } from 'zod';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const text: Schema = { type: 'string' };
+const flag: Schema = { type: 'boolean' };
+const whole = (minimum: number, maximum?: number): Schema => ({
+  type: 'integer',
+  minimum,
+  ...(maximum !== undefined && { maximum }),
+});
+const oneOf = (...values: readonly string[]): Schema => ({ type: 'string', enum: values });
+const texts: Schema = { type: 'object', additionalProperties: { type: 'string' } };
+const list = (items: Schema = { type: 'object' }): Schema => ({ type: 'array', items });
+/** An object of Kubernetes' own API, which the API server checks. */
+const kubernetes: Schema = { type: 'object' };
+const object = (properties: Readonly<Record<string, Schema>>): Schema => ({
+  type: 'object',
+  additionalProperties: false,
+  properties,
+});
+
+/** What a setting may be in the values: what its schema says, or its text as the environment holds it. */
+export const settingText = (schema: z.ZodType): Schema => {
+  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const description = schema.description ?? json.description ?? '';
+  const values = json.enum === undefined ? {} : { enum: json.enum };
+  return { type: ['string', 'number', 'boolean'], ...values, description };
+};
+
+const kubernetesName: Schema = { type: 'string', maxLength: 253, pattern: '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$' };
+
+/** Of every role. */
+const roleProperties = (settings: Schema): Record<string, Schema> => ({
+  replicas: whole(0),
+  resources: kubernetes,
+  settings,
+  imageTag: text,
+  autoscaling: object({
+    by: oneOf('none', 'hpa', 'keda'),
+    minReplicas: whole(0),
+    maxReplicas: whole(1),
+    cpuPercent: whole(1, 100),
+    lagMessages: whole(1),
+  }),
+  podDisruptionBudget: object({ enabled: flag, maxUnavailable: { type: ['integer', 'string'] } }),
+  terminationGracePeriodSeconds: { type: ['integer', 'null'], minimum: 1 },
+  podAnnotations: texts,
+  podLabels: texts,
+  nodeSelector: texts,
+  tolerations: list(),
+  affinity: kubernetes,
+  topologySpreadConstraints: list(),
+  priorityClassName: text,
+  extraEnv: list({
+    type: 'object',
+    required: ['name'],
+    // Settings belong into `settings`, where their names are checked.
+    properties: { name: { type: 'string', not: { pattern: '^OIQ_' } } },
+  }),
+  extraVolumes: list(),
+  extraVolumeMounts: list(),
+});
+
+const entries = (names: readonly string[], schema: Schema): Schema =>
+  object(Object.fromEntries(names.map((name) => [name, schema])));
+
+/** Everything but the roles. */
+const rest = (): Record<string, Schema> => {
+  const service = object({
+    type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'),
+    annotations: texts,
+    loadBalancerSourceRanges: list(text),
+  });
+  const host = object({ host: text, annotations: texts, tlsSecret: kubernetesName });
+  const route = object({ hostnames: list(text) });
+  const port = whole(1024, 65_535);
+  return {
+    global: kubernetes,
+    mode: oneOf('standalone', 'cluster'),
+    image: object({
+      repository: { type: 'string', minLength: 1 },
+      tag: text,
+      digest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
+      pullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
+      pullSecrets: list(),
+    }),
+    nameOverride: kubernetesName,
+    fullnameOverride: kubernetesName,
+    existingSecret: kubernetesName,
+    generateSecrets: flag,
+    plans: kubernetes,
+    ports: object({ http: port, otlpGrpc: port, otlpHttp: port }),
+    listenAddress: text,
+    dataDirectory: { type: 'string', pattern: '^/.+/.+' },
+    processorsTogether: flag,
+    migration: object({ enabled: flag, waitSeconds: whole(0), backoffLimit: whole(0), resources: kubernetes }),
+    upgradeOrder: object({ enabled: flag, maxWaitSeconds: whole(0) }),
+    services: object({ receivers: service, api: service, standalone: service }),
+    ingress: object({
+      enabled: flag,
+      className: text,
+      annotations: texts,
+      api: host,
+      otlpHttp: host,
+      otlpGrpc: host,
+    }),
+    gateway: object({
+      enabled: flag,
+      parentRefs: list(),
+      annotations: texts,
+      api: route,
+      otlpHttp: route,
+      otlpGrpc: route,
+    }),
+    serviceAccounts: object({ annotations: texts }),
+    networkPolicy: object({ enabled: flag, ingressFrom: list(), metricsFrom: list(), egress: list() }),
+    monitoring: object({
+      serviceMonitor: object({ enabled: flag, interval: text, labels: texts }),
+      prometheusRule: object({ enabled: flag, labels: texts }),
+    }),
+    keda: object({ pollingInterval: whole(1), cooldownPeriod: whole(0), bootstrapServers: text }),
+    podSecurityContext: kubernetes,
+    containerSecurityContext: kubernetes,
+    test: object({ enabled: flag, existingSecret: kubernetesName, waitSeconds: whole(1) }),
+  };
+};
+
+export interface SchemaOptions {
+  /** Settings that may be given, by name. */
+  readonly settings: Readonly<Record<string, Schema>>;
+  /** Whether a setting may lie in a ConfigMap. */
+  readonly isPublic: (name: string) => boolean;
+  readonly processors: readonly string[];
+  readonly sinks: readonly string[];
+}
+
+export const valuesSchema = ({ settings, isPublic, processors, sinks }: SchemaOptions): Schema => {
+  const open = object(Object.fromEntries(Object.entries(settings).filter(([name]) => isPublic(name))));
+  const reference: Schema = { $ref: '#/$defs/settings' };
+  const properties = roleProperties(reference);
+  const role: Schema = { $ref: '#/$defs/role' };
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Values of the chart oiq; written by charts/generate.ts',
+    $defs: { settings: open, role: object(properties) },
+    ...object({
+      ...rest(),
+      settings: reference,
+      secretSettings: object(settings),
+      defaults: role,
+      receivers: role,
+      api: role,
+      processors: entries(processors, role),
+      sinks: entries([...sinks, 'others'], role),
+      standalone: object({
+        ...properties,
+        persistence: object({
+          size: text,
+          storageClass: text,
+          accessModes: list(text),
+          annotations: texts,
+        }),
+      }),
+    }),
+  };
+};
