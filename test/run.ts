@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { chartTools, chartToolsMissing } from './services/chart-tools.ts';
 import { serviceNames } from './services/definition.ts';
 import { startServices, unavailable } from './services/services.ts';
 
@@ -95,8 +96,13 @@ const environment: NodeJS.ProcessEnv = { ...process.env, UV_THREADPOOL_SIZE: '16
 // Suites find the shared instances by themselves; started here, they stay up from the first suite to the last.
 const missing = serviceNames.filter((name) => unavailable(name) !== undefined);
 for (const name of missing) console.log(`# ${unavailable(name)}; its suites are skipped`);
+if (chartToolsMissing !== undefined) console.log(`# ${chartToolsMissing}; its suites are skipped`);
+// Helm is built from its source, which takes longer than a suite may be silent.
+const tools = chosen.length > 0 || chartToolsMissing !== undefined ? undefined : chartTools();
+tools?.catch(() => undefined);
 const services = await startServices(inCi ? [...serviceNames] : serviceNames.filter((name) => !missing.includes(name)));
 try {
+  await tools?.catch((error: Error) => failures.push(`the programs that check the chart: ${error.message}`));
   if (chosen.length > 0) await suites(chosen, 1, environment);
   else {
     await suites(['test/{architecture,contract,cases,security}/**/*.test.ts'], 2, environment);

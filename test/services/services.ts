@@ -48,7 +48,8 @@ export interface Instance {
   resume(): void;
 }
 
-const cacheDirectory = (): string => process.env.TEST_SERVICES_DIR ?? join(homedir(), '.cache', 'oiq-services');
+/** Where downloads and state lie. */
+export const cacheDirectory = (): string => process.env.TEST_SERVICES_DIR ?? join(homedir(), '.cache', 'oiq-services');
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const alive = (pid: number): boolean => {
@@ -61,7 +62,7 @@ const alive = (pid: number): boolean => {
 };
 
 /** Runs `work` alone among all processes that use this cache; the lock of a dead process is taken over. */
-const exclusively = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
+export const exclusively = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
   const path = join(cacheDirectory(), `${name}.lock`);
   await mkdir(cacheDirectory(), { recursive: true });
   for (;;) {

@@ -1,0 +1,58 @@
+/** The chart follows the code: what is registered, declared or released there is in the chart. */
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import { parse } from 'yaml';
+import { type components, generatedFiles, managedSettings } from '../../charts/generate.ts';
+import { processors } from '../../processors/registry.ts';
+import { schedules } from '../../processors/schedules.ts';
+import { settingDefinitions } from '../../schemas/settings.ts';
+import { sinks } from '../../sinks/index.ts';
+import { readChart } from './chart/chart.ts';
+
+const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name).sort();
+const missing = (expected: readonly string[], found: readonly string[]): string[] =>
+  expected.filter((name) => !found.includes(name)).map((name) => `${name}: run node charts/generate.ts`);
+
+const values = parse(readChart('values.yaml')) as Record<string, Record<string, unknown>>;
+const listed = JSON.parse(readChart('files/components.json')) as ReturnType<typeof components>;
+const schema = JSON.parse(readChart('values.schema.json')) as {
+  readonly properties: Record<string, { readonly properties?: Record<string, unknown> }>;
+  readonly $defs: { readonly settings: { readonly properties: Record<string, unknown> } };
+};
+
+test('every processor and schedule has a Deployment and an entry in the values', (t) => {
+  const registered = namesOf([...processors, ...schedules]);
+  t.deepEqual(missing(registered, Object.keys(listed.processors)), []);
+  t.deepEqual(missing(registered, Object.keys(values['processors'] ?? {})), []);
+  t.deepEqual(missing(Object.keys(values['processors'] ?? {}), registered), []);
+});
+
+test('every sink runs somewhere: by itself, or among the others', (t) => {
+  t.deepEqual(missing(namesOf(sinks), Object.keys(listed.sinks)), []);
+  t.true('others' in (values['sinks'] ?? {}));
+  t.deepEqual(missing(Object.keys(values['sinks'] ?? {}), [...namesOf(sinks), 'others']), []);
+});
+
+test('every setting is reachable by a value', (t) => {
+  const reachable = [
+    ...Object.keys(managedSettings),
+    ...Object.keys(schema.$defs.settings.properties),
+    ...Object.keys(schema.properties['secretSettings']?.properties ?? {}),
+  ];
+  t.deepEqual(missing(Object.keys(settingDefinitions), reachable), []);
+  for (const path of Object.values(managedSettings)) {
+    const [head = '', key] = path.split('.');
+    t.true(head in values && (key === undefined || key in (values[head] ?? {})), path);
+  }
+});
+
+test('the files that follow from the code are current: node charts/generate.ts writes them', (t) => {
+  for (const [path, text] of Object.entries(generatedFiles())) t.is(readFileSync(path, 'utf8'), text, path);
+});
+
+test('chart, image and code have one version', (t) => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const chart = parse(readChart('Chart.yaml')) as { version: string; appVersion: string };
+  t.is(chart.appVersion, version);
+  t.is(chart.version, version);
+});

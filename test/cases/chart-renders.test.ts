@@ -1,0 +1,204 @@
+/** The chart: what helm renders of it for each set of values. `TEST_WRITE_GOLDEN=1` writes the golden files anew. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { chartTools, chartToolsMissing } from '../services/chart-tools.ts';
+import {
+  chart,
+  environmentOf,
+  find,
+  goldenOf,
+  kubernetesVersion,
+  type Manifest,
+  podsOf,
+  render,
+  renderSet,
+  valueSets,
+  withoutMade,
+} from './chart/chart.ts';
+
+const run = promisify(execFile);
+const withTools = chartToolsMissing === undefined ? test : test.skip;
+const names = [...valueSets.keys()];
+const schemas = new URL('chart/schemas/', import.meta.url).pathname;
+
+test.before(async (t) => {
+  t.timeout(20 * 60_000, 'helm is built once');
+  if (chartToolsMissing === undefined) await chartTools();
+});
+
+test('there are twelve sets of values', (t) => t.is(names.length, 12));
+
+withTools('helm lint --strict finds nothing', async (t) => {
+  const { helm } = await chartTools();
+  for (const path of valueSets.values()) {
+    const { stdout } = await run(helm, ['lint', '--strict', '--kube-version', kubernetesVersion, chart, '-f', path]);
+    t.regex(stdout, /0 chart\(s\) failed/);
+  }
+});
+
+for (const name of names) {
+  withTools(`${name}: what is rendered is the golden file`, async (t) => {
+    const text = withoutMade((await renderSet(name)).text);
+    if (process.env['TEST_WRITE_GOLDEN'] === '1') writeFileSync(goldenOf(name), text);
+    t.is(text, existsSync(goldenOf(name)) ? readFileSync(goldenOf(name), 'utf8') : '');
+  });
+
+  withTools(`${name}: Kubernetes knows every field`, async (t) => {
+    const { kubeconform } = await chartTools();
+    const directory = mkdtempSync(join(tmpdir(), 'oiq-chart-'));
+    t.teardown(() => rmSync(directory, { recursive: true }));
+    const path = join(directory, 'rendered.yaml');
+    writeFileSync(path, (await renderSet(name)).text);
+    const args = ['-strict', '-summary', '-schema-location', `${schemas}{{.ResourceKind}}{{.KindSuffix}}.json`, path];
+    const { stdout } = await run(kubeconform, args);
+    t.regex(stdout, /Invalid: 0, Errors: 0, Skipped: 0/);
+  });
+
+  withTools(`${name}: pods have no rights, no token, no root, no writable root file system`, async (t) => {
+    const { manifests } = await renderSet(name);
+    const pods = podsOf(manifests);
+    t.true(pods.length > 0);
+    for (const { name: who, pod } of pods) {
+      t.false(pod.automountServiceAccountToken, who);
+      t.false(pod.enableServiceLinks, `${who}: a Service may not bring variables that look like settings`);
+      t.like(pod.securityContext, { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }, who);
+      for (const container of [...(pod.initContainers ?? []), ...pod.containers]) {
+        const expected = {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        };
+        t.like(container.securityContext, expected, who);
+        t.truthy(container.resources.requests?.cpu && container.resources.limits?.memory, `${who}: resources`);
+        t.false(container.image.endsWith(':latest'), who);
+      }
+    }
+    const kinds: string[] = manifests.map(({ kind }) => kind);
+    t.deepEqual(
+      kinds.filter((kind) => /Role|ClusterRole|Webhook/.test(kind)),
+      [],
+    );
+    for (const account of manifests.filter(({ kind }) => kind === 'ServiceAccount'))
+      t.false(account.automountServiceAccountToken);
+  });
+
+  withTools(`${name}: no secret lies in a ConfigMap, and each name is there once`, async (t) => {
+    const { manifests } = await renderSet(name);
+    for (const { data } of manifests.filter(({ kind }) => kind === 'ConfigMap'))
+      for (const [key, value] of Object.entries(data)) {
+        t.notRegex(key, /PASSWORD|SECRET|LICENSE_KEY|HEADERS|(?<!PUBLIC_)URL/);
+        t.notRegex(String(value), /:\/\/[^/]*:[^/]*@/);
+      }
+    const all = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    t.deepEqual(all, [...new Set(all)]);
+  });
+
+  withTools(`${name}: every selector finds the pods it is for`, async (t) => {
+    const { manifests } = await renderSet(name);
+    const labels: Manifest[] = manifests.flatMap((manifest) =>
+      manifest.kind === 'Pod' ? [manifest.metadata.labels] : (manifest.spec?.template?.metadata?.labels ?? []),
+    );
+    const found = (selector: Record<string, string>): number =>
+      labels.filter((each) => Object.entries(selector).every(([key, value]) => each[key] === value)).length;
+    for (const { kind, metadata, spec } of manifests) {
+      const selector = kind === 'Service' ? spec.selector : (spec?.selector ?? spec?.podSelector)?.matchLabels;
+      if (selector === undefined || kind === 'ServiceMonitor') continue;
+      const least = /^(Deployment|StatefulSet|PodDisruptionBudget)$/.test(kind) ? [1] : undefined;
+      const count = found(selector);
+      t.true(least?.includes(count) ?? count >= 1, `${kind} ${metadata.name} selects ${count}`);
+    }
+  });
+}
+
+withTools('the grace period is longer than OIQ takes to stop', async (t) => {
+  const grace = async (args: readonly string[], name: string): Promise<number> =>
+    find((await renderSet('cluster', args)).manifests, 'Deployment', name).spec.template.spec
+      .terminationGracePeriodSeconds;
+  t.is(await grace([], 'oiq-receivers'), 35);
+  t.is(await grace(['--set', 'settings.SHUTDOWN_SECONDS=60'], 'oiq-sink-logs'), 70);
+  t.is(await grace(['--set', 'receivers.settings.SHUTDOWN_SECONDS=120'], 'oiq-receivers'), 130);
+  t.is(await grace(['--set', 'receivers.settings.SHUTDOWN_SECONDS=120'], 'oiq-api'), 35);
+});
+
+withTools('a scaler never starts more pods than there are partitions', async (t) => {
+  const { manifests } = await renderSet('cluster-keda');
+  const most = (name: string): number => find(manifests, 'ScaledObject', name).spec.maxReplicaCount;
+  t.is(most('oiq-sink-logs'), 12);
+  t.is(find(manifests, 'HorizontalPodAutoscaler', 'oiq-receivers').spec.maxReplicas, 20);
+  for (const { metadata, spec } of manifests.filter(({ kind }) => kind === 'ScaledObject')) {
+    t.true(spec.maxReplicaCount <= 12 && spec.minReplicaCount <= spec.maxReplicaCount, metadata.name);
+    const deployment = find(manifests, 'Deployment', spec.scaleTargetRef.name);
+    t.is(deployment.spec.replicas, undefined, `${metadata.name}: an upgrade would undo what the scaler did`);
+    // Members of other groups do not tell of this one's work.
+    const [, , ...components] = ['', ...deployment.spec.template.spec.containers[0].args];
+    t.deepEqual(
+      [...new Set(spec.triggers.map((trigger: Manifest) => trigger.metadata.consumerGroup.split('.')[1]))].sort(),
+      components.sort(),
+    );
+  }
+});
+
+withTools('values that cannot work are refused with what to do', async (t) => {
+  const cases: readonly (readonly [args: readonly string[], reason: RegExp])[] = [
+    [['--set', 'settings.LOGLEVEL=info'], /additional properties 'LOGLEVEL' not allowed/],
+    [['--set', 'sinks.log.replicas=2'], /additional properties 'log' not allowed/],
+    [['--set', 'processors.patterns.replicas=2'], /additional properties 'patterns' not allowed/],
+    [['--set', 'receiver.replicas=2'], /additional properties 'receiver' not allowed/],
+    [['--set', 'settings.CLICKHOUSE_URL=http://a'], /additional properties 'CLICKHOUSE_URL' not allowed/],
+    [['--set', 'settings.LOG_LEVEL=loud'], /value must be one of/],
+    [['--set', 'mode=both'], /value must be one of/],
+    [['--set', 'mode=cluster'], /a cluster needs OIQ_KAFKA_BROKERS: give settings.KAFKA_BROKERS/],
+    [['-f', valueSets.get('cluster') ?? '', '--set', 'generateSecrets=false'], /share OIQ_SECRET_KEY/],
+    [['-f', valueSets.get('cluster') ?? '', '--set', 'api.autoscaling.by=keda'], /api consumes nothing/],
+    [['--set', 'defaults.extraEnv[0].name=OIQ_LOG_LEVEL'], /not/],
+  ];
+  for (const [args, reason] of cases) await t.throwsAsync(render(args), { message: reason }, args.join(' '));
+});
+
+withTools('the migration has the settings of the release before the release is there', async (t) => {
+  const { manifests } = await renderSet('cluster');
+  const job = find(manifests, 'Job', 'oiq-migrate');
+  t.is(job.metadata.annotations['helm.sh/hook'], 'pre-install,pre-upgrade');
+  const of = (manifest: Manifest) => environmentOf(manifests, manifest.spec.template.spec);
+  t.deepEqual(of(job), of(find(manifests, 'Deployment', 'oiq-api')));
+  const weight = (kind: string, name: string): number =>
+    Number(find(manifests, kind, name).metadata.annotations['helm.sh/hook-weight']);
+  for (const kind of ['ServiceAccount', 'ConfigMap', 'Secret', 'NetworkPolicy'])
+    t.true(weight(kind, 'oiq-migrate') < weight('Job', 'oiq-migrate'), kind);
+  t.true(weight('Secret', 'oiq-generated') < weight('Job', 'oiq-migrate'));
+});
+
+withTools('pods of a new version wait for the role before theirs', async (t) => {
+  const { manifests } = await renderSet('cluster');
+  const waits = (name: string): string | undefined =>
+    find(manifests, 'Deployment', name).spec.template.spec.initContainers?.[0].args[1];
+  t.is(waits('oiq-sink-logs'), undefined);
+  t.is(waits('oiq-processor-call-ends'), 'http://oiq-sinks-pods:8080');
+  t.is(waits('oiq-receivers'), 'http://oiq-processors-pods:8080');
+  t.is(waits('oiq-api'), 'http://oiq-receivers-pods:8080');
+  for (const role of ['sinks', 'processors', 'receivers']) t.truthy(find(manifests, 'Service', `oiq-${role}-pods`));
+});
+
+withTools('no two installations have one secret, and what is given is not made', async (t) => {
+  const made = async (args: readonly string[] = []) =>
+    find((await renderSet('cluster', args)).manifests, 'Secret', 'oiq-generated').data;
+  const [one, two] = [await made(), await made()];
+  t.deepEqual(Object.keys(one).sort(), ['OIQ_BOOTSTRAP_PASSWORD', 'OIQ_SECRET_KEY']);
+  t.not(one.OIQ_SECRET_KEY, two.OIQ_SECRET_KEY);
+  t.deepEqual(Object.keys(await made(['--set', 'secretSettings.SECRET_KEY=0123456789012345678901234567890123'])), [
+    'OIQ_BOOTSTRAP_PASSWORD',
+  ]);
+});
+
+withTools('what changes restarts pods, and what stays does not', async (t) => {
+  const annotations = async (args: readonly string[]) =>
+    find((await renderSet('cluster', args)).manifests, 'Deployment', 'oiq-api').spec.template.metadata.annotations;
+  const before = await annotations([]);
+  t.deepEqual(await annotations([]), before);
+  t.notDeepEqual(await annotations(['--set', 'settings.LOG_LEVEL=debug']), before);
+  t.notDeepEqual(await annotations(['--set', 'secretSettings.REDIS_URL=redis://other']), before);
+});

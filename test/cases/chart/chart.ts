@@ -1,0 +1,74 @@
+/** The chart as helm renders it, for tests. */
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { parseAllDocuments } from 'yaml';
+import { chartTools } from '../../services/chart-tools.ts';
+
+const run = promisify(execFile);
+const here = fileURLToPath(new URL('.', import.meta.url));
+
+export const chart = fileURLToPath(new URL('../../../charts/oiq', import.meta.url));
+export const kubernetesVersion = '1.33.4';
+
+/** Value sets by name, with their files. */
+export const valueSets: ReadonlyMap<string, string> = new Map(
+  globSync(join(here, 'values/*.yaml'))
+    .sort()
+    .map((path) => [basename(path, '.yaml'), path]),
+);
+
+export const goldenOf = (name: string): string => join(here, 'golden', `${name}.yaml`);
+
+// biome-ignore lint/suspicious/noExplicitAny: an object of Kubernetes, of which each test reads some paths
+export type Manifest = any;
+
+export interface Rendered {
+  readonly text: string;
+  readonly manifests: readonly Manifest[];
+}
+
+/** What `helm template` prints; rejects with what helm says. */
+export const render = async (args: readonly string[]): Promise<Rendered> => {
+  const { helm } = await chartTools();
+  const all = ['template', 'oiq', chart, '--namespace', 'observability', '--kube-version', kubernetesVersion, ...args];
+  const { stdout } = await run(helm, all, { maxBuffer: 16 * 1024 * 1024 });
+  const manifests = parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
+  return { text: stdout, manifests: manifests.filter((manifest) => manifest !== null) };
+};
+
+export const renderSet = (name: string, args: readonly string[] = []): Promise<Rendered> =>
+  render(['-f', valueSets.get(name) ?? '', ...args]);
+
+/** The text with what is made anew each time left out: no two installations share a secret. */
+export const withoutMade = (text: string): string =>
+  text.replaceAll(/(OIQ_(?:SECRET_KEY|BOOTSTRAP_PASSWORD): )[A-Za-z0-9+/=]{56}$/gm, '$1MADE');
+
+export const podOf = (manifest: Manifest): Manifest =>
+  manifest.kind === 'Pod' ? manifest.spec : manifest.spec?.template?.spec;
+
+/** Every pod that the chart makes, with who makes it. */
+export const podsOf = (manifests: readonly Manifest[]): readonly { readonly name: string; readonly pod: Manifest }[] =>
+  manifests
+    .map((manifest) => ({ name: `${manifest.kind} ${manifest.metadata.name}`, pod: podOf(manifest) }))
+    .filter(({ pod }) => pod !== undefined);
+
+export const find = (manifests: readonly Manifest[], kind: string, name: string): Manifest =>
+  manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
+
+/** The environment of a pod's first container, as kubelet would make it. */
+export const environmentOf = (manifests: readonly Manifest[], pod: Manifest): Record<string, string> => {
+  const [container] = pod.containers;
+  const environment: Record<string, string> = {};
+  for (const { configMapRef, secretRef } of container.envFrom ?? []) {
+    if (configMapRef !== undefined) Object.assign(environment, find(manifests, 'ConfigMap', configMapRef.name)?.data);
+    for (const [key, value] of Object.entries(find(manifests, 'Secret', secretRef?.name)?.data ?? {}))
+      environment[key] = Buffer.from(String(value), 'base64').toString();
+  }
+  for (const { name, value } of container.env ?? []) environment[name] = value;
+  return environment;
+};
+
+export const readChart = (path: string): string => readFileSync(join(chart, path), 'utf8');
