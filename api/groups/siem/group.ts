@@ -1,9 +1,15 @@
+import { caseComments, caseEvidence } from '../../../schemas/resources/security-case.ts';
 import { defineGroup } from '../define-group.ts';
+import { caseResource } from './case.ts';
+import { attachCaseEvidence, commentOnCase } from './case-additions.ts';
 
 export const siemGroup = defineGroup({
   name: 'siem',
   summary: 'Signals, detection rules, file integrity, threat intelligence and cases.',
   entitlement: 'siem',
+  resources: [caseResource],
+  operations: [commentOnCase, attachCaseEvidence],
+  collections: [caseComments, caseEvidence],
   planned: [
     ['GET /api/siem/signals', 'viewer', 'signals'],
     ['GET /api/siem/signals/{id}', 'viewer', 'one, with the events that matched'],
@@ -33,11 +39,5 @@ export const siemGroup = defineGroup({
     ['POST /api/siem/threat-intel/feeds', 'editor', 'subscribe (TAXII 2.1, URL)'],
     ['DELETE /api/siem/threat-intel/feeds/{id}', 'editor', 'unsubscribe'],
     ['GET /api/siem/threat-intel/matches', 'viewer', 'matches in telemetry'],
-    ['GET /api/siem/cases', 'viewer', 'cases'],
-    ['POST /api/siem/cases', 'editor', 'open, from signals'],
-    ['GET /api/siem/cases/{id}', 'viewer', 'one'],
-    ['PATCH /api/siem/cases/{id}', 'editor', 'state, severity, assignee'],
-    ['POST /api/siem/cases/{id}/comments', 'editor', 'comment'],
-    ['POST /api/siem/cases/{id}/evidence', 'editor', 'attach evidence, hashed'],
   ],
 });

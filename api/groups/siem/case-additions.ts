@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { caseComments, caseEvidence } from '../../../schemas/resources/security-case.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { CommentView, caseResource, EvidenceView, evidenceView, hashed, mostEvidence } from './case.ts';
+
+export const commentOnCase = defineOperation({
+  method: 'POST',
+  path: '/api/siem/cases/{id}/comments',
+  operationId: 'commentOnCase',
+  summary: 'Comment on a case',
+  role: 'editor',
+  audit: 'security-case.comment',
+  params: idParameter,
+  body: z.strictObject({ text: z.string().min(1).max(16_384) }),
+  response: CommentView,
+  handler: ({ caller, params, body, change }) =>
+    change(async (scope) => {
+      const found = await caseResource.writer(scope, caller).find(params.id);
+      const { id, text, authorId, authorName, createdAt } = await scope
+        .of(caller.tenantId)
+        .collection(caseComments)
+        .insert({
+          caseId: found.id,
+          ...{ text: body.text, authorId: caller.actor.id, authorName: caller.actor.name },
+        });
+      scope.record({ id: found.id, name: found.title, after: { comment: { id, text } } });
+      return { id, text, authorId, authorName, createdAt };
+    }),
+});
+
+/** Its base64 fits into a document. */
+const mostBytes = 2_000_000;
+
+export const attachCaseEvidence = defineOperation({
+  method: 'POST',
+  path: '/api/siem/cases/{id}/evidence',
+  operationId: 'attachCaseEvidence',
+  summary: 'Attach evidence to a case: its hash goes into the audit chain, and it cannot be changed or removed',
+  role: 'editor',
+  audit: 'security-case.attach-evidence',
+  maxBodyBytes: 4_000_000,
+  params: idParameter,
+  body: z.strictObject({
+    name: z.string().min(1).max(256),
+    description: z.string().max(4096).default(''),
+    mediaType: z
+      .string()
+      .regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a media type, such as text/plain')
+      .max(128)
+      .default('application/octet-stream'),
+    content: z.base64().describe(`Base64 of at most ${mostBytes.toLocaleString('en')} bytes`),
+  }),
+  response: EvidenceView,
+  handler: ({ caller, params, body, change }) =>
+    change(async (scope) => {
+      const found = await caseResource.writer(scope, caller).find(params.id);
+      const stored = scope.of(caller.tenantId).collection(caseEvidence);
+      const piece = hashed(body.content);
+      if (piece.bytes > mostBytes)
+        throw new ApiError('PAYLOAD_TOO_LARGE', `evidence may have ${mostBytes} bytes, this has ${piece.bytes}`);
+      if ((await stored.count({ caseId: found.id })) >= mostEvidence)
+        throw new ApiError('CONFLICT', `a case holds at most ${mostEvidence} pieces of evidence: open another case`);
+      const { name, description, mediaType } = body;
+      const after = await stored.insert({
+        caseId: found.id,
+        ...{ name, description, mediaType, ...piece, addedBy: caller.actor.id },
+      });
+      const { id, sha256, bytes } = after;
+      scope.record({ id: found.id, name: found.title, after: { evidence: { id, name, mediaType, bytes, sha256 } } });
+      return evidenceView(after);
+    }),
+});

@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { CollectionDefinition, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import {
+  caseComments,
+  caseEvidence,
+  caseResolutions,
+  caseSeverities,
+  caseStates,
+  type SecurityCase,
+  securityCases,
+} from '../../../schemas/resources/security-case.ts';
+import { memberships } from '../../../schemas/resources/user.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { equals } from '../../resources/resource-list.ts';
+import { storedView } from '../../resources/resource-spec.ts';
+
+/** What callers write of a case. */
+const CaseFields = z.strictObject({
+  title: z.string().min(1).max(256),
+  summary: z.string().max(16_384).default(''),
+  severity: z.enum(caseSeverities).default('medium'),
+  state: z.enum(caseStates).default('open'),
+  resolution: z.enum(caseResolutions).nullable().default(null).describe('With state closed: what it was'),
+  assigneeId: z.string().min(1).max(128).nullable().default(null).describe('A user of the organization'),
+  signalIds: z.array(z.string().min(1).max(128)).max(1000).default([]).describe('Signals that it is about'),
+  tags: z.array(z.string().min(1).max(64)).max(32).default([]),
+});
+
+type Fields = z.output<typeof CaseFields>;
+type Owned = Pick<SecurityCase, 'openedBy' | 'respondedAt' | 'containedAt' | 'closedAt'>;
+type Document = Fields & Owned;
+
+const Took = z
+  .union([
+    z.strictObject({ value: z.number().describe('Seconds since the case was opened') }),
+    z.strictObject({ value: z.null(), reason: z.string() }),
+  ])
+  .describe('How long it took; null with the reason while it has not happened');
+
+export const CommentView = z.strictObject({
+  id: z.string(),
+  text: z.string(),
+  authorId: z.string(),
+  authorName: z.string(),
+  createdAt: z.iso.datetime(),
+});
+
+export const EvidenceView = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  mediaType: z.string(),
+  bytes: z.int(),
+  sha256: z.string().describe('SHA-256 of the content, as the audit chain has it'),
+  isIntact: z.boolean().describe('Whether the stored content still has that hash'),
+  addedBy: z.string(),
+  createdAt: z.iso.datetime(),
+});
+export type EvidenceView = z.output<typeof EvidenceView>;
+
+const CaseView = z.strictObject({
+  ...CaseFields.shape,
+  openedBy: z.string(),
+  respondedAt: z.iso.datetime().nullable(),
+  containedAt: z.iso.datetime().nullable(),
+  closedAt: z.iso.datetime().nullable(),
+  timeToRespond: Took,
+  timeToContain: Took,
+  timeToClose: Took,
+  comments: z.array(CommentView).describe('Oldest first, 1,000 at most'),
+  evidence: z.array(EvidenceView).describe('Oldest first, 100 at most'),
+  ...storedView,
+});
+
+/** How many pieces of evidence a case may have. */
+export const mostEvidence = 100;
+
+const hashOf = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
+
+/** A piece of evidence as it is stored, hashed. */
+export const hashed = (content: string): { content: string; bytes: number; sha256: string } => {
+  const bytes = Buffer.from(content, 'base64');
+  return { content, bytes: bytes.length, sha256: hashOf(bytes) };
+};
+
+/** Evidence as callers see it, held against its hash. */
+export const evidenceView = ({
+  caseId: _caseId,
+  content,
+  version: _version,
+  updatedAt: _updatedAt,
+  ...shown
+}: Stored & { readonly caseId: string; readonly content: string } & Omit<EvidenceView, 'isIntact'>): EvidenceView => ({
+  ...shown,
+  isIntact: hashOf(Buffer.from(content, 'base64')) === shown.sha256,
+});
+
+const took = (from: string, until: string | null, what: string): z.output<typeof Took> =>
+  until === null
+    ? { value: null, reason: `it was not ${what} yet` }
+    : { value: (Date.parse(until) - Date.parse(from)) / 1000 };
+
+const belongings = async (own: TenantDocuments, caseId: string) => {
+  const [comments, evidence] = await Promise.all([
+    own.collection(caseComments).list({ filter: { caseId }, sort: { createdAt: 1 }, limit: 1000 }),
+    own.collection(caseEvidence).list({ filter: { caseId }, sort: { createdAt: 1 }, limit: mostEvidence }),
+  ]);
+  return {
+    comments: comments.items.map(({ id, text, authorId, authorName, createdAt }) => ({
+      ...{ id, text, authorId, authorName, createdAt },
+    })),
+    evidence: evidence.items.map(evidenceView),
+  };
+};
+
+/** What the server writes of a case: each time is that of the first change that counts. */
+const timed = (after: Document, before: Document | undefined, now: string): Document => {
+  const hasMoved = after.state !== 'open' || after.assigneeId !== null;
+  const isClosed = after.state === 'closed';
+  const isContained = isClosed || after.state === 'contained';
+  return {
+    ...after,
+    respondedAt: before?.respondedAt ?? (hasMoved ? now : null),
+    containedAt: isContained ? (before?.containedAt ?? now) : null,
+    closedAt: isClosed ? (before?.closedAt ?? now) : null,
+  };
+};
+
+export const caseResource = defineResource<typeof CaseFields, Document, typeof CaseView>({
+  noun: 'security case',
+  path: '/api/siem/cases',
+  collection: securityCases as CollectionDefinition<object> as CollectionDefinition<Document>,
+  verbs: ['list', 'create', 'read', 'patch'],
+  roles: { read: 'viewer', write: 'editor' },
+  entitlement: 'siem',
+  fields: CaseFields,
+  example: { title: 'Credential dumping on build hosts', severity: 'high', tags: ['build'] },
+  view: CaseView,
+  live: true,
+  nameOf: ({ title }) => title,
+  initial: ({ caller }) => ({ openedBy: caller.actor.id, respondedAt: null, containedAt: null, closedAt: null }),
+  async prepare(after, { before, caller, of, ports }) {
+    if (after.resolution !== null && after.state !== 'closed')
+      throw invalid('resolution', 'goes with "state": "closed"');
+    const { assigneeId } = after;
+    if (assigneeId !== null && assigneeId !== before?.assigneeId) {
+      const member = await of(caller.tenantId).collection(memberships).find(assigneeId);
+      if (member === undefined) throw invalid('assigneeId', 'is no user of this organization');
+    }
+    return timed(after, before, new Date(ports.clock.now()).toISOString());
+  },
+  async show(documents, { caller, ports }) {
+    const own = ports.documents.of(caller.tenantId);
+    return Promise.all(
+      documents.map(async (document) => ({
+        ...document,
+        timeToRespond: took(document.createdAt, document.respondedAt, 'responded to'),
+        timeToContain: took(document.createdAt, document.containedAt, 'contained'),
+        timeToClose: took(document.createdAt, document.closedAt, 'closed'),
+        ...(await belongings(own, document.id)),
+      })),
+    );
+  },
+  list: {
+    searched: ['title', 'summary'],
+    sorts: ['createdAt', 'updatedAt', 'title'],
+    filters: {
+      state: equals('state', z.enum(caseStates)),
+      severity: equals('severity', z.enum(caseSeverities)),
+      assigneeId: equals('assigneeId'),
+      tag: equals('tags'),
+      signalId: equals('signalIds'),
+    },
+  },
+});
