@@ -36,6 +36,7 @@ const textOfFormat: Readonly<Record<string, string>> = {
   uri: 'https://example.com/x',
   uuid: '4be0643f-1d98-473b-97d4-1a1e5c2a9f6e',
   ipv4: '192.0.2.1',
+  base64: 'eA==',
 };
 
 /** A value of the schema: what is required only. Patterns are not understood. */

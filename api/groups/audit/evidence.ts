@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { Actor, auditRecords } from '../../../schemas/resources/audit-record.ts';
+import { evidenceBreakKinds, firstBrokenEvidence } from '../../audit/case-evidence.ts';
 import { leafHashOf } from '../../audit/merkle.ts';
 import {
   consistencyRanges,
@@ -102,19 +103,18 @@ export const proveAuditRecord = defineOperation({
   },
 });
 
-/** Evidence of cases will be checked here too, once cases are built. */
 export const verifyEvidence = defineOperation({
   method: 'GET',
   path: '/api/evidence/verify',
   operationId: 'verifyEvidence',
-  summary: 'Verify the whole audit chain and every signed tree head; reports the first break',
+  summary: 'Verify the whole audit chain, every signed tree head and the evidence of cases; reports the first break',
   role: 'auditor',
   limit: { rate: 1, burst: 10 },
   response: z.strictObject({
     valid: z.boolean(),
     firstBreak: z
       .strictObject({
-        kind: z.enum(breakKinds),
+        kind: z.enum([...breakKinds, ...evidenceBreakKinds]),
         sequence: z.int().describe('Sequence number of the first affected record'),
         message: z.string(),
       })
@@ -140,10 +140,9 @@ export const verifyEvidence = defineOperation({
   }),
   async handler({ caller: { tenantId } }, { documents, evidence, clock }) {
     const stores = { documents, clock, heads: evidence.heads, key: evidence.key };
-    const { firstBreak, records, erasedDetails, erasures, heads, lastHead, extent } = await verifyChain(
-      stores,
-      tenantId,
-    );
+    const verified = await verifyChain(stores, tenantId);
+    const { records, erasedDetails, erasures, heads, lastHead, extent } = verified;
+    const firstBreak = verified.firstBreak ?? (await firstBrokenEvidence(documents, tenantId));
     return {
       valid: firstBreak === undefined,
       firstBreak: firstBreak ?? null,

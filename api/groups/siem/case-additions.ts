@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { caseComments, caseEvidence } from '../../../schemas/resources/security-case.ts';
+import { attachingEvidence } from '../../audit/case-evidence.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -39,7 +40,7 @@ export const attachCaseEvidence = defineOperation({
   operationId: 'attachCaseEvidence',
   summary: 'Attach evidence to a case: its hash goes into the audit chain, and it cannot be changed or removed',
   role: 'editor',
-  audit: 'security-case.attach-evidence',
+  audit: attachingEvidence,
   maxBodyBytes: 4_000_000,
   params: idParameter,
   body: z.strictObject({
@@ -50,7 +51,7 @@ export const attachCaseEvidence = defineOperation({
       .regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a media type, such as text/plain')
       .max(128)
       .default('application/octet-stream'),
-    content: z.base64().describe(`Base64 of at most ${mostBytes.toLocaleString('en')} bytes`),
+    content: z.base64().describe('Base64 of at most 2,000,000 bytes'),
   }),
   response: EvidenceView,
   handler: ({ caller, params, body, change }) =>
@@ -68,7 +69,7 @@ export const attachCaseEvidence = defineOperation({
         ...{ name, description, mediaType, ...piece, addedBy: caller.actor.id },
       });
       const { id, sha256, bytes } = after;
-      scope.record({ id: found.id, name: found.title, after: { evidence: { id, name, mediaType, bytes, sha256 } } });
+      scope.record({ id, name, after: { caseId: found.id, name, mediaType, bytes, sha256 } });
       return evidenceView(after);
     }),
 });

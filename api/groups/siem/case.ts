@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { CollectionDefinition, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
@@ -11,6 +11,7 @@ import {
   securityCases,
 } from '../../../schemas/resources/security-case.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
+import { evidenceHashOf, hashInId } from '../../audit/case-evidence.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
@@ -77,12 +78,11 @@ const CaseView = z.strictObject({
 /** How many pieces of evidence a case may have. */
 export const mostEvidence = 100;
 
-const hashOf = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
-
 /** A piece of evidence as it is stored, hashed. */
-export const hashed = (content: string): { content: string; bytes: number; sha256: string } => {
+export const hashed = (content: string): { id: string; content: string; bytes: number; sha256: string } => {
   const bytes = Buffer.from(content, 'base64');
-  return { content, bytes: bytes.length, sha256: hashOf(bytes) };
+  const sha256 = evidenceHashOf(bytes);
+  return { id: `${sha256}-${randomUUID()}`, content, bytes: bytes.length, sha256 };
 };
 
 /** Evidence as callers see it, held against its hash. */
@@ -94,7 +94,7 @@ export const evidenceView = ({
   ...shown
 }: Stored & { readonly caseId: string; readonly content: string } & Omit<EvidenceView, 'isIntact'>): EvidenceView => ({
   ...shown,
-  isIntact: hashOf(Buffer.from(content, 'base64')) === shown.sha256,
+  isIntact: evidenceHashOf(Buffer.from(content, 'base64')) === hashInId(shown.id),
 });
 
 const took = (from: string, until: string | null, what: string): z.output<typeof Took> =>

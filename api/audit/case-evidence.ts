@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import { auditRecords } from '../../schemas/resources/audit-record.ts';
+import { caseEvidence } from '../../schemas/resources/security-case.ts';
+
+/** The audited action that attaches evidence to a case. */
+export const attachingEvidence = 'security-case-evidence.attach';
+
+export const evidenceBreakKinds = ['evidence-edited', 'evidence-removed'] as const;
+
+/** SHA-256, hexadecimal. */
+export const evidenceHashOf = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
+
+/** An id of evidence begins with its hash, so the chain holds the hash even when a record's details are erased. */
+export const hashInId = (id: string): string => id.slice(0, 64);
+
+/** The first piece of evidence, in the order of the chain, that is gone or is not what was attached. */
+export const firstBrokenEvidence = async (
+  documents: Documents,
+  tenantId: string,
+): Promise<{ kind: (typeof evidenceBreakKinds)[number]; sequence: number; message: string } | undefined> => {
+  const own = documents.of(tenantId);
+  const pieces = own.collection(caseEvidence);
+  let after: string | undefined;
+  do {
+    const page = await own
+      .collection(auditRecords)
+      .list({ filter: { action: attachingEvidence }, sort: {}, limit: 100, after });
+    for (const { sequence, resource } of page.items) {
+      const piece = await pieces.find(resource.id);
+      if (piece === undefined)
+        return {
+          ...{ kind: 'evidence-removed' as const, sequence },
+          message: `the evidence that record ${sequence} attached to a case is gone`,
+        };
+      if (evidenceHashOf(Buffer.from(piece.content, 'base64')) !== hashInId(resource.id))
+        return {
+          ...{ kind: 'evidence-edited' as const, sequence },
+          message: `the evidence that record ${sequence} attached to a case is not what was attached: its hash differs`,
+        };
+    }
+    after = page.nextCursor ?? undefined;
+  } while (after !== undefined);
+  return undefined;
+};
