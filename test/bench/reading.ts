@@ -5,9 +5,10 @@
  *
  *     BENCH_VICTORIALOGS=… node test/bench/reading.ts [embedded] [served]
  *
- * `BENCH_ROWS` log records (2,000,000) and half as many spans, `BENCH_ROUNDS` (15), `BENCH_SECONDS` for many readers (10).
+ * `BENCH_ROWS` log records (2,000,000) and half as many spans, `BENCH_ROUNDS` (15), `BENCH_SECONDS` for many readers (10). `BENCH_KEEP` names
+ * a folder in which what was filled stays, and from which the next run takes it; its day is that of the first run.
  */
-import { rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -34,7 +35,19 @@ const rounds = Number(process.env['BENCH_ROUNDS'] ?? 15);
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 10);
 const readers = 16;
 const dayMs = 24 * 3_600_000;
-const toMs = Math.floor(Date.now() / 60_000) * 60_000;
+const kept = process.env['BENCH_KEEP'];
+
+/** What is in `file` of the kept folder, else what `make` gives, which is put there. */
+const keptIn = async <Value>(file: string, make: () => Value | Promise<Value>): Promise<Value> => {
+  if (kept === undefined) return make();
+  const path = join(kept, file);
+  if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as Value;
+  const value = await make();
+  writeFileSync(path, JSON.stringify(value));
+  return value;
+};
+if (kept !== undefined) mkdirSync(kept, { recursive: true });
+const toMs = await keptIn(`day-${rows}.json`, () => Math.floor(Date.now() / 60_000) * 60_000);
 const day = (records: number): Day => ({ records, fromMs: toMs - dayMs, toMs });
 
 /** One that can be asked. */
@@ -193,6 +206,13 @@ const victoriaLogs = async (directory: string): Promise<{ peer: Peer; url: strin
   return { peer, url };
 };
 
+const sendTo = async (url: string, body: Buffer): Promise<void> => {
+  const response = await fetch(url, {
+    ...{ method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body },
+  });
+  if (!response.ok) throw new Error(`VictoriaLogs answered ${response.status}: ${await response.text()}`);
+};
+
 /** What VictoriaLogs has on disk. */
 const storedBytes = async (url: string): Promise<number> => {
   const metrics = await (await fetch(`${url}/metrics`)).text();
@@ -201,30 +221,37 @@ const storedBytes = async (url: string): Promise<number> => {
 };
 
 const run = async (form: 'embedded' | 'served'): Promise<void> => {
-  const directory = scratch();
+  const directory = kept === undefined ? scratch() : join(kept, form);
+  mkdirSync(directory, { recursive: true });
   const dataDirectory = join(directory, 'data');
-  const victoria = victoriaLogsPath === undefined ? undefined : await victoriaLogs(join(directory, 'victoria'));
+  // Both forms are measured beside the same records of the peer's.
+  const peerDirectory = join(kept ?? directory, 'victoria');
+  const isPeerFilled = existsSync(peerDirectory);
+  const victoria = victoriaLogsPath === undefined ? undefined : await victoriaLogs(peerDirectory);
   const [port = 0] = await freePorts(1);
   const server =
     form === 'served'
       ? await startService('clickhouse', { port, directory: join(directory, 'clickhouse') })
       : undefined;
   const environment = { ...unlimited, ...(server === undefined ? {} : { OIQ_CLICKHOUSE_URL: server.url }) };
+  const sent = new Set<Promise<void>>();
   const send = async (body: Buffer): Promise<void> => {
-    const response = await fetch(`${victoria?.url}/insert/opentelemetry/v1/logs`, {
-      ...{ method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body },
-    });
-    if (!response.ok) throw new Error(`VictoriaLogs answered ${response.status}: ${await response.text()}`);
+    if (sent.size >= 4) await Promise.race(sent);
+    const one = sendTo(`${victoria?.url}/insert/opentelemetry/v1/logs`, body).finally(() => sent.delete(one));
+    sent.add(one);
   };
-  const about = await filled(
-    dataDirectory,
-    environment,
-    () =>
-      server === undefined
-        ? chdbColumns({ directory: join(dataDirectory, 'columns') })
-        : clickhouseColumns({ url: server.url }),
-    victoria === undefined ? undefined : send,
+  const about = await keptIn(`${form}-${rows}.json`, () =>
+    filled(
+      dataDirectory,
+      environment,
+      () =>
+        server === undefined
+          ? chdbColumns({ directory: join(dataDirectory, 'columns') })
+          : clickhouseColumns({ url: server.url }),
+      victoria === undefined || isPeerFilled ? undefined : send,
+    ),
   );
+  await Promise.all(sent);
   const stored =
     victoria === undefined ? {} : { 'VictoriaLogs: bytes a log record': (await storedBytes(victoria.url)) / rows };
   console.log(`\n## ${form}\n\n${table([{ ...about, ...stored }])}`);
@@ -246,7 +273,7 @@ const run = async (form: 'embedded' | 'served'): Promise<void> => {
   await oiq.stop();
   await server?.stop();
   await victoria?.peer.stop();
-  rmSync(directory, { recursive: true, force: true });
+  if (kept === undefined) rmSync(directory, { recursive: true, force: true });
 };
 
 console.log(
