@@ -68,6 +68,7 @@ export const answerOnly = (query: Query, reading: Reading, { signal, ...asked }:
 const heeding = (columns: TenantColumns, signal: AbortSignal): TenantColumns => ({
   tenantId: columns.tenantId,
   query: (sql, parameters, limits) => columns.query(sql, parameters, { signal, ...limits }),
+  native: (sql, parameters, limits) => columns.native(sql, parameters, { signal, ...limits }),
 });
 
 const answerTo = async (query: Query, reading: Reading, asked: Asked): Promise<Answer> => {
