@@ -5,7 +5,7 @@ import type { Page } from '../dashboard/html.ts';
 import { notFoundPage, pageAt } from '../dashboard/page.ts';
 import { referencePage } from '../dashboard/reference.ts';
 import { asyncApiDocument } from './asyncapi.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, FailedOperation } from './errors.ts';
 import { type DocumentedGroup, openApiDocument } from './openapi.ts';
 import type { Operation, Sent } from './operation.ts';
 import type { Ports } from './ports.ts';
@@ -76,7 +76,8 @@ export const logFailure = (
 export const refuse = (context: Context, error: ApiError, requestId: string, ports: Ports): void => {
   logFailure(error, { requestId, operation: context.state['operation'] }, ports);
   for (const [name, value] of Object.entries(error.headers)) context.set(name, value);
-  send(context, json, errorText(error, requestId), error.status);
+  const text = error instanceof FailedOperation ? JSON.stringify(error.failure.body) : errorText(error, requestId);
+  send(context, json, text, error.status);
 };
 
 const notASocket = ({ path }: Context): never => {

@@ -56,6 +56,27 @@ export class ApiError extends Error {
   }
 }
 
+/** An error as another product's API answers it. */
+export interface Failure {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** An error of an operation that answers errors in a form of its own. */
+export class FailedOperation extends ApiError {
+  readonly failure: Failure;
+
+  constructor(failure: Failure, cause: unknown) {
+    super(failure.status < 500 ? 'VALIDATION_FAILED' : 'INTERNAL', 'the operation failed', { cause });
+    this.name = 'FailedOperation';
+    this.failure = failure;
+  }
+
+  override get status(): number {
+    return this.failure.status;
+  }
+}
+
 /** `VALIDATION_FAILED` about one field. */
 export const invalid = (path: string, message: string): ApiError =>
   new ApiError('VALIDATION_FAILED', message, { details: [{ path, message }] });

@@ -14,6 +14,16 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
 export const saysJson = ({ headers }: IncomingMessage): boolean =>
   /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i.test(headers['content-type'] ?? '');
 
+/** Reads a form-encoded body of at most `cap` bytes. */
+export const readForm = async (request: IncomingMessage, cap: number): Promise<string> => {
+  if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers['content-type'] ?? ''))
+    throw new ApiError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'the body must be a form (Content-Type: application/x-www-form-urlencoded)',
+    );
+  return (await readBytes(request, cap)).toString();
+};
+
 /** Reads a JSON body of at most `cap` bytes, `maxDepth` levels and `maxElements` elements an array. */
 export const readJson = async (request: IncomingMessage, cap: number): Promise<unknown> => {
   const encoding = request.headers['content-encoding'];

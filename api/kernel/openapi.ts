@@ -93,6 +93,17 @@ const described = (operation: Operation): Json => ({
   ...(operation.scope === undefined ? {} : { 'x-oiq-scope': operation.scope }),
   ...(operation.entitlement === undefined ? {} : { 'x-oiq-entitlement': operation.entitlement }),
   parameters: [...pathParameters(operation), ...queryParameters(operation), ...versionParameters(operation)],
+  ...(operation.form
+    ? {
+        requestBody: {
+          required: false,
+          description: 'The parameters, here or in the query',
+          content: {
+            'application/x-www-form-urlencoded': { schema: schemaOf(operation.query ?? z.object({}), 'input') },
+          },
+        },
+      }
+    : {}),
   ...(operation.body === undefined
     ? {}
     : {

@@ -5,7 +5,7 @@ import type { Caller } from '../identity/caller.ts';
 import type { Access } from '../identity/rights.ts';
 import type { ScopeName } from '../identity/scopes.ts';
 import type { Transact } from './changes.ts';
-import { type Detail, invalidFields } from './errors.ts';
+import { type Detail, type Failure, invalidFields } from './errors.ts';
 import type { Ports } from './ports.ts';
 
 /** With the 15 seconds for a body, the answer comes before the usual proxy timeout of 60 seconds. One query of telemetry takes 30 at most. */
@@ -90,6 +90,13 @@ export interface Definition<
   /** More fields of the body that the server owns. They are ignored, as `id` and `version` are. */
   readonly serverOwned?: readonly string[];
   readonly maxBodyBytes?: number | undefined;
+  /** The body is form-encoded: its fields are parameters of the query. */
+  readonly form?: true;
+  /**
+   * How errors of its parameters and of its handler are answered, for the API of another product. What is wrong with the caller's rights
+   * is answered as everywhere.
+   */
+  readonly failure?: (error: unknown) => Failure;
   /** How long it may take, by default 45 seconds. After that the answer is `UNAVAILABLE`. */
   readonly budgetMs?: number;
   readonly response: Response;

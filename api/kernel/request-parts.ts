@@ -4,12 +4,13 @@ import { parse as parseQuery } from 'node:querystring';
 import type { Context } from 'koa';
 import type { SourceOf } from '../../schemas/source-address.ts';
 import { isSecure } from '../identity/cookies.ts';
-import { hasBody, readJson, saysJson } from './json-body.ts';
+import { hasBody, readForm, readJson, saysJson } from './json-body.ts';
 import type { Operation, RequestFacts } from './operation.ts';
 
 /** Reads a JSON body even if none is declared, because its `tenantId` is checked. */
 export const bodyOf = async (request: IncomingMessage, operation: Operation): Promise<unknown> => {
   if (request.method === 'GET' || request.method === 'HEAD' || !hasBody(request)) return undefined;
+  if (operation.form) return queryOf(await readForm(request, operation.maxBodyBytes));
   if (operation.body === undefined && !saysJson(request)) return undefined;
   return readJson(request, operation.maxBodyBytes);
 };
@@ -23,6 +24,19 @@ export const queryOf = (text: string): Record<string, unknown> => {
   // Forms send empty parameters: they count as not given.
   for (const name of Object.keys(parsed)) if (parsed[name] !== '') query[name] = parsed[name];
   return query;
+};
+
+/** What operations validate, without the organization that was named. What stands in a query and a form is given twice. */
+export const partsOf = (
+  { form }: Operation,
+  { tenantId: _, ...query }: Record<string, unknown>,
+  body: unknown,
+): { readonly query: Record<string, unknown>; readonly body: unknown } => {
+  const all: Record<string, unknown> = Object.assign(Object.create(null), query);
+  if (form === undefined) return { query: all, body };
+  const { tenantId: __, ...fields } = (body ?? {}) as Record<string, unknown>;
+  for (const [name, value] of Object.entries(fields)) all[name] = name in all ? [value, all[name]].flat() : value;
+  return { query: all, body: undefined };
 };
 
 export const factsOf = (context: Context, addressOf: SourceOf, publicUrl: string | undefined): RequestFacts => ({

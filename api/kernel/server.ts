@@ -8,12 +8,12 @@ import { holds } from '../resources/preconditions.ts';
 import { callerOf, refuseLowRights } from './admission.ts';
 import { fixedPages, json, refuse, sendAnswer, sendDashboard, sendElsewhere } from './answers.ts';
 import { transactFor } from './changes.ts';
-import { ApiError, apiErrorOf } from './errors.ts';
+import { ApiError, apiErrorOf, FailedOperation } from './errors.ts';
 import type { DocumentedGroup } from './openapi.ts';
 import type { Operation, RawInput } from './operation.ts';
 import type { Ports } from './ports.ts';
 import { makeRequestLimits } from './request-limits.ts';
-import { bodyOf, factsOf, queryOf } from './request-parts.ts';
+import { bodyOf, factsOf, partsOf, queryOf } from './request-parts.ts';
 import { makeResultCache, type ResultCache } from './result-cache.ts';
 import { makeRouter, type Router } from './router.ts';
 import type { Stream } from './stream.ts';
@@ -84,16 +84,15 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
       refuseOtherTenant(caller.tenantId, query['tenantId']);
       refuseLowRights(caller, operation);
     }
-    delete query['tenantId'];
     const body = await bodyOf(context.req, operation);
     if (caller !== undefined) refuseOtherTenant(caller.tenantId, tenantNamedIn(body));
     const change = transactFor(ports, { caller, actions: operation.audit, request });
     // Operations without a session declare so, and their handlers read no caller.
-    const asked = { caller: caller as Caller, params, query, body, request, change };
+    const asked = { caller: caller as Caller, params, ...partsOf(operation, query, body), request, change };
     const run = (): Promise<unknown> =>
       withinBudget({ response: context.res, operation, ports }, (signal, bounded) =>
         runToText(operation, { ...asked, signal }, { ...options, ports: bounded }),
-      );
+      ).catch(inItsOwnForm(operation));
     const sent =
       operation.cache === undefined ? await run() : await remembered(context, results, operation, asked, run);
     sendAnswer(context, operation, sent, ports);
@@ -149,6 +148,14 @@ const routerOf = (operations: readonly Operation[]): Router<Operation> => {
   for (const operation of operations) router.add(operation.method, operation.path, operation);
   return router;
 };
+
+/** Passes errors on, as the operation answers them. */
+const inItsOwnForm =
+  ({ failure }: Operation) =>
+  (error: unknown): never => {
+    if (failure === undefined || error instanceof ClientLeftError) throw error;
+    throw new FailedOperation(failure(error), error);
+  };
 
 const runToText = async (
   operation: Operation,
