@@ -141,6 +141,22 @@ export const settingDefinitions = {
   QUERY_ROWS_READ: count(2_000_000_000).describe(
     'Rows of tables that one query may read; one that would read more is refused',
   ),
+  PROMQL_TRANSLATION: z
+    .enum([
+      'UnderscoreEscapingWithSuffixes',
+      'UnderscoreEscapingWithoutSuffixes',
+      'NoUTF8EscapingWithSuffixes',
+      'NoTranslation',
+    ])
+    .default('UnderscoreEscapingWithSuffixes')
+    .describe('Names of OTLP metrics and attributes in PromQL, as Prometheus’ translation_strategy has them'),
+  PROMQL_RESOURCE_ATTRIBUTES: list.describe(
+    'Resource attributes that are labels of each OTLP series in PromQL, comma-separated; the others are labels of target_info',
+  ),
+  PROMQL_SCOPE_LABELS: z
+    .stringbool()
+    .default(true)
+    .describe('Whether OTLP series have their instrumentation scope as labels in PromQL (otel_scope_name and others)'),
   API_TOKEN_MAX_DAYS: count(366).describe('Longest lifetime of a new API token, in days; existing tokens keep theirs'),
   SHUTDOWN_SECONDS: count(25).describe('Seconds after SIGTERM for requests, batches and commits to finish'),
   BUS_PUBLISH_DELAY_MS: z.coerce

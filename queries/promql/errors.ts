@@ -1,0 +1,23 @@
+/** Errors of PromQL, with Prometheus' types and texts. */
+
+/** Prometheus' types of errors. */
+export type PromqlErrorType =
+  | 'bad_data'
+  | 'execution'
+  | 'canceled'
+  | 'timeout'
+  | 'internal'
+  | 'unavailable'
+  | 'not_found'
+  | 'too_many_requests';
+
+/** A query that cannot be answered. The message is Prometheus' own where it has one. */
+export class PromqlError extends Error {
+  readonly type: PromqlErrorType;
+
+  constructor(type: PromqlErrorType, message: string) {
+    super(message);
+    this.name = 'PromqlError';
+    this.type = type;
+  }
+}

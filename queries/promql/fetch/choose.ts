@@ -1,0 +1,368 @@
+/** Which series a selector names: read from `series`, with labels as Prometheus has them. */
+import type { QueryParameters, TenantColumns } from '../../../schemas/ports/columns.ts';
+import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
+import { PromqlError } from '../errors.ts';
+import {
+  labelsOfSeries,
+  labelsOfTarget,
+  type Part,
+  partNameOf,
+  partsOf,
+  sortedLabels,
+  type Texts,
+  type Translation,
+} from '../otlp/labels.ts';
+import { escapes, labelNameOf, type NamedMetric } from '../otlp/names.ts';
+import type { Labels, Matcher } from '../series.ts';
+import { testOf } from '../syntax/matchers.ts';
+import { type Condition, otlpCondition, prometheusCondition, type Test, testsOf } from './matching.ts';
+
+/** What a read of series is asked by. */
+export interface Scope {
+  readonly columns: TenantColumns;
+  readonly projectId?: string | undefined;
+  readonly translation: Translation;
+  /** Leaves out series of remote-write. */
+  readonly only?: 'otlp';
+}
+
+/** Where samples of a series come from. */
+export type PointTable = 'samples' | 'histograms' | 'summaries';
+
+/** One stored series, or a part of one. */
+export interface Source {
+  readonly id: string;
+  readonly metric: string;
+  readonly tables: readonly PointTable[];
+  readonly part: Part;
+  /** Whether each point says only what was added since the one before. */
+  readonly isDelta: boolean;
+}
+
+/** A series of Prometheus; of classic histograms and summaries all buckets or quantiles, whose labels lack `le` and `quantile`. */
+export interface Chosen {
+  readonly labels: Labels;
+  /** Mostly one; several where senders differ in what Prometheus does not show. */
+  readonly sources: readonly Source[];
+}
+
+/** Milliseconds since the epoch. */
+export interface Window {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Series that one selector may name. */
+export const mostSeries = 200_000;
+/** A row of `series` is written once an hour while the series has points. */
+const rewrittenMs = 3_600_000;
+/** Stored series that show that a target was there. */
+const seriesOfTarget = 5;
+
+export const aliveCondition = "series.last_seen >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')";
+export const aliveValues = ({ fromMs }: Window): { readonly alive: string } => ({
+  alive: String(Math.max(0, Math.floor(fromMs) - rewrittenMs)),
+});
+
+/** What every statement over `series` is restricted by. */
+export const scopeCondition = (
+  { projectId }: Scope,
+  window: Window,
+): { readonly sql: string; readonly parameters: Record<string, string> } => ({
+  sql: `tenant_id = {tenant:String}${projectScopeCondition({ projectId })} AND ${aliveCondition}`,
+  parameters: { ...aliveValues(window), ...projectScopeValues({ projectId }) },
+});
+
+/** A metric as it is stored. */
+interface StoredMetric extends NamedMetric {
+  readonly source: string;
+}
+
+/** First characters of an OTLP metric whose translated name is this; undefined where it cannot be said. */
+const beginningsOf = (name: string, translation: Translation): readonly string[] => {
+  if (!escapes(translation.strategy)) return [name.slice(0, 1)];
+  const first = /^[A-Za-z][A-Za-z0-9:]*/.exec(name)?.[0];
+  return first === undefined ? [] : [first, 'total', 'ratio'];
+};
+
+/** Stored metrics of which some part may have a name that passes all tests. */
+export const metricsNamed = async (
+  scope: Scope,
+  window: Window,
+  matchers: readonly Matcher[],
+): Promise<StoredMetric[]> => {
+  const names = matchers.filter(({ name }) => name === '__name__');
+  const { sql, parameters } = scopeCondition(scope, window);
+  const exact = names.find(({ op }) => op === '=')?.value;
+  const beginnings = exact === undefined ? [] : beginningsOf(exact, scope.translation);
+  const values: Record<string, string> = {};
+  let condition = '';
+  if (exact !== undefined && beginnings.length > 0) {
+    values['exact'] = exact;
+    const starts = beginnings.map((beginning, index) => {
+      values[`start${index}`] = beginning;
+      return `startsWith(metric, {start${index}:String})`;
+    });
+    // Names that begin with what no name in Prometheus begins with lose it.
+    const others = escapes(scope.translation.strategy)
+      ? " OR metric < 'A' OR (metric > 'Z~' AND metric < 'a') OR metric > 'z~'"
+      : '';
+    condition = ` AND (metric = {exact:String} OR ${starts.join(' OR ')}${others})`;
+  }
+  const rows = await scope.columns.query<{
+    readonly name: string;
+    readonly of_source: string;
+    readonly of_kind: string;
+    readonly of_unit: string;
+    readonly of_monotonic: boolean;
+  }>(
+    `SELECT metric AS name, source AS of_source, kind AS of_kind, series.unit AS of_unit, monotonic AS of_monotonic
+    FROM series WHERE ${sql}${condition} GROUP BY ALL`,
+    { ...parameters, ...values },
+  );
+  const tests = names.map(testOf);
+  return rows
+    .map((row) => ({
+      metric: row.name,
+      source: row.of_source,
+      kind: row.of_kind,
+      unit: row.of_unit,
+      monotonic: row.of_monotonic,
+    }))
+    .filter((metric) => namesOf(metric, scope.translation).some((name) => tests.every((test) => test(name))));
+};
+
+/** Names of a stored metric's series in Prometheus. */
+export const namesOf = (metric: StoredMetric, { strategy }: Translation): readonly string[] =>
+  metric.source === 'prometheus'
+    ? [metric.metric]
+    : partsOf(metric.kind)
+        .map((part) => partNameOf(metric, part, strategy))
+        .filter((name) => name !== '');
+
+interface Row {
+  readonly id: string;
+  readonly metric_name: string;
+  readonly of_source: string;
+  readonly kinds: readonly string[];
+  readonly what: readonly [string, number, boolean, string];
+  readonly resource: string;
+  readonly keys: readonly string[];
+  readonly texts: readonly string[];
+  readonly scope_texts: readonly [string, string, string, string];
+}
+
+const idListed = /^\d{1,20}$/;
+
+/** Attributes of resources as text. */
+export const resourceTexts = async (
+  columns: TenantColumns,
+  ids: Iterable<string>,
+): Promise<ReadonlyMap<string, Texts>> => {
+  const known = [...new Set(ids)].filter((id) => idListed.test(id) && id !== '0');
+  if (known.length === 0) return new Map();
+  const rows = await columns.query<{
+    readonly id: string;
+    readonly keys: readonly string[];
+    readonly texts: readonly string[];
+  }>(
+    `SELECT toString(resource_id) AS id, any(mapKeys(attributes)) AS keys, any(mapValues(attributes)) AS texts
+    FROM resources WHERE tenant_id = {tenant:String} AND resource_id IN (${known.join(', ')}) GROUP BY resource_id`,
+    {},
+    { maxResultRows: known.length },
+  );
+  return new Map(rows.map(({ id, keys, texts }) => [id, textsOf(keys, texts)]));
+};
+
+const textsOf = (keys: readonly string[], texts: readonly string[]): Texts => {
+  const map = new Map<string, string>();
+  for (const [index, key] of keys.entries()) if (!map.has(key)) map.set(key, texts[index] ?? '');
+  return map;
+};
+
+const tooManySeries = (): PromqlError =>
+  new PromqlError('execution', `the query exceeds the limit of ${mostSeries} series: take matchers that choose fewer`);
+
+/** Which of the stored metrics to read; undefined for all of them. */
+interface Metrics {
+  readonly prometheus: readonly string[] | undefined;
+  readonly otlp: readonly string[] | undefined;
+}
+
+const metricsOf = async (scope: Scope, window: Window, matchers: readonly Matcher[]): Promise<Metrics> => {
+  const isOnlyOtlp = scope.only === 'otlp';
+  if (!matchers.some(({ name }) => name === '__name__'))
+    return { prometheus: isOnlyOtlp ? [] : undefined, otlp: undefined };
+  const found = await metricsNamed(scope, window, matchers);
+  const of = (isPrometheus: boolean): string[] => [
+    ...new Set(found.filter(({ source }) => (source === 'prometheus') === isPrometheus).map(({ metric }) => metric)),
+  ];
+  return { prometheus: isOnlyOtlp ? [] : of(true), otlp: of(false) };
+};
+
+/** SQL of series that may match, and of those of remote-write exactly those that do. */
+const seriesCondition = (scope: Scope, matchers: readonly Matcher[], { prometheus, otlp }: Metrics): Condition => {
+  const promotedNames = scope.translation.promoted.map((key) => labelNameOf(key, scope.translation.strategy));
+  const exact = prometheusCondition(matchers);
+  const wide = otlpCondition(matchers, scope.translation, promotedNames);
+  const branch = (source: string, { sql }: Condition, metrics: readonly string[] | undefined, name: string): string =>
+    [
+      `source = '${source}'`,
+      ...(metrics === undefined ? [] : [`metric IN {${name}:Array(String)}`]),
+      ...(sql === '' ? [] : [sql]),
+    ].join(' AND ');
+  const branches = [
+    ...(prometheus?.length === 0 ? [] : [branch('prometheus', exact, prometheus, 'prometheus')]),
+    ...(otlp?.length === 0 ? [] : [branch('otlp', wide, otlp, 'otlp')]),
+  ];
+  const all = prometheus === undefined || otlp === undefined ? undefined : [...prometheus, ...otlp];
+  const parameters: QueryParameters = {
+    ...exact.parameters,
+    ...wide.parameters,
+    ...(prometheus && { prometheus }),
+    ...(otlp && { otlp }),
+    ...(all && { all }),
+  };
+  // The list of metrics by itself is what the primary key understands.
+  const listed = all === undefined ? '' : 'metric IN {all:Array(String)} AND ';
+  return { sql: `${listed}((${branches.join(') OR (')}))`, parameters };
+};
+
+/** Puts series with equal labels together. */
+class Gathering {
+  readonly #byLabels = new Map<string, { readonly labels: Labels; readonly sources: Source[] }>();
+
+  add(labels: Labels, source: Source): void {
+    const key = JSON.stringify(labels) + (source.part === 'buckets' || source.part === 'quantiles' ? source.part : '');
+    const known = this.#byLabels.get(key);
+    if (known === undefined) this.#byLabels.set(key, { labels, sources: [source] });
+    else known.sources.push(source);
+  }
+
+  /** In the order of their labels. */
+  all(): Chosen[] {
+    return [...this.#byLabels].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, chosen]) => chosen);
+  }
+}
+
+/** The series that matchers name, in the order of their labels. Matchers of `le` and `quantile` are left to be held against buckets and quantiles. */
+export const chooseSeries = async (
+  scope: Scope,
+  window: Window,
+  matchers: readonly Matcher[],
+  limit = mostSeries,
+): Promise<Chosen[]> => {
+  const gathering = new Gathering();
+  const names = matchers.filter(({ name }) => name === '__name__').map(testOf);
+  const metrics = await metricsOf(scope, window, matchers);
+  if (metrics.prometheus?.length !== 0 || metrics.otlp?.length !== 0) {
+    const rows = await readRows(scope, window, seriesCondition(scope, matchers, metrics), limit);
+    const ofOtlp = rows.filter(({ of_source }) => of_source === 'otlp');
+    const resources = await resourceTexts(
+      scope.columns,
+      ofOtlp.map(({ resource }) => resource),
+    );
+    for (const row of rows)
+      if (row.of_source === 'prometheus') addPrometheus(gathering, row);
+      else addOtlp(gathering, row, { resources, scope, names, matchers });
+  }
+  if (names.every((test) => test('target_info'))) await addTargets(gathering, scope, window, matchers);
+  return gathering.all();
+};
+
+const readRows = async (scope: Scope, window: Window, condition: Condition, limit: number): Promise<Row[]> => {
+  const { sql, parameters } = scopeCondition(scope, window);
+  const rows = await scope.columns.query<Row>(
+    `SELECT toString(series_id) AS id, any(metric) AS metric_name, any(source) AS of_source, groupUniqArray(kind) AS kinds,
+      any(tuple(kind, temporality, monotonic, series.unit)) AS what, toString(any(resource_id)) AS resource, any(mapKeys(attributes)) AS keys,
+      any(mapValues(attributes)) AS texts, any(tuple(series.scope_name, series.scope_version, series.scope_schema_url, series.scope_attributes)) AS scope_texts
+    FROM series WHERE ${sql} AND ${condition.sql} GROUP BY series_id LIMIT ${limit + 1}`,
+    { ...parameters, ...condition.parameters },
+    { maxResultRows: limit + 1 },
+  );
+  if (rows.length > limit) throw tooManySeries();
+  return rows;
+};
+
+const addPrometheus = (gathering: Gathering, { id, metric_name: metric, keys, texts, kinds }: Row): void => {
+  const labels: [string, string][] = keys.map((key, index) => [key, texts[index] ?? '']);
+  labels.push(['__name__', metric]);
+  const tables: PointTable[] = kinds.includes('exponential_histogram') ? ['samples', 'histograms'] : ['samples'];
+  gathering.add(sortedLabels(labels), { id, metric, tables, part: 'value', isDelta: false });
+};
+
+const tableOf = (kind: string): PointTable =>
+  kind === 'summary'
+    ? 'summaries'
+    : kind === 'histogram' || kind === 'exponential_histogram'
+      ? 'histograms'
+      : 'samples';
+
+interface OtlpContext {
+  readonly resources: ReadonlyMap<string, Texts>;
+  readonly scope: Scope;
+  readonly names: readonly Test[];
+  readonly matchers: readonly Matcher[];
+}
+
+const addOtlp = (gathering: Gathering, row: Row, { resources, scope, names, matchers }: OtlpContext): void => {
+  const { translation } = scope;
+  const [kind, temporality, monotonic, unit] = row.what;
+  const [name, version, url, attributes] = row.scope_texts;
+  const named = { metric: row.metric_name, kind, monotonic, unit };
+  const resource = resources.get(row.resource) ?? new Map<string, string>();
+  const labels = labelsOfSeries(
+    textsOf(row.keys, row.texts),
+    resource,
+    { name, version, url, attributes },
+    translation,
+  );
+  for (const part of partsOf(kind)) {
+    const partName = partNameOf(named, part, translation.strategy);
+    if (partName === '' || !names.every((test) => test(partName))) continue;
+    const own = part === 'buckets' ? 'le' : part === 'quantiles' ? 'quantile' : undefined;
+    const held = matchers.filter((matcher) => matcher.name !== '__name__' && matcher.name !== own);
+    if (!testsOf(held)(labels)) continue;
+    const whole = new Map([...labels, ['__name__', partName]]);
+    if (own !== undefined) whole.delete(own);
+    gathering.add(sortedLabels(whole), {
+      ...{ id: row.id, metric: row.metric_name, tables: [tableOf(kind)], part },
+      isDelta: temporality === 1,
+    });
+  }
+};
+
+/** `target_info`: a series for each resource that says more than who it is, present while some of its series are. */
+const addTargets = async (
+  gathering: Gathering,
+  scope: Scope,
+  window: Window,
+  matchers: readonly Matcher[],
+): Promise<void> => {
+  const { sql, parameters } = scopeCondition(scope, window);
+  const rows = await scope.columns.query<{
+    readonly resource: string;
+    readonly members: readonly (readonly [string, string, string])[];
+  }>(
+    `SELECT resource, groupArray(member) AS members FROM (
+      SELECT toString(resource_id) AS resource, tuple(toString(series_id), any(metric), any(kind)) AS member
+      FROM series WHERE ${sql} AND source = 'otlp' GROUP BY resource_id, series_id
+      ORDER BY max(series.last_seen) DESC, min(series.first_seen), series_id LIMIT ${seriesOfTarget} BY resource_id
+    ) GROUP BY resource LIMIT ${mostSeries + 1}`,
+    parameters,
+    { maxResultRows: mostSeries + 1 },
+  );
+  if (rows.length > mostSeries) throw tooManySeries();
+  const resources = await resourceTexts(
+    scope.columns,
+    rows.map(({ resource }) => resource),
+  );
+  const matches = testsOf(matchers);
+  for (const { resource, members } of rows) {
+    const labels = labelsOfTarget(resources.get(resource) ?? new Map(), scope.translation);
+    labels?.set('__name__', 'target_info');
+    if (labels === undefined || !matches(labels)) continue;
+    for (const [id, metric, kind] of members)
+      gathering.add(sortedLabels(labels), { id, metric, tables: [tableOf(kind)], part: 'presence', isDelta: false });
+  }
+};

@@ -1,0 +1,126 @@
+/** Exemplars of the series that matchers name. */
+import type { Labels, Matcher } from '../series.ts';
+import { plainNumber } from '../syntax/numbers.ts';
+import { type Chosen, chooseSeries, type Scope, type Source, type Window } from './choose.ts';
+import { fansOf } from './label-reads.ts';
+
+export interface Exemplar {
+  readonly labels: Labels;
+  readonly value: number;
+  readonly timeMs: number;
+}
+
+export interface SeriesExemplars {
+  readonly labels: Labels;
+  readonly exemplars: readonly Exemplar[];
+}
+
+/** Exemplars that one answer holds at most. */
+const mostExemplars = 100_000;
+
+interface Row {
+  readonly id: string;
+  readonly time: string;
+  readonly of_value: string;
+  readonly trace: string;
+  readonly span: string;
+  readonly keys: readonly string[];
+  readonly texts: readonly string[];
+}
+
+const numberOf = (text: string): number =>
+  text === 'inf' ? Number.POSITIVE_INFINITY : text === '-inf' ? Number.NEGATIVE_INFINITY : Number(text);
+
+const isGiven = (hex: string): boolean => !/^0*$/.test(hex);
+
+const exemplarOf = ({ keys, texts, trace, span, of_value, time }: Row): Exemplar => {
+  const labels = new Map<string, string>();
+  for (const [index, key] of keys.entries()) labels.set(key, texts[index] ?? '');
+  const isNamed = labels.has('trace_id') || labels.has('traceID');
+  if (!isNamed && isGiven(trace)) labels.set('trace_id', trace);
+  if (!labels.has('span_id') && !isNamed && isGiven(span)) labels.set('span_id', span);
+  return {
+    labels: Object.fromEntries([...labels].sort(([left], [right]) => (left < right ? -1 : 1))),
+    value: numberOf(of_value),
+    timeMs: Number(time),
+  };
+};
+
+/** Exemplars of counts and sums stand at the buckets alone. */
+const hasExemplars = ({ part }: Source): boolean => part === 'value' || part === 'native' || part === 'buckets';
+
+const readRows = async ({ columns }: Scope, window: Window, sources: readonly Source[]): Promise<Row[]> =>
+  columns.query<Row>(
+    `SELECT toString(series_id) AS id, toString(toUnixTimestamp64Milli(timestamp)) AS time, toString(exemplars.value) AS of_value,
+      lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span, mapKeys(attributes) AS keys, mapValues(attributes) AS texts
+    FROM exemplars WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND series_id IN (${[...new Set(sources.map(({ id }) => id))].join(', ')})
+      AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    ORDER BY metric, series_id, timestamp LIMIT 1 BY metric, series_id, timestamp, exemplars.value, trace_id, span_id LIMIT ${mostExemplars}`,
+    {
+      metrics: [...new Set(sources.map(({ metric }) => metric))],
+      from: String(Math.max(0, Math.floor(window.fromMs))),
+      to: String(Math.max(0, Math.floor(window.toMs))),
+    },
+  );
+
+/** The bucket in which a value was counted. */
+const bucketOf = (value: number, bounds: ReadonlySet<string> | undefined): string =>
+  plainNumber(
+    Math.min(
+      ...[...(bounds ?? [])]
+        .map((text) => (text === '+Inf' ? Number.POSITIVE_INFINITY : Number(text)))
+        .filter((bound) => bound >= value),
+    ),
+  );
+
+const withBucket = (labels: Labels, le: string): Labels =>
+  Object.fromEntries(
+    [...Object.entries(labels), ['le', le] as const].sort(([left], [right]) => (left < right ? -1 : 1)),
+  );
+
+/** Exemplars of the series that one set of matchers names, with the labels of each. */
+const readSet = async (
+  scope: Scope,
+  window: Window,
+  matchers: readonly Matcher[],
+): Promise<{ readonly labels: Labels; readonly exemplar: Exemplar }[]> => {
+  const chosen: Chosen[] = await chooseSeries(scope, window, matchers);
+  const sources = chosen.flatMap((one) => one.sources).filter(hasExemplars);
+  if (sources.length === 0) return [];
+  const [rows, bounds] = await Promise.all([
+    readRows(scope, window, sources),
+    fansOf({ scope, window, sets: [] }, chosen),
+  ]);
+  const byId = Map.groupBy(rows, ({ id }) => id);
+  return chosen.flatMap(({ labels, sources }) =>
+    sources.filter(hasExemplars).flatMap(({ id, part }) =>
+      (byId.get(id) ?? []).map((row) => {
+        const exemplar = exemplarOf(row);
+        const own = part === 'buckets' ? withBucket(labels, bucketOf(exemplar.value, bounds.get(id))) : labels;
+        return { labels: own, exemplar };
+      }),
+    ),
+  );
+};
+
+/** Series with exemplars in the window, both ends included, in the order of their labels; exemplars in that of time. */
+export const readExemplarsOf = async (
+  scope: Scope,
+  window: Window,
+  sets: readonly (readonly Matcher[])[],
+): Promise<SeriesExemplars[]> => {
+  const found = new Map<string, { readonly labels: Labels; readonly exemplars: Exemplar[] }>();
+  for (const matchers of sets)
+    for (const { labels, exemplar } of await readSet(scope, window, matchers)) {
+      const key = JSON.stringify(labels);
+      const known = found.get(key);
+      if (known === undefined) found.set(key, { labels, exemplars: [exemplar] });
+      else known.exemplars.push(exemplar);
+    }
+  return [...found]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([, { labels, exemplars }]) => ({
+      labels,
+      exemplars: exemplars.toSorted((left, right) => left.timeMs - right.timeMs),
+    }));
+};

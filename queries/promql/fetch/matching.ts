@@ -1,0 +1,113 @@
+/** Matchers of labels: in JavaScript, and as SQL over `series`. */
+import type { QueryParameters } from '../../../schemas/ports/columns.ts';
+import type { Translation } from '../otlp/labels.ts';
+import { escapes } from '../otlp/names.ts';
+import type { Matcher } from '../series.ts';
+import { testOf } from '../syntax/matchers.ts';
+
+/** Whether a value matches. */
+export type Test = (value: string) => boolean;
+
+/** A regular expression matches the whole value. */
+const wholly = (source: string): string => `^(?s:${source})$`;
+
+/** Matchers as one test over labels by name. */
+export const testsOf = (matchers: readonly Matcher[]): ((labels: ReadonlyMap<string, string>) => boolean) => {
+  const tests = matchers.map((matcher) => ({ name: matcher.name, test: testOf(matcher) }));
+  return (labels) => tests.every(({ name, test }) => test(labels.get(name) ?? ''));
+};
+
+/** SQL of a condition, with the values of its parameters. */
+export interface Condition {
+  readonly sql: string;
+  readonly parameters: QueryParameters;
+}
+
+const operatorSql = ({ op, value }: Matcher, expression: string, name: string): Condition => {
+  if (op === '=' || op === '!=') return { sql: `${expression} ${op} {${name}:String}`, parameters: { [name]: value } };
+  const found = `match(${expression}, {${name}:String})`;
+  return { sql: op === '=~' ? found : `NOT ${found}`, parameters: { [name]: wholly(value) } };
+};
+
+const joined = (conditions: readonly Condition[]): Condition => ({
+  sql: conditions.map(({ sql }) => sql).join(' AND '),
+  parameters: Object.assign({}, ...conditions.map(({ parameters }) => parameters)) as QueryParameters,
+});
+
+/** SQL of what series of remote-write must fulfil: exact, but for the name. */
+export const prometheusCondition = (matchers: readonly Matcher[]): Condition =>
+  joined(
+    matchers
+      .filter(({ name }) => name !== '__name__')
+      .map((matcher, index) => {
+        const { sql, parameters } = operatorSql(matcher, `attributes[{label${index}:String}]`, `match${index}`);
+        return { sql, parameters: { ...parameters, [`label${index}`]: matcher.name } };
+      }),
+  );
+
+/** Labels that do not come from the attributes of the series alone. */
+const isFromElsewhere = (name: string, { promoted }: Translation, promotedNames: readonly string[]): boolean =>
+  name === 'le' ||
+  name === 'quantile' ||
+  name.startsWith('otel_scope_') ||
+  (promoted.length > 0 && promotedNames.includes(name));
+
+/** A regular expression of the keys that become a label. */
+export const keyPattern = (name: string): string =>
+  `^${[...name].map((letter) => (letter === '_' ? '[^A-Za-z0-9]' : letter.replace(/[^A-Za-z0-9]/, '\\$&'))).join('')}$`;
+
+/** Every text that may be the name of the service of a job: what follows one of its slashes, and all of it. */
+const servicesOf = (job: string): string[] => [
+  job,
+  ...[...job].flatMap((letter, at) => (letter === '/' ? [[...job].slice(at + 1).join('')] : [])),
+];
+
+/**
+ * SQL of what series of OTLP must fulfil so that they may match: no series that matches is left out, some may be too many. The name is
+ * not part of it.
+ */
+export const otlpCondition = (
+  matchers: readonly Matcher[],
+  translation: Translation,
+  promotedNames: readonly string[],
+): Condition =>
+  joined(
+    matchers.flatMap((matcher, index) => {
+      const { name, op, value } = matcher;
+      // A collision of keys joins their values with `;`.
+      if (name === '__name__' || op !== '=' || value === '' || value.includes(';')) return [];
+      if (isFromElsewhere(name, translation, promotedNames)) return [];
+      const { sql, parameters } = otlpEquality({ name, value }, `otlp${index}`, translation);
+      return sql === '' ? [] : [{ sql, parameters }];
+    }),
+  );
+
+const otlpEquality = (
+  { name, value }: Pick<Matcher, 'name' | 'value'>,
+  parameter: string,
+  { strategy }: Translation,
+): Condition => {
+  const key = `${parameter}k`;
+  const hasValue = `has(mapValues(attributes), {${parameter}:String})`;
+  if (name === 'job')
+    return {
+      sql: `(series.service IN {${key}:Array(String)} OR ${hasValue})`,
+      parameters: { [parameter]: value, [key]: servicesOf(value) },
+    };
+  if (name === 'instance')
+    return {
+      sql: `(resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND attributes['service.instance.id'] = {${parameter}:String}) OR ${hasValue})`,
+      parameters: { [parameter]: value },
+    };
+  if (!escapes(strategy))
+    return {
+      sql: `attributes[{${key}:String}] = {${parameter}:String}`,
+      parameters: { [parameter]: value, [key]: name },
+    };
+  // These may have been made of other beginnings.
+  if (/^(?:key)?_/.test(name)) return { sql: hasValue, parameters: { [parameter]: value } };
+  return {
+    sql: `arrayExists((k, v) -> v = {${parameter}:String} AND match(k, {${key}:String}), mapKeys(attributes), mapValues(attributes))`,
+    parameters: { [parameter]: value, [key]: keyPattern(name) },
+  };
+};

@@ -1,0 +1,140 @@
+/** What senders say of metrics, and how many series there are, as Prometheus answers it. */
+import type { TenantColumns } from '../../../schemas/ports/columns.ts';
+import { metricNameOf, unitNameOf } from '../otlp/names.ts';
+import { namesOf, type Scope, scopeCondition, type Window } from './choose.ts';
+
+export interface MetricMetadata {
+  readonly type: string;
+  readonly help: string;
+  readonly unit: string;
+}
+
+interface Row {
+  readonly name: string;
+  readonly of_source: string;
+  readonly of_kind: string;
+  readonly of_unit: string;
+  readonly of_monotonic: boolean;
+  readonly help: string;
+}
+
+const types: Readonly<Record<string, string>> = {
+  sum: 'counter',
+  exponential_histogram: 'histogram',
+  gauge_histogram: 'gaugehistogram',
+  state_set: 'stateset',
+};
+
+/** The family of a series of remote-write: its name without what a part of it has at its end. */
+const familyOf = (name: string, kind: string): string => {
+  if (kind === 'histogram' || kind === 'gauge_histogram') return name.replace(/_(?:bucket|sum|count)$/, '');
+  return kind === 'summary' ? name.replace(/_(?:sum|count)$/, '') : name;
+};
+
+/** Metadata by the family's name, in order; of one name several where senders disagree. */
+export const readMetadata = async (scope: Scope, window: Window): Promise<Map<string, MetricMetadata[]>> => {
+  const { sql, parameters } = scopeCondition(scope, window);
+  const rows = await scope.columns.query<Row>(
+    `SELECT metric AS name, source AS of_source, kind AS of_kind, series.unit AS of_unit, monotonic AS of_monotonic, series.description AS help
+    FROM series WHERE ${sql} GROUP BY ALL ORDER BY name, of_kind, of_unit, help`,
+    parameters,
+  );
+  const found = new Map<string, MetricMetadata[]>();
+  for (const { name, of_source, of_kind: kind, of_unit: unit, of_monotonic: monotonic, help } of rows) {
+    const isOtlp = of_source === 'otlp';
+    if (!isOtlp && kind === 'unknown' && help === '') continue;
+    const { strategy } = scope.translation;
+    const family = isOtlp ? metricNameOf({ metric: name, kind, monotonic, unit }, strategy) : familyOf(name, kind);
+    const type = kind === 'sum' && !monotonic ? 'gauge' : (types[kind] ?? kind);
+    const metadata = { type, help, unit: isOtlp ? unitNameOf(unit, strategy) : unit };
+    const known = found.get(family) ?? [];
+    found.set(family, known);
+    const isKnown = known.some((one) => one.type === type && one.help === help && one.unit === metadata.unit);
+    if (!isKnown) known.push(metadata);
+  }
+  return new Map([...found].sort(([left], [right]) => (left < right ? -1 : 1)));
+};
+
+interface Count {
+  readonly name: string;
+  readonly value: number;
+}
+
+/** Cardinality of the series that are alive, largest first. */
+export interface Cardinality {
+  readonly series: number;
+  readonly labelPairs: number;
+  readonly minTimeMs: number;
+  readonly maxTimeMs: number;
+  readonly byMetric: readonly Count[];
+  readonly valuesByLabel: readonly Count[];
+  readonly bytesByLabel: readonly Count[];
+  readonly byPair: readonly Count[];
+}
+
+const counts = async (
+  columns: TenantColumns,
+  sql: string,
+  parameters: Readonly<Record<string, string>>,
+): Promise<Count[]> => {
+  const rows = await columns.query<{ readonly name: string; readonly value: string }>(sql, parameters);
+  return rows.map(({ name, value }) => ({ name, value: Number(value) }));
+};
+
+/** Labels are those that senders gave: attributes of resources are not among them. */
+export const readCardinality = async (scope: Scope, window: Window, limit: number): Promise<Cardinality> => {
+  const { columns } = scope;
+  const { sql, parameters } = scopeCondition(scope, window);
+  const pairs = `SELECT series_id, k AS label, v AS text FROM series ARRAY JOIN mapKeys(attributes) AS k, mapValues(attributes) AS v WHERE ${sql}`;
+  const [metrics, [total], valuesByLabel, bytesByLabel, byPair] = await Promise.all([
+    columns.query<Omit<Row, 'help'> & { readonly value: string }>(
+      `SELECT metric AS name, source AS of_source, kind AS of_kind, series.unit AS of_unit, monotonic AS of_monotonic, toString(uniqExact(series_id)) AS value
+      FROM series WHERE ${sql} GROUP BY ALL`,
+      parameters,
+    ),
+    columns.query<{ readonly from_ms: string; readonly to_ms: string }>(
+      `SELECT toString(toUnixTimestamp64Milli(min(series.first_seen))) AS from_ms, toString(toUnixTimestamp64Milli(max(series.last_seen))) AS to_ms FROM series WHERE ${sql}`,
+      parameters,
+    ),
+    counts(
+      columns,
+      `SELECT label AS name, toString(uniqExact(text)) AS value FROM (${pairs}) GROUP BY label ORDER BY uniqExact(text) DESC, label`,
+      parameters,
+    ),
+    counts(
+      columns,
+      `SELECT label AS name, toString(sum(length(text))) AS value FROM (SELECT DISTINCT label, text FROM (${pairs})) GROUP BY label ORDER BY sum(length(text)) DESC, label LIMIT ${limit}`,
+      parameters,
+    ),
+    counts(
+      columns,
+      `SELECT concat(label, '=', text) AS name, toString(uniqExact(series_id)) AS value FROM (${pairs}) GROUP BY label, text ORDER BY uniqExact(series_id) DESC, name LIMIT ${limit}`,
+      parameters,
+    ),
+  ]);
+  const byMetric = new Map<string, number>();
+  for (const row of metrics) {
+    const metric = {
+      metric: row.name,
+      source: row.of_source,
+      kind: row.of_kind,
+      unit: row.of_unit,
+      monotonic: row.of_monotonic,
+    };
+    for (const name of namesOf(metric, scope.translation))
+      byMetric.set(name, (byMetric.get(name) ?? 0) + Number(row.value));
+  }
+  const all = [...byMetric].map(([name, value]) => ({ name, value }));
+  return {
+    series: all.reduce((sum, { value }) => sum + value, 0),
+    labelPairs: valuesByLabel.reduce((sum, { value }) => sum + value, byMetric.size),
+    minTimeMs: Number(total?.from_ms ?? 0),
+    maxTimeMs: Number(total?.to_ms ?? 0),
+    byMetric: all.sort((left, right) => right.value - left.value || (left.name < right.name ? -1 : 1)).slice(0, limit),
+    valuesByLabel: [{ name: '__name__', value: byMetric.size }, ...valuesByLabel]
+      .sort((left, right) => right.value - left.value)
+      .slice(0, limit),
+    bytesByLabel,
+    byPair,
+  };
+};

@@ -1,0 +1,119 @@
+/** Reads columns in ClickHouse's Native format: blocks one after the other, each with the rows of its columns. */
+
+export type Column =
+  | { readonly kind: 'numbers'; readonly values: Float64Array }
+  /** 64-bit integers as two words each, the lower one first. */
+  | { readonly kind: 'words'; readonly words: Uint32Array }
+  /** Elements of all rows; `ends[row]` is where those of a row end. */
+  | { readonly kind: 'arrays'; readonly ends: Float64Array; readonly elements: Float64Array };
+
+export interface Block {
+  readonly rows: number;
+  readonly columns: ReadonlyMap<string, Column>;
+}
+
+const two32 = 4_294_967_296;
+
+/** Integers of 64 bits as numbers; beyond 2^53 they are rounded. */
+const numbersOf = (words: Uint32Array): Float64Array => {
+  const values = new Float64Array(words.length / 2);
+  for (let at = 0; at < values.length; at++)
+    values[at] = (words[at * 2] as number) + (words[at * 2 + 1] as number) * two32;
+  return values;
+};
+
+class Reader {
+  readonly #bytes: Uint8Array;
+  at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get isAtEnd(): boolean {
+    return this.at >= this.#bytes.length;
+  }
+
+  varint(): number {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = this.#bytes[this.at++] ?? 0;
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+    }
+  }
+
+  text(): string {
+    const length = this.varint();
+    const start = this.at;
+    this.at += length;
+    return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + start, length).toString();
+  }
+
+  /** A copy, since typed arrays must begin at a multiple of their width. */
+  copy(length: number): ArrayBuffer {
+    if (this.at + length > this.#bytes.length) throw new Error('a Native block ends in the middle of a column');
+    const start = this.#bytes.byteOffset + this.at;
+    this.at += length;
+    return this.#bytes.buffer.slice(start, start + length) as ArrayBuffer;
+  }
+
+  column(type: string, rows: number): Column {
+    const element = /^Array\((.*)\)$/.exec(type)?.[1];
+    if (element !== undefined) {
+      const ends = numbersOf(new Uint32Array(this.copy(rows * 8)));
+      return { kind: 'arrays', ends, elements: this.numbers(element, ends.at(-1) ?? 0) };
+    }
+    if (type === 'UInt64') return { kind: 'words', words: new Uint32Array(this.copy(rows * 8)) };
+    return { kind: 'numbers', values: this.numbers(type, rows) };
+  }
+
+  numbers(type: string, rows: number): Float64Array {
+    switch (type) {
+      case 'Float64':
+        return new Float64Array(this.copy(rows * 8));
+      case 'UInt64':
+        return numbersOf(new Uint32Array(this.copy(rows * 8)));
+      case 'UInt32':
+        return Float64Array.from(new Uint32Array(this.copy(rows * 4)));
+      case 'Int32':
+        return Float64Array.from(new Int32Array(this.copy(rows * 4)));
+      case 'UInt8':
+        return Float64Array.from(new Uint8Array(this.copy(rows)));
+      default:
+        throw new Error(`columns of the type ${type} are not read as numbers`);
+    }
+  }
+}
+
+/** All blocks of a result. A column `UInt64` comes as words, any other as numbers or arrays of numbers. */
+export const blocksOf = (bytes: Uint8Array): Block[] => {
+  const reader = new Reader(bytes);
+  const blocks: Block[] = [];
+  while (!reader.isAtEnd) {
+    const width = reader.varint();
+    const rows = reader.varint();
+    const columns = new Map<string, Column>();
+    for (let at = 0; at < width; at++) {
+      const name = reader.text();
+      const type = reader.text();
+      columns.set(name, reader.column(type, rows));
+    }
+    if (rows > 0) blocks.push({ rows, columns });
+  }
+  return blocks;
+};
+
+/** Numbers of a column. */
+export const numbersIn = ({ columns }: Block, name: string): Float64Array => {
+  const column = columns.get(name);
+  if (column?.kind !== 'numbers') throw new Error(`there is no column of numbers ${name}`);
+  return column.values;
+};
+
+/** Elements of one row of a column of arrays. */
+export const arrayIn = ({ columns }: Block, name: string, row: number): Float64Array => {
+  const column = columns.get(name);
+  if (column?.kind !== 'arrays') throw new Error(`there is no column of arrays ${name}`);
+  return column.elements.subarray(row === 0 ? 0 : column.ends[row - 1], column.ends[row]);
+};

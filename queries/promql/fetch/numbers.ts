@@ -1,0 +1,9 @@
+import { plainNumber } from '../syntax/numbers.ts';
+
+/** A number as Prometheus writes values in answers: with an exponent below 1e-6 and from 1e21 on, else without. */
+export const numberText = (value: number): string => {
+  const size = Math.abs(value);
+  if (Number.isNaN(value) || size === 0 || size === Number.POSITIVE_INFINITY || (size >= 1e-6 && size < 1e21))
+    return plainNumber(value);
+  return String(value).replace(/e([+-])(\d)$/, 'e$10$2');
+};

@@ -1,0 +1,128 @@
+/** Reads the points of chosen series, in pieces that a worker can take one after the other. */
+import type { TenantColumns } from '../../../schemas/ports/columns.ts';
+import { PromqlError } from '../errors.ts';
+import type { Chosen, PointTable, Source, Window } from './choose.ts';
+
+/** Series with their points as they came from the engine (`native-blocks.ts`). */
+export interface Piece {
+  readonly chosen: readonly Chosen[];
+  readonly blocks: Readonly<Partial<Record<PointTable, Uint8Array>>>;
+}
+
+/** Points that one statement reads: a sample is 24 bytes in a piece, and two pieces are held at a time. */
+const pointsInPiece = { samples: 1_500_000, histograms: 60_000, summaries: 300_000 } as const;
+/** Points come hardly more often, until it is seen how often they do. */
+const usualIntervalMs = 5_000;
+/** Points that one selector may read. */
+const mostPoints = 150_000_000;
+/** Senders' clocks may run ahead: a point is looked for in what was received from a day before it on. */
+const aheadMs = 86_400_000;
+const hourMs = 3_600_000;
+/** The latest time that the engine knows. */
+const latestMs = 9_223_372_036_000;
+
+const histogramColumns = `flags, toFloat64(histograms.count) AS total, ifNull(histograms.sum, nan) AS sum_of, toUInt8(isNotNull(histograms.sum)) AS has_sum,
+  bounds, counts, scale, toFloat64(histograms.zero_count) AS zeros, histograms.zero_threshold AS threshold, positive_offset, positive_counts, negative_offset, negative_counts`;
+const ownColumns: Readonly<Record<PointTable, string>> = {
+  samples: 'samples.value AS value',
+  histograms: histogramColumns,
+  summaries: 'flags, toFloat64(summaries.count) AS total, summaries.sum AS sum_of, quantiles, quantile_values',
+};
+
+/** Where reading must begin: sums of deltas begin with the hour, and it is looked for whether there was one before. */
+export const readFromMs = (fromMs: number, isDelta: boolean): number =>
+  Math.max(0, isDelta ? (Math.ceil(fromMs / hourMs) - 2) * hourMs : fromMs);
+
+/** What was read, in all selectors of a query. */
+export interface ReadCount {
+  points: number;
+}
+
+const sourcesOf = (chosen: readonly Chosen[], table: PointTable): Source[] =>
+  chosen.flatMap(({ sources }) => sources).filter(({ tables }) => tables.includes(table));
+
+/** Pieces of the series that a selector chose, in their order; the next piece is read while one is used. */
+export class Pieces {
+  readonly #columns: TenantColumns;
+  readonly #window: Window;
+  readonly #chosen: readonly Chosen[];
+  readonly #isDelta: boolean;
+  #at = 0;
+  #read = 0;
+  #perSeries: number;
+  #next: Promise<Piece | undefined> | undefined;
+
+  constructor(columns: TenantColumns, window: Window, chosen: readonly Chosen[]) {
+    this.#columns = columns;
+    this.#window = window;
+    this.#chosen = chosen;
+    this.#isDelta = chosen.some(({ sources }) => sources.some(({ isDelta }) => isDelta));
+    this.#perSeries = Math.max(1, (window.toMs - readFromMs(window.fromMs, this.#isDelta)) / usualIntervalMs);
+  }
+
+  /** `undefined` after the last one. */
+  async next(): Promise<Piece | undefined> {
+    const piece = await (this.#next ?? this.#readNext());
+    this.#next = piece === undefined ? undefined : this.#readNext();
+    // Its failure is told to the one who asks for it.
+    this.#next?.catch(() => undefined);
+    return piece;
+  }
+
+  async #readNext(): Promise<Piece | undefined> {
+    const chosen = this.#take();
+    if (chosen.length === 0) return undefined;
+    const tables = (['samples', 'histograms', 'summaries'] as const).filter(
+      (table) => sourcesOf(chosen, table).length > 0,
+    );
+    const blocks: Partial<Record<PointTable, Uint8Array>> = {};
+    for (const table of tables) blocks[table] = await this.#readTable(table, chosen);
+    return { chosen, blocks };
+  }
+
+  #take(): Chosen[] {
+    const chosen: Chosen[] = [];
+    for (let share = 0; share < 1 && this.#at < this.#chosen.length; this.#at++) {
+      const next = this.#chosen[this.#at] as Chosen;
+      chosen.push(next);
+      for (const { tables } of next.sources)
+        for (const table of tables) share += this.#perSeries / pointsInPiece[table];
+    }
+    return chosen;
+  }
+
+  async #readTable(table: PointTable, chosen: readonly Chosen[]): Promise<Uint8Array> {
+    const sources = sourcesOf(chosen, table);
+    const from = readFromMs(this.#window.fromMs, this.#isDelta);
+    const ids = [...new Set(sources.map(({ id }) => id))];
+    // Ids come from our own rows and are digits.
+    const bytes = await this.#columns.native(
+      `SELECT series_id AS id, toFloat64(toUnixTimestamp64Milli(timestamp)) AS time, ${ownColumns[table]}
+      FROM ${table} WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND series_id IN (${ids.join(', ')})
+        AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+        AND received_at >= fromUnixTimestamp64Milli({received:Int64}, 'UTC')
+      ORDER BY metric, series_id, timestamp`,
+      {
+        metrics: [...new Set(sources.map(({ metric }) => metric))],
+        from: String(Math.min(latestMs, Math.floor(from) + 1)),
+        to: String(Math.min(latestMs, Math.max(0, Math.floor(this.#window.toMs) + 1))),
+        received: String(Math.max(0, Math.floor(from) - aheadMs)),
+      },
+      { maxResultRows: pointsInPiece[table] * 8 },
+    );
+    this.#count(table, bytes, ids.length);
+    return bytes;
+  }
+
+  #count(table: PointTable, bytes: Uint8Array, series: number): void {
+    if (table !== 'samples') return;
+    const points = bytes.length / 24;
+    this.#read += points;
+    if (this.#read > mostPoints) throw tooManySamples();
+    this.#perSeries = Math.max(1, (points / series) * 1.2, this.#perSeries / 20);
+  }
+}
+
+/** Prometheus' own words. */
+export const tooManySamples = (): PromqlError =>
+  new PromqlError('execution', 'query processing would load too many samples into memory in query execution');

@@ -1,0 +1,56 @@
+/** Rows of points by the series to which they belong. */
+import { type Block, blocksOf, type Column, numbersIn } from './native-blocks.ts';
+
+/** A run of rows of one series in one block. */
+export interface Run {
+  readonly block: Block;
+  readonly start: number;
+  readonly end: number;
+}
+
+const wordsOf = (column: Column | undefined): Uint32Array => {
+  if (column?.kind !== 'words') throw new Error('there is no column of ids');
+  return column.words;
+};
+
+/** Rows of one table, in the order of series and times. */
+export class PointRows {
+  readonly #runs = new Map<bigint, Run[]>();
+
+  constructor(bytes: Uint8Array) {
+    for (const block of blocksOf(bytes)) this.#index(block);
+  }
+
+  #index(block: Block): void {
+    const words = wordsOf(block.columns.get('id'));
+    for (let start = 0; start < block.rows; ) {
+      const low = words[start * 2] as number;
+      const high = words[start * 2 + 1] as number;
+      let end = start + 1;
+      while (end < block.rows && words[end * 2] === low && words[end * 2 + 1] === high) end++;
+      const id = (BigInt(high) << 32n) | BigInt(low);
+      const runs = this.#runs.get(id);
+      if (runs === undefined) this.#runs.set(id, [{ block, start, end }]);
+      else runs.push({ block, start, end });
+      start = end;
+    }
+  }
+
+  of(id: string): readonly Run[] {
+    return this.#runs.get(BigInt(id)) ?? [];
+  }
+}
+
+/** Numbers of a column in all runs of a series. */
+export const joined = (runs: readonly Run[], name: string): Float64Array => {
+  const [only] = runs;
+  if (only === undefined) return new Float64Array(0);
+  if (runs.length === 1) return numbersIn(only.block, name).subarray(only.start, only.end);
+  const all = new Float64Array(runs.reduce((size, { start, end }) => size + end - start, 0));
+  let at = 0;
+  for (const { block, start, end } of runs) {
+    all.set(numbersIn(block, name).subarray(start, end), at);
+    at += end - start;
+  }
+  return all;
+};

@@ -1,0 +1,236 @@
+/** Makes series of the points of a piece. Runs in a worker: no I/O. */
+import type { Labels, Matcher, NativeHistogram, Series } from '../series.ts';
+import { testOf } from '../syntax/matchers.ts';
+import { plainNumber } from '../syntax/numbers.ts';
+import type { Chosen, PointTable, Source, Window } from './choose.ts';
+import { cumulative, type Points, stale } from './deltas.ts';
+import { arrayIn, numbersIn } from './native-blocks.ts';
+import type { Piece } from './pieces.ts';
+import { joined, PointRows, type Run } from './rows.ts';
+import { DeltaHistograms, histogramAt } from './stored-histograms.ts';
+
+interface Samples extends Points {
+  readonly histograms?: readonly (NativeHistogram | undefined)[] | undefined;
+}
+
+type Rows = Readonly<Partial<Record<PointTable, PointRows>>>;
+
+/** Keeps points of which `keep` holds, and of several at one time the first. */
+const kept = (samples: Samples, keep: (timeMs: number) => boolean): Samples => {
+  const { times, values, histograms } = samples;
+  let isWhole = true;
+  for (let at = 0; at < times.length && isWhole; at++)
+    isWhole = keep(times[at] as number) && (at === 0 || (times[at - 1] as number) < (times[at] as number));
+  if (isWhole) return samples;
+  const places: number[] = [];
+  let last = Number.NEGATIVE_INFINITY;
+  for (let at = 0; at < times.length; at++) {
+    const time = times[at] as number;
+    if (!keep(time) || time <= last) continue;
+    places.push(at);
+    last = time;
+  }
+  const chosen = { times: new Float64Array(places.length), values: new Float64Array(places.length) };
+  for (const [to, from] of places.entries()) {
+    chosen.times[to] = times[from] as number;
+    // As memory: a NaN keeps its bits.
+    chosen.values.set(values.subarray(from, from + 1), to);
+  }
+  return { ...chosen, ...(histograms && { histograms: places.map((place) => histograms[place]) }) };
+};
+
+/** Points of several sources in the order of time; at one time those of the first. */
+const merged = (all: readonly Samples[]): Samples => {
+  const filled = all.filter(({ times }) => times.length > 0);
+  const [first = { times: new Float64Array(0), values: new Float64Array(0) }] = filled;
+  if (filled.length <= 1) return first;
+  const places = filled.flatMap((samples, source) => Array.from(samples.times, (time, at) => ({ time, source, at })));
+  places.sort((left, right) => left.time - right.time || left.source - right.source);
+  const times = Float64Array.from(places, ({ time }) => time);
+  const values = new Float64Array(places.length);
+  for (const [to, { source, at }] of places.entries())
+    values.set((filled[source] as Samples).values.subarray(at, at + 1), to);
+  if (filled.every(({ histograms }) => histograms === undefined)) return { times, values };
+  return { times, values, histograms: places.map(({ source, at }) => (filled[source] as Samples).histograms?.[at]) };
+};
+
+const timesOf = (runs: readonly Run[]): Float64Array => joined(runs, 'time');
+
+/** Numbers of a column, with the mark of staleness where the point has no value. */
+const marked = (runs: readonly Run[], name: string): Float64Array => {
+  const values = joined(runs, name).slice();
+  const flags = joined(runs, 'flags');
+  for (let at = 0; at < flags.length; at++) if (((flags[at] as number) & 1) !== 0) values.set(stale, at);
+  return values;
+};
+
+const nativeSamples = (runs: readonly Run[], isDelta: boolean): Samples => {
+  const times = timesOf(runs);
+  const values = new Float64Array(times.length);
+  const flags = joined(runs, 'flags');
+  const deltas = new DeltaHistograms();
+  const histograms: (NativeHistogram | undefined)[] = [];
+  let before = Number.NaN;
+  for (const { block, start, end } of runs)
+    for (let row = start; row < end; row++) {
+      const at = histograms.length;
+      const time = times[at] as number;
+      if (((flags[at] as number) & 1) !== 0) {
+        values.set(stale, at);
+        histograms.push(undefined);
+      } else if (!isDelta) histograms.push(histogramAt(block, row));
+      // The same one twice counts once.
+      else histograms.push(time === before ? histograms.at(-1) : deltas.add(block, row, time));
+      before = time;
+    }
+  return { times, values, histograms };
+};
+
+const once = (samples: Points): Points => kept(samples, () => true);
+const counted = (samples: Points, isDelta: boolean): Points => (isDelta ? cumulative(once(samples)) : samples);
+
+/** Points without the rows that `has` denies. */
+const withColumn = (runs: readonly Run[], name: string, has?: string): Points => {
+  const all = { times: timesOf(runs), values: marked(runs, name) };
+  if (has === undefined) return all;
+  const given = joined(runs, has);
+  if (given.every((one) => one === 1)) return all;
+  const places = Array.from(given.keys()).filter((at) => given[at] === 1);
+  return {
+    times: Float64Array.from(places, (at) => all.times[at] as number),
+    values: Float64Array.from(places, (at) => all.values[at] as number),
+  };
+};
+
+const samplesOf = ({ id, part, tables, isDelta }: Source, rows: Rows): Samples => {
+  const table = tables[0] ?? 'samples';
+  const runs = rows[table]?.of(id) ?? [];
+  switch (part) {
+    case 'native':
+      return nativeSamples(runs, isDelta);
+    case 'count':
+      return counted(withColumn(runs, 'total'), isDelta);
+    case 'sum':
+      return counted(withColumn(runs, 'sum_of', table === 'histograms' ? 'has_sum' : undefined), isDelta);
+    case 'presence': {
+      const times = timesOf(runs);
+      return { times, values: new Float64Array(times.length).fill(1) };
+    }
+    default: {
+      const numbers = counted({ times: timesOf(runs), values: joined(runs, 'value') }, isDelta);
+      return tables.includes('histograms')
+        ? merged([numbers, nativeSamples(rows.histograms?.of(id) ?? [], false)])
+        : numbers;
+    }
+  }
+};
+
+/** Series of the buckets or quantiles of one series: values by the text of `le` or `quantile`. */
+class Fan {
+  readonly #byText = new Map<string, { times: number[]; values: number[]; stale: number[] }>();
+
+  add(text: string, time: number, value: number | undefined): void {
+    const known = this.#byText.get(text) ?? { times: [], values: [], stale: [] };
+    this.#byText.set(text, known);
+    if (value === undefined) known.stale.push(known.times.length);
+    known.times.push(time);
+    known.values.push(value ?? Number.NaN);
+  }
+
+  /** A point without a value ends all that there were. */
+  end(time: number): void {
+    for (const text of this.#byText.keys()) this.add(text, time, undefined);
+  }
+
+  *all(): Iterable<readonly [string, Points]> {
+    for (const [text, { times, values, stale: marks }] of this.#byText) {
+      const points = { times: Float64Array.from(times), values: Float64Array.from(values) };
+      for (const at of marks) points.values.set(stale, at);
+      yield [text, points];
+    }
+  }
+}
+
+const bucketsOf = (runs: readonly Run[], fan: Fan): void => {
+  for (const { block, start, end } of runs)
+    for (let row = start; row < end; row++) {
+      const time = numbersIn(block, 'time')[row] as number;
+      if (((numbersIn(block, 'flags')[row] as number) & 1) !== 0) {
+        fan.end(time);
+        continue;
+      }
+      const bounds = arrayIn(block, 'bounds', row);
+      const counts = arrayIn(block, 'counts', row);
+      let below = 0;
+      for (let at = 0; at < bounds.length && at < counts.length; at++) {
+        below += counts[at] as number;
+        fan.add(plainNumber(bounds[at] as number), time, below);
+      }
+      fan.add('+Inf', time, numbersIn(block, 'total')[row] as number);
+    }
+};
+
+const quantilesOf = (runs: readonly Run[], fan: Fan): void => {
+  for (const { block, start, end } of runs)
+    for (let row = start; row < end; row++) {
+      const time = numbersIn(block, 'time')[row] as number;
+      if (((numbersIn(block, 'flags')[row] as number) & 1) !== 0) {
+        fan.end(time);
+        continue;
+      }
+      const values = arrayIn(block, 'quantile_values', row);
+      for (const [at, quantile] of arrayIn(block, 'quantiles', row).entries())
+        fan.add(plainNumber(quantile), time, values[at] as number);
+    }
+};
+
+const withLabel = (labels: Labels, name: string, value: string): Labels =>
+  Object.fromEntries(
+    [...Object.entries(labels), [name, value] as const].sort(([left], [right]) => (left < right ? -1 : 1)),
+  );
+
+const fanned = function* (
+  { labels, sources }: Chosen,
+  rows: Rows,
+  matchers: readonly Matcher[],
+): Iterable<{ readonly labels: Labels; readonly samples: Samples }> {
+  const name = sources[0]?.part === 'buckets' ? 'le' : 'quantile';
+  const tests = matchers.filter((matcher) => matcher.name === name).map(testOf);
+  const byText = new Map<string, Points[]>();
+  for (const { id, part, isDelta } of sources) {
+    const fan = new Fan();
+    if (part === 'buckets') bucketsOf(rows.histograms?.of(id) ?? [], fan);
+    else quantilesOf(rows.summaries?.of(id) ?? [], fan);
+    for (const [text, points] of fan.all()) {
+      if (!tests.every((test) => test(text))) continue;
+      byText.set(text, [...(byText.get(text) ?? []), counted(points, isDelta)]);
+    }
+  }
+  for (const [text, points] of byText) yield { labels: withLabel(labels, name, text), samples: merged(points) };
+};
+
+/** Series of a piece with what each has within the window; those without a sample there are left out. */
+export const seriesOfPiece = function* (
+  { chosen, blocks }: Piece,
+  { fromMs, toMs }: Window,
+  matchers: readonly Matcher[],
+): Iterable<Series> {
+  const rows: Rows = Object.fromEntries(Object.entries(blocks).map(([table, bytes]) => [table, new PointRows(bytes)]));
+  const keep = (time: number): boolean => time > fromMs && time <= toMs;
+  const seriesOf = (labels: Labels, samples: Samples): Series | undefined => {
+    const { times, values, histograms } = kept(samples, keep);
+    return times.length === 0 ? undefined : { labels, times, values, ...(histograms && { histograms }) };
+  };
+  for (const one of chosen) {
+    const part = one.sources[0]?.part;
+    if (part === 'buckets' || part === 'quantiles') {
+      for (const { labels, samples } of fanned(one, rows, matchers)) {
+        const series = seriesOf(labels, samples);
+        if (series !== undefined) yield series;
+      }
+      continue;
+    }
+    const series = seriesOf(one.labels, merged(one.sources.map((source) => samplesOf(source, rows))));
+    if (series !== undefined) yield series;
+  }
+};

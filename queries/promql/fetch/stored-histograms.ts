@@ -1,0 +1,146 @@
+/** Stored histograms as Prometheus' native ones, and as buckets. */
+import type { BucketSpan, NativeHistogram } from '../series.ts';
+import { beginsAnew } from './deltas.ts';
+import { arrayIn, type Block, numbersIn } from './native-blocks.ts';
+
+/** The finest resolution that Prometheus computes with. */
+const finest = 8;
+
+interface Buckets {
+  /** Index of the first bucket, in Prometheus' numbers. */
+  readonly first: number;
+  readonly counts: readonly number[];
+}
+
+interface Stored {
+  readonly scale: number;
+  readonly threshold: number;
+  readonly zeros: number;
+  readonly count: number;
+  readonly sum: number;
+  readonly positive: Buckets;
+  readonly negative: Buckets;
+}
+
+/** Half as many buckets, or a quarter …: bucket `i` of Prometheus ends at 2^(i · 2^-scale). */
+const coarser = ({ first, counts }: Buckets, steps: number): Buckets => {
+  if (steps === 0 || counts.length === 0) return { first, counts };
+  const indexOf = (index: number): number => Math.ceil(index / 2 ** steps);
+  const start = indexOf(first);
+  const merged: number[] = Array.from({ length: indexOf(first + counts.length - 1) - start + 1 }, () => 0);
+  for (const [at, count] of counts.entries()) {
+    const index = indexOf(first + at) - start;
+    merged[index] = (merged[index] as number) + count;
+  }
+  return { first: start, counts: merged };
+};
+
+/** Spans of the buckets that count something. */
+const spansOf = ({ first, counts }: Buckets): { spans: BucketSpan[]; buckets: number[] } => {
+  const spans: { offset: number; length: number }[] = [];
+  const buckets: number[] = [];
+  let next = 0;
+  for (const [at, count] of counts.entries()) {
+    if (count === 0) continue;
+    const index = first + at;
+    const last = spans.at(-1);
+    if (last !== undefined && index === next) last.length++;
+    else spans.push({ offset: last === undefined ? index : index - next, length: 1 });
+    buckets.push(count);
+    next = index + 1;
+  }
+  return { spans, buckets };
+};
+
+const nativeOf = (stored: Stored, resetHint: NativeHistogram['resetHint']): NativeHistogram => {
+  const steps = Math.max(0, stored.scale - finest);
+  const positive = spansOf(coarser(stored.positive, steps));
+  const negative = spansOf(coarser(stored.negative, steps));
+  return {
+    schema: Math.min(finest, stored.scale),
+    zeroThreshold: stored.threshold,
+    zeroCount: stored.zeros,
+    count: stored.count,
+    sum: stored.sum,
+    positiveSpans: positive.spans,
+    positiveBuckets: positive.buckets,
+    negativeSpans: negative.spans,
+    negativeBuckets: negative.buckets,
+    resetHint,
+  };
+};
+
+const storedAt = (block: Block, row: number): Stored => {
+  const number = (name: string): number => numbersIn(block, name)[row] as number;
+  return {
+    scale: number('scale'),
+    threshold: number('threshold'),
+    zeros: number('zeros'),
+    count: number('total'),
+    sum: number('sum_of'),
+    // Bucket `i` of Prometheus ends where OTLP's begins.
+    positive: { first: number('positive_offset') + 1, counts: [...arrayIn(block, 'positive_counts', row)] },
+    negative: { first: number('negative_offset') + 1, counts: [...arrayIn(block, 'negative_counts', row)] },
+  };
+};
+
+/** The histogram of a row as it was sent. Explicit bounds of remote-write are custom bounds. */
+export const histogramAt = (block: Block, row: number): NativeHistogram => {
+  const counts = arrayIn(block, 'counts', row);
+  if (counts.length === 0) return nativeOf(storedAt(block, row), 'unknown');
+  const { spans, buckets } = spansOf({ first: 0, counts: [...counts] });
+  return {
+    schema: -53,
+    zeroThreshold: 0,
+    zeroCount: 0,
+    count: numbersIn(block, 'total')[row] as number,
+    sum: numbersIn(block, 'sum_of')[row] as number,
+    positiveSpans: spans,
+    positiveBuckets: buckets,
+    negativeSpans: [],
+    negativeBuckets: [],
+    customValues: [...arrayIn(block, 'bounds', row)],
+    resetHint: 'unknown',
+  };
+};
+
+const addBuckets = (left: Buckets, right: Buckets): Buckets => {
+  if (left.counts.length === 0) return right;
+  if (right.counts.length === 0) return left;
+  const first = Math.min(left.first, right.first);
+  const end = Math.max(left.first + left.counts.length, right.first + right.counts.length);
+  const counts: number[] = Array.from({ length: end - first }, () => 0);
+  for (const { first: own, counts: added } of [left, right])
+    for (const [at, count] of added.entries()) counts[own - first + at] = (counts[own - first + at] as number) + count;
+  return { first, counts };
+};
+
+/** The sum of two, in the coarser resolution. */
+const added = (left: Stored, right: Stored): Stored => {
+  const scale = Math.min(left.scale, right.scale);
+  const both = (side: 'positive' | 'negative'): Buckets =>
+    addBuckets(coarser(left[side], left.scale - scale), coarser(right[side], right.scale - scale));
+  return {
+    scale,
+    threshold: Math.max(left.threshold, right.threshold),
+    zeros: left.zeros + right.zeros,
+    count: left.count + right.count,
+    sum: left.sum + right.sum,
+    positive: both('positive'),
+    negative: both('negative'),
+  };
+};
+
+/** Adds up histograms of deltas, from each hour anew; a histogram says itself that its counter began anew. */
+export class DeltaHistograms {
+  #sum: Stored | undefined;
+  #timeMs = Number.NaN;
+
+  add(block: Block, row: number, timeMs: number): NativeHistogram {
+    const anew = this.#sum === undefined || beginsAnew(this.#timeMs, timeMs);
+    const own = storedAt(block, row);
+    this.#sum = anew || this.#sum === undefined ? own : added(this.#sum, own);
+    this.#timeMs = timeMs;
+    return nativeOf(this.#sum, anew ? 'reset' : 'not-reset');
+  }
+}

@@ -1,0 +1,115 @@
+/** Labels of OTLP series as Prometheus has them. */
+import type { Labels } from '../series.ts';
+import { labelNameOf, metricNameOf, type NamedMetric, type TranslationStrategy } from './names.ts';
+
+/** How OTLP becomes Prometheus' series. */
+export interface Translation {
+  readonly strategy: TranslationStrategy;
+  /** Attributes of resources that become labels of each series. */
+  readonly promoted: readonly string[];
+  /** Whether the scope becomes labels. */
+  readonly scopeLabels: boolean;
+}
+
+/** Attributes as text. */
+export type Texts = ReadonlyMap<string, string>;
+
+export interface ScopeTexts {
+  readonly name: string;
+  readonly version: string;
+  readonly url: string;
+  /** As JSON; empty for none. */
+  readonly attributes: string;
+}
+
+/** What Prometheus appends to the names of the series of one histogram or summary. */
+export const partSuffixes = { buckets: '_bucket', count: '_count', sum: '_sum' } as const;
+
+/** Parts into which a kind of OTLP metric falls: each is a series of its own, or several (`buckets`, `quantiles`). */
+export type Part = 'value' | 'native' | 'buckets' | 'quantiles' | 'count' | 'sum' | 'presence';
+export const partsOf = (kind: string): readonly Part[] => {
+  switch (kind) {
+    case 'histogram':
+      return ['buckets', 'count', 'sum'];
+    case 'exponential_histogram':
+      return ['native'];
+    case 'summary':
+      return ['quantiles', 'count', 'sum'];
+    default:
+      return ['value'];
+  }
+};
+
+/** The name of one part of a metric. */
+export const partNameOf = (named: NamedMetric, part: Part, strategy: TranslationStrategy): string => {
+  const name = metricNameOf(named, strategy);
+  if (name === '' || !(part in partSuffixes)) return name;
+  return `${name}${partSuffixes[part as keyof typeof partSuffixes]}`;
+};
+
+/** Attributes of a resource that say what the target is: they are `job` and `instance`. */
+const identifying = ['service.name', 'service.namespace', 'service.instance.id'];
+
+const addTarget = (labels: Map<string, string>, resource: Texts): void => {
+  const service = resource.get('service.name');
+  const namespace = resource.get('service.namespace');
+  if (service !== undefined) labels.set('job', namespace === undefined ? service : `${namespace}/${service}`);
+  const instance = resource.get('service.instance.id');
+  if (instance !== undefined) labels.set('instance', instance);
+};
+
+/** Keys that become one name are joined by `;` in the order of their keys, as the specification says. */
+const translated = (attributes: Texts, strategy: TranslationStrategy): Map<string, string> => {
+  const labels = new Map<string, string>();
+  const keys = [...attributes.keys()].sort();
+  for (const key of keys) {
+    const name = labelNameOf(key, strategy);
+    if (name === '') continue;
+    const value = attributes.get(key) ?? '';
+    const before = labels.get(name);
+    labels.set(name, before === undefined ? value : `${before};${value}`);
+  }
+  return labels;
+};
+
+/** The labels of a series without `__name__`, `le` and `quantile`. */
+export const labelsOfSeries = (
+  attributes: Texts,
+  resource: Texts,
+  scope: ScopeTexts,
+  { strategy, promoted, scopeLabels }: Translation,
+): Map<string, string> => {
+  const labels = translated(attributes, strategy);
+  for (const key of promoted) {
+    const value = resource.get(key);
+    const name = labelNameOf(key, strategy);
+    if (value !== undefined && name !== '' && !labels.has(name)) labels.set(name, value);
+  }
+  if (scopeLabels && scope.name !== '') {
+    labels.set('otel_scope_name', scope.name);
+    labels.set('otel_scope_version', scope.version);
+    labels.set('otel_scope_schema_url', scope.url);
+    for (const [key, value] of Object.entries(attributesOfScope(scope)))
+      labels.set(labelNameOf(`otel_scope_${key}`, strategy), typeof value === 'string' ? value : JSON.stringify(value));
+  }
+  addTarget(labels, resource);
+  return labels;
+};
+
+const attributesOfScope = ({ attributes }: ScopeTexts): Record<string, unknown> =>
+  attributes === '' ? {} : (JSON.parse(attributes) as Record<string, unknown>);
+
+/** Labels of `target_info`; undefined where the resource says neither its service nor anything else besides. */
+export const labelsOfTarget = (resource: Texts, { strategy }: Translation): Map<string, string> | undefined => {
+  const others = new Map([...resource].filter(([key]) => !identifying.includes(key)));
+  const labels = translated(others, strategy);
+  const before = labels.size;
+  addTarget(labels, resource);
+  return before === 0 || labels.size === before ? undefined : labels;
+};
+
+/** Labels in the order of their names, those with an empty value left out: to Prometheus they are none. */
+export const sortedLabels = (labels: Iterable<readonly [string, string]>): Labels =>
+  Object.fromEntries(
+    [...labels].filter(([, value]) => value !== '').sort(([left], [right]) => (left < right ? -1 : 1)),
+  );
