@@ -53,6 +53,16 @@ export const examples: Readonly<Record<string, Example>> = {
   }),
   showCardinality: ({ tenant }) => ({ query: { metric: `${canaryOf(tenant)}.metric` } }),
   listExemplars: ({ tenant }) => ({ query: { metric: `${canaryOf(tenant)}.metric` } }),
+  ...Object.fromEntries(
+    ['listPrometheusSeries', 'listPrometheusSeriesByForm'].map((name) => [
+      name,
+      ({ tenant }: { readonly tenant: string }) => ({ query: { 'match[]': `{__name__=~"${canaryOf(tenant)}.*"}` } }),
+    ]),
+  ),
+  listPrometheusLabelValues: { params: { name: '__name__' } },
+  listPrometheusExemplars: { query: { query: 'up' } },
+  formatPromql: { query: { query: 'sum(up)' } },
+  parsePromql: { query: { query: 'sum(up)' } },
   getError: ({ tenant }) => ({ params: { id: errorIdOf(tenant) } }),
   listErrorOccurrences: ({ tenant }) => ({ params: { id: errorIdOf(tenant) } }),
   changeError: ({ tenant }) => ({

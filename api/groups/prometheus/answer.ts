@@ -1,0 +1,110 @@
+/** Answers and errors in the form of Prometheus' API. */
+import { z } from 'zod';
+import { QueryError } from '../../../queries/errors.ts';
+import { PromqlError, type PromqlErrorType } from '../../../queries/promql/errors.ts';
+import { PromqlExecutionError, PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
+import { PermanentError, UnavailableError } from '../../../schemas/errors.ts';
+import { ApiError, type Failure } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Given } from './parameters.ts';
+
+const statuses: Readonly<Record<PromqlErrorType, number>> = {
+  bad_data: 400,
+  execution: 422,
+  canceled: 499,
+  timeout: 503,
+  internal: 500,
+  unavailable: 503,
+  not_found: 404,
+  too_many_requests: 429,
+};
+
+const typeOf = (error: unknown): readonly [PromqlErrorType, string] => {
+  if (error instanceof PromqlError) return [error.type, error.message];
+  if (error instanceof PromqlSyntaxError) return ['bad_data', error.message];
+  if (error instanceof PromqlExecutionError) return ['execution', error.message];
+  if (error instanceof QueryError)
+    return [error.code === 'RATE_LIMITED' ? 'too_many_requests' : 'bad_data', error.message];
+  if (error instanceof ApiError) return [error.status < 500 ? 'bad_data' : 'timeout', error.message];
+  if (error instanceof PermanentError) return ['execution', error.message];
+  if (error instanceof UnavailableError)
+    return [/took too long/.test(error.message) ? 'timeout' : 'unavailable', error.message];
+  return ['internal', 'internal error; the log has details under the request id'];
+};
+
+/** An error as Prometheus answers it. */
+export const failureOf = (error: unknown): Failure => {
+  const [errorType, message] = typeOf(error);
+  return { status: statuses[errorType], body: { status: 'error', errorType, error: message } };
+};
+
+const Answer = z.strictObject({
+  status: z.literal('success'),
+  data: z.unknown(),
+  warnings: z.array(z.string()).optional(),
+  infos: z.array(z.string()).optional(),
+});
+
+/** What a handler answers. */
+export interface Answered {
+  readonly data: unknown;
+  readonly warnings?: readonly string[];
+  readonly infos?: readonly string[];
+}
+
+/** An answer without empty lists of remarks. */
+export const success = ({ data, warnings = [], infos = [] }: Answered): z.input<typeof Answer> => ({
+  status: 'success',
+  data,
+  ...(warnings.length > 0 && { warnings: [...warnings] }),
+  ...(infos.length > 0 && { infos: [...infos] }),
+});
+
+/** The first `limit` of them, with Prometheus' warning where there are more. */
+export const cut = <Item>(items: readonly Item[], limit: number): Answered =>
+  items.length > limit
+    ? { data: items.slice(0, limit), warnings: ['results truncated due to limit'] }
+    : { data: items };
+
+type Handler = Parameters<typeof defineOperation>[0]['handler'];
+type Input = Parameters<Handler>[0];
+type Ports = Parameters<Handler>[1];
+
+interface Asked {
+  readonly given: Given;
+  readonly params: Readonly<Record<string, string>>;
+  readonly caller: Input['caller'];
+  readonly signal: AbortSignal;
+}
+
+interface Declared {
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly parameters: Readonly<Record<string, z.ZodType>>;
+  readonly params?: z.ZodType<Record<string, string>>;
+  answer(asked: Asked, ports: Ports): Promise<Answered> | Answered;
+}
+
+const operationOf = (method: 'GET' | 'POST', { path, operationId, summary, parameters, params, answer }: Declared) =>
+  defineOperation({
+    method,
+    path: `/api/prom/api/v1/${path}`,
+    operationId: method === 'GET' ? operationId : `${operationId}ByForm`,
+    summary: method === 'GET' ? summary : `${summary}; the parameters as a form`,
+    role: 'viewer',
+    ...(method === 'POST' && { form: true as const, unaudited: 'a read' }),
+    query: z.looseObject(parameters),
+    ...(params && { params }),
+    response: Answer,
+    failure: failureOf,
+    async handler({ query, params: inPath, caller, signal }, ports) {
+      const given = query as Given;
+      return success(await answer({ given, params: (inPath ?? {}) as Record<string, string>, caller, signal }, ports));
+    },
+  });
+
+/** An operation of Prometheus' API by GET. */
+export const byGet = (declared: Declared) => operationOf('GET', declared);
+/** One that takes its parameters in the path and as a form by POST, too. */
+export const byGetAndPost = (declared: Declared) => [operationOf('GET', declared), operationOf('POST', declared)];

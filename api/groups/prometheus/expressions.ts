@@ -1,0 +1,23 @@
+import { treeJson } from '../../../queries/promql/syntax/json.ts';
+import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
+import { pretty } from '../../../queries/promql/syntax/print.ts';
+import { byGet } from './answer.ts';
+import { parameter, withExpression } from './parameters.ts';
+
+const parameters = { query: parameter('An expression') };
+
+export const formatQuery = byGet({
+  path: 'format_query',
+  operationId: 'formatPromql',
+  summary: 'Format an expression',
+  parameters,
+  answer: ({ given }) => ({ data: withExpression(given, (text) => pretty(parseExpression(text))) }),
+});
+
+export const parseQuery = byGet({
+  path: 'parse_query',
+  operationId: 'parsePromql',
+  summary: 'Read an expression as a tree',
+  parameters,
+  answer: ({ given }) => ({ data: withExpression(given, (text) => treeJson(parseExpression(text))) }),
+});

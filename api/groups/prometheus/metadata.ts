@@ -1,0 +1,65 @@
+import { PromqlError } from '../../../queries/promql/errors.ts';
+import { readExemplarsOf } from '../../../queries/promql/fetch/exemplar-reads.ts';
+import { readMetadata } from '../../../queries/promql/fetch/metadata-reads.ts';
+import { numberText } from '../../../queries/promql/fetch/numbers.ts';
+import type { Matcher } from '../../../queries/promql/series.ts';
+import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
+import { walk } from '../../../queries/promql/syntax/tree.ts';
+import { byGet } from './answer.ts';
+import { limited, limitOf, parameter, shared, textOf, timeOf, timeRange, withExpression } from './parameters.ts';
+import { scopeOf, windowOf } from './scope.ts';
+
+export const showMetadata = byGet({
+  path: 'metadata',
+  operationId: 'showPrometheusMetadata',
+  summary: 'Show type, help and unit of metrics',
+  parameters: {
+    ...limited,
+    limit_per_metric: parameter('Most entries of one metric'),
+    metric: parameter('One metric'),
+    ...shared,
+  },
+  async answer(asked, ports) {
+    const limit = limitOf(asked.given);
+    const perMetric = limitOf(asked.given, 'limit_per_metric');
+    const metric = textOf(asked.given, 'metric');
+    const all = await readMetadata(scopeOf(asked, ports), windowOf({ ...asked, given: {} }, ports));
+    const chosen = [...all].filter(([name]) => metric === '' || name === metric);
+    return {
+      data: Object.fromEntries(chosen.slice(0, limit).map(([name, entries]) => [name, entries.slice(0, perMetric)])),
+    };
+  },
+});
+
+/** Matchers of all selectors of an expression. */
+const setsIn = (text: string): (readonly Matcher[])[] => {
+  const sets: (readonly Matcher[])[] = [];
+  walk(parseExpression(text), (node) => {
+    if (node.kind === 'selector') sets.push(node.matchers);
+  });
+  return sets;
+};
+
+export const showExemplars = byGet({
+  path: 'query_exemplars',
+  operationId: 'listPrometheusExemplars',
+  summary: 'List exemplars of the series in an expression',
+  parameters: { query: parameter('An expression'), ...timeRange, ...shared },
+  async answer(asked, ports) {
+    const start = timeOf(asked.given, 'start', Number.NEGATIVE_INFINITY);
+    const end = timeOf(asked.given, 'end', Number.POSITIVE_INFINITY);
+    if (end < start) throw new PromqlError('bad_data', 'end timestamp must not be before start timestamp');
+    const sets = withExpression(asked.given, setsIn);
+    const found = await readExemplarsOf(scopeOf(asked, ports), windowOf(asked, ports), sets);
+    return {
+      data: found.map(({ labels, exemplars }) => ({
+        seriesLabels: labels,
+        exemplars: exemplars.map((exemplar) => ({
+          labels: exemplar.labels,
+          value: numberText(exemplar.value),
+          timestamp: exemplar.timeMs / 1000,
+        })),
+      })),
+    };
+  },
+});

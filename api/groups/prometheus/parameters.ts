@@ -1,0 +1,115 @@
+/** Parameters as Prometheus' API takes them: of several of one name the first, unknown ones are ignored. */
+import { z } from 'zod';
+import { PromqlError } from '../../../queries/promql/errors.ts';
+import type { Matcher } from '../../../queries/promql/series.ts';
+import { readDuration } from '../../../queries/promql/syntax/durations.ts';
+import { PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
+import { parseSelector } from '../../../queries/promql/syntax/parse.ts';
+
+const texts = z.union([z.string(), z.array(z.string())]).optional();
+
+/** A parameter for the schema of an operation. */
+export const parameter = (description: string) => texts.describe(description);
+
+/** Parameters that every read of series takes. */
+export const shared = {
+  projectId: parameter('Only this project; without it the whole organization'),
+};
+export const timeRange = {
+  start: parameter('RFC 3339 or seconds since the epoch'),
+  end: parameter('As start, inclusive'),
+};
+export const selectors = { 'match[]': parameter('A selector, several times for series that match any of them') };
+export const limited = { limit: parameter('Most items in the answer; 0 for no limit') };
+
+/** Parameters after validation. */
+export type Given = Readonly<Record<string, unknown>>;
+
+/** The first value of a parameter; empty without one. */
+export const textOf = (given: Given, name: string): string => {
+  const value = given[name];
+  const [first] = Array.isArray(value) ? value : [value];
+  return typeof first === 'string' ? first : '';
+};
+
+const listOf = (given: Given, name: string): string[] => {
+  const value = given[name];
+  return (Array.isArray(value) ? value : [value]).filter((text): text is string => typeof text === 'string');
+};
+
+const invalid = (name: string, problem: string): PromqlError =>
+  new PromqlError('bad_data', `invalid parameter "${name}": ${problem}`);
+
+/** Prometheus' earliest and latest times, as its clients send them. */
+const extremes: Readonly<Record<string, number>> = {
+  '-292273086-05-16T16:47:06Z': Number.NEGATIVE_INFINITY,
+  '+292277025-08-18T07:12:54.999999999Z': Number.POSITIVE_INFINITY,
+};
+const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
+const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/** Milliseconds of a time; undefined if it is none. */
+const timeIn = (text: string): number | undefined => {
+  if (decimal.test(text)) return Math.round(Number(text) * 1000);
+  if (text in extremes) return extremes[text];
+  if (!rfc3339.test(text)) return undefined;
+  const milliseconds = Date.parse(text);
+  return Number.isNaN(milliseconds) ? undefined : milliseconds;
+};
+
+/** The time of a parameter; without a value `fallback`, which must be given where Prometheus has one. */
+export const timeOf = (given: Given, name: string, fallback?: number): number => {
+  const text = textOf(given, name);
+  if (text === '' && fallback !== undefined) return fallback;
+  const time = timeIn(text);
+  if (time === undefined) throw invalid(name, `cannot parse "${text}" to a valid timestamp`);
+  return time;
+};
+
+/** Milliseconds of seconds or of a duration such as `5m`; undefined if it is neither. */
+export const durationIn = (text: string): number | undefined => {
+  if (decimal.test(text)) return Number(text) * 1000;
+  const duration = readDuration(text);
+  return typeof duration === 'number' ? duration : undefined;
+};
+
+/** The duration of a parameter. */
+export const durationOf = (given: Given, name: string): number => {
+  const text = textOf(given, name);
+  const duration = durationIn(text);
+  if (duration === undefined) throw invalid(name, `cannot parse "${text}" to a valid duration`);
+  return duration;
+};
+
+/** How many items an answer may have. */
+export const limitOf = (given: Given, name = 'limit'): number => {
+  const text = textOf(given, name);
+  if (text === '') return Number.POSITIVE_INFINITY;
+  if (!/^[+-]?\d+$/.test(text)) throw invalid(name, `strconv.ParseInt: parsing "${text}": invalid syntax`);
+  const limit = Number(text);
+  if (limit < 0) throw invalid(name, 'limit must be non-negative');
+  return limit === 0 ? Number.POSITIVE_INFINITY : limit;
+};
+
+/** The sets of matchers of `match[]`. */
+export const setsOf = (given: Given): (readonly Matcher[])[] =>
+  listOf(given, 'match[]').map((text) => {
+    try {
+      const matchers = parseSelector(text);
+      if (matchers.length > 0) return matchers;
+    } catch (error) {
+      if (error instanceof PromqlSyntaxError) throw invalid('match[]', error.message);
+      throw error;
+    }
+    throw invalid('match[]', 'match[] must contain at least one non-empty matcher');
+  });
+
+/** Calls `work` with the text of a parameter; a fault in its expression is told as Prometheus tells it. */
+export const withExpression = <Result>(given: Given, work: (text: string) => Result): Result => {
+  try {
+    return work(textOf(given, 'query'));
+  } catch (error) {
+    if (error instanceof PromqlSyntaxError) throw invalid('query', error.message);
+    throw error;
+  }
+};
