@@ -214,9 +214,17 @@ export const labelNames = async (question: Question): Promise<string[]> => {
   return sorted(found);
 };
 
-const metricNames = async ({ scope, window }: Question): Promise<string[]> => {
+const metricNames = async (question: Question): Promise<string[]> => {
+  const { scope, window } = question;
   const metrics = await metricsNamed(scope, window, []);
-  return metrics.flatMap((metric) => [...namesOf(metric, scope.translation)]);
+  const resources = metrics.some(({ source }) => source === 'otlp') ? await otlpResources(question) : new Map();
+  const hasTargets = [...resources.values()].some(
+    (resource) => labelsOfTarget(resource, scope.translation) !== undefined,
+  );
+  return [
+    ...metrics.flatMap((metric) => [...namesOf(metric, scope.translation)]),
+    ...(hasTargets ? ['target_info'] : []),
+  ];
 };
 
 /** Values of a label of OTLP's series where no matcher narrows them. */

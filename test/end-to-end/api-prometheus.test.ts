@@ -1,0 +1,216 @@
+/** Prometheus' HTTP API over series of remote-write and of OpenTelemetry's SDK. */
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AggregationTemporality,
+  AggregationType,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import test from 'ava';
+import { type Subject, snappy, startSubject, type TimeSeries, write, writeRequestOf } from './conformance.ts';
+import { until } from './reliability.ts';
+
+let subject: Subject;
+const now = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape are looked into
+type Body = any;
+
+const ask = async (
+  path: string,
+  parameters: Readonly<Record<string, string | readonly string[]>> = {},
+  { method = 'GET', prefix = '/api/prom/api/v1' }: { readonly method?: string; readonly prefix?: string } = {},
+): Promise<{ readonly status: number; readonly body: Body }> => {
+  const search = new URLSearchParams(
+    Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, one])),
+  );
+  const isForm = method === 'POST';
+  const answer = await fetch(`${subject.oiq.http}${prefix}/${path}${isForm ? '' : `?${search}`}`, {
+    method,
+    headers: { authorization: `Bearer ${subject.token}` },
+    ...(isForm && { body: search }),
+  });
+  return { status: answer.status, body: await answer.json() };
+};
+
+const data = async (path: string, parameters: Parameters<typeof ask>[1] = {}): Promise<Body> => {
+  const { status, body } = await ask(path, parameters);
+  if (status !== 200 || body.status !== 'success') throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
+  return body.data;
+};
+
+const every15s = (values: readonly number[]) =>
+  values.map((value, index) => ({ value, timestamp: now + index * 15_000 }));
+
+const remote: readonly TimeSeries[] = [
+  {
+    labels: [
+      ['__name__', 'http_requests_total'],
+      ['instance', 'a'],
+      ['job', 'shop'],
+    ],
+    samples: every15s([10, 40, 5, 20]),
+    exemplars: [{ labels: [['trace_id', traceId]], value: 0.5, timestamp: now + 1_000 }],
+    metadata: { type: 1, help: 'Requests', unit: '' },
+  },
+  {
+    labels: [
+      ['__name__', 'http_requests_total'],
+      ['instance', 'b'],
+      ['job', 'shop'],
+    ],
+    samples: every15s([1, 2, 3, 4]),
+    metadata: { type: 1, help: 'Requests', unit: '' },
+  },
+];
+
+const sendWithSdk = async (): Promise<void> => {
+  const exporter = new OTLPMetricExporter({
+    url: `${subject.oiq.otlp}/v1/metrics`,
+    headers: { 'x-license-key': subject.licenseKey },
+    temporalityPreference: AggregationTemporality.CUMULATIVE,
+  });
+  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
+  const meters = new MeterProvider({
+    resource: resourceFromAttributes({
+      'service.name': 'checkout',
+      'service.namespace': 'store',
+      'service.instance.id': 'one',
+      'host.name': 'h1',
+    }),
+    readers: [reader],
+    views: [{ instrumentName: 'size', aggregation: { type: AggregationType.EXPONENTIAL_HISTOGRAM } }],
+  });
+  const meter = meters.getMeter('test', '1.2');
+  meter
+    .createCounter('orders.taken', { unit: '{order}', description: 'Orders taken' })
+    .add(3, { 'shop.name': 'north' });
+  const duration = meter.createHistogram('duration', { unit: 'ms', advice: { explicitBucketBoundaries: [10, 20.5] } });
+  for (const value of [5, 15, 30]) duration.record(value, { route: '/cart' });
+  meter.createHistogram('size', { unit: 'By' }).record(4);
+  meter.createGauge('fill', { unit: '1' }).record(0.25);
+  await meters.forceFlush();
+  await meters.shutdown();
+};
+
+test.before(async (t) => {
+  t.timeout(300_000);
+  subject = await startSubject();
+  await sendWithSdk();
+  t.true((await write(subject, 2, snappy(writeRequestOf(2, remote)))).status < 300);
+  await until('series have landed', async () => {
+    const names = await data('label/__name__/values');
+    return ['http_requests_total', 'orders_taken_total', 'size_bytes'].every((name) => names.includes(name));
+  });
+});
+test.after.always(() => subject?.close());
+
+test('names of metrics are those of Prometheus, with units and suffixes', async (t) => {
+  t.deepEqual(await data('label/__name__/values'), [
+    ...['duration_milliseconds_bucket', 'duration_milliseconds_count', 'duration_milliseconds_sum', 'fill_ratio'],
+    ...['http_requests_total', 'orders_taken_total', 'size_bytes', 'target_info'],
+  ]);
+});
+
+test('labels and their values come of series, resources and bounds', async (t) => {
+  t.deepEqual(await data('labels'), [
+    ...[
+      '__name__',
+      'host_name',
+      'instance',
+      'job',
+      'le',
+      'otel_scope_name',
+      'otel_scope_version',
+      'route',
+      'shop_name',
+    ],
+  ]);
+  t.deepEqual(await data('labels', { 'match[]': 'http_requests_total' }), ['__name__', 'instance', 'job']);
+  t.deepEqual(await data('label/job/values'), ['shop', 'store/checkout']);
+  t.deepEqual(await data('label/instance/values', { 'match[]': '{job=~"store.*"}' }), ['one']);
+  t.deepEqual(await data('label/le/values'), ['+Inf', '10', '20.5']);
+  t.deepEqual(await data('label/shop_name/values'), ['north']);
+  t.deepEqual(await data('label/U__shop_name/values'), ['north']);
+  t.deepEqual(await data('label/host_name/values'), ['h1']);
+  t.deepEqual(await data('label/nowhere/values'), []);
+});
+
+test('series are found by names and labels of both kinds', async (t) => {
+  const scope = { otel_scope_name: 'test', otel_scope_version: '1.2' };
+  const target = { instance: 'one', job: 'store/checkout' };
+  t.deepEqual(
+    await data('series', {
+      'match[]': ['orders_taken_total{shop_name="north"}', 'http_requests_total{instance!="a"}'],
+    }),
+    [
+      { __name__: 'http_requests_total', instance: 'b', job: 'shop' },
+      { __name__: 'orders_taken_total', ...target, ...scope, shop_name: 'north' },
+    ],
+  );
+  t.deepEqual(await data('series', { 'match[]': '{__name__=~"duration.*",le!="10"}' }), [
+    { __name__: 'duration_milliseconds_bucket', ...target, le: '+Inf', ...scope, route: '/cart' },
+    { __name__: 'duration_milliseconds_bucket', ...target, le: '20.5', ...scope, route: '/cart' },
+    { __name__: 'duration_milliseconds_count', ...target, ...scope, route: '/cart' },
+    { __name__: 'duration_milliseconds_sum', ...target, ...scope, route: '/cart' },
+  ]);
+  t.deepEqual(await data('series', { 'match[]': 'target_info' }), [
+    { __name__: 'target_info', host_name: 'h1', ...target },
+  ]);
+  const { body } = await ask('series', { 'match[]': '{job!=""}', limit: '1' });
+  t.is(body.data.length, 1);
+  t.deepEqual(body.warnings, ['results truncated due to limit']);
+});
+
+test('forms are taken as queries are', async (t) => {
+  const { body } = await ask('series', { 'match[]': 'http_requests_total{instance="a"}' }, { method: 'POST' });
+  t.deepEqual(body.data, [{ __name__: 'http_requests_total', instance: 'a', job: 'shop' }]);
+});
+
+test('metadata and exemplars are those that were sent', async (t) => {
+  t.deepEqual(await data('metadata', { metric: 'http_requests_total' }), {
+    http_requests_total: [{ type: 'counter', help: 'Requests', unit: '' }],
+  });
+  t.deepEqual((await data('metadata')).orders_taken_total, [{ type: 'counter', help: 'Orders taken', unit: '' }]);
+  await until(
+    'the exemplar has landed',
+    async () => (await data('query_exemplars', { query: 'http_requests_total' })).length > 0,
+  );
+  t.deepEqual(await data('query_exemplars', { query: 'rate(http_requests_total[5m])' }), [
+    {
+      seriesLabels: { __name__: 'http_requests_total', instance: 'a', job: 'shop' },
+      exemplars: [{ labels: { trace_id: traceId }, value: '0.5', timestamp: (now + 1000) / 1000 }],
+    },
+  ]);
+});
+
+test('errors are worded as Prometheus words them', async (t) => {
+  const cases: readonly (readonly [path: string, parameters: Parameters<typeof ask>[1], message: string])[] = [
+    ['series', {}, 'no match[] parameter provided'],
+    [
+      'series',
+      { 'match[]': '{' },
+      'invalid parameter "match[]": 1:2: parse error: unexpected end of input inside braces',
+    ],
+    ['labels', { start: 'x' }, 'invalid parameter "start": cannot parse "x" to a valid timestamp'],
+    ['format_query', { query: 'sum(' }, 'invalid parameter "query": 1:5: parse error: unclosed left parenthesis'],
+    ['labels', { limit: '-1' }, 'invalid parameter "limit": limit must be non-negative'],
+  ];
+  for (const [path, parameters, message] of cases) {
+    const { status, body } = await ask(path, parameters);
+    t.deepEqual({ status, body }, { status: 400, body: { status: 'error', errorType: 'bad_data', error: message } });
+  }
+});
+
+test('what Grafana asks first is answered', async (t) => {
+  t.regex((await data('status/buildinfo')).version, /^3\./);
+  t.deepEqual(await data('rules'), { groups: [] });
+  t.deepEqual(await data('alerts'), { alerts: [] });
+  const { headStats, seriesCountByMetricName } = await data('status/tsdb');
+  t.true(headStats.numSeries >= 7);
+  t.deepEqual(seriesCountByMetricName[0], { name: 'http_requests_total', value: 2 });
+  t.is(await data('format_query', { query: 'sum by(job)(up)' }), 'sum by (job) (up)');
+  t.is((await data('parse_query', { query: 'sum(up)' })).type, 'aggregation');
+});
