@@ -8,7 +8,7 @@ import type { Columns } from '../schemas/ports/columns.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
-import { alertEvaluations, alertStates, alertTransitions } from './alerts.ts';
+import { alertEvaluations, alertTransitions } from './alerts.ts';
 import { deadLetters } from './dead-letters.ts';
 import { serviceEdges } from './edges.ts';
 import { batchHandler } from './engine/run.ts';
@@ -38,7 +38,6 @@ export const sinks: readonly Sink[] = [
   events,
   alertTransitions,
   alertEvaluations,
-  alertStates,
 ];
 
 /**

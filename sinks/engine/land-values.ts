@@ -50,7 +50,10 @@ export const landValues = <
   readonly table: Declared;
   readonly row: (value: Given<Of>) => Row & NoOther<NoInfer<Row>, Declared>;
   /** A second table, whose rows merge: what there is, beside how often. */
-  readonly merging?: { readonly table: Merging; readonly row: (value: Given<Of>) => Written<Merging> };
+  readonly merging?: {
+    readonly table: Merging;
+    readonly row: (value: Given<Of>) => Written<Merging> | readonly Written<Merging>[];
+  };
 } & Partial<Pick<Sink, 'name' | 'summary' | 'unprocessable'>>): Sink =>
   defineSink({
     name: topic.name,
