@@ -1,4 +1,5 @@
 /** The schedules: one line each. Their topics, consumer groups and metrics' labels follow. */
+import { alertEvaluation } from './alerts/alert-evaluation.ts';
 import type { Schedule } from './engine/schedule.ts';
 
-export const schedules: readonly Schedule[] = [];
+export const schedules: readonly Schedule[] = [alertEvaluation];

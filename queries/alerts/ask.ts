@@ -73,9 +73,13 @@ const numberOf = (value: unknown): number | null => {
   return Number(text);
 };
 
-/** A label without a value is none. */
+/** A label without a value is none. Names and values are bounded: they lie in states and in messages. */
 const labelsOf = (labels: Labels): Labels =>
-  Object.fromEntries(Object.entries(labels).filter(([name, value]) => value !== '' && name !== '__name__'));
+  Object.fromEntries(
+    Object.entries(labels)
+      .filter(([name, value]) => value !== '' && name !== '__name__')
+      .map(([name, value]) => [name.slice(0, 256), value.slice(0, 2048)]),
+  );
 
 const counting = new Set<string>(['count', 'rate', 'distinct']);
 

@@ -1,0 +1,53 @@
+/** What rules of a tenant read with: its rows, and what its plan includes and keeps. */
+import type { Reading } from '../../queries/reading.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { plans, plansTenant } from '../../schemas/resources/plan.ts';
+import type { SchedulePorts } from '../engine/schedule.ts';
+
+type Plan = Reading['plan'];
+
+interface Remembered {
+  readonly untilMs: number;
+  readonly plan: Promise<Plan | undefined>;
+}
+
+/** A plan that was changed is known after so long. */
+const rememberedMs = 10_000;
+/** Of one statement. */
+const limits = { maxExecutionSeconds: 20 };
+
+const remembered = new WeakMap<Documents, Map<string, Remembered>>();
+
+const readPlan = async (documents: Documents, tenantId: string): Promise<Plan | undefined> => {
+  const organization = await documents.of(organizationsTenant).collection(organizations).find(tenantId);
+  if (organization === undefined || organization.disabled) return undefined;
+  return documents.of(plansTenant).collection(plans).find(organization.planId);
+};
+
+/** The tenant's plan; undefined for one that is disabled or closed. */
+const planOf = (documents: Documents, tenantId: string): Promise<Plan | undefined> => {
+  const known = remembered.get(documents) ?? new Map<string, Remembered>();
+  remembered.set(documents, known);
+  const own = known.get(tenantId);
+  if (own !== undefined && own.untilMs > Date.now()) return own.plan;
+  const plan = readPlan(documents, tenantId);
+  known.set(tenantId, { untilMs: Date.now() + rememberedMs, plan });
+  plan.catch(() => known.delete(tenantId));
+  return plan;
+};
+
+/** What a tenant's rules read with at a time; undefined where they are not evaluated, as the organization is disabled. */
+export const tenantReading = async (
+  { columns, documents }: SchedulePorts,
+  tenantId: string,
+  nowMs: number,
+): Promise<Reading | undefined> => {
+  const plan = await planOf(documents, tenantId);
+  if (plan === undefined) return undefined;
+  const own = columns.of(tenantId);
+  return {
+    ...{ plan, nowMs },
+    columns: { tenantId, query: (sql, parameters, asked) => own.query(sql, parameters, { ...limits, ...asked }) },
+  };
+};
