@@ -57,7 +57,8 @@ export const defineGroup = (definition: GroupDefinition): Group => {
   ];
   return {
     ...{ name, summary, resources },
-    collections: [...resources.map(({ collection }) => collection), ...(definition.collections ?? [])],
+    // Two resources may be views of the same documents.
+    collections: [...new Set([...resources.map(({ collection }) => collection), ...(definition.collections ?? [])])],
     operations: declared.map((operation) => ({
       ...operation,
       group: name,

@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { readRuleStates, type StandingAlert } from '../../../queries/alerts/history.ts';
+import { AlertRuleFields, type AlertRuleFields as Fields, readRule } from '../../../queries/alerts/rule.ts';
+import { problemsOf } from '../../../queries/alerts/rule-problems.ts';
+import { queryVersion } from '../../../queries/query.ts';
+import { alertStates } from '../../../schemas/alerts.ts';
+import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
+import { alertRules, type StoredAlertRule } from '../../../schemas/resources/alert-rule.ts';
+import { invalidFields } from '../../kernel/errors.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { equals } from '../../resources/resource-list.ts';
+import { type ResourceContext, type ResourceDefinition, storedView } from '../../resources/resource-spec.ts';
+
+/** A rule whose condition is understood. */
+export type Document = Fields & Pick<StoredAlertRule, 'queryVersion'>;
+
+const Standing = z
+  .strictObject({
+    state: z.enum(alertStates).describe('The worst of its alerts'),
+    evaluatedAt: z.iso.datetime(),
+    error: z.string().nullable().describe('Why the last evaluation failed; null where it did not'),
+    groups: z.int().describe('Groups that the last evaluation found'),
+    firing: z.int().describe('Alerts that fire'),
+    durationMs: z.number().describe('Of the last evaluation'),
+    lateMs: z.int().describe('How long after its due time it ended'),
+  })
+  .nullable()
+  .describe('How it stands by its last evaluation; null where there was none, or it cannot be read now');
+
+const View = z.strictObject({ ...AlertRuleFields.shape, standing: Standing, ...storedView });
+
+export const collection = alertRules as CollectionDefinition<object> as CollectionDefinition<Document>;
+
+const standingOf = (found: StandingAlert | undefined): z.input<typeof Standing> =>
+  found === undefined
+    ? null
+    : {
+        ...{ state: found.state, groups: found.groups, firing: found.firing, error: found.error || null },
+        evaluatedAt: new Date(found.evaluatedMs).toISOString(),
+        ...{ durationMs: found.durationMs, lateMs: found.lateMs },
+      };
+
+const show = async (
+  documents: readonly (Document & Stored)[],
+  { caller, ports }: ResourceContext,
+): Promise<z.input<typeof View>[]> => {
+  const ids = documents.map(({ id }) => id);
+  const states = await readRuleStates(readingOf(caller, ports), ids).catch((error: unknown) => {
+    ports.log.warn({ error: String(error) }, 'how alert rules stand cannot be read');
+    return new Map<string, StandingAlert>();
+  });
+  return documents.map(({ queryVersion: _, ...document }) => ({
+    ...AlertRuleFields.parse(
+      Object.fromEntries(Object.entries(document).filter(([name]) => name in AlertRuleFields.shape)),
+    ),
+    ...{ id: document.id, version: document.version, createdAt: document.createdAt, updatedAt: document.updatedAt },
+    standing: standingOf(states.get(document.id)),
+  }));
+};
+
+const prepare: NonNullable<ResourceDefinition<typeof AlertRuleFields, Document, typeof View>['prepare']> = async (
+  after,
+  { caller, of },
+) => {
+  const problems = problemsOf(after);
+  if (after.condition.kind === 'composite') {
+    const stored = of(caller.tenantId).collection(collection);
+    for (const [name, id] of Object.entries(after.condition.rules))
+      if ((await stored.find(id)) === undefined)
+        problems.push({ path: `condition.rules.${name}`, message: `there is no alert rule ${id}` });
+  }
+  if (problems.length > 0) throw invalidFields(problems);
+  return { ...after, queryVersion };
+};
+
+const shared: Omit<
+  ResourceDefinition<typeof AlertRuleFields, Document, typeof View>,
+  'noun' | 'plural' | 'path' | 'verbs'
+> = {
+  collection,
+  roles: { read: 'viewer', write: 'editor' },
+  fields: AlertRuleFields,
+  example: {
+    name: 'Errors of a service',
+    description: 'More than 100 records of errors in five minutes',
+    condition: {
+      kind: 'threshold',
+      query: {
+        ...{ kind: 'aggregate', signal: 'logs', search: 'severity:error' },
+        ...{ measures: [{ function: 'count' }], groupBy: ['service'] },
+      },
+      window: '5m',
+      thresholds: [
+        { severity: 'warning', operator: 'above', value: 100, recovery: 80 },
+        { severity: 'critical', operator: 'above', value: 1000 },
+      ],
+    },
+    for: '2m',
+    labels: { team: 'shop' },
+    annotations: { summary: '{{ $labels.service }} wrote {{ $value }} errors' },
+  },
+  view: View,
+  live: true,
+  initial: () => ({ queryVersion }),
+  prepare,
+  show,
+  list: { searched: ['name', 'description'], filters: { projectId: equals('projectId') } },
+};
+
+/** Alert rules, with what both versions of the API share: the same documents. */
+export const alertRuleResource = defineResource<typeof AlertRuleFields, Document, typeof View>({
+  ...shared,
+  noun: 'alert rule',
+  path: '/api/alerts/rules',
+  verbs: ['list', 'create', 'read', 'replace', 'patch', 'delete'],
+});
+
+export const alertRuleResourceV2 = defineResource<typeof AlertRuleFields, Document, typeof View>({
+  ...shared,
+  noun: 'alert rule v2',
+  plural: 'alert rules v2',
+  path: '/api/v2/alerts/rules',
+  verbs: ['list', 'create', 'read', 'replace', 'delete'],
+});
+
+/** A stored rule as it is evaluated; undefined where its form is not understood here. */
+export const ruleIn = (document: Document & Stored) => readRule(document);
