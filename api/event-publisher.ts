@@ -1,25 +1,33 @@
+import type { z } from 'zod';
 import type { PlatformEvent } from '../schemas/events.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
-import { topics } from '../schemas/topics.ts';
+import type { DerivedTopic } from '../schemas/topics.ts';
 import { lazyProducer } from './bus-producer.ts';
 
-/** Publishes events on behalf of callers. */
-export interface EventPublisher {
-  /** Resolves when the event is durable on the bus: it is in the feed once it has landed, a second or two later. */
-  publish(event: PlatformEvent): Promise<void>;
+/** Publishes values of a derived topic on behalf of callers. */
+export interface ValuePublisher<Value> {
+  /** Resolves when the values, all of one organization, are durable on the bus: they are read a second or two later. */
+  publish(...values: readonly Value[]): Promise<void>;
   close(): Promise<void>;
 }
 
-export const openEventPublisher = (bus: Bus): EventPublisher => {
+export type EventPublisher = ValuePublisher<PlatformEvent>;
+
+export const openPublisher = <Item extends z.ZodType<{ readonly tenantId: string }>>(
+  bus: Bus,
+  topic: DerivedTopic<Item>,
+): ValuePublisher<z.output<Item>> => {
   const producer = lazyProducer(bus);
   return {
-    async publish(event) {
-      const { tenantId } = event;
+    async publish(...values) {
+      const [first] = values;
+      if (first === undefined) return;
+      const tenant = topic.tenantOf(first);
       const message = {
-        topic: topics.events.name,
-        key: tenantId,
-        value: Buffer.from(JSON.stringify([event])),
-        headers: { tenant: tenantId },
+        topic: topic.name,
+        key: tenant,
+        value: Buffer.from(JSON.stringify(values)),
+        headers: { tenant },
       };
       await (await producer.get()).publish([message]);
     },

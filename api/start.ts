@@ -16,12 +16,13 @@ import type { Mailer } from '../schemas/ports/mail.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import type { Settings } from '../schemas/settings.ts';
+import { topics } from '../schemas/topics.ts';
 import { configurationActionsOf } from './audit/configuration-actions.ts';
 import { openEvidence } from './audit/evidence.ts';
 import { collections } from './collections.ts';
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
 import { openReplayJobs } from './dead-letters/replay-jobs.ts';
-import { openEventPublisher } from './event-publisher.ts';
+import { openPublisher } from './event-publisher.ts';
 import { groups, operations } from './groups/index.ts';
 import { type ErasingPorts, eraseClosedOrganizations } from './identity/accounts/erasing.ts';
 import { sweepTokens } from './identity/accounts/one-time-tokens.ts';
@@ -107,7 +108,8 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   const tokenUses = openTokenUses({ documents, clock, log });
   const signInFailures = openSignInFailures(options);
   const liveTails = openLiveTails(options);
-  const events = openEventPublisher(options.bus);
+  const events = openPublisher(options.bus, topics.events);
+  const alertTransitions = openPublisher(options.bus, topics.alertTransitions);
   const outbound = options.outbound ?? openOutbound({ allowedNetworks: settings.OUTBOUND_NETWORKS });
   const server = makeApiServer({
     ...{ operations, groups, streams: [liveTail] },
@@ -128,6 +130,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
       replayJobs: replays,
       liveTails,
       events,
+      alertTransitions,
       configurationActions: configurationActionsOf(operations),
     },
     metrics: options.metrics,
@@ -149,7 +152,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
       await Promise.all([replays.stop(), server.sockets.close()]);
       await liveTails.close();
       while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
-      await events.close();
+      await Promise.all([events.close(), alertTransitions.close()]);
       await signInFailures.close();
       // Nothing is recorded any more: what is, gets signed.
       await evidence.close();

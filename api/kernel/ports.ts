@@ -1,5 +1,9 @@
+<<<<<<< HEAD
 import type { Outbound } from '../../runtime/outbound.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
+=======
+import type { AlertTransition } from '../../schemas/alerts.ts';
+>>>>>>> 14170cf (Show alerts, their history and evaluations, preview rules and fire them for tests)
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -11,7 +15,7 @@ import type { Settings } from '../../schemas/settings.ts';
 import type { Evidence } from '../audit/evidence.ts';
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 import type { ReplayJobs } from '../dead-letters/replay-jobs.ts';
-import type { EventPublisher } from '../event-publisher.ts';
+import type { EventPublisher, ValuePublisher } from '../event-publisher.ts';
 import type { Directory } from '../identity/directory.ts';
 import type { Passwords } from '../identity/password.ts';
 import type { ScopeEntry } from '../identity/scopes.ts';
@@ -49,6 +53,8 @@ export interface Ports {
   readonly replayJobs: ReplayJobs;
   readonly liveTails: LiveTails;
   readonly events: EventPublisher;
+  /** Test firings, and the ends of alerts whose rule is deleted. */
+  readonly alertTransitions: ValuePublisher<AlertTransition>;
   /** Audit actions of operations that Editors may call: changes of what every Viewer may read. */
   readonly configurationActions: readonly string[];
 }

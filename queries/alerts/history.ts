@@ -1,5 +1,6 @@
 /** What evaluation told of alerts, as it landed. */
 import type { AlertSeverity, AlertState } from '../../schemas/alerts.ts';
+import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import type { Labels } from './state.ts';
 
@@ -90,15 +91,17 @@ export const readRuleStates = async (
 };
 
 export interface AlertFilter {
-  readonly ruleIds?: readonly string[];
-  readonly alertId?: string;
+  readonly ruleIds?: readonly string[] | undefined;
+  readonly alertId?: string | undefined;
   readonly states: readonly AlertState[];
+  /** Behind this one. */
+  readonly after?: { readonly sinceMs: string; readonly alertId: string } | undefined;
 }
 
 /** Alerts as their last evaluation found them, those that began last first. What the rule does not tell of any more is not among them. */
 export const readAlerts = async (
   { columns }: Columns,
-  { ruleIds, alertId, states }: AlertFilter,
+  { ruleIds, alertId, states, after }: AlertFilter,
   limit: number,
 ): Promise<StandingAlert[]> => {
   const rows = await columns.query<StandingRow>(
@@ -106,13 +109,106 @@ export const readAlerts = async (
     WHERE tenant_id = {tenant:String} AND alert_id != '' AND state IN {states:Array(String)}
       ${ruleIds === undefined ? '' : 'AND rule_id IN {rules:Array(String)}'}
       ${alertId === undefined ? '' : 'AND alert_id = {alert:String}'}
+      ${after === undefined ? '' : 'AND (since_ms < {since:UInt64} OR (since_ms = {since:UInt64} AND alert_id > {after:String}))'}
     ORDER BY since_ms DESC, alert_id LIMIT ${limit}`,
     {
       states: [...states],
       ...(ruleIds !== undefined && { rules: [...ruleIds] }),
       ...(alertId !== undefined && { alert: alertId }),
+      ...(after !== undefined && { since: after.sinceMs, after: after.alertId }),
     },
     { maxResultRows: limit },
   );
   return rows.map(standing);
+};
+
+/** A page of what happened, the newest first. Nanoseconds. */
+export interface HistoryPage {
+  readonly range: Range;
+  readonly limit: number;
+  /** Behind this one, in milliseconds. */
+  readonly after?: { readonly ms: string; readonly id: string } | undefined;
+}
+
+const inRange = ({ range, after }: HistoryPage, id: string) => ({
+  sql: `time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    ${after === undefined ? '' : `AND (time, ${id}) < (fromUnixTimestamp64Milli({afterMs:Int64}, 'UTC'), {afterId:String})`}`,
+  values: {
+    from: String(-(-range.from / 1_000_000n)),
+    to: String(range.to / 1_000_000n),
+    ...(after !== undefined && { afterMs: after.ms, afterId: after.id }),
+  },
+});
+
+/** What one evaluation found: of the rule, or of one of its alerts. */
+export interface PastEvaluation {
+  readonly ms: string;
+  readonly labels: Labels;
+  readonly state: AlertState;
+  readonly severity: AlertSeverity | '';
+  readonly value: number | null;
+  readonly reason: string;
+  readonly error: string;
+  readonly rule_version: number;
+  readonly duration_ms: number;
+  readonly late_ms: number;
+  readonly groups: number;
+  readonly firing: number;
+}
+
+/** Evaluations of a rule, the newest first; of one of its alerts, where `alertId` is not empty. */
+export const readEvaluations = (
+  { columns }: Columns,
+  { ruleId, alertId }: { readonly ruleId: string; readonly alertId: string },
+  page: HistoryPage,
+): Promise<PastEvaluation[]> => {
+  const { sql, values } = inRange(page, 'alert_id');
+  return columns.query<PastEvaluation>(
+    `SELECT toString(toUnixTimestamp64Milli(time)) AS ms, labels, state, severity, value, reason, error, rule_version,
+      duration_ms, late_ms, groups, firing
+    FROM alert_evaluations WHERE tenant_id = {tenant:String} AND rule_id = {rule:String} AND alert_id = {alert:String} AND ${sql}
+    ORDER BY time DESC LIMIT 1 BY time LIMIT ${page.limit}`,
+    { rule: ruleId, alert: alertId, ...values },
+  );
+};
+
+/** A transition as it landed. */
+export interface PastTransition {
+  readonly id: string;
+  readonly alert_id: string;
+  readonly rule_id: string;
+  readonly rule_name: string;
+  readonly rule_version: number;
+  readonly project: string;
+  readonly ms: string;
+  readonly from_state: AlertState;
+  readonly to_state: AlertState;
+  readonly severity: AlertSeverity;
+  readonly labels: Labels;
+  readonly annotations: Labels;
+  /** 0 where there is none. */
+  readonly started: string;
+  readonly ended: string;
+  readonly value: number | null;
+  readonly reason: string;
+  readonly is_test: boolean;
+}
+
+/** Transitions, the newest first. */
+export const readTransitions = (
+  { columns }: Columns,
+  filter: { readonly ruleId?: string | undefined; readonly alertId?: string | undefined },
+  page: HistoryPage,
+): Promise<PastTransition[]> => {
+  const { sql, values } = inRange(page, 'id');
+  const { ruleId, alertId } = filter;
+  return columns.query<PastTransition>(
+    `SELECT id, alert_id, rule_id, rule_name, rule_version, project_id AS project, toString(toUnixTimestamp64Milli(time)) AS ms,
+      from_state, to_state, severity, labels, annotations, toString(toUnixTimestamp64Milli(started_at)) AS started,
+      toString(toUnixTimestamp64Milli(ended_at)) AS ended, value, reason, is_test
+    FROM alert_transitions WHERE tenant_id = {tenant:String} AND ${sql}
+      ${ruleId === undefined ? '' : 'AND rule_id = {rule:String}'} ${alertId === undefined ? '' : 'AND alert_id = {alert:String}'}
+    ORDER BY time DESC, id DESC LIMIT 1 BY id LIMIT ${page.limit}`,
+    { ...values, ...(ruleId !== undefined && { rule: ruleId }), ...(alertId !== undefined && { alert: alertId }) },
+  );
 };

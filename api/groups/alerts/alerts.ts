@@ -1,0 +1,187 @@
+import { z } from 'zod';
+import { alertAnnotations, alertLabels } from '../../../queries/alerts/evaluate.ts';
+import { readAlerts, type StandingAlert } from '../../../queries/alerts/history.ts';
+import {
+  cursorParameter,
+  decodeCursor,
+  encodeCursor,
+  natural,
+  someText,
+  textIn,
+  textPart,
+} from '../../../queries/cursor.ts';
+import { alertStates } from '../../../schemas/alerts.ts';
+import { ConflictError } from '../../../schemas/ports/documents.ts';
+import { type AlertAcknowledgement, alertAcknowledgements } from '../../../schemas/resources/alert-rule.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { ApiError, notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { collection, ruleIn } from './alert-rule.ts';
+import { GroupView, iso, shownGroup } from './views.ts';
+
+const active = alertStates.filter((state) => state !== 'inactive');
+
+const Acknowledged = z.strictObject({ by: z.string(), at: z.string(), note: z.string() });
+
+const AlertView = z.strictObject({
+  id: z.string(),
+  ruleId: z.string(),
+  ruleName: z.string(),
+  ...GroupView.omit({ alertId: true }).shape,
+  labels: z.record(z.string(), z.string()).describe('All labels, with those of the rule'),
+  annotations: z.record(z.string(), z.string()),
+  projectId: z.string(),
+  evaluatedAt: z.string().nullable(),
+  acknowledged: Acknowledged.nullable().describe('Who has seen to it since it began to fire'),
+});
+
+/** Alerts with what their rules say of them; those whose rule is gone are none. */
+const shownAlerts = async (
+  found: readonly StandingAlert[],
+  caller: Caller,
+  { documents }: Ports,
+): Promise<z.input<typeof AlertView>[]> => {
+  const own = documents.of(caller.tenantId);
+  const ids = [...new Set(found.map(({ ruleId }) => ruleId))];
+  const rules = new Map(
+    await Promise.all(ids.map(async (id) => [id, await own.collection(collection).find(id)] as const)),
+  );
+  const marks = await Promise.all(found.map(({ alertId }) => own.collection(alertAcknowledgements).find(alertId)));
+  return found.flatMap((alert, index) => {
+    const document = rules.get(alert.ruleId);
+    const rule = document && ruleIn(document);
+    if (rule === undefined) return [];
+    const { alertId, ruleId, startedAtMs, labels, value } = alert;
+    const told = { labels, value, severity: alert.severity ?? 'info' };
+    const mark = holding(marks[index], startedAtMs);
+    return [
+      {
+        ...{
+          id: alertId,
+          ruleId,
+          ruleName: rule.name,
+          projectId: alert.projectId,
+          evaluatedAt: iso(alert.evaluatedMs),
+        },
+        ...{ state: alert.state, severity: alert.severity, value, reason: alert.reason, since: iso(alert.sinceMs) },
+        ...{ startedAt: iso(startedAtMs), labels: alertLabels(rule, told), annotations: alertAnnotations(rule, told) },
+        acknowledged: mark === undefined ? null : { by: mark.by, at: mark.at, note: mark.note },
+      },
+    ];
+  });
+};
+
+/** An acknowledgement counts for the firing that it was about. */
+const holding = (
+  mark: AlertAcknowledgement | undefined,
+  startedAtMs: number | null,
+): AlertAcknowledgement | undefined => (mark?.startedAtMs === (startedAtMs ?? 0) ? mark : undefined);
+
+const isState = new Set<string>(alertStates);
+
+export const listAlerts = defineOperation({
+  method: 'GET',
+  path: '/api/alerts',
+  operationId: 'listAlerts',
+  summary: 'List alerts as they are now, those that began last first',
+  role: 'viewer',
+  query: z.strictObject({
+    state: z
+      .string()
+      .max(128)
+      .refine((text) => text.split(',').every((each) => isState.has(each)), `must be some of ${alertStates.join(',')}`)
+      .optional()
+      .describe(`Separated by commas, of ${alertStates.join(', ')}; default: all but inactive`),
+    ruleId: z.string().max(128).optional(),
+    limit: z.coerce.number().int().min(1).max(1000).default(100),
+    cursor: cursorParameter,
+  }),
+  response: z.strictObject({ items: z.array(AlertView), nextCursor: z.string().nullable() }),
+  async handler({ caller, query }, ports) {
+    const [sinceMs = '', after = ''] =
+      query.cursor === undefined ? [] : decodeCursor('alerts', query.cursor, [natural, someText]);
+    const filter = {
+      states:
+        query.state === undefined ? active : alertStates.filter((state) => query.state?.split(',').includes(state)),
+      ruleIds: query.ruleId === undefined ? undefined : [query.ruleId],
+      after: query.cursor === undefined ? undefined : { sinceMs, alertId: textIn(after) },
+    };
+    const found = await readAlerts(readingOf(caller, ports), filter, query.limit + 1);
+    const page = found.slice(0, query.limit);
+    const last = page.at(-1);
+    const hasNext = found.length > query.limit && last !== undefined;
+    return {
+      items: await shownAlerts(page, caller, ports),
+      nextCursor: hasNext ? encodeCursor('alerts', [last.sinceMs ?? 0, textPart(last.alertId)]) : null,
+    };
+  },
+});
+
+export const acknowledgeAlert = defineOperation({
+  method: 'POST',
+  path: '/api/alerts/{id}/acknowledge',
+  operationId: 'acknowledgeAlert',
+  summary: 'Say that somebody sees to an alert, for as long as it goes on',
+  role: 'editor',
+  audit: 'alert.acknowledge',
+  params: idParameter,
+  body: z.strictObject({ note: z.string().max(2048).default('') }),
+  response: AlertView,
+  async handler({ caller, params, body, change }, ports) {
+    const [alert] = await readAlerts(readingOf(caller, ports), { alertId: params.id, states: active }, 1);
+    const [shown] = alert === undefined ? [] : await shownAlerts([alert], caller, ports);
+    if (alert === undefined || shown === undefined) throw notFound('alert');
+    const mark: AlertAcknowledgement = {
+      ...{ ruleId: alert.ruleId, startedAtMs: alert.startedAtMs ?? 0, by: caller.actor.id, note: body.note },
+      at: new Date(ports.clock.now()).toISOString(),
+    };
+    try {
+      await change(async (scope) => {
+        const marks = scope.of(caller.tenantId).collection(alertAcknowledgements);
+        const before = await marks.find(params.id);
+        if (before === undefined) await marks.insert({ id: params.id, ...mark });
+        else await marks.replace(params.id, mark, before.version);
+        scope.record({ id: params.id, name: shown.ruleName, before: holding(before, alert.startedAtMs), after: mark });
+      });
+    } catch (error) {
+      if (error instanceof ConflictError)
+        throw new ApiError('CONFLICT', 'somebody else acknowledged the alert at the same time: look at it again');
+      throw error;
+    }
+    return { ...shown, acknowledged: { by: mark.by, at: mark.at, note: mark.note } };
+  },
+});
+
+export const listRuleGroups = defineOperation({
+  method: 'GET',
+  path: '/api/v2/alerts/rules/{id}/groups',
+  operationId: 'listAlertRuleGroups',
+  summary: 'List the groups of an alert rule as its last evaluation found them, with their state, their value and why',
+  role: 'viewer',
+  params: idParameter,
+  query: z.strictObject({ limit: z.coerce.number().int().min(1).max(10_000).default(1000) }),
+  response: z.strictObject({
+    items: z.array(z.strictObject({ ...GroupView.shape, evaluatedAt: z.string().nullable() })),
+    nextCursor: z.null(),
+    isCut: z.boolean().describe('Whether there are more than these'),
+  }),
+  async handler({ caller, params, query }, ports) {
+    const rule = await ports.documents.of(caller.tenantId).collection(collection).find(params.id);
+    if (rule === undefined) throw notFound('alert rule');
+    const found = await readAlerts(
+      readingOf(caller, ports),
+      { ruleIds: [rule.id], states: alertStates },
+      query.limit + 1,
+    );
+    const items = found
+      .slice(0, query.limit)
+      .map(({ alertId, labels, state, severity, value, reason, sinceMs, startedAtMs, evaluatedMs }) => ({
+        ...shownGroup({ alertId, labels, state, severity, value, reason, sinceMs, startedAtMs }),
+        evaluatedAt: iso(evaluatedMs),
+      }));
+    return { items, nextCursor: null, isCut: found.length > query.limit };
+  },
+});

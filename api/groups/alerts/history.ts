@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { readEvaluations, readTransitions } from '../../../queries/alerts/history.ts';
+import { alertSeverities, alertStates } from '../../../schemas/alerts.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { collection } from './alert-rule.ts';
+import { cutPage, pageOf, pageParameters, pastTransition, TransitionView } from './views.ts';
+
+export const listAlertHistory = defineOperation({
+  method: 'GET',
+  path: '/api/alerts/history',
+  operationId: 'listAlertHistory',
+  summary: 'List how alerts changed their states, the newest first, each with why',
+  role: 'viewer',
+  query: z.strictObject({
+    ...pageParameters,
+    ruleId: z.string().max(128).optional(),
+    alertId: z.string().max(128).optional(),
+  }),
+  response: z.strictObject({ items: z.array(TransitionView), nextCursor: z.string().nullable() }),
+  async handler({ caller, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const page = pageOf('alert-history', query, reading);
+    const rows = await readTransitions(reading, query, page);
+    const { shown, nextCursor } = cutPage('alert-history', rows, { ...page, limit: query.limit, idOf: ({ id }) => id });
+    return { items: shown.map(pastTransition), nextCursor };
+  },
+});
+
+const EvaluationView = z.strictObject({
+  at: z.string().describe('For when it was evaluated'),
+  state: z.enum(alertStates),
+  severity: z.enum(alertSeverities).nullable(),
+  value: z.number().nullable(),
+  reason: z.string().describe('Why the alert was in this state; empty for the rule'),
+  labels: z.record(z.string(), z.string()).describe("The group's; empty for the rule"),
+  error: z.string().nullable().describe('Why it could not be evaluated; null where it could'),
+  ruleVersion: z.int(),
+  durationMs: z.number(),
+  lateMs: z.int().describe('How long after `at` it ended'),
+  groups: z.int(),
+  firing: z.int(),
+});
+
+export const listEvaluations = defineOperation({
+  method: 'GET',
+  path: '/api/alerts/rules/{id}/evaluations',
+  operationId: 'listAlertRuleEvaluations',
+  summary: 'List evaluations of an alert rule, the newest first: of the rule, or of one alert with why it fired or not',
+  role: 'viewer',
+  params: idParameter,
+  query: z.strictObject({
+    ...pageParameters,
+    alertId: z.string().min(1).max(128).optional().describe('Of this alert; without it, of the rule'),
+  }),
+  response: z.strictObject({ items: z.array(EvaluationView), nextCursor: z.string().nullable() }),
+  async handler({ caller, params, query }, ports) {
+    const rule = await ports.documents.of(caller.tenantId).collection(collection).find(params.id);
+    if (rule === undefined) throw notFound('alert rule');
+    const reading = readingOf(caller, ports);
+    const page = pageOf('alert-evaluations', query, reading);
+    const rows = await readEvaluations(reading, { ruleId: rule.id, alertId: query.alertId ?? '' }, page);
+    const { shown, nextCursor } = cutPage('alert-evaluations', rows, {
+      ...{ ...page, limit: query.limit },
+      idOf: () => query.alertId ?? '-',
+    });
+    return {
+      items: shown.map((row) => ({
+        ...{ at: new Date(Number(row.ms)).toISOString(), state: row.state, severity: row.severity || null },
+        ...{ value: row.value, reason: row.reason, labels: { ...row.labels }, error: row.error || null },
+        ...{ ruleVersion: row.rule_version, durationMs: row.duration_ms, lateMs: row.late_ms },
+        ...{ groups: row.groups, firing: row.firing },
+      })),
+      nextCursor,
+    };
+  },
+});

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { ask } from '../../../queries/alerts/ask.ts';
+import { evaluate } from '../../../queries/alerts/evaluate.ts';
+import { AlertRuleFields } from '../../../queries/alerts/rule.ts';
+import { problemsOf } from '../../../queries/alerts/rule-problems.ts';
+import { emptyState } from '../../../queries/alerts/state.ts';
+import { testFiring } from '../../../queries/alerts/test-firing.ts';
+import { alertStates } from '../../../schemas/alerts.ts';
+import { ApiError, invalidFields, notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { collection, ruleIn } from './alert-rule.ts';
+import { GroupView, shownGroup, shownTransition, TransitionView } from './views.ts';
+
+/** Groups of a preview that are shown. */
+const mostShown = 1000;
+
+export const previewAlertRule = defineOperation({
+  method: 'POST',
+  path: '/api/alerts/rules/preview',
+  operationId: 'previewAlertRule',
+  summary: 'Say what a rule would find now, if it had never been evaluated: each group with its state and why',
+  role: 'editor',
+  unaudited: 'it reads telemetry, as lists do',
+  body: AlertRuleFields,
+  response: z.strictObject({
+    state: z.enum(alertStates),
+    error: z.string().nullable().describe('Why it cannot be evaluated; null where it can'),
+    at: z.string(),
+    groupCount: z.int(),
+    groups: z.array(GroupView).describe(`${mostShown} at most`),
+    transitions: z.array(TransitionView).describe(`What it would tell; ${mostShown} at most`),
+  }),
+  async handler({ caller, body, signal }, ports) {
+    const problems = problemsOf(body);
+    if (problems.length > 0) throw invalidFields(problems);
+    const nowMs = ports.clock.now();
+    const rule = { ...body, id: 'preview', version: 1 };
+    const answer = await ask(rule, readingOf(caller, ports), {
+      ...{ nowMs, signal },
+      onError: (error) => ports.log.warn({ error }, 'the query of a preview failed'),
+    });
+    const { tenantId } = caller;
+    const evaluation = evaluate({ tenantId, rule, prior: emptyState(), answer, nowMs });
+    return {
+      ...{ state: evaluation.ruleState, error: evaluation.error ?? null, at: new Date(nowMs).toISOString() },
+      groupCount: evaluation.groups.length,
+      groups: evaluation.groups.slice(0, mostShown).map(shownGroup),
+      transitions: evaluation.transitions.slice(0, mostShown).map(shownTransition),
+    };
+  },
+});
+
+export const testAlertRule = defineOperation({
+  method: 'POST',
+  path: '/api/alerts/rules/{id}/test',
+  operationId: 'testAlertRule',
+  summary: 'Let an alert rule fire and end once, marked as a test, through the routing as it is',
+  role: 'editor',
+  audit: 'alert-rule.test',
+  params: idParameter,
+  body: z.strictObject({
+    labels: z
+      .record(z.string().min(1).max(256), z.string().max(2048))
+      .default({})
+      .describe('Of the group that fires; labels of its grouping that are left out say test'),
+  }),
+  response: z.strictObject({ transitions: z.array(TransitionView) }),
+  async handler({ caller, params, body, change }, ports) {
+    const document = await ports.documents.of(caller.tenantId).collection(collection).find(params.id);
+    if (document === undefined) throw notFound('alert rule');
+    const rule = ruleIn(document);
+    if (rule === undefined) throw new ApiError('CONFLICT', 'the form of this rule is not understood here');
+    const { tenantId } = caller;
+    const transitions = testFiring(rule, { tenantId, labels: body.labels, nowMs: ports.clock.now() });
+    await ports.alertTransitions.publish(...transitions);
+    await change(async ({ record }) => record({ id: rule.id, name: rule.name, after: { labels: body.labels } }));
+    return { transitions: transitions.map(shownTransition) };
+  },
+});
