@@ -17,6 +17,7 @@ import {
   patternIdOf,
   traceIdOf,
 } from './telemetry.ts';
+import { firingAlert } from './telemetry-alerts.ts';
 import { hostIdOf, podUidOf } from './telemetry-hosts.ts';
 
 export const examples: Readonly<Record<string, Example>> = {
@@ -76,6 +77,20 @@ export const examples: Readonly<Record<string, Example>> = {
   getHost: ({ tenant }) => ({ params: { id: hostIdOf(tenant) } }),
   getHostTimeseries: ({ tenant }) => ({ params: { id: hostIdOf(tenant) } }),
   getPod: ({ tenant }) => ({ params: { uid: podUidOf(tenant) } }),
+
+  acknowledgeAlert: async (world) => ({ params: { id: (await firingAlert(world)).alertId }, body: { note: 'on it' } }),
+  listAlertRuleEvaluations: async (world) => ({ params: { id: (await firingAlert(world)).ruleId } }),
+  listAlertRuleGroups: async (world) => ({ params: { id: (await firingAlert(world)).ruleId } }),
+  testAlertRule: async ({ make }) => ({ params: { id: (await make('createAlertRule')).id }, body: {} }),
+  previewAlertRule: {
+    body: {
+      name: 'Errors',
+      condition: {
+        ...{ kind: 'threshold', thresholds: [{ severity: 'error', operator: 'above', value: 0 }] },
+        query: { kind: 'aggregate', signal: 'logs', groupBy: ['service'], measures: [{ function: 'count' }] },
+      },
+    },
+  },
 
   markSavedQuery: { body: { isFavourite: true } },
 

@@ -1,0 +1,153 @@
+/** Alert rules from end to end: records that landed, rules by the API, evaluation by the processors, and what the API then says. */
+import test from 'ava';
+import { scheduleTopics, startProcessors } from '../../processors/index.ts';
+import { systemClock } from '../../schemas/ports/clock.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
+import type { Role } from '../../schemas/ports/role.ts';
+import { startSinks } from '../../sinks/index.ts';
+import { eventually } from '../contract/bus-harness.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+
+const patienceMs = 120_000;
+let harness: Harness;
+let roles: Role[] = [];
+
+/** Log records of errors of a service, received now. */
+const land = (service: string, count: number, tenant = 'a'): Promise<void> =>
+  harness.columns.execute(
+    `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type)
+    SELECT '${tenant}', 'default', now64(3), 0, toUnixTimestamp64Milli(now64(3)), number, now64(9) - 1, now64(9), '${service}', 17, 'ERROR', 'failed', 's' FROM numbers(${count})`,
+  );
+
+test.before(async () => {
+  harness = await startHarness();
+  const options = { ...harness, metrics: noMetrics, log: silent, clock: systemClock };
+  await harness.bus.ensureTopics(scheduleTopics);
+  roles = [
+    await startProcessors({ ...options, only: ['alert-evaluation'] }),
+    await startSinks({ ...options, embedded: true, only: ['alert-transitions', 'alert-evaluations', 'events'] }),
+  ];
+});
+test.after.always(async () => {
+  for (const role of roles) await role.stop();
+  await harness?.close();
+});
+
+const errorsAbove = (value: number, services = 'service:cart OR service:mail') => ({
+  kind: 'threshold',
+  query: {
+    ...{ kind: 'aggregate', signal: 'logs', search: `severity:error (${services})` },
+    ...{ measures: [{ function: 'count' }], groupBy: ['service'] },
+  },
+  window: '1h',
+  thresholds: [{ severity: 'critical', operator: 'above', value }],
+});
+
+const ask = async (method: string, path: string, body?: unknown) => {
+  const answer = await harness.ask(method, path, { as: 'owner', ...(body === undefined ? {} : { body }) });
+  if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+};
+
+test('a rule fires for the groups above its threshold, says why, is acknowledged, and ends when it is switched off', async (t) => {
+  t.timeout(4 * patienceMs);
+  await land('cart', 7);
+  await land('mail', 2);
+  await land('cart', 50, 'b');
+  const rule = await ask('POST', '/api/alerts/rules', {
+    ...{ name: 'Errors', condition: errorsAbove(5), interval: '10s', labels: { team: 'shop' } },
+    annotations: { summary: '{{ $labels.service }}: {{ $value }}' },
+  });
+  t.is(rule.standing, null);
+  const alerts = async () => (await ask('GET', `/api/alerts?ruleId=${rule.id}`)).items;
+  await eventually('the alert', patienceMs, async () => (await alerts()).length > 0);
+  const [alert, ...others] = await alerts();
+  t.deepEqual(others, []);
+  t.is(alert.state, 'firing');
+  t.is(alert.value, 7);
+  t.deepEqual(alert.labels, { alertname: 'Errors', service: 'cart', severity: 'critical', team: 'shop' });
+  t.deepEqual(alert.annotations, { summary: 'cart: 7' });
+  t.is(alert.reason, '7 is above 5 over 1h');
+
+  const shown = await ask('GET', `/api/v2/alerts/rules/${rule.id}`);
+  t.like(shown.standing, { state: 'firing', groups: 2, firing: 1, error: null });
+  const { items: groups } = await ask('GET', `/api/v2/alerts/rules/${rule.id}/groups`);
+  t.deepEqual(
+    groups.map(({ labels, state, reason }: Record<string, unknown>) => [labels, state, reason]),
+    [
+      [{ service: 'cart' }, 'firing', '7 is above 5 over 1h'],
+      [{ service: 'mail' }, 'inactive', '2 is not above 5 over 1h'],
+    ],
+  );
+  const { items: evaluations } = await ask('GET', `/api/alerts/rules/${rule.id}/evaluations?alertId=${alert.id}`);
+  t.like(evaluations.at(-1), { state: 'firing', value: 7, reason: '7 is above 5 over 1h' });
+  t.like((await ask('GET', `/api/alerts/rules/${rule.id}/evaluations`)).items[0], {
+    state: 'firing',
+    groups: 2,
+    error: null,
+  });
+
+  await ask('POST', `/api/alerts/${alert.id}/acknowledge`, { note: 'on it' });
+  t.is((await alerts())[0].acknowledged.note, 'on it');
+
+  await ask('PATCH', `/api/alerts/rules/${rule.id}`, { enabled: false });
+  const history = async () => (await ask('GET', `/api/alerts/history?ruleId=${rule.id}`)).items;
+  await eventually('the end', patienceMs, async () => (await history()).length > 1);
+  t.deepEqual(
+    (await history()).map(({ from, to, reason }: Record<string, string>) => [from, to, reason]),
+    [
+      ['firing', 'inactive', 'the rule was switched off'],
+      ['inactive', 'firing', '7 is above 5 over 1h'],
+    ],
+  );
+  await eventually('no alert', patienceMs, async () => (await alerts()).length === 0);
+  const { items: events } = await ask('GET', '/api/events?kinds=alert');
+  t.deepEqual(
+    events.map(({ title, severity, service }: Record<string, string>) => [title, severity, service]),
+    [
+      ['Errors ended', 'info', 'cart'],
+      ['Errors fires', 'critical', 'cart'],
+    ],
+  );
+});
+
+test('a preview says what a rule would find now, and what is wrong with it', async (t) => {
+  await land('preview', 9);
+  const preview = (rule: object) => harness.ask('POST', '/api/alerts/rules/preview', { as: 'owner', body: rule });
+  const { body } = await preview({ name: 'Errors', condition: errorsAbove(8, 'service:preview'), for: '5m' });
+  t.like(
+    body.groups.find(({ labels }: { labels: Record<string, string> }) => labels['service'] === 'preview'),
+    { state: 'pending', value: 9 },
+  );
+  const unanswered = await preview({
+    name: 'x',
+    condition: { ...errorsAbove(1), query: { ...errorsAbove(1).query, search: 'severity:(' } },
+  });
+  t.is(unanswered.body.state, 'unknown');
+  t.regex(unanswered.body.error, /expected/);
+  const refused = await preview({ name: 'x', condition: errorsAbove(1), annotations: { summary: '{{ nothing }}' } });
+  t.is(refused.status, 400);
+  t.is(refused.body.details[0].path, 'annotations.summary');
+});
+
+test('a test firing is told with its end, marked as a test, and is no alert', async (t) => {
+  t.timeout(2 * patienceMs);
+  const rule = await ask('POST', '/api/v2/alerts/rules', { name: 'Tested', condition: errorsAbove(1e9), for: '1h' });
+  const { transitions } = await ask('POST', `/api/alerts/rules/${rule.id}/test`, { labels: { service: 'cart' } });
+  t.deepEqual(
+    transitions.map(({ to, isTest, labels }: Record<string, unknown>) => [
+      to,
+      isTest,
+      (labels as { service: string }).service,
+    ]),
+    [
+      ['firing', true, 'cart'],
+      ['inactive', true, 'cart'],
+    ],
+  );
+  const history = async () => (await ask('GET', `/api/alerts/history?ruleId=${rule.id}`)).items;
+  await eventually('the history', patienceMs, async () => (await history()).length === 2);
+  t.true((await history()).every(({ isTest }: { isTest: boolean }) => isTest));
+  t.deepEqual((await ask('GET', `/api/alerts?ruleId=${rule.id}`)).items, []);
+});
