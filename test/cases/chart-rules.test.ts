@@ -1,0 +1,193 @@
+/** The Prometheus rules of the chart: promtool takes them, each alert fires for what it is about, and the handbook tells of each. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { parse, stringify } from 'yaml';
+import { metricDefinitions } from '../../schemas/ports/metrics.ts';
+import { chartTools, chartToolsMissing } from '../services/chart-tools.ts';
+import { chart, readChart } from './chart/chart.ts';
+
+const run = promisify(execFile);
+const withTools = chartToolsMissing === undefined ? test : test.skip;
+const path = join(chart, 'files/rules.yaml');
+const handbook = readFileSync(join(chart, '../README.md'), 'utf8');
+
+interface Rule {
+  readonly alert?: string;
+  readonly expr: string;
+  readonly labels?: { readonly severity: string };
+}
+const rules = (parse(readChart('files/rules.yaml')) as { groups: { rules: Rule[] }[] }).groups.flatMap(
+  (group) => group.rules,
+);
+const alerts = rules.flatMap(({ alert }) => alert ?? []);
+
+test.before(async (t) => {
+  t.timeout(20 * 60_000, 'helm is built once');
+  if (chartToolsMissing === undefined) await chartTools();
+});
+
+/** What makes each alert fire within two hours: series by minute. */
+const firing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  OiqIngestUnavailable: {
+    'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="accepted"}': '0+900x120',
+    'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="unavailable"}': '0+100x120',
+  },
+  OiqIngestRefused: {
+    'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="accepted"}': '0+700x120',
+    'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="rate-limited"}': '0+300x120',
+  },
+  OiqIngestSlow: {
+    'oiq_ingest_duration_seconds_bucket{receiver="otlp-http",signal="logs",le="2.5"}': '0+9x120',
+    'oiq_ingest_duration_seconds_bucket{receiver="otlp-http",signal="logs",le="5"}': '0+10x120',
+    'oiq_ingest_duration_seconds_bucket{receiver="otlp-http",signal="logs",le="+Inf"}': '0+10x120',
+  },
+  OiqBusSlow: {
+    'oiq_bus_publish_duration_seconds_bucket{topic="otlp.logs",le="2.5"}': '0+9x120',
+    'oiq_bus_publish_duration_seconds_bucket{topic="otlp.logs",le="5"}': '0+10x120',
+    'oiq_bus_publish_duration_seconds_bucket{topic="otlp.logs",le="+Inf"}': '0+10x120',
+  },
+  OiqConsumerLag: { 'oiq_consumer_lag_seconds{group="sinks.logs",topic="otlp.logs",partition="0"}': '400x120' },
+  OiqConsumerLagLosesData: {
+    'oiq_consumer_lag_seconds{group="sinks.logs",topic="otlp.logs",partition="0"}': '2000x120',
+  },
+  OiqConsumerLagUnknown: {
+    'oiq_consumer_lag_messages{group="sinks.logs",topic="otlp.logs",partition="0"}': 'NaN '.repeat(120),
+  },
+  OiqConsumerHotPartition: {
+    'oiq_consumer_lag_largest_share{group="sinks.logs",topic="otlp.logs"}': '0.95x120',
+    'oiq_consumer_lag_seconds{group="sinks.logs",topic="otlp.logs",partition="0"}': '90x120',
+  },
+  OiqConsumerRejects: {
+    'oiq_consumer_batches_total{group="sinks.logs",outcome="rejected"}': '0+9x120',
+    'oiq_consumer_batches_total{group="sinks.logs",outcome="committed"}': '0+1x120',
+  },
+  OiqDeadLetters: { 'oiq_dead_letters_total{origin="otlp-http",reason="malformed"}': '0+1x120' },
+  OiqInsertsSlow: {
+    'oiq_insert_duration_seconds_bucket{table="logs",le="5"}': '0+5x120',
+    'oiq_insert_duration_seconds_bucket{table="logs",le="10"}': '0+10x120',
+    'oiq_insert_duration_seconds_bucket{table="logs",le="+Inf"}': '0+10x120',
+  },
+  OiqNothingLands: {
+    'oiq_landed_rows_total{table="logs"}': '100x120',
+    'oiq_ingest_records_total{receiver="otlp-http",signal="logs",outcome="accepted"}': '0+100x120',
+  },
+  OiqProcessorLimits: {
+    'oiq_processor_limited_records_total{processor="log-patterns",tenant="a",reason="time"}': '0+10x120',
+  },
+  OiqProcessorTimersFail: { 'oiq_processor_failed_timers_total{processor="call-ends"}': '0+1x120' },
+  OiqProcessorSnapshotsFail: {
+    'oiq_processor_snapshots_total{processor="log-patterns",outcome="failed"}': '0+1x120',
+  },
+  OiqApiErrors: {
+    'oiq_api_requests_total{operation="listLogs",status="200"}': '0+90x120',
+    'oiq_api_requests_total{operation="listLogs",status="503"}': '0+10x120',
+  },
+  OiqQueriesRefused: { 'oiq_queries_refused_total{reason="waited"}': '0+60x120' },
+  OiqJobFails: {
+    'oiq_job_runs_total{job="retention",outcome="failure"}': '0+1x120',
+    'oiq_job_runs_total{job="retention",outcome="success"}': '5x120',
+  },
+  OiqSchedulesLate: {
+    'oiq_schedule_delay_seconds_bucket{schedule="alerts",le="60"}': '0+5x120',
+    'oiq_schedule_delay_seconds_bucket{schedule="alerts",le="300"}': '0+10x120',
+    'oiq_schedule_delay_seconds_bucket{schedule="alerts",le="+Inf"}': '0+10x120',
+  },
+  OiqScheduleFails: {
+    'oiq_schedule_runs_total{schedule="alerts",outcome="failure"}': '0+9x120',
+    'oiq_schedule_runs_total{schedule="alerts",outcome="success"}': '0+1x120',
+  },
+  OiqLicenseKeysStale: { oiq_license_keys_stale_seconds: '90x120' },
+  OiqCountersDegraded: { oiq_counters_degraded: '1x120' },
+  OiqLiveTailSkips: { 'oiq_live_tail_records_total{signal="logs",outcome="skipped"}': '0+90000x120' },
+  OiqDown: { 'up{app_kubernetes_io_component="receivers",pod="oiq-receivers-1"}': '0x120' },
+};
+
+/** Series of an installation where all is well: no alert may fire. */
+const well: Readonly<Record<string, string>> = {
+  'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="accepted"}': '0+1000x120',
+  'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="unavailable"}': '0+1x120',
+  'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="malformed"}': '0+10x120',
+  'oiq_ingest_records_total{receiver="otlp-http",signal="logs",outcome="accepted"}': '0+100000x120',
+  'oiq_ingest_duration_seconds_bucket{receiver="otlp-http",signal="logs",le="0.1"}': '0+1000x120',
+  'oiq_ingest_duration_seconds_bucket{receiver="otlp-http",signal="logs",le="+Inf"}': '0+1000x120',
+  'oiq_consumer_lag_messages{group="sinks.logs",topic="otlp.logs",partition="0"}': '50x120',
+  'oiq_consumer_lag_seconds{group="sinks.logs",topic="otlp.logs",partition="0"}': '5x120',
+  'oiq_consumer_lag_largest_share{group="sinks.logs",topic="otlp.logs"}': '0.95x120',
+  'oiq_consumer_batches_total{group="sinks.logs",outcome="committed"}': '0+50x120',
+  'oiq_consumer_batches_total{group="sinks.logs",outcome="rejected"}': '0+1x120',
+  'oiq_dead_letters_total{origin="otlp-http",reason="malformed"}': '3x120',
+  'oiq_landed_rows_total{table="logs"}': '0+100000x120',
+  'oiq_insert_duration_seconds_bucket{table="logs",le="1"}': '0+10x120',
+  'oiq_insert_duration_seconds_bucket{table="logs",le="+Inf"}': '0+10x120',
+  'oiq_api_requests_total{operation="listLogs",status="200"}': '0+1000x120',
+  'oiq_api_requests_total{operation="listLogs",status="500"}': '0+1x120',
+  'oiq_job_runs_total{job="retention",outcome="success"}': '0+1x120',
+  'oiq_job_runs_total{job="retention",outcome="failure"}': '0+1x120',
+  oiq_license_keys_stale_seconds: '2x120',
+  oiq_counters_degraded: '0x120',
+  'up{app_kubernetes_io_component="receivers",pod="oiq-receivers-1"}': '1x120',
+};
+
+const seriesOf = (series: Readonly<Record<string, string>>) =>
+  Object.entries(series).map(([name, values]) => ({ series: name, values }));
+
+/** How many alerts of a name fire at the end. */
+const expectation = (expr: string, values: readonly number[]) => ({
+  expr,
+  eval_time: '110m',
+  exp_samples: values.map((value) => ({ labels: '{}', value })),
+});
+
+test('there is a case for each alert', (t) => {
+  t.deepEqual(Object.keys(firing).sort(), [...alerts].sort());
+});
+
+withTools('promtool takes the rules', async (t) => {
+  const { promtool } = await chartTools();
+  t.regex((await run(promtool, ['check', 'rules', path])).stdout, /SUCCESS: \d+ rules found/);
+});
+
+withTools('each alert fires for what it is about, and none where all is well', async (t) => {
+  const { promtool } = await chartTools();
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-rules-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const tests = [
+    ...Object.entries(firing).map(([alert, series]) => ({
+      interval: '1m',
+      input_series: seriesOf(series),
+      promql_expr_test: [expectation(`sum(ALERTS{alertname="${alert}",alertstate="firing"}) > bool 0`, [1])],
+    })),
+    {
+      interval: '1m',
+      input_series: seriesOf(well),
+      promql_expr_test: [expectation('sum(ALERTS{alertstate="firing"})', [])],
+    },
+  ];
+  const file = join(directory, 'tests.yaml');
+  writeFileSync(file, stringify({ rule_files: [path], evaluation_interval: '1m', tests }));
+  const failure = await run(promtool, ['test', 'rules', file]).then(
+    () => '',
+    (error: { stdout: string; stderr: string }) => `${error.stdout}\n${error.stderr}`,
+  );
+  t.is(failure, '');
+});
+
+test('rules speak of metrics that the code declares', (t) => {
+  const spoken = rules.flatMap(({ expr }) => [...expr.matchAll(/\boiq_[a-z_]+/g)].map(([name]) => name));
+  const declared = Object.keys(metricDefinitions).flatMap((name) => [name, `${name}_bucket`, `${name}_count`]);
+  t.deepEqual(
+    spoken.filter((name) => !declared.includes(name)),
+    [],
+  );
+  for (const { alert, labels } of rules)
+    if (alert !== undefined) t.regex(labels?.severity ?? '', /critical|warning|info/);
+});
+
+test('the handbook tells of every metric and of every alert', (t) => {
+  const absent = [...Object.keys(metricDefinitions), ...alerts].filter((name) => !handbook.includes(`\`${name}\``));
+  t.deepEqual(absent, []);
+});
