@@ -115,10 +115,18 @@ const asked = async (
 
 const embedded = (path: string): Promise<Documents> => sqliteDocuments({ path });
 
+type OpenColumns = (directory: string) => Promise<Columns>;
+let openColumns: OpenColumns = (directory) => chdbColumns({ directory });
+
+/** Harnesses that start from now on have their columns there instead of in the engine of the process. */
+export const useColumns = (open: OpenColumns): void => {
+  openColumns = open;
+};
+
 /** Empty stores but for the seed. */
 const openStores = async (directory: string, openDocuments: (path: string) => Promise<Documents>) => {
   const documents = await openDocuments(join(directory, 'documents.sqlite'));
-  const columns = await chdbColumns({ directory: join(directory, 'columns') });
+  const columns = await openColumns(join(directory, 'columns'));
   await migrate(columns, silent);
   const bus = await segmentsBus({ directory: join(directory, 'bus') });
   await bus.ensureTopics(allTopics);
