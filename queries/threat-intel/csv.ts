@@ -1,0 +1,126 @@
+/** Reads indicators from CSV (RFC 4180), with a header or as a plain list; lines that begin with # are comments. */
+import {
+  type GivenIndicator,
+  givenIndicator,
+  type IndicatorType,
+  indicatorTypes,
+  normalised,
+  type ReadIndicators,
+  typeOfValue,
+} from './indicator.ts';
+
+/** Names of columns, as feeds write them. */
+const columns = {
+  value: [
+    'value',
+    'indicator',
+    'ioc',
+    'ioc_value',
+    'url',
+    'ip',
+    'ip_address',
+    'dst_ip',
+    'domain',
+    'hash',
+    'sha256_hash',
+    'sha256',
+    'md5',
+  ],
+  type: ['type', 'indicator_type', 'ioc_type'],
+  name: ['name', 'title', 'malware', 'malware_printable', 'threat'],
+  description: ['description', 'comment', 'reference'],
+  tags: ['tags', 'tag', 'labels'],
+  confidence: ['confidence', 'confidence_level', 'score'],
+  validFrom: ['valid_from', 'first_seen', 'first_seen_utc', 'dateadded'],
+  validUntil: ['valid_until', 'expires', 'expiration'],
+} as const;
+type Column = keyof typeof columns;
+
+const namesOfTypes: Readonly<Record<string, IndicatorType>> = {
+  ...Object.fromEntries(indicatorTypes.map((type) => [type, type])),
+  ...{ ipv4: 'ip', ipv6: 'ip', 'ip-address': 'ip', 'ip:port': 'ip', cidr: 'network', hostname: 'domain' },
+  ...{ 'domain-name': 'domain', md5_hash: 'md5', sha1_hash: 'sha1', sha256_hash: 'sha256', filename: 'file-name' },
+};
+
+/** Rows with the line on which each begins. */
+const rowsOf = (text: string): { line: number; cells: string[] }[] => {
+  const rows: { line: number; cells: string[] }[] = [];
+  let line = 1;
+  for (const match of text.matchAll(/((?:"(?:[^"]|"")*"|[^"\n])*)(?:\n|$)/g)) {
+    const [whole, row = ''] = match;
+    if (whole === '') break;
+    const trimmed = row.trim();
+    if (trimmed !== '' && !trimmed.startsWith('#'))
+      rows.push({
+        line,
+        cells: [...trimmed.matchAll(/(?:^|,)\s*(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) =>
+          (quoted?.replaceAll('""', '"') ?? plain ?? '').trim(),
+        ),
+      });
+    line += whole.split('\n').length - 1;
+  }
+  return rows;
+};
+
+/** Where each column stands; undefined where the first row is no header. */
+const headerOf = (cells: readonly string[]): Map<Column, number> | undefined => {
+  const names = cells.map((cell) => cell.toLowerCase().replaceAll(/[\s-]+/g, '_'));
+  const found = new Map<Column, number>();
+  for (const [column, known] of Object.entries(columns) as [Column, readonly string[]][]) {
+    const index = names.findIndex((name) => known.includes(name));
+    if (index >= 0) found.set(column, index);
+  }
+  return found.has('value') ? found : undefined;
+};
+
+const timeOf = (text: string | undefined): string | null => {
+  if (text === undefined || text === '') return null;
+  // Feeds write times of UTC without saying so.
+  const written = /^\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?$/.test(text) ? `${text.replace(' ', 'T')}Z` : text;
+  return Number.isNaN(Date.parse(written)) ? null : new Date(written).toISOString();
+};
+
+const confidenceOf = (text: string | undefined): Pick<GivenIndicator, 'confidence'> | object => {
+  const value = Number(text);
+  return text === undefined || text === '' || !(value >= 0 && value <= 100) ? {} : { confidence: value };
+};
+
+/** The indicator of a row, or what is wrong with it. */
+const indicatorOf = (cell: (column: Column) => string | undefined): GivenIndicator | string => {
+  const written = cell('value') ?? '';
+  const named = cell('type')?.toLowerCase();
+  const type = named ? namesOfTypes[named] : typeOfValue(written);
+  if (type === undefined)
+    return named ? `the type ${JSON.stringify(named)} is not known` : `${JSON.stringify(written)} is no indicator`;
+  // Some feeds write an address with a port.
+  const bare = type === 'ip' ? written.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1') : written;
+  const value = normalised(type, bare);
+  if (value === undefined) return `${JSON.stringify(written)} is no ${type}`;
+  return givenIndicator(type, value, {
+    name: (cell('name') ?? '').slice(0, 256),
+    description: (cell('description') ?? '').slice(0, 4096),
+    tags: (cell('tags') ?? '')
+      .split(/[,;|]/)
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== '')
+      .slice(0, 64),
+    ...confidenceOf(cell('confidence')),
+    validFrom: timeOf(cell('validFrom')),
+    validUntil: timeOf(cell('validUntil')),
+  });
+};
+
+export const readCsv = (text: string): ReadIndicators => {
+  const rows = rowsOf(text.replaceAll('\r\n', '\n').replace(/^\uFEFF/, ''));
+  const header = headerOf(rows[0]?.cells ?? []);
+  const indicators: GivenIndicator[] = [];
+  const refused: { at: string; message: string }[] = [];
+  for (const { line, cells } of header === undefined ? rows : rows.slice(1)) {
+    const indicator = indicatorOf((column) =>
+      header === undefined ? (column === 'value' ? cells[0] : undefined) : cells[header.get(column) ?? -1],
+    );
+    if (typeof indicator === 'string') refused.push({ at: `line ${line}`, message: indicator });
+    else indicators.push(indicator);
+  }
+  return { indicators, refused };
+};

@@ -1,0 +1,140 @@
+/** Reads indicators from STIX 2.1 (and 2.0) objects: a bundle, an envelope of TAXII, a list or a single object. */
+import {
+  type GivenIndicator,
+  givenIndicator,
+  type IndicatorType,
+  normalised,
+  type ReadIndicators,
+} from './indicator.ts';
+
+interface StixIndicator {
+  readonly id: string;
+  readonly pattern: string;
+  readonly pattern_type?: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly labels?: readonly string[];
+  readonly indicator_types?: readonly string[];
+  readonly confidence?: number;
+  readonly valid_from?: string;
+  readonly valid_until?: string;
+  readonly revoked?: boolean;
+}
+
+const typesOfPaths: readonly (readonly [RegExp, IndicatorType])[] = [
+  [/^(?:ipv4-addr|ipv6-addr):value$/, 'ip'],
+  [/^network-traffic:(?:src|dst)_ref\.value$/, 'ip'],
+  [/^domain-name:value$/, 'domain'],
+  [/^url:value$/, 'url'],
+  [/^(?:email-addr:value|email-message:(?:from|sender)_ref\.value)$/, 'email'],
+  [/^(?:file|artifact):hashes\.'?MD5'?$/i, 'md5'],
+  [/^(?:file|artifact):hashes\.'?SHA-?1'?$/i, 'sha1'],
+  [/^(?:file|artifact):hashes\.'?SHA-?256'?$/i, 'sha256'],
+  [/^(?:file|artifact):hashes\.'?SHA-?512'?$/i, 'sha512'],
+  [/^file:name$/, 'file-name'],
+];
+
+const text = String.raw`'((?:[^'\\]|\\.)*)'`;
+const comparison = new RegExp(
+  String.raw`^\s*([a-z0-9-]+:(?:[\w.-]|'[^']*'|\[\*\])+)\s*(=|IN)\s*(?:${text}|\(([^)]*)\))\s*`,
+);
+
+const unquoted = (quoted: string): string => quoted.replaceAll(/\\(.)/g, '$1');
+
+/** Values of one comparison, by its path. */
+const valuesOf = (path: string, texts: readonly string[]): { type: IndicatorType; value: string }[] | string => {
+  const type = typesOfPaths.find(([pattern]) => pattern.test(path))?.[1];
+  if (type === undefined) return `${path} is nothing that is matched`;
+  const values: { type: IndicatorType; value: string }[] = [];
+  for (const written of texts) {
+    // A pattern may hold a network where it names an address.
+    const network = type === 'ip' && written.includes('/') ? normalised('network', written) : undefined;
+    const value = network ?? normalised(type, written);
+    if (value === undefined) return `${JSON.stringify(written)} is no ${type}`;
+    values.push({ type: network === undefined ? type : 'network', value });
+  }
+  return values;
+};
+
+interface Value {
+  readonly type: IndicatorType;
+  readonly value: string;
+}
+
+/** The values of what stands in one pair of brackets. */
+const valuesOfObservation = (observation: string): Value[] | string => {
+  const found: Value[] = [];
+  let rest = observation;
+  for (;;) {
+    const match = comparison.exec(rest);
+    if (match === null) return `this comparison is not understood: ${rest.slice(0, 100)}`;
+    const [whole, path = '', , single, several = ''] = match;
+    const texts =
+      single === undefined ? [...several.matchAll(new RegExp(text, 'g'))].map(([, each = '']) => each) : [single];
+    const values = valuesOf(path, texts.map(unquoted));
+    if (typeof values === 'string') return values;
+    found.push(...values);
+    rest = rest.slice(whole.length);
+    if (rest === '') return found;
+    if (!/^OR\s/.test(rest)) return 'what must hold together (AND) cannot be matched by a value';
+    rest = rest.replace(/^OR\s+/, '');
+  }
+};
+
+/** The values of a pattern that is a choice of equalities. What must hold together says more than a value does, and is refused. */
+export const valuesOfPattern = (pattern: string): Value[] | string => {
+  const found: Value[] = [];
+  for (const part of pattern.trim().split(/(?<=\])\s+OR\s+(?=\[)/)) {
+    const [, observation] = /^\s*\[((?:[^\]']|'(?:[^'\\]|\\.)*')*)\]\s*$/.exec(part) ?? [];
+    if (observation === undefined) return 'only a choice of values is understood: no sequence, repetition or time';
+    const values = valuesOfObservation(observation);
+    if (typeof values === 'string') return values;
+    found.push(...values);
+  }
+  return found;
+};
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const objectsOf = (given: unknown): unknown[] => {
+  if (Array.isArray(given)) return given;
+  if (!isObject(given)) return [];
+  return Array.isArray(given['objects']) ? given['objects'] : [given];
+};
+
+const stringsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'string').slice(0, 64) : [];
+
+const moreOf = (stix: StixIndicator): Omit<GivenIndicator, 'type' | 'value'> => {
+  const time = (given: string | undefined): string | null =>
+    given === undefined || Number.isNaN(Date.parse(given)) ? null : new Date(given).toISOString();
+  const { confidence } = stix;
+  return {
+    name: String(stix.name ?? '').slice(0, 256),
+    description: String(stix.description ?? '').slice(0, 4096),
+    tags: [...new Set([...stringsOf(stix.labels), ...stringsOf(stix.indicator_types)])],
+    confidence: typeof confidence === 'number' ? Math.min(100, Math.max(0, confidence)) : 50,
+    validFrom: time(stix.valid_from),
+    validUntil: time(stix.valid_until),
+    isRevoked: stix.revoked === true,
+  };
+};
+
+export const readStix = (given: unknown): ReadIndicators => {
+  const indicators: GivenIndicator[] = [];
+  const refused: { at: string; message: string }[] = [];
+  for (const object of objectsOf(given)) {
+    if (!isObject(object) || object['type'] !== 'indicator') continue;
+    const stix = object as unknown as StixIndicator;
+    const at = typeof stix.id === 'string' ? stix.id : '';
+    if ((stix.pattern_type ?? 'stix') !== 'stix' || typeof stix.pattern !== 'string') {
+      refused.push({ at, message: `patterns of the type ${stix.pattern_type} are not understood` });
+      continue;
+    }
+    const values = valuesOfPattern(stix.pattern);
+    if (typeof values === 'string') refused.push({ at, message: values });
+    else indicators.push(...values.map(({ type, value }) => givenIndicator(type, value, moreOf(stix))));
+  }
+  return { indicators, refused };
+};

@@ -1,0 +1,171 @@
+/** What indicators are read from STIX, MISP and CSV, and for how long they are believed. */
+import test from 'ava';
+import { readCsv } from '../../queries/threat-intel/csv.ts';
+import {
+  givenIndicator,
+  type IndicatorType,
+  normalised,
+  scoreOf,
+  typeOfValue,
+} from '../../queries/threat-intel/indicator.ts';
+import { readMisp } from '../../queries/threat-intel/misp.ts';
+import { readStix, valuesOfPattern } from '../../queries/threat-intel/stix.ts';
+
+const values: readonly [written: string, type: IndicatorType | undefined, value?: string][] = [
+  ['192.0.2.7', 'ip', '192.0.2.7'],
+  ['192[.]0[.]2[.]7', 'ip', '192.0.2.7'],
+  ['2001:DB8:0:0::1', 'ip', '2001:db8::1'],
+  ['::ffff:192.0.2.7', 'ip', '192.0.2.7'],
+  ['192.0.2.77/24', 'network', '192.0.2.0/24'],
+  ['2001:db8::1/32', 'network', '2001:db8::/32'],
+  ['EVIL.Example.', 'domain', 'evil.example'],
+  ['bücher.example', 'domain', 'xn--bcher-kva.example'],
+  ['hxxps://evil[.]example/a?b=c#d', 'url', 'https://evil.example/a?b=c'],
+  ['Somebody@Evil.example', 'email', 'somebody@evil.example'],
+  ['D41D8CD98F00B204E9800998ECF8427E', 'md5', 'd41d8cd98f00b204e9800998ecf8427e'],
+  ['a'.repeat(40), 'sha1', 'a'.repeat(40)],
+  ['A'.repeat(64), 'sha256', 'a'.repeat(64)],
+  ['1', undefined],
+  ['a sentence', undefined],
+  ['localhost', undefined],
+];
+for (const [written, type, value] of values)
+  test(`${JSON.stringify(written)} is ${type === undefined ? 'no indicator' : `the ${type} ${value}`}`, (t) => {
+    t.is(typeOfValue(written), type);
+    if (type !== undefined) t.is(normalised(type, written), value);
+  });
+
+const patterns: readonly [pattern: string, expected: string | [IndicatorType, string][]][] = [
+  ["[ipv4-addr:value = '192.0.2.1']", [['ip', '192.0.2.1']]],
+  ["[ipv4-addr:value = '192.0.2.0/24']", [['network', '192.0.2.0/24']]],
+  ["[file:hashes.'SHA-256' = '" + 'a'.repeat(64) + "']", [['sha256', 'a'.repeat(64)]]],
+  [
+    "[domain-name:value = 'a.example' OR url:value = 'http://b.example/']",
+    [
+      ['domain', 'a.example'],
+      ['url', 'http://b.example/'],
+    ],
+  ],
+  [
+    "[domain-name:value = 'a.example'] OR [domain-name:value = 'b.example']",
+    [
+      ['domain', 'a.example'],
+      ['domain', 'b.example'],
+    ],
+  ],
+  [
+    "[domain-name:value IN ('a.example', 'b.example')]",
+    [
+      ['domain', 'a.example'],
+      ['domain', 'b.example'],
+    ],
+  ],
+  [String.raw`[file:name = 'it\'s.exe']`, [['file-name', "it's.exe"]]],
+  ["[file:name = 'a' AND file:size = 3]", 'what must hold together (AND) cannot be matched by a value'],
+  ["[process:name = 'a']", 'process:name is nothing that is matched'],
+  [
+    "[ipv4-addr:value = '1.2.3.4'] FOLLOWEDBY [url:value = 'http://a.example']",
+    'only a choice of values is understood: no sequence, repetition or time',
+  ],
+  ["[ipv4-addr:value = 'x']", '"x" is no ip'],
+];
+for (const [pattern, expected] of patterns)
+  test(`the pattern ${pattern} gives ${JSON.stringify(expected)}`, (t) => {
+    const found = valuesOfPattern(pattern);
+    t.deepEqual(typeof found === 'string' ? found : found.map(({ type, value }) => [type, value]), expected);
+  });
+
+test('a bundle gives its indicators with their validity, and names what it holds besides', (t) => {
+  const { indicators, refused } = readStix({
+    type: 'bundle',
+    objects: [
+      {
+        ...{
+          type: 'indicator',
+          id: 'indicator--1',
+          pattern_type: 'stix',
+          pattern: "[domain-name:value = 'a.example']",
+        },
+        ...{ name: 'A', labels: ['malicious-activity'], confidence: 80, valid_from: '2026-01-01T00:00:00Z' },
+        ...{ valid_until: '2026-02-01T00:00:00.5Z', revoked: true },
+      },
+      { type: 'indicator', id: 'indicator--2', pattern_type: 'yara', pattern: 'rule x {}' },
+      { type: 'malware', id: 'malware--1', name: 'B' },
+    ],
+  });
+  t.deepEqual(indicators, [
+    {
+      ...{
+        type: 'domain',
+        value: 'a.example',
+        name: 'A',
+        description: '',
+        tags: ['malicious-activity'],
+        confidence: 80,
+      },
+      ...{ validFrom: '2026-01-01T00:00:00.000Z', validUntil: '2026-02-01T00:00:00.500Z', isRevoked: true },
+    },
+  ]);
+  t.deepEqual(refused, [{ at: 'indicator--2', message: 'patterns of the type yara are not understood' }]);
+});
+
+test('an event of MISP gives what is fit for detection, each part of a value by itself', (t) => {
+  const { indicators, refused } = readMisp({
+    response: [
+      {
+        Event: {
+          info: 'Campaign',
+          Tag: [{ name: 'tlp:green' }],
+          Attribute: [
+            { type: 'ip-dst|port', value: '192.0.2.9|443', to_ids: true },
+            { type: 'domain', value: 'context.example', to_ids: false },
+            { type: 'mutex', value: 'x', to_ids: true, uuid: 'u1' },
+          ],
+          Object: [{ Attribute: [{ type: 'filename|md5', value: `Evil.exe|${'b'.repeat(32)}`, to_ids: true }] }],
+        },
+      },
+    ],
+  });
+  t.deepEqual(
+    indicators.map(({ type, value, name, tags }) => [type, value, name, tags.join()]),
+    [
+      ['ip', '192.0.2.9', 'Campaign', 'tlp:green'],
+      ['file-name', 'evil.exe', 'Campaign', 'tlp:green'],
+      ['md5', 'b'.repeat(32), 'Campaign', 'tlp:green'],
+    ],
+  );
+  t.deepEqual(refused, [{ at: 'u1', message: 'mutex "x" is nothing that is matched' }]);
+});
+
+test('CSV is read with a header and without, with comments, quotes and times without a zone', (t) => {
+  const named = readCsv(
+    '# a feed\r\n"first_seen_utc","ioc_type","ioc_value","confidence_level","tags"\r\n' +
+      '"2026-01-02 03:04:05","ip:port","192.0.2.1:8080","75","a,b"\r\n"","bitcoin","1A","",""\r\n',
+  );
+  t.deepEqual(
+    named.indicators.map(({ type, value, confidence, tags, validFrom }) => [type, value, confidence, tags, validFrom]),
+    [['ip', '192.0.2.1', 75, ['a', 'b'], '2026-01-02T03:04:05.000Z']],
+  );
+  t.deepEqual(named.refused, [{ at: 'line 4', message: 'the type "bitcoin" is not known' }]);
+
+  const plain = readCsv('# a list\nevil.example\n\n192.0.2.0/24\nnothing of the kind\n');
+  t.deepEqual(
+    plain.indicators.map(({ type, value }) => `${type} ${value}`),
+    ['domain evil.example', 'network 192.0.2.0/24'],
+  );
+  t.deepEqual(plain.refused, [{ at: 'line 5', message: '"nothing of the kind" is no indicator' }]);
+});
+
+test('an indicator is believed half as much after its half-life, and not at all beyond its validity or once revoked', (t) => {
+  const day = 86_400_000;
+  const one = givenIndicator('ip', '192.0.2.1', { confidence: 80, validUntil: new Date(100 * day).toISOString() });
+  const at = (days: number, more: object = {}): number =>
+    scoreOf({ ...one, ...more }, { seenMs: 0, nowMs: days * day });
+  t.deepEqual(
+    [0, 30, 60, 99, 100].map((days) => at(days)),
+    [80, 40, 20, 8, 0],
+  );
+  t.is(at(0, { isRevoked: true }), 0);
+  t.is(at(0, { validFrom: new Date(day).toISOString() }), 0);
+  t.is(scoreOf({ ...one, type: 'sha256', validUntil: null }, { seenMs: 0, nowMs: 60 * day }), 76);
+});
