@@ -31,6 +31,8 @@ export const examples: Readonly<Record<string, Example>> = {
   getLogPattern: ({ tenant }) => ({ params: { id: patternIdOf(tenant) } }),
   // Changes of configuration by other tests would come before the seeded events.
   listEvents: { query: { kinds: 'custom,deployment' } },
+  deleteThreatIndicator: async ({ make }) => ({ params: { id: (await make('listThreatIndicators')).items[0].id } }),
+  addThreatIndicators: { body: { indicators: [{ type: 'domain', value: 'evil.example' }] } },
   listTraces: { query: { scope: 'account' } },
   compareTraces: { query: { scope: 'account', status: 'error' } },
   setServiceSettings: { body: { apdexThresholdMs: 250 } },

@@ -2,13 +2,15 @@ import { caseComments, caseEvidence } from '../../../schemas/resources/security-
 import { defineGroup } from '../define-group.ts';
 import { caseResource } from './case.ts';
 import { attachCaseEvidence, commentOnCase } from './case-additions.ts';
+import { indicatorResource } from './indicator.ts';
+import { addIndicators } from './indicators.ts';
 
 export const siemGroup = defineGroup({
   name: 'siem',
   summary: 'Signals, detection rules, file integrity, threat intelligence and cases.',
   entitlement: 'siem',
-  resources: [caseResource],
-  operations: [commentOnCase, attachCaseEvidence],
+  resources: [caseResource, indicatorResource],
+  operations: [commentOnCase, attachCaseEvidence, addIndicators],
   collections: [caseComments, caseEvidence],
   planned: [
     ['GET /api/siem/signals', 'viewer', 'signals'],
@@ -32,9 +34,6 @@ export const siemGroup = defineGroup({
     ['GET /api/siem/fim', 'viewer', 'file-integrity events'],
     ['GET /api/siem/fim/baselines', 'viewer', 'baselines'],
     ['POST /api/siem/fim/baselines', 'editor', 'take or set one'],
-    ['GET /api/siem/threat-intel/indicators', 'viewer', 'indicators'],
-    ['POST /api/siem/threat-intel/indicators', 'editor', 'add, or import STIX 2.1, CSV, MISP'],
-    ['DELETE /api/siem/threat-intel/indicators/{id}', 'editor', 'delete'],
     ['GET /api/siem/threat-intel/feeds', 'viewer', 'feeds'],
     ['POST /api/siem/threat-intel/feeds', 'editor', 'subscribe (TAXII 2.1, URL)'],
     ['DELETE /api/siem/threat-intel/feeds/{id}', 'editor', 'unsubscribe'],

@@ -1,0 +1,102 @@
+/** Threat indicators through the API: added, imported, told again, listed and deleted. */
+import test from 'ava';
+import { type Harness, startHarness } from './api-harness.ts';
+
+let harness: Harness;
+test.before(async () => {
+  harness = await startHarness();
+});
+test.after.always(() => harness.close());
+
+const path = '/api/siem/threat-intel/indicators';
+const add = (body: object) => harness.ask('POST', path, { as: 'editor', body });
+const list = async (query: string) => (await harness.ask('GET', `${path}?${query}`, { as: 'viewer' })).body.items;
+
+test.serial('an indicator is stored as it is compared, and is believed by its confidence', async (t) => {
+  const { status, body } = await add({
+    source: 'analyst',
+    indicators: [{ type: 'domain', value: 'Evil[.]Example', confidence: 80, tags: ['c2'] }],
+  });
+  t.is(status, 200);
+  t.deepEqual(body, { created: 1, updated: 0, unchanged: 0, refused: [] });
+  const [one] = await list('source=analyst');
+  t.is(one.value, 'evil.example');
+  t.is(one.score, 80);
+});
+
+test.serial('what a source tells again is no second indicator', async (t) => {
+  const told = {
+    source: 'analyst',
+    indicators: [{ type: 'domain', value: 'evil.example', confidence: 80, tags: ['c2'] }],
+  };
+  t.is((await add(told)).body.unchanged, 1);
+  const changed = await add({
+    source: 'analyst',
+    indicators: [{ type: 'domain', value: 'evil.example', confidence: 20 }],
+  });
+  t.is(changed.body.updated, 1);
+  t.deepEqual(
+    (await list('source=analyst')).map(({ confidence }: { confidence: number }) => confidence),
+    [20],
+  );
+  t.is((await add({ ...told, source: 'another' })).body.created, 1);
+});
+
+test.serial('STIX, MISP and CSV are imported, and what cannot be taken is named', async (t) => {
+  const stix = await add({
+    ...{ source: 'stix', format: 'stix' },
+    content: {
+      type: 'bundle',
+      objects: [
+        { type: 'indicator', id: 'indicator--1', pattern_type: 'stix', pattern: "[ipv4-addr:value = '192.0.2.1']" },
+        { type: 'indicator', id: 'indicator--2', pattern_type: 'stix', pattern: "[process:name = 'x']" },
+      ],
+    },
+  });
+  t.is(stix.body.created, 1);
+  t.is(stix.body.refused[0].at, 'indicator--2');
+  const misp = await add({
+    ...{ source: 'misp', format: 'misp' },
+    content: JSON.stringify({
+      Event: { info: 'x', Attribute: [{ type: 'ip-dst', value: '192.0.2.2', to_ids: true }] },
+    }),
+  });
+  t.is(misp.body.created, 1);
+  const lines = Array.from({ length: 600 }, (_, index) => `host-${index}.evil.example`);
+  const csv = await add({ source: 'csv', format: 'csv', content: `${lines.join('\n')}\nnothing of the kind\n` });
+  t.is(csv.body.created, 600);
+  t.is(csv.body.refused[0].at, 'line 601');
+  t.is((await list('source=csv&limit=1000')).length, 600);
+});
+
+test.serial('indicators are found by value, type, tag and whether they still count', async (t) => {
+  await add({
+    source: 'old',
+    indicators: [{ type: 'ip', value: '192.0.2.9', validUntil: '2020-01-01T00:00:00Z', tags: ['old'] }],
+  });
+  const [ended] = await list('state=ended');
+  t.is(ended.value, '192.0.2.9');
+  t.is(ended.score, 0);
+  t.deepEqual(await list('tag=old&state=valid'), []);
+  t.is((await list('value=192.0.2.1&type=ip')).length, 1);
+});
+
+test.serial('an indicator is deleted, and only by who may', async (t) => {
+  const [one] = await list('source=misp');
+  t.is((await harness.ask('DELETE', `${path}/${one.id}`, { as: 'viewer' })).status, 403);
+  t.is((await harness.ask('DELETE', `${path}/${one.id}`, { as: 'editor' })).status, 200);
+  t.deepEqual(await list('source=misp'), []);
+});
+
+const refused: readonly [what: string, body: object, at: string][] = [
+  ['nothing', {}, 'indicators'],
+  ['a format without content', { format: 'csv' }, 'content'],
+  ['text that is no JSON', { format: 'stix', content: '{' }, 'content'],
+  ['a value of another type', { indicators: [{ type: 'ip', value: 'evil.example' }] }, 'indicators.0.value'],
+];
+for (const [what, body, at] of refused)
+  test(`${what} is refused with its place`, async (t) => {
+    const { status, body: answer } = await add(body);
+    t.is(status, 400);
+    t.is(answer.details[0].path, at);
+  });
