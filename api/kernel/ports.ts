@@ -1,9 +1,6 @@
-<<<<<<< HEAD
 import type { Outbound } from '../../runtime/outbound.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
-=======
 import type { AlertTransition } from '../../schemas/alerts.ts';
->>>>>>> 14170cf (Show alerts, their history and evaluations, preview rules and fire them for tests)
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
