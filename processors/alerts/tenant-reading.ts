@@ -48,6 +48,10 @@ export const tenantReading = async (
   const own = columns.of(tenantId);
   return {
     ...{ plan, nowMs },
-    columns: { tenantId, query: (sql, parameters, asked) => own.query(sql, parameters, { ...limits, ...asked }) },
+    columns: {
+      tenantId,
+      query: (sql, parameters, asked) => own.query(sql, parameters, { ...limits, ...asked }),
+      native: (sql, parameters, asked) => own.native(sql, parameters, { ...limits, ...asked }),
+    },
   };
 };
