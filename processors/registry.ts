@@ -1,4 +1,7 @@
 /** The processors: one line each. Threads load this module: it and what it imports know no driver. */
+
+import { chainedCorrelations, correlations } from './detections/correlations.ts';
+import { detections } from './detections/detections.ts';
 import { callEnds } from './edges/call-ends.ts';
 import { serviceEdges } from './edges/edges.ts';
 import type { Processor } from './engine/definition.ts';
@@ -14,4 +17,7 @@ export const processors: readonly Processor[] = [
   logErrors,
   spanErrors,
   errorOccurrences,
+  detections,
+  correlations,
+  chainedCorrelations,
 ];

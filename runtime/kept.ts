@@ -19,16 +19,27 @@ export interface KeptResources<Fields extends object> {
   close(): Promise<void>;
 }
 
-const none: ReadonlyMap<string, never> = new Map<string, never>();
+/** A tenant's documents by id. */
+export interface DocumentsById<Document> extends ReadonlyMap<string, Document> {
+  /** Another one after each change, so that what was made of all documents is made again. */
+  readonly revision: number;
+}
+
+class ChangingDocuments<Document> extends Map<string, Document> implements DocumentsById<Document> {
+  revision = 0;
+}
+
+const none: DocumentsById<never> = new ChangingDocuments<never>();
 
 /** Documents of one collection by tenant and id. A tenant without any takes no memory. */
 export class DocumentsByTenant<Fields extends object> {
-  readonly #tenants = new Map<string, Map<string, Fields & Stored>>();
+  readonly #tenants = new Map<string, ChangingDocuments<Fields & Stored>>();
 
   /** Sets a document, or removes it; answers the one before. */
   change(tenantId: string, id: string, document: (Fields & Stored) | undefined): (Fields & Stored) | undefined {
-    const kept = this.#tenants.get(tenantId) ?? new Map<string, Fields & Stored>();
+    const kept = this.#tenants.get(tenantId) ?? new ChangingDocuments<Fields & Stored>();
     const before = kept.get(id);
+    kept.revision++;
     if (document === undefined) kept.delete(id);
     else kept.set(id, document);
     if (kept.size === 0) this.#tenants.delete(tenantId);
@@ -36,7 +47,7 @@ export class DocumentsByTenant<Fields extends object> {
     return before;
   }
 
-  of(tenantId: string): ReadonlyMap<string, Fields & Stored> {
+  of(tenantId: string): DocumentsById<Fields & Stored> {
     return this.#tenants.get(tenantId) ?? none;
   }
 }

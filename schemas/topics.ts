@@ -7,6 +7,7 @@ import { ErrorOccurrence, RaisedError } from './error-occurrences.ts';
 import { PlatformEvent } from './events.ts';
 import { GrowingHead } from './evidence.ts';
 import { FoundPattern, PatternCount } from './log-patterns.ts';
+import { DetectionMatch, DetectionSignal } from './signals.ts';
 
 /** What a topic promises. Retention is by age and by size of each partition, whichever comes first. */
 export interface Topic {
@@ -214,6 +215,29 @@ export const topics = {
     item: AlertEvaluation,
     keyOf: ({ ruleId }) => ruleId,
     partitions: 3,
+    retentionHours: 24,
+  }),
+  signals: defineDerivedTopic({
+    name: 'signals',
+    summary: 'What detection rules found: rule, records with the fields that matched, and who and what they are about',
+    item: DetectionSignal,
+    timeOf: ({ timeMs }) => timeMs,
+    partitions: 3,
+  }),
+  detectionMatches: defineDerivedTopic({
+    name: 'detection-matches',
+    summary: 'Records that matched a rule, for correlations and suppressions that see all records of a group',
+    item: DetectionMatch,
+    keyOf: ({ forRule, key }) => JSON.stringify([forRule, key]),
+    timeOf: ({ signal }) => signal.timeMs,
+    retentionHours: 24,
+  }),
+  chainedMatches: defineDerivedTopic({
+    name: 'chained-matches',
+    summary: 'The same for correlations that name correlations',
+    item: DetectionMatch,
+    keyOf: ({ forRule, key }) => JSON.stringify([forRule, key]),
+    timeOf: ({ signal }) => signal.timeMs,
     retentionHours: 24,
   }),
 } as const satisfies Record<string, Topic>;

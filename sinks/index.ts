@@ -21,6 +21,7 @@ import { logPatternCounts, logPatterns } from './log-patterns.ts';
 import { logs } from './logs.ts';
 import { metrics } from './metrics.ts';
 import { applyRetentionHourly } from './retention.ts';
+import { signals } from './signals.ts';
 import { traces } from './traces.ts';
 import { usage } from './usage.ts';
 
@@ -38,6 +39,8 @@ export const sinks: readonly Sink[] = [
   events,
   alertTransitions,
   alertEvaluations,
+  alertStates,
+  signals,
 ];
 
 /**

@@ -1,5 +1,6 @@
 /** A processor as its author writes it: pure functions and what they need. `README.md` of `processors/` shows one. */
 import type { z } from 'zod';
+import type { DocumentsById } from '../../runtime/kept.ts';
 import type { CollectionDefinition, Stored } from '../../schemas/ports/documents.ts';
 import type { Source } from '../../schemas/records/source.ts';
 import type { DerivedTopic } from '../../schemas/topics.ts';
@@ -52,7 +53,7 @@ export interface Context<E extends Emits, F extends Follows, State> {
   /** The tenant's documents by id, of one version for the whole batch. */
   readonly follows: {
     readonly [Name in keyof F]: F[Name] extends CollectionDefinition<infer Fields>
-      ? ReadonlyMap<string, Fields & Stored>
+      ? DocumentsById<Fields & Stored>
       : never;
   };
   /** Time of the bus: when the latest message of the partition was taken. In a timer, when it was called. Never goes back. */

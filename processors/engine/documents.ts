@@ -1,8 +1,8 @@
 /** The configuration that a processor follows, as its thread has it. */
-import { DocumentsByTenant } from '../../runtime/kept.ts';
+import { type DocumentsById, DocumentsByTenant } from '../../runtime/kept.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 
-const none: ReadonlyMap<string, never> = new Map<string, never>();
+const none = new DocumentsByTenant<object>();
 
 export class FollowedDocuments {
   readonly #collections = new Map<string, DocumentsByTenant<object>>();
@@ -14,7 +14,7 @@ export class FollowedDocuments {
     documents.change(tenantId, id, document);
   }
 
-  of(collection: string, tenantId: string): ReadonlyMap<string, object & Stored> {
-    return this.#collections.get(collection)?.of(tenantId) ?? none;
+  of(collection: string, tenantId: string): DocumentsById<object & Stored> {
+    return (this.#collections.get(collection) ?? none).of(tenantId);
   }
 }

@@ -114,6 +114,11 @@ export class SigmaEvent {
     return this.#byName.get(name);
   }
 
+  /** Whether it has values under a name, as the event's source writes it. */
+  has(name: string): boolean {
+    return this.#byName.has(foldName(name));
+  }
+
   /** Adds what an object holds, as the source logs it. */
   addObject(value: object): this {
     this.#walk(value, this.#paths.top, 0);

@@ -16,6 +16,10 @@ export interface SigmaRegex {
   readonly weight: number;
 }
 
+/** Characters that expressions have looked at since the process began, those of RE2 many times: work that depends on nothing but the input. */
+export const regexWork = { characters: 0 };
+const linearWeight = 20;
+
 /** Steps that JavaScript's own may take at most: about a millisecond. */
 const mostSteps = 500_000;
 
@@ -41,14 +45,22 @@ export const regexOf = (written: string, modifiers: readonly string[]): SigmaReg
   );
   if (typeof linear === 'string') return linear;
   const tree = regexTree(trimmed(source), flags);
-  if (tree === undefined) return { source: written, test: (text) => linear.test(text), needed: [], weight: 200 };
+  const ask = (text: string): boolean => {
+    regexWork.characters += linearWeight * text.length;
+    return linear.test(text);
+  };
+  if (tree === undefined) return { source: written, test: ask, needed: [], weight: 200 };
   const { factor, degree } = waysOf(tree);
   const power = degree + (beginsWithAnchor(tree) ? 0 : 1);
   const mostLength = Math.floor((mostSteps / factor) ** (1 / Math.max(1, power)));
   const own = new RegExp(javaScriptOf(tree), flags.ignoresCase ? 'i' : '');
   return {
     source: written,
-    test: (text) => (text.length <= mostLength ? own.test(text) : linear.test(text)),
+    test(text) {
+      if (text.length > mostLength) return ask(text);
+      regexWork.characters += text.length;
+      return own.test(text);
+    },
     needed: neededTexts(tree),
     weight: mostLength > 10_000 ? 5 : 50,
   };

@@ -13,6 +13,7 @@ import { exemplarsTable, histogramsTable, samplesTable, seriesTable, summariesTa
 import { logActivityView, resourceActivityTable, spanActivityView } from './resource-activity.ts';
 import { resourcesTable } from './resources.ts';
 import { schemaMigrationsTable } from './schema-migrations.ts';
+import { signalsTable } from './signals.ts';
 import { spanMetricsTable, spanMetricsView } from './span-metrics.ts';
 import { spansTable } from './spans.ts';
 import type { MaterializedView, Table } from './table.ts';
@@ -44,6 +45,7 @@ export const allTables: readonly Table[] = [
   alertStatesTable,
   logPatternsTable,
   logPatternCountsTable,
+  signalsTable,
   schemaMigrationsTable,
 ];
 

@@ -1,17 +1,13 @@
+const tokens = /"(?:[^"\\]|\\.)*"|[{}]/g;
+
 /** JSON objects that lie in a text one after the other. */
 export const jsonObjects = (text: string): object[] => {
   const objects: object[] = [];
   let depth = 0;
   let start = 0;
-  let isText = false;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (isText) {
-      if (character === '\\') at++;
-      else if (character === '"') isText = false;
-    } else if (character === '"') isText = true;
-    else if (character === '{' && depth++ === 0) start = at;
-    else if (character === '}' && --depth === 0) objects.push(JSON.parse(text.slice(start, at + 1)) as object);
+  for (const { 0: token, index } of text.matchAll(tokens)) {
+    if (token === '{' && depth++ === 0) start = index;
+    if (token === '}' && --depth === 0) objects.push(JSON.parse(text.slice(start, index + 1)) as object);
   }
   return objects;
 };

@@ -1,11 +1,17 @@
 /** Seeded input for any processor: by the topics that it reads. */
+
+import { correlations } from '../../processors/detections/correlations.ts';
+import { detections } from '../../processors/detections/detections.ts';
 import { callEnds } from '../../processors/edges/call-ends.ts';
 import type { Processor } from '../../processors/engine/definition.ts';
 import { Task } from '../../processors/engine/task.ts';
 import { logErrors } from '../../processors/errors/log-errors.ts';
 import { spanErrors } from '../../processors/errors/span-errors.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { topics } from '../../schemas/topics.ts';
+import { detectionRulesForTests, stored } from '../cases/detection-rules.ts';
 import { visits } from '../cases/made-up-processor.ts';
 import type { Random } from '../cases/random.ts';
 import { otlpMessage } from '../cases/run-task.ts';
@@ -134,16 +140,34 @@ const messagesOf = (topic: string, count: number, sinceMs: number, random: Rando
   });
 };
 
-/** Those whose output is the input of others. */
-const upstream: readonly Processor[] = [callEnds, spanErrors, logErrors];
+/** A document of a collection that processors follow, as the store answers it when it is new. */
+export interface FollowedDocument {
+  readonly collection: string;
+  readonly tenantId: string;
+  readonly id: string;
+  readonly document: object & Stored;
+}
 
-/** What other processors emit to a topic, of made-up input of theirs. */
-const emitted = (topic: string, count: number, sinceMs: number, random: Random): Input[] => {
-  const processor = upstream.find(({ emits }) => Object.values(emits).some(({ name }) => name === topic));
-  if (processor === undefined) return messagesOf(topic, count, sinceMs, random);
+/** What processors go by in tests, of the collections that they follow. */
+export const followedDocuments = ({ follows }: Processor): FollowedDocument[] =>
+  Object.values(follows)
+    .filter(({ name }) => name === detectionRules.name)
+    .flatMap(({ name }) =>
+      tenants.flatMap((tenantId) =>
+        detectionRulesForTests.map((rule) => ({ collection: name, tenantId, id: rule.id, document: stored(rule) })),
+      ),
+    );
+
+/** Those whose output is the input of others. */
+const upstream: readonly Processor[] = [callEnds, spanErrors, logErrors, detections, correlations];
+
+/** What another processor emits to a topic, of made-up input of its own. */
+const emittedBy = (processor: Processor, topic: string, count: number, sinceMs: number, random: Random): Input[] => {
   const source = processor.reads.topics[0]?.name ?? '';
   const task = new Task(processor, { topic: source, partition: 0, emitter: `upstream-${random(1e9)}` });
-  return messagesOf(source, count, sinceMs, random).flatMap((message, offset) => {
+  for (const { collection, tenantId, id, document } of followedDocuments(processor))
+    task.change(collection, tenantId, id, document);
+  return inputOfTopic(source, count, sinceMs, random).flatMap((message, offset) => {
     const { messages } = task.batch([{ ...message, offset }]);
     return messages
       .filter((each) => each.topic === topic)
@@ -156,10 +180,18 @@ const emitted = (topic: string, count: number, sinceMs: number, random: Random):
   });
 };
 
+const inputOfTopic = (topic: string, count: number, sinceMs: number, random: Random): Input[] => {
+  const processors = upstream.filter(({ emits }) => Object.values(emits).some(({ name }) => name === topic));
+  if (processors.length === 0) return messagesOf(topic, count, sinceMs, random);
+  return processors
+    .flatMap((processor) => emittedBy(processor, topic, count, sinceMs, random))
+    .toSorted((left, right) => left.timestampMs - right.timestampMs);
+};
+
 /** Messages for a processor, of growing times from `sinceMs` on, of which some come twice where the topic is derived. */
 export const inputOf = ({ reads }: Processor, count: number, sinceMs: number, random: Random): [string, Input[]][] =>
   reads.topics.map(({ name }) => {
-    const messages = emitted(name, count, sinceMs, random);
+    const messages = inputOfTopic(name, count, sinceMs, random);
     const repeated = messages.flatMap((message) =>
       'emitter' in message.headers && random(10) === 0 ? [message, message] : [message],
     );

@@ -24,7 +24,7 @@ import { topics } from '../../schemas/topics.ts';
 import { visitCounter } from '../cases/made-up-processor.ts';
 import { type Random, seeded } from '../cases/random.ts';
 import { firstMs } from '../cases/run-task.ts';
-import { inputOf, tenants } from './processors-input.ts';
+import { followedDocuments, inputOf, tenants } from './processors-input.ts';
 import type { MemberOptions } from './processors-member.ts';
 import { openStores, type StoresPlace } from './processors-stores.ts';
 import { stagedTime } from './staged-bus.ts';
@@ -167,13 +167,24 @@ class DisturbedRun {
         .collection(organizations)
         .insert({ id, ...organization });
     }
+    for (const { collection, tenantId, document } of followedDocuments(this.#processor)) {
+      const { version: _version, createdAt: _createdAt, updatedAt: _updatedAt, ...fields } = document;
+      await documents.of(tenantId).collection({ name: collection }).insert(fields);
+    }
     const entitled = (tenantId: string) => entitlement === undefined || tenantId !== 'tenant-without-plan';
     for (const { name: topic } of reads.topics) {
       for (const { partition } of await bus.offsets(topic)) {
-        const task = new Task(this.#processor, { topic, partition, entitled });
+        const task = this.#following(new Task(this.#processor, { topic, partition, entitled }));
         this.#references.push({ topic, partition, task, values: [], poison: [], ticks: 0 });
       }
     }
+  }
+
+  /** A task that knows what the processor follows. */
+  #following(task: Task): Task {
+    for (const { collection, tenantId, id, document } of followedDocuments(this.#processor))
+      task.change(collection, tenantId, id, document);
+    return task;
   }
 
   /** Publishes what is new, and readies the time at which ticks run once it is stepped. */
@@ -275,7 +286,7 @@ class DisturbedRun {
     const ticks: Record<string, number> = {};
     await this.#open(async ({ bus }) => {
       for (const { topic, partition, task, ticks: before } of this.#references) {
-        const trial = new Task(this.#processor, { topic, partition }, task.snapshot());
+        const trial = this.#following(new Task(this.#processor, { topic, partition }, task.snapshot()));
         trial.batch(await readAll(bus, topic, partition, task.holding.nextOffset));
         ticks[`${topic}/${partition}`] = trial.tick(this.#nowMs) === undefined ? before : before + 1;
       }

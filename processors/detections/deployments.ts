@@ -1,0 +1,47 @@
+/** What a tenant has deployed, made ready once for each state of its documents. */
+import { type Deployment, deploymentOf } from '../../queries/sigma/deployed.ts';
+import type { DocumentsById } from '../../runtime/kept.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import {
+  type DetectionFields,
+  type DetectionPlaceholder,
+  type DetectionRule,
+  detectionFields,
+  detectionPlaceholders,
+  detectionRules,
+} from '../../schemas/resources/detection-rule.ts';
+
+/** What the processors of detections go by. */
+export const deployed = { rules: detectionRules, fields: detectionFields, placeholders: detectionPlaceholders };
+
+interface Followed {
+  readonly rules: DocumentsById<DetectionRule & Stored>;
+  readonly fields: DocumentsById<DetectionFields & Stored>;
+  readonly placeholders: DocumentsById<DetectionPlaceholder & Stored>;
+}
+
+interface Made {
+  readonly followed: Followed;
+  readonly revisions: readonly number[];
+  readonly deployment: Deployment;
+}
+
+const made = new WeakMap<object, Made>();
+
+/** The deployment of a tenant. Cheap where nothing has changed. */
+export const deploymentIn = ({ rules, fields, placeholders }: Followed): Deployment => {
+  const known = made.get(rules);
+  if (
+    known !== undefined &&
+    known.followed.fields === fields &&
+    known.followed.placeholders === placeholders &&
+    known.revisions[0] === rules.revision &&
+    known.revisions[1] === fields.revision &&
+    known.revisions[2] === placeholders.revision
+  )
+    return known.deployment;
+  const deployment = deploymentOf(rules.values(), fields.values(), placeholders.values());
+  const revisions = [rules.revision, fields.revision, placeholders.revision];
+  made.set(rules, { followed: { rules, fields, placeholders }, revisions, deployment });
+  return deployment;
+};

@@ -1,0 +1,59 @@
+import { detect, hashOf } from '../../queries/sigma/detect.ts';
+import { recordIdOf, valuesOfRecord } from '../../queries/sigma/record-event.ts';
+import type { PlatformEvent } from '../../schemas/events.ts';
+import type { LogRecord } from '../../schemas/records/log-record.ts';
+import { logRecords } from '../../schemas/records/sources.ts';
+import { topics } from '../../schemas/topics.ts';
+import { defineProcessor } from '../engine/definition.ts';
+import { deployed, deploymentIn } from './deployments.ts';
+import { spendingState } from './spending.ts';
+
+/** Tells of a rule that took too much: it stays off until it is changed. */
+const switchedOff = (
+  { tenantId, timeMs }: LogRecord,
+  { ruleId, version, title, partition }: { ruleId: string; version: number; title: string; partition: number },
+): PlatformEvent => ({
+  ...{ tenantId, projectId: '', kind: 'signal', severity: 'warning', service: '', environment: '', link: '' },
+  id: hashOf('switched-off', ruleId, version, partition),
+  at: new Date(timeMs).toISOString(),
+  title: `Detection rule switched off: ${title}`.slice(0, 256),
+  text: `Rule ${ruleId} took too long over records of partition ${partition}. It is asked again once it is changed.`,
+  tags: {},
+  actor: { type: 'system', id: 'detections' },
+  details: { ruleId, ruleVersion: version, reason: 'too-slow' },
+});
+
+/** Matches each log record against all rules that its organization has enabled. */
+export const detections = defineProcessor({
+  name: 'detections',
+  summary: 'Matches log records against Sigma rules.',
+  reads: logRecords,
+  emits: {
+    signals: topics.signals,
+    matches: topics.detectionMatches,
+    chained: topics.chainedMatches,
+    events: topics.events,
+  },
+  follows: deployed,
+  entitlement: 'logs',
+  state: spendingState,
+
+  step(record, { follows, emit, state, clockMs }) {
+    if (follows.rules.size === 0) return;
+    const deployment = deploymentIn(follows);
+    const { tenantId, projectId, timeMs, service, place } = record;
+    const found = detect(
+      deployment,
+      { tenantId, projectId, timeMs, service, recordId: recordIdOf(record), values: valuesOfRecord(record) },
+      clockMs,
+      state,
+    );
+    for (const signal of found.signals) emit.signals(signal);
+    for (const match of found.matches) emit.matches(match);
+    for (const match of found.chained) emit.chained(match);
+    for (const off of state.record()) {
+      const title = deployment.stored.get(off.ruleId)?.title ?? off.ruleId;
+      emit.events(switchedOff(record, { ...off, title, partition: place.partition }));
+    }
+  },
+});

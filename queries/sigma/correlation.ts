@@ -1,0 +1,244 @@
+/** Windows of correlations: what was matched of one group, by the records' times. */
+import { z } from 'zod';
+import { type DetectionMatch, DetectionSignal, SignalEvent } from '../../schemas/signals.ts';
+import type { DeployedCorrelation } from './deployed.ts';
+import { hashOf, signalHead, unique } from './detect.ts';
+import type { Condition, SigmaCorrelation } from './documents.ts';
+import { numberOf } from './value-tests.ts';
+
+/** A record that was matched: its time, which of the named rules matched it, and what is measured. */
+const Entry = z.tuple([z.number(), z.int(), z.string().nullable()]);
+type Entry = z.output<typeof Entry>;
+
+/** What is kept of one group. Plain JSON. */
+export const CorrelationWindow = z.strictObject({
+  /** By time. */
+  entries: z.array(Entry),
+  /** Some of the records, by time. */
+  events: z.array(SignalEvent),
+  entities: DetectionSignal.shape.entities,
+  /** The end of the window that gave a signal last; null for none. */
+  firedMs: z.number().nullable(),
+  /** Entries that were too many to be kept. */
+  dropped: z.int(),
+});
+export type CorrelationWindow = z.output<typeof CorrelationWindow>;
+
+export const emptyWindow = (): CorrelationWindow => ({
+  entries: [],
+  events: [],
+  entities: [],
+  firedMs: null,
+  dropped: 0,
+});
+
+const mostEntries = 5_000;
+const mostEvents = 20;
+const mostEntities = 20;
+
+/** Whether it is known only when the time is over that the condition holds: at most so many, or exactly. */
+export const waitsForEnd = ({ bounds }: SigmaCorrelation): boolean =>
+  bounds.some(({ is }) => is === 'lt' || is === 'lte' || is === 'eq' || is === 'neq');
+
+/** Linear between the two values that lie next to it. */
+const percentileOf = (values: readonly number[], percentile: number): number => {
+  const sorted = values.toSorted((left, right) => left - right);
+  const at = ((sorted.length - 1) * percentile) / 100;
+  const low = sorted[Math.floor(at)] ?? Number.NaN;
+  const high = sorted[Math.ceil(at)] ?? Number.NaN;
+  return low + (high - low) * (at - Math.floor(at));
+};
+
+const measured = ({ type, percentile }: SigmaCorrelation, entries: readonly Entry[]): number => {
+  const values = (): number[] =>
+    entries.map(([, , value]) => numberOf(value ?? '')).filter((value) => !Number.isNaN(value));
+  const sum = (numbers: readonly number[]): number => numbers.reduce((total, value) => total + value, 0);
+  switch (type) {
+    case 'event_count':
+      return entries.length;
+    case 'value_count':
+      return new Set(entries.flatMap(([, , value]) => value ?? [])).size;
+    case 'value_sum':
+      return sum(values());
+    case 'value_avg':
+      return sum(values()) / values().length;
+    case 'value_median':
+      return percentileOf(values(), 50);
+    case 'value_percentile':
+      return percentileOf(values(), percentile);
+    default:
+      return new Set(entries.map(([, rule]) => rule)).size;
+  }
+};
+
+const isWithin = ({ bounds }: SigmaCorrelation, value: number): boolean =>
+  !Number.isNaN(value) &&
+  bounds.every(({ is, value: bound }) => {
+    if (is === 'gt') return value > bound;
+    if (is === 'gte') return value >= bound;
+    if (is === 'lt') return value < bound;
+    if (is === 'lte') return value <= bound;
+    return is === 'eq' ? value === bound : value !== bound;
+  });
+
+/** Whether all rules matched one after the other, in the order of the correlation. */
+const isInOrder = ({ rules }: SigmaCorrelation, entries: readonly Entry[]): boolean => {
+  let wanted = 0;
+  for (const [, rule] of entries) if (rule === wanted) wanted++;
+  return wanted >= rules.length;
+};
+
+const holds = (condition: Condition, isMet: (name: string) => boolean): boolean => {
+  switch (condition.is) {
+    case 'and':
+      return condition.parts.every((part) => holds(part, isMet));
+    case 'or':
+      return condition.parts.some((part) => holds(part, isMet));
+    case 'not':
+      return !holds(condition.part, isMet);
+    case 'selection':
+      return isMet(condition.name);
+    default:
+      return condition.all ? condition.names.every(isMet) : condition.names.some(isMet);
+  }
+};
+
+const isMet = (correlation: SigmaCorrelation, entries: readonly Entry[]): boolean => {
+  const { type, rules, bounds, condition } = correlation;
+  if (type !== 'temporal' && type !== 'temporal_ordered') return isWithin(correlation, measured(correlation, entries));
+  const met = new Set(entries.map(([, rule]) => rule));
+  const isEnough =
+    condition !== undefined
+      ? holds(condition, (name) => met.has(rules.indexOf(name)))
+      : bounds.length > 0
+        ? isWithin(correlation, met.size)
+        : met.size === rules.length;
+  return isEnough && (type === 'temporal' || isInOrder(correlation, entries));
+};
+
+/** How many entries can matter: of event counts no more than the highest bound asks for. */
+const mostKept = (correlation: SigmaCorrelation): number =>
+  correlation.type === 'event_count'
+    ? Math.min(mostEntries, Math.max(...correlation.bounds.map(({ value }) => value)) + 1)
+    : mostEntries;
+
+const insert = <Each>(list: readonly Each[], each: Each, timeOf: (one: Each) => number): Each[] => {
+  let at = list.length;
+  while (at > 0 && timeOf(list[at - 1] as Each) > timeOf(each)) at--;
+  return list.toSpliced(at, 0, each);
+};
+
+const kept = (
+  window: CorrelationWindow,
+  match: DetectionMatch,
+  { document }: DeployedCorrelation,
+): CorrelationWindow => {
+  const { timeMs, events, entities } = match.signal;
+  const rule = document.rules.findIndex((name) => match.names.includes(name));
+  const value = match.values.some((each) => each === null)
+    ? null
+    : match.values.length === 1
+      ? (match.values[0] ?? null)
+      : JSON.stringify(match.values);
+  const newestMs = Math.max(timeMs, window.entries.at(-1)?.[0] ?? timeMs);
+  const oldestMs = newestMs - 2 * document.timespanMs;
+  const all = insert(window.entries, [timeMs, rule, value] satisfies Entry, ([at]) => at).filter(
+    ([at]) => at > oldestMs,
+  );
+  const most = mostKept(document);
+  const seen = events.reduce((list, event) => insert(list, event, ({ timeMs: at }) => at), window.events);
+  const recent = seen.filter(({ timeMs: at }) => at > oldestMs);
+  return {
+    entries: all.slice(-most),
+    // The first ones and the last ones.
+    events:
+      recent.length <= mostEvents ? recent : [...recent.slice(0, mostEvents / 2), ...recent.slice(-mostEvents / 2)],
+    entities: unique([...window.entities, ...entities]).slice(-mostEntities),
+    firedMs: window.firedMs,
+    dropped: window.dropped + Math.max(0, all.length - most),
+  };
+};
+
+const signalOf = (
+  { id, stored, document }: DeployedCorrelation,
+  match: Pick<DetectionMatch, 'key' | 'tenantId'> & { readonly projectId: string },
+  window: CorrelationWindow,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): DetectionSignal => {
+  const events = window.events.filter(({ timeMs }) => timeMs > fromMs && timeMs <= toMs);
+  return {
+    ...{ tenantId: match.tenantId, projectId: match.projectId, kind: 'correlation' },
+    id: hashOf(id, match.key, toMs, events.at(-1)?.recordId),
+    ...signalHead(stored, document.tags),
+    timeMs: toMs,
+    events,
+    eventCount: window.entries.filter(([at]) => at > fromMs && at <= toMs).length,
+    entities: window.entities,
+    group: Object.fromEntries(document.groupBy.map((field, at) => [field, match.key[at] ?? ''])),
+    suppressedBy: '',
+  };
+};
+
+export interface Added {
+  readonly window: CorrelationWindow;
+  readonly signal: DetectionSignal | undefined;
+  /** Too long before what the window holds to be counted. */
+  readonly isLate: boolean;
+}
+
+/** Adds a match to the window of its group. After a signal there is no other of the group for as long as the correlation's timespan. */
+export const addMatch = (correlation: DeployedCorrelation, window: CorrelationWindow, match: DetectionMatch): Added => {
+  const { document } = correlation;
+  const { timespanMs } = document;
+  const { timeMs, projectId } = match.signal;
+  const newestMs = window.entries.at(-1)?.[0];
+  if (newestMs !== undefined && timeMs <= newestMs - 2 * timespanMs) return { window, signal: undefined, isLate: true };
+  const next = kept(window, match, correlation);
+  if (waitsForEnd(document)) return { window: next, signal: undefined, isLate: false };
+  const isCovered = (at: number): boolean => next.firedMs !== null && Math.abs(at - next.firedMs) < timespanMs;
+  // A late record counts in the windows of those after it.
+  const ends = next.entries
+    .map(([at]) => at)
+    .filter((at) => at >= timeMs && at < timeMs + timespanMs && !isCovered(at));
+  for (const toMs of ends) {
+    const fromMs = toMs - timespanMs;
+    if (
+      !isMet(
+        document,
+        next.entries.filter(([at]) => at > fromMs && at <= toMs),
+      )
+    )
+      continue;
+    const signal = signalOf(correlation, { ...match, projectId }, next, { fromMs, toMs });
+    return { window: { ...next, firedMs: toMs }, signal, isLate: false };
+  }
+  return { window: next, signal: undefined, isLate: false };
+};
+
+/** When something is to be done about a window although nothing comes: it is over, or can be forgotten. */
+export const dueOf = ({ document }: DeployedCorrelation, { entries }: CorrelationWindow): number => {
+  const [first] = entries;
+  const last = entries.at(-1);
+  if (first === undefined || last === undefined) return 0;
+  return waitsForEnd(document) ? first[0] + document.timespanMs : last[0] + document.timespanMs + 1;
+};
+
+/** Ends the first window of a group, if its condition waits for the end; answers what is left, or `undefined` for nothing. */
+export const endWindow = (
+  correlation: DeployedCorrelation,
+  window: CorrelationWindow,
+  of: Pick<DetectionMatch, 'key' | 'tenantId'> & { readonly projectId: string },
+): { readonly window: CorrelationWindow | undefined; readonly signal: DetectionSignal | undefined } => {
+  const { document } = correlation;
+  const [first] = window.entries;
+  if (!waitsForEnd(document) || first === undefined) return { window: undefined, signal: undefined };
+  const endMs = first[0] + document.timespanMs;
+  const within = window.entries.filter(([at]) => at < endMs);
+  const toMs = within.at(-1)?.[0] ?? endMs;
+  const signal = isMet(document, within)
+    ? signalOf(correlation, of, window, { fromMs: first[0] - 1, toMs })
+    : undefined;
+  const entries = window.entries.filter(([at]) => at >= endMs);
+  const events = window.events.filter(({ timeMs }) => timeMs >= endMs);
+  return { window: entries.length === 0 ? undefined : { ...window, entries, events }, signal };
+};

@@ -1,0 +1,152 @@
+/** Rules as an organization has deployed them, ready to run. */
+import type { Stored } from '../../schemas/ports/documents.ts';
+import type {
+  DetectionFields,
+  DetectionPlaceholder,
+  DetectionRule,
+  RuleException,
+} from '../../schemas/resources/detection-rule.ts';
+import type { SelectionItem, SigmaCorrelation, SigmaDocument, SigmaValue } from './documents.ts';
+import { withOwnTables } from './fields/index.ts';
+import type { FieldTable } from './fields/table.ts';
+import { itemError } from './modifiers.ts';
+import { readRules } from './read.ts';
+import { compile, type DeployedRule, type RuleSet } from './rule-set.ts';
+
+export type StoredRule = DetectionRule & Stored;
+
+/** A correlation, with how the rules that it names are known. */
+export interface DeployedCorrelation {
+  readonly id: string;
+  readonly stored: StoredRule;
+  readonly document: SigmaCorrelation;
+  /** It names other correlations. */
+  readonly isChained: boolean;
+}
+
+/** What a tenant has deployed. */
+export interface Deployment {
+  readonly set: RuleSet;
+  readonly tables: readonly FieldTable[];
+  readonly stored: ReadonlyMap<string, StoredRule>;
+  readonly correlations: readonly DeployedCorrelation[];
+  /** Correlations by each id or name of a rule that they name. */
+  readonly byRule: ReadonlyMap<string, readonly DeployedCorrelation[]>;
+  /** Ids and names of rules that give no signals of their own. */
+  readonly silent: ReadonlySet<string>;
+  /** What is deployed and cannot run, with the reason. */
+  readonly problems: readonly { readonly ruleId: string; readonly message: string }[];
+}
+
+const mostRead = 50_000;
+const read = new Map<string, SigmaDocument | string>();
+
+/** The document of a YAML text, or what is wrong with it. The same texts are read once. */
+export const documentOf = (source: string): SigmaDocument | string => {
+  const known = read.get(source);
+  if (known !== undefined) return known;
+  if (read.size >= mostRead) read.clear();
+  const { documents, errors } = readRules(source);
+  const [error] = errors;
+  const made = error === undefined ? documents[0] : `line ${error.line}: ${error.field}: ${error.message}`;
+  read.set(source, made ?? 'the text holds no document');
+  return made ?? 'the text holds no document';
+};
+
+/** Names by which a correlation may know a deployed document. */
+export const namesOf = (id: string, document: SigmaDocument): string[] =>
+  [...new Set([id, document.id, document.name])].filter((name) => name !== '');
+
+/** A rule that asks for what an exception says, for each that has not expired: its matches are covered by it. */
+const exceptionOf = (exception: RuleException, rule: DeployedRule): DeployedRule | undefined => {
+  if (rule.document.kind !== 'rule') return undefined;
+  const items = Object.entries(exception.when).map(([key, value]): SelectionItem => {
+    const [field = '', ...modifiers] = key.split('|');
+    return { field, modifiers, values: (Array.isArray(value) ? value : [value]) as SigmaValue[], line: 0 };
+  });
+  if (items.length === 0 || items.some((item) => itemError(item) !== undefined)) return undefined;
+  const detection = {
+    selections: new Map([['exception', { is: 'all' as const, items }]]),
+    conditions: [{ is: 'selection' as const, name: 'exception' }],
+  };
+  return { ...rule, id: exceptionKey(rule.id, exception.id), document: { ...rule.document, detection } };
+};
+
+/** What an exception is called among the rules of a set. */
+export const exceptionKey = (ruleId: string, exceptionId: string): string => `${ruleId}\n${exceptionId}`;
+
+const correlationsOf = (
+  deployed: readonly (DeployedRule & { readonly stored: StoredRule })[],
+  problems: { ruleId: string; message: string }[],
+): DeployedCorrelation[] => {
+  const names = new Map(
+    deployed.flatMap((each) => namesOf(each.id, each.document).map((name) => [name, each] as const)),
+  );
+  const depthOf = (document: SigmaDocument, above: readonly SigmaDocument[]): number => {
+    if (document.kind !== 'correlation') return 0;
+    if (above.includes(document)) return Number.POSITIVE_INFINITY;
+    const depths = document.rules.map((name) => {
+      const named = names.get(name);
+      return named === undefined ? 0 : depthOf(named.document, [...above, document]);
+    });
+    return 1 + Math.max(...depths);
+  };
+  return deployed.flatMap(({ id, document, stored }) => {
+    if (document.kind !== 'correlation') return [];
+    const missing = document.rules.filter((name) => !names.has(name));
+    if (missing.length > 0)
+      problems.push({ ruleId: id, message: `it names ${missing.join(', ')}, which is not deployed` });
+    const depth = depthOf(document, []);
+    if (depth <= 2) return [{ id, stored, document, isChained: depth === 2 }];
+    const message =
+      depth === Number.POSITIVE_INFINITY
+        ? 'it names itself, through others'
+        : 'it names correlations that name correlations';
+    problems.push({ ruleId: id, message });
+    return [];
+  });
+};
+
+/** Makes what is deployed ready to run. Documents that cannot be read are among its problems. */
+export const deploymentOf = (
+  rules: Iterable<StoredRule>,
+  own: Iterable<DetectionFields>,
+  placeholders: Iterable<DetectionPlaceholder & { readonly id: string }>,
+): Deployment => {
+  const problems: { ruleId: string; message: string }[] = [];
+  const stored = new Map<string, StoredRule>();
+  const deployed: (DeployedRule & { readonly stored: StoredRule })[] = [];
+  for (const rule of rules) {
+    if (!rule.enabled) continue;
+    const document = documentOf(rule.source);
+    if (typeof document === 'string') {
+      problems.push({ ruleId: rule.id, message: document });
+      continue;
+    }
+    stored.set(rule.id, rule);
+    deployed.push({ id: rule.id, version: rule.version, document, stored: rule });
+  }
+  // The order of documents in a store says nothing.
+  deployed.sort((left, right) => (left.id < right.id ? -1 : 1));
+  const exceptions = deployed
+    .flatMap((rule) => rule.stored.exceptions.map((each) => exceptionOf(each, rule)))
+    .filter((each) => each !== undefined);
+  const values = Object.fromEntries([...placeholders].map((each) => [each.id, each.values]));
+  const tables = withOwnTables([...own].map(({ table }) => table as FieldTable));
+  const correlations = correlationsOf(deployed, problems);
+  const byRule = new Map<string, DeployedCorrelation[]>();
+  for (const correlation of correlations)
+    for (const name of correlation.document.rules) byRule.set(name, [...(byRule.get(name) ?? []), correlation]);
+  const loud = new Set(
+    correlations.filter(({ document }) => document.generate).flatMap(({ document }) => document.rules),
+  );
+  return {
+    set: compile(
+      [...deployed, ...exceptions],
+      tables,
+      Object.keys(values).length === 0 ? {} : { placeholders: values },
+    ),
+    ...{ tables, stored, correlations, byRule, problems },
+    silent: new Set([...byRule.keys()].filter((name) => !loud.has(name))),
+  };
+};

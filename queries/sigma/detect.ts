@@ -1,0 +1,188 @@
+/** What one record gives: signals, and matches for what looks at several records. */
+import { createHash } from 'node:crypto';
+import type { DetectionMatch, DetectionSignal, SignalEvent } from '../../schemas/signals.ts';
+import { tacticsOf, techniquesOf } from './attack.ts';
+import { type DeployedCorrelation, type Deployment, exceptionKey, namesOf, type StoredRule } from './deployed.ts';
+import type { SigmaRule } from './documents.ts';
+import type { SigmaEvent } from './event.ts';
+import { entityFields, entityTypes } from './fields/entities.ts';
+import { fieldNames, foldName } from './fields/table.ts';
+import { fillEvent, type RecordValues } from './record-event.ts';
+import type { Match, Watch } from './rule-set.ts';
+
+/** A record, whether it passes by or was stored. */
+export interface DetectedRecord {
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly recordId: string;
+  readonly timeMs: number;
+  readonly service: string;
+  readonly values: RecordValues;
+}
+
+export interface Detected {
+  readonly signals: readonly DetectionSignal[];
+  /** For rules with suppression, and for correlations of rules. */
+  readonly matches: readonly DetectionMatch[];
+  /** For correlations that name correlations. */
+  readonly chained: readonly DetectionMatch[];
+}
+
+const nothing: Detected = { signals: [], matches: [], chained: [] };
+const mostEntities = 20;
+
+export const hashOf = (...parts: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+
+const entityNames = entityTypes.map((type) => ({
+  type,
+  lists: entityFields[type].map((names) => names.map(foldName)),
+}));
+
+const entitiesOf = ({ set }: Deployment, event: SigmaEvent): DetectionSignal['entities'] => {
+  const entities = entityNames.flatMap(({ type, lists }) =>
+    lists.flatMap((names) => {
+      const value = set.valueOf(event, names);
+      return value === undefined || value === '' || value === '-' ? [] : [{ type, value: value.slice(0, 512) }];
+    }),
+  );
+  return unique(entities).slice(0, mostEntities);
+};
+
+/** Each entity once. */
+export const unique = (entities: DetectionSignal['entities']): DetectionSignal['entities'] => [
+  ...new Map(entities.map((entity) => [`${entity.type}\n${entity.value}`, entity])).values(),
+];
+
+/** What signals say that come from the rule, whatever it matched. */
+export const signalHead = ({ id, version, severity, riskScore, title }: StoredRule, tags: readonly string[]) => ({
+  ...{ ruleId: id, ruleVersion: version, ruleTitle: title, severity, riskScore },
+  ...{ tactics: tacticsOf(tags), techniques: techniquesOf(tags) },
+});
+
+/** One field of the event that a correlation groups or measures by, which it may call by an alias. */
+const fieldOf = ({ set, tables }: Deployment, event: SigmaEvent, rule: SigmaRule, field: string): string | undefined =>
+  set.valueOf(event, fieldNames(field, rule.logsource, tables));
+
+const matchFor = (
+  deployment: Deployment,
+  { id, document }: DeployedCorrelation,
+  event: SigmaEvent,
+  { rule }: Match,
+  signal: DetectionSignal,
+): DetectionMatch | undefined => {
+  const names = namesOf(signal.ruleId, rule);
+  const aliased = (field: string): string => {
+    const fields = document.aliases.get(field);
+    return names.map((name) => fields?.get(name)).find((each) => each !== undefined) ?? field;
+  };
+  const key = document.groupBy.map((field) => fieldOf(deployment, event, rule, aliased(field)));
+  // What lacks a field belongs to no group of it.
+  if (key.some((value) => value === undefined)) return undefined;
+  const values = document.fields.map((field) => fieldOf(deployment, event, rule, aliased(field)) ?? null);
+  return { tenantId: signal.tenantId, forRule: id, key: key as string[], names, values, signal };
+};
+
+const signalOf = (
+  deployment: Deployment,
+  stored: StoredRule,
+  { rule, fields, ruleId }: Match,
+  record: DetectedRecord,
+  event: SigmaEvent,
+): DetectionSignal => {
+  const { tenantId, projectId, recordId, timeMs, service } = record;
+  const matched: SignalEvent = { recordId, timeMs, service, ruleId, fields: [...fields] };
+  return {
+    ...{ tenantId, projectId, id: hashOf(ruleId, recordId), kind: 'rule' },
+    ...signalHead(stored, rule.tags),
+    ...{
+      timeMs,
+      events: [matched],
+      eventCount: 1,
+      entities: entitiesOf(deployment, event),
+      group: {},
+      suppressedBy: '',
+    },
+  };
+};
+
+/** The exception that covers a match, of those that still hold. */
+const coveredBy = ({ exceptions, id }: StoredRule, matches: readonly Match[], nowMs: number): string =>
+  exceptions.find(
+    (each) =>
+      (each.expiresAt === null || Date.parse(each.expiresAt) > nowMs) &&
+      matches.some(({ ruleId }) => ruleId === exceptionKey(id, each.id)),
+  )?.id ?? '';
+
+type Found = { readonly [Part in keyof Detected]: Detected[Part][number][] };
+
+/** What a signal is to the correlations that name its rule. */
+const correlate = (
+  deployment: Deployment,
+  event: SigmaEvent,
+  match: Match,
+  signal: DetectionSignal,
+  found: Found,
+): void => {
+  const correlations = namesOf(signal.ruleId, match.rule).flatMap((name) => deployment.byRule.get(name) ?? []);
+  for (const correlation of new Set(correlations)) {
+    const made = matchFor(deployment, correlation, event, match, signal);
+    if (made !== undefined) (correlation.isChained ? found.chained : found.matches).push(made);
+  }
+};
+
+/** A signal of a rule whose signals are one for a time. */
+const suppressible = (
+  deployment: Deployment,
+  event: SigmaEvent,
+  { rule }: Match,
+  signal: DetectionSignal,
+  { by }: NonNullable<StoredRule['suppression']>,
+): DetectionMatch => {
+  const key = by.map((field) => fieldOf(deployment, event, rule, field) ?? '');
+  const group = Object.fromEntries(by.map((field, at) => [field, key[at] ?? '']));
+  const { tenantId, ruleId } = signal;
+  return { tenantId, forRule: ruleId, key, names: [], values: [], signal: { ...signal, group } };
+};
+
+/** Matches one record. `nowMs` is when exceptions are looked at. */
+export const detect = (deployment: Deployment, record: DetectedRecord, nowMs: number, watch?: Watch): Detected => {
+  const { set, stored, silent } = deployment;
+  const event = fillEvent(set.newEvent(), record.values);
+  const matches = set.match(event, watch);
+  if (matches.length === 0) return nothing;
+  const found: Found = { signals: [], matches: [], chained: [] };
+  for (const match of matches) {
+    const rule = stored.get(match.ruleId);
+    // Exceptions are matched beside the rules that they are of.
+    if (rule === undefined) continue;
+    const suppressedBy = coveredBy(rule, matches, nowMs);
+    const signal = { ...signalOf(deployment, rule, match, record, event), suppressedBy };
+    if (suppressedBy === '') correlate(deployment, event, match, signal, found);
+    if (namesOf(rule.id, match.rule).some((name) => silent.has(name))) continue;
+    if (rule.suppression === null || suppressedBy !== '') found.signals.push(signal);
+    else found.matches.push(suppressible(deployment, event, match, signal, rule.suppression));
+  }
+  return found;
+};
+
+/** What the signal of a correlation is to those that name it, and whether it is kept to them. */
+export const chainedMatch = (
+  { byRule, silent, correlations }: Deployment,
+  signal: DetectionSignal,
+): { readonly matches: readonly DetectionMatch[]; readonly isSilent: boolean } => {
+  const own = correlations.find(({ id }) => id === signal.ruleId);
+  const names = own === undefined ? [signal.ruleId] : namesOf(own.id, own.document);
+  const above = new Set(names.flatMap((name) => byRule.get(name) ?? []));
+  const matches = [...above].flatMap(({ id, document }): DetectionMatch[] => {
+    const groupValue = (field: string): string | undefined => {
+      const fields = document.aliases.get(field);
+      return signal.group[names.map((name) => fields?.get(name)).find((each) => each !== undefined) ?? field];
+    };
+    const key = document.groupBy.map(groupValue);
+    if (key.some((value) => value === undefined)) return [];
+    const values = document.fields.map((field) => groupValue(field) ?? null);
+    return [{ tenantId: signal.tenantId, forRule: id, key: key as string[], names, values, signal }];
+  });
+  return { matches, isSilent: names.some((name) => silent.has(name)) };
+};

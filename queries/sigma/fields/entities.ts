@@ -1,0 +1,68 @@
+/** Fields that name who or what an event is about, by kind. */
+export const entityTypes = ['user', 'host', 'process', 'address'] as const;
+export type EntityType = (typeof entityTypes)[number];
+
+/** Names as events have them, in the order in which they are looked for. */
+export const entityFields: Readonly<Record<EntityType, readonly (readonly string[])[]>> = {
+  user: [
+    [
+      'User',
+      'TargetUserName',
+      'user.name',
+      'userIdentity.userName',
+      'userIdentity.arn',
+      'user.username',
+      'actor.alternateId',
+      'userPrincipalName',
+      'protoPayload.authenticationInfo.principalEmail',
+      'UserId',
+      'enduser.id',
+      'acct',
+      'actor',
+    ],
+    ['SubjectUserName'],
+  ],
+  host: [
+    [
+      'Computer',
+      'winlog.computer_name',
+      'ComputerName',
+      'Hostname',
+      'host.name',
+      'hostname',
+      'device.hostname',
+      'k8s.node.name',
+    ],
+  ],
+  process: [
+    [
+      'Image',
+      'NewProcessName',
+      'process.executable',
+      'process.executable.path',
+      'ProcessName',
+      'exe',
+      'process.file.path',
+    ],
+  ],
+  address: [
+    [
+      'SourceIp',
+      'IpAddress',
+      'source.ip',
+      'sourceIPAddress',
+      'client.address',
+      'source.address',
+      'src_ip',
+      'c-ip',
+      'remote_addr',
+      'id.orig_h',
+      'callerIpAddress',
+      'ipAddress',
+      'client.ipAddress',
+      'sourceIPs',
+      'src_endpoint.ip',
+    ],
+    ['DestinationIp', 'destination.ip', 'destination.address', 'dst_ip', 'id.resp_h', 'dst_endpoint.ip'],
+  ],
+};

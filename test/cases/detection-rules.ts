@@ -1,0 +1,72 @@
+/** Rules for tests of detections, as they are stored. */
+import { readRules } from '../../queries/sigma/read.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import type { DetectionRule } from '../../schemas/resources/detection-rule.ts';
+
+export type StoredDetectionRule = DetectionRule & Stored;
+
+/** A deployed rule of a YAML text; its id is the text's own, or its name. */
+export const deployedRule = (
+  source: string,
+  more: Partial<DetectionRule> = {},
+): DetectionRule & { readonly id: string } => {
+  const { documents, errors } = readRules(source);
+  const [document] = documents;
+  if (document === undefined) throw new Error(JSON.stringify(errors));
+  const { kind, title, level = 'medium', id, name } = document;
+  return {
+    ...{ id: id === '' ? name : id, kind, title, source, enabled: true, severity: level, riskScore: 50 },
+    ...{ suppression: null, exceptions: [], ...more },
+  };
+};
+
+/** As the store answers it when it is new. */
+export const stored = (rule: DetectionRule & { readonly id: string }, version = 1): StoredDetectionRule => ({
+  ...rule,
+  ...{ version, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
+});
+
+const rule = (name: string, detection: string): string => `title: ${name}
+name: ${name}
+logsource: { category: application }
+level: low
+tags: [attack.execution, attack.t1059.001]
+detection:
+${detection}
+`;
+const correlation = (name: string, fields: string): string => `title: ${name}
+name: ${name}
+level: high
+correlation:
+${fields}
+`;
+
+/** Over bodies such as \`payment failed 17 order\` of services. */
+export const ruleTexts = {
+  failed: rule('failed', '  keywords: [failed]\n  condition: keywords'),
+  refused: rule('refused', '  keywords: [refused]\n  condition: keywords'),
+  payment: rule('payment', '  keywords: [payment]\n  condition: keywords'),
+  often: correlation(
+    'often',
+    '  type: event_count\n  rules: [failed]\n  group-by: [service.name]\n  timespan: 1m\n  condition: { gte: 3 }',
+  ),
+  seldom: correlation(
+    'seldom',
+    '  type: event_count\n  rules: [refused]\n  group-by: [service.name]\n  timespan: 30s\n  generate: true\n  condition: { lt: 3 }',
+  ),
+  both: correlation(
+    'both',
+    '  type: temporal\n  rules: [failed, refused]\n  group-by: [service.name]\n  timespan: 2m\n  generate: true',
+  ),
+  chain: correlation(
+    'chain',
+    '  type: temporal_ordered\n  rules: [often, payment]\n  group-by: [service.name]\n  timespan: 10m\n  generate: true',
+  ),
+} as const;
+
+export const detectionRulesForTests: readonly (DetectionRule & { readonly id: string })[] = [
+  ...Object.entries(ruleTexts)
+    .filter(([name]) => name !== 'payment')
+    .map(([, text]) => deployedRule(text)),
+  deployedRule(ruleTexts.payment, { suppression: { by: ['service.name'], forSeconds: 20 } }),
+];
