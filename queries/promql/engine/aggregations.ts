@@ -1,0 +1,58 @@
+import { histogramText } from '../histograms/text.ts';
+import { plainNumber } from '../syntax/numbers.ts';
+import type { Aggregation, Expression } from '../syntax/tree.ts';
+import { type Accumulator, type Aggregating, accumulatorOf } from './accumulators.ts';
+import { chosenRows } from './choosing.ts';
+import type { Evaluation } from './context.ts';
+import { Groups } from './groups.ts';
+import { absent, histogram, Row } from './rows.ts';
+
+/** `count_values("label", v)`: how often each value is there. */
+const valueCounts = (evaluation: Evaluation, node: Aggregation): Row[] => {
+  const { steps } = evaluation;
+  const label = node.parameter?.kind === 'string' ? node.parameter.value : '';
+  const groups = new Groups({ ...node, grouping: node.without ? node.grouping : [...node.grouping, label] });
+  const results: Row[] = [];
+  for (const row of evaluation.vector(node.inner))
+    for (let step = 0; step < steps.count; step++) {
+      if (row.present[step] === absent) continue;
+      const value =
+        row.present[step] === histogram ? histogramText(row.histogram(step)) : plainNumber(row.values[step] as number);
+      const group = groups.of(row.labels.with(label, value));
+      const result = results[group] ?? Row.empty(groups.labels[group] as never, steps.count);
+      results[group] = result;
+      result.set(step, (result.values[step] as number) + 1);
+    }
+  return results;
+};
+
+const checkQuantiles = (evaluation: Evaluation, node: Aggregation, parameter: Float64Array): void => {
+  const place = node.parameter as Expression;
+  const numbers = parameter.filter((value) => !Number.isNaN(value));
+  if (numbers.length < parameter.length) evaluation.annotations.quantile(Number.NaN, place);
+  const most = Math.max(...numbers);
+  const least = Math.min(...numbers);
+  if (most > 1) evaluation.annotations.quantile(most, place);
+  if (least < 0) evaluation.annotations.quantile(least, place);
+};
+
+/** The rows of an aggregation. Sums and the like take each series as it passes and keep accumulators only. */
+export const aggregatedRows = (evaluation: Evaluation, node: Aggregation): Row[] => {
+  const { operator, inner } = node;
+  if (operator === 'count_values') return valueCounts(evaluation, node);
+  const { annotations, steps } = evaluation;
+  const parameter = operator === 'quantile' ? evaluation.scalar(node.parameter as Expression) : undefined;
+  const shared: Aggregating = { operator, inner, annotations, steps: steps.count, parameter };
+  if (accumulatorOf({ ...shared, steps: 0 }) === undefined) return chosenRows(evaluation, node);
+  if (parameter !== undefined) checkQuantiles(evaluation, node, parameter);
+  const groups = new Groups(node);
+  const accumulators: Accumulator[] = [];
+  for (const row of evaluation.vector(inner)) {
+    const group = groups.of(row.labels);
+    accumulators[group] ??= accumulatorOf(shared) as Accumulator;
+    accumulators[group].add(row);
+  }
+  return accumulators
+    .map((accumulator, group) => accumulator.result(groups.labels[group] as never))
+    .filter((row) => !row.isEmpty);
+};

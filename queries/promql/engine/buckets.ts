@@ -1,0 +1,110 @@
+/** A bucket of a classic histogram: how many observations are at most its bound. */
+export interface BucketCount {
+  readonly bound: number;
+  count: number;
+}
+
+/** What had to be done so that counts rise with their bounds. */
+export interface Forced {
+  lowest: number;
+  highest: number;
+  most: number;
+}
+
+/** Differences below this share are errors of rounding. */
+const tolerance = 1e-12;
+const smallestNormal = 2 ** -1022;
+
+const almostEqual = (left: number, right: number): boolean => {
+  if (left === right || (Number.isNaN(left) && Number.isNaN(right))) return true;
+  const sum = Math.abs(left) + Math.abs(right);
+  const difference = Math.abs(left - right);
+  if (left === 0 || right === 0 || sum < smallestNormal) return difference < tolerance * smallestNormal;
+  return difference / Math.min(sum, Number.MAX_VALUE) < tolerance;
+};
+
+/** Adds up buckets of the same bound. */
+const coalesced = (buckets: readonly BucketCount[]): BucketCount[] => {
+  const result: BucketCount[] = [];
+  for (const { bound, count } of buckets) {
+    const last = result.at(-1);
+    if (last !== undefined && last.bound === bound) last.count += count;
+    else result.push({ bound, count });
+  }
+  return result;
+};
+
+/** Makes counts rise with their bounds; says where they fell by more than rounding does. */
+const forceRise = (buckets: BucketCount[]): Forced | undefined => {
+  let forced: Forced | undefined;
+  let before = (buckets[0] as BucketCount).count;
+  for (const bucket of buckets.slice(1)) {
+    const { bound, count } = bucket;
+    if (count === before) continue;
+    if (almostEqual(before, count)) {
+      bucket.count = before;
+      continue;
+    }
+    if (count < before) {
+      bucket.count = before;
+      forced ??= { lowest: bound, highest: bound, most: 0 };
+      forced.lowest = Math.min(forced.lowest, bound);
+      forced.highest = Math.max(forced.highest, bound);
+      forced.most = Math.max(forced.most, before - count);
+      continue;
+    }
+    before = count;
+  }
+  return forced;
+};
+
+/** The quantile of a classic histogram, linear within its bucket. Buckets are in the order of their bounds. */
+export const bucketQuantile = (
+  quantile: number,
+  unmerged: readonly BucketCount[],
+): { value: number; forced?: Forced | undefined } => {
+  if (Number.isNaN(quantile)) return { value: Number.NaN };
+  if (quantile < 0) return { value: Number.NEGATIVE_INFINITY };
+  if (quantile > 1) return { value: Number.POSITIVE_INFINITY };
+  if (unmerged.at(-1)?.bound !== Number.POSITIVE_INFINITY) return { value: Number.NaN };
+  const buckets = coalesced(unmerged);
+  const forced = forceRise(buckets);
+  return { value: valueAt(quantile, buckets), forced };
+};
+
+const valueAt = (quantile: number, buckets: readonly BucketCount[]): number => {
+  const observations = (buckets.at(-1) as BucketCount).count;
+  if (buckets.length < 2 || observations === 0) return Number.NaN;
+  const rank = quantile * observations;
+  const found = buckets.findIndex(({ count }) => count >= rank);
+  if (found < 0 || found >= buckets.length - 1) return (buckets.at(-2) as BucketCount).bound;
+  const bucket = buckets[found] as BucketCount;
+  if (found === 0 && bucket.bound <= 0) return bucket.bound;
+  const below = buckets[found - 1] ?? { bound: 0, count: 0 };
+  return below.bound + (bucket.bound - below.bound) * ((rank - below.count) / (bucket.count - below.count));
+};
+
+/** How many observations are below a bound, linear within its bucket. */
+const rankBelow = (value: number, buckets: readonly BucketCount[]): number => {
+  let rank = 0;
+  let lower = (buckets[0] as BucketCount).bound <= 0 ? Number.NEGATIVE_INFINITY : 0;
+  for (const { bound, count } of buckets) {
+    if (lower >= value) return rank;
+    if (bound > value)
+      return lower === Number.NEGATIVE_INFINITY ? count : rank + ((count - rank) * (value - lower)) / (bound - lower);
+    rank = count;
+    lower = bound;
+  }
+  return Number.POSITIVE_INFINITY;
+};
+
+/** The fraction of a classic histogram's observations between two bounds. Buckets are in the order of their bounds. */
+export const bucketFraction = (lower: number, upper: number, unmerged: readonly BucketCount[]): number => {
+  if (unmerged.at(-1)?.bound !== Number.POSITIVE_INFINITY) return Number.NaN;
+  const buckets = coalesced(unmerged);
+  const { count } = buckets.at(-1) as BucketCount;
+  if (count === 0 || Number.isNaN(lower) || Number.isNaN(upper)) return Number.NaN;
+  if (lower >= upper) return 0;
+  const ranked = (value: number) => Math.min(rankBelow(value, buckets), count);
+  return (ranked(upper) - ranked(lower)) / count;
+};

@@ -1,0 +1,156 @@
+import { combined, IncompatibleHistograms } from '../histograms/arithmetic.ts';
+import type { Histogram } from '../histograms/histogram.ts';
+import { wasReset } from '../histograms/resets.ts';
+import { beganAnew, type RangeCall, type RangeFunction, type Window } from './window.ts';
+
+/** One sample of a window, of either kind. */
+interface Sample {
+  readonly time: number;
+  readonly value: number | Histogram;
+  readonly start: number;
+}
+
+const floatSample = (window: Window, place: number, call: RangeCall): Sample => ({
+  time: window.time(place),
+  value: window.value(place),
+  start: call.startTimes ? window.start(place) : 0,
+});
+
+const histogramSample = (window: Window, place: number, call: RangeCall): Sample => ({
+  time: window.histogramTime(place),
+  value: window.histogram(place),
+  start: call.startTimes ? window.histogramStart(place) : 0,
+});
+
+/** Floats and histograms in the order of time, from two places on. */
+function* samplesFrom(window: Window, call: RangeCall, float: number, histogram: number): Generator<Sample> {
+  let nextFloat = float;
+  let nextHistogram = histogram;
+  while (nextFloat < window.to || nextHistogram < window.histogramTo) {
+    const floatFirst =
+      nextHistogram >= window.histogramTo ||
+      (nextFloat < window.to && window.time(nextFloat) < window.histogramTime(nextHistogram));
+    yield floatFirst ? floatSample(window, nextFloat++, call) : histogramSample(window, nextHistogram++, call);
+  }
+}
+
+/** Of an `anchored` range only the last sample before it counts, besides those in it. Undefined if none is in it. */
+const firstsOf = (window: Window, call: RangeCall): readonly [number, number] | undefined => {
+  if (!call.anchored) return [window.from, window.histogramFrom];
+  const before = (times: Float64Array, from: number, to: number) => {
+    let place = from;
+    while (place < to && (times[place] as number) <= window.rangeStart) place++;
+    return place - 1;
+  };
+  const float = before(window.times, window.from, window.to);
+  const histogram = before(window.histogramTimes, window.histogramFrom, window.histogramTo);
+  if (float + 1 >= window.to && histogram + 1 >= window.histogramTo) return undefined;
+  const hasFloat = float >= window.from;
+  const hasHistogram = histogram >= window.histogramFrom;
+  if (!hasFloat && !hasHistogram) return [window.from, window.histogramFrom];
+  return !hasHistogram || (hasFloat && window.time(float) >= window.histogramTime(histogram))
+    ? [float, histogram + 1]
+    : [float + 1, histogram];
+};
+
+const counting =
+  (counts: (previous: Sample, sample: Sample) => boolean): RangeFunction =>
+  (window, call) => {
+    const firsts = firstsOf(window, call);
+    if (firsts === undefined) return undefined;
+    let count = 0;
+    let previous: Sample | undefined;
+    for (const sample of samplesFrom(window, call, ...firsts)) {
+      if (previous !== undefined && counts(previous, sample)) count++;
+      previous = sample;
+    }
+    return count;
+  };
+
+const wasResetBetween = (previous: Sample, sample: Sample): boolean => {
+  const before = previous.value;
+  const { value } = sample;
+  if (typeof before !== typeof value) return true;
+  if (beganAnew(previous.start, previous.time, sample.start, sample.time)) return true;
+  return typeof before === 'number' || typeof value === 'number' ? value < before : wasReset(value, before);
+};
+
+const hasChanged = ({ value: before }: Sample, { value }: Sample): boolean => {
+  if (typeof before === 'number' || typeof value === 'number')
+    return value !== before && !(Number.isNaN(value) && Number.isNaN(before));
+  return !value.equals(before);
+};
+
+/** The last two samples in the order of time. */
+const lastTwo = (window: Window, call: RangeCall): readonly [Sample, Sample] | undefined => {
+  if (window.floatCount + window.histogramCount < 2) return undefined;
+  const float = Math.max(window.from, window.to - 2);
+  const histogram = Math.max(window.histogramFrom, window.histogramTo - 2);
+  const [last, before] = [...samplesFrom(window, call, float, histogram)].reverse();
+  return last === undefined || before === undefined ? undefined : [before, last];
+};
+
+const histogramChange = (
+  window: Window,
+  call: RangeCall,
+  [before, last]: readonly [Sample, Sample],
+  counter: boolean,
+): Histogram => {
+  const value = last.value as Histogram;
+  const previous = before.value as Histogram;
+  const { annotations, place } = call;
+  const gauges = [value, previous].filter(({ hint }) => hint === 'gauge').length;
+  if (counter && gauges > 0) annotations.notCounter(window.samples.name, place);
+  if (!counter && gauges < 2) annotations.notGauge(window.samples.name, place);
+  if (counter && wasResetBetween(before, last)) return value.copy().withHint('gauge').compact();
+  const difference = combined(value, previous, -1);
+  if (difference.reconciled) annotations.reconciled('subtraction', place);
+  return difference.result.withHint('gauge').compact();
+};
+
+const instantChange =
+  (counter: boolean): RangeFunction =>
+  (window, call) => {
+    const pair = lastTwo(window, call);
+    if (pair === undefined) return undefined;
+    const [before, last] = pair;
+    const seconds = (last.time - before.time) / 1000;
+    if (seconds === 0) return undefined;
+    if (typeof last.value === typeof before.value)
+      return typeof last.value === 'number'
+        ? ofFloats(pair, counter, seconds)
+        : ofHistograms(window, call, pair, counter, seconds);
+    call.annotations.mixedFloatsHistograms(window.samples.name, call.place);
+    return undefined;
+  };
+
+const ofFloats = ([before, last]: readonly [Sample, Sample], counter: boolean, seconds: number): number => {
+  const value = last.value as number;
+  const change = counter && wasResetBetween(before, last) ? value : value - (before.value as number);
+  return counter ? change / seconds : change;
+};
+
+const ofHistograms = (
+  window: Window,
+  call: RangeCall,
+  pair: readonly [Sample, Sample],
+  counter: boolean,
+  seconds: number,
+): Histogram | undefined => {
+  try {
+    const change = histogramChange(window, call, pair, counter);
+    return counter ? change.divide(seconds) : change;
+  } catch (error) {
+    if (!(error instanceof IncompatibleHistograms)) throw error;
+    call.annotations.mixedSchemas(window.samples.name, call.place);
+    return undefined;
+  }
+};
+
+/** Functions that compare samples with those before them. */
+export const changeFunctions: Readonly<Record<string, RangeFunction>> = {
+  resets: counting(wasResetBetween),
+  changes: counting(hasChanged),
+  irate: instantChange(true),
+  idelta: instantChange(false),
+};

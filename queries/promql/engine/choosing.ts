@@ -1,0 +1,116 @@
+import { PromqlExecutionError } from '../syntax/errors.ts';
+import { shortNumber } from '../syntax/numbers.ts';
+import type { Aggregation, Expression } from '../syntax/tree.ts';
+import type { Evaluation } from './context.ts';
+import { Groups } from './groups.ts';
+import { Heap } from './heap.ts';
+import { sampleOffset } from './label-hash.ts';
+import { absent, histogram, Row } from './rows.ts';
+
+interface Candidate {
+  readonly row: Row;
+  readonly value: number;
+}
+
+/** Chooses rows of one group at one step, in the order in which they are answered. */
+type Choose = (candidates: readonly Row[], step: number, parameter: number) => readonly Row[];
+
+type Less = (left: number, right: number) => boolean;
+
+/** Which value leaves first: the smallest of the largest, the largest of the smallest, and NaN before any. */
+const smaller: Less = (left, right) => Number.isNaN(left) || left < right;
+const larger: Less = (left, right) => Number.isNaN(left) || left > right;
+
+/** Whether a value takes the place of the one that leaves first. */
+const replaces = (less: Less, worst: number, value: number): boolean =>
+  !Number.isNaN(value) && (Number.isNaN(worst) || less(worst, value));
+
+const bestOf =
+  (evaluation: Evaluation, node: Aggregation): Choose =>
+  (candidates, step, count) => {
+    const less = node.operator === 'topk' ? smaller : larger;
+    const heap = new Heap<Candidate>((left, right) => less(left.value, right.value));
+    const most = Math.min(Math.trunc(count), candidates.length);
+    for (const row of candidates) {
+      if (row.present[step] === histogram) {
+        evaluation.annotations.ignoredInAggregation(node.operator, node);
+        continue;
+      }
+      const value = row.values[step] as number;
+      if (heap.items.length < most) heap.push({ row, value });
+      else if (replaces(less, (heap.items[0] as Candidate).value, value)) heap.replaceTop({ row, value });
+    }
+    return heap.items.sort(backwards(less)).map(({ row }) => row);
+  };
+
+const backwards =
+  (less: Less) =>
+  (left: Candidate, right: Candidate): number => {
+    if (less(right.value, left.value)) return -1;
+    return less(left.value, right.value) ? 1 : 0;
+  };
+
+const firstOf: Choose = (candidates, _step, count) => candidates.slice(0, Math.trunc(count));
+
+const shareOf: Choose = (candidates, _step, ratio) =>
+  candidates.filter(({ labels }) => {
+    const offset = sampleOffset(labels);
+    return ratio >= 0 ? offset < Math.min(ratio, 1) : offset >= 1 + Math.max(ratio, -1);
+  });
+
+/** Whether a parameter leaves nothing at all; throws where it is no number that counts. */
+const choosesNothing = (evaluation: Evaluation, node: Aggregation, parameter: Float64Array): boolean => {
+  const least = Math.min(...parameter);
+  const most = Math.max(...parameter);
+  const hasNan = parameter.some(Number.isNaN);
+  if (node.operator === 'limit_ratio') {
+    if (parameter.every((value) => value === 0)) return true;
+    if (hasNan) throw new PromqlExecutionError('Ratio value is NaN');
+    const warn = (value: number, cap: number) =>
+      evaluation.annotations.warn(
+        `ratio value should be between -1 and 1, got ${shortNumber(value)}, capping to ${cap}`,
+        node.parameter as Expression,
+      );
+    if (most > 1) warn(most, 1);
+    if (least < -1) warn(least, -1);
+    return false;
+  }
+  if (parameter.every((value) => value < 1)) return true;
+  if (hasNan) throw new PromqlExecutionError('Parameter value is NaN');
+  if (least <= -(2 ** 63)) throw new PromqlExecutionError(`Scalar value ${shortNumber(least)} underflows int64`);
+  if (most >= 2 ** 63 - 1024) throw new PromqlExecutionError(`Scalar value ${shortNumber(most)} overflows int64`);
+  return false;
+};
+
+/** `topk`, `bottomk`, `limitk` and `limit_ratio`: series of each group, with their own labels. */
+export const chosenRows = (evaluation: Evaluation, node: Aggregation): Row[] => {
+  const { steps } = evaluation;
+  const parameter = evaluation.scalar(node.parameter as Expression);
+  const rows = [...evaluation.vector(node.inner)];
+  if (choosesNothing(evaluation, node, parameter)) return [];
+  const groups = new Groups(node);
+  const members: Row[][] = [];
+  for (const row of rows) {
+    const group = groups.of(row.labels);
+    members[group] ??= [];
+    members[group].push(row);
+  }
+  const kinds: Readonly<Record<string, Choose>> = { limitk: firstOf, limit_ratio: shareOf };
+  const choose = kinds[node.operator] ?? bestOf(evaluation, node);
+  const chosen = new Map<Row, Row>();
+  for (let step = 0; step < steps.count; step++) {
+    const value = parameter[step] as number;
+    if (node.operator !== 'limit_ratio' && !(value >= 1)) continue;
+    for (const group of members) {
+      const candidates = group.filter((row) => row.present[step] !== absent);
+      for (const row of choose(candidates, step, value)) addChosen(chosen, row, step);
+    }
+  }
+  return [...chosen.values()];
+};
+
+const addChosen = (chosen: Map<Row, Row>, row: Row, step: number): void => {
+  const result = chosen.get(row) ?? Row.empty(row.labels, row.present.length, row.dropName);
+  chosen.set(row, result);
+  result.copyFrom(row, step);
+};

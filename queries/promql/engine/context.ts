@@ -1,0 +1,85 @@
+import type { Series } from '../series.ts';
+import { PromqlLimitError } from '../syntax/errors.ts';
+import type { Expression, Subquery, VectorSelector } from '../syntax/tree.ts';
+import type { Annotations } from './annotations.ts';
+import type { Row, Steps } from './rows.ts';
+
+/** How Prometheus is set up, as far as answers depend on it. */
+export interface EngineOptions {
+  readonly lookbackMs: number;
+  /** Whether names are dropped at the end only (Prometheus' feature `promql-delayed-name-removal`). */
+  readonly delayedNameRemoval: boolean;
+  /** Whether the times at which counters began count as resets (`use-start-timestamps`). */
+  readonly startTimestamps: boolean;
+  /** Whether labels `__type__` and `__unit__` say what a metric is (`type-and-unit-labels`). */
+  readonly typeAndUnitLabels: boolean;
+  /** The step of subqueries that name none. */
+  readonly subqueryStepMs: number;
+}
+
+/** Prometheus' defaults. */
+export const defaultOptions: EngineOptions = {
+  lookbackMs: 5 * 60_000,
+  delayedNameRemoval: false,
+  startTimestamps: false,
+  typeAndUnitLabels: false,
+  subqueryStepMs: 60_000,
+};
+
+/** Counts samples as Prometheus' statistics do, and refuses too many. */
+export class SampleCounts {
+  /** Samples of every step; those of a range count at each step that reads them. */
+  total = 0;
+  /** The most samples that were held at once. */
+  peak = 0;
+  /** `total` of each step of the query. */
+  readonly perStep: Float64Array;
+  #held = 0;
+  readonly #most: number;
+
+  constructor(steps: number, most: number) {
+    this.perStep = new Float64Array(steps);
+    this.#most = most;
+  }
+
+  read(count: number, step: number): void {
+    this.total += count;
+    if (step < this.perStep.length) this.perStep[step] = (this.perStep[step] as number) + count;
+  }
+
+  /** Counts samples that stay until the answer. */
+  hold(count: number): void {
+    this.#held += count;
+    this.holdBriefly(0);
+  }
+
+  /** Counts samples that are held for a moment beside the others. */
+  holdBriefly(count: number): void {
+    const held = this.#held + count;
+    if (held > this.peak) this.peak = held;
+    if (held > this.#most)
+      throw new PromqlLimitError('query processing would load too many samples into memory in query execution');
+  }
+}
+
+/** What the parts of an evaluation share. A subquery has steps of its own. */
+export interface Evaluation {
+  readonly steps: Steps;
+  readonly options: EngineOptions;
+  readonly annotations: Annotations;
+  readonly counts: SampleCounts;
+  /** The series of a vector, one after the other. */
+  vector(node: Expression): Iterable<Row>;
+  /** A scalar's value at every step. */
+  scalar(node: Expression): Float64Array;
+  /** The series that a selector (or a call of `info`) reads. */
+  read(node: Expression): Iterable<Series>;
+  /** The rows of a subquery, with the steps at which they stand. */
+  subquery(node: Subquery): { readonly steps: Steps; readonly rows: Iterable<Row> };
+  /** The same evaluation for other steps. */
+  over(steps: Steps): Evaluation;
+}
+
+/** The time at which a selector or subquery is read for a step: `@` fixes it, `offset` moves it. */
+export const referenceTime = (node: VectorSelector | Subquery, timeMs: number): number =>
+  (typeof node.at === 'number' ? node.at : timeMs) - node.offsetMs;

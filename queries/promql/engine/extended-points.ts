@@ -1,0 +1,48 @@
+import { PromqlExecutionError } from '../syntax/errors.ts';
+import type { VectorSelector } from '../syntax/tree.ts';
+import type { Samples } from './samples.ts';
+import { between, placeFrom } from './smoothing.ts';
+import type { Window } from './window.ts';
+
+/** The samples of a window; of an `anchored` or `smoothed` selector with points at both ends of its range. */
+export const extendedPoints = (
+  window: Window,
+  { anchored, smoothed }: VectorSelector,
+  startMs: number,
+  endMs: number,
+): Pick<Samples, 'floats' | 'histograms'> => {
+  const { times, values, from, to } = window;
+  const histograms = {
+    times: window.histogramTimes.slice(window.histogramFrom, window.histogramTo),
+    values: window.histograms.slice(window.histogramFrom, window.histogramTo),
+    starts: undefined,
+  };
+  const plain = { times: times.slice(from, to), values: values.slice(from, to), starts: undefined };
+  if (!anchored && !smoothed) return { floats: plain, histograms };
+  if (histograms.values.length > 0)
+    throw new PromqlExecutionError(`${anchored ? 'anchored' : 'smoothed'} modifier is not supported with histograms`);
+  return { floats: withEnds(window, smoothed, startMs, endMs), histograms };
+};
+
+const withEnds = (window: Window, smoothed: boolean, startMs: number, endMs: number): Samples['floats'] => {
+  const { times, values, from, to } = window;
+  const point = (at: number) => [times[at] as number, values[at] as number] as const;
+  const first = Math.max(from, placeFrom(times, startMs + 1, from, to - 1) - 1);
+  const last = smoothed ? placeFrom(times, endMs, from, to - 1) : to - 1;
+  if (to === from || window.time(last) <= startMs)
+    return { times: new Float64Array(0), values: new Float64Array(0), starts: undefined };
+  const left =
+    smoothed && window.time(first) < startMs
+      ? between(point(first), point(first + 1), startMs, false)
+      : window.value(first);
+  const right =
+    smoothed && last > from && window.time(last) > endMs
+      ? between(point(last - 1), point(last), endMs, false)
+      : window.value(last);
+  const inside = [window.time(first) <= startMs ? first + 1 : first, window.time(last) >= endMs ? last : last + 1];
+  return {
+    times: Float64Array.from([startMs, ...times.slice(...inside), endMs]),
+    values: Float64Array.from([left, ...values.slice(...inside), right]),
+    starts: undefined,
+  };
+};

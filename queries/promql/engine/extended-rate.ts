@@ -1,0 +1,146 @@
+import { combined, HistogramSum, IncompatibleHistograms } from '../histograms/arithmetic.ts';
+import type { Histogram } from '../histograms/histogram.ts';
+import { wasReset } from '../histograms/resets.ts';
+import type { Evaluation } from './context.ts';
+import { between, histogramBetween, placeFrom } from './smoothing.ts';
+import type { RangeCall, Window } from './window.ts';
+
+interface Kind {
+  readonly counter: boolean;
+  readonly perSecond: boolean;
+}
+
+/** The samples at both ends of a range: the last one before it or the first one in it, and the last one. */
+interface Ends {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Undefined if no sample is in the range. */
+const endsOf = (times: Float64Array, from: number, to: number, window: Window, call: RangeCall): Ends | undefined => {
+  const first = Math.max(from, placeFrom(times, window.rangeStart + 1, from, to - 1) - 1);
+  const last = call.smoothed ? placeFrom(times, window.rangeEnd, from, to - 1) : to - 1;
+  if ((times[last] as number) <= window.rangeStart) return undefined;
+  return call.smoothed && (times[first] as number) > window.rangeEnd ? undefined : { first, last };
+};
+
+/** How much a counter fell between points, which is added again. */
+const correctionOf = (points: readonly number[]): number => {
+  let correction = 0;
+  for (let at = 1; at < points.length; at++) {
+    const previous = points[at - 1] as number;
+    if ((points[at] as number) < previous) correction += previous;
+  }
+  return correction;
+};
+
+/** The values at the ends of a range, read or interpolated, and those between them. */
+const valuesAt = (window: Window, call: RangeCall, counter: boolean, { first, last }: Ends): number[] => {
+  const { times, values, rangeStart, rangeEnd } = window;
+  const point = (place: number) => [times[place] as number, values[place] as number] as const;
+  const before = (times[first] as number) < rangeStart;
+  const behind = (times[last] as number) > rangeEnd;
+  const left =
+    call.smoothed && before ? between(point(first), point(first + 1), rangeStart, counter) : window.value(first);
+  const right =
+    call.smoothed && behind && last > window.from
+      ? between(point(last - 1), point(last), rangeEnd, counter)
+      : window.value(last);
+  const inside = values.subarray(
+    (times[first] as number) <= rangeStart ? first + 1 : first,
+    (times[last] as number) >= rangeEnd ? last : last + 1,
+  );
+  return [left, ...inside, right];
+};
+
+/** `rate`, `increase` and `delta` of an `anchored` or `smoothed` range: from end to end, nothing extrapolated. */
+export const extendedRate = (window: Window, call: RangeCall, kind: Kind): number | undefined => {
+  const ends = endsOf(window.times, window.from, window.to, window, call);
+  if (ends === undefined) return undefined;
+  const points = valuesAt(window, call, kind.counter, ends);
+  let rise = (points.at(-1) as number) - (points[0] as number);
+  if (kind.counter) rise += correctionOf(points);
+  return kind.perSecond ? rise / (call.rangeMs / 1000) : rise;
+};
+
+/** The same of native histograms. */
+export const extendedHistogramRate = (window: Window, call: RangeCall, kind: Kind): Histogram | undefined => {
+  const ends = endsOf(window.histogramTimes, window.histogramFrom, window.histogramTo, window, call);
+  if (ends === undefined) return undefined;
+  try {
+    return histogramRise(window, call, kind, ends);
+  } catch (error) {
+    if (!(error instanceof IncompatibleHistograms)) throw error;
+    call.annotations.mixedSchemas(window.samples.name, call.place);
+    return undefined;
+  }
+};
+
+const histogramRise = (window: Window, call: RangeCall, { counter, perSecond }: Kind, ends: Ends): Histogram => {
+  const { annotations, place } = call;
+  const inRange = window.histograms.slice(ends.first, ends.last + 1);
+  for (const each of inRange) {
+    if (each.custom !== inRange[0]?.custom) throw new IncompatibleHistograms();
+    if (counter && each.hint === 'gauge') annotations.notCounter(window.samples.name, place);
+  }
+  const [left, right] = histogramsAt(window, call, counter, ends);
+  if (!counter && (left.hint !== 'gauge' || right.hint !== 'gauge')) annotations.notGauge(window.samples.name, place);
+  const difference = combined(right, left, -1);
+  if (difference.reconciled) annotations.reconciled('subtraction', place);
+  let { result } = difference;
+  const lost = counter ? lostBetween(window, call, ends, left, right) : undefined;
+  if (lost !== undefined) {
+    const sum = combined(result, lost, 1);
+    if (sum.reconciled) annotations.reconciled('addition', place);
+    ({ result } = sum);
+  }
+  if (perSecond) result.divide(call.rangeMs / 1000);
+  return result.withHint('gauge').compact();
+};
+
+const histogramsAt = (window: Window, call: RangeCall, counter: boolean, ends: Ends): [Histogram, Histogram] => {
+  const { first, last } = ends;
+  const point = (at: number) => [window.histogramTime(at), window.histogram(at)] as const;
+  const evaluation = { annotations: call.annotations } as Evaluation;
+  const interpolate = (at: number, timeMs: number) =>
+    histogramBetween(evaluation, point(at), point(at + 1), timeMs, counter, call.place);
+  const before = call.smoothed && window.histogramTime(first) < window.rangeStart;
+  const behind = call.smoothed && window.histogramTime(last) > window.rangeEnd && last > window.histogramFrom;
+  return [
+    before ? interpolate(first, window.rangeStart) : window.histogram(first),
+    behind ? interpolate(last - 1, window.rangeEnd) : window.histogram(last),
+  ];
+};
+
+/** What counters had counted before the resets between both ends; undefined if there were none. */
+const lostBetween = (
+  window: Window,
+  call: RangeCall,
+  { first, last }: Ends,
+  left: Histogram,
+  right: Histogram,
+): Histogram | undefined => {
+  let next = first + 1;
+  let previous = left;
+  // Interpolation at the left end has taken a reset there into account.
+  const spanned =
+    call.smoothed &&
+    window.histogramTime(first) < window.rangeStart &&
+    wasReset(window.histogram(first + 1), window.histogram(first));
+  if (spanned) {
+    previous = window.histogram(first + 1);
+    next++;
+  }
+  if (next > last) return undefined;
+  let lost: HistogramSum | undefined;
+  const add = (histogram: Histogram) => {
+    if (lost === undefined) lost = new HistogramSum(histogram);
+    else if (lost.add(histogram).reconciled) call.annotations.reconciled('addition', call.place);
+  };
+  for (let at = next; at < last; at++) {
+    if (wasReset(window.histogram(at), previous)) add(previous);
+    previous = window.histogram(at);
+  }
+  if (wasReset(right, previous)) add(previous);
+  return lost?.value(false);
+};

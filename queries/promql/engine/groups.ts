@@ -1,0 +1,30 @@
+import type { Aggregation } from '../syntax/tree.ts';
+import { LabelSet } from './labels.ts';
+
+/** Finds the group of each series by the labels of an aggregation. */
+export class Groups {
+  readonly labels: LabelSet[] = [];
+  readonly #byKey = new Map<string, number>();
+  readonly #grouping: readonly string[];
+  readonly #without: boolean;
+
+  constructor({ grouping, without }: Pick<Aggregation, 'grouping' | 'without'>) {
+    this.#grouping = without ? [...grouping, '__name__'] : grouping;
+    this.#without = without;
+  }
+
+  /** The number of the group that a series belongs to. */
+  of(labels: LabelSet): number {
+    const own = this.#labelsOf(labels);
+    const known = this.#byKey.get(own.key);
+    if (known !== undefined) return known;
+    this.#byKey.set(own.key, this.labels.length);
+    this.labels.push(own);
+    return this.labels.length - 1;
+  }
+
+  #labelsOf(labels: LabelSet): LabelSet {
+    if (this.#without) return labels.without(this.#grouping);
+    return this.#grouping.length === 0 ? LabelSet.empty : labels.keep(this.#grouping);
+  }
+}

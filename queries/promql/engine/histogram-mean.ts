@@ -1,0 +1,35 @@
+import { type Addition, HistogramSum } from '../histograms/arithmetic.ts';
+import type { Histogram } from '../histograms/histogram.ts';
+
+/** A mean of histograms: the sum by the count, and once a sum would be infinite a mean that each one moves. */
+export class HistogramMean {
+  #sum: HistogramSum;
+  #count = 1;
+  #moving = false;
+
+  constructor(first: Histogram) {
+    this.#sum = new HistogramSum(first);
+  }
+
+  /** Throws `IncompatibleHistograms`. */
+  add(value: Histogram): Addition {
+    this.#count++;
+    if (!this.#moving) {
+      const next = this.#sum.copy();
+      const addition = next.add(value);
+      if (!next.value(false).overflows) {
+        this.#sum = next;
+        return addition;
+      }
+      this.#moving = true;
+      this.#sum.scale(1 / (this.#count - 1));
+    }
+    this.#sum.scale((this.#count - 1) / this.#count);
+    return this.#sum.add(value.copy().divide(this.#count));
+  }
+
+  value(): Histogram {
+    const value = this.#sum.value();
+    return this.#moving ? value : value.divide(this.#count);
+  }
+}

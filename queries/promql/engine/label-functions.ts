@@ -1,0 +1,62 @@
+import type { RE2JS } from 're2js';
+import { PromqlExecutionError } from '../syntax/errors.ts';
+import { wholeRegex } from '../syntax/matchers.ts';
+import type { Call, Expression } from '../syntax/tree.ts';
+import type { Evaluation } from './context.ts';
+import { merged, type Row } from './rows.ts';
+
+const textOf = (node: Expression | undefined): string => (node?.kind === 'string' ? node.value : '');
+
+const checkName = (name: string, role: string): string => {
+  if (name === '') throw new PromqlExecutionError(`invalid ${role}: ${name}`);
+  return name;
+};
+
+/** The groups of a match by number and name; `$name` takes as many letters, digits and underscores as follow. */
+const expanded = (template: string, groups: readonly (string | undefined)[], names: Readonly<Record<string, number>>) =>
+  template.replaceAll(/\$(?:\$|(\w+)|\{(\w+)\})/g, (whole, short?: string, braced?: string) => {
+    if (whole === '$$') return '$';
+    const name = (short ?? braced) as string;
+    const number = /^\d+$/.test(name) ? Number(name) : names[name];
+    return number === undefined ? '' : (groups[number] ?? '');
+  });
+
+const compiled = (source: string): RE2JS => {
+  try {
+    return wholeRegex(source);
+  } catch {
+    throw new PromqlExecutionError(`invalid regular expression in label_replace(): ${source}`);
+  }
+};
+
+const relabel = (row: Row, label: string, value: string): Row =>
+  row.relabeled(row.labels.with(label, value), label === '__name__' ? false : row.dropName);
+
+/** `label_replace(v, dst, replacement, src, regex)`. */
+export const labelReplace = (evaluation: Evaluation, { args }: Call): Row[] => {
+  const [target, replacement, source, pattern] = args.slice(1).map(textOf) as [string, string, string, string];
+  const regex = compiled(pattern);
+  checkName(target, 'destination label name in label_replace()');
+  const rows: Row[] = [];
+  for (const row of evaluation.vector(args[0] as Expression)) {
+    const match = regex.matcher(row.labels.get(source));
+    if (!match.find()) {
+      rows.push(row);
+      continue;
+    }
+    const groups = Array.from({ length: match.groupCount() + 1 }, (_, at) => match.group(at) ?? undefined);
+    rows.push(relabel(row, target, expanded(replacement, groups, regex.namedGroups())));
+  }
+  return merged(rows);
+};
+
+/** `label_join(v, dst, separator, src…)`. */
+export const labelJoin = (evaluation: Evaluation, { args }: Call): Row[] => {
+  const [target, separator, ...sources] = args.slice(1).map(textOf) as [string, string, ...string[]];
+  for (const source of sources) checkName(source, 'source label name in label_join()');
+  checkName(target, 'destination label name in label_join()');
+  const rows: Row[] = [];
+  for (const row of evaluation.vector(args[0] as Expression))
+    rows.push(relabel(row, target, sources.map((source) => row.labels.get(source)).join(separator)));
+  return merged(rows);
+};

@@ -1,0 +1,54 @@
+import type { LabelSet } from './labels.ts';
+
+const mask = 0xffff_ffff_ffff_ffffn;
+const prime1 = 0x9e37_79b1_85eb_ca87n;
+const prime2 = 0xc2b2_ae3d_27d4_eb4fn;
+const prime3 = 0x1656_67b1_9e37_79f9n;
+const prime4 = 0x85eb_ca77_c2b2_ae63n;
+const prime5 = 0x27d4_eb2f_1656_67c5n;
+
+const rotate = (value: bigint, bits: bigint): bigint => ((value << bits) | (value >> (64n - bits))) & mask;
+const round = (sum: bigint, input: bigint): bigint => (rotate((sum + input * prime2) & mask, 31n) * prime1) & mask;
+const merge = (sum: bigint, value: bigint): bigint => ((sum ^ round(0n, value)) * prime1 + prime4) & mask;
+
+/** Four sums over blocks of 32 bytes, merged. */
+const blocks = (bytes: Buffer): bigint => {
+  const sums = [(prime1 + prime2) & mask, prime2, 0n, (mask + 1n - prime1) & mask];
+  for (let at = 0; at + 32 <= bytes.length; at += 32)
+    for (let lane = 0; lane < 4; lane++) sums[lane] = round(sums[lane] as bigint, bytes.readBigUInt64LE(at + 8 * lane));
+  const [first, second, third, fourth] = sums as [bigint, bigint, bigint, bigint];
+  const joined = (rotate(first, 1n) + rotate(second, 7n) + rotate(third, 12n) + rotate(fourth, 18n)) & mask;
+  return sums.reduce(merge, joined);
+};
+
+/** xxHash64 with seed 0. */
+export const xxHash64 = (bytes: Buffer): bigint => {
+  let hash = bytes.length >= 32 ? blocks(bytes) : prime5;
+  hash = (hash + BigInt(bytes.length)) & mask;
+  let at = bytes.length - (bytes.length % 32);
+  for (; at + 8 <= bytes.length; at += 8)
+    hash = (rotate(hash ^ round(0n, bytes.readBigUInt64LE(at)), 27n) * prime1 + prime4) & mask;
+  if (at + 4 <= bytes.length) {
+    hash = (rotate(hash ^ ((BigInt(bytes.readUInt32LE(at)) * prime1) & mask), 23n) * prime2 + prime3) & mask;
+    at += 4;
+  }
+  for (; at < bytes.length; at++)
+    hash = (rotate(hash ^ ((BigInt(bytes[at] as number) * prime5) & mask), 11n) * prime1) & mask;
+  hash = ((hash ^ (hash >> 33n)) * prime2) & mask;
+  hash = ((hash ^ (hash >> 29n)) * prime3) & mask;
+  return hash ^ (hash >> 32n);
+};
+
+/** A text with its length before it: one byte, or 255 and three. */
+const sized = (text: string): Buffer[] => {
+  const bytes = Buffer.from(text);
+  const { length } = bytes;
+  const size = length < 255 ? [length] : [255, length & 255, (length >> 8) & 255, (length >> 16) & 255];
+  return [Buffer.from(size), bytes];
+};
+
+/** A number from 0 up to 1 that depends on labels alone, as `limit_ratio` of Prometheus takes it. */
+export const sampleOffset = ({ names, values }: LabelSet): number => {
+  const parts = names.flatMap((name, at) => [...sized(name), ...sized(values[at] as string)]);
+  return Number(xxHash64(Buffer.concat(parts))) / 2 ** 64;
+};

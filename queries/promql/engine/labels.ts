@@ -1,0 +1,99 @@
+import type { Labels } from '../series.ts';
+import { quoted } from '../syntax/quotes.ts';
+
+const metadata = new Set(['__name__', '__type__', '__unit__']);
+const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Labels of a series in the order of their names. Equal sets have equal keys. */
+export class LabelSet {
+  static readonly empty = new LabelSet([], []);
+  readonly names: readonly string[];
+  readonly values: readonly string[];
+  #key: string | undefined;
+  #withoutMetadata: LabelSet | undefined;
+
+  constructor(names: readonly string[], values: readonly string[]) {
+    this.names = names;
+    this.values = values;
+  }
+
+  static from(labels: Labels): LabelSet {
+    const names = Object.keys(labels).filter((name) => labels[name] !== '');
+    if (names.some((name, at) => at > 0 && name < (names[at - 1] as string))) names.sort();
+    return new LabelSet(
+      names,
+      names.map((name) => labels[name] as string),
+    );
+  }
+
+  get key(): string {
+    this.#key ??= this.names.map((name, at) => `${name}\u0000${this.values[at]}`).join('\u0001');
+    return this.#key;
+  }
+
+  get(name: string): string {
+    const at = this.names.indexOf(name);
+    return at < 0 ? '' : (this.values[at] as string);
+  }
+
+  /** Without the metric's name, type and unit. */
+  get withoutMetadata(): LabelSet {
+    this.#withoutMetadata ??= this.names.some((name) => metadata.has(name))
+      ? this.#filter((name) => !metadata.has(name))
+      : this;
+    return this.#withoutMetadata;
+  }
+
+  without(names: readonly string[]): LabelSet {
+    return names.some((name) => this.names.includes(name)) ? this.#filter((name) => !names.includes(name)) : this;
+  }
+
+  keep(names: readonly string[]): LabelSet {
+    return this.#filter((name) => names.includes(name));
+  }
+
+  /** With another value; '' removes the label. */
+  with(name: string, value: string): LabelSet {
+    if (value === '') return this.without([name]);
+    const labels = this.record();
+    return LabelSet.from({ ...labels, [name]: value });
+  }
+
+  #filter(keep: (name: string) => boolean): LabelSet {
+    const kept = this.names.map(keep);
+    return new LabelSet(
+      this.names.filter((_, at) => kept[at]),
+      this.values.filter((_, at) => kept[at]),
+    );
+  }
+
+  record(): Record<string, string> {
+    return Object.fromEntries(this.names.map((name, at) => [name, this.values[at] as string]));
+  }
+
+  /** As Prometheus writes them in messages. */
+  toString(): string {
+    const each = this.names.map((name, at) => {
+      const shown = plainName.test(name) ? name : quoted(name);
+      return `${shown}=${quoted(this.values[at] as string)}`;
+    });
+    return `{${each.join(', ')}}`;
+  }
+}
+
+/** Compares by names and values from the first label on: the order in which Prometheus answers. */
+export const compareLabels = (left: LabelSet, right: LabelSet): number => {
+  const length = Math.min(left.names.length, right.names.length);
+  for (let at = 0; at < length; at++) {
+    const name = order(left.names[at] as string, right.names[at] as string);
+    if (name !== 0) return name;
+    const value = order(left.values[at] as string, right.values[at] as string);
+    if (value !== 0) return value;
+  }
+  return left.names.length - right.names.length;
+};
+
+const order = (left: string, right: string): number => {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+};

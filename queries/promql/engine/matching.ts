@@ -1,0 +1,64 @@
+import { PromqlExecutionError } from '../syntax/errors.ts';
+import type { Matching } from '../syntax/tree.ts';
+import type { LabelSet } from './labels.ts';
+import { absent, type Row } from './rows.ts';
+
+/** One side of an operation: its rows, and for each the number of the group in which it finds partners. */
+export interface Side {
+  readonly rows: readonly Row[];
+  readonly groups: Int32Array;
+}
+
+/** The labels by which series match. */
+export const matchedLabels = (labels: LabelSet, { on, labels: names }: Matching): LabelSet =>
+  on ? labels.keep(names) : labels.without([...names, '__name__']);
+
+/** Numbers the groups of both sides; the same labels have the same number. */
+export const sidesOf = (
+  left: Iterable<Row>,
+  right: Iterable<Row>,
+  matching: Matching,
+): { left: Side; right: Side; groups: number } => {
+  const numbers = new Map<string, number>();
+  const side = (rows: readonly Row[]): Side => {
+    const groups = Int32Array.from(rows, ({ labels }) => {
+      const { key } = matchedLabels(labels, matching);
+      const known = numbers.get(key) ?? numbers.size;
+      numbers.set(key, known);
+      return known;
+    });
+    return { rows, groups };
+  };
+  const sides = { left: side([...left]), right: side([...right]) };
+  return { ...sides, groups: numbers.size };
+};
+
+/** The row of each group at a step, -1 where there is none. Two rows of one group cannot be told apart. */
+export const rowOfGroups = ({ rows, groups }: Side, step: number, found: Int32Array, matching: Matching): void => {
+  found.fill(-1);
+  for (const [at, row] of rows.entries()) {
+    if (row.present[step] === absent) continue;
+    const group = groups[at] as number;
+    const other = found[group] as number;
+    if (other >= 0) throw duplicate(row.labels, (rows[other] as Row).labels, matching);
+    found[group] = at;
+  }
+};
+
+const duplicate = (left: LabelSet, right: LabelSet, matching: Matching): Error => {
+  const side = matching.card === 'one-to-many' ? 'left' : 'right';
+  const group = matchedLabels(left, matching);
+  const both = [String(left), String(right)].sort().join(', ');
+  return new PromqlExecutionError(
+    `found duplicate series for the match group ${group} on the ${side} hand-side of the operation: [${both}];many-to-many matching not allowed: matching labels must be unique on one side`,
+  );
+};
+
+/** The labels of a result: of the side that may have many, without the name where an operator changes the metric. */
+export const resultLabels = (many: LabelSet, one: LabelSet, matching: Matching, dropName: boolean): LabelSet => {
+  let labels = dropName ? many.withoutMetadata : many;
+  if (matching.card === 'one-to-one')
+    labels = matching.on ? labels.keep(matching.labels) : labels.without(matching.labels);
+  for (const name of matching.include) labels = labels.with(name, one.get(name));
+  return labels;
+};

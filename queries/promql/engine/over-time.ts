@@ -1,0 +1,155 @@
+import { HistogramSum, IncompatibleHistograms } from '../histograms/arithmetic.ts';
+import type { Histogram } from '../histograms/histogram.ts';
+import { KahanSum } from '../histograms/kahan.ts';
+import { FloatMean } from './float-mean.ts';
+import { HistogramMean } from './histogram-mean.ts';
+import { quantileOfValues } from './quantile.ts';
+import type { RangeCall, RangeFunction, Window } from './window.ts';
+
+/** Of floats alone; histograms in the range are told of. */
+const ofFloats =
+  (calculate: (window: Window, call: RangeCall) => number): RangeFunction =>
+  (window, call) => {
+    if (window.floatCount === 0) return undefined;
+    if (window.histogramCount > 0) call.annotations.ignoredInRange(window.samples.name, call.place);
+    return calculate(window, call);
+  };
+
+const sumOfHistograms = (window: Window, call: RangeCall): Histogram => {
+  const sum = new HistogramSum(window.histogram(window.histogramFrom));
+  for (let place = window.histogramFrom + 1; place < window.histogramTo; place++)
+    if (sum.add(window.histogram(place)).reconciled) call.annotations.reconciled('aggregation', call.place);
+  return sum.value();
+};
+
+const meanOfHistograms = (window: Window, call: RangeCall): Histogram => {
+  const mean = new HistogramMean(window.histogram(window.histogramFrom));
+  for (let place = window.histogramFrom + 1; place < window.histogramTo; place++)
+    if (mean.add(window.histogram(place)).reconciled) call.annotations.reconciled('aggregation', call.place);
+  return mean.value();
+};
+
+const ofAll =
+  (floats: (window: Window) => number, histograms: (window: Window, call: RangeCall) => Histogram): RangeFunction =>
+  (window, call) => {
+    const { annotations, place } = call;
+    if (window.histogramCount === 0) return floats(window);
+    if (window.floatCount > 0) {
+      annotations.mixedFloatsHistograms(window.samples.name, place);
+      return undefined;
+    }
+    try {
+      const result = histograms(window, call);
+      const hints = window.histograms.slice(window.histogramFrom, window.histogramTo).map(({ hint }) => hint);
+      if (hints.includes('reset') && hints.includes('not-reset')) annotations.collision('aggregation', place);
+      return result;
+    } catch (error) {
+      if (!(error instanceof IncompatibleHistograms)) throw error;
+      annotations.mixedSchemas(window.samples.name, place);
+      return undefined;
+    }
+  };
+
+const sumOf = (window: Window): number => {
+  const sum = new KahanSum();
+  for (let place = window.from; place < window.to; place++) sum.add(window.value(place));
+  return Math.abs(sum.sum) === Number.POSITIVE_INFINITY ? sum.sum : sum.total;
+};
+
+const meanOf = (window: Window): number => {
+  const mean = new FloatMean(window.value(window.from));
+  for (let place = window.from + 1; place < window.to; place++) mean.add(window.value(place));
+  return mean.value;
+};
+
+const varianceOf = (window: Window): number => {
+  const mean = new KahanSum();
+  const squares = new KahanSum();
+  let count = 0;
+  for (let place = window.from; place < window.to; place++) {
+    const value = window.value(place);
+    count++;
+    const delta = value - mean.total;
+    mean.add(delta / count);
+    squares.add(delta * (value - mean.total));
+  }
+  return squares.total / count;
+};
+
+/** The place of the value that no other one is better than; NaN is worse than any. */
+const bestOf = (window: Window, better: (value: number, best: number) => boolean): number => {
+  let best = window.from;
+  for (let place = window.from; place < window.to; place++)
+    if (better(window.value(place), window.value(best)) || Number.isNaN(window.value(best))) best = place;
+  return best;
+};
+
+const valuesOf = (window: Window): number[] => Array.from(window.values.subarray(window.from, window.to));
+
+const medianDeviation = (window: Window): number => {
+  const values = valuesOf(window);
+  if (values.some(Number.isNaN)) return Number.NaN;
+  const median = quantileOfValues(0.5, values);
+  return quantileOfValues(
+    0.5,
+    values.map((value) => Math.abs(value - median)),
+  );
+};
+
+const first: RangeFunction = (window) => {
+  const { from, histogramFrom } = window;
+  if (window.histogramCount === 0) return window.value(from);
+  return window.floatCount > 0 && window.time(from) < window.histogramTime(histogramFrom)
+    ? window.value(from)
+    : window.histogram(histogramFrom);
+};
+
+const last: RangeFunction = (window) => {
+  const float = window.to - 1;
+  const histogram = window.histogramTo - 1;
+  if (window.histogramCount === 0) return window.value(float);
+  return window.floatCount > 0 && window.histogramTime(histogram) < window.time(float)
+    ? window.value(float)
+    : window.histogram(histogram);
+};
+
+const timeOfFirst: RangeFunction = (window) => {
+  const floats = window.floatCount > 0 ? window.time(window.from) : Number.POSITIVE_INFINITY;
+  const histograms = window.histogramCount > 0 ? window.histogramTime(window.histogramFrom) : Number.POSITIVE_INFINITY;
+  return Math.min(floats, histograms) / 1000;
+};
+
+const timeOfLast: RangeFunction = (window) => {
+  const floats = window.floatCount > 0 ? window.time(window.to - 1) : 0;
+  const histograms = window.histogramCount > 0 ? window.histogramTime(window.histogramTo - 1) : 0;
+  return Math.max(floats, histograms) / 1000;
+};
+
+const quantile: RangeFunction = (window, call) => {
+  const [wanted = Number.NaN] = window.args;
+  if (window.floatCount === 0) return undefined;
+  if (!(wanted >= 0 && wanted <= 1)) call.annotations.quantile(wanted, call.place);
+  if (window.histogramCount > 0) call.annotations.ignoredInRange(window.samples.name, call.place);
+  return quantileOfValues(wanted, valuesOf(window));
+};
+
+/** Functions that sum up a range: `…_over_time`. */
+export const overTime: Readonly<Record<string, RangeFunction>> = {
+  sum_over_time: ofAll(sumOf, sumOfHistograms),
+  avg_over_time: ofAll(meanOf, meanOfHistograms),
+  count_over_time: (window) => window.floatCount + window.histogramCount,
+  present_over_time: () => 1,
+  absent_over_time: () => 1,
+  first_over_time: first,
+  last_over_time: last,
+  ts_of_first_over_time: timeOfFirst,
+  ts_of_last_over_time: timeOfLast,
+  max_over_time: ofFloats((window) => window.value(bestOf(window, (value, best) => value > best))),
+  min_over_time: ofFloats((window) => window.value(bestOf(window, (value, best) => value < best))),
+  ts_of_max_over_time: ofFloats((window) => window.time(bestOf(window, (value, best) => value >= best)) / 1000),
+  ts_of_min_over_time: ofFloats((window) => window.time(bestOf(window, (value, best) => value <= best)) / 1000),
+  stddev_over_time: ofFloats((window) => Math.sqrt(varianceOf(window))),
+  stdvar_over_time: ofFloats(varianceOf),
+  mad_over_time: ofFloats(medianDeviation),
+  quantile_over_time: quantile,
+};

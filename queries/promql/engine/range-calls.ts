@@ -1,0 +1,167 @@
+import { PromqlExecutionError } from '../syntax/errors.ts';
+import type { Call, Expression, MatrixSelector, Subquery, VectorSelector } from '../syntax/tree.ts';
+import { changeFunctions } from './changes.ts';
+import { type Evaluation, referenceTime } from './context.ts';
+import { LabelSet } from './labels.ts';
+import { overTime } from './over-time.ts';
+import { rates } from './rate.ts';
+import { absent, Row, type Steps, sameLabels, timeOf } from './rows.ts';
+import { type Samples, samplesFromRow, samplesOf } from './samples.ts';
+import { trends } from './trends.ts';
+import { type RangeCall, type RangeFunction, Window } from './window.ts';
+
+const functions: Readonly<Record<string, RangeFunction>> = { ...rates, ...overTime, ...changeFunctions, ...trends };
+
+const anchoredSafe = ['changes', 'delta', 'increase', 'rate', 'resets'];
+const smoothedSafe = ['delta', 'increase', 'rate'];
+
+/** Whether a call has a range among its arguments. */
+export const rangeOf = (call: Call): MatrixSelector | Subquery | undefined =>
+  call.args.find((argument) => argument.kind === 'range' || argument.kind === 'subquery');
+
+function* samplesFor(evaluation: Evaluation, range: MatrixSelector | Subquery): Generator<Samples> {
+  if (range.kind === 'range') {
+    for (const series of evaluation.read(range.selector)) yield samplesOf(series);
+    return;
+  }
+  const { steps, rows } = evaluation.subquery(range);
+  for (const row of rows) yield samplesFromRow(row, steps);
+}
+
+const selectorOf = (range: MatrixSelector | Subquery): VectorSelector | Subquery =>
+  range.kind === 'subquery' ? range : (range.selector as VectorSelector);
+
+const checkExtended = (name: string, call: RangeCall): void => {
+  const word = call.anchored ? 'anchored' : 'smoothed';
+  const safe = call.anchored ? anchoredSafe : smoothedSafe;
+  if ((call.anchored || call.smoothed) && !safe.includes(name))
+    throw new PromqlExecutionError(`${word} modifier can only be used with: ${safe.join(', ')} - not with ${name}`);
+};
+
+const callOf = (evaluation: Evaluation, node: Call, range: MatrixSelector | Subquery): RangeCall => {
+  const selector = range.kind === 'range' ? (range.selector as VectorSelector) : undefined;
+  return {
+    annotations: evaluation.annotations,
+    place: node.args[0] as Expression,
+    rangeMs: range.rangeMs,
+    anchored: selector?.anchored ?? false,
+    smoothed: selector?.smoothed ?? false,
+    startTimes:
+      evaluation.options.startTimestamps && ['rate', 'irate', 'increase', 'resets'].includes(node.signature.name),
+  };
+};
+
+/** What all series of one call share. */
+class RangeEvaluation {
+  readonly #evaluation: Evaluation;
+  readonly #name: string;
+  readonly #range: MatrixSelector | Subquery;
+  readonly #call: RangeCall;
+  readonly #function: RangeFunction;
+  readonly #scalars: readonly Float64Array[];
+  readonly #keepsName: boolean;
+  #held = 0;
+
+  constructor(evaluation: Evaluation, node: Call, range: MatrixSelector | Subquery) {
+    this.#evaluation = evaluation;
+    this.#name = node.signature.name;
+    this.#range = range;
+    this.#call = callOf(evaluation, node, range);
+    checkExtended(this.#name, this.#call);
+    this.#function = functions[this.#name] as RangeFunction;
+    this.#scalars = node.args.filter((argument) => argument !== range).map((argument) => evaluation.scalar(argument));
+    this.#keepsName = this.#name === 'last_over_time' || this.#name === 'first_over_time';
+  }
+
+  row(samples: Samples): Row {
+    const { steps, options, counts } = this.#evaluation;
+    const drop = !this.#keepsName || samples.dropName;
+    const labels = drop && !options.delayedNameRemoval ? samples.labels.withoutMetadata : samples.labels;
+    const row = Row.empty(labels, steps.count, drop);
+    const window = new Window(samples);
+    for (let step = 0; step < steps.count; step++) this.#step(window, row, step, steps);
+    counts.hold(this.#held);
+    this.#held = 0;
+    this.#nameInfo(samples, row);
+    return row;
+  }
+
+  #step(window: Window, row: Row, step: number, steps: Steps): void {
+    const { counts, options } = this.#evaluation;
+    const { anchored, smoothed } = this.#call;
+    window.timeMs = timeOf(steps, step);
+    window.rangeEnd = referenceTime(selectorOf(this.#range), window.timeMs);
+    window.rangeStart = window.rangeEnd - this.#range.rangeMs;
+    const before = anchored || smoothed ? options.lookbackMs : 0;
+    window.move(window.rangeStart - before, window.rangeEnd + (smoothed ? options.lookbackMs : 0));
+    if (window.isEmpty) return;
+    const size = window.size;
+    counts.read(size, step);
+    counts.holdBriefly(size + this.#held);
+    for (const [at, scalar] of this.#scalars.entries()) window.args[at] = scalar[step] as number;
+    const value = this.#function(window, this.#call);
+    if (value === undefined) return;
+    row.put(step, value);
+    this.#held += typeof value === 'number' ? 1 : value.size;
+  }
+
+  /** Tells of rates of what does not look like a counter. */
+  #nameInfo(samples: Samples, row: Row): void {
+    if (this.#name !== 'rate' && this.#name !== 'increase') return;
+    const { name } = samples;
+    if (name === '' || !row.present.includes(1)) return;
+    const { annotations, options } = this.#evaluation;
+    if (options.typeAndUnitLabels) {
+      const type = samples.labels.get('__type__');
+      if (type !== 'counter' && type !== 'histogram')
+        annotations.inform(
+          `metric might not be a counter, __type__ label is not set to "counter" or "histogram", got "${type}": "${name}"`,
+          this.#call.place,
+        );
+    } else if (!/_(?:total|sum|count|bucket)$/.test(name))
+      annotations.inform(
+        `metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "${name}"`,
+        this.#call.place,
+      );
+  }
+}
+
+/** The rows of a function of a range: each series is read, becomes values at steps, and goes. */
+export function* rangeRows(evaluation: Evaluation, node: Call, range: MatrixSelector | Subquery): Iterable<Row> {
+  const call = new RangeEvaluation(evaluation, node, range);
+  const unchecked = evaluation.options.delayedNameRemoval || node.signature.name === 'absent_over_time';
+  const seen = unchecked ? undefined : new Set<string>();
+  for (const samples of samplesFor(evaluation, range)) {
+    const row = call.row(samples);
+    if (row.isEmpty) continue;
+    if (seen?.has(row.labels.key)) throw new PromqlExecutionError(sameLabels);
+    seen?.add(row.labels.key);
+    yield row;
+  }
+}
+
+/** The labels that a selector says exactly, for `absent` and `absent_over_time`. */
+export const labelsOfAbsent = (node: Expression | undefined): LabelSet => {
+  const selector = node?.kind === 'range' ? node.selector : node;
+  if (selector?.kind !== 'selector') return LabelSet.empty;
+  const labels: Record<string, string> = {};
+  const known = new Set<string>();
+  for (const { name, op, value } of selector.matchers) {
+    if (name === '__name__') continue;
+    if (op === '=' && !known.has(name)) {
+      labels[name] = value;
+      known.add(name);
+    } else delete labels[name];
+  }
+  return LabelSet.from(labels);
+};
+
+/** One row with 1 wherever none of the rows has a value. */
+export const absentRow = (evaluation: Evaluation, rows: Iterable<Row>, labels: LabelSet): Row[] => {
+  const row = Row.empty(labels, evaluation.steps.count, true);
+  const found = new Uint8Array(evaluation.steps.count);
+  for (const { present } of rows)
+    for (let step = 0; step < found.length; step++) found[step] = (found[step] as number) | (present[step] as number);
+  for (let step = 0; step < found.length; step++) if (found[step] === absent) row.set(step, 1);
+  return row.isEmpty ? [] : [row];
+};

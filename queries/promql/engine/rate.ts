@@ -1,0 +1,191 @@
+import { combined, HistogramSum, IncompatibleHistograms, inSchema } from '../histograms/arithmetic.ts';
+import { Histogram } from '../histograms/histogram.ts';
+import { wasReset } from '../histograms/resets.ts';
+import { extendedHistogramRate, extendedRate } from './extended-rate.ts';
+import { beganAnew, overlaps, type RangeCall, type RangeFunction, type Window } from './window.ts';
+
+export interface RateKind {
+  readonly counter: boolean;
+  readonly perSecond: boolean;
+}
+
+/** How much a counter rose over the resets in a window. */
+const resetCorrection = (window: Window, call: RangeCall): number => {
+  const { falls } = window.samples;
+  let correction = 0;
+  for (let at = firstFall(falls, window.from); at < falls.length; at++) {
+    const place = falls[at] as number;
+    if (place >= window.to) break;
+    correction += window.value(place - 1);
+  }
+  return call.startTimes ? correctionByStarts(window, call) : correction;
+};
+
+/** The first fall behind a place. */
+const firstFall = (falls: Int32Array, from: number): number => {
+  let low = 0;
+  let high = falls.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((falls[middle] as number) > from) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+};
+
+const correctionByStarts = (window: Window, call: RangeCall): number => {
+  let correction = 0;
+  let warned = false;
+  for (let place = window.from + 1; place < window.to; place++) {
+    const previousStart = window.start(place - 1);
+    const previousTime = window.time(place - 1);
+    if (!warned && overlaps(previousStart, previousTime, window.start(place))) {
+      call.annotations.overlap(window.samples.name, call.place);
+      warned = true;
+    }
+    const fell = window.value(place) < window.value(place - 1);
+    if (fell || beganAnew(previousStart, previousTime, window.start(place), window.time(place)))
+      correction += window.value(place - 1);
+  }
+  return correction;
+};
+
+/** By which a difference between the first and the last sample is multiplied to cover the range. */
+interface Extent {
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+  /** When the counter began, if it did so within the range. */
+  readonly start: number | undefined;
+  /** The first value of a counter and the difference, which say when it was 0; NaN for a gauge. */
+  readonly value: number;
+  readonly rise: number;
+}
+
+const factorOf = (window: Window, call: RangeCall, kind: RateKind, extent: Extent): number => {
+  const { first, last, count, start } = extent;
+  const average = count > 1 ? (last - first) / 1000 / (count - 1) : 0;
+  const threshold = average * 1.1;
+  let interval = (last - first) / 1000;
+  let toStart = (first - window.rangeStart) / 1000;
+  let toEnd = (window.rangeEnd - last) / 1000;
+  if (start !== undefined) {
+    toStart = 0;
+    interval = (last - start) / 1000;
+  } else {
+    if (toStart >= threshold) toStart = average / 2;
+    // A counter cannot be below 0: it did not rise before the time at which its line meets 0.
+    if (kind.counter && extent.rise > 0 && extent.value >= 0)
+      toStart = Math.min(toStart, interval * (extent.value / extent.rise));
+  }
+  if (toEnd >= threshold) toEnd = average / 2;
+  const factor = interval === 0 ? 1 : (interval + toStart + toEnd) / interval;
+  return kind.perSecond ? factor / (call.rangeMs / 1000) : factor;
+};
+
+const startWithin = (window: Window, start: number, first: number): number | undefined =>
+  start !== 0 && start > window.rangeStart && start < first ? start : undefined;
+
+const floatRate = (window: Window, call: RangeCall, kind: RateKind): number | undefined => {
+  const { from, to } = window;
+  const first = window.time(from);
+  const start = kind.counter && call.startTimes ? startWithin(window, window.start(from), first) : undefined;
+  if (to - from < 2 && start === undefined) return undefined;
+  let rise = window.value(to - 1) - window.value(from);
+  if (kind.counter) rise += resetCorrection(window, call);
+  if (start !== undefined) rise += window.value(from);
+  const extent = { first, last: window.time(to - 1), count: to - from, start, value: window.value(from), rise };
+  return rise * factorOf(window, call, kind, extent);
+};
+
+const histogramResult = (window: Window, call: RangeCall, kind: RateKind): Histogram | undefined => {
+  const { histogramFrom: from, histogramTo: to } = window;
+  const first = window.histogramTime(from);
+  const start = kind.counter && call.startTimes ? startWithin(window, window.histogramStart(from), first) : undefined;
+  if (to - from < 2 && start === undefined) return undefined;
+  const value = window.histogram(from);
+  let rise = to - from > 1 ? histogramRise(window, call, kind) : undefined;
+  if (to - from > 1 && rise === undefined) return undefined;
+  if (start !== undefined) rise = rise === undefined ? value.copy() : combined(rise, value, 1).result;
+  const counts = { value: value.count, rise: rise?.count ?? 0 };
+  const extent = { first, last: window.histogramTime(to - 1), count: to - from, start, ...counts };
+  return rise?.scale(factorOf(window, call, kind, extent));
+};
+
+const histogramRise = (window: Window, call: RangeCall, kind: RateKind): Histogram | undefined => {
+  try {
+    return riseOf(window, call, kind);
+  } catch (error) {
+    if (!(error instanceof IncompatibleHistograms)) throw error;
+    call.annotations.mixedSchemas(window.samples.name, call.place);
+    return undefined;
+  }
+};
+
+const emptyLike = (like: Histogram): Histogram =>
+  Object.assign(new Histogram(), { schema: like.schema, bounds: like.bounds });
+
+const resetAt = (window: Window, call: RangeCall, place: number, previous: Histogram): boolean =>
+  (call.startTimes &&
+    beganAnew(
+      window.histogramStart(place - 1),
+      window.histogramTime(place - 1),
+      window.histogramStart(place),
+      window.histogramTime(place),
+    )) ||
+  wasReset(window.histogram(place), previous);
+
+const riseOf = (window: Window, call: RangeCall, kind: RateKind): Histogram => {
+  const { histogramFrom: from, histogramTo: to, samples } = window;
+  const first = window.histogram(from);
+  const last = window.histogram(to - 1);
+  const second = window.histogram(from + 1);
+  const all = window.histograms.slice(from, to);
+  if (kind.counter && all.some(({ hint }) => hint === 'gauge')) call.annotations.notCounter(samples.name, call.place);
+  // Before a reset between the first two nothing of the first counts, not even its layout.
+  const base = kind.counter && resetAt(window, call, from + 1, first) ? emptyLike(second) : first;
+  if (last.custom !== base.custom) throw new IncompatibleHistograms();
+  const between = kind.counter ? all.slice(1, -1) : [];
+  if (between.some(({ custom }) => custom !== base.custom)) throw new IncompatibleHistograms();
+  const schema = Math.min(last.schema, base.schema, ...between.map((each) => each.schema));
+  const sum = new HistogramSum(last.custom ? last : inSchema(last, schema));
+  if (sum.add(base, -1).reconciled) call.annotations.reconciled('subtraction', call.place);
+  if (kind.counter) addResets(window, call, base, sum);
+  else if (first.hint !== 'gauge' || last.hint !== 'gauge') call.annotations.notGauge(samples.name, call.place);
+  return sum.value(false).withHint('gauge').compact();
+};
+
+const addResets = (window: Window, call: RangeCall, base: Histogram, sum: HistogramSum): void => {
+  let previous = base;
+  let warned = !call.startTimes;
+  for (let place = window.histogramFrom + 1; place < window.histogramTo; place++) {
+    const previousTime = window.histogramTime(place - 1);
+    if (!warned && overlaps(window.histogramStart(place - 1), previousTime, window.histogramStart(place))) {
+      call.annotations.overlap(window.samples.name, call.place);
+      warned = true;
+    }
+    if (resetAt(window, call, place, previous) && sum.add(previous).reconciled)
+      call.annotations.reconciled('addition', call.place);
+    previous = window.histogram(place);
+  }
+};
+
+const rateOf =
+  (kind: RateKind): RangeFunction =>
+  (window, call) => {
+    if (window.floatCount > 0 && window.histogramCount > 0) {
+      call.annotations.mixedFloatsHistograms(window.samples.name, call.place);
+      return undefined;
+    }
+    const extended = call.anchored || call.smoothed;
+    if (window.histogramCount > 0)
+      return extended ? extendedHistogramRate(window, call, kind) : histogramResult(window, call, kind);
+    return extended ? extendedRate(window, call, kind) : floatRate(window, call, kind);
+  };
+
+/** `rate`, `increase` and `delta`: the difference over a range, extrapolated to its ends. */
+export const rates: Readonly<Record<string, RangeFunction>> = {
+  rate: rateOf({ counter: true, perSecond: true }),
+  increase: rateOf({ counter: true, perSecond: false }),
+  delta: rateOf({ counter: false, perSecond: false }),
+};

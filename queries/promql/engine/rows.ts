@@ -1,0 +1,98 @@
+import type { Histogram } from '../histograms/histogram.ts';
+import { PromqlExecutionError } from '../syntax/errors.ts';
+import type { LabelSet } from './labels.ts';
+
+/** The times for which an expression is evaluated. */
+export interface Steps {
+  readonly startMs: number;
+  readonly intervalMs: number;
+  readonly count: number;
+}
+
+export const timeOf = (steps: Steps, step: number): number => steps.startMs + step * steps.intervalMs;
+
+/** What stands at a step of a row. */
+export const absent = 0;
+export const float = 1;
+export const histogram = 2;
+
+/** A series of results: a column of values over the steps, and which steps have one. */
+export class Row {
+  readonly labels: LabelSet;
+  /** Whether the metric's name is to be dropped at the end. */
+  dropName: boolean;
+  readonly values: Float64Array;
+  /** For each step: nothing, a float or a histogram. */
+  readonly present: Uint8Array;
+  histograms: (Histogram | undefined)[] | undefined;
+
+  constructor(labels: LabelSet, dropName: boolean, values: Float64Array, present: Uint8Array) {
+    this.labels = labels;
+    this.dropName = dropName;
+    this.values = values;
+    this.present = present;
+  }
+
+  static empty(labels: LabelSet, steps: number, dropName = false): Row {
+    return new Row(labels, dropName, new Float64Array(steps), new Uint8Array(steps));
+  }
+
+  set(step: number, value: number): void {
+    this.values[step] = value;
+    this.present[step] = float;
+  }
+
+  setHistogram(step: number, value: Histogram): void {
+    this.histograms ??= new Array(this.values.length);
+    this.histograms[step] = value;
+    this.present[step] = histogram;
+  }
+
+  put(step: number, value: number | Histogram): void {
+    if (typeof value === 'number') this.set(step, value);
+    else this.setHistogram(step, value);
+  }
+
+  /** The histogram at a step that has one. */
+  histogram(step: number): Histogram {
+    return (this.histograms as Histogram[])[step] as Histogram;
+  }
+
+  get isEmpty(): boolean {
+    return !this.present.includes(float) && !this.present.includes(histogram);
+  }
+
+  /** The same values under other labels; both share their columns. */
+  relabeled(labels: LabelSet, dropName: boolean): Row {
+    const row = new Row(labels, dropName, this.values, this.present);
+    row.histograms = this.histograms;
+    return row;
+  }
+
+  /** Takes over what stands at a step of another row. */
+  copyFrom(other: Row, step: number): void {
+    if (other.present[step] === histogram) this.setHistogram(step, other.histogram(step));
+    else this.set(step, other.values[step] as number);
+  }
+}
+
+export const sameLabels = 'vector cannot contain metrics with the same labelset';
+
+/** Joins rows with equal labels, as far as they do not have values at the same step. */
+export const merged = (rows: Iterable<Row>): Row[] => {
+  const byKey = new Map<string, Row>();
+  for (const row of rows) {
+    const first = byKey.get(row.labels.key);
+    if (first === undefined) byKey.set(row.labels.key, row);
+    else join(first, row);
+  }
+  return [...byKey.values()];
+};
+
+const join = (first: Row, row: Row): void => {
+  for (let step = 0; step < row.present.length; step++) {
+    if (row.present[step] === absent) continue;
+    if (first.present[step] !== absent) throw new PromqlExecutionError(sameLabels);
+    first.copyFrom(row, step);
+  }
+};

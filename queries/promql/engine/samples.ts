@@ -1,0 +1,160 @@
+import { type Histogram, histogramFrom } from '../histograms/histogram.ts';
+import type { Series } from '../series.ts';
+import { LabelSet } from './labels.ts';
+import { absent, float, type Row, type Steps, timeOf } from './rows.ts';
+
+const staleHigh = 0x7ff00000;
+const staleLow = 2;
+
+/** Which samples are stale markers; undefined if none is. */
+const staleOf = (values: Float64Array): Uint8Array | undefined => {
+  let stale: Uint8Array | undefined;
+  let words: Uint32Array | undefined;
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at] as number;
+    if (!Number.isNaN(value)) continue;
+    words ??= new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
+    if (words[2 * at + 1] !== staleHigh || words[2 * at] !== staleLow) continue;
+    stale ??= new Uint8Array(values.length);
+    stale[at] = 1;
+  }
+  return stale;
+};
+
+/** Floats or histograms of a series, in the order of time. */
+export interface Column<T> {
+  readonly times: Float64Array;
+  readonly values: T;
+  readonly starts: Float64Array | undefined;
+}
+
+const noTimes = new Float64Array(0);
+
+/** A series as functions of ranges read it: floats and histograms apart, without stale markers. */
+export class Samples {
+  readonly labels: LabelSet;
+  /** Whether what it was made of drops the metric's name. */
+  readonly dropName: boolean;
+  readonly floats: Column<Float64Array>;
+  readonly histograms: Column<readonly Histogram[]>;
+  #falls: Int32Array | undefined;
+
+  constructor(
+    labels: LabelSet,
+    dropName: boolean,
+    floats: Column<Float64Array>,
+    histograms: Column<readonly Histogram[]>,
+  ) {
+    this.labels = labels;
+    this.dropName = dropName;
+    this.floats = floats;
+    this.histograms = histograms;
+  }
+
+  get name(): string {
+    return this.labels.get('__name__');
+  }
+
+  /** The places of floats that are below the one before, as a counter's are after a reset. */
+  get falls(): Int32Array {
+    this.#falls ??= fallsOf(this.floats.values);
+    return this.#falls;
+  }
+}
+
+const fallsOf = (values: Float64Array): Int32Array => {
+  const places: number[] = [];
+  for (let at = 1; at < values.length; at++) if ((values[at] as number) < (values[at - 1] as number)) places.push(at);
+  return Int32Array.from(places);
+};
+
+const noHistograms: Column<readonly Histogram[]> = { times: noTimes, values: [], starts: undefined };
+
+/** Reads a series for functions of ranges. Columns without stale markers and histograms are taken as they are. */
+export const samplesOf = (series: Series): Samples => {
+  const labels = LabelSet.from(series.labels);
+  const { times, values, starts } = series;
+  const stale = staleOf(values);
+  const natives = series.histograms;
+  if (stale === undefined && natives === undefined)
+    return new Samples(labels, false, { times, values, starts }, noHistograms);
+  const floatPlaces: number[] = [];
+  const histogramPlaces: number[] = [];
+  for (let at = 0; at < times.length; at++)
+    if (natives?.[at] !== undefined) histogramPlaces.push(at);
+    else if (stale?.[at] !== 1) floatPlaces.push(at);
+  const picked = (column: Float64Array, places: readonly number[]) =>
+    Float64Array.from(places, (at) => column[at] as number);
+  return new Samples(
+    labels,
+    false,
+    {
+      times: picked(times, floatPlaces),
+      values: picked(values, floatPlaces),
+      starts: starts && picked(starts, floatPlaces),
+    },
+    {
+      times: picked(times, histogramPlaces),
+      values: histogramPlaces.map((at) => histogramFrom(natives?.[at] as never)),
+      starts: starts && picked(starts, histogramPlaces),
+    },
+  );
+};
+
+/** Results as samples, for functions over subqueries. Hints of resets do not hold between samples that were not stored so. */
+export const samplesFromRow = (row: Row, steps: Steps): Samples => {
+  const times: number[] = [];
+  const values: number[] = [];
+  const histogramTimes: number[] = [];
+  const histograms: Histogram[] = [];
+  for (let step = 0; step < steps.count; step++) {
+    if (row.present[step] === absent) continue;
+    if (row.present[step] === float) {
+      times.push(timeOf(steps, step));
+      values.push(row.values[step] as number);
+    } else {
+      const value = row.histogram(step);
+      histogramTimes.push(timeOf(steps, step));
+      histograms.push(value.hint === 'gauge' ? value : value.withHint('unknown'));
+    }
+  }
+  return new Samples(
+    row.labels,
+    row.dropName,
+    { times: Float64Array.from(times), values: Float64Array.from(values), starts: undefined },
+    { times: Float64Array.from(histogramTimes), values: histograms, starts: undefined },
+  );
+};
+
+/** The samples of a series at steps: each step reads the newest one that is not older than the lookback and not stale. */
+export class Lookup {
+  readonly #series: Series;
+  readonly #stale: Uint8Array | undefined;
+  readonly #histograms = new Map<number, Histogram>();
+  #next = 0;
+
+  constructor(series: Series) {
+    this.#series = series;
+    this.#stale = staleOf(series.values);
+  }
+
+  /** The place of the sample at a time; -1 if there is none. Times may only rise. */
+  at(timeMs: number, lookbackMs: number): number {
+    const { times } = this.#series;
+    while (this.#next < times.length && (times[this.#next] as number) <= timeMs) this.#next++;
+    const place = this.#next - 1;
+    if (place < 0 || (times[place] as number) <= timeMs - lookbackMs) return -1;
+    return this.#stale?.[place] === 1 && this.#series.histograms?.[place] === undefined ? -1 : place;
+  }
+
+  /** The sample at a place. A histogram that several steps read is read once. */
+  value(place: number): number | Histogram {
+    const native = this.#series.histograms?.[place];
+    if (native === undefined) return this.#series.values[place] as number;
+    const known = this.#histograms.get(place);
+    if (known !== undefined) return known;
+    const value = histogramFrom(native);
+    this.#histograms.set(place, value);
+    return value;
+  }
+}

@@ -1,0 +1,51 @@
+import { PromqlExecutionError } from '../syntax/errors.ts';
+import type { Binary, Matching } from '../syntax/tree.ts';
+import type { Evaluation } from './context.ts';
+import { type Side, sidesOf } from './matching.ts';
+import { absent, Row, sameLabels } from './rows.ts';
+
+/** Which groups have a series at a step. */
+const groupsAt = ({ rows, groups }: Side, step: number, present: Uint8Array): void => {
+  present.fill(0);
+  for (const [at, row] of rows.entries()) if (row.present[step] !== absent) present[groups[at] as number] = 1;
+};
+
+/** Collects what stays of both sides. */
+class Kept {
+  readonly #rows = new Map<string, Row>();
+
+  add(source: Row, step: number): void {
+    const row = this.#rows.get(source.labels.key) ?? Row.empty(source.labels, source.present.length, source.dropName);
+    this.#rows.set(source.labels.key, row);
+    if (row.present[step] !== absent) throw new PromqlExecutionError(sameLabels);
+    row.copyFrom(source, step);
+  }
+
+  get rows(): Row[] {
+    return [...this.#rows.values()];
+  }
+}
+
+const keep = (kept: Kept, { rows, groups }: Side, step: number, present: Uint8Array, wanted: number): void => {
+  for (const [at, row] of rows.entries())
+    if (row.present[step] !== absent && present[groups[at] as number] === wanted) kept.add(row, step);
+};
+
+/** `and`, `or` and `unless`: series of one side, by whether the other has one that matches. */
+export const setRows = (evaluation: Evaluation, node: Binary): Row[] => {
+  const matching = node.matching as Matching;
+  const { left, right, groups } = sidesOf(evaluation.vector(node.left), evaluation.vector(node.right), matching);
+  const kept = new Kept();
+  const present = new Uint8Array(groups);
+  for (let step = 0; step < evaluation.steps.count; step++) {
+    if (node.operator === 'or') {
+      groupsAt(left, step, present);
+      for (const row of left.rows) if (row.present[step] !== absent) kept.add(row, step);
+      keep(kept, right, step, present, 0);
+    } else {
+      groupsAt(right, step, present);
+      keep(kept, left, step, present, node.operator === 'and' ? 1 : 0);
+    }
+  }
+  return kept.rows;
+};

@@ -1,0 +1,108 @@
+import { combined, IncompatibleHistograms } from '../histograms/arithmetic.ts';
+import type { Histogram } from '../histograms/histogram.ts';
+import { wasReset } from '../histograms/resets.ts';
+import type { Place } from '../syntax/tree.ts';
+import type { Evaluation } from './context.ts';
+import type { Samples } from './samples.ts';
+
+/** The first place whose time is at or behind a time, between two places. */
+export const placeFrom = (times: Float64Array, timeMs: number, from: number, to: number): number => {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] as number) >= timeMs) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+};
+
+/** A value between two, linearly. A counter that fell began anew from 0. */
+export const between = (
+  [time, value]: readonly [number, number],
+  [nextTime, next]: readonly [number, number],
+  at: number,
+  counter: boolean,
+): number => {
+  const first = counter && next < value ? 0 : value;
+  return first + ((next - first) * (at - time)) / (nextTime - time);
+};
+
+/** A histogram between two; throws `IncompatibleHistograms`. */
+export const histogramBetween = (
+  evaluation: Evaluation,
+  [time, value]: readonly [number, Histogram],
+  [nextTime, next]: readonly [number, Histogram],
+  at: number,
+  counter: boolean,
+  place: Place,
+): Histogram => {
+  if (at === time) return value.copy();
+  if (at === nextTime) return next.copy();
+  const fraction = (at - time) / (nextTime - time);
+  if (counter && wasReset(next, value)) return next.copy().scale(fraction);
+  const difference = combined(next, value, -1);
+  if (difference.reconciled) evaluation.annotations.reconciled('subtraction', place);
+  const sum = combined(difference.result.scale(fraction), value, 1);
+  if (sum.reconciled) evaluation.annotations.reconciled('addition', place);
+  return sum.result;
+};
+
+const floatAt = (samples: Samples, timeMs: number, from: number, to: number): number | undefined => {
+  const { times, values } = samples.floats;
+  const next = placeFrom(times, timeMs, from, to);
+  const point = (place: number) => [times[place] as number, values[place] as number] as const;
+  if (next < to && times[next] === timeMs) return values[next] as number;
+  if (next === from) return undefined;
+  return next < to ? between(point(next - 1), point(next), timeMs, false) : (values[next - 1] as number);
+};
+
+const histogramAt = (
+  evaluation: Evaluation,
+  samples: Samples,
+  timeMs: number,
+  [from, to]: readonly [number, number],
+  place: Place,
+): Histogram | undefined => {
+  const { times, values } = samples.histograms;
+  const next = placeFrom(times, timeMs, from, to);
+  const point = (at: number) => [times[at] as number, values[at] as Histogram] as const;
+  if (next < to && times[next] === timeMs) return values[next] as Histogram;
+  if (next === from) return undefined;
+  const before = values[next - 1] as Histogram;
+  if (next >= to) return before.withHint('unknown');
+  const after = values[next] as Histogram;
+  const counter = before.hint !== 'gauge' || after.hint !== 'gauge';
+  try {
+    if (before.custom !== after.custom) throw new IncompatibleHistograms();
+    return histogramBetween(evaluation, point(next - 1), point(next), timeMs, counter, place);
+  } catch (error) {
+    if (!(error instanceof IncompatibleHistograms)) throw error;
+    evaluation.annotations.mixedSchemas(samples.name, place);
+    return undefined;
+  }
+};
+
+/** The value of a series at a time, between the samples around it within the lookback. */
+export const smoothedAt = (
+  evaluation: Evaluation,
+  samples: Samples,
+  timeMs: number,
+  place: Place,
+): number | Histogram | undefined => {
+  const { lookbackMs } = evaluation.options;
+  const within = (times: Float64Array): [number, number] => [
+    placeFrom(times, timeMs - lookbackMs + 1, 0, times.length),
+    placeFrom(times, timeMs + lookbackMs + 1, 0, times.length),
+  ];
+  const [from, to] = within(samples.floats.times);
+  const histograms = within(samples.histograms.times);
+  const hasHistograms = histograms[1] > histograms[0];
+  if (to > from && hasHistograms) {
+    evaluation.annotations.mixedFloatsHistograms(samples.name, place);
+    return undefined;
+  }
+  return hasHistograms
+    ? histogramAt(evaluation, samples, timeMs, histograms, place)
+    : floatAt(samples, timeMs, from, to);
+};

@@ -1,0 +1,176 @@
+import type { Histogram } from '../histograms/histogram.ts';
+import { KahanSum } from '../histograms/kahan.ts';
+import type { Call, Expression } from '../syntax/tree.ts';
+import type { Evaluation } from './context.ts';
+import { LabelSet } from './labels.ts';
+import { absent, float, histogram, merged, Row, timeOf } from './rows.ts';
+
+/** Calculates a value from a float; the further values are the scalars of the call. */
+type FloatFunction = (value: number, first: number, second: number) => number;
+
+const clamp = (value: number, least: number, most: number): number =>
+  Number.isNaN(value) || Number.isNaN(least) || Number.isNaN(most)
+    ? Number.NaN
+    : Math.max(least, Math.min(most, value));
+
+const date =
+  (read: (date: Date) => number): FloatFunction =>
+  (value) => {
+    if (!Number.isFinite(value)) return read(new Date(-62_135_596_800_000));
+    const time = new Date(Math.trunc(value) * 1000);
+    return Number.isNaN(time.getTime()) ? Number.NaN : read(time);
+  };
+
+const dayMs = 86_400_000;
+
+/** Functions of a date, of a vector or of the time of the step. */
+const dates: Readonly<Record<string, FloatFunction>> = {
+  days_in_month: date((time) => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1, 0)).getUTCDate()),
+  day_of_month: date((time) => time.getUTCDate()),
+  day_of_week: date((time) => time.getUTCDay()),
+  day_of_year: date((time) => Math.floor((time.getTime() - Date.UTC(time.getUTCFullYear(), 0, 1)) / dayMs) + 1),
+  hour: date((time) => time.getUTCHours()),
+  minute: date((time) => time.getUTCMinutes()),
+  month: date((time) => time.getUTCMonth() + 1),
+  year: date((time) => time.getUTCFullYear()),
+};
+
+const sign = (value: number): number => {
+  if (value < 0) return -1;
+  return value > 0 ? 1 : value;
+};
+
+const round = (value: number, nearest: number): number => {
+  const inverse = 1 / nearest;
+  return Math.floor(value * inverse + 0.5) / inverse;
+};
+
+const floatFunctions: Readonly<Record<string, FloatFunction>> = {
+  ...dates,
+  abs: Math.abs,
+  ceil: Math.ceil,
+  floor: Math.floor,
+  exp: Math.exp,
+  sqrt: Math.sqrt,
+  ln: Math.log,
+  log2: Math.log2,
+  log10: Math.log10,
+  sin: Math.sin,
+  cos: Math.cos,
+  tan: Math.tan,
+  asin: Math.asin,
+  acos: Math.acos,
+  atan: Math.atan,
+  sinh: Math.sinh,
+  cosh: Math.cosh,
+  tanh: Math.tanh,
+  asinh: Math.asinh,
+  acosh: Math.acosh,
+  atanh: Math.atanh,
+  rad: (value) => (value * Math.PI) / 180,
+  deg: (value) => (value * 180) / Math.PI,
+  sgn: sign,
+  round: (value, nearest) => round(value, nearest),
+  clamp,
+  clamp_min: (value, least) => clamp(value, least, Number.POSITIVE_INFINITY),
+  clamp_max: (value, most) => clamp(value, Number.NEGATIVE_INFINITY, most),
+};
+
+const variance = (value: Histogram): number => {
+  const mean = value.sum / value.count;
+  const sum = new KahanSum();
+  for (const { lower, upper, count } of value.all()) {
+    if (count === 0) continue;
+    const delta = middleOf(value, lower, upper) - mean;
+    sum.add(count * delta * delta);
+  }
+  return sum.total / value.count;
+};
+
+const middleOf = (value: Histogram, lower: number, upper: number): number => {
+  if (value.custom) return (upper + lower) / 2;
+  if (lower <= 0 && upper >= 0) return 0;
+  const middle = Math.sqrt(upper * lower);
+  return upper < 0 ? -middle : middle;
+};
+
+const histogramFunctions: Readonly<Record<string, (value: Histogram) => number>> = {
+  histogram_count: (value) => value.count,
+  histogram_sum: (value) => value.sum,
+  histogram_avg: (value) => value.sum / value.count,
+  histogram_stdvar: variance,
+  histogram_stddev: (value) => Math.sqrt(variance(value)),
+};
+
+/** Rows that lost their names: those with equal labels then are one, as far as they have different steps. */
+export const renamed = (evaluation: Evaluation, rows: Iterable<Row>): Iterable<Row> =>
+  evaluation.options.delayedNameRemoval ? rows : merged(rows);
+
+function* floatRows(evaluation: Evaluation, node: Call, calculate: FloatFunction): Iterable<Row> {
+  const { steps, options } = evaluation;
+  const [vector, ...scalars] = node.args;
+  const [first, second] = scalars.map((argument) => evaluation.scalar(argument));
+  const nearest = node.signature.name === 'round' ? 1 : Number.NaN;
+  const empty = node.signature.name === 'clamp';
+  for (const source of evaluation.vector(vector as Expression)) {
+    const row = Row.empty(labelsFor(options.delayedNameRemoval, source.labels), steps.count, true);
+    for (let step = 0; step < steps.count; step++) {
+      if (source.present[step] !== float) continue;
+      const one = first?.[step] ?? nearest;
+      const two = second?.[step] ?? Number.NaN;
+      if (!(empty && two < one)) row.set(step, calculate(source.values[step] as number, one, two));
+    }
+    if (!row.isEmpty) yield row;
+  }
+}
+
+const labelsFor = (delayed: boolean, labels: LabelSet): LabelSet => (delayed ? labels : labels.withoutMetadata);
+
+function* histogramRows(evaluation: Evaluation, node: Call, calculate: (value: Histogram) => number): Iterable<Row> {
+  const { steps, options } = evaluation;
+  for (const source of evaluation.vector(node.args[0] as Expression)) {
+    const labels = options.delayedNameRemoval ? source.labels : source.labels.without(['__name__']);
+    const row = Row.empty(labels, steps.count, true);
+    for (let step = 0; step < steps.count; step++)
+      if (source.present[step] === histogram) row.set(step, calculate(source.histogram(step)));
+    if (!row.isEmpty) yield row;
+  }
+}
+
+/** A function of the time of each step, where it has no vector. */
+const dateRow = (evaluation: Evaluation, calculate: FloatFunction): Row[] => {
+  const { steps } = evaluation;
+  const row = Row.empty(LabelSet.empty, steps.count);
+  for (let step = 0; step < steps.count; step++)
+    row.set(step, calculate(Math.floor(timeOf(steps, step) / 1000), Number.NaN, Number.NaN));
+  return [row];
+};
+
+/** The rows of a function that calculates each value from one value; undefined if it is none of them. */
+export const elementRows = (evaluation: Evaluation, node: Call): Iterable<Row> | undefined => {
+  const { name } = node.signature;
+  const ofFloats = floatFunctions[name];
+  if (ofFloats !== undefined)
+    return node.args.length === 0
+      ? dateRow(evaluation, ofFloats)
+      : renamed(evaluation, floatRows(evaluation, node, ofFloats));
+  const ofHistograms = histogramFunctions[name];
+  return ofHistograms && renamed(evaluation, histogramRows(evaluation, node, ofHistograms));
+};
+
+/** The time of each step for every value: what `timestamp()` is of calculated vectors. */
+export function* stepTimes(evaluation: Evaluation, node: Expression): Iterable<Row> {
+  const { steps, options } = evaluation;
+  for (const source of evaluation.vector(node)) {
+    const row = Row.empty(labelsFor(options.delayedNameRemoval, source.labels), steps.count, true);
+    for (let step = 0; step < steps.count; step++)
+      if (source.present[step] !== absent) row.set(step, timeOf(steps, step) / 1000);
+    yield row;
+  }
+}
+
+/** A scalar as a vector of one series without labels. */
+export const vectorOf = (evaluation: Evaluation, node: Expression): Row[] => {
+  const values = evaluation.scalar(node);
+  return [new Row(LabelSet.empty, false, values, new Uint8Array(values.length).fill(float))];
+};

@@ -1,0 +1,135 @@
+import type { Bucket, Histogram } from './histogram.ts';
+
+/** What a reader should know of a quantile or fraction of observations that are not numbers. */
+export type NanNote = 'nan-result' | 'nan-skew' | 'nan-fraction';
+
+export interface Figure {
+  readonly value: number;
+  readonly note?: NanNote;
+}
+
+/** How much of a bucket lies below a value, linearly or on a logarithmic scale. */
+export const fractionBelow = ({ lower, upper }: Bucket, value: number, linear: boolean): number => {
+  if (linear) return (value - lower) / (upper - lower);
+  const logLower = Math.log2(Math.abs(lower));
+  const logUpper = Math.log2(Math.abs(upper));
+  const log = Math.log2(Math.abs(value));
+  return value > 0 ? (log - logLower) / (logUpper - logLower) : 1 - (log - logUpper) / (logLower - logUpper);
+};
+
+/** Between which bounds a quantile is looked for in a bucket: a side without observations of its sign ends at 0. */
+const boundsWithin = (histogram: Histogram, { lower, upper }: Bucket): { lower: number; upper: number } => {
+  if (histogram.custom || !(lower < 0 && upper > 0)) return { lower, upper };
+  const negative = histogram.negative.counts.length > 0;
+  const positive = histogram.positive.counts.length > 0;
+  return { lower: !negative && positive ? 0 : lower, upper: !positive && negative ? 0 : upper };
+};
+
+/** A quantile at the edge of custom buckets, which have no other side to interpolate to. */
+const atEdge = (histogram: Histogram, { lower, upper }: { lower: number; upper: number }): number | undefined => {
+  if (!histogram.custom) return undefined;
+  if (lower === Number.NEGATIVE_INFINITY) return upper <= 0 ? upper : undefined;
+  return upper === Number.POSITIVE_INFINITY ? lower : undefined;
+};
+
+const interpolated = (lower: number, upper: number, fraction: number, linear: boolean): number => {
+  if (linear || (lower <= 0 && upper >= 0)) return lower + (upper - lower) * fraction;
+  const logLower = Math.log2(Math.abs(lower));
+  const logUpper = Math.log2(Math.abs(upper));
+  if (lower > 0) return 2 ** (logLower + (logUpper - logLower) * fraction);
+  return -(2 ** (logUpper + (logLower - logUpper) * (1 - fraction)));
+};
+
+/** The bucket in which a rank lies, by its place, and how many are counted up to its end. */
+const bucketAt = (buckets: readonly Bucket[], rank: number): { at: number; seen: number } => {
+  let seen = 0;
+  let at = -1;
+  for (const [place, { count }] of buckets.entries()) {
+    at = place;
+    seen += count;
+    if (count !== 0 && seen >= rank) break;
+  }
+  return { at, seen };
+};
+
+/** The quantile of a histogram's observations, interpolated within its bucket as Prometheus does. */
+export const quantileOf = (quantile: number, histogram: Histogram): Figure => {
+  if (quantile < 0) return { value: Number.NEGATIVE_INFINITY };
+  if (quantile > 1) return { value: Number.POSITIVE_INFINITY };
+  if (histogram.count === 0 || Number.isNaN(quantile)) return { value: Number.NaN };
+  return quantileWithin(quantile, histogram);
+};
+
+const quantileWithin = (quantile: number, histogram: Histogram): Figure => {
+  const hasNan = Number.isNaN(histogram.sum);
+  const forward = hasNan || quantile < 0.5;
+  const buckets = forward ? histogram.all() : histogram.all().reverse();
+  const rank = (forward ? quantile : 1 - quantile) * histogram.count;
+  const { at, seen } = bucketAt(buckets, rank);
+  const unreached: Figure = hasNan ? { value: Number.NaN, note: 'nan-result' } : { value: 0 };
+  const bucket = buckets[at];
+  if (bucket === undefined) return unreached;
+  const bounds = boundsWithin(histogram, bucket);
+  const edge = atEdge(histogram, bounds);
+  if (edge !== undefined) return { value: edge };
+  if (histogram.custom && bounds.lower === Number.NEGATIVE_INFINITY) bounds.lower = 0;
+  const counted = Math.min(seen, histogram.count);
+  if (counted < rank) return hasNan ? unreached : { value: bounds.upper };
+  const within = forward ? rank - (counted - bucket.count) : counted - rank;
+  const value = interpolated(bounds.lower, bounds.upper, within / bucket.count, histogram.custom);
+  const rest = buckets.slice(at + 1).reduce((sum, { count }) => sum + count, counted);
+  return hasNan && rest < histogram.count ? { value, note: 'nan-skew' } : { value };
+};
+
+/** Counts up to a bound, which may lie within a bucket. */
+class RankAt {
+  rank: number | undefined;
+  readonly #bound: number;
+
+  constructor(bound: number) {
+    this.#bound = bound;
+  }
+
+  /** Looks at the next bucket; `before` counts what lies below it. */
+  see(bucket: Bucket, before: number, linear: boolean): void {
+    if (this.rank !== undefined) return;
+    if (bucket.lower >= this.#bound) this.rank = before;
+    else if (bucket.upper > this.#bound)
+      this.rank =
+        linear && bucket.lower === Number.NEGATIVE_INFINITY
+          ? bucket.count
+          : before + bucket.count * fractionBelow(bucket, this.#bound, linear);
+  }
+}
+
+const isZeroBucket = ({ lower, upper }: Bucket): boolean => lower <= 0 && upper >= 0;
+
+/** The fraction of a histogram's observations between two bounds. */
+export const fractionOf = (lower: number, upper: number, histogram: Histogram): Figure => {
+  if (histogram.count === 0 || Number.isNaN(lower) || Number.isNaN(upper)) return { value: Number.NaN };
+  if (lower >= upper) return { value: 0 };
+  const from = new RankAt(lower);
+  const to = new RankAt(upper);
+  let rank = 0;
+  let total = 0;
+  for (const bucket of histogram.all()) {
+    const zero = isZeroBucket(bucket);
+    const bounds = zero ? zeroBounds(histogram, bucket) : bucket;
+    const clipped = { ...bucket, lower: bounds.lower, upper: bounds.upper };
+    from.see(clipped, rank, histogram.custom || zero);
+    to.see(clipped, rank, histogram.custom || zero);
+    total += bucket.count;
+    rank += bucket.count;
+  }
+  const hasNan = Number.isNaN(histogram.sum);
+  const count = hasNan ? total : histogram.count;
+  const ranked = (found: number | undefined) => (found === undefined || found > count ? count : found);
+  const value = (ranked(to.rank) - ranked(from.rank)) / histogram.count;
+  return hasNan && total < histogram.count ? { value, note: 'nan-fraction' } : { value };
+};
+
+const zeroBounds = (histogram: Histogram, { lower, upper }: Bucket): { lower: number; upper: number } => {
+  const negative = histogram.negative.counts.length > 0;
+  const positive = histogram.positive.counts.length > 0;
+  return { lower: !negative && positive ? 0 : lower, upper: !positive && negative ? 0 : upper };
+};

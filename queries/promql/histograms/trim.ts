@@ -1,0 +1,99 @@
+import type { Bucket, Buckets, Histogram } from './histogram.ts';
+import { fractionBelow } from './quantiles.ts';
+
+/** What is left of a bucket, and the value that its observations are taken to have. */
+interface Kept {
+  readonly count: number;
+  readonly middle: number;
+}
+
+const nothing: Kept = { count: 0, middle: 0 };
+const isInfinite = (value: number): boolean => Math.abs(value) === Number.POSITIVE_INFINITY;
+const finite = (value: number): number => (isInfinite(value) ? 0 : value);
+
+const middleOf = (lower: number, upper: number, positive: boolean, linear: boolean): number => {
+  if (isInfinite(lower)) {
+    if (isInfinite(upper)) return 0;
+    return upper > 0 ? upper / 2 : upper;
+  }
+  if (isInfinite(upper)) return lower;
+  if (linear) return (lower + upper) / 2;
+  const mean = Math.sqrt(Math.abs(lower * upper));
+  return positive ? mean : -mean;
+};
+
+/** Of the bucket without a lower bound the part below the bound is kept as if it began at 0. */
+const trimmedFirst = ({ upper, count }: Bucket, bound: number, below: boolean): Kept => {
+  if (below) {
+    if (bound >= upper) return { count, middle: 0 };
+    if (bound > 0 && upper > 0 && !isInfinite(upper)) return { count: (count * bound) / upper, middle: bound / 2 };
+    return upper <= 0 ? { count, middle: bound } : { count: 0, middle: finite(upper) };
+  }
+  if (bound === Number.NEGATIVE_INFINITY) return { count, middle: 0 };
+  if (bound >= 0 && upper > bound && !isInfinite(upper))
+    return { count: count * (1 - bound / upper), middle: (bound + upper) / 2 };
+  return { count: 0, middle: finite(upper) };
+};
+
+const trimmedLast = ({ lower, count }: Bucket, bound: number, below: boolean): Kept =>
+  !below && bound >= lower ? { count, middle: bound } : { count: 0, middle: finite(lower) };
+
+const keptOf = (bucket: Bucket, bound: number, below: boolean, positive: boolean, linear: boolean): Kept => {
+  const { lower, upper, count } = bucket;
+  if (below ? upper <= bound : lower >= bound) return { count, middle: middleOf(lower, upper, positive, linear) };
+  if (!(below ? lower < bound : upper > bound)) return nothing;
+  if (lower === Number.NEGATIVE_INFINITY) return trimmedFirst(bucket, bound, below);
+  if (upper === Number.POSITIVE_INFINITY) return trimmedLast(bucket, bound, below);
+  const under = count * fractionBelow(bucket, bound, linear);
+  return below
+    ? { count: under, middle: middleOf(lower, bound, positive, linear) }
+    : { count: count - under, middle: middleOf(bound, upper, positive, linear) };
+};
+
+const zeroKept = (histogram: Histogram, bound: number, below: boolean, signs: Signs): Kept => {
+  const count = histogram.zeroCount;
+  const lower = signs.positive && !signs.negative ? 0 : -histogram.zeroThreshold;
+  const upper = signs.negative && !signs.positive ? 0 : histogram.zeroThreshold;
+  const middle = (lower + upper) / 2;
+  if (bound <= lower) return below ? nothing : { count, middle };
+  if (bound >= upper) return below ? { count, middle } : nothing;
+  return below
+    ? { count: count * ((bound - lower) / (upper - lower)), middle: (lower + bound) / 2 }
+    : { count: count * ((upper - bound) / (upper - lower)), middle: (bound + upper) / 2 };
+};
+
+interface Signs {
+  readonly positive: boolean;
+  readonly negative: boolean;
+}
+
+/** Keeps what lies below a bound (`</`) or above it (`>/`). Count and sum are estimated anew where something was cut. */
+export const trimmed = (histogram: Histogram, bound: number, below: boolean): Histogram => {
+  const result = histogram.copy();
+  let count = 0;
+  let sum = 0;
+  let cut = false;
+  const add = (before: number, kept: Kept): number => {
+    count += kept.count;
+    sum += kept.middle * kept.count;
+    cut ||= before !== kept.count;
+    return kept.count;
+  };
+  const side = ({ indexes, counts }: Buckets, positive: boolean): Buckets => ({
+    indexes,
+    counts: counts.map((before, at) => {
+      if (before === 0) return 0;
+      const bucket = histogram.bucket(indexes[at] as number, before, positive);
+      return add(before, keptOf(bucket, bound, below, positive, histogram.custom));
+    }),
+  });
+  result.positive = side(histogram.positive, true);
+  result.negative = side(histogram.negative, false);
+  const counts = ({ counts: all }: Buckets) => all.some((each) => each !== 0);
+  const signs = { positive: counts(histogram.positive), negative: counts(histogram.negative) };
+  if (histogram.zeroCount > 0) result.zeroCount = add(histogram.zeroCount, zeroKept(histogram, bound, below, signs));
+  if (!cut) return result;
+  result.count = count;
+  result.sum = sum;
+  return result.compact();
+};

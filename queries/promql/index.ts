@@ -1,0 +1,89 @@
+import { Annotations } from './engine/annotations.ts';
+import { defaultOptions, type EngineOptions, SampleCounts } from './engine/context.ts';
+import { Evaluator } from './engine/evaluator.ts';
+import { planOf, type QueryWindow } from './engine/plan.ts';
+import { type Answer, answerOf } from './engine/result.ts';
+import type { Selection, Series } from './series.ts';
+import { PromqlExecutionError } from './syntax/errors.ts';
+import { parseExpression } from './syntax/parse.ts';
+import { everySyntax, type SyntaxOptions } from './syntax/reader.ts';
+import { documentedType, type Expression, typeOf } from './syntax/tree.ts';
+
+/** An expression that was read and checked. */
+export interface ParsedQuery {
+  readonly text: string;
+  readonly expression: Expression;
+}
+
+/** The times of a query: an instant one starts and ends at the same time with step 0. */
+export interface Window extends QueryWindow {
+  readonly lookbackMs?: number | undefined;
+}
+
+/** What a query may use. */
+export interface Limits {
+  /** Samples held at once. */
+  readonly samples: number;
+}
+
+export const defaultLimits: Limits = { samples: 50_000_000 };
+
+/** What a query answers, and what Prometheus would tell of it. */
+export interface Evaluated {
+  readonly value: Answer;
+  readonly warnings: readonly string[];
+  readonly infos: readonly string[];
+  readonly samples: { readonly total: number; readonly peak: number; readonly perStep: Float64Array };
+}
+
+/** Reads an expression; throws `PromqlSyntaxError` with Prometheus' text and position. */
+export const parse = (text: string, options: SyntaxOptions = everySyntax): ParsedQuery => ({
+  text,
+  expression: parseExpression(text, options),
+});
+
+const lookbackOf = ({ lookbackMs }: Window, options: EngineOptions): number => lookbackMs ?? options.lookbackMs;
+
+/** What an expression reads, in the order of the numbers by which `evaluate` asks for it. */
+export const selectionsOf = (
+  { expression }: ParsedQuery,
+  window: Window,
+  options: EngineOptions = defaultOptions,
+): readonly Selection[] => planOf(expression, window, lookbackOf(window, options)).selections;
+
+/**
+ * Evaluates an expression over series that `read` gives for the number of a selection, each once. Synchronous and without any
+ * input or output of its own. Throws `PromqlExecutionError` and `PromqlLimitError`.
+ */
+export const evaluate = (
+  { text, expression }: ParsedQuery,
+  window: Window,
+  read: (selection: number) => Iterable<Series>,
+  limits: Limits = defaultLimits,
+  options: EngineOptions = defaultOptions,
+): Evaluated => {
+  const { startMs, endMs, stepMs } = window;
+  const type = typeOf(expression);
+  const instant = startMs === endMs && stepMs === 0;
+  if (!instant && type !== 'vector' && type !== 'scalar')
+    throw new PromqlExecutionError(
+      `invalid expression type "${documentedType(type)}" for range query, must be Scalar or instant Vector`,
+    );
+  const lookbackMs = lookbackOf(window, options);
+  const plan = planOf(expression, window, lookbackMs);
+  const count = instant ? 1 : Math.floor((endMs - startMs) / stepMs) + 1;
+  const annotations = new Annotations();
+  const counts = new SampleCounts(count, limits.samples);
+  const evaluator = new Evaluator(
+    { startMs, intervalMs: instant ? 1 : stepMs, count },
+    {
+      options: { ...options, lookbackMs },
+      annotations,
+      counts,
+      read: (node) => read(plan.numbers.get(node) as number),
+    },
+  );
+  const value = answerOf(evaluator, plan.expression, instant);
+  const { warnings, infos } = annotations.texts(text);
+  return { value, warnings, infos, samples: { total: counts.total, peak: counts.peak, perStep: counts.perStep } };
+};
