@@ -65,6 +65,14 @@ const scalarStep = (evaluation: Evaluation, node: Binary, swapped: boolean): Sca
   };
 };
 
+const scalarRow = (source: Row, scalar: Float64Array, result: Row, calculate: ScalarStep): Row => {
+  for (const [step, fixed] of scalar.entries()) {
+    const value = source.present[step] === absent ? undefined : calculate(valueAt(source, step), fixed);
+    if (value !== undefined) result.put(step, value);
+  }
+  return result;
+};
+
 /** A vector with a scalar on one side. */
 function* withScalar(evaluation: Evaluation, node: Binary): Iterable<Row> {
   const swapped = typeOf(node.left) === 'scalar';
@@ -75,11 +83,7 @@ function* withScalar(evaluation: Evaluation, node: Binary): Iterable<Row> {
   for (const source of evaluation.vector(swapped ? node.right : node.left)) {
     const labels = renames ? source.labels.withoutMetadata : source.labels;
     const row = Row.empty(labels, scalar.length, source.dropName || drops);
-    for (const [step, fixed] of scalar.entries()) {
-      const value = source.present[step] === absent ? undefined : calculate(valueAt(source, step), fixed);
-      if (value !== undefined) row.put(step, value);
-    }
-    if (!row.isEmpty) yield row;
+    if (!scalarRow(source, scalar, row, calculate).isEmpty) yield row;
   }
 }
 

@@ -1,0 +1,155 @@
+/** Compares answers with what a file expects, as exactly as Prometheus' own runner does. */
+
+import { compareLabels, LabelSet } from '../../../queries/promql/engine/labels.ts';
+import type { Answer } from '../../../queries/promql/engine/result.ts';
+import { type Histogram, histogramFrom, nativeOf } from '../../../queries/promql/histograms/histogram.ts';
+import { histogramText } from '../../../queries/promql/histograms/text.ts';
+import type { Labels, NativeHistogram } from '../../../queries/promql/series.ts';
+import type { Evaluation } from './commands.ts';
+import type { Value } from './series-lines.ts';
+
+const epsilon = 0.000001;
+const smallest = 2 ** -1022;
+
+const almost = (left: number, right: number): boolean => {
+  if (left === right || (Number.isNaN(left) && Number.isNaN(right))) return true;
+  const sum = Math.abs(left) + Math.abs(right);
+  const difference = Math.abs(left - right);
+  if (left === 0 || right === 0 || sum < smallest) return difference < epsilon * smallest;
+  return difference / Math.min(sum, Number.MAX_VALUE) < epsilon;
+};
+
+const allAlmost = (left: readonly number[], right: readonly number[]): boolean =>
+  left.length === right.length && left.every((value, at) => almost(value, right[at] as number));
+
+const sameHistogram = (expected: Histogram, actual: Histogram, hintSaid: boolean): boolean => {
+  const want = expected.copy().compact();
+  const have = actual.copy().compact();
+  return (
+    want.schema === have.schema &&
+    almost(want.count, have.count) &&
+    almost(want.sum, have.sum) &&
+    want.zeroThreshold === have.zeroThreshold &&
+    almost(want.zeroCount, have.zeroCount) &&
+    (!want.custom || allAlmost([...want.bounds], [...have.bounds])) &&
+    allAlmost(want.positive.indexes, have.positive.indexes) &&
+    allAlmost(want.negative.indexes, have.negative.indexes) &&
+    allAlmost(want.positive.counts, have.positive.counts) &&
+    allAlmost(want.negative.counts, have.negative.counts) &&
+    (!hintSaid || want.hint === have.hint)
+  );
+};
+
+const shown = (value: Value | NativeHistogram): string => {
+  if (typeof value !== 'object') return String(value);
+  const histogram = 'hintSaid' in value ? value.histogram : histogramFrom(value);
+  return `${histogramText(histogram)} ${JSON.stringify(nativeOf(histogram))}`;
+};
+
+const sameValue = (expected: Value, actual: number | NativeHistogram): boolean => {
+  if (typeof expected === 'object')
+    return typeof actual === 'object' && sameHistogram(expected.histogram, histogramFrom(actual), expected.hintSaid);
+  return typeof actual === 'number' && typeof expected === 'number' && almost(expected, actual);
+};
+
+const keyOf = (labels: Labels): string => {
+  const set = LabelSet.from(labels);
+  return String(set);
+};
+
+type Points = ReadonlyMap<number, number | NativeHistogram>;
+
+const pointsOf = ({
+  times,
+  values,
+  histogramTimes,
+  histograms,
+}: (Answer & { type: 'matrix' })['series'][number]): Points =>
+  new Map<number, number | NativeHistogram>([
+    ...Array.from(times, (time, at) => [time, values[at] as number] as const),
+    ...Array.from(histogramTimes, (time, at) => [time, histograms[at] as NativeHistogram] as const),
+  ]);
+
+const sortProblem = (series: readonly { labels: Labels }[]): string | undefined => {
+  const wrong = series.findIndex(
+    ({ labels }, at) =>
+      at > 0 && compareLabels(LabelSet.from((series[at - 1] as { labels: Labels }).labels), LabelSet.from(labels)) > 0,
+  );
+  return wrong < 0 ? undefined : `series ${wrong} is not in the order of labels`;
+};
+
+const shownPoints = (points: Points): string =>
+  [...points]
+    .map(([time, value]) => `${time}:${shown(value)}`)
+    .join(' ')
+    .slice(0, 300);
+
+const pointsProblem = (expected: Evaluation, values: readonly Value[], points: Points): string | undefined => {
+  const left = new Map(points);
+  for (const [at, value] of values.entries()) {
+    const time = expected.startMs + at * expected.stepMs;
+    if (value === undefined) continue;
+    const actual = left.get(time);
+    left.delete(time);
+    if (actual === undefined || !sameValue(value, actual))
+      return `at ${time}: expected ${shown(value)}, got ${actual === undefined ? 'nothing' : shown(actual)}`;
+  }
+  return left.size > 0 ? `points that are not expected: ${shownPoints(left)}` : undefined;
+};
+
+const matrixProblem = (expected: Evaluation, answer: Answer & { type: 'matrix' }): string | undefined => {
+  const wanted = new Map(expected.series.map(({ labels, values }) => [keyOf(labels), values]));
+  for (const series of answer.series) {
+    const key = keyOf(series.labels);
+    const values = wanted.get(key);
+    const points = pointsOf(series);
+    if (values === undefined) return `unexpected series ${key}: ${shownPoints(points)}`;
+    wanted.delete(key);
+    const problem = pointsProblem(expected, values, points);
+    if (problem !== undefined) return `${key} ${problem}`;
+  }
+  return wanted.size > 0 ? `missing: ${[...wanted.keys()].join(' ')}` : sortProblem(answer.series);
+};
+
+type Elements = readonly { labels: Labels; value: number | NativeHistogram }[];
+
+const vectorProblem = (expected: Evaluation, elements: Elements, ordered: boolean): string | undefined => {
+  const places = new Map(expected.series.map(({ labels, values }, at) => [keyOf(labels), { at, value: values[0] }]));
+  for (const [at, { labels, value }] of elements.entries()) {
+    const key = keyOf(labels);
+    const place = places.get(key);
+    if (place === undefined) return `unexpected ${key} ${shown(value)}`;
+    if (ordered && place.at !== at) return `${key} is at ${at}, not at ${place.at}`;
+    if (!sameValue(place.value, value)) return `${key}: expected ${shown(place.value)}, got ${shown(value)}`;
+    places.delete(key);
+  }
+  return places.size > 0 ? `missing: ${[...places.keys()].join(' ')}` : undefined;
+};
+
+/** What is wrong with an answer; undefined if it is as expected. */
+export const problemOf = (expected: Evaluation, answer: Answer): string | undefined => {
+  const ordered = expected.expectations.some(({ of }) => of === 'ordered');
+  switch (answer.type) {
+    case 'matrix':
+      return matrixProblem(expected, answer);
+    case 'vector':
+      if (expected.scalar !== undefined) return 'expected a scalar, got a vector';
+      return vectorProblem(expected, answer.elements, ordered);
+    case 'scalar':
+      if (expected.scalar === undefined) return `expected no scalar, got ${answer.value}`;
+      return sameValue(expected.scalar, answer.value) ? undefined : `expected ${expected.scalar}, got ${answer.value}`;
+    default:
+      return (expected.text ?? '') === answer.value ? undefined : `expected "${expected.text}", got "${answer.value}"`;
+  }
+};
+
+/** The elements of a range's answer at one of its times. */
+export const atTime = (answer: Answer, timeMs: number, scalar: boolean): Answer => {
+  if (answer.type !== 'matrix') return answer;
+  const elements = answer.series.flatMap((series) => {
+    const value = pointsOf(series).get(timeMs);
+    return value === undefined ? [] : [{ labels: series.labels, value }];
+  });
+  if (scalar) return { type: 'scalar', timeMs, value: elements[0]?.value as number };
+  return { type: 'vector', timeMs, elements };
+};

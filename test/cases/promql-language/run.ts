@@ -1,0 +1,150 @@
+/** Runs files of Prometheus' test language against the engine. */
+import { defaultOptions, type EngineOptions } from '../../../queries/promql/engine/context.ts';
+import { type Evaluated, evaluate, type ParsedQuery, parse, selectionsOf } from '../../../queries/promql/index.ts';
+import { PromqlExecutionError, PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
+import { printed } from '../../../queries/promql/syntax/print.ts';
+import { type Expression, walk } from '../../../queries/promql/syntax/tree.ts';
+import type { Command, Evaluation, Expectation } from './commands.ts';
+import { atTime, problemOf } from './compare.ts';
+import { Store } from './store.ts';
+
+/** How Prometheus sets its engine up for these files. */
+const options: EngineOptions = { ...defaultOptions, delayedNameRemoval: true, startTimestamps: true };
+
+interface Times {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly stepMs: number;
+}
+
+const ask = (store: Store, query: ParsedQuery, times: Times): Evaluated => {
+  const selections = selectionsOf(query, times, options);
+  return evaluate(
+    query,
+    times,
+    (number) => store.select(selections[number] as never),
+    { samples: 10_000_000 },
+    options,
+  );
+};
+
+const expectationProblem = (
+  expectations: readonly Expectation[],
+  of: 'warn' | 'info',
+  texts: readonly string[],
+): string | undefined => {
+  const wanted = expectations.filter((expectation) => expectation.of === of);
+  if (expectations.some((expectation) => expectation.of === `no_${of}`) && texts.length > 0)
+    return `unexpected ${of}: ${texts.join(' | ')}`;
+  if (wanted.length === 0) return undefined;
+  if (texts.length === 0) return `expected ${of}, got none`;
+  if (!wanted.every(({ matches }) => texts.some(matches))) return `no ${of} as expected among ${texts.join(' | ')}`;
+  return texts.every((text) => wanted.some(({ matches }) => matches(text)))
+    ? undefined
+    : `unexpected ${of} among ${texts.join(' | ')}`;
+};
+
+const failureProblem = (command: Evaluation, error: unknown): string | undefined => {
+  if (!(error instanceof PromqlExecutionError || error instanceof PromqlSyntaxError))
+    return `broke: ${(error as Error).stack}`;
+  const wanted = command.expectations.filter(({ of }) => of === 'fail');
+  if (wanted.length === 0) return `failed: ${error.message}`;
+  return wanted.every(({ matches }) => matches(error.message)) ? undefined : `failed otherwise: ${error.message}`;
+};
+
+const mayFail = ({ expectations }: Evaluation): boolean => expectations.some(({ of }) => of === 'fail');
+
+/** What is wrong with one evaluation, if anything is. */
+const evaluationProblem = (store: Store, command: Evaluation, query: ParsedQuery, atMs: number): string | undefined => {
+  const times = command.instant ? { startMs: atMs, endMs: atMs, stepMs: 0 } : command;
+  let result: Evaluated;
+  try {
+    result = ask(store, query, times);
+  } catch (error) {
+    return failureProblem(command, error);
+  }
+  if (mayFail(command)) return 'expected a failure';
+  return (
+    expectationProblem(command.expectations, 'warn', result.warnings) ??
+    expectationProblem(command.expectations, 'info', result.infos) ??
+    problemOf(command, result.value) ??
+    (command.instant ? rangeProblem(store, command, query, atMs, result) : undefined)
+  );
+};
+
+/** An instant query answers what the middle of a range does. */
+const rangeProblem = (
+  store: Store,
+  command: Evaluation,
+  query: ParsedQuery,
+  atMs: number,
+  { value }: Evaluated,
+): string | undefined => {
+  const ordered = command.expectations.some(({ of }) => of === 'ordered');
+  if (value.type === 'matrix' || value.type === 'string' || command.matrix) return undefined;
+  if (ordered || /(start|end|range|step)\(\)/.test(query.text)) return undefined;
+  const range = ask(store, query, { startMs: atMs - 60_000, endMs: atMs + 60_000, stepMs: 60_000 });
+  const problem = problemOf(command, atTime(range.value, atMs, value.type === 'scalar'));
+  return problem && `in a range: ${problem}`;
+};
+
+const timeDependent =
+  /^(days_in_month|day_of_month|day_of_week|day_of_year|end|hour|minute|month|year|predict_linear|range|start|step|time|timestamp)$/;
+
+/** The same query with every selector fixed at its time; undefined if its answer depends on the time of the step. */
+const fixedQuery = (text: string, atMs: number): ParsedQuery | undefined => {
+  const { expression } = parse(text);
+  let dependent = false;
+  walk(expression, (node: Expression, path) => {
+    if (path.some((outer) => outer.kind === 'subquery' && typeof outer.at === 'number')) return;
+    if (node.kind === 'selector' || node.kind === 'subquery') {
+      if (typeof node.at !== 'number') node.at = atMs;
+    } else if (node.kind === 'call' && timeDependent.test(node.signature.name)) dependent = true;
+  });
+  return dependent ? undefined : parse(printed(expression));
+};
+
+const otherTimes = (atMs: number): number[] =>
+  atMs === 0 ? [-1000, 0, 1000] : [-10 * atMs, 0, Math.trunc(atMs / 5), atMs, 10 * atMs];
+
+const problemsOf = (store: Store, command: Evaluation): string | undefined => {
+  let query: ParsedQuery;
+  try {
+    query = parse(command.expression);
+  } catch (error) {
+    return failureProblem(command, error);
+  }
+  const problem = evaluationProblem(store, command, query, command.atMs);
+  if (problem !== undefined || !command.instant) return problem;
+  const fixed = fixedQuery(command.expression, command.atMs);
+  if (fixed === undefined) return undefined;
+  for (const atMs of otherTimes(command.atMs)) {
+    const other = evaluationProblem(store, command, fixed, atMs);
+    if (other !== undefined) return `${fixed.text} at ${atMs}: ${other}`;
+  }
+  return undefined;
+};
+
+/** One evaluation that did not answer as expected. */
+export interface Failure {
+  readonly line: number;
+  readonly expression: string;
+  readonly problem: string;
+}
+
+/** Runs commands in their order. */
+export const run = (commands: readonly Command[]): { evaluations: number; failures: Failure[] } => {
+  const store = new Store();
+  const failures: Failure[] = [];
+  let evaluations = 0;
+  for (const command of commands) {
+    if (command.kind === 'clear') store.clear();
+    else if (command.kind === 'load') store.load(command);
+    else {
+      evaluations++;
+      const problem = problemsOf(store, command);
+      if (problem !== undefined) failures.push({ line: command.line, expression: command.expression, problem });
+    }
+  }
+  return { evaluations, failures };
+};

@@ -1,0 +1,93 @@
+/** Series in memory, as Prometheus' storage would give them to queries. */
+import { type Histogram, nativeOf, sameBounds } from '../../../queries/promql/histograms/histogram.ts';
+import { wasReset } from '../../../queries/promql/histograms/resets.ts';
+import type { Labels, Selection, Series } from '../../../queries/promql/series.ts';
+import { testOf } from '../../../queries/promql/syntax/matchers.ts';
+import type { Load, LoadedSeries } from './commands.ts';
+import { customHistograms } from './custom-histograms.ts';
+import type { Value } from './series-lines.ts';
+
+interface Sample {
+  readonly value: Exclude<Value, undefined>;
+  readonly startMs: number;
+}
+
+const stale = new Float64Array(new BigUint64Array([0x7ff0_0000_0000_0002n]).buffer);
+
+/** Storage keeps only whether a histogram continues the one before it, and whether it is a gauge. */
+const storedHint = (histogram: Histogram, before: Histogram | undefined): Histogram => {
+  if (histogram.hint === 'gauge') return histogram;
+  const continues =
+    before !== undefined &&
+    before.hint !== 'gauge' &&
+    histogram.hint !== 'reset' &&
+    histogram.schema === before.schema &&
+    histogram.zeroThreshold === before.zeroThreshold &&
+    sameBounds(histogram.bounds, before.bounds) &&
+    !wasReset(histogram.withHint('unknown'), before);
+  return histogram.withHint(continues ? 'not-reset' : 'unknown');
+};
+
+export class Store {
+  readonly #series = new Map<string, { labels: Labels; samples: Map<number, Sample> }>();
+
+  clear(): void {
+    this.#series.clear();
+  }
+
+  load({ series, stepMs, withCustomHistograms }: Load): void {
+    for (const each of series) this.#add(each, stepMs);
+    if (!withCustomHistograms) return;
+    for (const each of customHistograms(series)) this.#add(each, stepMs);
+  }
+
+  #add({ labels, values, starts }: LoadedSeries, stepMs: number): void {
+    const entries = Object.entries(labels).filter(([, value]) => value !== '');
+    const sorted = Object.fromEntries(entries.sort(([left], [right]) => (left < right ? -1 : 1)));
+    const key = JSON.stringify(sorted);
+    const series = this.#series.get(key) ?? { labels: sorted, samples: new Map<number, Sample>() };
+    this.#series.set(key, series);
+    for (const [at, value] of values.entries()) {
+      const start = starts[at];
+      if (value !== undefined)
+        series.samples.set(at * stepMs, { value, startMs: start === undefined ? 0 : at * stepMs + start });
+    }
+  }
+
+  *select({ matchers, fromMs, toMs }: Selection): Iterable<Series> {
+    const tests = matchers.map((matcher) => [matcher.name, testOf(matcher)] as const);
+    for (const { labels, samples } of this.#series.values()) {
+      if (!tests.every(([name, test]) => test(labels[name] ?? ''))) continue;
+      const chosen = [...samples].filter(([time]) => time > fromMs && time <= toMs);
+      if (chosen.length > 0)
+        yield seriesOf(
+          labels,
+          chosen.sort(([left], [right]) => left - right),
+        );
+    }
+  }
+}
+
+const seriesOf = (labels: Labels, samples: readonly [number, Sample][]): Series => {
+  const values = new Float64Array(samples.length);
+  const words = new BigUint64Array(values.buffer);
+  const marker = new BigUint64Array(stale.buffer)[0] as bigint;
+  let before: Histogram | undefined;
+  const histograms = samples.map(([, { value }], at) => {
+    if (typeof value === 'object') {
+      before = storedHint(value.histogram, before);
+      return nativeOf(before);
+    }
+    if (value === 'stale') words[at] = marker;
+    else values[at] = value;
+    before = undefined;
+    return undefined;
+  });
+  return {
+    labels,
+    times: Float64Array.from(samples, ([time]) => time),
+    values,
+    starts: Float64Array.from(samples, ([, { startMs }]) => startMs),
+    ...(histograms.some((histogram) => histogram !== undefined) && { histograms }),
+  };
+};
