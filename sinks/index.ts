@@ -39,7 +39,6 @@ export const sinks: readonly Sink[] = [
   events,
   alertTransitions,
   alertEvaluations,
-  alertStates,
   signals,
 ];
 
