@@ -9,6 +9,7 @@ import { errorOccurrences } from './errors/error-occurrences.ts';
 import { logErrors } from './errors/log-errors.ts';
 import { spanErrors } from './errors/span-errors.ts';
 import { logPatterns } from './log-patterns/log-patterns.ts';
+import { notifications } from './notifications/notifications.ts';
 
 export const processors: readonly Processor[] = [
   callEnds,
@@ -20,4 +21,5 @@ export const processors: readonly Processor[] = [
   detections,
   correlations,
   chainedCorrelations,
+  notifications,
 ];

@@ -7,6 +7,7 @@ import { ErrorOccurrence, RaisedError } from './error-occurrences.ts';
 import { PlatformEvent } from './events.ts';
 import { GrowingHead } from './evidence.ts';
 import { FoundPattern, PatternCount } from './log-patterns.ts';
+import { DeliveryStep, Notification } from './notifications.ts';
 import { DetectionMatch, DetectionSignal } from './signals.ts';
 
 /** What a topic promises. Retention is by age and by size of each partition, whichever comes first. */
@@ -239,6 +240,21 @@ export const topics = {
     keyOf: ({ forRule, key }) => JSON.stringify([forRule, key]),
     timeOf: ({ signal }) => signal.timeMs,
     retentionHours: 24,
+  }),
+  notifications: defineDerivedTopic({
+    name: 'notifications',
+    summary: 'What channels are to be told of groups of alerts',
+    item: Notification,
+    keyOf: ({ channelId }) => channelId,
+    timeOf: ({ atMs }) => atMs,
+    partitions: 3,
+  }),
+  notificationDeliveries: defineDerivedTopic({
+    name: 'notification-deliveries',
+    summary: 'Steps of deliveries to channels: that one was queued, and each attempt with its answer',
+    item: DeliveryStep,
+    timeOf: ({ atMs }) => atMs,
+    partitions: 3,
   }),
 } as const satisfies Record<string, Topic>;
 

@@ -9,6 +9,7 @@ import { logErrors } from '../../processors/errors/log-errors.ts';
 import { spanErrors } from '../../processors/errors/span-errors.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
+import { alertRoutingId, alertRoutings, usualRouting } from '../../schemas/resources/alert-routing.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { topics } from '../../schemas/topics.ts';
 import { detectionRulesForTests, stored } from '../cases/detection-rules.ts';
@@ -117,6 +118,19 @@ const visitsOf = (random: Random, atMs: number, tenantId: string): object[] =>
     return { tenantId, page, timeMs: timeOf(random, atMs), serial };
   });
 
+/** Alerts of a few names that begin to fire, and end. */
+const transitionsOf = (random: Random, atMs: number, tenantId: string): object[] =>
+  Array.from({ length: 1 + random(4) }, () => {
+    const labels = { alertname: pick(random, words), service: pick(random, services), instance: String(random(5)) };
+    const to = pick(random, ['firing', 'firing', 'inactive', 'pending']);
+    return {
+      ...{ tenantId, id: `transition-${random(1e9)}`, alertId: Object.values(labels).join('/') },
+      ...{ ruleId: labels.alertname, ruleVersion: 1, ruleName: labels.alertname, labels, annotations: {} },
+      ...{ severity: 'error', from: 'inactive', to, atMs, value: random(100), reason: 'as the story goes' },
+      ...(to === 'firing' && { startedAtMs: atMs - random(90_000) }),
+    };
+  });
+
 const messagesOf = (topic: string, count: number, sinceMs: number, random: Random): Input[] => {
   let timestampMs = sinceMs;
   const calls: Call[] = [];
@@ -136,6 +150,10 @@ const messagesOf = (topic: string, count: number, sinceMs: number, random: Rando
       const value = Buffer.from(JSON.stringify(visitsOf(random, timestampMs, tenantId)));
       return { key, timestampMs, value, headers: { tenant: tenantId } };
     }
+    if (topic === topics.alertTransitions.name) {
+      const value = Buffer.from(JSON.stringify(transitionsOf(random, timestampMs, tenantId)));
+      return { key: tenantId, timestampMs, value, headers: { tenant: tenantId } };
+    }
     throw new Error(`there is no made-up input for topic ${topic}: make some in processors-input.ts`);
   });
 };
@@ -148,15 +166,26 @@ export interface FollowedDocument {
   readonly document: object & Stored;
 }
 
+const usualWithChannels = {
+  ...{ id: alertRoutingId, ...usualRouting, version: 1 },
+  ...{ createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
+  route: { ...usualRouting.route, groupWait: '10s', groupInterval: '30s', repeatInterval: '5m' },
+  receivers: [{ name: 'default', channelIds: ['mail', 'chat'], sendResolved: true }],
+};
+
+/** Documents of each collection that processors follow. */
+const followed: Readonly<Record<string, readonly (object & Stored)[]>> = {
+  [detectionRules.name]: detectionRulesForTests.map((rule) => stored(rule)),
+  [alertRoutings.name]: [usualWithChannels],
+};
+
 /** What processors go by in tests, of the collections that they follow. */
 export const followedDocuments = ({ follows }: Processor): FollowedDocument[] =>
-  Object.values(follows)
-    .filter(({ name }) => name === detectionRules.name)
-    .flatMap(({ name }) =>
-      tenants.flatMap((tenantId) =>
-        detectionRulesForTests.map((rule) => ({ collection: name, tenantId, id: rule.id, document: stored(rule) })),
-      ),
-    );
+  Object.values(follows).flatMap(({ name }) =>
+    tenants.flatMap((tenantId) =>
+      (followed[name] ?? []).map((document) => ({ collection: name, tenantId, id: document.id, document })),
+    ),
+  );
 
 /** Those whose output is the input of others. */
 const upstream: readonly Processor[] = [callEnds, spanErrors, logErrors, detections, correlations];

@@ -1,0 +1,68 @@
+/** What a group is told at a time: Alertmanager's rules, but that nothing which fired goes untold. */
+import type { CompiledRoute } from '../../queries/alerts/routing/tree.ts';
+import type { Notification } from '../../schemas/notifications.ts';
+import type { Group, KeptAlert, NotificationState, Told } from './state.ts';
+
+interface Member {
+  readonly id: string;
+  readonly alert: KeptAlert;
+  readonly told: Told;
+}
+
+/** What is told of a group. */
+export interface Telling {
+  readonly reason: Notification['reason'];
+  readonly firing: readonly Member[];
+  readonly resolved: readonly Member[];
+}
+
+export interface FlushInput {
+  readonly nowMs: number;
+  /** Undefined where the routing document has the group's route no more: then only ends are told. */
+  readonly route: CompiledRoute | undefined;
+  readonly sendResolved: boolean;
+  readonly mutes: (labels: Readonly<Record<string, string>>) => boolean;
+  readonly isMutedByTime: boolean;
+}
+
+const reasonOf = (
+  group: Group,
+  { firing, resolved }: { readonly firing: readonly Member[]; readonly resolved: readonly Member[] },
+  { nowMs, route, sendResolved }: FlushInput,
+): Notification['reason'] | undefined => {
+  const untold = firing.some(({ told }) => told === 'nothing');
+  const ended = resolved.some(({ told }) => told === 'nothing' || sendResolved);
+  if (route === undefined) return ended && sendResolved ? 'resolved' : undefined;
+  if (untold || (ended && group.toldMs === undefined)) return group.toldMs === undefined ? 'first' : 'firing';
+  if (ended) return 'resolved';
+  if (firing.length > 0 && group.toldMs !== undefined && group.toldMs + route.repeatIntervalMs <= nowMs)
+    return 'repeated';
+  return undefined;
+};
+
+/**
+ * Decides what a group is told now, and takes what needs no more telling out of it. An alert that was told and has ended while it is
+ * muted stays, and its end is told when it no longer is; one that ended before it was ever told of is told as ended, unless it is muted.
+ */
+export const flushGroup = (state: NotificationState, group: Group, input: FlushInput): Telling | undefined => {
+  const members = [...group.members].flatMap(([id, told]): Member[] => {
+    const alert = state.alerts.get(id);
+    return alert === undefined ? [] : [{ id, alert, told }];
+  });
+  const isMuted = ({ alert }: Member): boolean => input.isMutedByTime || input.mutes(alert.labels);
+  const muted = new Set(members.filter(isMuted));
+  const heard = members.filter((member) => !muted.has(member));
+  const told = {
+    firing: input.route === undefined ? [] : heard.filter(({ alert }) => alert.status === 'firing'),
+    resolved: heard.filter(({ alert }) => alert.status === 'resolved'),
+  };
+  const reason = reasonOf(group, told, input);
+  for (const member of members)
+    if (member.alert.status === 'resolved' && !(muted.has(member) && member.told === 'firing'))
+      state.leave(group, member.id);
+  if (reason === undefined) return undefined;
+  for (const { id } of told.firing) group.members.set(id, 'firing');
+  group.toldMs = input.nowMs;
+  const resolved = told.resolved.filter((member) => member.told === 'nothing' || input.sendResolved);
+  return { reason, firing: told.firing, resolved };
+};

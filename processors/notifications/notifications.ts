@@ -1,0 +1,134 @@
+import type { CompiledRoute } from '../../queries/alerts/routing/tree.ts';
+import { groupKeyOf, groupLabelsOf, routesOf } from '../../queries/alerts/routing/tree.ts';
+import type { AlertTransition } from '../../schemas/alerts.ts';
+import { emittedTo } from '../../schemas/records/values.ts';
+import { alertRoutingId, alertRoutings } from '../../schemas/resources/alert-routing.ts';
+import { silences } from '../../schemas/resources/silence.ts';
+import { topics } from '../../schemas/topics.ts';
+import { type Context, defineProcessor } from '../engine/definition.ts';
+import { flushGroup } from './flush.ts';
+import { type Group, type KeptAlert, mostAlerts, type NotificationState, notificationState } from './state.ts';
+import { notificationsOf } from './told.ts';
+
+type Here = Context<
+  { readonly notifications: typeof topics.notifications },
+  { readonly routing: typeof alertRoutings; readonly silences: typeof silences },
+  NotificationState
+>;
+
+/** Of groups whose route is there no more. */
+const retiredIntervalMs = 300_000;
+
+/** States in which there is something to tell. */
+const isTold = ({ to }: AlertTransition): boolean => to === 'firing' || to === 'recovering' || to === 'unknown';
+
+/** Tests are kept apart from the alerts that they stand for. */
+const keyOf = ({ alertId, isTest }: AlertTransition): string => (isTest === true ? `test/${alertId}` : alertId);
+
+const alertOf = (transition: AlertTransition, known: KeptAlert | undefined): KeptAlert => {
+  const { ruleId, labels, annotations, value, atMs, startedAtMs, endedAtMs, isTest } = transition;
+  const shared = { ruleId, labels, annotations, value, ...(isTest === true && { isTest }) };
+  if (isTold(transition)) return { ...shared, status: 'firing', startsAtMs: startedAtMs ?? known?.startsAtMs ?? atMs };
+  const startsAtMs = startedAtMs ?? known?.startsAtMs ?? atMs;
+  return { ...shared, status: 'resolved', startsAtMs, endsAtMs: endedAtMs ?? atMs };
+};
+
+/** Puts an alert into its group at a route. */
+const join = (here: Here, route: CompiledRoute, id: string, alert: KeptAlert): Group => {
+  const { state, clockMs } = here;
+  const isTest = alert.isTest === true;
+  const labels = groupLabelsOf(route, alert.labels);
+  const key = groupKeyOf(route, labels);
+  const groupId = `${isTest ? 'test/' : ''}${route.receiver}/${route.id}/${key}`;
+  const known = state.groups.get(groupId);
+  const { receiver } = route;
+  const group =
+    known ??
+    state.open({
+      ...{ id: groupId, key, receiver, routeId: route.id, labels, isTest },
+      toldMs: undefined,
+      members: new Map(),
+    });
+  state.join(group, id, group.members.get(id));
+  // One that has been firing for longer has waited already.
+  const waited = isTest || alert.startsAtMs + route.groupWaitMs < clockMs;
+  if (known === undefined) here.setTimer('clock', waited ? clockMs : clockMs + route.groupWaitMs, groupId);
+  else if (waited && known.toldMs === undefined) here.setTimer('clock', clockMs, groupId);
+  return group;
+};
+
+/** Goes by the document in force: alerts join the groups that it makes, and leave those that it does not, unless they were told there. */
+const follow = (here: Here): void => {
+  const { state, follows } = here;
+  if (!state.rules.update(follows.routing.get(alertRoutingId), state.alerts)) return;
+  const wanted = new Set<string>();
+  for (const [id, alert] of state.alerts) {
+    if (alert.status !== 'firing') continue;
+    for (const route of routesOf(state.rules.root, alert.labels))
+      wanted.add(`${join(here, route, id, alert).id} ${id}`);
+  }
+  for (const group of [...state.groups.values()]) {
+    for (const [id, told] of [...group.members])
+      if (told === 'nothing' && state.alerts.get(id)?.status === 'firing' && !wanted.has(`${group.id} ${id}`))
+        state.leave(group, id);
+    if (group.members.size === 0) state.close(group);
+  }
+};
+
+const take = (transition: AlertTransition, here: Here): void => {
+  const { state } = here;
+  follow(here);
+  const id = keyOf(transition);
+  const known = state.alerts.get(id);
+  const alert = alertOf(transition, known);
+  if (alert.status === 'resolved') {
+    if (known === undefined) return;
+    state.keep(id, alert);
+    state.rules.ended(id, alert);
+    return;
+  }
+  if (known === undefined && state.alerts.size >= mostAlerts) {
+    here.drop('too-many-alerts');
+    return;
+  }
+  // Labels are those of the alert; what it mutes follows from them.
+  if (known !== undefined) state.rules.ended(id, known);
+  state.keep(id, alert);
+  state.rules.began(id, alert);
+  for (const route of routesOf(state.rules.root, alert.labels)) join(here, route, id, alert);
+};
+
+const flush = (groupId: string, here: Here): void => {
+  const { state, tenantId, clockMs: nowMs, follows } = here;
+  follow(here);
+  const group = state.groups.get(groupId);
+  if (group === undefined) return;
+  const { rules } = state;
+  const found = rules.route(group.routeId);
+  const route = found?.receiver === group.receiver && groupKeyOf(found, group.labels) === group.key ? found : undefined;
+  const receiver = rules.routing.receivers.find(({ name }) => name === group.receiver);
+  const telling = flushGroup(state, group, {
+    ...{ nowMs, route, sendResolved: receiver?.sendResolved ?? false, mutes: rules.mutes(follows.silences, nowMs) },
+    isMutedByTime: route !== undefined && rules.mutedByTime(route, nowMs) !== undefined,
+  });
+  if (telling !== undefined)
+    for (const notification of notificationsOf(group, telling, { tenantId, nowMs, routing: rules.routing }))
+      here.emit.notifications(notification);
+  // A test is told once.
+  if (group.isTest) for (const id of [...group.members.keys()]) state.leave(group, id);
+  if (group.members.size === 0) state.close(group);
+  else here.setTimer('clock', nowMs + (route?.groupIntervalMs ?? retiredIntervalMs), groupId);
+};
+
+/** Groups alerts by the routing document, and tells channels of them when their waits are over. */
+export const notifications = defineProcessor({
+  name: 'notifications',
+  summary: 'Groups alerts by route and says which channel is told what, and when.',
+  reads: emittedTo(topics.alertTransitions),
+  emits: { notifications: topics.notifications },
+  follows: { routing: alertRoutings, silences },
+  state: notificationState,
+  limits: { stateBytes: 512 * 1024 * 1024 },
+  step: take,
+  timer: ({ key }, here) => flush(key, here),
+});

@@ -1,0 +1,128 @@
+/** Alerts that are told of, and the groups in which they are: what the processor keeps of one organization. */
+import type { NotifiedAlert } from '../../schemas/notifications.ts';
+import type { StateDefinition, StateSize } from '../engine/definition.ts';
+import { weightOf } from '../engine/state.ts';
+import { Rules } from './rules.ts';
+
+/** An alert that fires, or whose end somebody has still to be told. */
+export type KeptAlert = Omit<NotifiedAlert, 'alertId'>;
+
+/** What a group was told of an alert. */
+export type Told = 'nothing' | 'firing';
+
+export interface Group {
+  readonly id: string;
+  /** As Alertmanager writes it. */
+  readonly key: string;
+  readonly receiver: string;
+  readonly routeId: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly isTest: boolean;
+  /** When something was told last; undefined before the first time. */
+  toldMs: number | undefined;
+  readonly members: Map<string, Told>;
+}
+
+type SavedGroup = Omit<Group, 'members'> & { readonly members: readonly (readonly [string, Told])[] };
+interface Saved {
+  readonly routing: string | undefined;
+  readonly alerts: readonly (readonly [string, KeptAlert])[];
+  readonly groups: readonly SavedGroup[];
+}
+
+const groupBytes = 400;
+const memberBytes = 120;
+
+/** Alerts of one organization at most: more are dropped and counted. */
+export const mostAlerts = 200_000;
+
+export class NotificationState {
+  readonly alerts = new Map<string, KeptAlert>();
+  readonly groups = new Map<string, Group>();
+  /** Compiled from documents; not saved. */
+  readonly rules = new Rules();
+  /** In how many groups an alert is. */
+  readonly #uses = new Map<string, number>();
+  readonly #weights = new Map<string, number>();
+  #bytes = 0;
+
+  /** Sets an alert as it is now. */
+  keep(id: string, alert: KeptAlert): void {
+    const weight = weightOf(alert) + 2 * id.length;
+    this.#bytes += weight - (this.#weights.get(id) ?? 0);
+    this.#weights.set(id, weight);
+    this.alerts.set(id, alert);
+  }
+
+  open(group: Group): Group {
+    this.groups.set(group.id, group);
+    this.#bytes += groupBytes + 4 * group.id.length;
+    return group;
+  }
+
+  join(group: Group, alertId: string, told: Told = 'nothing'): void {
+    if (!group.members.has(alertId)) {
+      this.#uses.set(alertId, (this.#uses.get(alertId) ?? 0) + 1);
+      this.#bytes += memberBytes;
+    }
+    group.members.set(alertId, told);
+  }
+
+  /** Takes an alert out of a group, and forgets one that is in none. */
+  leave(group: Group, alertId: string): void {
+    if (!group.members.delete(alertId)) return;
+    this.#bytes -= memberBytes;
+    const uses = (this.#uses.get(alertId) ?? 1) - 1;
+    if (uses > 0) {
+      this.#uses.set(alertId, uses);
+      return;
+    }
+    this.#uses.delete(alertId);
+    this.forget(alertId);
+  }
+
+  /** Forgets an alert that is in no group. */
+  forget(alertId: string): void {
+    if (this.#uses.has(alertId)) return;
+    this.#bytes -= this.#weights.get(alertId) ?? 0;
+    this.#weights.delete(alertId);
+    const alert = this.alerts.get(alertId);
+    this.alerts.delete(alertId);
+    if (alert !== undefined) this.rules.ended(alertId, alert);
+  }
+
+  close(group: Group): void {
+    if (this.groups.delete(group.id)) this.#bytes -= groupBytes + 4 * group.id.length;
+  }
+
+  get size(): StateSize {
+    return { entries: this.alerts.size + this.groups.size, bytes: this.#bytes, evicted: 0 };
+  }
+
+  save(): Uint8Array {
+    const groups = [...this.groups.values()].map((group) => ({ ...group, members: [...group.members] }));
+    return Buffer.from(
+      JSON.stringify({ routing: this.rules.version, alerts: [...this.alerts], groups } satisfies Saved),
+    );
+  }
+
+  static of(bytes: Uint8Array | undefined): NotificationState {
+    const state = new NotificationState();
+    if (bytes === undefined) return state;
+    const { routing, alerts, groups } = JSON.parse(Buffer.from(bytes).toString('utf8')) as Saved;
+    state.rules.version = routing;
+    for (const [id, alert] of alerts) state.keep(id, alert);
+    for (const { members, toldMs, ...saved } of groups) {
+      const group = state.open({ ...saved, toldMs, members: new Map() });
+      for (const [id, told] of members) state.join(group, id, told);
+    }
+    return state;
+  }
+}
+
+export const notificationState: StateDefinition<NotificationState> = {
+  version: 1,
+  open: (saved) => NotificationState.of(saved),
+  save: (state) => state.save(),
+  size: ({ size }) => size,
+};

@@ -1,0 +1,65 @@
+/** Notifications of what a group is told: one for each channel, small enough for a message of the bus. */
+import { createHash } from 'node:crypto';
+import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
+import type { AlertRouting } from '../../schemas/resources/alert-routing.ts';
+import type { Telling } from './flush.ts';
+import type { Group } from './state.ts';
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Of a notification; what is left out is counted. */
+const mostAlerts = 1000;
+const mostBytes = 600 * 1024;
+
+/** The label by which an alert says which channel fails: it is told to others. */
+export const failingChannelLabel = 'failing_channel';
+
+const commonOf = (all: readonly Texts[]): Texts => {
+  const [first = {}, ...others] = all;
+  return Object.fromEntries(
+    Object.entries(first).filter(([name, value]) => others.every((one) => one[name] === value)),
+  );
+};
+
+const fitting = (alerts: readonly NotifiedAlert[]): readonly NotifiedAlert[] => {
+  let bytes = 0;
+  const end = alerts.findIndex((alert, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(alert));
+    return index > 0 && (index >= mostAlerts || bytes > mostBytes);
+  });
+  return end < 0 ? alerts : alerts.slice(0, end);
+};
+
+/** Channels of the receiver but for those that fail; where none is left, all others that the document names. */
+const channelsOf = (
+  { receivers }: Pick<AlertRouting, 'receivers'>,
+  receiver: string,
+  failing: ReadonlySet<string>,
+): string[] => {
+  const works = (id: string): boolean => !failing.has(id);
+  const own = (receivers.find(({ name }) => name === receiver)?.channelIds ?? []).filter(works);
+  if (own.length > 0 || failing.size === 0) return [...new Set(own)];
+  return [...new Set(receivers.flatMap(({ channelIds }) => channelIds).filter(works))];
+};
+
+/** One for each channel. Ids follow from the group, the time and the channel. */
+export const notificationsOf = (
+  group: Group,
+  { reason, firing, resolved }: Telling,
+  { tenantId, nowMs, routing }: { readonly tenantId: string; readonly nowMs: number; readonly routing: AlertRouting },
+): Notification[] => {
+  const all: NotifiedAlert[] = [...firing, ...resolved].map(({ id, alert }) => ({ ...alert, alertId: id }));
+  const alerts = fitting(all);
+  const failing = new Set(all.flatMap(({ labels }) => labels[failingChannelLabel] ?? []));
+  const groupId = createHash('sha256').update(group.id).digest('hex').slice(0, 24);
+  return channelsOf(routing, group.receiver, failing).map((channelId) => ({
+    ...{ tenantId, channelId, id: `${groupId}-${nowMs.toString(36)}-${channelId}`, receiver: group.receiver },
+    ...{ groupKey: group.key, groupLabels: { ...group.labels }, reason, atMs: nowMs },
+    commonLabels: { ...commonOf(all.map(({ labels }) => labels)) },
+    commonAnnotations: { ...commonOf(all.map(({ annotations }) => annotations)) },
+    status: firing.length > 0 ? 'firing' : 'resolved',
+    alerts: [...alerts],
+    ...{ firing: firing.length, resolved: resolved.length, truncatedAlerts: all.length - alerts.length },
+    ...(group.isTest && { isTest: true }),
+  }));
+};

@@ -1,0 +1,280 @@
+/** Alerts are grouped, muted and told as the routing document says, and as time goes by. */
+import test, { type ExecutionContext } from 'ava';
+import { FollowedDocuments } from '../../processors/engine/documents.ts';
+import { notifications } from '../../processors/notifications/notifications.ts';
+import type { AlertTransition } from '../../schemas/alerts.ts';
+import type { Notification } from '../../schemas/notifications.ts';
+import { AlertRouting, alertRoutingId, alertRoutings } from '../../schemas/resources/alert-routing.ts';
+import { silences } from '../../schemas/resources/silence.ts';
+import { topics } from '../../schemas/topics.ts';
+import { firstMs, TaskRun } from './run-task.ts';
+
+const second = 1000;
+const minute = 60 * second;
+const matcher = (name: string, value: string) => ({ name, value });
+
+const usual = {
+  route: {
+    ...{ receiver: 'all', groupBy: ['alertname'], groupWait: '30s', groupInterval: '5m', repeatInterval: '1h' },
+    routes: [
+      { receiver: 'quiet', matchers: [matcher('team', 'quiet')], groupBy: ['...'] },
+      { receiver: 'office', matchers: [matcher('team', 'office')], muteTimeIntervals: ['night'] },
+      { receiver: 'both', matchers: [matcher('team', 'both')], continue: true },
+    ],
+  },
+  receivers: [
+    { name: 'all', channelIds: ['mail'] },
+    { name: 'quiet', channelIds: ['chat'], sendResolved: false },
+    { name: 'office', channelIds: ['chat'] },
+    { name: 'both', channelIds: ['mail', 'chat'] },
+  ],
+  inhibitRules: [
+    {
+      sourceMatchers: [matcher('severity', 'critical')],
+      targetMatchers: [matcher('severity', 'warning')],
+      equal: ['service'],
+    },
+  ],
+  timeIntervals: [{ name: 'night', timeIntervals: [{ times: [{ startTime: '00:00', endTime: '01:00' }] }] }],
+};
+
+class World {
+  readonly run = new TaskRun(notifications, { documents: new FollowedDocuments() });
+  #nowMs = firstMs;
+  #version = 0;
+  #taken = 0;
+  #serial = 0;
+
+  constructor(routing: object = usual) {
+    this.route(routing);
+  }
+
+  route(routing: object): void {
+    const at = new Date(firstMs).toISOString();
+    this.#version++;
+    this.run.task.change(alertRoutings.name, 'acme', alertRoutingId, {
+      ...AlertRouting.parse(routing),
+      ...{ id: alertRoutingId, version: this.#version, createdAt: at, updatedAt: at },
+    } as never);
+  }
+
+  silence(id: string, matchers: object[], fromMs: number, toMs: number): void {
+    const at = new Date(firstMs).toISOString();
+    const [startsAt, endsAt] = [fromMs, toMs].map((ms) => new Date(firstMs + ms).toISOString());
+    this.run.task.change(silences.name, 'acme', id, {
+      ...{
+        matchers: matchers.map((one) => ({ operator: '=', ...one })),
+        startsAt,
+        endsAt,
+        comment: '',
+        createdBy: 'me',
+      },
+      ...{ id, version: 1, createdAt: at, updatedAt: at },
+    } as never);
+  }
+
+  /** An alert changes its state so long after the begin. */
+  alert(
+    afterMs: number,
+    labels: Record<string, string>,
+    to: AlertTransition['to'],
+    more: Partial<AlertTransition> = {},
+  ): void {
+    this.#nowMs = firstMs + afterMs;
+    const alertId = JSON.stringify(labels);
+    const transition: AlertTransition = {
+      ...{ tenantId: 'acme', id: `t${this.#serial++}`, alertId, ruleId: 'rule', ruleVersion: 1, ruleName: 'Rule' },
+      ...{ labels, annotations: {}, severity: 'error', from: 'inactive', to, atMs: this.#nowMs, value: 1, reason: '' },
+      ...(to === 'inactive' ? { endedAtMs: this.#nowMs } : { startedAtMs: this.#nowMs }),
+      ...more,
+    };
+    this.run.values([transition], { atMs: this.#nowMs });
+  }
+
+  /** What was told until so long after the begin, since it was last asked: time in seconds, channel, reason, and alerts. */
+  told(afterMs: number): string[] {
+    for (let at = this.#nowMs; at <= firstMs + afterMs; at += 5 * second) this.run.tick(at);
+    this.#nowMs = firstMs + afterMs;
+    const all = this.run.emitted<Notification>(topics.notifications);
+    const fresh = all.slice(this.#taken);
+    this.#taken = all.length;
+    return fresh.map(
+      ({ atMs, channelId, reason, alerts }) =>
+        `${(atMs - firstMs) / second}s ${channelId} ${reason}: ${alerts
+          .map(({ labels, status }) => `${labels['instance'] ?? labels['alertname']}${status === 'firing' ? '' : '✓'}`)
+          .sort()
+          .join(' ')}`,
+    );
+  }
+}
+
+const slow = (instance: string, more: Record<string, string> = {}) => ({ alertname: 'Slow', instance, ...more });
+
+const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => void>> = {
+  'alerts of one group are told together after the wait'(t, world) {
+    world.alert(0, slow('a'), 'firing');
+    world.alert(10 * second, slow('b'), 'firing');
+    world.alert(10 * second, { alertname: 'Down' }, 'firing');
+    t.deepEqual(world.told(minute), ['30s mail first: a b', '40s mail first: Down']);
+  },
+  'what joins later is told after the group interval, with the rest'(t, world) {
+    world.alert(0, slow('a'), 'firing');
+    world.told(minute);
+    world.alert(minute, slow('b'), 'firing');
+    t.deepEqual(world.told(10 * minute), ['330s mail firing: a b']);
+  },
+  'nothing is told again before the repeat interval'(t, world) {
+    world.alert(0, slow('a'), 'firing');
+    world.told(minute);
+    t.deepEqual(world.told(60 * minute), []);
+    t.deepEqual(world.told(66 * minute), ['3630s mail repeated: a']);
+  },
+  'the end of what was told is told'(t, world) {
+    world.alert(0, slow('a'), 'firing');
+    world.alert(0, slow('b'), 'firing');
+    world.told(minute);
+    world.alert(minute, slow('a'), 'inactive');
+    t.deepEqual(world.told(6 * minute), ['330s mail resolved: a✓ b']);
+    world.alert(7 * minute, slow('b'), 'inactive');
+    t.deepEqual(world.told(12 * minute), ['630s mail resolved: b✓']);
+    t.is(world.run.task.holding.entries, 0);
+  },
+  'what fires and ends within the wait is told'(t, world) {
+    world.alert(0, slow('a'), 'firing');
+    world.alert(10 * second, slow('a'), 'inactive');
+    t.deepEqual(world.told(10 * minute), ['30s mail first: a✓']);
+    t.is(world.run.task.holding.entries, 0);
+  },
+  'what fires and ends between two tellings of its group is told'(t, world) {
+    world.alert(0, slow('a'), 'firing');
+    world.told(minute);
+    world.alert(minute, slow('b'), 'firing');
+    world.alert(2 * minute, slow('b'), 'inactive');
+    t.deepEqual(world.told(10 * minute), ['330s mail resolved: a b✓']);
+  },
+  'the end of what nobody knew is not told'(t, world) {
+    world.alert(0, slow('a'), 'inactive');
+    t.deepEqual(world.told(10 * minute), []);
+  },
+  'an alert that waits or recovers tells nothing of itself'(t, world) {
+    world.alert(0, slow('a'), 'pending');
+    t.deepEqual(world.told(minute), []);
+    world.alert(2 * minute, slow('a'), 'firing');
+    t.deepEqual(world.told(3 * minute), ['150s mail first: a']);
+    world.alert(3 * minute, slow('a'), 'recovering', { startedAtMs: firstMs + 2 * minute });
+    t.deepEqual(world.told(20 * minute), []);
+  },
+  'the same transition twice tells nothing twice'(t, world) {
+    for (let time = 0; time < 3; time++) world.alert(0, slow('a'), 'firing', { id: 'same' });
+    t.deepEqual(world.told(10 * minute), ['30s mail first: a']);
+  },
+  'an alert that has been firing for longer than the wait does not wait'(t, world) {
+    world.alert(minute, slow('a'), 'firing', { startedAtMs: firstMs });
+    t.deepEqual(world.told(2 * minute), ['60s mail first: a']);
+  },
+  'a receiver that is not told of ends is not'(t, world) {
+    world.alert(0, slow('a', { team: 'quiet' }), 'firing');
+    t.deepEqual(world.told(minute), ['30s chat first: a']);
+    world.alert(minute, slow('a', { team: 'quiet' }), 'inactive');
+    t.deepEqual(world.told(20 * minute), []);
+    t.is(world.run.task.holding.entries, 0);
+  },
+  'with ... each alert is a group'(t, world) {
+    for (const instance of ['a', 'b']) world.alert(0, slow(instance, { team: 'quiet' }), 'firing');
+    t.deepEqual(world.told(minute).sort(), ['30s chat first: a', '30s chat first: b']);
+  },
+  'every channel of a receiver is told'(t, world) {
+    world.alert(0, slow('a', { team: 'both' }), 'firing');
+    t.deepEqual(world.told(minute), ['30s chat first: a', '30s mail first: a'].reverse());
+  },
+  'a firing alert mutes others of its service, and they are told when it ends'(t, world) {
+    world.alert(0, { alertname: 'Down', severity: 'critical', service: 'cart' }, 'firing');
+    world.alert(0, slow('a', { severity: 'warning', service: 'cart' }), 'firing');
+    world.alert(0, slow('b', { severity: 'warning', service: 'mail' }), 'firing');
+    t.deepEqual(world.told(minute), ['30s mail first: Down', '30s mail first: b']);
+    world.alert(minute, { alertname: 'Down', severity: 'critical', service: 'cart' }, 'inactive');
+    t.deepEqual(world.told(10 * minute), ['330s mail resolved: Down✓', '330s mail firing: a b']);
+  },
+  'a silence mutes, and what still fires is told when it ends'(t, world) {
+    world.silence('s', [matcher('instance', 'a')], 0, 10 * minute);
+    world.alert(0, slow('a'), 'firing');
+    world.alert(0, slow('b'), 'firing');
+    t.deepEqual(world.told(9 * minute), ['30s mail first: b']);
+    t.deepEqual(world.told(20 * minute), ['630s mail firing: a b']);
+  },
+  'what begins and ends under a silence is never told'(t, world) {
+    world.silence('s', [matcher('instance', 'a')], 0, 10 * minute);
+    world.alert(0, slow('a'), 'firing');
+    world.alert(minute, slow('a'), 'inactive');
+    t.deepEqual(world.told(30 * minute), []);
+    t.is(world.run.task.holding.entries, 0);
+  },
+  'the end of what was told before a silence is told after it'(t, world) {
+    world.alert(0, slow('a'), 'firing');
+    world.told(minute);
+    world.silence('s', [matcher('instance', 'a')], minute, 10 * minute);
+    world.alert(2 * minute, slow('a'), 'inactive');
+    t.deepEqual(world.told(9 * minute), []);
+    t.deepEqual(world.told(20 * minute), ['630s mail resolved: a✓']);
+  },
+  'a muted route tells nothing, and tells later what still fires'(t, world) {
+    world.alert(0, slow('a', { team: 'office' }), 'firing');
+    t.deepEqual(world.told(59 * minute), []);
+    t.deepEqual(world.told(66 * minute), ['3630s chat first: a']);
+  },
+  'a test is told at once, marked, once, and mutes nothing'(t, world) {
+    world.alert(0, { alertname: 'Down', severity: 'critical', service: 'cart' }, 'firing', { isTest: true });
+    t.deepEqual(world.told(0), ['0s mail first: Down']);
+    const [told] = world.run.emitted<Notification>(topics.notifications);
+    t.true(told?.isTest === true && told.alerts[0]?.isTest === true);
+    world.alert(0, slow('a', { severity: 'warning', service: 'cart' }), 'firing');
+    t.deepEqual(world.told(90 * minute), ['30s mail first: a', '3630s mail repeated: a']);
+  },
+  'a changed document moves alerts; where they were told, their end is told'(t, world) {
+    world.alert(0, slow('a'), 'firing');
+    world.told(minute);
+    const { routes, ...root } = usual.route;
+    const moved = { receiver: 'office', matchers: [matcher('alertname', 'Slow')] };
+    world.route({ ...usual, route: { ...root, routes: [moved, ...routes] } });
+    world.alert(minute, slow('b'), 'firing');
+    t.deepEqual(world.told(3 * minute), ['60s chat first: a b']);
+    world.alert(3 * minute, slow('a'), 'inactive');
+    t.deepEqual(world.told(12 * minute), ['330s mail resolved: a✓', '360s chat resolved: a✓ b']);
+  },
+  'that a channel fails is told through another'(t, world) {
+    world.alert(0, { alertname: 'NotificationChannelFailing', failing_channel: 'mail' }, 'firing');
+    t.deepEqual(world.told(minute), ['30s chat first: NotificationChannelFailing']);
+  },
+  'thousands of alerts of one group are one message, and those that are left out are counted'(t, world) {
+    for (let index = 0; index < 3000; index++) world.alert(0, slow(String(index), { text: 'x'.repeat(400) }), 'firing');
+    world.told(minute);
+    const [told] = world.run.emitted<Notification>(topics.notifications);
+    t.is(told?.firing, 3000);
+    t.is((told?.alerts.length ?? 0) + (told?.truncatedAlerts ?? 0), 3000);
+    t.true(JSON.stringify(told).length < 1024 * 1024);
+    t.is(told?.commonLabels['alertname'], 'Slow');
+  },
+};
+
+for (const [what, story] of Object.entries(stories)) {
+  test(what, (t) => story(t, new World()));
+
+  test(`after restarts, ${what}`, (t) => {
+    const world = new World();
+    const values = world.run.values.bind(world.run);
+    const tick = world.run.tick.bind(world.run);
+    let calls = 0;
+    const restart = (): void => {
+      if (calls++ % 7 === 0) world.run.restart();
+    };
+    world.run.values = (...given) => {
+      restart();
+      return values(...given);
+    };
+    world.run.tick = (...given) => {
+      restart();
+      return tick(...given);
+    };
+    story(t, world);
+  });
+}
