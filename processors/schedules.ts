@@ -1,5 +1,6 @@
 /** The schedules: one line each. Their topics, consumer groups and metrics' labels follow. */
+import { alertBacktesting } from './alerts/alert-backtests.ts';
 import { alertEvaluation } from './alerts/alert-evaluation.ts';
 import type { Schedule } from './engine/schedule.ts';
 
-export const schedules: readonly Schedule[] = [alertEvaluation];
+export const schedules: readonly Schedule[] = [alertEvaluation, alertBacktesting];

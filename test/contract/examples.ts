@@ -84,6 +84,7 @@ export const examples: Readonly<Record<string, Example>> = {
   listAlertRuleEvaluations: async (world) => ({ params: { id: (await firingAlert(world)).ruleId } }),
   listAlertRuleGroups: async (world) => ({ params: { id: (await firingAlert(world)).ruleId } }),
   testAlertRule: async ({ make }) => ({ params: { id: (await make('createAlertRule')).id }, body: {} }),
+  startAlertBacktest: async ({ make }) => ({ body: { ruleId: (await make('createAlertRule')).id, from: 'now-1h' } }),
   previewAlertRule: {
     body: {
       name: 'Errors',

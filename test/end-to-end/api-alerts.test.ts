@@ -25,7 +25,7 @@ test.before(async () => {
   const options = { ...harness, metrics: noMetrics, log: silent, clock: systemClock };
   await harness.bus.ensureTopics(scheduleTopics);
   roles = [
-    await startProcessors({ ...options, only: ['alert-evaluation'] }),
+    await startProcessors({ ...options, only: ['alert-evaluation', 'alert-backtests'] }),
     await startSinks({ ...options, embedded: true, only: ['alert-transitions', 'alert-evaluations', 'events'] }),
   ];
 });
@@ -102,9 +102,10 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
     ],
   );
   await eventually('no alert', patienceMs, async () => (await alerts()).length === 0);
-  const { items: events } = await ask('GET', '/api/events?kinds=alert');
+  const events = async () => (await ask('GET', '/api/events?kinds=alert&service=cart')).items;
+  await eventually('the events', patienceMs, async () => (await events()).length > 1);
   t.deepEqual(
-    events.map(({ title, severity, service }: Record<string, string>) => [title, severity, service]),
+    (await events()).map(({ title, severity, service }: Record<string, string>) => [title, severity, service]),
     [
       ['Errors ended', 'info', 'cart'],
       ['Errors fires', 'critical', 'cart'],
@@ -150,4 +151,28 @@ test('a test firing is told with its end, marked as a test, and is no alert', as
   await eventually('the history', patienceMs, async () => (await history()).length === 2);
   t.true((await history()).every(({ isTest }: { isTest: boolean }) => isTest));
   t.deepEqual((await ask('GET', `/api/alerts?ruleId=${rule.id}`)).items, []);
+});
+
+test('a backtest over a stretch that was evaluated live tells the same transitions, bit by bit', async (t) => {
+  t.timeout(4 * patienceMs);
+  const rule = await ask('POST', '/api/alerts/rules', {
+    ...{ name: 'Burst', interval: '10s', delay: '5s', for: '10s', keepFiringFor: '10s', noData: 'resolve' },
+    condition: { ...errorsAbove(3, 'service:burst'), window: '25s' },
+    annotations: { summary: '{{ $value }} of {{ $labels.service }}' },
+  });
+  await land('burst', 5);
+  const history = async () => (await ask('GET', `/api/alerts/history?ruleId=${rule.id}`)).items;
+  await eventually('the end', patienceMs, async () => (await history())[0]?.to === 'inactive');
+  const live = (await history()).toReversed();
+  t.deepEqual(
+    live.map(({ to }: { to: string }) => to),
+    ['pending', 'firing', 'recovering', 'inactive'],
+  );
+  const started = await ask('POST', '/api/v2/alerts/backtests', { ruleId: rule.id, from: rule.createdAt });
+  const backtest = () => ask('GET', `/api/v2/alerts/backtests/${started.id}`);
+  await eventually('the backtest', patienceMs, async () => (await backtest()).status !== 'running');
+  const result = await backtest();
+  t.like(result, { status: 'finished', failed: 0, progress: 1, isCut: false });
+  t.deepEqual(result.transitions, live);
+  t.like(result.groups[0], { firings: 1 });
 });

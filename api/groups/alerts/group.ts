@@ -1,8 +1,10 @@
+import { alertBacktests } from '../../../schemas/resources/alert-backtest.ts';
 import { alertRoutings } from '../../../schemas/resources/alert-routing.ts';
 import { alertAcknowledgements } from '../../../schemas/resources/alert-rule.ts';
 import { defineGroup } from '../define-group.ts';
 import { alertRuleResource, alertRuleResourceV2 } from './alert-rule.ts';
 import { acknowledgeAlert, listAlerts, listRuleGroups } from './alerts.ts';
+import { getBacktest, startBacktest } from './backtests.ts';
 import { listAlertHistory, listEvaluations } from './history.ts';
 import { getAlertRouting, importAlertRouting, setAlertRouting, testAlertRouting } from './routing.ts';
 import { expireSilence, silenceResource } from './silences.ts';
@@ -16,10 +18,7 @@ export const alertsGroup = defineGroup({
     ...[getAlertRouting, setAlertRouting, testAlertRouting, importAlertRouting, expireSilence],
     ...[listAlerts, acknowledgeAlert, listAlertHistory, listEvaluations],
     ...[previewAlertRule, testAlertRule, listRuleGroups],
+    ...[startBacktest, getBacktest],
   ],
-  collections: [alertRoutings, alertAcknowledgements],
-  planned: [
-    ['POST /api/v2/alerts/backtests', 'editor', 'run a rule over past data: when it would have fired, per group'],
-    ['GET /api/v2/alerts/backtests/{id}', 'viewer', 'progress and result'],
-  ],
+  collections: [alertRoutings, alertAcknowledgements, alertBacktests],
 });

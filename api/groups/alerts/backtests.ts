@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import { msOf } from '../../../queries/alerts/durations.ts';
+import { AlertRuleFields, windowMs } from '../../../queries/alerts/rule.ts';
+import { problemsOf } from '../../../queries/alerts/rule-problems.ts';
+import { emptyState } from '../../../queries/alerts/state.ts';
+import { signalsOf } from '../../../queries/freshness.ts';
+import { queryVersion } from '../../../queries/query.ts';
+import { askedRange, refuseBeyondRetention } from '../../../queries/range.ts';
+import { timeParameter } from '../../../queries/time.ts';
+import type { AlertTransition } from '../../../schemas/alerts.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { type AlertBacktest, alertBacktests } from '../../../schemas/resources/alert-backtest.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { ApiError, invalid, invalidFields, notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { collection, ruleIn } from './alert-rule.ts';
+import { shownTransition, TransitionView } from './views.ts';
+
+const mostEvaluations = 20_000;
+const mostRunning = 5;
+
+const BacktestView = z.strictObject({
+  id: z.string(),
+  ruleId: z.string().nullable().describe('Of the saved rule; null where the rule was given'),
+  rule: AlertRuleFields,
+  from: z.string(),
+  to: z.string(),
+  status: z.enum(['running', 'finished', 'failed']),
+  progress: z.number().min(0).max(1),
+  evaluations: z.int().describe('Done so far'),
+  failed: z.int().describe('Evaluations that failed'),
+  lastError: z.string().nullable(),
+  groups: z
+    .array(
+      z.strictObject({
+        alertId: z.string(),
+        labels: z.record(z.string(), z.string()),
+        firings: z.int(),
+        firingMs: z.int().describe('How long it would have fired, up to where the backtest came'),
+      }),
+    )
+    .describe('Alerts that would have fired, by group'),
+  transitions: z.array(TransitionView),
+  isCut: z.boolean().describe('Whether there were more transitions than these'),
+  createdAt: z.string(),
+});
+
+const groupsOf = (transitions: readonly AlertTransition[], doneMs: number) => {
+  const byAlert = new Map<
+    string,
+    { labels: Record<string, string>; firings: number; firingMs: number; sinceMs?: number | undefined }
+  >();
+  for (const { alertId, labels, to, atMs, from, startedAtMs } of transitions) {
+    const group = byAlert.get(alertId) ?? { labels, firings: 0, firingMs: 0 };
+    byAlert.set(alertId, group);
+    if (to === 'firing' && startedAtMs === atMs && from !== 'firing') {
+      group.firings++;
+      group.sinceMs = atMs;
+    }
+    if (to !== 'inactive' || group.sinceMs === undefined) continue;
+    group.firingMs += atMs - group.sinceMs;
+    group.sinceMs = undefined;
+  }
+  return [...byAlert]
+    .filter(([, { firings }]) => firings > 0)
+    .map(([alertId, { labels, firings, firingMs, sinceMs }]) => ({
+      ...{ alertId, labels, firings },
+      firingMs: firingMs + (sinceMs === undefined ? 0 : doneMs - sinceMs),
+    }));
+};
+
+const shown = (backtest: AlertBacktest & Stored): z.input<typeof BacktestView> => {
+  const { id, ruleId, fromMs, toMs, status, doneMs, evaluations, failed, lastError, transitions } = backtest;
+  const time = (ms: number): string => new Date(ms).toISOString();
+  return {
+    ...{ id, ruleId: backtest.ruleVersion === 0 ? null : ruleId, rule: AlertRuleFields.parse(backtest.rule) },
+    ...{ from: time(fromMs), to: time(toMs), status, evaluations, failed, lastError: lastError || null },
+    progress: toMs === fromMs ? 1 : Math.min(1, Math.max(0, (doneMs - fromMs) / (toMs - fromMs))),
+    ...{ groups: groupsOf(transitions, doneMs), transitions: transitions.map(shownTransition) },
+    ...{ isCut: backtest.isCut, createdAt: backtest.createdAt },
+  };
+};
+
+const Asked = z.strictObject({
+  ruleId: z.string().min(1).max(128).optional().describe('A saved rule; or `rule`'),
+  rule: AlertRuleFields.optional(),
+  from: timeParameter,
+  to: timeParameter.default('now'),
+});
+
+/** The rule that is asked for, checked. `ruleVersion` is 0 for one that is not saved. */
+const ruleAsked = async ({ ruleId, rule }: z.output<typeof Asked>, { tenantId }: Caller, { documents }: Ports) => {
+  if ((ruleId === undefined) === (rule === undefined)) throw invalid('rule', 'give either a rule or the id of one');
+  if (rule !== undefined) {
+    const problems = problemsOf(rule).map(({ path, message }) => ({ path: `rule.${path}`, message }));
+    if (problems.length > 0) throw invalidFields(problems);
+    return { fields: rule, ruleId: '', ruleVersion: 0 };
+  }
+  const document = await documents
+    .of(tenantId)
+    .collection(collection)
+    .find(ruleId ?? '');
+  const saved = document && ruleIn(document);
+  if (saved === undefined) throw notFound('alert rule');
+  const { id, version, ...fields } = saved;
+  return { fields, ruleId: id, ruleVersion: version };
+};
+
+/** Throws where the range goes beyond what is kept, or has too many evaluations. */
+const checkedRange = (body: z.output<typeof Asked>, fields: AlertRuleFields, caller: Caller, ports: Ports) => {
+  const reading = readingOf(caller, ports);
+  const range = askedRange(body, reading.nowMs);
+  const [fromMs, toMs] = [Number(range.from / 1_000_000n), Math.min(Number(range.to / 1_000_000n), reading.nowMs)];
+  const { condition } = fields;
+  const readFrom = range.from - BigInt(windowMs(fields) + msOf(fields.delay)) * 1_000_000n;
+  for (const signal of condition.kind === 'composite' ? [] : signalsOf(condition.query))
+    refuseBeyondRetention({ from: readFrom, to: range.to }, { caller: reading, signal, nowMs: reading.nowMs });
+  const count = Math.floor((toMs - fromMs) / msOf(fields.interval));
+  if (count > mostEvaluations)
+    throw invalid(
+      'from',
+      `gives ${count} evaluations, and at most ${mostEvaluations} are run: take a shorter range or a longer interval`,
+    );
+  return { fromMs, toMs };
+};
+
+export const startBacktest = defineOperation({
+  method: 'POST',
+  path: '/api/v2/alerts/backtests',
+  operationId: 'startAlertBacktest',
+  summary: 'Run a rule over past data: when it would have fired, per group. It begins without any alert that fires',
+  role: 'editor',
+  audit: 'alert-backtest.create',
+  body: Asked,
+  response: BacktestView,
+  async handler({ caller, body, change }, ports) {
+    const { fields, ...of } = await ruleAsked(body, caller, ports);
+    const { fromMs, toMs } = checkedRange(body, fields, caller, ports);
+    const made = await change(async (scope) => {
+      const stored = scope.of(caller.tenantId).collection(alertBacktests);
+      const running = await stored.count({ status: 'running' });
+      if (running >= mostRunning)
+        throw new ApiError(
+          'CONFLICT',
+          `${running} backtests of this organization are running already: wait for one to end`,
+        );
+      const begun: AlertBacktest = {
+        ...{ rule: fields, queryVersion, ...of, fromMs, toMs, status: 'running', doneMs: fromMs, evaluations: 0 },
+        ...{ failed: 0, transitions: [], isCut: false, lastError: '', state: emptyState() },
+      };
+      const inserted = await stored.insert(begun);
+      // A rule that is not saved has the backtest's id.
+      const { id } = inserted;
+      const backtest = of.ruleId === '' ? await stored.update(id, { ruleId: id }) : inserted;
+      scope.record({ id, name: fields.name, after: { ...of, fromMs, toMs } });
+      return backtest;
+    });
+    return shown(made);
+  },
+});
+
+export const getBacktest = defineOperation({
+  method: 'GET',
+  path: '/api/v2/alerts/backtests/{id}',
+  operationId: 'getAlertBacktest',
+  summary: 'Get the progress and the result of a backtest',
+  role: 'viewer',
+  params: idParameter,
+  response: BacktestView,
+  async handler({ caller, params }, ports) {
+    const backtest = await ports.documents.of(caller.tenantId).collection(alertBacktests).find(params.id);
+    if (backtest === undefined) throw notFound('backtest');
+    return shown(backtest);
+  },
+});

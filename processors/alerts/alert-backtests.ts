@@ -1,0 +1,96 @@
+/** Runs rules over past time, with the evaluator and the due times of live evaluation. */
+
+import { z } from 'zod';
+import type { RuleAnswer } from '../../queries/alerts/answer.ts';
+import { ask } from '../../queries/alerts/ask.ts';
+import { msOf } from '../../queries/alerts/durations.ts';
+import { evaluate } from '../../queries/alerts/evaluate.ts';
+import { type AlertRule, readRule } from '../../queries/alerts/rule.ts';
+import type { RuleState } from '../../queries/alerts/state.ts';
+import { type AlertBacktest, alertBacktests } from '../../schemas/resources/alert-backtest.ts';
+import { defineSchedule } from '../engine/schedule.ts';
+import { nextDue, phaseOf, thingKey } from '../engine/schedule-times.ts';
+import { tenantReading } from './tenant-reading.ts';
+
+/** Of one run; what is done is kept then. */
+const workMs = 10_000;
+/** Queries of one backtest at once. */
+const atOnce = 4;
+/** A document holds 4 MB. */
+const mostTransitions = 1000;
+
+interface Progress {
+  readonly backtest: AlertBacktest;
+  readonly rule: AlertRule;
+  readonly tenantId: string;
+  answerAt(nowMs: number): Promise<RuleAnswer>;
+}
+
+/** Due times behind what was done, as the rule would be evaluated live. */
+const dueTimes = ({ backtest, rule, tenantId }: Progress, count: number): number[] => {
+  const phase = phaseOf(thingKey(tenantId, rule.id));
+  const everyMs = msOf(rule.interval);
+  const times: number[] = [];
+  for (let at = nextDue(phase, everyMs, backtest.doneMs); at <= backtest.toMs && times.length < count; at += everyMs)
+    times.push(at);
+  return times;
+};
+
+/** Some evaluations further; their queries are asked at the same time. */
+const advance = async (progress: Progress): Promise<AlertBacktest> => {
+  const { backtest, rule, tenantId } = progress;
+  const times = dueTimes(progress, atOnce);
+  if (times.length === 0) return { ...backtest, status: 'finished', doneMs: backtest.toMs };
+  const answers = await Promise.all(times.map((nowMs) => progress.answerAt(nowMs)));
+  let next = backtest;
+  for (const [index, nowMs] of times.entries()) {
+    const answer = answers[index] as RuleAnswer;
+    const evaluation = evaluate({ tenantId, rule, prior: next.state as RuleState, answer, nowMs });
+    const room = mostTransitions - next.transitions.length;
+    next = {
+      ...next,
+      doneMs: nowMs,
+      evaluations: next.evaluations + 1,
+      failed: next.failed + (evaluation.error === undefined ? 0 : 1),
+      lastError: evaluation.error ?? next.lastError,
+      transitions: [...next.transitions, ...evaluation.transitions.slice(0, room)],
+      isCut: next.isCut || evaluation.transitions.length > room,
+      // As if it had been kept between two evaluations.
+      state: JSON.parse(JSON.stringify(evaluation.state)) as RuleState,
+    };
+  }
+  return next;
+};
+
+/** One backtest is one thing. What it found is kept in its document, which is written by its version: a run that is repeated adds nothing. */
+export const alertBacktesting = defineSchedule({
+  name: 'alert-backtests',
+  summary: 'Runs alert rules over past time.',
+  things: alertBacktests,
+  everyMs: ({ status }) => (status === 'running' ? 1000 : undefined),
+  missed: 'skip',
+  state: { version: 1, schema: z.null(), empty: () => null },
+  emits: {},
+  atOnce: { total: 4, perTenant: 1 },
+  async run({ id }, { tenantId, signal, ports }) {
+    const stored = ports.documents.of(tenantId).collection(alertBacktests);
+    const document = await stored.find(id);
+    if (document?.status !== 'running') return null;
+    const { version, createdAt: _made, updatedAt: _written, ...backtest } = document;
+    const { rule: fields, queryVersion, ruleId, ruleVersion } = backtest;
+    const asStored = { ...fields, queryVersion, id: ruleId, version: ruleVersion };
+    const rule = readRule(asStored);
+    const reading = await tenantReading(ports, tenantId, Date.now());
+    if (rule === undefined || reading === undefined) {
+      await stored.replace(id, { ...backtest, status: 'failed', lastError: 'the rule cannot be evaluated' }, version);
+      return null;
+    }
+    const answerAt = (nowMs: number): Promise<RuleAnswer> => ask(rule, reading, { nowMs, signal });
+    const until = performance.now() + workMs;
+    let next: AlertBacktest = backtest;
+    while (next.status === 'running' && performance.now() < until && !signal.aborted)
+      next = await advance({ backtest: next, rule, tenantId, answerAt });
+    await stored.replace(id, next, version);
+    return null;
+  },
+});
