@@ -1,0 +1,201 @@
+/** Points of OTLP and remote-write as series of Prometheus. */
+import test from 'ava';
+import { chooseSeries, type Scope } from '../../queries/promql/fetch/choose.ts';
+import { Pieces } from '../../queries/promql/fetch/pieces.ts';
+import { seriesOfPiece } from '../../queries/promql/fetch/series-of-piece.ts';
+import type { Matcher, Series } from '../../queries/promql/series.ts';
+import { parseSelector } from '../../queries/promql/syntax/parse.ts';
+import { messageOf, metricsRequest, openTables, type Tables } from './sink-tables.ts';
+
+const hour = Date.UTC(2026, 2, 1, 9);
+const nanos = (ms: number): string => `${ms}000000`;
+const resource = {
+  attributes: [
+    { key: 'service.name', value: { stringValue: 'cart' } },
+    { key: 'service.instance.id', value: { stringValue: 'i' } },
+    { key: 'host.name', value: { stringValue: 'h' } },
+  ],
+};
+
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+});
+test.after.always(() => tables?.close());
+
+let offset = 0;
+const land = async (tenantId: string, metrics: readonly object[]): Promise<void> => {
+  const request = { resourceMetrics: [{ resource, scopeMetrics: [{ metrics }] }] };
+  await tables.land([messageOf([metricsRequest(request)], { tenantId, signal: 'metrics', offset: offset++ })], {
+    sink: 'metrics',
+  });
+};
+
+/** Series of a selector, with samples later than `fromMs` and not later than `toMs`. */
+const select = async (tenantId: string, selector: string, fromMs: number, toMs: number): Promise<Series[]> => {
+  const scope: Scope = {
+    columns: tables.columns.of(tenantId),
+    translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true },
+  };
+  const matchers: readonly Matcher[] = parseSelector(selector);
+  const window = { fromMs, toMs };
+  const pieces = new Pieces(scope.columns, window, await chooseSeries(scope, window, matchers));
+  const found: Series[] = [];
+  for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next())
+    found.push(...seriesOfPiece(piece, window, matchers));
+  return found;
+};
+
+const shown = (series: readonly Series[]) =>
+  series.map(({ labels, times, values }) => ({
+    labels,
+    points: Array.from(times, (time, at) => [(time - hour) / 1000, values[at]]),
+  }));
+
+const target = { instance: 'i', job: 'cart' };
+
+test('deltas grow within an hour and begin with 0 in the next, the same for every range', async (t) => {
+  const point = (seconds: number, value: number) => ({
+    timeUnixNano: nanos(hour + seconds * 1000),
+    startTimeUnixNano: nanos(hour + (seconds - 10) * 1000),
+    asDouble: value,
+  });
+  // The last point of the hour counts to it; 7 is more than all before it, and still seen as a reset.
+  const dataPoints = [point(3580, 1), point(3590, 2), point(3600, 3), point(3610, 7), point(3620, 1), point(3620, 1)];
+  await land('deltas', [{ name: 'jobs.done', sum: { aggregationTemporality: 1, isMonotonic: true, dataPoints } }]);
+  const all = [
+    [3580, 1],
+    [3590, 3],
+    [3600, 6],
+    [3600.001, 0],
+    [3610, 7],
+    [3620, 8],
+  ];
+  const labels = { __name__: 'jobs_done_total', ...target };
+  t.deepEqual(shown(await select('deltas', 'jobs_done_total', hour, hour + 7_200_000)), [{ labels, points: all }]);
+  t.deepEqual(shown(await select('deltas', 'jobs_done_total', hour + 3_595_000, hour + 3_615_000)), [
+    { labels, points: all.slice(2, 5) },
+  ]);
+  t.deepEqual(shown(await select('deltas', 'jobs_done_total', hour + 3_605_000, hour + 3_615_000)), [
+    { labels, points: all.slice(4, 5) },
+  ]);
+  t.deepEqual(await select('another', 'jobs_done_total', hour, hour + 7_200_000), []);
+});
+
+test('a classic histogram is buckets, a count and a sum, and matchers of le choose among them', async (t) => {
+  const point = (seconds: number, counts: readonly number[], sum: number, flags = 0) => ({
+    ...{
+      timeUnixNano: nanos(hour + seconds * 1000),
+      count: String(counts.reduce((all, one) => all + one, 0)),
+      sum,
+      flags,
+    },
+    ...{ bucketCounts: counts.map(String), explicitBounds: [0.5, 1_000_000] },
+  });
+  await land('classic', [
+    {
+      ...{ name: 'took', unit: 's' },
+      histogram: {
+        aggregationTemporality: 2,
+        dataPoints: [point(0, [1, 2, 3], 9), point(10, [2, 2, 4], 12), { ...point(20, [], 0, 1), explicitBounds: [] }],
+      },
+    },
+  ]);
+  const window = [hour - 1, hour + 60_000] as const;
+  const bucket = (le: string) => ({ __name__: 'took_seconds_bucket', ...target, le });
+  t.deepEqual(shown(await select('classic', 'took_seconds_bucket{le!="+Inf"}', ...window)), [
+    {
+      labels: bucket('0.5'),
+      points: [
+        [0, 1],
+        [10, 2],
+        [20, Number.NaN],
+      ],
+    },
+    {
+      labels: bucket('1000000'),
+      points: [
+        [0, 3],
+        [10, 4],
+        [20, Number.NaN],
+      ],
+    },
+  ]);
+  t.deepEqual(shown(await select('classic', '{__name__=~"took_seconds_(count|sum)"}', hour - 1, hour + 10_000)), [
+    {
+      labels: { __name__: 'took_seconds_count', ...target },
+      points: [
+        [0, 6],
+        [10, 8],
+      ],
+    },
+    {
+      labels: { __name__: 'took_seconds_sum', ...target },
+      points: [
+        [0, 9],
+        [10, 12],
+      ],
+    },
+  ]);
+  t.deepEqual(shown(await select('classic', 'target_info{job="cart"}', ...window)), [
+    {
+      labels: { __name__: 'target_info', host_name: 'h', ...target },
+      points: [
+        [0, 1],
+        [10, 1],
+        [20, 1],
+      ],
+    },
+  ]);
+});
+
+test('exponential histograms are native ones, and deltas of them add up', async (t) => {
+  const point = (seconds: number, scale: number, offset: number, counts: readonly number[]) => ({
+    ...{ timeUnixNano: nanos(hour + seconds * 1000), count: String(counts.reduce((all, one) => all + one, 1)), sum: 4 },
+    ...{ scale, zeroCount: '1', zeroThreshold: 0.01, positive: { offset, bucketCounts: counts.map(String) } },
+  });
+  const dataPoints = [point(10, 1, 0, [1, 0, 2]), point(20, 0, 0, [5])];
+  const metric = (name: string, aggregationTemporality: number) => ({
+    name,
+    exponentialHistogram: { aggregationTemporality, dataPoints },
+  });
+  await land('native', [metric('whole', 2), metric('delta', 1)]);
+  const [whole] = await select('native', 'whole', hour, hour + 60_000);
+  t.like(whole?.histograms?.[0], {
+    schema: 1,
+    count: 4,
+    sum: 4,
+    zeroCount: 1,
+    zeroThreshold: 0.01,
+    positiveSpans: [
+      { offset: 1, length: 1 },
+      { offset: 1, length: 1 },
+    ],
+    positiveBuckets: [1, 2],
+    resetHint: 'unknown',
+  });
+  const [delta] = await select('native', 'delta', hour, hour + 60_000);
+  t.is(delta?.histograms?.[0]?.resetHint, 'reset');
+  t.like(delta?.histograms?.[1], {
+    schema: 0,
+    count: 10,
+    sum: 8,
+    zeroCount: 2,
+    positiveSpans: [{ offset: 1, length: 2 }],
+    positiveBuckets: [6, 2],
+    resetHint: 'not-reset',
+  });
+});
+
+test('summaries are quantiles, a count and a sum', async (t) => {
+  const quantileValues = [
+    { quantile: 0.5, value: 3 },
+    { quantile: 0.99, value: 8 },
+  ];
+  const dataPoints = [{ timeUnixNano: nanos(hour), count: '4', sum: 12, quantileValues }];
+  await land('summary', [{ name: 'wait', summary: { dataPoints } }]);
+  t.deepEqual(shown(await select('summary', 'wait{quantile=~"0.9.*"}', hour - 1, hour)), [
+    { labels: { __name__: 'wait', ...target, quantile: '0.99' }, points: [[0, 8]] },
+  ]);
+  t.is((await select('summary', '{__name__=~"wait.*"}', hour - 1, hour)).length, 4);
+});
