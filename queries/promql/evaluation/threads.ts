@@ -1,0 +1,155 @@
+/** Threads that evaluate PromQL. Organizations take turns at them. */
+import { availableParallelism } from 'node:os';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import { PoolThread } from '../../../runtime/worker-pool.ts';
+import { TooManyWaiting, Turns } from '../../limits/turns.ts';
+import { PromqlError } from '../errors.ts';
+import { chooseSeries, type Scope } from '../fetch/choose.ts';
+import { Pieces } from '../fetch/pieces.ts';
+import { type Evaluated, parse, selectionsOf } from '../index.ts';
+import type { Selection } from '../series.ts';
+import type { EvaluationWindow, Given, Reply, Wanted } from './messages.ts';
+
+/** What is evaluated, and over whose series. */
+export interface Question {
+  readonly expression: string;
+  readonly window: EvaluationWindow;
+  readonly scope: Scope;
+  /** Nothing before it is read. */
+  readonly keptFromMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Evaluates PromQL. */
+export interface Promql {
+  /** Rejects with `PromqlSyntaxError`, with `PromqlError`, or as reads of columns do. An abort ends the evaluation at once. */
+  evaluate(question: Question): Promise<Evaluated>;
+  close(): Promise<void>;
+}
+
+const waitingPerTenant = 200;
+const threadMemoryMb = 2048;
+
+/** The pieces of one query's selections, read when they are wanted. */
+class Feed {
+  readonly #question: Question;
+  readonly #selections: readonly Selection[];
+  readonly #pieces = new Map<number, Promise<Pieces>>();
+  /** Why a read failed. */
+  failure: unknown;
+
+  constructor(question: Question, selections: readonly Selection[]) {
+    this.#question = question;
+    this.#selections = selections;
+  }
+
+  async next(index: number): Promise<Given> {
+    try {
+      const pieces = this.#pieces.get(index) ?? this.#open(this.#selections[index] as Selection);
+      this.#pieces.set(index, pieces);
+      const piece = await (await pieces).next();
+      return piece === undefined ? { ended: true } : { piece };
+    } catch (error) {
+      this.failure = error;
+      return { failed: true };
+    }
+  }
+
+  async #open({ matchers, fromMs, toMs }: Selection): Promise<Pieces> {
+    const { scope, keptFromMs } = this.#question;
+    const window = { fromMs: Math.max(fromMs, keptFromMs), toMs };
+    return new Pieces(scope.columns, window, toMs <= keptFromMs ? [] : await chooseSeries(scope, window, matchers));
+  }
+}
+
+class Threads implements Promql {
+  readonly #turns: Turns;
+  readonly #idle: PoolThread<Reply>[] = [];
+  readonly #all = new Set<PoolThread<Reply>>();
+
+  constructor(size: number) {
+    const slotsPerTenant = Math.max(1, Math.ceil((size * 3) / 4));
+    this.#turns = new Turns({ slots: size, slotsPerTenant, waitingPerTenant });
+  }
+
+  async evaluate(question: Question): Promise<Evaluated> {
+    const { expression, window, scope, signal } = question;
+    // What is wrong with an expression is said without a thread.
+    const selections = selectionsOf(parse(expression), window);
+    const end = await this.#turnOf(scope.columns.tenantId, signal);
+    const thread = this.#idle.pop() ?? this.#start();
+    try {
+      const result = await this.#ask(thread, question, new Feed(question, selections));
+      this.#idle.push(thread);
+      return result;
+    } finally {
+      end();
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#all].map((thread) => thread.end()));
+  }
+
+  async #turnOf(tenantId: string, signal: AbortSignal | undefined): Promise<() => void> {
+    try {
+      return await this.#turns.take(tenantId, signal);
+    } catch (error) {
+      if (!(error instanceof TooManyWaiting)) throw error;
+      throw new PromqlError('too_many_requests', `${waitingPerTenant} queries of this organization are waiting already`);
+    }
+  }
+
+  async #ask(thread: PoolThread<Reply>, { expression, window, signal }: Question, feed: Feed): Promise<Evaluated> {
+    const { port1, port2 } = new MessageChannel();
+    const answered = new SharedArrayBuffer(4);
+    const state = new Int32Array(answered);
+    port1.on('message', async ({ selection }: Wanted) => {
+      const given = await feed.next(selection);
+      const moved = 'piece' in given ? Object.values(given.piece.blocks).map(({ buffer }) => buffer as ArrayBuffer) : [];
+      port1.postMessage(given, moved);
+      Atomics.store(state, 0, 1);
+      Atomics.notify(state, 0);
+    });
+    const stop = (): void => void this.#drop(thread);
+    signal?.throwIfAborted();
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      const reply = await thread.ask((id) => ({ id, expression, window, port: port2, answered }), [port2]);
+      if ('result' in reply) return reply.result;
+      this.#idle.push(thread);
+      throw 'failure' in reply ? new PromqlError(reply.failure.type, reply.failure.message) : feed.failure;
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      port1.close();
+    }
+  }
+
+  #start(): PoolThread<Reply> {
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+      name: 'promql',
+      resourceLimits: { maxOldGenerationSizeMb: threadMemoryMb },
+    });
+    worker.unref();
+    const thread: PoolThread<Reply> = new PoolThread(worker, 'PromQL', () => this.#forget(thread));
+    this.#all.add(thread);
+    return thread;
+  }
+
+  #forget(thread: PoolThread<Reply>): void {
+    this.#all.delete(thread);
+    const at = this.#idle.indexOf(thread);
+    if (at >= 0) this.#idle.splice(at, 1);
+  }
+
+  async #drop(thread: PoolThread<Reply>): Promise<void> {
+    this.#forget(thread);
+    await thread.end();
+  }
+}
+
+/** Threads start with the first queries; there are as many as the machine has cores, at most eight. */
+export const openPromql = (size = Math.min(8, availableParallelism())): Promql => new Threads(size);

@@ -1,0 +1,50 @@
+/** Evaluates expressions in a thread of its own. It stops while it waits for points, so that evaluation is plain code without promises. */
+import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { seriesOfPiece } from '../fetch/series-of-piece.ts';
+import { evaluate, parse, selectionsOf } from '../index.ts';
+import type { Selection, Series } from '../series.ts';
+import { PromqlExecutionError, PromqlSyntaxError } from '../syntax/errors.ts';
+import type { Given, Reply, Request } from './messages.ts';
+
+/** Points cannot be read; the main thread knows why. */
+class ReadFailed extends Error {}
+
+/** The next piece of a selection. */
+const pieceOf = (port: MessagePort, answered: Int32Array, selection: number): Given => {
+  Atomics.store(answered, 0, 0);
+  port.postMessage({ selection });
+  Atomics.wait(answered, 0, 0);
+  const received = receiveMessageOnPort(port) as { readonly message: Given } | undefined;
+  return received?.message ?? { failed: true };
+};
+
+const seriesOf = function* (
+  { port, answered }: { readonly port: MessagePort; readonly answered: Int32Array },
+  index: number,
+  selection: Selection,
+): Iterable<Series> {
+  for (;;) {
+    const given = pieceOf(port, answered, index);
+    if ('failed' in given) throw new ReadFailed();
+    if ('ended' in given) return;
+    yield* seriesOfPiece(given.piece, selection, selection.matchers);
+  }
+};
+
+const replyTo = ({ id, expression, window, port, answered }: Request): Reply => {
+  try {
+    const parsed = parse(expression);
+    const selections = selectionsOf(parsed, window);
+    const waiting = { port, answered: new Int32Array(answered) };
+    return { id, result: evaluate(parsed, window, (index) => seriesOf(waiting, index, selections[index] as Selection)) };
+  } catch (error) {
+    if (error instanceof ReadFailed) return { id, readFailed: true };
+    const isFault = error instanceof PromqlSyntaxError;
+    if (!isFault && !(error instanceof PromqlExecutionError)) throw error;
+    return { id, failure: { type: isFault ? 'bad_data' : 'execution', message: error.message } };
+  } finally {
+    port.close();
+  }
+};
+
+parentPort?.on('message', (request: Request) => parentPort?.postMessage(replyTo(request)));
