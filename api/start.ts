@@ -2,6 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { limitedColumns } from '../queries/limits/limited-columns.ts';
 import { readLimitsOf } from '../queries/limits/settings.ts';
+import { openPromql } from '../queries/promql/evaluation/threads.ts';
+import { translationOf } from '../queries/promql/settings.ts';
 import { answering } from '../runtime/answering.ts';
 import { defineJob, type Job, type Jobs } from '../runtime/jobs.ts';
 import { type Outbound, openOutbound } from '../runtime/outbound.ts';
@@ -110,6 +112,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   const liveTails = openLiveTails(options);
   const events = openPublisher(options.bus, topics.events);
   const alertTransitions = openPublisher(options.bus, topics.alertTransitions);
+  const threads = openPromql();
   const outbound = options.outbound ?? openOutbound({ allowedNetworks: settings.OUTBOUND_NETWORKS });
   const server = makeApiServer({
     ...{ operations, groups, streams: [liveTail] },
@@ -131,6 +134,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
       liveTails,
       events,
       alertTransitions,
+      promql: { threads, translation: translationOf(settings) },
       configurationActions: configurationActionsOf(operations),
     },
     metrics: options.metrics,
@@ -152,7 +156,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
       await Promise.all([replays.stop(), server.sockets.close()]);
       await liveTails.close();
       while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
-      await Promise.all([events.close(), alertTransitions.close()]);
+      await Promise.all([events.close(), alertTransitions.close(), threads.close()]);
       await signInFailures.close();
       // Nothing is recorded any more: what is, gets signed.
       await evidence.close();

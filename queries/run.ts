@@ -7,6 +7,7 @@ import { invalid } from './errors.ts';
 import { runFormula } from './formula/formula.ts';
 import { freshnessOf, signalsOf } from './freshness.ts';
 import { runMetric } from './metrics/metric.ts';
+import { runPromql } from './promql/run-promql.ts';
 import { Query } from './query.ts';
 import { refuseBeyondRetention } from './range.ts';
 import type { Reading } from './reading.ts';
@@ -39,7 +40,10 @@ export const run = async (asked: AskedQuery, reading: Reading, { signal, ...opti
   const ending = signal === undefined ? failed.signal : AbortSignal.any([signal, failed.signal]);
   const counted = { ...reading, columns: countingColumns(reading.columns, cost, ending) };
   try {
-    const [answer, freshness] = await Promise.all([answerTo(query, counted, options), freshnessOf(query, counted)]);
+    const [answer, freshness] = await Promise.all([
+      answerTo(query, counted, { ...options, signal: ending }),
+      freshnessOf(query, counted),
+    ]);
     return {
       ...answer,
       from: formatTime(options.range.from),
@@ -61,7 +65,7 @@ export const answerOnly = (query: Query, reading: Reading, { signal, ...asked }:
   for (const each of signalsOf(query))
     refuseBeyondRetention(asked.range, { caller: reading, signal: each, nowMs: reading.nowMs });
   const columns = signal === undefined ? reading.columns : heeding(reading.columns, signal);
-  return answerTo(query, { ...reading, columns }, asked);
+  return answerTo(query, { ...reading, columns }, { ...asked, signal });
 };
 
 /** Columns whose statements end with the signal. */
@@ -71,7 +75,7 @@ const heeding = (columns: TenantColumns, signal: AbortSignal): TenantColumns => 
   native: (sql, parameters, limits) => columns.native(sql, parameters, { signal, ...limits }),
 });
 
-const answerTo = async (query: Query, reading: Reading, asked: Asked): Promise<Answer> => {
+const answerTo = async (query: Query, reading: Reading, asked: Asked & Pick<RunOptions, 'signal'>): Promise<Answer> => {
   switch (query.kind) {
     case 'rows':
       return runRows(query, reading, asked);
@@ -82,7 +86,7 @@ const answerTo = async (query: Query, reading: Reading, asked: Asked): Promise<A
     case 'formula':
       return runFormula(query, (part) => answerTo(part, reading, asked));
     default:
-      throw invalid('query.kind', `queries of the kind ${query.kind} are not answered yet`);
+      return runPromql(query, reading, asked);
   }
 };
 

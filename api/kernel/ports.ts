@@ -1,3 +1,4 @@
+import type { PromqlReading } from '../../queries/reading.ts';
 import type { Outbound } from '../../runtime/outbound.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
@@ -29,6 +30,7 @@ export interface Ports {
   readonly bus: Bus;
   readonly counters: Counters;
   readonly clock: Clock;
+  readonly promql: PromqlReading;
   readonly log: Log;
   readonly settings: Settings;
   readonly directory: Directory;

@@ -8,10 +8,14 @@ import type { Ports } from './ports.ts';
 import { listCache, makeResultCache } from './result-cache.ts';
 
 /** One tenant's rows, its plan, and the time. */
-export const readingOf = (caller: Caller, { columns, clock }: Pick<Ports, 'columns' | 'clock'>): Reading => ({
+export const readingOf = (
+  caller: Caller,
+  { columns, clock, promql }: Pick<Ports, 'columns' | 'clock'> & Partial<Pick<Ports, 'promql'>>,
+): Reading => ({
   columns: columns.of(caller.tenantId),
   plan: caller.plan,
   nowMs: clock.now(),
+  promql,
 });
 
 interface Run {

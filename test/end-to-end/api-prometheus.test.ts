@@ -169,6 +169,67 @@ test('forms are taken as queries are', async (t) => {
   t.deepEqual(body.data, [{ __name__: 'http_requests_total', instance: 'a', job: 'shop' }]);
 });
 
+test('instant and range queries answer over both kinds of series', async (t) => {
+  const at = String((now + 45_000) / 1000);
+  await until('samples have landed', async () => {
+    const { result } = await data('query', { query: 'count_over_time(http_requests_total[5m])', time: at });
+    return result.length === 2 && result[0].value[1] === '4';
+  });
+  t.deepEqual(await data('query', { query: 'sum by (job) (increase(http_requests_total[45s]))', time: at }), {
+    resultType: 'vector',
+    result: [{ metric: { job: 'shop' }, value: [(now + 45_000) / 1000, '33'] }],
+  });
+  const start = String(now / 1000);
+  const range = { query: 'http_requests_total{instance="a"}', start, end: at, step: '30' };
+  const expected = [
+    {
+      metric: { __name__: 'http_requests_total', instance: 'a', job: 'shop' },
+      values: [
+        [now / 1000, '10'],
+        [now / 1000 + 30, '5'],
+      ],
+    },
+  ];
+  t.deepEqual(await data('query_range', range), { resultType: 'matrix', result: expected });
+  t.deepEqual((await ask('query_range', range, { method: 'POST' })).body.data.result, expected);
+  const later = { time: String(Date.now() / 1000) };
+  t.is(
+    (await data('query', { query: 'histogram_quantile(0.5, duration_milliseconds_bucket)', ...later })).result[0]
+      .value[1],
+    '15.25',
+  );
+  t.is((await data('query', { query: 'histogram_count(size_bytes)', ...later })).result[0].value[1], '1');
+  t.is(
+    (await data('query', { query: 'fill_ratio * on (job, instance) group_left (host_name) target_info', ...later }))
+      .result[0].metric.host_name,
+    'h1',
+  );
+  t.deepEqual(await data('query', { query: '1 / 3', time: '1.5' }), {
+    resultType: 'scalar',
+    result: [1.5, '0.3333333333333333'],
+  });
+  t.deepEqual(await data('query', { query: 'up', time: '1' }), { resultType: 'vector', result: [] });
+  const { body } = await ask('query', { query: 'http_requests_total', time: at, stats: 'all', limit: '1' });
+  t.is(body.data.result.length, 1);
+  t.deepEqual(body.warnings, ['results truncated due to limit']);
+  t.is(body.data.stats.samples.totalQueryableSamples, 2);
+});
+
+test('PromQL is a kind of query', async (t) => {
+  const answer = await fetch(`${subject.oiq.http}/api/metrics/query`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${subject.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...{ from: String(now), to: String(now + 45_000), form: 'table' },
+      queries: { a: { kind: 'promql', expression: 'sum by (job) (http_requests_total)' } },
+      formulas: { twice: 'a * 2' },
+    }),
+  });
+  const { results } = (await answer.json()) as Body;
+  t.deepEqual(results.a.rows, [['shop', 24]]);
+  t.deepEqual(results.twice.rows, [['shop', 48]]);
+});
+
 test('metadata and exemplars are those that were sent', async (t) => {
   t.deepEqual(await data('metadata', { metric: 'http_requests_total' }), {
     http_requests_total: [{ type: 'counter', help: 'Requests', unit: '' }],
@@ -196,12 +257,31 @@ test('errors are worded as Prometheus words them', async (t) => {
     ],
     ['labels', { start: 'x' }, 'invalid parameter "start": cannot parse "x" to a valid timestamp'],
     ['format_query', { query: 'sum(' }, 'invalid parameter "query": 1:5: parse error: unclosed left parenthesis'],
+    ['query', { query: '' }, 'invalid parameter "query": unknown position: parse error: no expression found in input'],
+    ['query', { query: 'up', time: 'x' }, 'invalid parameter "time": cannot parse "x" to a valid timestamp'],
+    [
+      'query_range',
+      { query: 'up', start: '2', end: '1', step: '1' },
+      'invalid parameter "end": end timestamp must not be before start time',
+    ],
+    [
+      'query_range',
+      { query: 'up', start: '0', end: '20000', step: '1' },
+      'exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)',
+    ],
     ['labels', { limit: '-1' }, 'invalid parameter "limit": limit must be non-negative'],
   ];
   for (const [path, parameters, message] of cases) {
     const { status, body } = await ask(path, parameters);
     t.deepEqual({ status, body }, { status: 400, body: { status: 'error', errorType: 'bad_data', error: message } });
   }
+});
+
+test('what fails in the evaluation is 422', async (t) => {
+  const { status, body } = await ask('query_range', { query: 'up[5m]', start: '0', end: '60', step: '10' });
+  t.is(status, 422);
+  t.is(body.errorType, 'execution');
+  t.is(body.error, 'invalid expression type "range vector" for range query, must be Scalar or instant Vector');
 });
 
 test('what Grafana asks first is answered', async (t) => {

@@ -7,6 +7,7 @@ import { stepOf } from '../../../queries/steps.ts';
 import { formatTime, timeParameter } from '../../../queries/time.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
 
 const name = z.string().regex(/^[A-Za-z_]\w{0,63}$/, 'must begin with a letter and have letters, digits and _ only');
 const mostQueries = 20;
@@ -38,11 +39,11 @@ export const queryMetrics = defineOperation({
     ...{ from: z.string(), to: z.string(), stepMs: z.int().nullable() },
     results: z.record(z.string(), Result).describe('One for each query and formula, by its name'),
   }),
-  async handler({ caller, body, signal }, { columns, clock }) {
-    const nowMs = clock.now();
+  async handler({ caller, body, signal }, ports) {
+    const reading = readingOf(caller, ports);
+    const { nowMs } = reading;
     const range = rangeOf(body, { caller, signal: 'metrics', nowMs });
     const stepMs = body.form === 'table' ? undefined : stepOf(body.step, range);
-    const reading = { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs };
     const results = await runTogether(questionsOf(body), reading, { range, stepMs, signal });
     return { from: formatTime(range.from), to: formatTime(range.to), stepMs: stepMs ?? null, results };
   },

@@ -2,6 +2,7 @@ import { defineGroup } from '../define-group.ts';
 import { formatQuery, parseQuery } from './expressions.ts';
 import { showLabels, showLabelValues, showSeries } from './labels.ts';
 import { showExemplars, showMetadata } from './metadata.ts';
+import { queryInstant, queryRange } from './query.ts';
 import { listAlerts, listRules, showBuild, showCardinality } from './status.ts';
 
 export const prometheusGroup = defineGroup({
@@ -9,6 +10,8 @@ export const prometheusGroup = defineGroup({
   summary: 'The Prometheus HTTP API for PromQL.',
   entitlement: 'metrics',
   operations: [
+    ...queryInstant,
+    ...queryRange,
     ...showSeries,
     ...showLabels,
     showLabelValues,
@@ -20,11 +23,5 @@ export const prometheusGroup = defineGroup({
     listAlerts,
     showBuild,
     showCardinality,
-  ],
-  planned: [
-    ['GET /api/prom/api/v1/query', 'viewer', 'instant query'],
-    ['POST /api/prom/api/v1/query', 'viewer', 'the same, form-encoded'],
-    ['GET /api/prom/api/v1/query_range', 'viewer', 'range query'],
-    ['POST /api/prom/api/v1/query_range', 'viewer', 'the same, form-encoded'],
   ],
 });

@@ -1,7 +1,7 @@
 /** What the main thread and a thread that evaluates say to each other. */
 import type { MessagePort } from 'node:worker_threads';
-import type { Piece } from '../fetch/pieces.ts';
 import type { PromqlErrorType } from '../errors.ts';
+import type { Piece } from '../fetch/pieces.ts';
 import type { Evaluated } from '../index.ts';
 
 /** Evaluate this; pieces of its selections come over the port. */

@@ -96,7 +96,10 @@ class Threads implements Promql {
       return await this.#turns.take(tenantId, signal);
     } catch (error) {
       if (!(error instanceof TooManyWaiting)) throw error;
-      throw new PromqlError('too_many_requests', `${waitingPerTenant} queries of this organization are waiting already`);
+      throw new PromqlError(
+        'too_many_requests',
+        `${waitingPerTenant} queries of this organization are waiting already`,
+      );
     }
   }
 
@@ -106,7 +109,8 @@ class Threads implements Promql {
     const state = new Int32Array(answered);
     port1.on('message', async ({ selection }: Wanted) => {
       const given = await feed.next(selection);
-      const moved = 'piece' in given ? Object.values(given.piece.blocks).map(({ buffer }) => buffer as ArrayBuffer) : [];
+      const moved =
+        'piece' in given ? Object.values(given.piece.blocks).map(({ buffer }) => buffer as ArrayBuffer) : [];
       port1.postMessage(given, moved);
       Atomics.store(state, 0, 1);
       Atomics.notify(state, 0);

@@ -36,7 +36,10 @@ const replyTo = ({ id, expression, window, port, answered }: Request): Reply => 
     const parsed = parse(expression);
     const selections = selectionsOf(parsed, window);
     const waiting = { port, answered: new Int32Array(answered) };
-    return { id, result: evaluate(parsed, window, (index) => seriesOf(waiting, index, selections[index] as Selection)) };
+    return {
+      id,
+      result: evaluate(parsed, window, (index) => seriesOf(waiting, index, selections[index] as Selection)),
+    };
   } catch (error) {
     if (error instanceof ReadFailed) return { id, readFailed: true };
     const isFault = error instanceof PromqlSyntaxError;

@@ -1,0 +1,151 @@
+import { answerJson } from '../../../queries/promql/answer-json.ts';
+import { PromqlError } from '../../../queries/promql/errors.ts';
+import type { EvaluationWindow } from '../../../queries/promql/evaluation/messages.ts';
+import type { Evaluated } from '../../../queries/promql/index.ts';
+import { mostSteps, usualLookbackMs } from '../../../queries/promql/run-promql.ts';
+import { PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
+import { type Answered, byGetAndPost } from './answer.ts';
+import {
+  durationIn,
+  durationOf,
+  type Given,
+  limited,
+  limitOf,
+  parameter,
+  shared,
+  textOf,
+  timeOf,
+} from './parameters.ts';
+import { keptFromMs, scopeOf } from './scope.ts';
+
+const parameters = {
+  query: parameter('An expression'),
+  timeout: parameter('Longest time of the evaluation, such as 30s'),
+  lookback_delta: parameter('How far back a sample counts, by default 5m'),
+  stats: parameter('all: with statistics, and samples of each step'),
+  ...limited,
+  ...shared,
+};
+
+/** Shorter than the time in which every request must be answered. */
+const longestMs = 40_000;
+
+const lookbackOf = (given: Given): number => {
+  const text = textOf(given, 'lookback_delta');
+  if (text === '') return usualLookbackMs;
+  const lookback = durationIn(text);
+  if (lookback === undefined)
+    throw new PromqlError(
+      'bad_data',
+      `error parsing lookback delta duration: cannot parse "${text}" to a valid duration`,
+    );
+  return lookback > 0 ? lookback : usualLookbackMs;
+};
+
+const timeoutOf = (given: Given): number =>
+  textOf(given, 'timeout') === '' ? longestMs : Math.max(0, Math.min(longestMs, durationOf(given, 'timeout')));
+
+type Asked = Parameters<Parameters<typeof byGetAndPost>[0]['answer']>[0];
+type Ports = Parameters<Parameters<typeof byGetAndPost>[0]['answer']>[1];
+
+const timedOut = (): PromqlError => new PromqlError('timeout', 'query timed out in expression evaluation');
+
+/** Evaluates, and says of what is wrong with the expression that it is the parameter. */
+const evaluated = async (asked: Asked, window: EvaluationWindow, ports: Ports): Promise<Evaluated> => {
+  const { given, caller } = asked;
+  const timeout = AbortSignal.timeout(Math.ceil(timeoutOf(given)));
+  try {
+    return await ports.promql.threads.evaluate({
+      expression: textOf(given, 'query'),
+      window,
+      scope: scopeOf(asked, ports),
+      keptFromMs: keptFromMs(caller, ports.clock.now()),
+      signal: AbortSignal.any([asked.signal, timeout]),
+    });
+  } catch (error) {
+    if (error instanceof PromqlSyntaxError)
+      throw new PromqlError('bad_data', `invalid parameter "query": ${error.message}`);
+    if (timeout.aborted) throw timedOut();
+    throw error;
+  }
+};
+
+const statsOf = (
+  { samples }: Evaluated,
+  { startMs, stepMs }: EvaluationWindow,
+  { kind, seconds }: { readonly kind: string; readonly seconds: number },
+) => ({
+  timings: {
+    evalTotalTime: seconds,
+    resultSortTime: 0,
+    queryPreparationTime: 0,
+    innerEvalTime: seconds,
+    execQueueTime: 0,
+    execTotalTime: seconds,
+  },
+  samples: {
+    ...(kind === 'all' && {
+      totalQueryableSamplesPerStep: Array.from(samples.perStep, (count, step) => [
+        (startMs + step * stepMs) / 1000,
+        count,
+      ]),
+    }),
+    totalQueryableSamples: samples.total,
+    peakSamples: samples.peak,
+  },
+});
+
+const answer = async (asked: Asked, window: EvaluationWindow, ports: Ports): Promise<Answered> => {
+  const limit = limitOf(asked.given);
+  const kind = textOf(asked.given, 'stats');
+  const started = performance.now();
+  const found = await evaluated(asked, window, ports);
+  const seconds = (performance.now() - started) / 1000;
+  const { data, isCut } = answerJson(found.value, limit);
+  return {
+    data: { ...data, ...(kind !== '' && { stats: statsOf(found, window, { kind, seconds }) }) },
+    warnings: [...found.warnings, ...(isCut ? ['results truncated due to limit'] : [])],
+    infos: found.infos,
+  };
+};
+
+export const queryInstant = byGetAndPost({
+  path: 'query',
+  operationId: 'queryPrometheus',
+  summary: 'Evaluate an expression at one time',
+  parameters: { ...parameters, time: parameter('RFC 3339 or seconds since the epoch; by default now') },
+  answer(asked, ports) {
+    const timeMs = timeOf(asked.given, 'time', ports.clock.now());
+    return answer(asked, { startMs: timeMs, endMs: timeMs, stepMs: 0, lookbackMs: lookbackOf(asked.given) }, ports);
+  },
+});
+
+const invalid = (name: string, problem: string): PromqlError =>
+  new PromqlError('bad_data', `invalid parameter "${name}": ${problem}`);
+
+export const queryRange = byGetAndPost({
+  path: 'query_range',
+  operationId: 'queryPrometheusRange',
+  summary: 'Evaluate an expression over a range of time',
+  parameters: {
+    ...parameters,
+    start: parameter('First step: RFC 3339 or seconds since the epoch'),
+    end: parameter('Steps go no further'),
+    step: parameter('A duration or seconds'),
+  },
+  answer(asked, ports) {
+    const { given } = asked;
+    const startMs = timeOf(given, 'start');
+    const endMs = timeOf(given, 'end');
+    if (endMs < startMs) throw invalid('end', 'end timestamp must not be before start time');
+    const stepMs = durationOf(given, 'step');
+    if (stepMs <= 0)
+      throw invalid('step', 'zero or negative query resolution step widths are not accepted. Try a positive integer');
+    if ((endMs - startMs) / stepMs > mostSteps)
+      throw new PromqlError(
+        'bad_data',
+        'exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)',
+      );
+    return answer(asked, { startMs, endMs, stepMs, lookbackMs: lookbackOf(given) }, ports);
+  },
+});

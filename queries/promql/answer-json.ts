@@ -1,0 +1,69 @@
+/** Answers as `/api/v1/query` and `/api/v1/query_range` of Prometheus give them. */
+import type { Answer, MatrixSeries } from './engine/result.ts';
+import { numberText } from './fetch/numbers.ts';
+import { type Bucket, histogramFrom } from './histograms/histogram.ts';
+import type { NativeHistogram } from './series.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Which ends belong to a bucket: the upper one alone, the lower one alone, none, both. */
+const endsOf = ({ lowerInclusive, upperInclusive }: Bucket): number => {
+  if (lowerInclusive) return upperInclusive ? 3 : 1;
+  return upperInclusive ? 0 : 2;
+};
+
+const histogramJson = (native: NativeHistogram): Json => {
+  const buckets = histogramFrom(native)
+    .all()
+    .filter(({ count }) => count !== 0)
+    .map((bucket) => [endsOf(bucket), ...[bucket.lower, bucket.upper, bucket.count].map((value) => numberText(value))]);
+  return {
+    count: numberText(native.count),
+    sum: numberText(native.sum),
+    ...(buckets.length > 0 && { buckets }),
+  };
+};
+
+const seriesJson = ({ labels, times, values, histogramTimes, histograms }: MatrixSeries): Json => ({
+  metric: labels,
+  ...(times.length > 0 && {
+    values: Array.from(times, (time, at) => [time / 1000, numberText(values[at] as number)]),
+  }),
+  ...(histograms.length > 0 && {
+    histograms: histograms.map((histogram, at) => [(histogramTimes[at] as number) / 1000, histogramJson(histogram)]),
+  }),
+});
+
+/** The first `limit` series of an answer, and whether there are more. */
+const within = <Item>(items: readonly Item[], limit: number): readonly [readonly Item[], boolean] =>
+  items.length > limit ? [items.slice(0, limit), true] : [items, false];
+
+/** Type and result of an answer, of at most `limit` series. */
+export const answerJson = (
+  answer: Answer,
+  limit: number,
+): { readonly data: { readonly resultType: string; readonly result: unknown }; readonly isCut: boolean } => {
+  switch (answer.type) {
+    case 'vector': {
+      const [elements, isCut] = within(answer.elements, limit);
+      const timed = answer.timeMs / 1000;
+      const result = elements.map(({ labels, value }) =>
+        typeof value === 'number'
+          ? { metric: labels, value: [timed, numberText(value)] }
+          : { metric: labels, histogram: [timed, histogramJson(value)] },
+      );
+      return { data: { resultType: 'vector', result }, isCut };
+    }
+    case 'matrix': {
+      const [series, isCut] = within(answer.series, limit);
+      return { data: { resultType: 'matrix', result: series.map(seriesJson) }, isCut };
+    }
+    case 'scalar':
+      return {
+        data: { resultType: 'scalar', result: [answer.timeMs / 1000, numberText(answer.value)] },
+        isCut: false,
+      };
+    default:
+      return { data: { resultType: 'string', result: [answer.timeMs / 1000, answer.value] }, isCut: false };
+  }
+};

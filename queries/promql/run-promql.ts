@@ -1,0 +1,114 @@
+/** PromQL as a kind of `Query`. */
+import { type Answer, type Asked, seriesAnswer, tableAnswer } from '../answer.ts';
+import { invalid, QueryError } from '../errors.ts';
+import type { PromqlQuery } from '../query.ts';
+import type { Range } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import type { Incompleteness } from '../result.ts';
+import { PromqlError } from './errors.ts';
+import { histogramFrom } from './histograms/histogram.ts';
+import { histogramText } from './histograms/text.ts';
+import type { Evaluated } from './index.ts';
+import type { NativeHistogram } from './series.ts';
+import { PromqlSyntaxError } from './syntax/errors.ts';
+
+const dayMs = 86_400_000;
+/** Steps of one query, as in Prometheus. */
+export const mostSteps = 11_000;
+/** Prometheus' default: how far back a sample counts. */
+export const usualLookbackMs = 300_000;
+
+const msOf = (nanoseconds: bigint): number => Number(nanoseconds / 1_000_000n);
+
+const written = (value: number | NativeHistogram): number | string => {
+  if (typeof value !== 'number') return histogramText(histogramFrom(value));
+  return Number.isFinite(value) ? value : String(value);
+};
+
+const nameOf = (labels: Readonly<Record<string, string>>, { expression }: PromqlQuery): string =>
+  labels['__name__'] ?? expression;
+
+/** Steps are those of every query: multiples of the step, the first one at or behind the start. */
+const windowOf = ({ from, to }: Range, stepMs: number | undefined) => {
+  const endMs = msOf(to);
+  if (stepMs === undefined) return { startMs: endMs, endMs, stepMs: 0, lookbackMs: usualLookbackMs };
+  const startMs = Math.ceil(msOf(from) / stepMs) * stepMs;
+  return { startMs, endMs: Math.max(startMs, endMs), stepMs, lookbackMs: usualLookbackMs };
+};
+
+/**
+ * Evaluates a query of PromQL: with a step as series, as a range query does; without one as a table, of the end of the range. Warnings
+ * and infos are what Prometheus would say.
+ */
+export const runPromql = async (
+  query: PromqlQuery,
+  { columns, promql, plan, nowMs }: Reading,
+  { range, stepMs, signal }: Asked & { readonly signal?: AbortSignal | undefined },
+): Promise<Answer> => {
+  if (promql === undefined) throw invalid('query.kind', 'PromQL is not evaluated here');
+  const window = windowOf(range, stepMs);
+  if (stepMs !== undefined && (window.endMs - window.startMs) / stepMs > mostSteps)
+    throw invalid('step', `gives more than ${mostSteps} steps: take a longer one`);
+  const scope = { columns, translation: promql.translation };
+  const keptFromMs = nowMs - plan.retentionDays.metrics * dayMs;
+  try {
+    const { expression } = query;
+    const evaluated = await promql.threads.evaluate({ expression, window, scope, keptFromMs, signal });
+    return stepMs === undefined ? tableOf(evaluated) : seriesOf(query, evaluated);
+  } catch (error) {
+    if (error instanceof PromqlSyntaxError) throw invalid('query.expression', error.message);
+    if (error instanceof PromqlError)
+      throw new QueryError(
+        error.type === 'too_many_requests' ? 'RATE_LIMITED' : 'VALIDATION_FAILED',
+        error.message,
+        'query.expression',
+      );
+    throw error;
+  }
+};
+
+const remarksOf = ({ warnings }: Evaluated): Incompleteness[] =>
+  warnings.map((message) => ({ code: 'dropped' as const, message }));
+
+const seriesOf = (query: PromqlQuery, evaluated: Evaluated): Answer => {
+  const { value } = evaluated;
+  if (value.type !== 'matrix') return seriesAnswer([], [], remarksOf(evaluated));
+  const series = value.series.map(({ labels, times, values, histogramTimes, histograms }) => {
+    const points: [number, number | string][] = [
+      ...Array.from(times, (time, at): [number, number | string] => [time, written(values[at] as number)]),
+      ...histograms.map((histogram, at): [number, number | string] => [
+        histogramTimes[at] as number,
+        written(histogram),
+      ]),
+    ];
+    points.sort(([left], [right]) => left - right);
+    return { name: nameOf(labels, query), labels, unit: '', points };
+  });
+  return seriesAnswer(series, [], remarksOf(evaluated));
+};
+
+const tableOf = (evaluated: Evaluated): Answer => {
+  const { value } = evaluated;
+  if (value.type === 'matrix')
+    throw invalid(
+      'query.expression',
+      'gives a range of each series: a table has one value, take a function over the range',
+    );
+  const isText = value.type === 'string';
+  const elements =
+    value.type === 'vector'
+      ? value.elements.map((element) => ({ labels: element.labels, value: written(element.value) }))
+      : [{ labels: {}, value: isText ? value.value : written(value.value) }];
+  const names = [...new Set(elements.flatMap(({ labels }) => Object.keys(labels)))].sort();
+  return tableAnswer(
+    [
+      ...names.map((name) => ({ name, type: 'text' as const, unit: '' })),
+      { name: 'value', type: isText ? 'text' : 'number', unit: '' },
+    ],
+    elements.map(({ labels, value: own }) => [
+      ...names.map((name) => (labels as Record<string, string>)[name] ?? ''),
+      own,
+    ]),
+    remarksOf(evaluated),
+  );
+};
