@@ -8,12 +8,14 @@ import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { type Incompleteness, Unknown } from '../result.ts';
 import { formatTime } from '../time.ts';
+import { countedOccurrences } from './counted.ts';
 import { type Decisions, Merges } from './merges.ts';
-import { type ErrorFilter, type ErrorScope, errorScope, includedScope } from './scope.ts';
+import { type ErrorFilter, type ErrorScope, errorScope, type IncludedScope, includedScope } from './scope.ts';
 import { type Standing, Standings } from './states.ts';
 
 const trendSteps = 30;
 const mostNames = 50;
+const hourMs = 3_600_000;
 
 /** What a group shows of how it stands. */
 export const ErrorStanding = z.strictObject({
@@ -85,16 +87,16 @@ const ns = (column: string): string => `toUnixTimestamp64Nano(${column})`;
 /** Figures of each group in the range, and what is known of it at any time. */
 const groupsSql = (
   { group }: Merges['sql'],
-  scope: ErrorScope,
-  known: ErrorScope,
+  occurrences: string,
+  known: IncludedScope,
   join = 'INNER',
 ): string => `SELECT known.id AS id, total, users, unhandled,
   first, last, first_ever, last_ever, services, environments, sources, type, message, culprit
 FROM (
-  SELECT ${group} AS id, count() AS total, uniqExactIf(user_id, user_id != '') AS users, countIf(handled = 'false') AS unhandled,
-    ${ns('min(timestamp)')} AS first, ${ns('max(timestamp)')} AS last, topK(${mostNames})(service) AS services,
+  SELECT ${group} AS id, sum(occurrences) AS total, uniqExactArray(met_by) AS users, sum(not_handled) AS unhandled,
+    ${ns('min(first_seen)')} AS first, ${ns('max(last_seen)')} AS last, topKWeighted(${mostNames})(service, occurrences) AS services,
     arraySort(arrayFilter(each -> each != '', groupUniqArray(${mostNames})(environment))) AS environments, arraySort(groupUniqArray(source)) AS sources
-  FROM error_occurrences WHERE ${scope.condition} GROUP BY id
+  FROM ${occurrences} GROUP BY id
 ) AS counted
 ${join} JOIN (
   SELECT ${group} AS id, min(${ns('first_seen')}) AS first_ever, max(${ns('last_seen')}) AS last_ever,
@@ -107,7 +109,7 @@ ${join} JOIN (
 ) AS known ON counted.id = known.id`;
 
 /** Words that must all occur in the type, message or culprit. */
-const searchSql = (search: string | undefined, known: ErrorScope): { sql: string; parameters: QueryParameters } => {
+const searchSql = (search: string | undefined, known: IncludedScope): { sql: string; parameters: QueryParameters } => {
   const words = (search ?? '').split(/\s+/).filter((word) => word !== '');
   if (words.length === 0) return { sql: '', parameters: {} };
   const conditions = words.map(
@@ -160,7 +162,8 @@ export const readErrorGroups = async (
   const [direction, beyond] = isDescending ? ['DESC', '<'] : ['ASC', '>'];
   const position =
     after === undefined ? '' : ` AND (toInt64(${column}), known.id) ${beyond} ({afterValue:Int64}, {afterId:String})`;
-  const sql = groupsSql(merges.sql, { ...scope, condition: scope.condition + search.sql }, known);
+  const occurrences = await countedOccurrences(reading, range, scope);
+  const sql = groupsSql(merges.sql, occurrences(search.sql), known);
   const rows = await reading.columns.query<Row>(
     `${sql} WHERE true${status.sql}${position} ORDER BY ${column} ${direction}, known.id ${direction} LIMIT ${limit + 1}`,
     {
@@ -197,13 +200,9 @@ export const readErrorGroup = async (
   const of = ' AND fingerprint IN {fingerprints:Array(String)}';
   const scope = errorScope(reading, question.range, question.filter, question.landedBy);
   const known = includedScope(reading, question.filter);
+  const occurrences = await countedOccurrences(reading, question.range, scope);
   const rows = await reading.columns.query<Row>(
-    groupsSql(
-      merges.sql,
-      { ...scope, condition: scope.condition + of },
-      { ...known, condition: known.condition + of },
-      'RIGHT',
-    ),
+    groupsSql(merges.sql, occurrences(of), { ...known, condition: known.condition + of }, 'RIGHT'),
     { ...scope.parameters, ...merges.sql.parameters, fingerprints: merges.membersOf(groupId) },
   );
   const [group] = await shownGroups(reading, rows, question, { merges, standings });
@@ -256,12 +255,16 @@ const trendsOf = async (
   merges: Merges,
   ids: readonly string[],
   scope: ErrorScope,
-  { from, to }: Range,
+  range: Range,
 ): Promise<(id: string) => ErrorGroup['trend']> => {
-  const stepMs = stepOf({ from, to }, trendSteps);
+  const { from, to } = range;
+  const least = stepOf(range, trendSteps);
+  // Whole hours are counted already.
+  const stepMs = least > hourMs ? Math.ceil(least / hourMs) * hourMs : least;
+  const occurrences = await countedOccurrences(reading, range, scope, stepMs);
   const rows = await reading.columns.query<{ id: string; at: string; total: string }>(
-    `SELECT ${merges.sql.group} AS id, toString(intDiv(toUnixTimestamp64Milli(timestamp), ${stepMs})) AS at, toString(count()) AS total
-    FROM error_occurrences WHERE ${scope.condition} AND fingerprint IN {fingerprints:Array(String)} GROUP BY id, at LIMIT 100000`,
+    `SELECT ${merges.sql.group} AS id, toString(intDiv(toUnixTimestamp64Milli(first_seen), ${stepMs})) AS at, toString(sum(occurrences)) AS total
+    FROM ${occurrences(' AND fingerprint IN {fingerprints:Array(String)}')} GROUP BY id, at LIMIT 100000`,
     { ...scope.parameters, ...merges.sql.parameters, fingerprints: ids.flatMap((id) => merges.membersOf(id)) },
   );
   const counts = new Map(rows.map(({ id, at, total }) => [`${id} ${at}`, Number(total)]));

@@ -56,15 +56,25 @@ export const recheckRange = (range: Range, reading: Reading): void =>
 const keptFrom = ({ plan, nowMs }: Reading, signal: SourceSignal): bigint =>
   BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(plan.retentionDays[signal]) * dayNs;
 
-/** SQL of a range of occurrences. */
-export interface ErrorScope {
+/** SQL of what the plan includes. */
+export interface IncludedScope {
   readonly condition: string;
   readonly parameters: QueryParameters;
   readonly partial: readonly Incompleteness[];
 }
 
+/** SQL of a range of occurrences. */
+export interface ErrorScope extends IncludedScope {
+  /** The part of the condition that is not about times. */
+  readonly filters: string;
+  /** Sources of occurrences, each with the time from which on it is read. */
+  readonly sources: readonly { readonly name: string; readonly from: bigint }[];
+  /** Epoch milliseconds. */
+  readonly landedBy: number;
+}
+
 /** What the plan lets be read, of any time, within the projects that are asked for. Serves `error_groups` as well. */
-export const includedScope = (reading: Reading, filter: ProjectScope): ErrorScope => {
+export const includedScope = (reading: Reading, filter: ProjectScope): IncludedScope => {
   checkedSignal(reading);
   return {
     condition: `tenant_id = {tenant:String} AND source IN {sources:Array(String)}${projectScopeCondition(filter)}`,
@@ -81,8 +91,8 @@ export const errorScope = (
   landedBy = reading.nowMs,
 ): ErrorScope => {
   const included = includedScope(reading, filter);
-  const conditions = [
-    included.condition,
+  const filters = [included.condition];
+  const times = [
     "timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')",
     "received_at <= fromUnixTimestamp64Milli({landedBy:Int64}, 'UTC')",
   ];
@@ -93,19 +103,24 @@ export const errorScope = (
   for (const name of ['service', 'environment', 'release'] as const) {
     const value = filter[name];
     if (value === undefined) continue;
-    conditions.push(`${name} = {${name}:String}`);
+    filters.push(`${name} = {${name}:String}`);
     parameters[name] = value;
   }
   const partial: Incompleteness[] = [];
+  const begins: { name: string; from: bigint }[] = [];
   for (const signal of includedOf(reading)) {
     const kept = keptFrom(reading, signal);
+    begins.push({ name: sources[signal], from: from >= kept ? from : kept });
     if (from >= kept) continue;
-    conditions.push(
+    times.push(
       `(source != '${sources[signal]}' OR timestamp >= fromUnixTimestamp64Nano({kept_${signal}:Int64}, 'UTC'))`,
     );
     parameters[`kept_${signal}`] = String(kept);
     const message = `the plan ${reading.plan.name} keeps ${signal} for ${reading.plan.retentionDays[signal]} days: their errors are counted from ${formatTime(kept)} on`;
     if (from < kept - 60_000_000_000n) partial.push({ code: 'retention', message });
   }
-  return { condition: conditions.join(' AND '), parameters, partial };
+  return {
+    ...{ condition: [...filters, ...times].join(' AND '), filters: filters.join(' AND ') },
+    ...{ parameters, partial, sources: begins, landedBy: Math.trunc(landedBy) },
+  };
 };

@@ -1,5 +1,5 @@
 import { byDayReceived, identityDecides, landed, nanoseconds, ordinal, tenancy } from './parts.ts';
-import { defineTable } from './table.ts';
+import { defineTable, type MaterializedView } from './table.ts';
 
 const inOrder = ['tenant_id', 'toStartOfHour(timestamp)', 'fingerprint'] as const;
 
@@ -64,3 +64,56 @@ export const errorGroupsTable = defineTable({
   orderBy: ['tenant_id', 'fingerprint', 'service', 'environment', 'release', 'source', 'project_id'],
   settings: identityDecides,
 });
+
+/**
+ * Errors by the hour in which they happened and the hour in which they were received, so that what a list began with can be told from what
+ * came later. A view fills it from the moment it is there: hours of reception before the first one in it, and that one, are not complete.
+ */
+export const errorHoursTable = defineTable({
+  name: 'error_hours',
+  summary: 'Errors by hour, fingerprint, service, environment and release',
+  retention: 'longest',
+  ageColumn: 'received_hour',
+  engine: 'AggregatingMergeTree',
+  columns: {
+    ...tenancy,
+    hour: "DateTime('UTC')",
+    received_hour: "DateTime('UTC')",
+    fingerprint: 'LowCardinality(String)',
+    source: 'LowCardinality(String)',
+    service: 'LowCardinality(String)',
+    environment: 'LowCardinality(String)',
+    release: 'LowCardinality(String)',
+    occurrences: 'SimpleAggregateFunction(sum, UInt64)',
+    /** Those that say that nothing handled them. */
+    unhandled: 'SimpleAggregateFunction(sum, UInt64)',
+    /** Those who met it, where it is told. */
+    users: 'SimpleAggregateFunction(groupUniqArrayArray, Array(String))',
+    first_seen: "SimpleAggregateFunction(min, DateTime64(9, 'UTC'))",
+    last_seen: "SimpleAggregateFunction(max, DateTime64(9, 'UTC'))",
+  },
+  partitionBy: 'toYYYYMMDD(received_hour)',
+  primaryKey: ['tenant_id', 'hour', 'fingerprint'],
+  orderBy: [
+    'tenant_id',
+    'hour',
+    'fingerprint',
+    'received_hour',
+    'source',
+    'service',
+    'environment',
+    'release',
+    'project_id',
+  ],
+  settings: identityDecides,
+});
+
+export const errorHoursView: MaterializedView = {
+  name: 'error_hours_view',
+  from: 'error_occurrences',
+  to: 'error_hours',
+  select: `SELECT tenant_id, project_id, toDateTime(toStartOfHour(timestamp), 'UTC') AS hour, toDateTime(toStartOfHour(received_at), 'UTC') AS received_hour,
+  fingerprint, source, service, environment, release, count() AS occurrences, countIf(handled = 'false') AS unhandled,
+  groupUniqArrayIf(user_id, user_id != '') AS users, min(timestamp) AS first_seen, max(timestamp) AS last_seen
+FROM error_occurrences GROUP BY tenant_id, project_id, hour, received_hour, fingerprint, source, service, environment, release`,
+};

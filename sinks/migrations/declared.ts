@@ -1,8 +1,8 @@
-/** Tables that no written migration makes: made from their declarations, which their comments remember. */
+/** Tables that no written migration makes, and views between them: made from their declarations, which the tables' comments remember. */
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { quote } from '../../schemas/tables/literal.ts';
-import { createTable, type Table } from '../../schemas/tables/table.ts';
+import { createTable, createView, type MaterializedView, type Table } from '../../schemas/tables/table.ts';
 
 /** What of a declaration makes the table. */
 export type Shape = Pick<
@@ -57,10 +57,15 @@ const addedColumns = (table: Table, known: Shape): string[] => {
 };
 
 /**
- * Makes the declared tables that are not there and adds the columns that they lack. Throws, before it touches anything,
+ * Makes the declared tables and views that are not there and adds the columns that they lack. Throws, before it touches anything,
  * when a table was declared differently otherwise. Repeatable, and safe beside another run of itself.
  */
-export const migrateDeclared = async (columns: Columns, log: Log, tables: readonly Table[]): Promise<void> => {
+export const migrateDeclared = async (
+  columns: Columns,
+  log: Log,
+  tables: readonly Table[],
+  views: readonly MaterializedView[] = [],
+): Promise<void> => {
   const shapes = await shapesOf(columns);
   const steps = tables.map((table) => {
     const known = shapes.get(table.name);
@@ -83,6 +88,8 @@ export const migrateDeclared = async (columns: Columns, log: Log, tables: readon
     await remember(columns, table.name, table);
     log.info({ table: table.name, columns: added }, 'columns added to a table');
   }
+  const isDeclared = (name: string): boolean => tables.some((table) => table.name === name);
+  for (const view of views) if (isDeclared(view.from) && isDeclared(view.to)) await columns.execute(createView(view));
 };
 
 /** For a written migration that has changed a declared table: `change` makes the new shape of the one that was remembered. */

@@ -1,7 +1,7 @@
 /** Brings the tables to the schema of this version. */
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import { allTables } from '../../schemas/tables/index.ts';
+import { allTables, declaredViews } from '../../schemas/tables/index.ts';
 import { schemaMigrationsTable } from '../../schemas/tables/schema-migrations.ts';
 import { createTable, type Table } from '../../schemas/tables/table.ts';
 import { createTables } from './001-create-tables.ts';
@@ -40,7 +40,7 @@ const appliedIds = async (columns: Columns): Promise<ReadonlySet<number>> => {
 };
 
 /**
- * Applies the migrations that are missing, in order, and gives their number; then makes the declared tables that none of them
+ * Applies the migrations that are missing, in order, and gives their number; then makes the declared tables and views that none of them
  * makes. Repeatable, and safe when several processes do it at once. Refuses tables that a newer program has changed, before it
  * touches anything.
  */
@@ -69,6 +69,6 @@ export const migrate = async (
     log.info({ id: migration.id, name: migration.name }, 'migration applied');
     count++;
   }
-  await migrateDeclared(columns, log, tables);
+  await migrateDeclared(columns, log, tables, declaredViews);
   return count;
 };
