@@ -123,3 +123,7 @@ test('the points of each series add up to its counter', async (t) => {
     );
   }
 });
+
+test('what needs attention is not told unless it is asked for', async (t) => {
+  t.false('attention' in (await ask(`/api/overview?${range}`)));
+});

@@ -13,12 +13,13 @@ import {
   ResolvedIn,
 } from '../../../schemas/resources/error-group.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
+import { decisionsOf, mostDecisions } from '../../error-decisions.ts';
 import type { AuditedTransaction } from '../../kernel/changes.ts';
 import { ApiError, type Detail, invalid, invalidFields, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
-import { Decision, decisionsOf, decisionView, idOfGroup, mostDecisions, undecided } from './decisions.ts';
+import { Decision, decisionView, idOfGroup, undecided } from './decisions.ts';
 
 const Change = z.strictObject({
   status: z.enum(errorGroupStatuses).optional(),

@@ -6,9 +6,9 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
 import { errorGroupStatuses } from '../../../schemas/resources/error-group.ts';
+import { decisionsOf } from '../../error-decisions.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
-import { decisionsOf } from './decisions.ts';
 
 /** Not cached: people look here just after they resolved a group. */
 export const listErrors = defineOperation({

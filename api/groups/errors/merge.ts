@@ -3,10 +3,11 @@ import { groupKnown } from '../../../queries/errors/groups.ts';
 import { type Decisions, Merges } from '../../../queries/errors/merges.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type ErrorMerge, errorGroupStates, errorMerges } from '../../../schemas/resources/error-group.ts';
+import { decisionsOf, mostDecisions } from '../../error-decisions.ts';
 import { ApiError, invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
-import { Decision, decisionsOf, decisionView, idOfGroup, mostDecisions, undecided } from './decisions.ts';
+import { Decision, decisionView, idOfGroup, undecided } from './decisions.ts';
 
 /** Pairs among fingerprints that were taken apart. */
 const apartAmong = (

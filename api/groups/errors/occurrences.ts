@@ -7,10 +7,11 @@ import { errorFilterParameters, errorRange, errorScope, recheckRange } from '../
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
+import { decisionsOf } from '../../error-decisions.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
-import { decisionsOf } from './decisions.ts';
+
 import { rangeOfGroup } from './range.ts';
 
 const kind = 'error-occurrences';

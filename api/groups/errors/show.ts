@@ -4,11 +4,12 @@ import { groupKnown } from '../../../queries/errors/groups.ts';
 import { errorFilterParameters, errorRange } from '../../../queries/errors/scope.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
+import { decisionsOf } from '../../error-decisions.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { etagOf } from '../../resources/preconditions.ts';
-import { Decision, decisionsOf, decisionView, undecided } from './decisions.ts';
+import { Decision, decisionView, undecided } from './decisions.ts';
 import { rangeOfGroup } from './range.ts';
 
 export const showError = defineOperation({

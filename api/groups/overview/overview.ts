@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventsRange } from '../../../queries/events/events.ts';
+import { Attention, readAttention } from '../../../queries/overview/attention.ts';
 import { Counters, readCounters } from '../../../queries/overview/counters.ts';
 import { readOverviewSeries } from '../../../queries/overview/series.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
@@ -7,6 +8,7 @@ import { rangeParameters } from '../../../queries/range.ts';
 import { Result, Unknown } from '../../../queries/result.ts';
 import { minuteMs, minutesAnswer, minutesFields, minutesOf } from '../../../queries/services/minutes.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
+import { decisionsOf } from '../../error-decisions.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -20,7 +22,11 @@ export const showOverview = defineOperation({
   summary: 'Show counters over all signals for a time range of whole minutes, with the range before beside them',
   role: 'viewer',
   cache: listCache,
-  query: z.strictObject({ ...range, ...projectScopeParameters }),
+  query: z.strictObject({
+    ...range,
+    ...projectScopeParameters,
+    attention: z.enum(['true']).optional().describe('true: also what of the range needs attention'),
+  }),
   response: z.strictObject({
     ...minutesFields,
     previous: z.strictObject({ from: z.string(), to: z.string() }),
@@ -28,16 +34,24 @@ export const showOverview = defineOperation({
     lastRecord: z
       .union([z.string(), Unknown])
       .describe('Time of the newest log record or span of the range: what is sent later is not counted yet'),
+    attention: Attention.optional().describe('Where it is asked for'),
   }),
   async handler({ caller, query }, ports) {
     const reading = readingOf(caller, ports);
     const minutes = minutesOf(eventsRange(query, reading), reading.nowMs);
     const { counters, previous, last } = await readCounters(reading, { ...query, minutes });
+    const attention =
+      query.attention &&
+      (await readAttention(reading, {
+        ...{ ...query, minutes, previous },
+        decisions: await decisionsOf(ports.documents, caller.tenantId),
+      }));
     return {
       ...minutesAnswer(minutes),
       previous: minutesAnswer(previous),
       counters,
       lastRecord: last ?? { value: null, reason: 'there is no log record and no span in the range' },
+      ...(attention && { attention }),
     };
   },
 });

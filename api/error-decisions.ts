@@ -1,0 +1,28 @@
+/** What people decided about groups of errors, for every group of operations that reads errors. */
+import type { Decisions } from '../queries/errors/merges.ts';
+import type { Collection, Documents, Stored } from '../schemas/ports/documents.ts';
+import { errorGroupStates, errorMerges } from '../schemas/resources/error-group.ts';
+
+/** Groups with a decision, and merged fingerprints, of an organization: people make them, and all are read for each list. */
+export const mostDecisions = 10_000;
+
+const allOf = async <Fields extends object>(collection: Collection<Fields>): Promise<(Fields & Stored)[]> => {
+  const found: (Fields & Stored)[] = [];
+  for (let after: string | undefined; found.length < mostDecisions; ) {
+    const { items, nextCursor } = await collection.list({ limit: 1_000, after });
+    found.push(...items);
+    if (nextCursor === null) break;
+    after = nextCursor;
+  }
+  return found;
+};
+
+/** What people of the organization decided about its groups. */
+export const decisionsOf = async (documents: Pick<Documents, 'of'>, tenantId: string): Promise<Decisions> => {
+  const own = documents.of(tenantId);
+  const [states, merges] = await Promise.all([
+    allOf(own.collection(errorGroupStates)),
+    allOf(own.collection(errorMerges)),
+  ]);
+  return { states, merges };
+};

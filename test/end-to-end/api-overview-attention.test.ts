@@ -1,0 +1,139 @@
+/** What the overview says needs attention, over telemetry of which one thing of each kind does and another does not. */
+import test from 'ava';
+import { text } from '../cases/sink-tables.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+import { landErrors } from './errors-landed.ts';
+import { agentOf, flat, type Metric } from './infrastructure-senders.ts';
+import { landedIn, type SentSpan } from './landed-spans.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs;
+const GiB = 1024 ** 3;
+let harness: Harness;
+
+const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
+let spans = 0;
+/** Requests of a service, some of which fail. */
+const requests = (service: string, atMs: number, all: number, failed: number): SentSpan[] =>
+  Array.from({ length: all }, (_, at) => {
+    spans++;
+    return {
+      ...{ trace: hex(spans, 32), span: hex(spans, 16), service, name: 'GET /', kind: 2, duration: 1_000_000 },
+      ...{ start: BigInt(atMs + at) * 1_000_000n, status: at < failed ? 2 : 0 },
+    };
+  });
+
+const disk = (mountpoint: string, share: number, times: readonly number[]): Metric['points'] =>
+  (
+    [
+      ['used', share],
+      ['free', 1 - share],
+    ] as const
+  ).map(([state, part]) => ({
+    labels: { device: `/dev/${mountpoint}`, mountpoint: `/${mountpoint}`, type: 'ext4', state },
+    values: flat(times, part * 100 * GiB),
+  }));
+
+test.before(async () => {
+  harness = await startHarness();
+  const { columns } = harness;
+  const now = nowMs - 10 * minuteMs;
+  const before = nowMs - 90 * minuteMs;
+  const { spans: land } = landedIn(harness);
+  await land([
+    ...[...requests('worse', before, 200, 2), ...requests('worse', now, 200, 40)],
+    ...[...requests('as-before', before, 200, 20), ...requests('as-before', now, 200, 24)],
+    ...[...requests('seldom', before, 20, 0), ...requests('seldom', now, 3, 3)],
+  ]);
+  const thrown = (type: string, atMs: number) => ({
+    ...{ timeUnixNano: `${atMs}000000`, severityNumber: 17, body: { stringValue: 'failed' } },
+    attributes: [text('exception.type', type), text('exception.message', `no ${type}`)],
+  });
+  await landErrors(columns, [
+    {
+      attributes: { 'service.name': 'worse' },
+      logs: [thrown('Known', before), thrown('Known', now), thrown('Fresh', now), thrown('Fresh', now + 1000)],
+    },
+  ]);
+  const agent = agentOf(columns, 'a');
+  const until = (ms: number) => Array.from({ length: 20 }, (_, at) => ms - (19 - at) * 30_000);
+  for (const [host, lastMs, share] of [
+    ['well', nowMs, 0.5],
+    ['full', nowMs, 0.95],
+    ['quiet', nowMs - 2 * hourMs, 0.5],
+  ] as const)
+    await agent.metrics({ 'host.name': host, 'host.id': `id-${host}` }, [
+      {
+        name: 'system.memory.usage',
+        kind: 'amount',
+        points: [{ labels: { state: 'used' }, values: flat(until(lastMs), GiB) }],
+      },
+      { name: 'system.filesystem.usage', kind: 'amount', points: disk('srv', share, until(lastMs)) },
+    ]);
+  await agentOf(columns, 'b').metrics({ 'host.name': 'canary-of-b', 'host.id': 'canary-of-b' }, [
+    { name: 'system.filesystem.usage', kind: 'amount', points: disk('srv', 0.99, until(nowMs)) },
+  ]);
+  const usual = Array.from({ length: 8 }, (_, day) => [day, day === 0 ? 900 : 3] as const);
+  for (const [id, pattern, counts] of [
+    ['1', 'spikes', usual],
+    ['2', 'steady', usual.map(([day]) => [day, 3] as const)],
+  ] as const) {
+    await columns.execute(
+      `INSERT INTO log_patterns (tenant_id, service, structure, pattern_id, places, shard, template, parameters, first_seen, last_seen) SELECT 'a', 'worse', 1, '${id}', [1], 0, 'it ${pattern}', '[]', now64(3) - INTERVAL 9 DAY, now64(3)`,
+    );
+    for (const [day, count] of counts)
+      await columns.execute(
+        `INSERT INTO log_pattern_counts (tenant_id, project_id, minute, service, pattern_id, severity, count, topic, received_at, offset) SELECT 'a', 'shop', toDateTime(${(nowMs - 20 * minuteMs) / 1000 - day * 86_400}, 'UTC'), 'worse', '${id}', 'info', ${count}, 'log-pattern-counts', now64(3), ${day}`,
+      );
+  }
+});
+test.after.always(() => harness?.close());
+
+const ask = async (path: string, as: 'viewer' | `token ${string}` = 'viewer') => {
+  const { status, body } = await harness.ask('GET', path, { as });
+  if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
+  return body;
+};
+const path = `/api/overview?attention=true&from=${nowMs - hourMs}&to=${nowMs}`;
+interface Item {
+  readonly kind: string;
+  readonly name: string;
+  readonly detail: string;
+}
+
+test('one item for each thing that is wrong, and none for what is as it was', async (t) => {
+  const { attention } = await ask(path);
+  t.deepEqual(
+    attention.items.map(({ kind, name }: Item) => [kind, name]),
+    [
+      ['service-errors', 'worse'],
+      ['new-error', 'Fresh: no Fresh'],
+      ['silent-host', 'quiet'],
+      ['full-disk', 'id-full /srv'],
+      ['log-pattern', 'it spikes'],
+    ],
+  );
+  t.deepEqual(attention.unknown, []);
+});
+
+test('each item names a query that answers', async (t) => {
+  const { attention } = await ask(path);
+  for (const { kind, detail } of attention.items as Item[]) {
+    const body = await ask(detail);
+    if (kind === 'full-disk') t.is(body.items.length, 1);
+    t.pass();
+  }
+});
+
+test('what the plan does not include could not be looked for, and nothing of another organization is there', async (t) => {
+  const { attention } = await ask(path, `token ${await harness.signIn('viewer@b.example')}`);
+  t.deepEqual(
+    attention.unknown.map(({ kind }: Item) => kind),
+    ['service-errors', 'new-error'],
+  );
+  t.deepEqual(
+    attention.items.map(({ name }: Item) => name),
+    ['canary-of-b /srv'],
+  );
+});
