@@ -165,7 +165,11 @@ export const startHarness = async ({
   const directory = sharing?.directory ?? mkdtempSync(join(tmpdir(), 'oiq-api-'));
   const clock = { now };
   // Tests ask faster than people do; what limits them is tested with the limits set.
-  const unlimited = { OIQ_API_REQUESTS_PER_SECOND: '100000', OIQ_API_ANONYMOUS_REQUESTS_PER_SECOND: '100000' };
+  const unlimited = {
+    ...{ OIQ_API_REQUESTS_PER_SECOND: '100000', OIQ_API_ANONYMOUS_REQUESTS_PER_SECOND: '100000' },
+    OIQ_QUERY_WAIT_SECONDS: '120',
+    OIQ_QUERY_SECONDS: '120',
+  };
   const settings = settingsOf({ OIQ_DATA_DIR: directory, ...unlimited, ...environment });
   const { columns, bus, ...stores } = sharing ?? (await openStores(directory, openDocuments ?? embedded));
   const documents = sharing && openDocuments ? await openDocuments('') : stores.documents;
