@@ -1,23 +1,31 @@
-# One image for every role: `docker run oiq start`, `… receivers`, `… sinks`, `… api`, `… migrate`.
-FROM node:24-bookworm-slim AS dependencies
+# One image for every role: `docker run oiq start`, `… receivers`, `… sinks logs`, `… api`, `… migrate`. test/end-to-end/image.test.ts
+# takes the same steps in an empty folder.
+FROM node:24-bookworm-slim AS build
 WORKDIR /opt/oiq
 COPY package.json package-lock.json .npmrc ./
-# The image has Node 24 already; the pinned one is for machines that have not.
-RUN npm install --no-save --ignore-scripts --omit=dev --no-audit --no-fund && rm -rf node_modules/node-linux-* node_modules/node-darwin-* node_modules/node-bin-*
+# The image has Node 24 already; the pinned one is for machines that have not. With `--omit=dev`, npm's SBOM leaves out what development
+# needs too, so that development is taken out of the copy of package.json before.
+RUN npm install --no-save --ignore-scripts --omit=dev --no-audit --no-fund \
+ && rm -rf node_modules/node-linux-* node_modules/node-darwin-* node_modules/node-bin-* \
+ && npm pkg delete devDependencies && npm sbom --sbom-format=cyclonedx > sbom.cdx.json
+COPY . .
+# Compiled code is a third of a start. One run of all roles leaves it in the image, by the user and with the flags that read it.
+ENV NODE_COMPILE_CACHE=/opt/oiq/node_modules/.cache/node UV_THREADPOOL_SIZE=16
+RUN mkdir -p node_modules/.cache/node && chown 1000:1000 node_modules/.cache/node
+USER 1000:1000
+RUN (OIQ_DATA_DIR=/tmp/once timeout --signal=TERM 30 node --max-semi-space-size=16 main.ts start || true) \
+ && rm -rf /tmp/once && test -n "$(ls node_modules/.cache/node)"
 
 FROM node:24-bookworm-slim
+# No package manager runs in it.
+RUN rm -rf /usr/local/lib/node_modules /opt/yarn* /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/yarn* /usr/local/bin/corepack \
+ && mkdir -p /var/lib/oiq && chown node:node /var/lib/oiq
 WORKDIR /opt/oiq
-ENV NODE_ENV=production UV_THREADPOOL_SIZE=16 OIQ_DATA_DIR=/var/lib/oiq \
+COPY --from=build /opt/oiq .
+ENV NODE_ENV=production UV_THREADPOOL_SIZE=16 NODE_COMPILE_CACHE=/opt/oiq/node_modules/.cache/node OIQ_DATA_DIR=/var/lib/oiq \
     OIQ_HTTP_ADDRESS=0.0.0.0:8080 OIQ_OTLP_GRPC_ADDRESS=0.0.0.0:4317 OIQ_OTLP_HTTP_ADDRESS=0.0.0.0:4318
-COPY --from=dependencies /opt/oiq/node_modules node_modules
-COPY . .
-RUN mkdir -p /var/lib/oiq node_modules/.cache/node && chown node:node /var/lib/oiq node_modules/.cache/node
-USER node
-# Compiled code is a third of a start. One run of all roles leaves it in the image, by the user and with the flags that read it;
-# what only a cluster loads is added by a container's own first run.
-ENV NODE_COMPILE_CACHE=/opt/oiq/node_modules/.cache/node
-RUN OIQ_DATA_DIR=/tmp/once timeout --signal=TERM 30 node --max-semi-space-size=16 main.ts start; \
-    rm -r /tmp/once && test -n "$(ls node_modules/.cache/node)"
+# By number, so that Kubernetes can tell that it is not root.
+USER 1000:1000
 VOLUME /var/lib/oiq
 EXPOSE 8080 4317 4318
 # Node as process 1 gets SIGTERM itself and drains.

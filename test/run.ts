@@ -82,6 +82,9 @@ const suites = async (files: readonly string[], concurrency: number, environment
 
 const chosen = process.argv.slice(2);
 const started = Date.now();
+// Helm is built from its source, which takes longer than a suite may be silent.
+const tools = chosen.length > 0 || chartToolsMissing !== undefined ? undefined : chartTools();
+tools?.catch(() => undefined);
 if (chosen.length === 0) {
   await check('code is linted and formatted', binary('biome'), [
     'ci',
@@ -97,9 +100,6 @@ const environment: NodeJS.ProcessEnv = { ...process.env, UV_THREADPOOL_SIZE: '16
 const missing = serviceNames.filter((name) => unavailable(name) !== undefined);
 for (const name of missing) console.log(`# ${unavailable(name)}; its suites are skipped`);
 if (chartToolsMissing !== undefined) console.log(`# ${chartToolsMissing}; its suites are skipped`);
-// Helm is built from its source, which takes longer than a suite may be silent.
-const tools = chosen.length > 0 || chartToolsMissing !== undefined ? undefined : chartTools();
-tools?.catch(() => undefined);
 const services = await startServices(inCi ? [...serviceNames] : serviceNames.filter((name) => !missing.includes(name)));
 try {
   await tools?.catch((error: Error) => failures.push(`the programs that check the chart: ${error.message}`));

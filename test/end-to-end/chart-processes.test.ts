@@ -1,0 +1,129 @@
+/** What the chart renders, run as processes on real stores: an install, an upgrade and a rollback under load, with a count. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { stringify } from 'yaml';
+import { type Manifest, render } from '../cases/chart/chart.ts';
+import { chartTools, chartToolsMissing } from '../services/chart-tools.ts';
+import { type Cluster, clusterMissing, startCluster } from './cluster.ts';
+import { owner } from './oiq-process.ts';
+import { Oracle } from './oracle.ts';
+import { readBackClickhouse } from './read-back.ts';
+import { judge, lagOf, until } from './reliability.ts';
+import { codeOfVersion, podNamed, Release } from './rendered-pods.ts';
+
+const missing = clusterMissing ?? chartToolsMissing;
+const serial = missing === undefined ? test.serial : test.serial.skip;
+
+let cluster: Cluster;
+let directory: string;
+
+test.before(async (t) => {
+  t.timeout(20 * 60_000, 'helm is built once');
+  if (missing !== undefined) return;
+  await chartTools();
+  directory = await mkdtemp(join(tmpdir(), 'oiq-chart-processes-'));
+  cluster = await startCluster(directory, { shards: 4 });
+});
+test.after.always(async () => {
+  await cluster?.close();
+  if (directory !== undefined) await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
+
+/** One process for each consuming role, two receivers: what two cores can run. */
+const manifestsOf = async (): Promise<readonly Manifest[]> => {
+  const { environment } = cluster;
+  const values = {
+    mode: 'cluster',
+    settings: {
+      KAFKA_BROKERS: environment['OIQ_KAFKA_BROKERS'],
+      KEY_REQUESTS_PER_SECOND: 1_000_000_000,
+      BOOTSTRAP_EMAIL: owner.email,
+    },
+    secretSettings: {
+      CLICKHOUSE_URL: environment['OIQ_CLICKHOUSE_URL'],
+      MONGODB_URL: environment['OIQ_MONGODB_URL'],
+      REDIS_URL: environment['OIQ_REDIS_URL'],
+      BOOTSTRAP_PASSWORD: owner.password,
+      SECRET_KEY: 'a key of forty characters for this test.',
+    },
+    processorsTogether: true,
+    sinks: { logs: null, metrics: null, traces: null },
+    receivers: { replicas: 2 },
+    api: { replicas: 1 },
+  };
+  const path = join(directory, 'values.yaml');
+  await writeFile(path, stringify(values));
+  return (await render(['-f', path])).manifests;
+};
+
+serial('an upgrade and a rollback under load lose nothing, double nothing and refuse nothing', async (t) => {
+  t.timeout(15 * 60_000);
+  const manifests = await manifestsOf();
+  const versions = ['0.1.0', '0.2.0'] as const;
+  const [former, next] = versions.map((version) => codeOfVersion(directory, version)) as [string, string];
+  const release = new Release(directory);
+  const oracle = new Oracle({
+    otlp: () => release.otlp(),
+    licenseKey: cluster.licenseKey,
+    connections: 3,
+    pauseMs: 20,
+  });
+  t.teardown(async () => {
+    release.kill();
+    await oracle.close();
+  });
+  const migrate = async (code: string): Promise<void> => {
+    const job = podNamed(manifests, 'Job', 'oiq-migrate');
+    const ran = await release.runToEnd(code, manifests, job.containers[0], job);
+    t.is(ran.code, 0, ran.output);
+  };
+
+  await migrate(former);
+  await release.roll(former, versions[0], manifests);
+  oracle.start();
+  await until('records are acknowledged', () => oracle.counts().acknowledged > 500);
+  for (const [code, version] of [
+    [next, versions[1]],
+    [former, versions[0]],
+  ] as const) {
+    const { acknowledged } = oracle.counts();
+    release.happenings.length = 0;
+    await migrate(code);
+    await release.roll(code, version, manifests);
+    t.log(`${version}: ${release.happenings.map(({ part, what }) => `${part} ${what}`).join(', ')}`);
+    // Nobody of a role starts before all of the role before have ended.
+    const at = (part: string, what: string, last: boolean): number =>
+      release.happenings[last ? 'findLastIndex' : 'findIndex']((each) => each.part === part && each.what === what);
+    t.true(at('oiq-sink-others', 'ended', true) < at('oiq-processors', 'waited', false));
+    t.true(at('oiq-processors', 'ended', true) < at('oiq-receivers', 'waited', false));
+    t.true(at('oiq-receivers', 'ended', true) < at('oiq-api', 'waited', false));
+    t.true(oracle.counts().acknowledged > acknowledged, 'records are acknowledged meanwhile');
+  }
+  await oracle.stop();
+  const check = podNamed(manifests, 'Pod', 'oiq-test');
+  const checked = await release.runToEnd(former, manifests, check.containers[0], check);
+  t.is(checked.code, 0, checked.output);
+  await until('all has landed', async () => (await lagOf(cluster.bus)) === 0, 180_000);
+  judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
+  const { unknown, refused } = oracle.counts();
+  t.deepEqual({ unknown, refused }, { unknown: 0, refused: 0 }, 'no sender had to repeat anything');
+});
+
+serial('the migration waits for its stores, and tells what it waits for', async (t) => {
+  t.timeout(5 * 60_000);
+  const manifests = await manifestsOf();
+  const job = podNamed(manifests, 'Job', 'oiq-migrate');
+  const release = new Release(directory);
+  const [container] = job.containers;
+  const brief = { ...container, args: ['migrate', '--wait', '3'] };
+  await cluster.mongodb.stop();
+  const failed = await release.runToEnd(process.cwd(), manifests, brief, job);
+  t.is(failed.code, 1);
+  t.regex(failed.output, /oiq migrate: MongoDB cannot be reached/);
+  const waiting = release.runToEnd(process.cwd(), manifests, container, job);
+  await cluster.mongodb.start();
+  const { code, output } = await waiting;
+  t.is(code, 0, output);
+});

@@ -1,0 +1,200 @@
+/** Pods of the chart as processes: the commands and environments that helm renders, on this machine. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { environmentOf, find, type Manifest } from '../cases/chart/chart.ts';
+import { freePorts } from '../services/ports.ts';
+import { until } from './reliability.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const rooms = ['schemas', 'adapters', 'runtime', 'queries', 'receivers', 'processors', 'sinks', 'api', 'commands'];
+const flags = ['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'];
+
+/** The code as another version, in a folder of its own. */
+export const codeOfVersion = (directory: string, version: string): string => {
+  const folder = join(directory, `version-${version}`);
+  mkdirSync(folder);
+  for (const name of [...rooms, 'main.ts']) cpSync(join(root, name), join(folder, name), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const declared = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...declared, version }));
+  return folder;
+};
+
+/** What happened, in order. */
+export interface Happening {
+  readonly part: string;
+  readonly what: 'waited' | 'ready' | 'ended';
+  readonly version: string;
+}
+
+export interface Pod {
+  readonly role: string;
+  readonly http: string;
+  readonly otlp: string;
+  output(): string;
+  /** SIGTERM, as kubelet sends it; resolves with the exit code. */
+  stop(): Promise<number | null>;
+  kill(): void;
+}
+
+interface Ran {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** A release of rendered manifests, whose Services lead to the processes that run here. */
+export class Release {
+  readonly happenings: Happening[] = [];
+  readonly #directory: string;
+  readonly #pods = new Map<string, Pod[]>();
+  /** What the Services of receivers lead to: pods that are ready and not about to end. */
+  readonly #endpoints = new Set<Pod>();
+  #turn = 0;
+  #made = 0;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** Base URL of a receiver, another one each time, as a Service deals connections. */
+  otlp(): string {
+    const ready = [...this.#endpoints].filter(({ role }) => role === 'receivers');
+    return ready[this.#turn++ % ready.length]?.otlp ?? 'http://127.0.0.1:9';
+  }
+
+  get pods(): readonly Pod[] {
+    return [...this.#pods.values()].flat();
+  }
+
+  urlsOf(role: string): string[] {
+    return this.pods.filter((pod) => pod.role === role).map(({ http }) => http);
+  }
+
+  /** Runs a pod's container to its end, with URLs of Services replaced by those of the processes behind them. */
+  async runToEnd(code: string, manifests: readonly Manifest[], container: Manifest, pod: Manifest): Promise<Ran> {
+    const args = (container.args as string[]).flatMap((argument) => {
+      const [, before = '', service = '', port = ''] =
+        /^(.*?)http:\/\/oiq-([a-z]+)(?:-pods)?:(\d+)$/.exec(argument) ?? [];
+      if (service === '') return [argument];
+      const urls = port === '4318' ? [this.otlp()] : this.urlsOf(service);
+      // A Service without pods has no address.
+      return (urls.length === 0 ? ['http://127.0.0.1:9'] : urls).map((url) => `${before}${url}`);
+    });
+    const environment = container.envFrom === undefined ? {} : environmentOf(manifests, pod);
+    const child = this.#spawn(code, args, { ...environment, ...(await this.#own())[0] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (text) => (output += text));
+    const [status] = (await once(child, 'close')) as [number | null];
+    return { code: status, output };
+  }
+
+  /** Brings every Deployment to these manifests as its controller does: one pod more, none less; all Deployments at once. */
+  async roll(code: string, version: string, manifests: readonly Manifest[]): Promise<void> {
+    const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
+    await Promise.all(
+      deployments.map(async (deployment) => {
+        const part = deployment.metadata.name as string;
+        const before = [...(this.#pods.get(part) ?? [])];
+        for (let index = 0; index < deployment.spec.replicas; index++) {
+          await this.#startPod(code, version, manifests, deployment);
+          const old = before.shift();
+          if (old !== undefined) await this.#end(part, old, version);
+        }
+        for (const old of before) await this.#end(part, old, version);
+      }),
+    );
+  }
+
+  kill(): void {
+    for (const pod of this.pods) pod.kill();
+  }
+
+  async #startPod(code: string, version: string, manifests: readonly Manifest[], deployment: Manifest): Promise<void> {
+    const part = deployment.metadata.name as string;
+    const { spec } = deployment.spec.template;
+    for (const container of spec.initContainers ?? []) {
+      const { code: status, output } = await this.runToEnd(code, manifests, container, spec);
+      if (status !== 0 || output.includes('still runs after')) throw new Error(`${part} waited in vain:\n${output}`);
+    }
+    this.happenings.push({ part, what: 'waited', version });
+    const [own, http, otlp] = await this.#own();
+    const child = this.#spawn(code, spec.containers[0].args, { ...environmentOf(manifests, spec), ...own });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-100_000)));
+    const ended = once(child, 'exit').then(([status]) => status as number | null);
+    const role = deployment.spec.template.metadata.labels['app.kubernetes.io/component'] as string;
+    const pod: Pod = {
+      ...{ role, http, otlp, output: () => output },
+      async stop() {
+        child.kill('SIGTERM');
+        return ended;
+      },
+      kill: () => void child.kill('SIGKILL'),
+    };
+    this.#pods.set(part, [...(this.#pods.get(part) ?? []), pod]);
+    const readyz = spec.containers[0].readinessProbe.httpGet.path as string;
+    await until(`${part} is ready`, async () => {
+      if (child.exitCode !== null) throw new Error(`${part} ended at its start:\n${output}`);
+      return (await fetch(`${http}${readyz}`).catch(() => undefined))?.status === 200;
+    });
+    this.#endpoints.add(pod);
+    this.happenings.push({ part, what: 'ready', version });
+  }
+
+  async #end(part: string, pod: Pod, version: string): Promise<void> {
+    // preStop sleeps while the Services forget the pod.
+    this.#endpoints.delete(pod);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const status = await pod.stop();
+    if (status !== 0) throw new Error(`${part} ended with ${status}:\n${pod.output()}`);
+    this.#pods.set(
+      part,
+      (this.#pods.get(part) ?? []).filter((each) => each !== pod),
+    );
+    this.happenings.push({ part, what: 'ended', version });
+  }
+
+  #directoryOfPod(): Record<string, string> {
+    return { OIQ_DATA_DIR: join(this.#directory, `pod-${++this.#made}`) };
+  }
+
+  /** What a pod has for itself: addresses, and an empty data directory. */
+  async #own(): Promise<[environment: Record<string, string>, http: string, otlp: string]> {
+    const [http, grpc, otlp] = await freePorts(3);
+    const environment = {
+      OIQ_HTTP_ADDRESS: `127.0.0.1:${http}`,
+      OIQ_OTLP_GRPC_ADDRESS: `127.0.0.1:${grpc}`,
+      OIQ_OTLP_HTTP_ADDRESS: `127.0.0.1:${otlp}`,
+      ...this.#directoryOfPod(),
+    };
+    return [environment, `http://127.0.0.1:${http}`, `http://127.0.0.1:${otlp}`];
+  }
+
+  #spawn(code: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
+    const child = spawn(process.execPath, [...flags, '--max-semi-space-size=16', join(code, 'main.ts'), ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        NODE_ENV: 'production',
+        UV_THREADPOOL_SIZE: '16',
+        NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
+        ...environment,
+      },
+    });
+    const end = (): void => void child.kill('SIGKILL');
+    process.once('exit', end);
+    child.once('exit', () => process.off('exit', end));
+    return child;
+  }
+}
+
+/** The pod of a Job or of a test. */
+export const podNamed = (manifests: readonly Manifest[], kind: string, name: string): Manifest => {
+  const manifest = find(manifests, kind, name);
+  return kind === 'Pod' ? manifest.spec : manifest.spec.template.spec;
+};
