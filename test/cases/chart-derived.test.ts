@@ -47,7 +47,11 @@ test('every setting is reachable by a value', (t) => {
 });
 
 test('the files that follow from the code are current: node charts/generate.ts writes them', (t) => {
-  for (const [path, text] of Object.entries(generatedFiles())) t.is(readFileSync(path, 'utf8'), text, path);
+  const stale = Object.entries(generatedFiles()).filter(([path, text]) => readFileSync(path, 'utf8') !== text);
+  t.deepEqual(
+    stale.map(([path]) => path),
+    [],
+  );
 });
 
 test('chart, image and code have one version', (t) => {

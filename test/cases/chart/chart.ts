@@ -1,6 +1,6 @@
 /** The chart as helm renders it, for tests. */
 import { execFile } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { copyFileSync, cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -30,17 +30,27 @@ export interface Rendered {
   readonly manifests: readonly Manifest[];
 }
 
+/** A copy of the chart with components and version of its own: what is added to the code changes no golden file. */
+export const pinnedChart = (directory: string): string => {
+  const copy = join(directory, 'oiq');
+  cpSync(chart, copy, { recursive: true });
+  copyFileSync(join(here, 'components.json'), join(copy, 'files/components.json'));
+  const declared = readChart('Chart.yaml').replaceAll(/^(version|appVersion): .*$/gm, '$1: 1.2.3');
+  writeFileSync(join(copy, 'Chart.yaml'), declared);
+  return copy;
+};
+
 /** What `helm template` prints; rejects with what helm says. */
-export const render = async (args: readonly string[]): Promise<Rendered> => {
+export const render = async (args: readonly string[], of = chart): Promise<Rendered> => {
   const { helm } = await chartTools();
-  const all = ['template', 'oiq', chart, '--namespace', 'observability', '--kube-version', kubernetesVersion, ...args];
+  const all = ['template', 'oiq', of, '--namespace', 'observability', '--kube-version', kubernetesVersion, ...args];
   const { stdout } = await run(helm, all, { maxBuffer: 16 * 1024 * 1024 });
   const manifests = parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
   return { text: stdout, manifests: manifests.filter((manifest) => manifest !== null) };
 };
 
-export const renderSet = (name: string, args: readonly string[] = []): Promise<Rendered> =>
-  render(['-f', valueSets.get(name) ?? '', ...args]);
+export const renderSet = (name: string, args: readonly string[] = [], of = chart): Promise<Rendered> =>
+  render(['-f', valueSets.get(name) ?? '', ...args], of);
 
 /** The text with what is made anew each time left out: no two installations share a secret. */
 export const withoutMade = (text: string): string =>
