@@ -79,18 +79,21 @@ export const readTrace = async (
   const position = Object.fromEntries(after.map((part, index) => [cursorParts[index] ?? '', part]));
   const { columns } = reading;
   const { condition, parameters } = ofTrace(traceId, scope);
-  const [found, spans] = await Promise.all([
+  const readFacts = (): Promise<FactRow[]> =>
     columns.query<FactRow>(
       `SELECT ${factSelection} FROM spans WHERE ${condition} ORDER BY ${traceOrder} LIMIT ${mostInFacts + 1}`,
       parameters,
       { maxResultRows: mostInFacts + 1 },
-    ),
+    );
+  const readSpans = (): Promise<PageRow[]> =>
     columns.query<PageRow>(
       `SELECT ${spanSelection}, partition, toString(offset) AS offset, ordinal, ${busPlace} AS at FROM spans
       WHERE ${condition}${cursor === undefined ? '' : ` AND ${afterCursor}`} ORDER BY ${traceOrder} LIMIT ${mostSpans + 1}`,
       { ...parameters, ...position },
-    ),
-  ]);
+    );
+  const [found, spans] = await (cursor === undefined
+    ? wholeOr(readFacts, await readSpans())
+    : Promise.all([readFacts(), readSpans()]));
   if (found.length === 0) return undefined;
   const page = spans.slice(0, mostSpans);
   const resources = await resourcesOf(
@@ -111,6 +114,15 @@ export const readTrace = async (
     ],
   };
 };
+
+/** What a first page has of all spans, unless there are more of them. */
+const wholeOr = async (
+  readFacts: () => Promise<FactRow[]>,
+  spans: PageRow[],
+): Promise<readonly [FactRow[], PageRow[]]> => [
+  spans.length > mostSpans ? await readFacts() : spans.map((row) => ({ ...row, status: row.status_code })),
+  spans,
+];
 
 const factsOfSome: Incompleteness = {
   code: 'rows',
