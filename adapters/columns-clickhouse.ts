@@ -110,7 +110,7 @@ class ClickhouseColumns implements Columns {
   }
 
   of(tenantId: string): TenantColumns {
-    return fencedColumns(tenantId, {
+    return fencedColumns(tenantId, this, {
       rows: (...question) => this.#rows(...question),
       native: (...question) => this.#native(...question),
     });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { TenantColumns } from '../schemas/ports/columns.ts';
 import { Attributes, attributesOf } from './attributes.ts';
+import { KeptRows } from './kept-rows.ts';
 
 interface Row {
   readonly id: string;
@@ -35,23 +36,42 @@ export const resourceFieldsOf = ({ attributes, droppedAttributes, schemaUrl }: R
 /** For records whose resource row has not landed yet. */
 const nothing: Resource = { attributes: Object.freeze({}), droppedAttributes: 0, schemaUrl: '' };
 
+/** Resources that were read lately: an id is a hash of the attributes, so that what it names never changes. */
+const known = new KeptRows<Resource>(10_000);
+
 /** The resources that a page names, by resource id. */
 export const resourcesOf = async (
   columns: TenantColumns,
   resourceIds: Iterable<string>,
 ): Promise<ReadonlyMap<string, Resource>> => {
-  // Ids come from our own rows; they are digits, and stand in the text so that the key's index serves.
-  const ids = [...new Set(resourceIds)].filter((id) => /^\d{1,20}$/.test(id) && id !== '0');
-  if (ids.length === 0) return new Map();
+  const kept = known.of(columns);
+  const found = new Map<string, Resource>();
+  const missing: string[] = [];
+  for (const id of new Set(resourceIds)) {
+    const resource = kept.get(id);
+    if (resource !== undefined) found.set(id, resource);
+    // Ids come from our own rows; they are digits, and stand in the text so that the key's index serves.
+    else if (/^\d{1,20}$/.test(id) && id !== '0') missing.push(id);
+  }
+  for (const [id, resource] of await readResources(columns, missing)) {
+    kept.set(id, resource);
+    found.set(id, resource);
+  }
+  return found;
+};
+
+const readResources = async (
+  columns: TenantColumns,
+  ids: readonly string[],
+): Promise<readonly (readonly [string, Resource])[]> => {
+  if (ids.length === 0) return [];
   const rows = await columns.query<Row>(
     `SELECT toString(resource_id) AS id, any(mapKeys(attributes)) AS keys, any(mapValues(attributes)) AS values,
       any(attribute_types) AS types, max(dropped_attributes) AS dropped, max(schema_url) AS url
     FROM resources WHERE tenant_id = {tenant:String} AND resource_id IN (${ids.join(', ')}) GROUP BY resource_id`,
   );
-  return new Map(
-    rows.map(({ id, keys, values, types, dropped, url }) => [
-      id,
-      { attributes: attributesOf(keys, values, types), droppedAttributes: dropped, schemaUrl: url },
-    ]),
-  );
+  return rows.map(({ id, keys, values, types, dropped, url }) => [
+    id,
+    { attributes: attributesOf(keys, values, types), droppedAttributes: dropped, schemaUrl: url },
+  ]);
 };

@@ -70,7 +70,7 @@ export const answerOnly = (query: Query, reading: Reading, { signal, ...asked }:
 
 /** Columns whose statements end with the signal. */
 const heeding = (columns: TenantColumns, signal: AbortSignal): TenantColumns => ({
-  tenantId: columns.tenantId,
+  ...columns,
   query: (sql, parameters, limits) => columns.query(sql, parameters, { signal, ...limits }),
   native: (sql, parameters, limits) => columns.native(sql, parameters, { signal, ...limits }),
 });
@@ -114,7 +114,7 @@ const countingColumns = (
     },
   });
   return {
-    tenantId: columns.tenantId,
+    ...columns,
     query: (sql, parameters, limits) => columns.query(sql, parameters, counted(limits)),
     native: (sql, parameters, limits) => columns.native(sql, parameters, counted(limits)),
   };

@@ -132,7 +132,7 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
   }
 
   of(tenantId: string): TenantColumns {
-    return fencedColumns(tenantId, {
+    return fencedColumns(tenantId, this, {
       rows: (...question) => this.#rows(...question),
       native: (...question) => this.#native(...question),
     });

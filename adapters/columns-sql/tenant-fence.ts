@@ -58,8 +58,9 @@ interface Reads {
 }
 
 /** Reads of one tenant, behind both fences. */
-export const fencedColumns = (tenantId: string, reads: Reads): TenantColumns => ({
+export const fencedColumns = (tenantId: string, source: WeakKey, reads: Reads): TenantColumns => ({
   tenantId,
+  source,
   query: async <Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> => {
     checkTenantSql(sql);
     return reads.rows<Row>(sql, tenantParameters(tenantId, parameters), limits, tenantId);

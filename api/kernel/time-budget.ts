@@ -67,7 +67,7 @@ const columnsWithin = (columns: Columns, signal: AbortSignal): Columns => ({
   of(tenantId) {
     const reader = columns.of(tenantId);
     return {
-      tenantId,
+      ...reader,
       query: (sql, parameters, limits) => reader.query(sql, parameters, { signal, ...limits }),
       native: (sql, parameters, limits) => reader.native(sql, parameters, { signal, ...limits }),
     };

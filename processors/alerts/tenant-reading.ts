@@ -49,7 +49,7 @@ export const tenantReading = async (
   return {
     ...{ plan, nowMs },
     columns: {
-      tenantId,
+      ...own,
       query: (sql, parameters, asked) => own.query(sql, parameters, { ...limits, ...asked }),
       native: (sql, parameters, asked) => own.native(sql, parameters, { ...limits, ...asked }),
     },

@@ -96,7 +96,7 @@ export const limitedColumns = (
     of(tenantId) {
       const own = columns.of(tenantId);
       return {
-        tenantId,
+        ...own,
         query: (sql, parameters, asked = {}) => read(tenantId, asked, (within) => own.query(sql, parameters, within)),
         native: (sql, parameters, asked = {}) => read(tenantId, asked, (within) => own.native(sql, parameters, within)),
       };

@@ -6,6 +6,7 @@ import { type Form, Forms } from '../../runtime/log-patterns/forms.ts';
 import { OTHER_ID } from '../../runtime/log-patterns/pattern-id.ts';
 import { Tokens } from '../../runtime/log-patterns/tokens.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { KeptRows } from '../kept-rows.ts';
 
 /** Patterns of one service and structure that are matched against, the last seen first. */
 const maxForms = 2_000;
@@ -27,6 +28,18 @@ const readBody = (body: string): Read => {
   tokens.read(body);
   return { structure: tokens.structure, hashes: tokens.hashes.slice(0, tokens.count) };
 };
+
+/** Patterns of one service and structure, as they were read. */
+interface KnownForms {
+  readonly forms: Forms | undefined;
+  readonly readAtMs: number;
+}
+
+const known = new KeptRows<KnownForms>(10_000);
+/** Patterns are merged into wider ones seldom, and the former ids stay good: they are aliases. */
+const goodMs = 60_000;
+/** A body that none covers may be of one that has landed meanwhile. */
+const goodWithoutMatchMs = 2_000;
 
 const bucketOf = (service: string, structure: number): string => `${structure} ${service}`;
 
@@ -54,16 +67,43 @@ export const patternIdsOf = async (
   columns: TenantColumns,
   records: readonly { readonly service: string; readonly body: string }[],
 ): Promise<readonly (string | null)[]> => {
-  if (records.length === 0) return [];
-  const read = records.map(({ body }) => readBody(body));
-  const forms = await formsOf(
-    columns,
-    records.map(({ service }) => service),
-    [noStructure, ...read.map(({ structure }) => structure)],
-  );
-  return records.map(({ service }, index) => {
-    const { structure, hashes } = read[index] as Read;
-    const known = structure === noStructure ? undefined : forms.get(bucketOf(service, structure))?.match(hashes);
-    return known ?? (forms.has(bucketOf(service, noStructure)) ? OTHER_ID : null);
+  const kept = known.of(columns);
+  const read = records.map(({ service, body }) => ({ service, ...readBody(body) }));
+  const idOf = ({ service, structure, hashes }: (typeof read)[number], formsIn: FormsIn): string | null => {
+    const own = structure === noStructure ? undefined : formsIn(bucketOf(service, structure))?.match(hashes);
+    return own ?? (formsIn(bucketOf(service, noStructure)) === undefined ? null : OTHER_ID);
+  };
+  const now = performance.now();
+  const youngerThan =
+    (ageMs: number): FormsIn =>
+    (bucket) => {
+      const one = kept.get(bucket);
+      return one !== undefined && now - one.readAtMs < ageMs ? one.forms : undefined;
+    };
+  const isKnown = (bucket: string): boolean =>
+    now - (kept.get(bucket)?.readAtMs ?? Number.NEGATIVE_INFINITY) < goodWithoutMatchMs;
+  const missing = read.filter((record) => {
+    const id = idOf(record, youngerThan(goodMs));
+    if (id !== null && id !== OTHER_ID) return false;
+    return !isKnown(bucketOf(record.service, record.structure)) || !isKnown(bucketOf(record.service, noStructure));
   });
+  const fresh = new Map<string, Forms | undefined>();
+  if (missing.length > 0) {
+    const found = await formsOf(
+      columns,
+      missing.map(({ service }) => service),
+      [noStructure, ...missing.map(({ structure }) => structure)],
+    );
+    for (const { service, structure } of missing)
+      for (const each of [structure, noStructure]) {
+        const bucket = bucketOf(service, each);
+        const forms = found.get(bucket);
+        fresh.set(bucket, forms);
+        kept.set(bucket, { forms, readAtMs: now });
+      }
+  }
+  const inUse = youngerThan(goodMs);
+  return read.map((record) => idOf(record, (bucket) => (fresh.has(bucket) ? fresh.get(bucket) : inUse(bucket))));
 };
+
+type FormsIn = (bucket: string) => Forms | undefined;

@@ -44,6 +44,11 @@ export const explained = 'EXPLAIN json = 1, indexes = 1 ';
 export interface TenantColumns {
   readonly tenantId: string;
   /**
+   * One object for all handles of the same columns, by which readers may keep what never changes. A handle that wraps another passes it
+   * on, unless it wants every statement to be asked.
+   */
+  readonly source?: WeakKey;
+  /**
    * Rows as objects; 64-bit integers are strings, and NaN and the infinities are `nan`, `inf`, `-inf`. Parameters are written
    * `{name:Type}`. One SELECT, without SETTINGS or FORMAT; `explained` may stand before it.
    */
