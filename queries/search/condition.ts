@@ -186,11 +186,12 @@ class ConditionWriter {
       case 'regex':
         return `(${exists} AND match(${text}, ${this.#text(test.regex.source)}))`;
       case 'within':
-        return `(match(${text}, ${numberPattern}) AND isFinite(toFloat64OrZero(${text})) AND ${this.#interval(
+        // The pattern is looked at last, and only where the number is within: it takes as long as all else.
+        return `if(isFinite(toFloat64OrZero(${text})) AND ${this.#interval(
           `toFloat64OrZero(${text})`,
           test.interval,
           (value) => this.#bind(String(value), 'Float64'),
-        )})`;
+        )}, match(${text}, ${numberPattern}), false)`;
       default:
         return `(${exists} AND ${this.#interval(text, test.interval, (value) => this.#text(value))})`;
     }
