@@ -27,11 +27,11 @@ export const readChosen = async (
   columns: TenantColumns,
   chosen: readonly ChosenColumn[],
   condition: Condition,
-  { limit, after, order = 'newest', range }: Omit<LogPageRequest, 'range'> & { readonly range: Range },
+  { limit, after, order = 'newest', range, isOfService }: Omit<LogPageRequest, 'range'> & { readonly range: Range },
 ): Promise<ChosenLog[]> => {
   const where = after === undefined ? condition.sql : `${condition.sql} AND ${afterPosition(order)}`;
   const selection = [positionColumns, ...chosen.flatMap((each) => each.selection)].join(', ');
-  const rows = await inStretches(rangeAfter(range, after, order), { order, limit }, (stretch, missing) =>
+  const rows = await inStretches(rangeAfter(range, after, order), { order, limit, isOfService }, (stretch, missing) =>
     columns.query<Row>(
       `SELECT ${selection} FROM logs WHERE tenant_id = {tenant:String} AND ${where} ORDER BY ${orderOf(order)} LIMIT ${missing}`,
       { ...condition.parameters, ...after, ...rangeValues(stretch) },

@@ -151,6 +151,8 @@ export interface LogPageRequest {
    * all that match are read.
    */
   readonly range?: Range | undefined;
+  /** Whether the condition is of one service. */
+  readonly isOfService?: boolean | undefined;
 }
 
 /** Records that satisfy a condition, up to `limit`. */
@@ -158,9 +160,9 @@ export const readPage = async (
   columns: TenantColumns,
   condition: string,
   parameters: QueryParameters,
-  { limit, after, range, order = 'newest' }: LogPageRequest,
+  { limit, ...asked }: LogPageRequest,
 ): Promise<LogPage> => {
-  const found = await readLogsOfRange(columns, condition, parameters, { limit: limit + 1, after, range, order });
+  const found = await readLogsOfRange(columns, condition, parameters, { ...asked, limit: limit + 1 });
   const shown = found.slice(0, limit);
   return { found: shown, more: found.length > limit ? shown.at(-1)?.position : undefined };
 };
@@ -170,11 +172,11 @@ export const readLogsOfRange = async (
   columns: TenantColumns,
   condition: string,
   parameters: QueryParameters,
-  { limit, after, range, order = 'newest' }: LogPageRequest,
+  { limit, after, range, order = 'newest', isOfService }: LogPageRequest,
 ): Promise<FoundLog[]> => {
   const where = after === undefined ? condition : `${condition} AND ${afterPosition(order)}`;
   if (range === undefined) return readLogs(columns, where, { ...parameters, ...after }, limit, order);
-  const rows = await inStretches(rangeAfter(range, after, order), { order, limit }, (stretch, missing) =>
+  const rows = await inStretches(rangeAfter(range, after, order), { order, limit, isOfService }, (stretch, missing) =>
     readRows(columns, where, { ...parameters, ...after, ...rangeValues(stretch) }, missing, order),
   );
   return foundLogs(columns, rows);

@@ -10,6 +10,8 @@ import { signalTables } from '../signals.ts';
 
 /** Enough for what is common where much arrives. Indexes of time and the sorting key leave few granules of it. */
 const firstNs = 60_000_000_000n;
+/** Of one service: the sorting key has services by ten minutes, so that a minute of one costs what ten do. */
+const firstOfServiceNs = 600_000_000_000n;
 /** From one stretch to the next where nothing was found. */
 const growth = 20n;
 /**
@@ -39,9 +41,9 @@ const nextSize = (read: bigint, last: bigint, left: bigint, { wanted, found }: Y
  * Stretches that together are the range, in order, without a gap and without an overlap, at most four. `next` takes how many rows there
  * were in all stretches so far.
  */
-export function* stretchesOf({ from, to }: Range, order: RowOrder): Generator<Range, void, Yield> {
+export function* stretchesOf({ from, to }: Range, order: RowOrder, isOfService = false): Generator<Range, void, Yield> {
   const all = to - from + 1n;
-  let size = firstNs;
+  let size = isOfService ? firstOfServiceNs : firstNs;
   let read = 0n;
   for (let count = 1; read < all; count++) {
     const left = all - read;
@@ -56,14 +58,18 @@ export function* stretchesOf({ from, to }: Range, order: RowOrder): Generator<Ra
   }
 }
 
-/** Up to `limit` rows of a range, in order. `read` gives up to so many of a stretch, in order. */
+/** Up to `limit` rows of a range, in order. `read` gives up to so many of a stretch, in order. `isOfService` where all rows are of one service. */
 export const inStretches = async <Row>(
   range: Range,
-  { order, limit }: { readonly order: RowOrder; readonly limit: number },
+  {
+    order,
+    limit,
+    isOfService,
+  }: { readonly order: RowOrder; readonly limit: number; readonly isOfService?: boolean | undefined },
   read: (stretch: Range, limit: number) => Promise<readonly Row[]>,
 ): Promise<Row[]> => {
   const rows: Row[] = [];
-  const stretches = stretchesOf(range, order);
+  const stretches = stretchesOf(range, order, isOfService);
   for (let next = stretches.next({ wanted: limit, found: 0 }); next.done !== true; ) {
     rows.push(...(await read(next.value, limit - rows.length)));
     if (rows.length >= limit) break;

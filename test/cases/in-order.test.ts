@@ -8,10 +8,17 @@ const orders = ['newest', 'oldest'] as const;
 const middle = 1_700_000_000n * second;
 
 /** Reads times that lie in a range as the tables would give them, and notes the stretches. */
-const read = async (times: readonly bigint[], from: bigint, to: bigint, order: RowOrder, limit: number) => {
+const read = async (
+  times: readonly bigint[],
+  from: bigint,
+  to: bigint,
+  order: RowOrder,
+  limit: number,
+  isOfService = false,
+) => {
   const sorted = times.toSorted((one, other) => Number(order === 'newest' ? other - one : one - other));
   const stretches: { from: bigint; to: bigint }[] = [];
-  const rows = await inStretches({ from, to }, { order, limit }, async (stretch, missing) => {
+  const rows = await inStretches({ from, to }, { order, limit, isOfService }, async (stretch, missing) => {
     stretches.push(stretch);
     return sorted.filter((time) => time >= stretch.from && time <= stretch.to).slice(0, missing);
   });
@@ -69,4 +76,11 @@ for (const [every, count, minutes] of densities)
 test('what is nowhere in a day takes three statements, and two in an hour', async (t) => {
   t.is((await read([], middle, middle + hours, 'newest', 100)).stretches.length, 3);
   t.is((await read([], middle, middle + hours / 24n, 'oldest', 100)).stretches.length, 2);
+});
+
+test('the first stretch of one service is ten minutes long', async (t) => {
+  const times = Array.from({ length: 1_000 }, (_, index) => middle + BigInt(index) * 3n * second);
+  const { rows, stretches } = await read(times, middle, middle + hours, 'oldest', 100, true);
+  t.is(rows.length, 100);
+  t.deepEqual(stretches, [{ from: middle, to: middle + 600n * second - 1n }]);
 });
