@@ -3,6 +3,7 @@ import { defaultOptions, type EngineOptions, SampleCounts } from './engine/conte
 import { Evaluator } from './engine/evaluator.ts';
 import { planOf, type QueryWindow } from './engine/plan.ts';
 import { type Answer, answerOf } from './engine/result.ts';
+import { withResetHints } from './engine/samples.ts';
 import type { Selection, Series } from './series.ts';
 import { PromqlExecutionError } from './syntax/errors.ts';
 import { parseExpression } from './syntax/parse.ts';
@@ -51,6 +52,10 @@ export const selectionsOf = (
   options: EngineOptions = defaultOptions,
 ): readonly Selection[] => planOf(expression, window, lookbackOf(window, options)).selections;
 
+function* hinted(allSeries: Iterable<Series>): Iterable<Series> {
+  for (const series of allSeries) yield withResetHints(series);
+}
+
 /**
  * Evaluates an expression over series that `read` gives for the number of a selection, each once. Synchronous and without any
  * input or output of its own. Throws `PromqlExecutionError` and `PromqlLimitError`.
@@ -74,13 +79,17 @@ export const evaluate = (
   const count = instant ? 1 : Math.floor((endMs - startMs) / stepMs) + 1;
   const annotations = new Annotations();
   const counts = new SampleCounts(count, limits.samples);
+  const readFor = (node: Expression): Iterable<Series> => {
+    const series = read(plan.numbers.get(node) as number);
+    return plan.countsOnly.has(node) ? hinted(series) : series;
+  };
   const evaluator = new Evaluator(
     { startMs, intervalMs: instant ? 1 : stepMs, count },
     {
       options: { ...options, lookbackMs },
       annotations,
       counts,
-      read: (node) => read(plan.numbers.get(node) as number),
+      read: readFor,
     },
   );
   const value = answerOf(evaluator, plan.expression, instant);

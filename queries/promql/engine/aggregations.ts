@@ -1,5 +1,7 @@
 import { histogramText } from '../histograms/text.ts';
+import { PromqlExecutionError } from '../syntax/errors.ts';
 import { plainNumber } from '../syntax/numbers.ts';
+import { quoted } from '../syntax/quotes.ts';
 import type { Aggregation, Expression } from '../syntax/tree.ts';
 import { type Accumulator, type Aggregating, accumulatorOf } from './accumulators.ts';
 import { chosenRows } from './choosing.ts';
@@ -11,6 +13,7 @@ import { absent, histogram, Row } from './rows.ts';
 const valueCounts = (evaluation: Evaluation, node: Aggregation): Row[] => {
   const { steps } = evaluation;
   const label = node.parameter?.kind === 'string' ? node.parameter.value : '';
+  if (label === '' || !label.isWellFormed()) throw new PromqlExecutionError(`invalid label name ${quoted(label)}`);
   const groups = new Groups({ ...node, grouping: node.without ? node.grouping : [...node.grouping, label] });
   const results: Row[] = [];
   for (const row of evaluation.vector(node.inner))

@@ -8,7 +8,7 @@ import { merged, type Row } from './rows.ts';
 const textOf = (node: Expression | undefined): string => (node?.kind === 'string' ? node.value : '');
 
 const checkName = (name: string, role: string): string => {
-  if (name === '') throw new PromqlExecutionError(`invalid ${role}: ${name}`);
+  if (name === '' || !name.isWellFormed()) throw new PromqlExecutionError(`invalid ${role}: ${name}`);
   return name;
 };
 

@@ -25,7 +25,27 @@ export interface Plan {
   readonly selections: readonly Selection[];
   /** The number of the selection of a selector, or of a call of `info`. */
   readonly numbers: ReadonlyMap<Expression, number>;
+  /** Selectors of which only counts and sums of histograms are asked for. */
+  readonly countsOnly: ReadonlySet<Expression>;
 }
+
+const ofCounts = new Set(['histogram_count', 'histogram_sum', 'histogram_avg']);
+const ofBuckets = new Set(
+  'histogram_quantile histogram_quantiles histogram_fraction histogram_stddev histogram_stdvar'.split(' '),
+);
+
+/** Whether what is done with a selector needs no buckets: from the inside on, the last word counts. */
+const needsCountsOnly = (path: readonly Expression[]): boolean => {
+  let counts = false;
+  for (const node of path.toReversed()) {
+    if (node.kind === 'subquery') return false;
+    if (node.kind === 'binary' && (node.operator === '</' || node.operator === '>/')) return false;
+    if (node.kind !== 'call') continue;
+    if (ofBuckets.has(node.signature.name)) return false;
+    counts ||= ofCounts.has(node.signature.name);
+  }
+  return counts;
+};
 
 /** Functions whose result depends on the time of the step although their arguments do not. */
 const timeDependent = new Set(
@@ -244,11 +264,13 @@ export const planOf = (parsed: Expression, window: QueryWindow, lookbackMs: numb
   const expression = once(new Preparation(window).of(parsed));
   const selections: Selection[] = [];
   const numbers = new Map<Expression, number>();
+  const countsOnly = new Set<Expression>();
   walk(expression, (node, path) => {
     const selection = selectionOf(node, path, window, lookbackMs);
     if (selection === undefined) return;
     numbers.set(node, selections.length);
     selections.push(selection);
+    if (node.kind === 'selector' && needsCountsOnly(path)) countsOnly.add(node);
   });
-  return { expression, selections, numbers };
+  return { expression, selections, numbers, countsOnly };
 };

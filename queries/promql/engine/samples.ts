@@ -1,4 +1,5 @@
 import { type Histogram, histogramFrom } from '../histograms/histogram.ts';
+import { wasReset } from '../histograms/resets.ts';
 import type { Series } from '../series.ts';
 import { LabelSet } from './labels.ts';
 import { absent, float, type Row, type Steps, timeOf } from './rows.ts';
@@ -19,6 +20,23 @@ const staleOf = (values: Float64Array): Uint8Array | undefined => {
     stale[at] = 1;
   }
   return stale;
+};
+
+/**
+ * Says of every histogram whether its counter was reset, which storage does not always know. Prometheus does so where buckets are
+ * not read any more, because only counts and sums are asked for.
+ */
+export const withResetHints = (series: Series): Series => {
+  let before: Histogram | undefined;
+  if (series.histograms === undefined) return series;
+  const histograms = series.histograms.map((native) => {
+    if (native === undefined) return undefined;
+    const previous = before;
+    before = histogramFrom(native);
+    if (native.resetHint !== 'unknown' || previous === undefined) return native;
+    return { ...native, resetHint: wasReset(before, previous) ? ('reset' as const) : ('not-reset' as const) };
+  });
+  return { ...series, histograms };
 };
 
 /** Floats or histograms of a series, in the order of time. */

@@ -51,7 +51,7 @@ const labelsFrom = (reader: Reader): string[] => {
     if (label.kind !== 'string' && !isLabel(label)) reader.unexpected('grouping opts', 'label');
     reader.take();
     const name = label.kind === 'string' ? textFrom(reader, label) : label.text;
-    if (name === '') reader.report(label, `invalid label name for grouping: ${quoted(name)}`);
+    if (name === '' || !name.isWellFormed()) reader.report(label, `invalid label name for grouping: ${quoted(name)}`);
     labels.push(name);
     if (!reader.is(',') && !reader.is(')')) reader.unexpected('grouping opts', '"," or ")"');
     reader.takeIf(',');

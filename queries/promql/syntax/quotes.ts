@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 const names = new Map([
   [7, 'a'],
   [8, 'b'],
@@ -17,6 +19,7 @@ const escaped = (character: string, quote: string): string => {
   if (character === quote) return `\\${quote}`;
   const name = names.get(code);
   if (name !== undefined) return `\\${name}`;
+  if (code >= 0xdc80 && code <= 0xdcff) return `\\x${hex(code - 0xdc00, 2)}`;
   if (code < 0x20 || code === 0x7f) return `\\x${hex(code, 2)}`;
   if (code < 0x7f || !/[\p{C}\p{Z}]/u.test(character)) return character;
   return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`;
@@ -41,6 +44,20 @@ const escapeOf = (text: string, quote: string): { bytes: Buffer; length: number 
   return point > 0x10ffff ? undefined : { bytes: Buffer.from(String.fromCodePoint(point)), length: whole.length };
 };
 
+const sequence = /[\0-\x7f]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x80-\xff]/g;
+
+/** Bytes as text. Those that are no UTF-8 become halves of characters, so that the text is not well formed. */
+const decoded = (bytes: Buffer): string => {
+  if (isUtf8(bytes)) return bytes.toString();
+  return bytes
+    .toString('latin1')
+    .replaceAll(sequence, (part) =>
+      /^[\x80-\xff]$/.test(part)
+        ? String.fromCharCode(0xdc00 + part.charCodeAt(0))
+        : Buffer.from(part, 'latin1').toString(),
+    );
+};
+
 /** The text between quotes with its escapes replaced; undefined if one of them is none. */
 const unescaped = (inner: string, quote: string): string | undefined => {
   const parts: Buffer[] = [];
@@ -54,7 +71,7 @@ const unescaped = (inner: string, quote: string): string | undefined => {
     parts.push(found.bytes);
     at = next + 1 + found.length;
   }
-  return Buffer.concat(parts).toString();
+  return decoded(Buffer.concat(parts));
 };
 
 /** The text that a literal in `"`, `'` or backquotes stands for; undefined if it is none. */

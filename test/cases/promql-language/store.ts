@@ -12,7 +12,7 @@ interface Sample {
   readonly startMs: number;
 }
 
-const stale = new Float64Array(new BigUint64Array([0x7ff0_0000_0000_0002n]).buffer);
+const staleMarker = 0x7ff0_0000_0000_0002n;
 
 /** Storage keeps only whether a histogram continues the one before it, and whether it is a gauge. */
 const storedHint = (histogram: Histogram, before: Histogram | undefined): Histogram => {
@@ -48,9 +48,10 @@ export class Store {
     const series = this.#series.get(key) ?? { labels: sorted, samples: new Map<number, Sample>() };
     this.#series.set(key, series);
     for (const [at, value] of values.entries()) {
-      const start = starts[at];
-      if (value !== undefined)
-        series.samples.set(at * stepMs, { value, startMs: start === undefined ? 0 : at * stepMs + start });
+      if (value === undefined) continue;
+      const startMs = at * stepMs + (starts[at] ?? Number.POSITIVE_INFINITY);
+      // A counter that begins behind its sample is stored without that time.
+      series.samples.set(at * stepMs, { value, startMs: startMs > at * stepMs ? 0 : startMs });
     }
   }
 
@@ -58,29 +59,34 @@ export class Store {
     const tests = matchers.map((matcher) => [matcher.name, testOf(matcher)] as const);
     for (const { labels, samples } of this.#series.values()) {
       if (!tests.every(([name, test]) => test(labels[name] ?? ''))) continue;
-      const chosen = [...samples].filter(([time]) => time > fromMs && time <= toMs);
-      if (chosen.length > 0)
-        yield seriesOf(
-          labels,
-          chosen.sort(([left], [right]) => left - right),
-        );
+      const chosen = stored(samples).filter(([time]) => time > fromMs && time <= toMs);
+      if (chosen.length > 0) yield seriesOf(labels, chosen);
     }
   }
 }
 
+/** Samples in the order of time, with the hints that storage gives histograms. */
+const stored = (samples: ReadonlyMap<number, Sample>): [number, Sample][] => {
+  let before: Histogram | undefined;
+  return [...samples]
+    .sort(([left], [right]) => left - right)
+    .map(([time, sample]) => {
+      if (typeof sample.value !== 'object') {
+        before = undefined;
+        return [time, sample];
+      }
+      before = storedHint(sample.value.histogram, before);
+      return [time, { ...sample, value: { ...sample.value, histogram: before } }];
+    });
+};
+
 const seriesOf = (labels: Labels, samples: readonly [number, Sample][]): Series => {
   const values = new Float64Array(samples.length);
   const words = new BigUint64Array(values.buffer);
-  const marker = new BigUint64Array(stale.buffer)[0] as bigint;
-  let before: Histogram | undefined;
   const histograms = samples.map(([, { value }], at) => {
-    if (typeof value === 'object') {
-      before = storedHint(value.histogram, before);
-      return nativeOf(before);
-    }
-    if (value === 'stale') words[at] = marker;
+    if (typeof value === 'object') return nativeOf(value.histogram);
+    if (value === 'stale') words[at] = staleMarker;
     else values[at] = value;
-    before = undefined;
     return undefined;
   });
   return {
