@@ -49,9 +49,8 @@ export class Store {
     this.#series.set(key, series);
     for (const [at, value] of values.entries()) {
       if (value === undefined) continue;
-      const startMs = at * stepMs + (starts[at] ?? Number.POSITIVE_INFINITY);
-      // A counter that begins behind its sample is stored without that time.
-      series.samples.set(at * stepMs, { value, startMs: startMs > at * stepMs ? 0 : startMs });
+      const start = starts[at];
+      series.samples.set(at * stepMs, { value, startMs: start === undefined ? 0 : at * stepMs + start });
     }
   }
 
