@@ -2,14 +2,21 @@
 import { answering } from '../runtime/answering.ts';
 import { componentsNamed } from '../runtime/components.ts';
 import { consumerGroup } from '../runtime/consumer-groups.ts';
+import { openOutbound } from '../runtime/outbound.ts';
+import { makeSecretBox, secretKeyOf } from '../runtime/secret-box.ts';
 import { openStates } from '../runtime/states.ts';
-import type { Bus } from '../schemas/ports/bus.ts';
+import type { Bus, Producer } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
+import type { Counters } from '../schemas/ports/counters.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
 import type { Log } from '../schemas/ports/log.ts';
+import type { Mailer } from '../schemas/ports/mail.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
+import type { Settings } from '../schemas/settings.ts';
+import { topics } from '../schemas/topics.ts';
+import { type DeliveriesOptions, deliveriesName, startDeliveries } from './deliveries/deliveries.ts';
 import { followConfiguration } from './engine/configuration.ts';
 import type { Processor } from './engine/definition.ts';
 import { TaskPool, type TaskPoolOptions } from './engine/pool.ts';
@@ -34,7 +41,10 @@ export const groupsOf = (
   }));
 
 /** Consumer groups of the registered processors and schedules: their lag is reported, and they cannot be forgotten. */
-export const processorGroups = groupsOf(processors, schedules);
+export const processorGroups = [
+  ...groupsOf(processors, schedules),
+  { group: consumerGroup('processors', deliveriesName), topics: [topics.notifications.name] },
+];
 
 /** Topics that deal the schedules to processes. */
 export const scheduleTopics = schedules.map(({ name }) => scheduleTopic(name));
@@ -55,16 +65,38 @@ export interface ProcessorsOptions {
   };
   /** For the queries of schedules; processors do without. */
   readonly columns?: Columns;
+  /** With these, notifications are delivered too. */
+  readonly counters?: Counters;
+  readonly mailer?: Mailer;
+  readonly settings?: Settings;
+  /** Other waits than the usual ones. */
+  readonly deliveries?: Pick<DeliveriesOptions, 'waitsMs' | 'leaseMs'>;
   readonly pool?: Omit<TaskPoolOptions, 'definitions'>;
   readonly pace?: Partial<Pace>;
 }
+
+/** Delivers notifications, where what that takes is given. */
+const deliveriesOf = async (options: ProcessorsOptions, producer: Producer) => {
+  const { counters, mailer, settings } = options;
+  if (counters === undefined || mailer === undefined || settings === undefined) return [];
+  const outbound = openOutbound({ allowedNetworks: settings.OUTBOUND_NETWORKS });
+  const box = makeSecretBox(await secretKeyOf(settings));
+  const publicUrl = settings.PUBLIC_URL ?? '';
+  return [
+    await startDeliveries({
+      ...options,
+      ...options.deliveries,
+      ...{ counters, mailer, outbound, box, publicUrl, producer },
+    }),
+  ];
+};
 
 /** Starts consuming. Topics and collections must be there. */
 export const startProcessors = async (options: ProcessorsOptions): Promise<Role> => {
   const { bus, documents, columns, metrics, log, clock, registered } = options;
   const { processors: all, schedules: timed = [] } = registered ?? { processors, schedules };
   // They share names: each has a consumer group of its own.
-  const named = componentsNamed('processor', [...all, ...timed], options.only);
+  const named = componentsNamed('processor', [...all, ...timed, { name: deliveriesName }], options.only);
   const chosen = all.filter((processor) => named.includes(processor));
   const chosenSchedules = timed.filter((schedule) => named.includes(schedule));
   if (columns === undefined && chosenSchedules.length > 0) throw new TypeError('schedules cannot run without columns');
@@ -81,6 +113,8 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   const running = columns
     ? chosenSchedules.map((schedule) => runSchedule(schedule, { ...runtime, ports: { columns, documents } }))
     : [];
+  const delivers = registered === undefined && named.some(({ name }) => name === deliveriesName);
+  if (delivers) running.push(...(await deliveriesOf(options, producer)));
   const stopped = Promise.withResolvers<void>();
   return {
     name: 'processors',

@@ -20,6 +20,7 @@ import { evidenceHeads } from './evidence-heads.ts';
 import { logPatternCounts, logPatterns } from './log-patterns.ts';
 import { logs } from './logs.ts';
 import { metrics } from './metrics.ts';
+import { notificationDeliveries } from './notification-deliveries.ts';
 import { applyRetentionHourly } from './retention.ts';
 import { signals } from './signals.ts';
 import { traces } from './traces.ts';
@@ -40,6 +41,7 @@ export const sinks: readonly Sink[] = [
   alertTransitions,
   alertEvaluations,
   signals,
+  notificationDeliveries,
 ];
 
 /**

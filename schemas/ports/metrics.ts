@@ -248,6 +248,18 @@ export const metricDefinitions = {
     summary:
       'Records of live tails by outcome: sent, dropped (the client reads too slowly), skipped (not compared with the filter, for lack of processor time)',
   },
+  oiq_notification_deliveries_pending: {
+    type: 'gauge',
+    unit: '{notification}',
+    labels: [],
+    summary: 'Notifications that wait for their channel',
+  },
+  oiq_notification_attempts_total: {
+    type: 'counter',
+    unit: '{attempt}',
+    labels: ['type', 'outcome'],
+    summary: 'Attempts to tell a channel something, by its type and outcome: delivered, retry, failed',
+  },
   oiq_job_runs_total: {
     type: 'counter',
     unit: '{run}',

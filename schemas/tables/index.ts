@@ -10,6 +10,7 @@ import { fieldsTable } from './fields.ts';
 import { logPatternCountsTable, logPatternsTable } from './log-patterns.ts';
 import { logsTable } from './logs.ts';
 import { exemplarsTable, histogramsTable, samplesTable, seriesTable, summariesTable } from './metrics.ts';
+import { notificationDeliveriesTable } from './notification-deliveries.ts';
 import { logActivityView, resourceActivityTable, spanActivityView } from './resource-activity.ts';
 import { resourcesTable } from './resources.ts';
 import { schemaMigrationsTable } from './schema-migrations.ts';
@@ -47,6 +48,7 @@ export const allTables: readonly Table[] = [
   logPatternsTable,
   logPatternCountsTable,
   signalsTable,
+  notificationDeliveriesTable,
   schemaMigrationsTable,
 ];
 

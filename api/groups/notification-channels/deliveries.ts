@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { Delivery, listDeliveries } from '../../../queries/alerts/deliveries.ts';
+import { cursorParameter } from '../../../queries/cursor.ts';
+import { deliveryStates } from '../../../schemas/notifications.ts';
+import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
+import { channelHealths } from '../../../schemas/resources/notification-delivery.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+
+export const listChannelDeliveries = defineOperation({
+  method: 'GET',
+  path: '/api/notification-channels/{id}/deliveries',
+  operationId: 'listNotificationDeliveries',
+  summary: 'List what was sent to a channel, the latest first, with every attempt and what was answered',
+  role: 'viewer',
+  params: idParameter,
+  query: z.strictObject({
+    state: z.enum(deliveryStates).optional(),
+    limit: z.coerce.number().int().min(1).max(500).default(100),
+    cursor: cursorParameter,
+  }),
+  response: z.strictObject({
+    items: z.array(Delivery),
+    nextCursor: z.string().nullable(),
+    health: z.strictObject({
+      failures: z.int().describe('Attempts that failed since the last success'),
+      failingSince: z.string().nullable().describe('Since when an alert says that the channel fails'),
+      lastDeliveredAt: z.string().nullable(),
+      lastError: z.string().nullable(),
+    }),
+  }),
+  async handler({ caller, params, query }, { documents, columns }) {
+    const own = documents.of(caller.tenantId);
+    if ((await own.collection(notificationChannels).find(params.id)) === undefined)
+      throw notFound('notification channel');
+    const [page, health] = await Promise.all([
+      listDeliveries(columns.of(caller.tenantId), { channelId: params.id, ...query }),
+      own.collection(channelHealths).find(params.id),
+    ]);
+    const { failures = 0, failingSince = null, lastDeliveredAt = null, lastError = null } = health ?? {};
+    return { ...page, health: { failures, failingSince, lastDeliveredAt, lastError } };
+  },
+});

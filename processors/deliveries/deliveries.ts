@@ -1,0 +1,358 @@
+/** Sends notifications to their channels: at least once, in order for each group, with a ledger of what came of it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { consumerGroup } from '../../runtime/consumer-groups.ts';
+import { type KeptResources, keepResources } from '../../runtime/kept.ts';
+import { type Attempted, deliver, openSettings } from '../../runtime/notification-channels/deliver.ts';
+import { messageOf } from '../../runtime/notification-channels/message.ts';
+import { channelTypeOf } from '../../runtime/notification-channels/registry.ts';
+import type { Outbound } from '../../runtime/outbound.ts';
+import type { SecretBox } from '../../runtime/secret-box.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import { type DeliveryStep, Notification } from '../../schemas/notifications.ts';
+import type { Batch, Bus, Message, Producer } from '../../schemas/ports/bus.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Counters } from '../../schemas/ports/counters.ts';
+import { ConflictError, type Documents, type Feed, type Stored } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Mailer } from '../../schemas/ports/mail.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { topicValue } from '../../schemas/records/values.ts';
+import { type NotificationChannel, notificationChannels } from '../../schemas/resources/notification-channel.ts';
+import { type PendingDelivery, pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
+import { topics } from '../../schemas/topics.ts';
+import { noteOutcome } from './health.ts';
+import { DeliveryQueue, type Waiting } from './queue.ts';
+
+/** What it is called among the processors. */
+export const deliveriesName = 'notification-deliveries';
+
+export interface DeliveriesOptions {
+  readonly bus: Pick<Bus, 'consumer'>;
+  readonly producer: Pick<Producer, 'publish'>;
+  readonly documents: Documents;
+  readonly counters: Counters;
+  readonly mailer: Mailer;
+  readonly outbound: Outbound;
+  readonly box: SecretBox;
+  /** Of the installation; empty for none. */
+  readonly publicUrl: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Waits between attempts; after the last the notification is given up. */
+  readonly waitsMs?: readonly number[];
+  /** How long an attempt may take before another instance takes it over. */
+  readonly leaseMs?: number;
+  readonly lookMs?: number;
+}
+
+export interface RunningDeliveries {
+  /** Lets attempts under way end, and starts no more. */
+  stop(): Promise<void>;
+  /** Rejects when it cannot go on. */
+  readonly done: Promise<void>;
+}
+
+const minuteMs = 60_000;
+/** Some six hours in all. */
+const usualWaitsMs = [
+  5_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 3_600_000, 7_200_000,
+];
+const usualLeaseMs = 2 * minuteMs;
+const longestRetryAfterMs = 3_600_000;
+/** How long what has ended is known: the bus may bring it again. */
+const rememberedMs = 24 * 60 * minuteMs;
+const mostAtOnce = 32;
+const mostOfChannel = 4;
+
+const keyOf = (tenantId: string, id: string): string => `${tenantId}/${id}`;
+
+class Deliveries {
+  readonly #options: DeliveriesOptions;
+  readonly #waitsMs: readonly number[];
+  readonly #leaseMs: number;
+  readonly #queue = new DeliveryQueue();
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #ofChannel = new Map<string, number>();
+  readonly #channels: KeptResources<NotificationChannel>;
+  #isStopping = false;
+
+  constructor(options: DeliveriesOptions, channels: KeptResources<NotificationChannel>) {
+    this.#options = options;
+    this.#channels = channels;
+    this.#waitsMs = options.waitsMs ?? usualWaitsMs;
+    this.#leaseMs = options.leaseMs ?? usualLeaseMs;
+  }
+
+  /** Puts the notifications of a batch into the documents. One that is there already is passed by. */
+  async queue({ records }: Batch): Promise<void> {
+    for (const { value } of records) {
+      for (const notification of this.#read(value)) await this.#put(notification);
+    }
+  }
+
+  /** A document of the collection was written, by any instance. */
+  changed(tenantId: string, id: string, document: (PendingDelivery & Stored) | undefined): void {
+    const key = keyOf(tenantId, id);
+    if (document === undefined || document.endedAt !== null) this.#queue.delete(key);
+    else {
+      const { queuedAt, lane } = document;
+      this.#queue.set({
+        ...{ key, tenantId, id, queuedAt },
+        lane: keyOf(tenantId, lane),
+        dueMs: Date.parse(document.dueAt),
+      });
+    }
+  }
+
+  /** Starts what is due. */
+  look(): void {
+    const { clock, metrics } = this.#options;
+    metrics.set('oiq_notification_deliveries_pending', this.#queue.size, {});
+    if (this.#isStopping) return;
+    for (const one of this.#queue.due(clock.now())) {
+      if (this.#running.size >= mostAtOnce) return;
+      if (!this.#running.has(one.key)) this.#start(one);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all(this.#running.values());
+  }
+
+  /** Forgets what ended long ago. */
+  async sweep(): Promise<void> {
+    const { documents, clock } = this.#options;
+    const before = new Date(clock.now() - rememberedMs).toISOString();
+    for await (const { tenantId, id } of documents.everywhere(pendingDeliveries, { endedAt: { $lt: before } }))
+      await documents.of(tenantId).collection(pendingDeliveries).delete(id);
+  }
+
+  #read(value: Uint8Array): readonly Notification[] {
+    try {
+      return topicValue(topics.notifications, value);
+    } catch (error) {
+      if (!(error instanceof PermanentError)) throw error;
+      this.#options.log.error({ error }, 'notifications on the bus cannot be read and are left out');
+      return [];
+    }
+  }
+
+  async #put(notification: Notification): Promise<void> {
+    const { documents, clock, producer } = this.#options;
+    const { tenantId, id, channelId, groupKey } = notification;
+    const queuedAt = new Date(clock.now()).toISOString();
+    const pending = {
+      channelId,
+      lane: `${channelId}/${groupKey}`,
+      queuedAt,
+      attempts: 0,
+      dueAt: queuedAt,
+      endedAt: null,
+    };
+    try {
+      const document = await documents
+        .of(tenantId)
+        .collection(pendingDeliveries)
+        .insert({ id, ...pending, notification });
+      await producer.publish([this.#step(document, notification, undefined)]);
+      this.changed(tenantId, id, document);
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+    }
+  }
+
+  #start(one: Waiting): void {
+    const channel = one.lane.slice(0, one.lane.indexOf('/', one.tenantId.length + 1));
+    const running = this.#ofChannel.get(channel) ?? 0;
+    if (running >= mostOfChannel) return;
+    this.#ofChannel.set(channel, running + 1);
+    const work = this.#handle(one)
+      .catch((error: unknown) => {
+        // Another instance was faster, and the feed tells what it did.
+        if (!(error instanceof ConflictError))
+          this.#options.log.warn(
+            { error, delivery: one.id },
+            'a delivery could not be read or noted; it is tried again',
+          );
+        one.dueMs = this.#options.clock.now() + 1000;
+      })
+      .finally(() => {
+        this.#running.delete(one.key);
+        const left = (this.#ofChannel.get(channel) ?? 1) - 1;
+        if (left > 0) this.#ofChannel.set(channel, left);
+        else this.#ofChannel.delete(channel);
+      });
+    this.#running.set(one.key, work);
+  }
+
+  async #handle(one: Waiting): Promise<void> {
+    const { documents, clock } = this.#options;
+    const stored = documents.of(one.tenantId).collection(pendingDeliveries);
+    const pending = await stored.find(one.id);
+    if (pending === undefined || pending.endedAt !== null) {
+      this.#queue.delete(one.key);
+      return;
+    }
+    const dueMs = Date.parse(pending.dueAt);
+    if (dueMs > clock.now()) {
+      one.dueMs = dueMs;
+      return;
+    }
+    const waitMs = await this.#waitForTurn(one.tenantId, pending.channelId);
+    if (waitMs > 0) {
+      one.dueMs = clock.now() + waitMs;
+      return;
+    }
+    const dueAt = new Date(clock.now() + this.#leaseMs).toISOString();
+    const claimed = await stored.update(one.id, { dueAt, attempts: pending.attempts + 1 }, pending.version);
+    one.dueMs = Date.parse(dueAt);
+    await this.#attempt(one, claimed);
+  }
+
+  /** How long the channel's rate makes it wait. */
+  async #waitForTurn(tenantId: string, channelId: string): Promise<number> {
+    const { maxPerMinute } = this.#channels.find(tenantId, channelId) ?? {};
+    if (maxPerMinute === undefined) return 0;
+    const bucket = { rate: maxPerMinute / 60, burst: Math.max(1, Math.ceil(maxPerMinute / 6)) };
+    const { granted, retryAfterMs } = await this.#options.counters.take(`channel/${tenantId}/${channelId}`, bucket, 1);
+    return granted > 0 ? 0 : Math.max(1, retryAfterMs);
+  }
+
+  async #attempt(one: Waiting, pending: PendingDelivery & Stored): Promise<void> {
+    const { documents, producer, clock, metrics } = this.#options;
+    const notification = Notification.parse(pending.notification);
+    const { tenantId, channelId } = notification;
+    const channel = this.#channels.find(tenantId, channelId);
+    const attempted = await this.#tell(channel, notification);
+    const nextMs = attempted.outcome === 'retry' ? this.#nextMs(pending.attempts, attempted) : undefined;
+    const outcome = attempted.outcome === 'retry' && nextMs === undefined ? 'failed' : attempted.outcome;
+    const step = this.#step(pending, notification, { ...attempted, outcome }, channel);
+    const { answer } = attempted;
+    const messages: Message[] = [step];
+    if (channel?.enabled === true) {
+      const health = { tenantId, channelId, channelName: channel.name, nowMs: clock.now(), outcome, answer };
+      const transition = await noteOutcome(documents, health);
+      if (transition !== undefined) messages.push(transition);
+    }
+    await producer.publish(messages);
+    const stored = documents.of(tenantId).collection(pendingDeliveries);
+    metrics.add('oiq_notification_attempts_total', 1, { type: channel?.settings.type ?? 'none', outcome });
+    if (nextMs !== undefined) {
+      const after = await stored.update(one.id, { dueAt: new Date(nextMs).toISOString() }, pending.version);
+      this.changed(tenantId, one.id, after);
+      return;
+    }
+    await stored.update(
+      one.id,
+      { endedAt: new Date(clock.now()).toISOString(), notification: undefined },
+      pending.version,
+    );
+    this.#queue.delete(one.key);
+  }
+
+  async #tell(channel: (NotificationChannel & Stored) | undefined, notification: Notification): Promise<Attempted> {
+    const nothing = { outcome: 'failed' as const, statusCode: null, latencyMs: 0 };
+    if (channel === undefined) return { ...nothing, answer: 'the channel is not there any more' };
+    if (!channel.enabled) return { ...nothing, answer: 'the channel is not enabled' };
+    const { box, publicUrl } = this.#options;
+    const type = channelTypeOf(channel.settings.type);
+    const settings = openSettings(channel.settings, type, box);
+    if (settings === undefined)
+      return { ...nothing, answer: 'its secrets were encrypted with another key of the installation: give them again' };
+    try {
+      const message = messageOf(notification, { templates: channel.templates, publicUrl });
+      return await deliver(type, { message, settings }, this.#options);
+    } catch (error) {
+      return {
+        ...nothing,
+        outcome: 'retry',
+        answer: `it could not be sent: ${(error as Error).message}`.slice(0, 500),
+      };
+    }
+  }
+
+  /** When the next attempt is; `undefined` after the last. */
+  #nextMs(attempts: number, { retryAfterMs = 0 }: Attempted): number | undefined {
+    const waitMs = this.#waitsMs[attempts - 1];
+    if (waitMs === undefined) return undefined;
+    // Spread, so that what failed together does not come back together.
+    const spread = waitMs * (0.9 + 0.2 * Math.random());
+    return this.#options.clock.now() + Math.max(spread, Math.min(retryAfterMs, longestRetryAfterMs));
+  }
+
+  /** A line of the ledger. */
+  #step(
+    pending: PendingDelivery & Stored,
+    notification: Notification,
+    attempted: Attempted | undefined,
+    channel = this.#channels.find(notification.tenantId, notification.channelId),
+  ): Message {
+    const {
+      tenantId,
+      id,
+      channelId,
+      receiver,
+      groupKey,
+      status,
+      reason,
+      firing,
+      resolved,
+      isTest = false,
+    } = notification;
+    const states = { delivered: 'delivered', failed: 'failed', retry: 'retrying' } as const;
+    const step: DeliveryStep = {
+      ...{ tenantId, deliveryId: id, channelId, receiver, groupKey, status, reason, firing, resolved, isTest },
+      channelType: channel?.settings.type ?? '',
+      queuedAtMs: Date.parse(pending.queuedAt),
+      attempt: attempted === undefined ? 0 : pending.attempts,
+      atMs: this.#options.clock.now(),
+      state: attempted === undefined ? 'queued' : states[attempted.outcome],
+      statusCode: attempted?.statusCode ?? null,
+      answer: attempted?.answer ?? '',
+      latencyMs: attempted?.latencyMs ?? null,
+    };
+    return {
+      topic: topics.notificationDeliveries.name,
+      key: tenantId,
+      value: Buffer.from(JSON.stringify([step])),
+      headers: { tenant: tenantId, records: '1' },
+    };
+  }
+}
+
+/** Starts reading notifications and sending them. Several instances share the work. */
+export const startDeliveries = async (options: DeliveriesOptions): Promise<RunningDeliveries> => {
+  const { bus, documents, lookMs = 200, log } = options;
+  const channels = await keepResources(documents, notificationChannels);
+  const deliveries = new Deliveries(options, channels);
+  const feed: Feed = await documents.follow(pendingDeliveries, ({ tenantId, id, document }) =>
+    deliveries.changed(tenantId, id, document),
+  );
+  const consumer = bus.consumer({ group: consumerGroup('processors', deliveriesName), maxWaitMs: 100 });
+  const done = consumer.run([topics.notifications.name], (batch) => deliveries.queue(batch));
+  const looking = setInterval(() => deliveries.look(), lookMs);
+  const stopping = new AbortController();
+  const sweeping = (async () => {
+    while (!stopping.signal.aborted) {
+      await sleep(60 * minuteMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+      if (!stopping.signal.aborted)
+        await deliveries
+          .sweep()
+          .catch((error: unknown) => log.warn({ error }, 'ended deliveries could not be forgotten'));
+    }
+  })();
+  return {
+    done,
+    async stop() {
+      stopping.abort();
+      clearInterval(looking);
+      await consumer.stop();
+      await done.catch(() => undefined);
+      await deliveries.stop();
+      await sweeping;
+      await Promise.all([feed.close(), channels.close()]);
+    },
+  };
+};

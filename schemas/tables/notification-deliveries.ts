@@ -1,0 +1,39 @@
+import { byDayReceived, landed } from './parts.ts';
+import { defineTable } from './table.ts';
+
+const inOrder = ['tenant_id', 'channel_id', 'toStartOfHour(queued_at)'] as const;
+
+/** One row a step of a delivery. A step that was told twice has two rows: read one of each delivery and attempt. */
+export const notificationDeliveriesTable = defineTable({
+  name: 'notification_deliveries',
+  summary: 'Notifications to channels: that each was queued, and its attempts with their answers',
+  retention: 'longest',
+  columns: {
+    tenant_id: 'LowCardinality(String)',
+    delivery_id: 'String CODEC(ZSTD(1))',
+    channel_id: 'LowCardinality(String)',
+    channel_type: 'LowCardinality(String)',
+    receiver: 'LowCardinality(String)',
+    group_key: 'String CODEC(ZSTD(1))',
+    /** `firing` or `resolved`. */
+    status: 'LowCardinality(String)',
+    reason: 'LowCardinality(String)',
+    firing: 'UInt32',
+    resolved: 'UInt32',
+    is_test: 'UInt8',
+    queued_at: "DateTime64(3, 'UTC')",
+    /** 0 for being queued. */
+    attempt: 'UInt16',
+    at: "DateTime64(3, 'UTC')",
+    /** After the step: `queued`, `retrying`, `delivered` or `failed`. */
+    state: 'LowCardinality(String)',
+    /** 0 where there was no answer. */
+    status_code: 'UInt16',
+    answer: 'String CODEC(ZSTD(1))',
+    latency_ms: 'UInt32',
+    ...landed,
+  },
+  partitionBy: byDayReceived,
+  primaryKey: inOrder,
+  orderBy: [...inOrder, 'queued_at', 'delivery_id', 'attempt'],
+});

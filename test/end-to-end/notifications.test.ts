@@ -1,0 +1,208 @@
+/** From an alert that changes its state to the request of a channel, and the ledger of what came of it. */
+import { join } from 'node:path';
+import test from 'ava';
+import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { fileMailer } from '../../adapters/mail-file.ts';
+import { startProcessors } from '../../processors/index.ts';
+import type { AlertTransition } from '../../schemas/alerts.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+import { topics } from '../../schemas/topics.ts';
+import { startSinks } from '../../sinks/index.ts';
+import { startChannelReceiver } from '../cases/channel-receiver.ts';
+import { eventually as eventuallyWithin } from '../contract/bus-harness.ts';
+import { startHarness } from './api-harness.ts';
+
+const environment = { OIQ_OUTBOUND_NETWORKS: '127.0.0.0/8', OIQ_SECRET_KEY: 'k'.repeat(40) };
+const harness = await startHarness({ environment });
+const clock = { now: () => Date.now() };
+const ports = {
+  ...{ bus: harness.bus, documents: harness.documents, columns: harness.columns },
+  ...{ clock, log: silent, metrics: noMetrics, counters: memoryCounters({ clock }) },
+  mailer: fileMailer({ path: join(harness.directory, 'outbox.jsonl') }),
+  settings: settingsOf({ OIQ_DATA_DIR: harness.directory, ...environment }),
+};
+const processors = await startProcessors({
+  ...ports,
+  only: ['notifications', 'notification-deliveries'],
+  deliveries: { waitsMs: [50, 50, 50, 50, 50, 50] },
+});
+const sinks = await startSinks({ ...ports, embedded: true, only: ['notification-deliveries'] });
+test.after.always(async () => {
+  await processors.stop();
+  await sinks.stop();
+  await harness.close();
+});
+
+const eventually = (holds: () => boolean | Promise<boolean>) => eventuallyWithin(String(holds), 120_000, holds);
+
+const producer = await harness.bus.producer();
+let serial = 0;
+const publish = async (
+  labels: Record<string, string>,
+  to: AlertTransition['to'],
+  more: Partial<AlertTransition> = {},
+) => {
+  const atMs = Date.now();
+  const transition: AlertTransition = {
+    ...{
+      tenantId: 'a',
+      id: `t${serial++}`,
+      alertId: JSON.stringify(labels),
+      ruleId: 'rule',
+      ruleVersion: 1,
+      ruleName: 'Rule',
+    },
+    ...{
+      labels,
+      annotations: { summary: 'it is slow' },
+      severity: 'error',
+      from: 'inactive',
+      to,
+      atMs,
+      value: 7,
+      reason: '',
+    },
+    ...(to === 'inactive' ? { endedAtMs: atMs } : { startedAtMs: atMs }),
+    ...more,
+  };
+  const value = Buffer.from(JSON.stringify([transition]));
+  await producer.publish([{ topic: topics.alertTransitions.name, key: 'a', value, headers: { tenant: 'a' } }]);
+};
+
+const channel = async (name: string, url: string, fields: object = {}): Promise<string> => {
+  const body = { name, settings: { type: 'webhook', url }, maxPerMinute: 6000, ...fields };
+  const answer = await harness.ask('POST', '/api/notification-channels', { body });
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  return answer.body.id;
+};
+
+/** Alerts of a team go to the channel of its name. */
+const route = async (channels: Readonly<Record<string, string>>): Promise<void> => {
+  const { headers } = await harness.ask('GET', '/api/v2/alerts/routing');
+  const names = Object.keys(channels);
+  const body = {
+    route: {
+      ...{ receiver: names[0], groupBy: ['alertname'], groupWait: '0s', groupInterval: '1s' },
+      routes: names.map((receiver) => ({ receiver, matchers: [{ name: 'team', value: receiver }] })),
+    },
+    receivers: names.map((name) => ({ name, channelIds: [channels[name]] })),
+  };
+  const answer = await harness.ask('PUT', '/api/v2/alerts/routing', {
+    body,
+    headers: { 'if-match': headers.get('etag') ?? '' },
+  });
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  // Processors hear of it within a second.
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+};
+
+const deliveriesOf = async (id: string) =>
+  (await harness.ask('GET', `/api/notification-channels/${id}/deliveries`)).body;
+
+test.serial('an alert reaches its channel, its end too, and both are in the ledger', async (t) => {
+  t.timeout(180_000);
+  const receiver = await startChannelReceiver();
+  t.teardown(() => receiver.close());
+  const id = await channel('works', receiver.url);
+  await route({ works: id });
+  await publish({ alertname: 'Slow', team: 'works' }, 'firing');
+  await eventually(() => receiver.received.length === 1);
+  t.is(receiver.received[0]?.body.status, 'firing');
+  t.is(receiver.received[0]?.body.alerts[0].annotations.summary, 'it is slow');
+  await publish({ alertname: 'Slow', team: 'works' }, 'inactive');
+  await eventually(() => receiver.received.length === 2);
+  t.is(receiver.received[1]?.body.status, 'resolved');
+  t.not(receiver.received[0]?.headers['webhook-id'], receiver.received[1]?.headers['webhook-id']);
+  await eventually(
+    async () =>
+      (await deliveriesOf(id)).items.filter(({ state }: { state: string }) => state === 'delivered').length === 2,
+  );
+  const { items, health } = await deliveriesOf(id);
+  t.deepEqual(
+    items.map(({ status, attempts }: { status: string; attempts: { statusCode: number }[] }) => [
+      status,
+      attempts.map(({ statusCode }) => statusCode),
+    ]),
+    [
+      ['resolved', [200]],
+      ['firing', [200]],
+    ],
+  );
+  t.is(health.failures, 0);
+  t.is(typeof health.lastDeliveredAt, 'string');
+  const first = await harness.ask('GET', `/api/notification-channels/${id}/deliveries?limit=1`);
+  const second = await harness.ask(
+    'GET',
+    `/api/notification-channels/${id}/deliveries?limit=1&cursor=${first.body.nextCursor}`,
+  );
+  t.deepEqual([first.body.items[0].id, second.body.items[0].id], [items[0].id, items[1].id]);
+  t.is((await harness.ask('GET', `/api/notification-channels/${id}/deliveries?state=failed`)).body.items.length, 0);
+});
+
+test.serial(
+  'a channel that fails is tried again with the same key, raises an alert through another, and recovers in order',
+  async (t) => {
+    t.timeout(180_000);
+    const broken = await startChannelReceiver({ status: 500, body: 'broken' });
+    const other = await startChannelReceiver();
+    t.teardown(() => Promise.all([broken.close(), other.close()]));
+    const id = await channel('broken', broken.url);
+    await route({ other: await channel('other', other.url), broken: id });
+    await publish({ alertname: 'Down', team: 'broken' }, 'firing');
+    await eventually(() =>
+      other.received.some(({ body }) => body.commonLabels.alertname === 'NotificationChannelFailing'),
+    );
+    t.is(other.received[0]?.body.commonLabels.failing_channel, id);
+    await publish({ alertname: 'Up', team: 'broken' }, 'firing');
+    broken.reply = () => ({ status: 200 });
+    await eventually(() => other.received.some(({ body }) => body.status === 'resolved'));
+    const keys = new Set(
+      broken.received
+        .filter(({ body }) => body.groupLabels.alertname === 'Down')
+        .map(({ headers }) => headers['webhook-id']),
+    );
+    t.is(keys.size, 1);
+    await eventually(async () =>
+      (await deliveriesOf(id)).items.some(({ state }: { state: string }) => state === 'delivered'),
+    );
+    const { items, health } = await deliveriesOf(id);
+    const down = items.find(({ groupKey }: { groupKey: string }) => groupKey.includes('Down'));
+    t.true(down.attempts.length >= 3);
+    t.is(down.attempts[0].statusCode, 500);
+    t.is(down.attempts[0].answer, 'broken');
+    t.is(health.failingSince, null);
+  },
+);
+
+test.serial('what is refused for good is given up at once', async (t) => {
+  t.timeout(180_000);
+  const receiver = await startChannelReceiver({ status: 403, body: 'not you' });
+  t.teardown(() => receiver.close());
+  const id = await channel('refuses', receiver.url);
+  await route({ refuses: id });
+  await publish({ alertname: 'Slow', team: 'refuses' }, 'firing');
+  await eventually(async () => (await deliveriesOf(id)).items[0]?.state === 'failed');
+  const { items, health } = await deliveriesOf(id);
+  t.is(items[0].attempts.length, 1);
+  t.is(health.lastError, 'not you');
+});
+
+test.serial('a test firing is marked, and a channel that is not enabled gets nothing', async (t) => {
+  t.timeout(180_000);
+  const receiver = await startChannelReceiver();
+  t.teardown(() => receiver.close());
+  const on = await channel('on', receiver.url);
+  const off = await channel('off', `${receiver.url}/off`, { enabled: false });
+  await route({ on, off });
+  await publish({ alertname: 'Tried', team: 'off' }, 'firing', { isTest: true });
+  await publish({ alertname: 'Tried', team: 'on' }, 'firing', { isTest: true });
+  // Beside it comes the alert of the channel that refuses.
+  await eventually(() => receiver.received.some(({ body }) => body.isTest));
+  const tried = receiver.received.find(({ body }) => body.isTest)?.body;
+  t.is(tried.commonLabels.alertname, 'Tried');
+  t.true(tried.alerts[0].isTest);
+  await eventually(async () => (await deliveriesOf(off)).items[0]?.state === 'failed');
+  t.false(receiver.received.some(({ path }) => path === '/off'));
+});
