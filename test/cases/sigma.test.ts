@@ -1,0 +1,295 @@
+/** What rules match, by the specification of Sigma 2.1. */
+import test from 'ava';
+import { fieldTables } from '../../queries/sigma/fields/index.ts';
+import { readRules } from '../../queries/sigma/read.ts';
+import { compile } from '../../queries/sigma/rule-set.ts';
+
+/** A rule with these lines as its detection. */
+const ruleOf = (detection: string, logsource = 'category: test'): string =>
+  `title: made up\nid: 6e1f2d3c-0000-4000-8000-000000000001\nlogsource:\n  ${logsource.replaceAll('\n', '\n  ')}\ndetection:\n  ${detection.replaceAll('\n', '\n  ')}\n`;
+
+const setOf = (...texts: readonly string[]) => {
+  const read = texts.map(readRules);
+  const errors = read.flatMap((each) => each.errors);
+  if (errors.length > 0) throw new Error(JSON.stringify(errors));
+  const documents = read.flatMap((each) => each.documents);
+  return compile(
+    documents.map((document, at) => ({ id: document.id || `rule-${at}`, version: 1, document })),
+    fieldTables,
+    { placeholders: { admins: ['ann', 'adm_*'] } },
+  );
+};
+
+const isMatch = (detection: string, event: object): boolean => setOf(ruleOf(detection)).match(event).length > 0;
+
+/** A selection of one line; events that it matches; events that it does not match. */
+const items: readonly (readonly [item: string, matching: readonly object[], others: readonly object[]])[] = [
+  [
+    'f: abc',
+    [{ f: 'abc' }, { f: 'ABC' }, { f: ['x', 'abc'] }, { F: 'abc' }],
+    [{ f: 'abcd' }, { g: 'abc' }, {}, { f: null }],
+  ],
+  ['f: a*c', [{ f: 'ac' }, { f: 'abbc' }, { f: 'a\nc' }], [{ f: 'abcd' }]],
+  ['f: a?c', [{ f: 'abc' }], [{ f: 'ac' }, { f: 'abbc' }]],
+  ["f: 'a\\*c'", [{ f: 'a*c' }], [{ f: 'abc' }]],
+  ["f: 'a\\\\*c'", [{ f: 'a\\xc' }, { f: 'a\\c' }], [{ f: 'a*c' }]],
+  ["f: 'a\\\\\\*c'", [{ f: 'a\\*c' }], [{ f: 'a\\xc' }]],
+  ["f: 'C:\\Windows\\x'", [{ f: 'c:\\windows\\X' }], [{ f: 'C:Windowsx' }]],
+  ['f: [a, b]', [{ f: 'a' }, { f: 'b' }], [{ f: 'c' }]],
+  ['f: 5', [{ f: 5 }, { f: '5' }, { f: '5.0' }], [{ f: 55 }, { f: 'five' }]],
+  ["f: ''", [{ f: '' }], [{}, { f: null }, { f: 'x' }]],
+  ['f: null', [{}, { f: null }], [{ f: '' }, { f: 'x' }]],
+  ['f: true', [{ f: true }, { f: 'True' }], [{ f: false }]],
+  ['a.b: x', [{ a: { b: 'x' } }, { 'a.b': 'x' }, { a: [{ b: 'y' }, { b: 'x' }] }], [{ a: { c: 'x' } }]],
+  ['f|contains: bc', [{ f: 'abcd' }], [{ f: 'acb' }]],
+  ['f|startswith: ab', [{ f: 'ABcd' }], [{ f: 'cab' }]],
+  ['f|endswith: cd', [{ f: 'abCD' }], [{ f: 'cda' }]],
+  ['f|contains|all: [ab, cd]', [{ f: 'xcdxab' }], [{ f: 'ab' }]],
+  ['f|cased: aB', [{ f: 'aB' }], [{ f: 'ab' }]],
+  ['f|contains|cased: aB', [{ f: 'xaBx' }], [{ f: 'xabx' }]],
+  ['f|exists: true', [{ f: '' }, { f: null }, { f: 0 }], [{}]],
+  ['f|exists: false', [{}], [{ f: null }]],
+  ['f|neq: x', [{ f: 'y' }], [{ f: 'X' }, {}, { f: ['y', 'x'] }]],
+  ['f|lt: 5', [{ f: 4.9 }, { f: '-1' }], [{ f: 5 }, { f: 'x' }, {}]],
+  ['f|lte: 5', [{ f: 5 }], [{ f: 5.1 }]],
+  ['f|gt: 5', [{ f: 6 }], [{ f: 5 }]],
+  ['f|gte: 5', [{ f: '5' }, { f: [1, 9] }], [{ f: 4 }]],
+  ['f|re: ^a+b$', [{ f: 'aab' }], [{ f: 'AAB' }, { f: 'xab' }]],
+  ['f|re|i: ^a+b$', [{ f: 'AAB' }], [{ f: 'xab' }]],
+  ['f|re|m: ^b$', [{ f: 'a\nb\nc' }], [{ f: 'ab' }]],
+  ['f|re|s: a.b', [{ f: 'a\nb' }], []],
+  ['f|re: a.b', [{ f: 'axb' }], [{ f: 'a\nb' }]],
+  ["f|re: '(?i)x(yy|zz)+[0-9]{2}'", [{ f: 'aXYYzz42' }], [{ f: 'x42' }]],
+  ['f|cidr: 10.0.0.0/8', [{ f: '10.255.1.2' }, { f: '::ffff:10.1.1.1' }], [{ f: '11.0.0.1' }, { f: 'x' }]],
+  [
+    "f|cidr: ['192.168.0.0/23', 'fe80::/10']",
+    [{ f: '192.168.1.9' }, { f: 'fe80::1' }],
+    [{ f: '192.168.2.1' }, { f: '::1' }],
+  ],
+  ['f|base64: foobar', [{ f: 'Zm9vYmFy' }], [{ f: 'xZm9vYmFy' }]],
+  [
+    'f|base64offset|contains: foobar',
+    [{ f: 'Zm9vYmFy' }, { f: 'xZm9vYmFyx' }, { f: 'eGZvb2Jhcg' }, { f: 'eHhmb29iYXI' }],
+    [{ f: 'foobar' }],
+  ],
+  ['f|utf16le|base64: ab', [{ f: 'YQBiAA==' }], [{ f: 'YWI=' }]],
+  ['f|wide|base64offset|contains: ab', [{ f: 'xYQBiAx' }], [{ f: 'YWI' }]],
+  ['f|utf16be|base64: ab', [{ f: 'AGEAYg==' }], []],
+  ['f|utf16|base64: ab', [{ f: '//5hAGIA' }], []],
+  ["f|windash|contains: ' -x'", [{ f: 'p -x' }, { f: 'p /x' }, { f: 'p –x' }, { f: 'p ―X' }], [{ f: 'p x' }]],
+  ['f|fieldref: g', [{ f: 'a', g: 'A' }], [{ f: 'a', g: 'b' }, { f: 'a' }]],
+  ['f|fieldref|startswith: g', [{ f: 'abc', g: 'ab' }], [{ f: 'ab', g: 'abc' }]],
+  ['f|fieldref|neq: g', [{ f: 'a', g: 'b' }], [{ f: 'a', g: 'a' }]],
+  ["f|expand: '%admins%'", [{ f: 'ann' }, { f: 'adm_7' }], [{ f: '%admins%' }, { f: 'bob' }]],
+  ["f|expand: '%nobody%'", [], [{ f: 'ann' }, { f: '%nobody%' }]],
+  ['f|hour: 13', [{ f: '2026-03-01T13:05:00Z' }, { f: 1_772_370_300 }], [{ f: '2026-03-01T12:05:00Z' }, { f: 'x' }]],
+  ['f|minute: 5', [{ f: '2026-03-01 13:05:00' }], [{ f: '2026-03-01 13:06:00' }]],
+  ['f|day: 1', [{ f: '2026-03-01' }], [{ f: '2026-03-02' }]],
+  ['f|week: 9', [{ f: '2026-03-01' }], [{ f: '2026-03-02' }]],
+  ['f|month|gte: 3', [{ f: '2026-03-01' }], [{ f: '2026-02-01' }]],
+  ['f|year: 2026', [{ f: '2026-02-01' }], [{ f: '2025-02-01' }]],
+];
+
+for (const [item, matching, others] of items)
+  test(`matches by ${item}`, (t) => {
+    for (const event of matching) t.true(isMatch(`s:\n  ${item}\ncondition: s`, event), JSON.stringify(event));
+    for (const event of others) t.false(isMatch(`s:\n  ${item}\ncondition: s`, event), JSON.stringify(event));
+  });
+
+const conditions: readonly (readonly [detection: string, matching: readonly object[], others: readonly object[]])[] = [
+  ['a: [foo, b*r]\ncondition: a', [{ x: 'a FOO b' }, { x: { y: ['bxr'] } }], [{ foo: 'x' }]],
+  ["a:\n  '|all': [foo, bar]\ncondition: a", [{ x: 'foo', y: 'bar' }], [{ x: 'foo' }]],
+  ['a:\n  - f: x\n    g: y\n  - f: z\ncondition: a', [{ f: 'x', g: 'y' }, { f: 'z' }], [{ f: 'x' }]],
+  ['a:\n  - f: x\n  - word\ncondition: a', [{ f: 'x' }, { g: 'a word' }], [{ f: 'y' }]],
+  ['a1: { f: x }\na2: { g: y }\nb: { h: z }\ncondition: 1 of a*', [{ f: 'x' }, { g: 'y' }], [{ h: 'z' }]],
+  ['a1: { f: x }\na2: { g: y }\ncondition: all of a*', [{ f: 'x', g: 'y' }], [{ f: 'x' }]],
+  ['a: { f: x }\n_b: { g: y }\ncondition: all of them', [{ f: 'x' }], [{ g: 'y' }]],
+  ['a: { f: x }\nb: { g: y }\ncondition: a and not b', [{ f: 'x' }], [{ f: 'x', g: 'y' }]],
+  ['a: { f: x }\nb: { g: y }\nc: { h: z }\ncondition: a or b and c', [{ f: 'x' }, { g: 'y', h: 'z' }], [{ g: 'y' }]],
+  ['a: { f: x }\nb: { g: y }\nc: { h: z }\ncondition: (a or b) and c', [{ f: 'x', h: 'z' }], [{ f: 'x' }]],
+  ['a: { f: x }\nb: { g: y }\ncondition: [a, b]', [{ f: 'x' }, { g: 'y' }], [{}]],
+  ['a: { f: x }\ncondition: not a', [{ f: 'y' }, {}], [{ f: 'x' }]],
+];
+
+for (const [detection, matching, others] of conditions)
+  test(`matches by ${JSON.stringify(detection)}`, (t) => {
+    for (const event of matching) t.true(isMatch(detection, event), JSON.stringify(event));
+    for (const event of others) t.false(isMatch(detection, event), JSON.stringify(event));
+  });
+
+const wrong: readonly (readonly [text: string, line: number, field: string, message: RegExp])[] = [
+  ['title: x\nlogsource: { product: windows }', 1, 'detection', /missing/],
+  [ruleOf('s:\n  f|endswit: x\ncondition: s'), 7, 'detection.s.f|endswit', /no modifier "endswit"/],
+  [ruleOf('s:\n  f|re: "(a"\ncondition: s'), 7, 'detection.s.f|re', /no regular expression/],
+  [ruleOf('s:\n  f|cidr: 10.0.0.0/40\ncondition: s'), 7, 'detection.s.f|cidr', /no network/],
+  [ruleOf('s:\n  f|gt: x\ncondition: s'), 7, 'detection.s.f|gt', /no number/],
+  [ruleOf('s:\n  f|re|contains: x\ncondition: s'), 7, 'detection.s.f|re|contains', /cannot be combined/],
+  [ruleOf('s: { f: x }\ncondition: s and t'), 7, 'detection.condition', /no selection "t"/],
+  [ruleOf('s: { f: x }\ncondition: s | count() > 5'), 7, 'detection.condition', /correlation/],
+  [ruleOf('s: { f: x }\ncondition: 1 of x*'), 7, 'detection.condition', /no selection fits/],
+  [ruleOf('s: { f: x }'), 6, 'detection.condition', /missing/],
+  ['title: [x', 1, '', /no YAML/],
+  [`${ruleOf('s: { f: x }\ncondition: s')}level: loud\n`, 8, 'level', /none of/],
+  ['title: c\ncorrelation:\n  type: often\n  rules: [a]', 3, 'correlation.type', /none of event_count/],
+  [
+    'title: c\ncorrelation:\n  type: event_count\n  rules: [a]\n  timespan: 5x\n  condition: { gte: 2 }',
+    5,
+    'correlation.timespan',
+    /no timespan/,
+  ],
+];
+
+for (const [text, line, field, message] of wrong)
+  test(`says where it is wrong: ${field} ${message}`, (t) => {
+    const { documents, errors } = readRules(
+      `title: good\nlogsource: { product: x }\ndetection:\n  s: { f: x }\n  condition: s\n---\n${text}`,
+    );
+    t.is(documents.length, 1);
+    t.like(errors[0], { document: 2, line: line + 6, field });
+    t.regex(errors[0]?.message ?? '', message);
+  });
+
+test('a filter narrows the rules that it names', (t) => {
+  const filter =
+    'title: no admins\nlogsource: { category: test }\nfilter:\n  rules: [6e1f2d3c-0000-4000-8000-000000000001]\n  admin:\n    user|startswith: adm_\n  condition: not admin\n';
+  const set = setOf(ruleOf('s: { f: x }\ncondition: s'), filter);
+  t.is(set.match({ f: 'x', user: 'ann' }).length, 1);
+  t.is(set.match({ f: 'x', user: 'adm_1' }).length, 0);
+  const ofOthers = setOf(ruleOf('s: { f: x }\ncondition: s'), filter.replace('000001', '000002'));
+  t.is(ofOthers.match({ f: 'x', user: 'adm_1' }).length, 1);
+});
+
+test('a match says which fields matched, where the event has them, and why', (t) => {
+  const [match] = setOf(
+    ruleOf("s:\n  Image|endswith: ['\\a.exe', '\\cmd.exe']\n  User: ann\ncondition: s", 'product: windows'),
+  ).match({
+    Event: { EventData: { Image: 'C:\\cmd.exe', User: 'ann' } },
+  });
+  t.deepEqual(match?.fields, [
+    {
+      field: 'Image',
+      path: 'Event.EventData.Image',
+      value: 'C:\\cmd.exe',
+      selection: 's',
+      because: 'endswith \\cmd.exe',
+    },
+    { field: 'User', path: 'Event.EventData.User', value: 'ann', selection: 's', because: 'ann' },
+  ]);
+});
+
+test('regular expressions take linear time', (t) => {
+  const set = setOf(
+    ...['(a+)+$', '(.*a){20}', '^(a|aa)+$', 'a*a*a*a*b'].map((re, at) =>
+      ruleOf(`s:\n  f|re: '${re}'\ncondition: s`).replace('000001', `00000${at}`),
+    ),
+  );
+  t.is(set.match({ f: `${'a'.repeat(50_000)}!` }).length, 1);
+});
+
+/** Events of several sources, a detection in Sigma's names, and the log source. */
+const sources: readonly (readonly [what: string, event: object, detection: string, logsource: string])[] = [
+  [
+    'Security 4688 as process creation',
+    {
+      Event: {
+        System: { EventID: 4688, Channel: 'Security' },
+        EventData: { NewProcessName: 'C:\\x.exe', ParentProcessName: 'C:\\p.exe' },
+      },
+    },
+    's: { Image|endswith: \\x.exe, ParentImage|endswith: \\p.exe }',
+    'product: windows\ncategory: process_creation',
+  ],
+  [
+    'Sysmon through winlogbeat',
+    { winlog: { channel: 'Microsoft-Windows-Sysmon/Operational', event_id: 1, event_data: { CommandLine: 'whoami' } } },
+    's: { CommandLine: whoami, EventID: 1 }',
+    'product: windows\ncategory: process_creation',
+  ],
+  [
+    "OpenTelemetry's receiver of Windows events",
+    { channel: 'Security', event_id: { id: 4625, qualifiers: 0 }, event_data: { data: [{ TargetUserName: 'ann' }] } },
+    's: { EventID: 4625, TargetUserName: ann }',
+    'product: windows\nservice: security',
+  ],
+  [
+    'Defender, whose names have spaces',
+    {
+      Event: {
+        System: { EventID: 1116, Channel: 'Microsoft-Windows-Windows Defender/Operational' },
+        EventData: { 'Threat Name': 'EICAR' },
+      },
+    },
+    's: { ThreatName: EICAR }',
+    'product: windows\nservice: windefend',
+  ],
+  [
+    'XML in lists of names and texts',
+    {
+      Event: {
+        System: { EventID: { '#text': 7045 } },
+        EventData: { Data: [{ '@Name': 'ServiceName', '#text': 'evil' }] },
+      },
+    },
+    's: { EventID: 7045, ServiceName: evil }',
+    'product: windows\nservice: system',
+  ],
+  [
+    'ECS',
+    { process: { command_line: 'nc -e', executable: '/bin/nc' }, host: { os: { type: 'linux' } } },
+    's: { CommandLine: nc -e, Image|endswith: /nc }',
+    'product: linux\ncategory: process_creation',
+  ],
+  [
+    'OpenTelemetry',
+    { 'process.command_line': 'nc -e', 'process.executable.path': '/bin/nc' },
+    's: { CommandLine: nc -e, Image: /bin/nc }',
+    'product: linux\ncategory: process_creation',
+  ],
+  [
+    'OCSF',
+    { class_uid: 1007, activity_id: 1, process: { cmd_line: 'nc -e', file: { path: '/bin/nc' } } },
+    's: { CommandLine: nc -e, Image: /bin/nc }',
+    'product: linux\ncategory: process_creation',
+  ],
+  [
+    'Kubernetes audit',
+    { apiVersion: 'audit.k8s.io/v1', verb: 'create', objectRef: { resource: 'pods', subresource: 'exec' } },
+    's: { verb: create, objectRef.subresource: exec }',
+    'product: kubernetes\nservice: audit',
+  ],
+  [
+    'CloudTrail',
+    { eventVersion: '1.08', eventSource: 'iam.amazonaws.com', eventName: 'CreateUser', userIdentity: { type: 'Root' } },
+    's: { eventSource: iam.amazonaws.com, userIdentity.type: Root }',
+    'product: aws\nservice: cloudtrail',
+  ],
+  [
+    'nginx',
+    { request_method: 'GET', request_uri: '/?q=../../etc/passwd', status: 200, http_user_agent: 'sqlmap' },
+    's: { cs-uri-query|contains: etc/passwd, c-useragent: sqlmap }',
+    'category: webserver',
+  ],
+  [
+    'Zeek',
+    { _path: 'dns', 'id.orig_h': '10.0.0.1', query: 'evil.example' },
+    's: { id.orig_h: 10.0.0.1, query|endswith: evil.example }',
+    'product: zeek\nservice: dns',
+  ],
+];
+
+for (const [what, event, detection, logsource] of sources)
+  test(`names of fields are those of Sigma: ${what}`, (t) => {
+    t.is(setOf(ruleOf(`${detection}\ncondition: s`, logsource)).match(event).length, 1);
+  });
+
+test('an event of another log source is not looked at', (t) => {
+  const sysmon = { EventID: 11, Channel: 'Microsoft-Windows-Sysmon/Operational', Image: 'C:\\x.exe' };
+  const detection = 's: { Image|endswith: x.exe }\ncondition: s';
+  const counts = [
+    'product: windows\ncategory: file_event',
+    'product: windows\ncategory: process_creation',
+    'product: linux',
+    'product: windows\nservice: security',
+  ].map((logsource) => setOf(ruleOf(detection, logsource)).match(sysmon).length);
+  t.deepEqual(counts, [1, 0, 0, 0]);
+});
