@@ -1,6 +1,7 @@
 import { PromqlSyntaxError } from './errors.ts';
 import { testOf } from './matchers.ts';
 import { quoted } from './quotes.ts';
+import type { ValueType } from './signatures.ts';
 import {
   type Aggregation,
   type Binary,
@@ -11,7 +12,6 @@ import {
   isSetOperator,
   type Place,
   typeOf,
-  type ValueType,
   type VectorSelector,
 } from './tree.ts';
 

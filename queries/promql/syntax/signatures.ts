@@ -1,4 +1,5 @@
-import type { ValueType } from './tree.ts';
+/** What an expression has as its value; `vector` is an instant vector, `matrix` a range vector. */
+export type ValueType = 'none' | 'vector' | 'scalar' | 'matrix' | 'string';
 
 /** A function of PromQL: what it takes and gives. */
 export interface Signature {

@@ -1,8 +1,5 @@
 import type { Matcher } from '../series.ts';
-import type { Signature } from './signatures.ts';
-
-/** What an expression has as its value; `vector` is an instant vector, `matrix` a range vector. */
-export type ValueType = 'none' | 'vector' | 'scalar' | 'matrix' | 'string';
+import type { Signature, ValueType } from './signatures.ts';
 
 /** Where a part stands in the text: characters from `start` up to `end`. */
 export interface Place {
