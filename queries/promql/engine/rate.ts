@@ -9,16 +9,17 @@ export interface RateKind {
   readonly perSecond: boolean;
 }
 
-/** How much a counter rose over the resets in a window. */
-const resetCorrection = (window: Window, call: RangeCall): number => {
+/** A rise with what a counter had counted before each reset, added one after the other as Prometheus does. */
+const withResets = (rise: number, window: Window, call: RangeCall): number => {
+  if (call.startTimes) return withStarts(rise, window, call);
   const { falls } = window.samples;
-  let correction = 0;
+  let sum = rise;
   for (let at = firstFall(falls, window.from); at < falls.length; at++) {
     const place = falls[at] as number;
     if (place >= window.to) break;
-    correction += window.value(place - 1);
+    sum += window.value(place - 1);
   }
-  return call.startTimes ? correctionByStarts(window, call) : correction;
+  return sum;
 };
 
 /** The first fall behind a place. */
@@ -33,8 +34,8 @@ const firstFall = (falls: Int32Array, from: number): number => {
   return low;
 };
 
-const correctionByStarts = (window: Window, call: RangeCall): number => {
-  let correction = 0;
+const withStarts = (rise: number, window: Window, call: RangeCall): number => {
+  let sum = rise;
   let warned = false;
   for (let place = window.from + 1; place < window.to; place++) {
     const previousStart = window.start(place - 1);
@@ -45,9 +46,9 @@ const correctionByStarts = (window: Window, call: RangeCall): number => {
     }
     const fell = window.value(place) < window.value(place - 1);
     if (fell || beganAnew(previousStart, previousTime, window.start(place), window.time(place)))
-      correction += window.value(place - 1);
+      sum += window.value(place - 1);
   }
-  return correction;
+  return sum;
 };
 
 /** By which a difference between the first and the last sample is multiplied to cover the range. */
@@ -92,7 +93,7 @@ const floatRate = (window: Window, call: RangeCall, kind: RateKind): number | un
   const start = kind.counter && call.startTimes ? startWithin(window, window.start(from), first) : undefined;
   if (to - from < 2 && start === undefined) return undefined;
   let rise = window.value(to - 1) - window.value(from);
-  if (kind.counter) rise += resetCorrection(window, call);
+  if (kind.counter) rise = withResets(rise, window, call);
   if (start !== undefined) rise += window.value(from);
   const extent = { first, last: window.time(to - 1), count: to - from, start, value: window.value(from), rise };
   return rise * factorOf(window, call, kind, extent);
