@@ -2,6 +2,7 @@ import type { Histogram } from '../histograms/histogram.ts';
 import { KahanSum } from '../histograms/kahan.ts';
 import type { Call, Expression } from '../syntax/tree.ts';
 import type { Evaluation } from './context.ts';
+import { dates, log2, log10 } from './elementary.ts';
 import { LabelSet } from './labels.ts';
 import { absent, float, histogram, merged, Row, timeOf } from './rows.ts';
 
@@ -12,28 +13,6 @@ const clamp = (value: number, least: number, most: number): number =>
   Number.isNaN(value) || Number.isNaN(least) || Number.isNaN(most)
     ? Number.NaN
     : Math.max(least, Math.min(most, value));
-
-const date =
-  (read: (date: Date) => number): FloatFunction =>
-  (value) => {
-    if (!Number.isFinite(value)) return read(new Date(-62_135_596_800_000));
-    const time = new Date(Math.trunc(value) * 1000);
-    return Number.isNaN(time.getTime()) ? Number.NaN : read(time);
-  };
-
-const dayMs = 86_400_000;
-
-/** Functions of a date, of a vector or of the time of the step. */
-const dates: Readonly<Record<string, FloatFunction>> = {
-  days_in_month: date((time) => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1, 0)).getUTCDate()),
-  day_of_month: date((time) => time.getUTCDate()),
-  day_of_week: date((time) => time.getUTCDay()),
-  day_of_year: date((time) => Math.floor((time.getTime() - Date.UTC(time.getUTCFullYear(), 0, 1)) / dayMs) + 1),
-  hour: date((time) => time.getUTCHours()),
-  minute: date((time) => time.getUTCMinutes()),
-  month: date((time) => time.getUTCMonth() + 1),
-  year: date((time) => time.getUTCFullYear()),
-};
 
 const sign = (value: number): number => {
   if (value < 0) return -1;
@@ -53,8 +32,8 @@ const floatFunctions: Readonly<Record<string, FloatFunction>> = {
   exp: Math.exp,
   sqrt: Math.sqrt,
   ln: Math.log,
-  log2: Math.log2,
-  log10: Math.log10,
+  log2,
+  log10,
   sin: Math.sin,
   cos: Math.cos,
   tan: Math.tan,
@@ -142,7 +121,7 @@ const dateRow = (evaluation: Evaluation, calculate: FloatFunction): Row[] => {
   const { steps } = evaluation;
   const row = Row.empty(LabelSet.empty, steps.count);
   for (let step = 0; step < steps.count; step++)
-    row.set(step, calculate(Math.floor(timeOf(steps, step) / 1000), Number.NaN, Number.NaN));
+    row.set(step, calculate(Math.trunc(timeOf(steps, step) / 1000), Number.NaN, Number.NaN));
   return [row];
 };
 

@@ -1,0 +1,58 @@
+/** The times of calendars repeat after 400 years, but for the number of the year. */
+const cycleSeconds = 12_622_780_800;
+const dayMs = 86_400_000;
+
+/** What Prometheus takes for a time that is no 64-bit number of seconds: the first one that is. */
+const firstTime: Readonly<Record<string, number>> = {
+  days_in_month: 31,
+  day_of_month: 4,
+  day_of_week: 0,
+  day_of_year: 339,
+  hour: 15,
+  minute: 30,
+  month: 12,
+  year: 292_277_026_596,
+};
+
+const date =
+  (name: string, read: (time: Date) => number) =>
+  (value: number): number => {
+    const seconds = Math.trunc(value);
+    if (!(Math.abs(seconds) < 2 ** 63)) return firstTime[name] as number;
+    const cycles = Math.floor(seconds / cycleSeconds);
+    const part = read(new Date((seconds - cycles * cycleSeconds) * 1000));
+    return name === 'year' ? part + 400 * cycles : part;
+  };
+
+const yearStart = (time: Date): number => Date.UTC(time.getUTCFullYear(), 0, 1);
+
+/** Parts of a date from seconds since the epoch. */
+export const dates: Readonly<Record<string, (value: number) => number>> = Object.fromEntries(
+  Object.entries({
+    days_in_month: (time: Date) => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1, 0)).getUTCDate(),
+    day_of_month: (time: Date) => time.getUTCDate(),
+    day_of_week: (time: Date) => time.getUTCDay(),
+    day_of_year: (time: Date) => Math.floor((time.getTime() - yearStart(time)) / dayMs) + 1,
+    hour: (time: Date) => time.getUTCHours(),
+    minute: (time: Date) => time.getUTCMinutes(),
+    month: (time: Date) => time.getUTCMonth() + 1,
+    year: (time: Date) => time.getUTCFullYear(),
+  }).map(([name, read]) => [name, date(name, read)]),
+);
+
+/** By the exponent and the logarithm of the fraction: exact for powers of two, with the last digit that Prometheus has. */
+export const log2 = (value: number): number => {
+  if (!(value > 2 ** -1000) || value === Number.POSITIVE_INFINITY) return Math.log2(value);
+  let exponent = Math.floor(Math.log2(value)) + 1;
+  let fraction = value / 2 ** exponent;
+  if (fraction >= 1) {
+    fraction /= 2;
+    exponent++;
+  } else if (fraction < 0.5) {
+    fraction *= 2;
+    exponent--;
+  }
+  return fraction === 0.5 ? exponent - 1 : Math.log(fraction) * (1 / Math.LN2) + exponent;
+};
+
+export const log10 = (value: number): number => log2(value) * (Math.LN2 / Math.LN10);
