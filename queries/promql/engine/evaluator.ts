@@ -9,12 +9,12 @@ import {
   typeOf,
   type Unary,
 } from '../syntax/tree.ts';
+import { infoRows } from './added-labels.ts';
 import { aggregatedRows } from './aggregations.ts';
 import type { Annotations } from './annotations.ts';
 import { binaryRows } from './binary.ts';
 import { histogramFraction, histogramQuantile, histogramQuantiles } from './classic-histograms.ts';
 import { type EngineOptions, type Evaluation, referenceTime, type SampleCounts } from './context.ts';
-import { infoRows } from './info.ts';
 import { labelJoin, labelReplace } from './label-functions.ts';
 import { scalarOperation } from './operators.ts';
 import { absentRow, labelsOfAbsent, rangeOf, rangeRows } from './range-calls.ts';

@@ -10,7 +10,7 @@ import type {
   VectorSelector,
 } from '../syntax/tree.ts';
 import { walk } from '../syntax/tree.ts';
-import { infoMatchers, sharedReference } from './info.ts';
+import { infoMatchers, sharedReference } from './added-labels.ts';
 
 /** The times of a query. An instant query starts and ends at the same time, with step 0. */
 export interface QueryWindow {
