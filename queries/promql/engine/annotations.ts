@@ -51,7 +51,7 @@ export class Monotonicity implements Details {
 }
 
 /** How often a sample began before the one before it ended. */
-export class Occurrences implements Details {
+class Occurrences implements Details {
   #count = 1;
 
   merge(other: Occurrences): void {

@@ -22,7 +22,7 @@ const blocks = (bytes: Buffer): bigint => {
 };
 
 /** xxHash64 with seed 0. */
-export const xxHash64 = (bytes: Buffer): bigint => {
+const xxHash64 = (bytes: Buffer): bigint => {
   let hash = bytes.length >= 32 ? blocks(bytes) : prime5;
   hash = (hash + BigInt(bytes.length)) & mask;
   let at = bytes.length - (bytes.length % 32);

@@ -4,7 +4,7 @@ import { compareLabels, type LabelSet } from './labels.ts';
 import { absent, float, type Row } from './rows.ts';
 
 /** Compares texts by their numbers and the texts between them: `a9` stands before `a10`. */
-export const compareNaturally = (left: string, right: string): number => {
+const compareNaturally = (left: string, right: string): number => {
   const parts = (text: string) => text.match(/\d+|\D+/g) ?? [];
   const others = parts(right);
   const own = parts(left);

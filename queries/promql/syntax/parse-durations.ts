@@ -114,7 +114,7 @@ const joined = (reader: Reader, operator: Token, left: DurationPart, right: Dura
 const binary = (reader: Reader, least: number): DurationPart => continued(reader, primary(reader), least);
 
 /** Reads a duration or arithmetic of durations. */
-export const readDurationExpression = (reader: Reader): DurationPart => binary(reader, 1);
+const readDurationExpression = (reader: Reader): DurationPart => binary(reader, 1);
 
 /** Reads the duration of a range or a subquery's step, which is above 0. */
 export const readPositiveDuration = (reader: Reader): DurationPart => {

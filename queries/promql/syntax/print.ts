@@ -74,7 +74,7 @@ const rangeText = (node: MatrixSelector): string => {
 };
 
 /** The range, step and times of a subquery. */
-export const subqueryTimes = (node: Subquery): string => {
+const subqueryTimes = (node: Subquery): string => {
   const range = node.rangeExpression === undefined ? writeDuration(node.rangeMs) : durationText(node.rangeExpression);
   const fixed = node.stepMs === 0 ? '' : writeDuration(node.stepMs);
   const step = node.stepMs === 0 && node.stepExpression !== undefined ? durationText(node.stepExpression) : fixed;
@@ -82,7 +82,7 @@ export const subqueryTimes = (node: Subquery): string => {
 };
 
 /** An aggregation's operator with its labels. */
-export const aggregatorText = ({ operator, grouping, without }: Aggregation): string => {
+const aggregatorText = ({ operator, grouping, without }: Aggregation): string => {
   if (without) return `${operator} without (${labelsText(grouping)}) `;
   return grouping.length > 0 ? `${operator} by (${labelsText(grouping)}) ` : operator;
 };
@@ -94,7 +94,7 @@ const fillText = (left: number | undefined, right: number | undefined): string =
 };
 
 /** An operator with `bool` and how the series of its sides match. */
-export const operatorText = ({ operator, bool, matching }: Binary): string => {
+const operatorText = ({ operator, bool, matching }: Binary): string => {
   const name = bool ? `${operator} bool` : operator;
   if (matching === undefined) return name;
   const grouped = matching.card === 'many-to-one' || matching.card === 'one-to-many';
