@@ -25,9 +25,12 @@ export interface Window extends QueryWindow {
 export interface Limits {
   /** Samples held at once. */
   readonly samples: number;
+  /** Memory for columns of results; 400 MB unless it is said. */
+  readonly bytes?: number | undefined;
 }
 
-export const defaultLimits: Limits = { samples: 50_000_000 };
+const defaultLimits: Limits = { samples: 50_000_000 };
+const defaultBytes = 400e6;
 
 /** What a query answers, and what Prometheus would tell of it. */
 export interface Evaluated {
@@ -78,7 +81,7 @@ export const evaluate = (
   const plan = planOf(expression, window, lookbackMs);
   const count = instant ? 1 : Math.floor((endMs - startMs) / stepMs) + 1;
   const annotations = new Annotations();
-  const counts = new SampleCounts(count, limits.samples);
+  const counts = new SampleCounts(count, limits.samples, limits.bytes ?? defaultBytes);
   const readFor = (node: Expression): Iterable<Series> => {
     const series = read(plan.numbers.get(node) as number);
     return plan.countsOnly.has(node) ? hinted(series) : series;

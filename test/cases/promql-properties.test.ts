@@ -128,6 +128,20 @@ test('a query that would hold too many samples is refused in the words of Promet
   t.notThrows(() => evaluate(query, window, read, { samples: 13 }));
 });
 
+test('a query whose columns would take too much memory is refused before they are made', (t) => {
+  const sparse = Array.from({ length: 60 }, (_, at) => seriesOf(at * 2, [1]));
+  const steps = { startMs: 0, endMs: 3_600_000, stepMs: 1_000 };
+  const ask = (text: string, bytes: number) => {
+    const query = parse(text);
+    return evaluate(query, steps, reader(sparse, selectionsOf(query, steps)), { samples: 1e9, bytes });
+  };
+  const refused = { message: 'query processing would load too many samples into memory in query execution' };
+  t.throws(() => ask('topk(1, a_total)', 1e6), refused);
+  t.notThrows(() => ask('sum(a_total)', 1e6), 'a sum holds one series at a time');
+  t.throws(() => ask('max_over_time(a_total[100y:1ms])', 400e6), refused);
+  t.throws(() => ask('max_over_time(vector(1)[100y:1ms])', 400e6), refused);
+});
+
 test('samples are counted as Prometheus counts them', (t) => {
   const series = [seriesOf(0, new Array(40).fill(1)), seriesOf(2, new Array(40).fill(2))];
   const query = parse('rate(a_total[1m])');

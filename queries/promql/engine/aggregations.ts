@@ -43,7 +43,7 @@ const checkQuantiles = (evaluation: Evaluation, node: Aggregation, parameter: Fl
 export const aggregatedRows = (evaluation: Evaluation, node: Aggregation): Row[] => {
   const { operator, inner } = node;
   if (operator === 'count_values') return valueCounts(evaluation, node);
-  const { annotations, steps } = evaluation;
+  const { annotations, counts, steps } = evaluation;
   const parameter = operator === 'quantile' ? evaluation.scalar(node.parameter as Expression) : undefined;
   const shared: Aggregating = { operator, inner, annotations, steps: steps.count, parameter };
   if (accumulatorOf({ ...shared, steps: 0 }) === undefined) return chosenRows(evaluation, node);
@@ -54,6 +54,7 @@ export const aggregatedRows = (evaluation: Evaluation, node: Aggregation): Row[]
     const group = groups.of(row.labels);
     accumulators[group] ??= accumulatorOf(shared) as Accumulator;
     accumulators[group].add(row);
+    counts.release(steps.count);
   }
   return accumulators
     .map((accumulator, group) => accumulator.result(groups.labels[group] as never))

@@ -26,6 +26,12 @@ export const defaultOptions: EngineOptions = {
   subqueryStepMs: 60_000,
 };
 
+/** A value, and what stands at its step. */
+const bytesOfCell = 9;
+
+const tooMany = (): PromqlLimitError =>
+  new PromqlLimitError('query processing would load too many samples into memory in query execution');
+
 /** Counts samples as Prometheus' statistics do, and refuses too many. */
 export class SampleCounts {
   /** Samples of every step; those of a range count at each step that reads them. */
@@ -35,11 +41,25 @@ export class SampleCounts {
   /** `total` of each step of the query. */
   readonly perStep: Float64Array;
   #held = 0;
+  #cells = 0;
   readonly #most: number;
+  readonly #mostCells: number;
 
-  constructor(steps: number, most: number) {
+  constructor(steps: number, most: number, bytes: number) {
     this.perStep = new Float64Array(steps);
     this.#most = most;
+    this.#mostCells = bytes / bytesOfCell;
+  }
+
+  /** Takes memory for the columns of a row, before they are there. Rows with few values take as much as others. */
+  charge(cells: number): void {
+    this.#cells += cells;
+    if (this.#cells > this.#mostCells) throw tooMany();
+  }
+
+  /** Gives the memory of a row back that nobody needs any more. */
+  release(cells: number): void {
+    this.#cells = Math.max(0, this.#cells - cells);
   }
 
   read(count: number, step: number): void {
@@ -57,8 +77,7 @@ export class SampleCounts {
   holdBriefly(count: number): void {
     const held = this.#held + count;
     if (held > this.peak) this.peak = held;
-    if (held > this.#most)
-      throw new PromqlLimitError('query processing would load too many samples into memory in query execution');
+    if (held > this.#most) throw tooMany();
   }
 }
 

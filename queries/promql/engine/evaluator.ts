@@ -212,6 +212,9 @@ export class Evaluator implements Evaluation {
     const startMs = aligned <= beforeMs ? aligned + intervalMs : aligned;
     const endMs = referenceTime(node, timeOf(this.steps, this.steps.count - 1));
     const steps = { startMs, intervalMs, count: Math.max(0, Math.floor((endMs - startMs) / intervalMs) + 1) };
+    // More steps than there is memory for are refused before any column of them is made.
+    this.counts.charge(steps.count);
+    this.counts.release(steps.count);
     const inner = this.over(steps);
     if (typeOf(node.inner) === 'scalar') return { steps, rows: vectorOf(inner, node.inner) };
     return { steps, rows: inner.vector(node.inner) };

@@ -25,7 +25,10 @@ function* samplesFor(evaluation: Evaluation, range: MatrixSelector | Subquery): 
     return;
   }
   const { steps, rows } = evaluation.subquery(range);
-  for (const row of rows) yield samplesFromRow(row, steps);
+  for (const row of rows) {
+    yield samplesFromRow(row, steps);
+    evaluation.counts.release(steps.count);
+  }
 }
 
 const selectorOf = (range: MatrixSelector | Subquery): VectorSelector | Subquery =>
@@ -75,6 +78,7 @@ class RangeEvaluation {
 
   row(samples: Samples): Row {
     const { steps, options, counts } = this.#evaluation;
+    counts.charge(steps.count);
     const drop = !this.#keepsName || samples.dropName;
     const labels = drop && !options.delayedNameRemoval ? samples.labels.withoutMetadata : samples.labels;
     const row = Row.empty(labels, steps.count, drop);

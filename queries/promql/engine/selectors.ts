@@ -9,6 +9,7 @@ import { smoothedAt } from './smoothing.ts';
 
 const rowOf = (evaluation: Evaluation, node: VectorSelector, series: Series): Row => {
   const { steps, options, counts } = evaluation;
+  counts.charge(steps.count);
   const row = Row.empty(LabelSet.from(series.labels), steps.count);
   const lookup = new Lookup(series);
   let held = 0;
@@ -26,7 +27,8 @@ const rowOf = (evaluation: Evaluation, node: VectorSelector, series: Series): Ro
 };
 
 const smoothedRow = (evaluation: Evaluation, node: VectorSelector, series: Series): Row => {
-  const { steps } = evaluation;
+  const { steps, counts } = evaluation;
+  counts.charge(steps.count);
   const samples = samplesOf(series);
   const row = Row.empty(samples.labels, steps.count);
   for (let step = 0; step < steps.count; step++) {
@@ -49,6 +51,7 @@ export function* sampleTimes(evaluation: Evaluation, node: VectorSelector, start
   const { steps, options, counts } = evaluation;
   if (starts && !options.startTimestamps) return;
   for (const series of evaluation.read(node)) {
+    counts.charge(steps.count);
     const times = starts ? (series.starts ?? new Float64Array(series.times.length)) : series.times;
     const row = Row.empty(LabelSet.from(series.labels), steps.count);
     const lookup = new Lookup(series);
@@ -69,8 +72,9 @@ export function* originRows(
   at: number | undefined,
   offsetMs: number,
 ): Iterable<Row> {
-  const { steps, options } = evaluation;
+  const { steps, options, counts } = evaluation;
   for (const series of allSeries) {
+    counts.charge(steps.count);
     const row = Row.empty(LabelSet.from(series.labels), steps.count);
     const lookup = new Lookup(series);
     for (let step = 0; step < steps.count; step++) {
