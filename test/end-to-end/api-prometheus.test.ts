@@ -255,10 +255,18 @@ test('errors are worded as Prometheus words them', async (t) => {
       { 'match[]': '{' },
       'invalid parameter "match[]": 1:2: parse error: unexpected end of input inside braces',
     ],
-    ['labels', { start: 'x' }, 'invalid parameter "start": cannot parse "x" to a valid timestamp'],
+    [
+      'labels',
+      { start: 'x' },
+      `invalid parameter "start": invalid time value for 'start': cannot parse "x" to a valid timestamp`,
+    ],
     ['format_query', { query: 'sum(' }, 'invalid parameter "query": 1:5: parse error: unclosed left parenthesis'],
     ['query', { query: '' }, 'invalid parameter "query": unknown position: parse error: no expression found in input'],
-    ['query', { query: 'up', time: 'x' }, 'invalid parameter "time": cannot parse "x" to a valid timestamp'],
+    [
+      'query',
+      { query: 'up', time: 'x' },
+      `invalid parameter "time": invalid time value for 'time': cannot parse "x" to a valid timestamp`,
+    ],
     [
       'query_range',
       { query: 'up', start: '2', end: '1', step: '1' },
@@ -278,10 +286,16 @@ test('errors are worded as Prometheus words them', async (t) => {
 });
 
 test('what fails in the evaluation is 422', async (t) => {
-  const { status, body } = await ask('query_range', { query: 'up[5m]', start: '0', end: '60', step: '10' });
+  const { status, body } = await ask('query', {
+    query: 'label_replace({job="shop"}, "instance", "", "", "")',
+    time: String((now + 45_000) / 1000),
+  });
   t.is(status, 422);
-  t.is(body.errorType, 'execution');
-  t.is(body.error, 'invalid expression type "range vector" for range query, must be Scalar or instant Vector');
+  t.deepEqual(body, {
+    status: 'error',
+    errorType: 'execution',
+    error: 'vector cannot contain metrics with the same labelset',
+  });
 });
 
 test('what Grafana asks first is answered', async (t) => {

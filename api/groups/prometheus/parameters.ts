@@ -62,8 +62,10 @@ export const timeOf = (given: Given, name: string, fallback?: number): number =>
   const text = textOf(given, name);
   if (text === '' && fallback !== undefined) return fallback;
   const time = timeIn(text);
-  if (time === undefined) throw invalid(name, `cannot parse "${text}" to a valid timestamp`);
-  return time;
+  if (time !== undefined) return time;
+  // Prometheus words it so where it has a value to fall back to.
+  const what = fallback === undefined ? '' : `invalid time value for '${name}': `;
+  throw invalid(name, `${what}cannot parse "${text}" to a valid timestamp`);
 };
 
 /** Milliseconds of seconds or of a duration such as `5m`; undefined if it is neither. */
@@ -85,7 +87,7 @@ export const durationOf = (given: Given, name: string): number => {
 export const limitOf = (given: Given, name = 'limit'): number => {
   const text = textOf(given, name);
   if (text === '') return Number.POSITIVE_INFINITY;
-  if (!/^[+-]?\d+$/.test(text)) throw invalid(name, `strconv.ParseInt: parsing "${text}": invalid syntax`);
+  if (!/^[+-]?\d+$/.test(text)) throw invalid(name, `strconv.Atoi: parsing "${text}": invalid syntax`);
   const limit = Number(text);
   if (limit < 0) throw invalid(name, 'limit must be non-negative');
   return limit === 0 ? Number.POSITIVE_INFINITY : limit;
@@ -101,7 +103,7 @@ export const setsOf = (given: Given): (readonly Matcher[])[] =>
       if (error instanceof PromqlSyntaxError) throw invalid('match[]', error.message);
       throw error;
     }
-    throw invalid('match[]', 'match[] must contain at least one non-empty matcher');
+    throw new PromqlError('bad_data', 'match[] must contain at least one non-empty matcher');
   });
 
 /** Calls `work` with the text of a parameter; a fault in its expression is told as Prometheus tells it. */

@@ -4,6 +4,8 @@ import type { EvaluationWindow } from '../../../queries/promql/evaluation/messag
 import type { Evaluated } from '../../../queries/promql/index.ts';
 import { mostSteps, usualLookbackMs } from '../../../queries/promql/run-promql.ts';
 import { PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
+import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
+import { documentedType, typeOf } from '../../../queries/promql/syntax/tree.ts';
 import { type Answered, byGetAndPost } from './answer.ts';
 import {
   durationIn,
@@ -146,6 +148,17 @@ export const queryRange = byGetAndPost({
         'bad_data',
         'exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)',
       );
+    withExpression(given, requireRange);
     return answer(asked, { startMs, endMs, stepMs, lookbackMs: lookbackOf(given) }, ports);
   },
 });
+
+/** Refuses what has no value at each step. */
+const requireRange = (text: string): void => {
+  const type = typeOf(parseExpression(text));
+  if (type !== 'vector' && type !== 'scalar')
+    throw invalid(
+      'query',
+      `invalid expression type "${documentedType(type)}" for range query, must be Scalar or instant Vector`,
+    );
+};
