@@ -17,6 +17,7 @@ import {
   shared,
   textOf,
   timeOf,
+  withExpression,
 } from './parameters.ts';
 import { keptFromMs, scopeOf } from './scope.ts';
 
