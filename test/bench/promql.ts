@@ -1,0 +1,243 @@
+/**
+ * PromQL beside Prometheus: the same samples in both, the same answers, then time and CPU. The engine of columns runs in this process, so
+ * that its share is counted. `node test/bench/promql.ts PROMETHEUS [series]`, PROMETHEUS being its program.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { answerJson } from '../../queries/promql/answer-json.ts';
+import { openPromql } from '../../queries/promql/evaluation/threads.ts';
+import type { Scope } from '../../queries/promql/fetch/choose.ts';
+import { labelValues } from '../../queries/promql/fetch/label-reads.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+import { snappy, writeRequestOf } from '../end-to-end/conformance.ts';
+import { freePorts } from '../services/ports.ts';
+
+const [program = '', seriesText = '10000'] = process.argv.slice(2);
+const seriesCount = Number(seriesText);
+const intervalMs = 15_000;
+const samplesEach = (6 * 3_600_000) / intervalMs;
+const endMs = Math.floor(Date.now() / 60_000) * 60_000 - 60_000;
+const startMs = endMs - samplesEach * intervalMs;
+const manySeries = 200_000;
+const rounds = 3;
+
+/** A counter that grows by whole numbers, the same in SQL and here. */
+const counterAt = (series: number, step: number): number => step * (1 + (series % 7)) + ((series * 31 + step * 17) % 5);
+const valueSql = 'step * (1 + series % 7) + (series * 31 + step * 17) % 5';
+const les = ['0.1', '0.5', '1', '5', '+Inf'];
+
+const directory = mkdtempSync(join(tmpdir(), 'oiq-bench-promql-'));
+const columns = await chdbColumns({ directory: join(directory, 'columns'), maxMemoryBytes: 2 * 1024 ** 3 });
+await migrate(columns, silent);
+
+/** Sets of series: metric, how many, and labels of one as SQL and as text. */
+interface Load {
+  readonly metric: string;
+  readonly count: number;
+  readonly steps: number;
+  readonly firstId: number;
+  readonly stepMs: number;
+  readonly sql: string;
+  labels(series: number): Readonly<Record<string, string>>;
+}
+const loads: readonly Load[] = [
+  {
+    ...{ metric: 'requests_total', count: seriesCount, steps: samplesEach, firstId: 1, stepMs: intervalMs },
+    sql: "map('instance', concat('i', toString(series)), 'job', concat('job', toString(series % 20)))",
+    labels: (series) => ({ instance: `i${series}`, job: `job${series % 20}` }),
+  },
+  {
+    ...{ metric: 'took_seconds_bucket', count: 1000, steps: samplesEach, firstId: 1_000_001, stepMs: intervalMs },
+    sql: `map('instance', concat('i', toString(intDiv(series, 5))), 'job', 'shop', 'le', [${les.map((le) => `'${le}'`).join(', ')}][series % 5 + 1])`,
+    labels: (series) => ({ instance: `i${Math.floor(series / 5)}`, job: 'shop', le: les[series % 5] as string }),
+  },
+  {
+    ...{ metric: 'week_total', count: 1, steps: 40_320, firstId: 2_000_001, stepMs: intervalMs },
+    sql: "map('instance', 'one')",
+    labels: () => ({ instance: 'one' }),
+  },
+  {
+    ...{ metric: 'many', count: manySeries, steps: 1, firstId: 3_000_001, stepMs: intervalMs },
+    sql: "map('pod', concat('pod-', toString(series)))",
+    labels: (series) => ({ pod: `pod-${series}` }),
+  },
+];
+
+const fill = async (): Promise<void> => {
+  for (const { metric, count, steps, firstId, stepMs, sql } of loads) {
+    await columns.execute(`INSERT INTO series (tenant_id, project_id, metric, series_id, kind, source, attributes, attribute_types, first_seen, last_seen)
+      SELECT 'bench', 'bench', '${metric}', ${firstId} + series, 'counter', 'prometheus', ${sql}, 'sss', now64(3), now64(3) FROM (SELECT number AS series FROM numbers(${count}))`);
+    const part = Math.max(1, Math.floor(2_000_000 / steps));
+    for (let from = 0; from < count; from += part)
+      await columns.execute(`INSERT INTO samples (tenant_id, project_id, received_at, metric, series_id, timestamp, value)
+        SELECT 'bench', 'bench', fromUnixTimestamp64Milli(${endMs}, 'UTC'), '${metric}', ${firstId} + series, fromUnixTimestamp64Milli(toInt64(${endMs} - (${steps} - 1 - step) * ${stepMs}), 'UTC'), ${valueSql}
+        FROM (SELECT ${from} + intDiv(number, ${steps}) AS series, number % ${steps} AS step FROM numbers(${Math.min(part, count - from) * steps}))`);
+  }
+};
+
+const [port = 0] = await freePorts(1);
+const url = `http://127.0.0.1:${port}/api/v1`;
+writeFileSync(join(directory, 'prometheus.yml'), 'global: {}\nstorage:\n  tsdb:\n    out_of_order_time_window: 240h\n');
+const peer = spawn(
+  program,
+  [
+    ...[`--config.file=${join(directory, 'prometheus.yml')}`, `--storage.tsdb.path=${join(directory, 'peer')}`],
+    ...[`--web.listen-address=127.0.0.1:${port}`, '--web.enable-remote-write-receiver'],
+  ],
+  { stdio: 'ignore' },
+);
+
+const send = async (series: Parameters<typeof writeRequestOf>[1]): Promise<void> => {
+  const headers = {
+    'content-type': 'application/x-protobuf;proto=io.prometheus.write.v2.Request',
+    'content-encoding': 'snappy',
+    'x-prometheus-remote-write-version': '2.0.0',
+  };
+  const answer = await fetch(`${url}/write`, {
+    method: 'POST',
+    headers,
+    body: new Uint8Array(snappy(writeRequestOf(2, series))),
+  });
+  if (!answer.ok) throw new Error(`Prometheus answered ${answer.status}: ${await answer.text()}`);
+};
+
+const fillPeer = async (): Promise<void> => {
+  for (const { metric, count, steps, stepMs, labels } of loads) {
+    const part = Math.max(1, Math.floor(50_000 / steps));
+    for (let from = 0; from < count; from += part)
+      await send(
+        Array.from({ length: Math.min(part, count - from) }, (_, index) => ({
+          labels: Object.entries({ __name__: metric, ...labels(from + index) }),
+          samples: Array.from({ length: steps }, (_sample, step) => ({
+            value: counterAt(from + index, step),
+            timestamp: endMs - (steps - 1 - step) * stepMs,
+          })),
+        })),
+      );
+  }
+};
+
+const peerCpuMs = (): number => {
+  const fields = readFileSync(`/proc/${peer.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+};
+const residentMb = (pid: number): number =>
+  Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
+
+const threads = openPromql();
+let fetchedMs = 0;
+const own = columns.of('bench');
+const scope: Scope = {
+  columns: {
+    ...own,
+    async native(...question) {
+      const started = performance.now();
+      const bytes = await own.native(...question);
+      fetchedMs += performance.now() - started;
+      return bytes;
+    },
+  },
+  translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true },
+};
+
+interface Case {
+  readonly name: string;
+  ask(): Promise<unknown>;
+  peer(): Promise<unknown>;
+}
+
+const data = async (path: string): Promise<unknown> => {
+  const answer = (await (await fetch(`${url}/${path}`)).json()) as { readonly data: unknown };
+  return answer.data;
+};
+
+const range = (name: string, expression: string, fromMs: number, stepMs: number): Case => ({
+  name,
+  async ask() {
+    const window = { startMs: fromMs, endMs, stepMs, lookbackMs: 300_000 };
+    const { value } = await threads.evaluate({ expression, window, scope, keptFromMs: 0 });
+    return JSON.parse(JSON.stringify(answerJson(value, Number.POSITIVE_INFINITY).data));
+  },
+  peer: () =>
+    data(
+      `query_range?${new URLSearchParams({ query: expression, start: String(fromMs / 1000), end: String(endMs / 1000), step: String(stepMs / 1000) })}`,
+    ),
+});
+
+const cases: readonly Case[] = [
+  range('sum by (job) (rate(x[5m])), 6 h at 1 min', 'sum by (job) (rate(requests_total[5m]))', startMs, 60_000),
+  range(
+    'histogram_quantile over 1,000 buckets',
+    'histogram_quantile(0.9, sum by (le, instance) (rate(took_seconds_bucket[5m])))',
+    startMs,
+    60_000,
+  ),
+  range('topk(10, x)', 'topk(10, rate(requests_total[5m]))', endMs - 3_600_000, 60_000),
+  range('one series over 7 days', 'week_total', endMs - 7 * 86_400_000 + 300_000, 600_000),
+  {
+    name: `label values at ${manySeries} series`,
+    ask: () => labelValues({ scope, window: { fromMs: startMs, toMs: endMs }, sets: [] }, 'pod'),
+    peer: () => data(`label/pod/values?start=${startMs / 1000}&end=${endMs / 1000}`),
+  },
+];
+
+const measured = async (work: () => Promise<unknown>, cpuMs: () => number) => {
+  const times: number[] = [];
+  const before = cpuMs();
+  let answer: unknown;
+  for (let round = 0; round < rounds; round++) {
+    const started = performance.now();
+    answer = await work();
+    times.push(performance.now() - started);
+  }
+  return { ms: Math.min(...times), cpu: (cpuMs() - before) / rounds, answer };
+};
+
+const ownCpuMs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
+try {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const isReady = await fetch(`http://127.0.0.1:${port}/-/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isReady) break;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  await fill();
+  process.stderr.write('filled\n');
+  await fillPeer();
+  process.stderr.write('filled the peer\n');
+  process.stdout.write(
+    '| question | OIQ ms | CPU | fetch | Prometheus ms | CPU | ratio | same |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n',
+  );
+  for (const { name, ask, peer: askPeer } of cases) {
+    fetchedMs = 0;
+    const us = await measured(ask, ownCpuMs);
+    const fetchMs = fetchedMs / rounds;
+    const them = await measured(askPeer, peerCpuMs);
+    const same = JSON.stringify(us.answer) === JSON.stringify(them.answer);
+    process.stdout.write(
+      `| ${name} | ${us.ms.toFixed(0)} | ${us.cpu.toFixed(0)} | ${fetchMs.toFixed(0)} | ${them.ms.toFixed(0)} | ${them.cpu.toFixed(0)} | ${(us.ms / them.ms).toFixed(1)} | ${same} |\n`,
+    );
+    if (!same)
+      process.stderr.write(
+        `${JSON.stringify(us.answer)?.slice(0, 400)}\n${JSON.stringify(them.answer)?.slice(0, 400)}\n`,
+      );
+  }
+  process.stdout.write(
+    `\nResident: ${residentMb(process.pid)} MB with the engine of columns, Prometheus ${residentMb(peer.pid ?? 0)} MB\n`,
+  );
+} finally {
+  peer.kill('SIGKILL');
+  await threads.close();
+  await columns.close();
+  rmSync(directory, { recursive: true, force: true });
+}
