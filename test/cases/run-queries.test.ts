@@ -4,6 +4,7 @@ import test from 'ava';
 import type { z } from 'zod';
 import { QueryError } from '../../queries/errors.ts';
 import { explain } from '../../queries/explain.ts';
+import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { AggregateQuery } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { type AskedQuery, run } from '../../queries/run.ts';
@@ -44,9 +45,13 @@ test.before(async () => {
 });
 test.after.always(() => tables.close());
 
+const threads = openPromql(1);
+test.after.always(() => threads.close());
+
 const reading = (plan = 'enterprise', tenantId = 'acme'): Reading => ({
   columns: tables.columns.of(tenantId),
   plan: defaultPlans[plan] as Plan,
+  promql: { threads, translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } },
   nowMs: receivedAtMs + 1_000,
 });
 const countBy = (...groupBy: string[]): z.input<typeof AggregateQuery> => ({

@@ -31,7 +31,7 @@ const ownColumns: Readonly<Record<PointTable, string>> = {
 
 /** Where reading must begin: sums of deltas begin with the hour, and it is looked for whether there was one before. */
 export const readFromMs = (fromMs: number, isDelta: boolean): number =>
-  Math.max(0, isDelta ? (Math.ceil(fromMs / hourMs) - 2) * hourMs : fromMs);
+  isDelta ? (Math.ceil(fromMs / hourMs) - 2) * hourMs : fromMs;
 
 /** What was read, in all selectors of a query. */
 export interface ReadCount {
@@ -104,7 +104,7 @@ export class Pieces {
       ORDER BY metric, series_id, timestamp`,
       {
         metrics: [...new Set(sources.map(({ metric }) => metric))],
-        from: String(Math.min(latestMs, Math.floor(from) + 1)),
+        from: String(Math.min(latestMs, Math.max(0, Math.floor(from) + 1))),
         to: String(Math.min(latestMs, Math.max(0, Math.floor(this.#window.toMs) + 1))),
         received: String(Math.max(0, Math.floor(from) - aheadMs)),
       },
