@@ -1,6 +1,7 @@
 import { leases } from '../runtime/leases.ts';
 import type { CollectionDefinition } from '../schemas/ports/documents.ts';
 import { auditHeads, auditRecords } from '../schemas/resources/audit-record.ts';
+import { detectionFields, detectionPlaceholders, detectionRules } from '../schemas/resources/detection-rule.ts';
 import { identities } from '../schemas/resources/identity.ts';
 import { identityProviders, provedDomains } from '../schemas/resources/identity-provider.ts';
 import { installation } from '../schemas/resources/installation.ts';
@@ -26,6 +27,7 @@ const shared: readonly CollectionDefinition<object>[] = [
   ...[auditRecords, auditHeads, resourceHistory],
   ...[outgoingMails, replayJobs],
   ...[processorStates, processorStateChunks],
+  ...[detectionRules, detectionFields, detectionPlaceholders],
 ];
 
 /** Every collection: its indexes are made at the start, and its documents are erased with their organization. */

@@ -1,17 +1,17 @@
 import {
   addMatch,
   CorrelationWindow,
+  chainOrder,
   dueOf,
   emptyWindow,
   endWindow,
-  waitsForEnd,
 } from '../../queries/sigma/correlation.ts';
 import type { DeployedCorrelation, Deployment, StoredRule } from '../../queries/sigma/deployed.ts';
 import { chainedMatch } from '../../queries/sigma/detect.ts';
 import { emittedTo } from '../../schemas/records/values.ts';
-import type { DetectionMatch, DetectionSignal } from '../../schemas/signals.ts';
+import { DetectionMatch, type DetectionSignal } from '../../schemas/signals.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type Context, defineProcessor, type Processor } from '../engine/definition.ts';
+import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState, keyedState } from '../engine/state.ts';
 import { deployed, deploymentIn } from './deployments.ts';
 
@@ -24,6 +24,8 @@ const state = combinedState(1, {
   windows: keyedState({ version: 1, maxEntries: mostWindows, schema: CorrelationWindow }),
   /** When the time is over in which signals of a rule and group are one. */
   suppressed: keyedState<number>({ version: 1, maxEntries: mostSuppressed }),
+  /** Matches whose time the watermark has not reached. */
+  held: keyedState({ version: 1, maxEntries: mostWindows, schema: DetectionMatch }),
 });
 type State = ReturnType<typeof state.open>;
 type CorrelationContext = Context<typeof emits, typeof deployed, State>;
@@ -76,58 +78,76 @@ const suppress = ({ key, signal }: DetectionMatch, { suppression }: StoredRule, 
   context.emit.signals(signal);
 };
 
-const define = (
-  name: string,
-  summary: string,
-  topic: typeof topics.detectionMatches | typeof topics.chainedMatches,
-): Processor =>
-  defineProcessor({
-    ...{ name, summary, reads: emittedTo(topic), emits, follows: deployed, entitlement: 'logs', state },
-    latenessMs: 10_000,
+const take = (match: DetectionMatch, context: CorrelationContext): void => {
+  const deployment = deploymentIn(context.follows);
+  const correlation = deployment.correlations.find(({ id }) => id === match.forRule);
+  const rule = deployment.stored.get(match.forRule);
+  if (correlation !== undefined) correlate(match, correlation, deployment, context);
+  else if (rule === undefined) context.drop('undeployed');
+  else suppress(match, rule, context);
+};
 
-    step(match, context) {
-      const deployment = deploymentIn(context.follows);
-      const correlation = deployment.correlations.find(({ id }) => id === match.forRule);
-      if (correlation !== undefined) {
-        correlate(match, correlation, deployment, context);
-        return;
-      }
-      const rule = deployment.stored.get(match.forRule);
-      if (rule === undefined) context.drop('undeployed');
-      else suppress(match, rule, context);
-    },
+/** The time of a window is over, or nothing has come to it for so long that it can be forgotten. */
+const end = (key: string, context: CorrelationContext): void => {
+  const { windows } = context.state;
+  const window = windows.get(key);
+  if (window === undefined) return;
+  const deployment = deploymentIn(context.follows);
+  const { rule, version, key: group, projectId } = JSON.parse(key) as WindowKey;
+  const correlation = deployment.correlations.find(({ id, stored }) => id === rule && stored.version === version);
+  const ended =
+    correlation === undefined
+      ? undefined
+      : endWindow(correlation, window, { key: [...group], tenantId: context.tenantId, projectId });
+  if (ended?.signal !== undefined) tell(ended.signal, deployment, context);
+  if (correlation === undefined || ended?.window === undefined) {
+    windows.delete(key);
+    return;
+  }
+  windows.set(key, ended.window);
+  context.setTimer('watermark', dueOf(correlation, ended.window), key);
+};
 
-    timer({ key }, context) {
-      const { windows } = context.state;
-      const window = windows.get(key);
-      if (window === undefined) return;
-      const deployment = deploymentIn(context.follows);
-      const { rule, version, key: group, projectId } = JSON.parse(key) as WindowKey;
-      const correlation = deployment.correlations.find(({ id, stored }) => id === rule && stored.version === version);
-      if (correlation === undefined) {
-        windows.delete(key);
-        return;
-      }
-      const ended = endWindow(correlation, window, { key: [...group], tenantId: context.tenantId, projectId });
-      if (ended.signal !== undefined) tell(ended.signal, deployment, context);
-      if (ended.window === undefined) windows.delete(key);
-      else {
-        windows.set(key, ended.window);
-        if (waitsForEnd(correlation.document)) context.setTimer('watermark', dueOf(correlation, ended.window), key);
-      }
-    },
-  });
+const reads = { emits, follows: deployed, entitlement: 'logs', state };
+const heldKey = 'held ';
 
 /** Correlations of rules, and signals of rules that are one for a time. */
-export const correlations = define(
-  'correlations',
-  'Finds what several records together tell, by the windows of correlation rules.',
-  topics.detectionMatches,
-);
+export const correlations = defineProcessor({
+  ...reads,
+  name: 'correlations',
+  summary: 'Finds what several records together tell, by the windows of correlation rules.',
+  reads: emittedTo(topics.detectionMatches),
+  latenessMs: 10_000,
+  step: take,
+  timer: ({ key }, context) => end(key, context),
+});
 
-/** Correlations that name correlations. */
-export const chainedCorrelations = define(
-  'chained-correlations',
-  'The same for correlations that name correlations.',
-  topics.chainedMatches,
-);
+/**
+ * Correlations that name correlations. Signals of these come later than matches of rules, by another way: all wait for the
+ * watermark, and are taken in the order of their times.
+ */
+export const chainedCorrelations = defineProcessor({
+  ...reads,
+  name: 'chained-correlations',
+  summary: 'The same for correlations that name correlations.',
+  reads: emittedTo(topics.chainedMatches),
+  latenessMs: 5_000,
+
+  step(match, context) {
+    const correlation = deploymentIn(context.follows).correlations.find(({ id }) => id === match.forRule);
+    const key = heldKey + chainOrder(match, correlation?.document.rules ?? []);
+    context.state.held.set(key, match);
+    context.setTimer('watermark', match.signal.timeMs, key);
+  },
+
+  timer({ key }, context) {
+    const { held } = context.state;
+    if (!key.startsWith(heldKey)) {
+      end(key, context);
+      return;
+    }
+    const match = held.get(key);
+    held.delete(key);
+    if (match !== undefined) take(match, context);
+  },
+});

@@ -33,7 +33,10 @@ export const emptyWindow = (): CorrelationWindow => ({
 });
 
 const mostEntries = 5_000;
+const leastEntries = 100;
+/** Of a group, and in a signal: fewer, so that what came early for another record leaves enough. */
 const mostEvents = 20;
+const mostShown = 10;
 const mostEntities = 20;
 
 /** Whether it is known only when the time is over that the condition holds: at most so many, or exactly. */
@@ -119,14 +122,25 @@ const isMet = (correlation: SigmaCorrelation, entries: readonly Entry[]): boolea
 /** How many entries can matter: of event counts no more than the highest bound asks for. */
 const mostKept = (correlation: SigmaCorrelation): number =>
   correlation.type === 'event_count'
-    ? Math.min(mostEntries, Math.max(...correlation.bounds.map(({ value }) => value)) + 1)
+    ? Math.min(mostEntries, Math.max(leastEntries, ...correlation.bounds.map(({ value }) => value + 1)))
     : mostEntries;
 
-const insert = <Each>(list: readonly Each[], each: Each, timeOf: (one: Each) => number): Each[] => {
+/** Puts one where it belongs in an order that does not depend on which came first. */
+const insert = <Each>(list: readonly Each[], each: Each, isAfter: (one: Each, other: Each) => boolean): Each[] => {
   let at = list.length;
-  while (at > 0 && timeOf(list[at - 1] as Each) > timeOf(each)) at--;
+  while (at > 0 && isAfter(list[at - 1] as Each, each)) at--;
   return list.toSpliced(at, 0, each);
 };
+
+/** By time; of one time in the order of the rules, so that an ordered correlation takes them as they are wanted. */
+const isEntryAfter = ([time, rule]: Entry, [otherTime, otherRule]: Entry): boolean =>
+  time === otherTime ? rule > otherRule : time > otherTime;
+const isEventAfter = (one: SignalEvent, other: SignalEvent): boolean => {
+  if (one.timeMs !== other.timeMs) return one.timeMs > other.timeMs;
+  return one.recordId === other.recordId ? one.ruleId > other.ruleId : one.recordId > other.recordId;
+};
+
+const nameOf = ({ type, value }: DetectionSignal['entities'][number]): string => `${type} ${value}`;
 
 const kept = (
   window: CorrelationWindow,
@@ -141,19 +155,18 @@ const kept = (
       ? (match.values[0] ?? null)
       : JSON.stringify(match.values);
   const newestMs = Math.max(timeMs, window.entries.at(-1)?.[0] ?? timeMs);
-  const oldestMs = newestMs - 2 * document.timespanMs;
-  const all = insert(window.entries, [timeMs, rule, value] satisfies Entry, ([at]) => at).filter(
-    ([at]) => at > oldestMs,
-  );
+  // What waits for its end is forgotten then.
+  const oldestMs = waitsForEnd(document) ? Number.NEGATIVE_INFINITY : newestMs - 2 * document.timespanMs;
+  const all = insert(window.entries, [timeMs, rule, value], isEntryAfter).filter(([at]) => at > oldestMs);
   const most = mostKept(document);
-  const seen = events.reduce((list, event) => insert(list, event, ({ timeMs: at }) => at), window.events);
+  const seen = events.reduce((list, event) => insert(list, event, isEventAfter), window.events);
   const recent = seen.filter(({ timeMs: at }) => at > oldestMs);
   return {
     entries: all.slice(-most),
-    // The first ones and the last ones.
-    events:
-      recent.length <= mostEvents ? recent : [...recent.slice(0, mostEvents / 2), ...recent.slice(-mostEvents / 2)],
-    entities: unique([...window.entities, ...entities]).slice(-mostEntities),
+    events: recent.slice(-mostEvents),
+    entities: unique([...window.entities, ...entities])
+      .toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
+      .slice(0, mostEntities),
     firedMs: window.firedMs,
     dropped: window.dropped + Math.max(0, all.length - most),
   };
@@ -165,7 +178,7 @@ const signalOf = (
   window: CorrelationWindow,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): DetectionSignal => {
-  const events = window.events.filter(({ timeMs }) => timeMs > fromMs && timeMs <= toMs);
+  const events = window.events.filter(({ timeMs }) => timeMs > fromMs && timeMs <= toMs).slice(-mostShown);
   return {
     ...{ tenantId: match.tenantId, projectId: match.projectId, kind: 'correlation' },
     id: hashOf(id, match.key, toMs, events.at(-1)?.recordId),
@@ -177,6 +190,12 @@ const signalOf = (
     group: Object.fromEntries(document.groupBy.map((field, at) => [field, match.key[at] ?? ''])),
     suppressedBy: '',
   };
+};
+
+/** Sorts matches of one time for a chained correlation, whichever way they came. */
+export const chainOrder = ({ forRule, key, names, signal }: DetectionMatch, rules: readonly string[]): string => {
+  const rule = rules.findIndex((name) => names.includes(name));
+  return JSON.stringify([forRule, key, rule, signal.id]);
 };
 
 export interface Added {
