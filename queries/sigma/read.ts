@@ -74,6 +74,10 @@ const logSourceOf = (root: YamlMap): LogSource => {
 
 const valuesOf = (map: YamlMap, key: string): SigmaValue[] | undefined => {
   const node = map.node(key);
+  if (!map.hasRoom(isSeq(node) ? node.items.length : 1)) {
+    map.fail(key, 'a document may have 50,000 values at most');
+    return undefined;
+  }
   const nodes = isSeq(node) ? (map.list(key) ?? []) : [node];
   const values = nodes.map((each) => (each === undefined ? null : map.value(each)));
   if (values.every((value) => value !== undefined)) return values as SigmaValue[];
@@ -112,6 +116,10 @@ const selectionOf = (detection: YamlMap, name: string): Selection => {
   const list = detection.list(name);
   if (list === undefined || list.length === 0) {
     detection.fail(name, 'a selection needs a map, a value or a list of them');
+    return keywords([]);
+  }
+  if (!detection.hasRoom(list.length)) {
+    detection.fail(name, 'a document may have 50,000 values at most');
     return keywords([]);
   }
   if (list.every((each) => isScalar(each))) return keywords(list.map((each) => detection.value(each) ?? null));

@@ -105,6 +105,11 @@ export class YamlMap {
     return undefined;
   }
 
+  /** Whether so many more values are still few enough. */
+  hasRoom(values: number): boolean {
+    return this.#of.hasRoom(values);
+  }
+
   /** A map inside of a list of this one, by its node. */
   inner(node: Node, path: string): YamlMap | undefined {
     return isMap(node) ? new YamlMap(this.#of, node, path) : undefined;
@@ -127,6 +132,9 @@ export class YamlMap {
   }
 }
 
+/** Values of one document, with those that aliases repeat. */
+const mostValues = 50_000;
+
 /** A parsed document. */
 export class YamlDocument {
   readonly #document: Document;
@@ -134,6 +142,7 @@ export class YamlDocument {
   readonly #firstLine: number;
   readonly #errors: SigmaError[];
   readonly #number: number;
+  #values = 0;
   title = '';
 
   constructor({ text, line }: DocumentText, number: number, errors: SigmaError[]) {
@@ -152,6 +161,12 @@ export class YamlDocument {
     if (isMap(contents)) return new YamlMap(this, contents, '');
     this.fail(this.#firstLine, '', 'expected a map with title, logsource and detection');
     return undefined;
+  }
+
+  /** Counts values; fails where there are more than a rule can need, as aliases can make them. */
+  hasRoom(values: number): boolean {
+    this.#values += values;
+    return this.#values <= mostValues;
   }
 
   resolved(node: Node | undefined): Node | undefined {

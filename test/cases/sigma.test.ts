@@ -177,6 +177,16 @@ test('a match says which fields matched, where the event has them, and why', (t)
   ]);
 });
 
+test('aliases cannot make more values than a rule can need', (t) => {
+  const values = Array.from({ length: 1_000 }, (_, at) => `x${at}`).join(', ');
+  const items = Array.from({ length: 100 }, (_, at) => `      f${at}: *v`).join('\n');
+  const { documents, errors } = readRules(
+    ruleOf(`a:\n  f: &v [${values}]\nb:\n${items.replaceAll('    f', 'f')}\ncondition: a or b`),
+  );
+  t.is(documents.length, 0);
+  t.regex(errors[0]?.message ?? '', /50,000 values/);
+});
+
 test('regular expressions take linear time', (t) => {
   const set = setOf(
     ...['(a+)+$', '(.*a){20}', '^(a|aa)+$', 'a*a*a*a*b'].map((re, at) =>

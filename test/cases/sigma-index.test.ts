@@ -1,0 +1,142 @@
+/** The index loses no rule: what it finds is what asking every rule finds. */
+import test from 'ava';
+import { fieldTables } from '../../queries/sigma/fields/index.ts';
+import { Looked, predicateOf } from '../../queries/sigma/predicate.ts';
+import { readRules } from '../../queries/sigma/read.ts';
+import { compile } from '../../queries/sigma/rule-set.ts';
+import { detectionTree } from '../../queries/sigma/rule-tree.ts';
+import { TextIndex } from '../../queries/sigma/text-index.ts';
+import { type Random, seeded } from './random.ts';
+
+const words = [
+  'cmd.exe',
+  'CMD',
+  'net',
+  'netsh',
+  'power',
+  'shell',
+  'ab',
+  'a',
+  'Ünïcode',
+  '5',
+  '5.0',
+  '42',
+  '10.0.0.1',
+  'c:\\x\\y',
+  '%5e',
+  '',
+];
+const modifiers = [
+  '',
+  '|contains',
+  '|startswith',
+  '|endswith',
+  '|contains|all',
+  '|cased',
+  '|neq',
+  '|re',
+  '|windash|contains',
+  '|exists',
+];
+const fields = ['f', 'g', 'EventID', 'a.b'];
+const pick = <Each>(random: Random, from: readonly Each[]): Each => from[random(from.length)] as Each;
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+const madeValue = (random: Random, modifier: string): string => {
+  if (modifier === '|exists') return String(random(2) === 0);
+  const text = pick(random, words);
+  if (modifier === '|re')
+    return quoted(
+      `${text.replaceAll(/[.\\%]/g, '\\$&')}${pick(random, ['', '.*', '+', '(net|cmd)', '[0-9]{1,2}'])}`.replace(
+        /^\+/,
+        'x+',
+      ),
+    );
+  return quoted(random(4) === 0 ? `${text}*${pick(random, words)}` : text);
+};
+
+const itemOf = (random: Random): string => {
+  const modifier = pick(random, modifiers);
+  const values = Array.from({ length: 1 + random(3) }, () => madeValue(random, modifier));
+  return `    ${pick(random, fields)}${modifier}: ${modifier === '|exists' ? values[0] : `[${values.join(', ')}]`}`;
+};
+
+const selectionOf = (random: Random): string => {
+  if (random(6) === 0) return ` [${madeValue(random, '|contains')}, ${madeValue(random, '|contains')}]`;
+  const items = new Map(
+    Array.from({ length: 1 + random(3) }, () => itemOf(random)).map((item) => [item.split(':')[0], item]),
+  );
+  return `\n${[...items.values()].join('\n')}`;
+};
+
+const ruleOf = (random: Random): string => {
+  const names = ['s1', 's2', 's3'];
+  const selections = names.map((name) => `  ${name}:${selectionOf(random)}`).join('\n');
+  const condition = pick(random, [
+    's1',
+    's1 and s2',
+    's1 or s2',
+    's1 and not s2',
+    '1 of s*',
+    'all of s*',
+    'not s1',
+    '(s1 or s2) and s3',
+    's1 and 1 of s*',
+  ]);
+  return `title: made up\nlogsource: { category: test }\ndetection:\n${selections}\n  condition: ${condition}\n`;
+};
+
+const eventOf = (random: Random): object => ({
+  ...(random(3) > 0 && { f: `${pick(random, words)}${pick(random, words)}` }),
+  ...(random(3) > 0 && { g: random(3) === 0 ? [pick(random, words), pick(random, words)] : pick(random, words) }),
+  ...(random(3) > 0 && { EventID: pick(random, [5, 42, '5', 7]) }),
+  ...(random(3) > 0 && { a: { b: random(4) === 0 ? null : ` ${pick(random, words)} -${pick(random, words)}` } }),
+});
+
+test('an indexed set finds what every rule by itself finds', (t) => {
+  let matches = 0;
+  for (let seed = 1; seed <= 30; seed++) {
+    const random = seeded(seed);
+    const documents = Array.from({ length: 60 }, () => readRules(ruleOf(random)).documents).flat();
+    t.true(documents.length > 30, `seed ${seed}`);
+    const set = compile(
+      documents.map((document, at) => ({ id: String(at), version: 1, document })),
+      fieldTables,
+    );
+    const looked = new Looked();
+    const predicates = documents.map((document) => {
+      if (document.kind !== 'rule') throw new Error('made up rules are rules');
+      const { detection, logsource } = document;
+      return predicateOf(detectionTree(detection, { logsource, tables: fieldTables, placeholders: {} }), looked);
+    });
+    for (let round = 0; round < 100; round++) {
+      const object = eventOf(random);
+      const event = set.eventOf(object);
+      looked.at(event);
+      const expected = predicates.flatMap((predicate, at) => (predicate() ? [String(at)] : []));
+      const found = set.match(event).map(({ ruleId }) => ruleId);
+      matches += found.length;
+      t.deepEqual(found, expected, `seed ${seed}: ${JSON.stringify(object)}`);
+    }
+  }
+  t.true(matches > 1_000);
+});
+
+test('a text index finds all texts that occur', (t) => {
+  for (let seed = 1; seed <= 200; seed++) {
+    const random = seeded(seed);
+    const made = (length: number): string => Array.from({ length }, () => 'abé'[random(3)]).join('');
+    const texts = new Map(Array.from({ length: 20 }, () => made(3 + random(6))).map((text, at) => [text, at]));
+    const index = new TextIndex(texts);
+    const text = made(60);
+    const found = new Set<number>();
+    index.scan(text, (id) => found.add(id));
+    t.deepEqual(
+      [...found].sort((left, right) => left - right),
+      [...texts]
+        .filter(([each]) => text.includes(each))
+        .map(([, id]) => id)
+        .sort((left, right) => left - right),
+    );
+  }
+});
