@@ -19,7 +19,7 @@ import { deployed, deploymentIn } from './deployments.ts';
 const mostWindows = 10_000;
 const mostSuppressed = 50_000;
 
-const emits = { signals: topics.signals, chained: topics.chainedMatches };
+const emits = { signals: topics.signals };
 const state = combinedState(1, {
   windows: keyedState({ version: 1, maxEntries: mostWindows, schema: CorrelationWindow }),
   /** When the time is over in which signals of a rule and group are one. */
@@ -29,6 +29,8 @@ const state = combinedState(1, {
 });
 type State = ReturnType<typeof state.open>;
 type CorrelationContext = Context<typeof emits, typeof deployed, State>;
+/** Passes a correlation's signal on to those that name it. */
+type PassOn = (match: DetectionMatch) => void;
 
 interface WindowKey {
   readonly rule: string;
@@ -37,10 +39,10 @@ interface WindowKey {
   readonly projectId: string;
 }
 
-/** Emits a correlation's signal, to those that name it as well. */
-const tell = (signal: DetectionSignal, deployment: Deployment, { emit }: CorrelationContext): void => {
+/** Emits a correlation's signal, unless others that name it keep it to themselves. */
+const tell = (signal: DetectionSignal, deployment: Deployment, { emit }: CorrelationContext, passOn: PassOn): void => {
   const { matches, isSilent } = chainedMatch(deployment, signal);
-  for (const match of matches) emit.chained(match);
+  matches.forEach(passOn);
   if (!isSilent) emit.signals(signal);
 };
 
@@ -49,6 +51,7 @@ const correlate = (
   correlation: DeployedCorrelation,
   deployment: Deployment,
   context: CorrelationContext,
+  passOn: PassOn,
 ): void => {
   const { windows } = context.state;
   const { id, stored } = correlation;
@@ -61,7 +64,7 @@ const correlate = (
   }
   windows.set(key, window);
   context.setTimer('watermark', dueOf(correlation, window), key);
-  if (signal !== undefined) tell(signal, deployment, context);
+  if (signal !== undefined) tell(signal, deployment, context, passOn);
 };
 
 /** The first signal of a group counts, and no other for a time. */
@@ -78,17 +81,17 @@ const suppress = ({ key, signal }: DetectionMatch, { suppression }: StoredRule, 
   context.emit.signals(signal);
 };
 
-const take = (match: DetectionMatch, context: CorrelationContext): void => {
+const take = (match: DetectionMatch, context: CorrelationContext, passOn: PassOn): void => {
   const deployment = deploymentIn(context.follows);
   const correlation = deployment.correlations.find(({ id }) => id === match.forRule);
   const rule = deployment.stored.get(match.forRule);
-  if (correlation !== undefined) correlate(match, correlation, deployment, context);
+  if (correlation !== undefined) correlate(match, correlation, deployment, context, passOn);
   else if (rule === undefined) context.drop('undeployed');
   else suppress(match, rule, context);
 };
 
 /** The time of a window is over, or nothing has come to it for so long that it can be forgotten. */
-const end = (key: string, context: CorrelationContext): void => {
+const end = (key: string, context: CorrelationContext, passOn: PassOn): void => {
   const { windows } = context.state;
   const window = windows.get(key);
   if (window === undefined) return;
@@ -99,7 +102,7 @@ const end = (key: string, context: CorrelationContext): void => {
     correlation === undefined
       ? undefined
       : endWindow(correlation, window, { key: [...group], tenantId: context.tenantId, projectId });
-  if (ended?.signal !== undefined) tell(ended.signal, deployment, context);
+  if (ended?.signal !== undefined) tell(ended.signal, deployment, context, passOn);
   if (correlation === undefined || ended?.window === undefined) {
     windows.delete(key);
     return;
@@ -108,18 +111,21 @@ const end = (key: string, context: CorrelationContext): void => {
   context.setTimer('watermark', dueOf(correlation, ended.window), key);
 };
 
-const reads = { emits, follows: deployed, entitlement: 'logs', state };
+/** Chains are of two: nothing names what is chained. */
+const passNothingOn: PassOn = () => {};
+const shared = { follows: deployed, entitlement: 'logs', state };
 const heldKey = 'held ';
 
 /** Correlations of rules, and signals of rules that are one for a time. */
 export const correlations = defineProcessor({
-  ...reads,
+  ...shared,
   name: 'correlations',
+  emits: { ...emits, chained: topics.chainedMatches },
   summary: 'Finds what several records together tell, by the windows of correlation rules.',
   reads: emittedTo(topics.detectionMatches),
   latenessMs: 10_000,
-  step: take,
-  timer: ({ key }, context) => end(key, context),
+  step: (match, context) => take(match, context, context.emit.chained),
+  timer: ({ key }, context) => end(key, context, context.emit.chained),
 });
 
 /**
@@ -127,8 +133,9 @@ export const correlations = defineProcessor({
  * watermark, and are taken in the order of their times.
  */
 export const chainedCorrelations = defineProcessor({
-  ...reads,
+  ...shared,
   name: 'chained-correlations',
+  emits,
   summary: 'The same for correlations that name correlations.',
   reads: emittedTo(topics.chainedMatches),
   latenessMs: 5_000,
@@ -143,11 +150,11 @@ export const chainedCorrelations = defineProcessor({
   timer({ key }, context) {
     const { held } = context.state;
     if (!key.startsWith(heldKey)) {
-      end(key, context);
+      end(key, context, passNothingOn);
       return;
     }
     const match = held.get(key);
     held.delete(key);
-    if (match !== undefined) take(match, context);
+    if (match !== undefined) take(match, context, passNothingOn);
   },
 });
