@@ -89,6 +89,9 @@ export const examples: Readonly<Record<string, Example>> = {
   listAlertRuleGroups: async (world) => ({ params: { id: (await firingAlert(world)).ruleId } }),
   testAlertRule: async ({ make }) => ({ params: { id: (await make('createAlertRule')).id }, body: {} }),
   startAlertBacktest: async ({ make }) => ({ body: { ruleId: (await make('createAlertRule')).id, from: 'now-1h' } }),
+  importAlertRules: ({ tenant }) => ({
+    body: { file: `groups: [{ name: shop, rules: [{ alert: Down of ${tenant} ${Date.now()}, expr: up == 0 }] }]` },
+  }),
   previewAlertRule: {
     body: {
       name: 'Errors',

@@ -7,6 +7,7 @@ import { acknowledgeAlert, listAlerts, listRuleGroups } from './alerts.ts';
 import { getBacktest, startBacktest } from './backtests.ts';
 import { listAlertHistory, listEvaluations } from './history.ts';
 import { getAlertRouting, importAlertRouting, setAlertRouting, testAlertRouting } from './routing.ts';
+import { exportAlertRules, importAlertRules } from './rule-files.ts';
 import { expireSilence, silenceResource } from './silences.ts';
 import { previewAlertRule, testAlertRule } from './try-rule.ts';
 
@@ -18,7 +19,7 @@ export const alertsGroup = defineGroup({
     ...[getAlertRouting, setAlertRouting, testAlertRouting, importAlertRouting, expireSilence],
     ...[listAlerts, acknowledgeAlert, listAlertHistory, listEvaluations],
     ...[previewAlertRule, testAlertRule, listRuleGroups],
-    ...[startBacktest, getBacktest],
+    ...[startBacktest, getBacktest, importAlertRules, exportAlertRules],
   ],
   collections: [alertRoutings, alertAcknowledgements, alertBacktests],
 });

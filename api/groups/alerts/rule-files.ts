@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import type { AlertRule } from '../../../queries/alerts/rule.ts';
+import { type FileRule, readRuleFile, writeRuleFile } from '../../../queries/alerts/rule-file.ts';
+import { queryVersion } from '../../../queries/query.ts';
+import type { Caller } from '../../identity/caller.ts';
+import type { AuditedTransaction } from '../../kernel/changes.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { alertRuleResource, collection, ruleIn } from './alert-rule.ts';
+
+const mostRules = 500;
+
+const Outcome = z.strictObject({
+  place: z.string().describe('The group of the file, and the place in it from 0 on'),
+  name: z.string().nullable(),
+  outcome: z.enum(['created', 'replaced', 'refused']),
+  id: z.string().nullable().describe('Of the rule; null where it was refused, or would be created'),
+  problems: z.array(z.strictObject({ path: z.string(), message: z.string() })),
+});
+
+/** Creates or replaces a rule of a file. */
+const take = async (
+  { place, rule, problems }: FileRule,
+  scope: AuditedTransaction,
+  { caller, dryRun }: { readonly caller: Caller; readonly dryRun: boolean },
+): Promise<z.input<typeof Outcome>> => {
+  if (rule === undefined) return { place, name: null, outcome: 'refused', id: null, problems: [...problems] };
+  const stored = scope.of(caller.tenantId).collection(collection);
+  const [known] = (await stored.list({ filter: { name: rule.name }, limit: 1 })).items;
+  const writer = alertRuleResource.writer(scope, caller);
+  const document = { ...rule, queryVersion };
+  const { name } = rule;
+  if (known === undefined) {
+    const made = dryRun ? undefined : await writer.create(document, { action: 'alert-rule.create' });
+    return { place, name, outcome: 'created', id: made?.id ?? null, problems: [] };
+  }
+  if (!dryRun) await writer.change(known.id, () => document, { action: 'alert-rule.update' });
+  return { place, name, outcome: 'replaced', id: known.id, problems: [] };
+};
+
+export const importAlertRules = defineOperation({
+  method: 'POST',
+  path: '/api/alerts/rules/import',
+  operationId: 'importAlertRules',
+  summary:
+    'Make alert rules of a rule file of Prometheus: a rule of the same name is replaced, one that cannot be read refused',
+  role: 'editor',
+  audit: ['alert-rule.create', 'alert-rule.update'],
+  body: z.strictObject({
+    file: z
+      .string()
+      .min(1)
+      .max(900_000)
+      .describe('YAML with groups of rules')
+      .meta({
+        examples: ['groups:\n- name: shop\n  rules:\n  - alert: Down\n    expr: up == 0\n    for: 5m\n'],
+      }),
+    dryRun: z.boolean().default(false).describe('Only say what would become of each rule'),
+  }),
+  response: z.strictObject({ items: z.array(Outcome) }),
+  async handler({ caller, body, change }) {
+    const { rules, problem } = readRuleFile(body.file);
+    if (problem !== undefined) throw invalid('file', problem);
+    if (rules.length > mostRules)
+      throw invalid('file', `has ${rules.length} rules, and at most ${mostRules} are read at once: split it`);
+    const items = await change(async (scope) => {
+      const outcomes: z.input<typeof Outcome>[] = [];
+      for (const one of rules) outcomes.push(await take(one, scope, { caller, dryRun: body.dryRun }));
+      // A file may hold nothing that is new.
+      scope.unchanged();
+      return outcomes;
+    });
+    return { items };
+  },
+});
+
+export const exportAlertRules = defineOperation({
+  method: 'GET',
+  path: '/api/alerts/rules/export',
+  operationId: 'exportAlertRules',
+  summary:
+    'Get the alert rules whose query is PromQL as a rule file of Prometheus; a comment names those that are left out',
+  role: 'viewer',
+  contentType: 'application/yaml',
+  response: z.string(),
+  async handler({ caller }, { documents }) {
+    const stored = documents.of(caller.tenantId).collection(collection);
+    const rules: AlertRule[] = [];
+    let after: string | undefined;
+    do {
+      const page = await stored.list({ sort: { name: 1 }, limit: 1000, after });
+      for (const document of page.items) {
+        const rule = ruleIn(document);
+        if (rule !== undefined) rules.push(rule);
+      }
+      after = page.nextCursor ?? undefined;
+    } while (after !== undefined);
+    return writeRuleFile(rules).text;
+  },
+});

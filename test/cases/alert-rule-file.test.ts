@@ -1,0 +1,97 @@
+/** Rule files of Prometheus: what is read, what is written, what is refused. */
+import test from 'ava';
+import { type AlertRule, AlertRuleFields } from '../../queries/alerts/rule.ts';
+import { readRuleFile, writeRuleFile } from '../../queries/alerts/rule-file.ts';
+
+const file = `
+groups:
+- name: shop
+  interval: 30s
+  labels: {team: shop}
+  rules:
+  - alert: Down
+    expr: up{job="cart"} == 0
+    for: 1h30m
+    keep_firing_for: 5m
+    labels: {severity: page}
+    annotations:
+      summary: '{{ $labels.instance }} is down ({{ $value }})'
+  - record: job:up:sum
+    expr: sum by (job) (up)
+  - alert: Down
+    expr: up == 0
+    for: soon
+  - alert: Slow
+    expr: latency > 1
+    colour: red
+`;
+
+const saved = (rules: readonly AlertRuleFields[]): AlertRule[] =>
+  rules.map((rule, index) => ({ ...rule, id: `rule-${index}`, version: 1 }));
+
+test('rules are read with all that they say, and what cannot be read is told by its place', (t) => {
+  const { rules } = readRuleFile(file);
+  t.deepEqual(
+    rules.map(({ place, rule, problems }) => [place, rule?.name, problems.map(({ path }) => path)]),
+    [
+      ['shop.0', 'Down', []],
+      ['shop.1', undefined, ['alert']],
+      ['shop.2', undefined, ['for']],
+      ['shop.3', undefined, ['colour']],
+    ],
+  );
+  t.like(rules[0]?.rule, {
+    ...{
+      interval: '30s',
+      for: '90m',
+      keepFiringFor: '5m',
+      onError: 'keep',
+      labels: { team: 'shop', severity: 'page' },
+    },
+    annotations: { summary: '{{ $labels.instance }} is down ({{ $value }})' },
+    condition: {
+      query: { kind: 'promql', expression: 'up{job="cart"} == 0' },
+      thresholds: [{ severity: 'critical', operator: 'any' }],
+    },
+  });
+});
+
+test('what was read is written as it was, and read again the same', (t) => {
+  const rules = readRuleFile(file).rules.flatMap(({ rule }) => (rule === undefined ? [] : [rule]));
+  const { text, leftOut } = writeRuleFile(saved(rules));
+  t.deepEqual(leftOut, []);
+  t.deepEqual(
+    readRuleFile(text).rules.map(({ rule }) => rule),
+    rules,
+  );
+});
+
+test('a threshold becomes part of the expression, and rules without a form in Prometheus are named', (t) => {
+  const rule = (name: string, condition: object): AlertRuleFields =>
+    AlertRuleFields.parse({ name, condition: { kind: 'threshold', ...condition } });
+  const promql = { kind: 'promql', expression: 'up' };
+  const { text, leftOut } = writeRuleFile(
+    saved([
+      rule('above', { query: promql, thresholds: [{ severity: 'error', operator: 'above', value: 2 }] }),
+      rule('outside', { query: promql, thresholds: [{ severity: 'error', operator: 'outside', value: 1, upper: 3 }] }),
+      rule('counted', {
+        query: { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
+        thresholds: [{ severity: 'error', operator: 'above', value: 2 }],
+      }),
+    ]),
+  );
+  t.deepEqual(leftOut, ['counted']);
+  t.deepEqual(
+    readRuleFile(text).rules.map(({ rule: read }) => JSON.parse(JSON.stringify(read)).condition.query.expression),
+    ['(up) > 2', '(up) < 1 or (up) > 3'],
+  );
+});
+
+for (const [text, problem] of [
+  ['groups: [', /./],
+  ['rules: []', /has no list of groups/],
+  ['- a', /has no list of groups/],
+] as const)
+  test(`${JSON.stringify(text)} is refused as a whole`, (t) => {
+    t.regex(readRuleFile(text).problem ?? '', problem);
+  });
