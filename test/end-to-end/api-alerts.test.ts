@@ -153,6 +153,14 @@ test('a test firing is told with its end, marked as a test, and is no alert', as
   t.deepEqual((await ask('GET', `/api/alerts?ruleId=${rule.id}`)).items, []);
 });
 
+test('the first rule is a step of getting started', async (t) => {
+  await ask('POST', '/api/alerts/rules', { name: 'First', condition: errorsAbove(1e9), enabled: false });
+  const { steps } = await ask('GET', '/api/onboarding');
+  const step = steps.find(({ id }: { id: string }) => id === 'create-alert');
+  t.true(step.done);
+  t.truthy(step.doneAt);
+});
+
 test('a backtest over a stretch that was evaluated live tells the same transitions, bit by bit', async (t) => {
   t.timeout(4 * patienceMs);
   const rule = await ask('POST', '/api/alerts/rules', {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { alertRules } from '../../../schemas/resources/alert-rule.ts';
 import { licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { type OnboardingStep, onboardingStateId, onboardingSteps } from '../../../schemas/resources/onboarding.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
@@ -82,8 +83,8 @@ const entitlements: Partial<Record<OnboardingStep, string>> = {
 };
 
 /**
- * The checklist, derived from what is there, without the steps that the plan does not allow. Dashboards and alert rules
- * count once those resources are built.
+ * The checklist, derived from what is there, without the steps that the plan does not allow. Dashboards count
+ * once they are built.
  */
 const checklistOf = async (
   { tenantId, plan }: Pick<Caller, 'tenantId' | 'plan'>,
@@ -91,9 +92,10 @@ const checklistOf = async (
 ): Promise<z.output<typeof Checklist>> => {
   const own = documents.of(tenantId);
   const state = await stateOf(own);
-  const [firstSeen, keys, members] = await Promise.all([
+  const [firstSeen, keys, rules, members] = await Promise.all([
     firstSeenOf(tenantId, state.firstSeen, { columns, documents }),
     own.collection(licenseKeys).list({ sort: { createdAt: 1 }, limit: 1 }),
+    own.collection(alertRules).list({ sort: { createdAt: 1 }, limit: 1 }),
     own.collection(memberships).list({ sort: { createdAt: 1 }, limit: 2 }),
   ]);
   const done: Readonly<Record<OnboardingStep, Done>> = {
@@ -102,7 +104,7 @@ const checklistOf = async (
     'send-metrics': firstSeen.metrics,
     'send-traces': firstSeen.traces,
     'create-dashboard': undefined,
-    'create-alert': undefined,
+    'create-alert': rules.items[0]?.createdAt,
     'invite-teammate': members.items[1]?.createdAt,
   };
   const possible = onboardingSteps.filter(
