@@ -1,0 +1,128 @@
+/** What holds of every evaluation of alert rules, whatever is answered. */
+import test from 'ava';
+import fc from 'fast-check';
+import type { RuleAnswer } from '../../queries/alerts/answer.ts';
+import { type Evaluation, evaluate } from '../../queries/alerts/evaluate.ts';
+import type { AlertRule } from '../../queries/alerts/rule.ts';
+import { emptyState, type RuleState } from '../../queries/alerts/state.ts';
+import { answerOfValues, errorsByService, ruleOf } from './alert-evaluation.ts';
+
+const minuteMs = 60_000;
+const services = ['cart', 'mail', 'search'];
+
+const answers = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc
+      .record(Object.fromEntries(services.map((name) => [name, fc.constantFrom(0, 5, 11, 101, null)])), {
+        requiredKeys: [],
+      })
+      .map((values) => answerOfValues(values as Record<string, number | null>)),
+  },
+  { weight: 1, arbitrary: fc.constant<RuleAnswer>({ kind: 'error', message: 'away' }) },
+  { weight: 1, arbitrary: fc.constant<RuleAnswer>({ kind: 'groups', unit: '', groups: [], isCut: true }) },
+);
+
+const minutes = fc.integer({ min: 0, max: 4 }).map((count) => `${count}m`);
+const rules = fc
+  .record({
+    for: minutes,
+    keepFiringFor: minutes,
+    noData: fc.constantFrom('keep', 'resolve', 'alert', 'unknown'),
+    onError: fc.constantFrom('keep', 'alert', 'unknown'),
+    forgetAfter: fc.constantFrom('3m', '1d'),
+    recovery: fc.constantFrom(undefined, 5),
+    isAbsence: fc.boolean(),
+  })
+  .map(({ recovery, isAbsence, ...given }) =>
+    ruleOf({
+      ...given,
+      condition: isAbsence
+        ? { kind: 'absence', query: errorsByService }
+        : {
+            thresholds: [
+              { severity: 'warning', operator: 'above', value: 10, recovery },
+              { severity: 'critical', operator: 'above', value: 100 },
+            ],
+          },
+    }),
+  );
+
+interface Step {
+  readonly answer: RuleAnswer;
+  readonly before: RuleState;
+  readonly after: Evaluation;
+}
+
+const stepsOf = (rule: AlertRule, given: readonly RuleAnswer[]): Step[] => {
+  let before = emptyState();
+  return given.map((answer, minute) => {
+    const after = evaluate({ tenantId: 'tenant', rule, prior: before, answer, nowMs: minute * minuteMs });
+    const step = { answer, before, after };
+    before = JSON.parse(JSON.stringify(after.state));
+    return step;
+  });
+};
+
+const always = (t: { pass(): void }, check: (steps: readonly Step[], rule: AlertRule) => void): void => {
+  fc.assert(
+    fc.property(rules, fc.array(answers, { minLength: 1, maxLength: 20 }), (rule, given) =>
+      check(stepsOf(rule, given), rule),
+    ),
+    { numRuns: 500 },
+  );
+  t.pass();
+};
+
+test('an evaluation that is repeated tells the same, bit by bit', (t) => {
+  always(t, (steps, rule) => {
+    for (const [minute, { answer, before, after }] of steps.entries())
+      t.deepEqual(evaluate({ tenantId: 'tenant', rule, prior: before, answer, nowMs: minute * minuteMs }), after);
+  });
+});
+
+test('what is told is what changed: transitions lead from each state to the next, and every change is told', (t) => {
+  always(t, (steps) => {
+    const states = new Map<string, string>();
+    for (const { after } of steps) {
+      for (const { alertId, from, to } of after.transitions) {
+        t.is(states.get(alertId) ?? 'inactive', from);
+        states.set(alertId, to);
+      }
+      for (const { alertId, state } of after.groups) t.is(states.get(alertId) ?? 'inactive', state);
+    }
+  });
+});
+
+test('an evaluation that fails ends no alert of a group', (t) => {
+  always(t, (steps) => {
+    for (const { answer, after } of steps)
+      if (answer.kind === 'error')
+        t.deepEqual(
+          after.transitions.filter(({ to, labels }) => to === 'inactive' && labels['service'] !== undefined),
+          [],
+        );
+  });
+});
+
+test('an alert fires only once its condition has held for as long as the rule says', (t) => {
+  always(t, (steps, rule) => {
+    const since = new Map<string, number>();
+    for (const { alertId, from, to, atMs, startedAtMs } of steps.flatMap(({ after }) => after.transitions)) {
+      if (from === 'inactive' || from === 'unknown') since.set(alertId, atMs);
+      const lasted = atMs - (since.get(alertId) ?? 0);
+      if (to === 'firing' && startedAtMs === atMs) t.true(lasted >= Number.parseInt(rule.for, 10) * minuteMs);
+    }
+  });
+});
+
+test('ids of transitions differ, and an end says since when it fired', (t) => {
+  always(t, (steps) => {
+    const told = steps.flatMap(({ after }) => after.transitions);
+    t.is(new Set(told.map(({ id }) => id)).size, told.length);
+    for (const { to, startedAtMs, endedAtMs } of told) {
+      t.is(endedAtMs !== undefined, to === 'inactive' && startedAtMs !== undefined);
+      if (endedAtMs !== undefined) t.true(endedAtMs >= (startedAtMs ?? 0));
+    }
+  });
+});
