@@ -1,0 +1,128 @@
+/**
+ * What alert rules cost: evaluation alone at 10,000 groups, and rules at one a minute in one process with embedded stores.
+ * `node test/bench/alerts.ts [rules] [seconds] [logs|metrics]`
+ */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { scheduleTopics, startProcessors } from '../../processors/index.ts';
+import { evaluate } from '../../queries/alerts/evaluate.ts';
+import { emptyState } from '../../queries/alerts/state.ts';
+import { systemClock } from '../../schemas/ports/clock.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { alertRules } from '../../schemas/resources/alert-rule.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
+import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
+import { allTopics } from '../../schemas/topics.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+import { answerOfValues, ruleOf } from '../cases/alert-evaluation.ts';
+import { scratch } from './scratch.ts';
+
+const [count = '10000', seconds = '120', signal = 'metrics'] = process.argv.slice(2);
+
+/** One evaluation of 10,000 groups that are well, and of 10,000 that fire. */
+for (const value of [1, 100]) {
+  const values = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`service-${at}`, value]));
+  const rule = ruleOf({ annotations: { summary: '{{ $labels.service }} has {{ $value }}' } });
+  const answer = answerOfValues(values);
+  let prior = emptyState();
+  const rounds = 10;
+  const started = process.cpuUsage();
+  for (let round = 0; round < rounds; round++) {
+    const evaluation = evaluate({ tenantId: 'tenant', rule, prior, answer, nowMs: round * 60_000 });
+    prior = evaluation.state;
+  }
+  const { user, system } = process.cpuUsage(started);
+  const bytes = JSON.stringify(prior).length;
+  console.log(
+    `10,000 groups at ${value}: ${((user + system) / 1000 / rounds).toFixed(1)} CPU-ms an evaluation, ${bytes} bytes of state`,
+  );
+}
+
+const directory = scratch();
+const bus = await segmentsBus({ directory: join(directory, 'bus') });
+const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+const columns = await chdbColumns({ directory: join(directory, 'columns') });
+await migrate(columns, silent);
+await bus.ensureTopics([...allTopics, ...scheduleTopics]);
+await documents.ensureCollections([alertRules, organizations, plans, processorStates, processorStateChunks]);
+await documents
+  .of(plansTenant)
+  .collection(plans)
+  .insert({ id: 'enterprise', ...(defaultPlans['enterprise'] as Plan) });
+for (let tenant = 0; tenant < 10; tenant++) {
+  const id = `tenant-${tenant}`;
+  const organization = { id, name: id, planId: 'enterprise', retentionDays: {}, shards: 1, disabled: false };
+  await documents.of(organizationsTenant).collection(organizations).insert(organization);
+  // 100 metrics of ten services, a point every 15 seconds for as long as the run; and 100,000 log records.
+  await columns.execute(
+    `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, unit, source, service, resource_id, attributes, attribute_types, first_seen, last_seen)
+    SELECT '${id}', 'default', concat('m', toString(intDiv(number, 10))), number + 1, 'gauge', 2, false, '1', 'otlp', concat('service-', toString(number % 10)), 7, map('k', 'v'), 's', now64(3), now64(3) + 3600 FROM numbers(1000)`,
+  );
+  await columns.execute(
+    `INSERT INTO samples (tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp, value)
+    SELECT '${id}', 'default', now64(3), 0, 1, concat('m', toString(intDiv(number % 1000, 10))), number % 1000 + 1, now64(9) + 600 - 15 * intDiv(number, 1000), number % 7 FROM numbers(80000)`,
+  );
+  await columns.execute(
+    `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type)
+    SELECT '${id}', 'default', now64(3), 0, 1, number, now64(9) + 600 - number / 80, now64(9), concat('service-', toString(number % 10)), 17, 'ERROR', 'failed', 's' FROM numbers(100000)`,
+  );
+}
+const queryOf = (index: number): object =>
+  signal === 'metrics'
+    ? { kind: 'metric', metric: `m${index % 100}`, overTime: 'avg', across: 'max', groupBy: ['service'] }
+    : { kind: 'aggregate', signal: 'logs', search: `service:service-${index % 10}`, measures: [{ function: 'count' }] };
+await documents.transaction(async (transaction) => {
+  for (let index = 0; index < Number(count); index++) {
+    const {
+      id: _,
+      version: __,
+      ...rule
+    } = ruleOf({ name: `rule ${index}`, interval: '1m', condition: { query: queryOf(index) } });
+    await transaction
+      .of(`tenant-${index % 10}`)
+      .collection(alertRules)
+      .insert({ ...rule, queryVersion: 1 });
+  }
+});
+
+const delays: number[] = [];
+let failed = 0;
+const metrics = {
+  ...noMetrics,
+  observe(name: string, value: number) {
+    if (name === 'oiq_schedule_delay_seconds') delays.push(value);
+  },
+  add(name: string, value: number, labels: Readonly<Record<string, string>>) {
+    if (name === 'oiq_schedule_runs_total' && labels['outcome'] !== 'success') failed += value;
+  },
+};
+const role = await startProcessors({
+  bus,
+  documents,
+  columns,
+  metrics,
+  log: silent,
+  clock: systemClock,
+  only: ['alert-evaluation'],
+});
+await sleep(30_000);
+delays.length = 0;
+const started = process.cpuUsage();
+const begun = performance.now();
+await sleep(Number(seconds) * 1000);
+const { user, system } = process.cpuUsage(started);
+const elapsed = (performance.now() - begun) / 1000;
+const cpu = (user + system) / 1e6;
+const late = delays.toSorted((one, other) => one - other);
+const quantile = (q: number): string => (late[Math.floor(q * (late.length - 1))] ?? 0).toFixed(2);
+console.log(
+  `${count} rules over ${signal} at one a minute for ${elapsed.toFixed(0)} s: ${(late.length / elapsed).toFixed(1)} evaluations/s, ` +
+    `${((cpu * 1000) / late.length).toFixed(2)} CPU-ms each, ${(cpu / elapsed).toFixed(2)} cores, ${failed} failed; late p50 ${quantile(0.5)} s, p99 ${quantile(0.99)} s; RSS ${(process.memoryUsage().rss / 2 ** 20).toFixed(0)} MiB`,
+);
+await role.stop();
+process.exit();
