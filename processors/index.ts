@@ -1,4 +1,6 @@
 /** The role that runs processors and schedules. `registry.ts` and `schedules.ts` list them. */
+import { openPromql } from '../queries/promql/evaluation/threads.ts';
+import { translationOf } from '../queries/promql/settings.ts';
 import { answering } from '../runtime/answering.ts';
 import { componentsNamed } from '../runtime/components.ts';
 import { consumerGroup } from '../runtime/consumer-groups.ts';
@@ -93,7 +95,7 @@ const deliveriesOf = async (options: ProcessorsOptions, producer: Producer) => {
 
 /** Starts consuming. Topics and collections must be there. */
 export const startProcessors = async (options: ProcessorsOptions): Promise<Role> => {
-  const { bus, documents, columns, metrics, log, clock, registered } = options;
+  const { bus, documents, columns, settings, metrics, log, clock, registered } = options;
   const { processors: all, schedules: timed = [] } = registered ?? { processors, schedules };
   // They share names: each has a consumer group of its own.
   const named = componentsNamed('processor', [...all, ...timed, { name: deliveriesName }], options.only);
@@ -110,8 +112,11 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
     const consumer = bus.consumer({ group: consumerGroup('processors', processor.name) });
     return { consumer, done: runProcessor(processor, consumer, runtime) };
   });
+  // Its threads start with the first query.
+  const threads = openPromql();
+  const promql = settings && { threads, translation: translationOf(settings) };
   const running = columns
-    ? chosenSchedules.map((schedule) => runSchedule(schedule, { ...runtime, ports: { columns, documents } }))
+    ? chosenSchedules.map((schedule) => runSchedule(schedule, { ...runtime, ports: { columns, documents, promql } }))
     : [];
   const delivers = registered === undefined && named.some(({ name }) => name === deliveriesName);
   if (delivers) running.push(...(await deliveriesOf(options, producer)));
@@ -123,7 +128,7 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
       await Promise.all([...consumers.map(({ consumer }) => consumer.stop()), ...running.map((each) => each.stop())]);
       await Promise.allSettled(consumers.map(({ done }) => done));
       await configuration.close();
-      await pool.close();
+      await Promise.all([pool.close(), threads.close()]);
       await producer.close();
       stopped.resolve();
     },

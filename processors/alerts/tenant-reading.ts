@@ -39,7 +39,7 @@ const planOf = (documents: Documents, tenantId: string): Promise<Plan | undefine
 
 /** What a tenant's rules read with at a time; undefined where they are not evaluated, as the organization is disabled. */
 export const tenantReading = async (
-  { columns, documents }: SchedulePorts,
+  { columns, documents, promql }: SchedulePorts,
   tenantId: string,
   nowMs: number,
 ): Promise<Reading | undefined> => {
@@ -47,7 +47,7 @@ export const tenantReading = async (
   if (plan === undefined) return undefined;
   const own = columns.of(tenantId);
   return {
-    ...{ plan, nowMs },
+    ...{ plan, nowMs, promql },
     columns: {
       ...own,
       query: (sql, parameters, asked) => own.query(sql, parameters, { ...limits, ...asked }),

@@ -1,5 +1,6 @@
 /** A schedule as its author writes it: work that time alone drives, for each of many things (rules, checks, reports). */
 import type { z } from 'zod';
+import type { PromqlReading } from '../../queries/reading.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { CollectionDefinition, Documents, Stored } from '../../schemas/ports/documents.ts';
 import { defineTopic, type Topic } from '../../schemas/topics.ts';
@@ -9,6 +10,8 @@ import type { Emits } from './definition.ts';
 export interface SchedulePorts {
   readonly columns: Columns;
   readonly documents: Documents;
+  /** Evaluates PromQL; absent where it is not evaluated. */
+  readonly promql?: PromqlReading | undefined;
 }
 
 /** What is kept of each thing between its runs: JSON. */

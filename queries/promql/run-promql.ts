@@ -28,11 +28,11 @@ const written = (value: number | NativeHistogram): number | string => {
 const nameOf = (labels: Readonly<Record<string, string>>, { expression }: PromqlQuery): string =>
   labels['__name__'] ?? expression;
 
-/** Steps are those of every query: multiples of the step, the first one at or behind the start. */
-const windowOf = ({ from, to }: Range, stepMs: number | undefined) => {
+/** Steps are those of every query: multiples of the step, the first one at or behind the start; or they begin with the range. */
+const windowOf = ({ from, to }: Range, { stepMs, stepsFrom }: Pick<Asked, 'stepMs' | 'stepsFrom'>) => {
   const endMs = msOf(to);
   if (stepMs === undefined) return { startMs: endMs, endMs, stepMs: 0, lookbackMs: usualLookbackMs };
-  const startMs = Math.ceil(msOf(from) / stepMs) * stepMs;
+  const startMs = stepsFrom === 'range' ? msOf(from) : Math.ceil(msOf(from) / stepMs) * stepMs;
   return { startMs, endMs: Math.max(startMs, endMs), stepMs, lookbackMs: usualLookbackMs };
 };
 
@@ -43,10 +43,10 @@ const windowOf = ({ from, to }: Range, stepMs: number | undefined) => {
 export const runPromql = async (
   query: PromqlQuery,
   { columns, promql, plan, nowMs }: Reading,
-  { range, stepMs, signal }: Asked & { readonly signal?: AbortSignal | undefined },
+  { range, stepMs, stepsFrom, signal }: Asked & { readonly signal?: AbortSignal | undefined },
 ): Promise<Answer> => {
   if (promql === undefined) throw invalid('query.kind', 'PromQL is not evaluated here');
-  const window = windowOf(range, stepMs);
+  const window = windowOf(range, { stepMs, stepsFrom });
   if (stepMs !== undefined && (window.endMs - window.startMs) / stepMs > mostSteps)
     throw invalid('step', `gives more than ${mostSteps} steps: take a longer one`);
   const scope = { columns, translation: promql.translation };

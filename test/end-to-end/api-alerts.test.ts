@@ -5,6 +5,7 @@ import { systemClock } from '../../schemas/ports/clock.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import type { Role } from '../../schemas/ports/role.ts';
+import { settingsOf } from '../../schemas/settings.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { eventually } from '../contract/bus-harness.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -22,7 +23,8 @@ const land = (service: string, count: number, tenant = 'a'): Promise<void> =>
 
 test.before(async () => {
   harness = await startHarness();
-  const options = { ...harness, metrics: noMetrics, log: silent, clock: systemClock };
+  const settings = settingsOf({ OIQ_DATA_DIR: harness.directory });
+  const options = { ...harness, settings, metrics: noMetrics, log: silent, clock: systemClock };
   await harness.bus.ensureTopics(scheduleTopics);
   roles = [
     await startProcessors({ ...options, only: ['alert-evaluation', 'alert-backtests'] }),
@@ -151,6 +153,40 @@ test('a test firing is told with its end, marked as a test, and is no alert', as
   await eventually('the history', patienceMs, async () => (await history()).length === 2);
   t.true((await history()).every(({ isTest }: { isTest: boolean }) => isTest));
   t.deepEqual((await ask('GET', `/api/alerts?ruleId=${rule.id}`)).items, []);
+});
+
+test('an imported rule of PromQL fires for the series that its expression answers, and is exported', async (t) => {
+  t.timeout(4 * patienceMs);
+  await harness.columns.execute(
+    `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, unit, source, service, resource_id, attributes, attribute_types, first_seen, last_seen) VALUES
+      ('a', 'default', 'queue', 71, 'gauge', 2, false, '', 'prometheus', '', 0, map('queue', 'mail'), 's', now64(3), now64(3) + 600),
+      ('a', 'default', 'queue', 72, 'gauge', 2, false, '', 'prometheus', '', 0, map('queue', 'cart'), 's', now64(3), now64(3) + 600)`,
+  );
+  await harness.columns.execute(
+    `INSERT INTO samples (tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp, value)
+    SELECT 'a', 'default', now64(3), 0, number, 'queue', 71 + number % 2, now64(9) + 10 * intDiv(number, 2), number % 2 FROM numbers(80)`,
+  );
+  const file =
+    'groups: [{ name: queues, interval: 10s, rules: [{ alert: Queue, expr: queue > 0 }, { record: x, expr: y }] }]';
+  const { items } = await ask('POST', '/api/alerts/rules/import', { file });
+  t.deepEqual(
+    items.map(({ outcome }: { outcome: string }) => outcome),
+    ['created', 'refused'],
+  );
+  const alerts = async () => (await ask('GET', `/api/alerts?ruleId=${items[0].id}`)).items;
+  await eventually(
+    'an evaluation',
+    patienceMs,
+    async () => (await ask('GET', `/api/alerts/rules/${items[0].id}`)).standing !== null,
+  );
+  t.is((await ask('GET', `/api/alerts/rules/${items[0].id}`)).standing.error, null);
+  await eventually('the alert', patienceMs, async () => (await alerts()).length > 0);
+  const [alert, ...others] = await alerts();
+  t.deepEqual(others, []);
+  t.like(alert, { state: 'firing', value: 1 });
+  t.like(alert.labels, { alertname: 'Queue', queue: 'cart', severity: 'warning' });
+  const exported = await harness.ask('GET', '/api/alerts/rules/export', { as: 'owner' });
+  t.regex(String(exported.body), /alert: Queue\n\s+expr: queue > 0/);
 });
 
 test('the first rule is a step of getting started', async (t) => {
