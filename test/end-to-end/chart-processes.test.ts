@@ -93,12 +93,16 @@ serial('an upgrade and a rollback under load lose nothing, double nothing and re
     await migrate(code);
     await release.roll(code, version, manifests);
     t.log(`${version}: ${release.happenings.map(({ part, what }) => `${part} ${what}`).join(', ')}`);
-    // Nobody of a role starts before all of the role before have ended.
-    const at = (part: string, what: string, last: boolean): number =>
-      release.happenings[last ? 'findLastIndex' : 'findIndex']((each) => each.part === part && each.what === what);
-    t.true(at('oiq-sink-others', 'ended', true) < at('oiq-processors', 'waited', false));
-    t.true(at('oiq-processors', 'ended', true) < at('oiq-receivers', 'waited', false));
-    t.true(at('oiq-receivers', 'ended', true) < at('oiq-api', 'waited', false));
+    // Nobody of a role starts before all of the role before are of the new version; the last of the former one may still be landing.
+    const order = ['oiq-sink-others', 'oiq-processors', 'oiq-receivers', 'oiq-api'];
+    const places = (part: string, what: string): number[] =>
+      release.happenings.flatMap((each, index) => (each.part === part && each.what === what ? [index] : []));
+    for (const [index, part] of order.entries()) {
+      const before = order[index - 1];
+      if (before !== undefined)
+        t.true(Math.max(...places(before, 'ready')) < Math.min(...places(part, 'waited')), `${before}, ${part}`);
+      t.is(places(part, 'ended').length, places(part, 'ready').length);
+    }
     t.true(oracle.counts().acknowledged > acknowledged, 'records are acknowledged meanwhile');
   }
   await oracle.stop();

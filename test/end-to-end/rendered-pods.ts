@@ -5,7 +5,6 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { environmentOf, find, type Manifest } from '../cases/chart/chart.ts';
-import { freePorts } from '../services/ports.ts';
 import { until } from './reliability.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -44,6 +43,10 @@ interface Ran {
   readonly code: number | null;
   readonly output: string;
 }
+
+/** Where a process says that it listens. */
+const addressIn = (output: string, before: string): string =>
+  new RegExp(`^ +${before}(\\S+)$`, 'm').exec(output)?.[1] ?? '127.0.0.1:9';
 
 /** A release of rendered manifests, whose Services lead to the processes that run here. */
 export class Release {
@@ -84,7 +87,7 @@ export class Release {
       return (urls.length === 0 ? ['http://127.0.0.1:9'] : urls).map((url) => `${before}${url}`);
     });
     const environment = container.envFrom === undefined ? {} : environmentOf(manifests, pod);
-    const child = this.#spawn(code, args, { ...environment, ...(await this.#own())[0] });
+    const child = this.#spawn(code, args, { ...environment, ...this.#own() });
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding('utf8').on('data', (text) => (output += text));
@@ -121,15 +124,21 @@ export class Release {
       if (status !== 0 || output.includes('still runs after')) throw new Error(`${part} waited in vain:\n${output}`);
     }
     this.happenings.push({ part, what: 'waited', version });
-    const [own, http, otlp] = await this.#own();
-    const child = this.#spawn(code, spec.containers[0].args, { ...environmentOf(manifests, spec), ...own });
+    const child = this.#spawn(code, spec.containers[0].args, { ...environmentOf(manifests, spec), ...this.#own() });
     let output = '';
     for (const stream of [child.stdout, child.stderr])
-      stream?.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-100_000)));
+      stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
     const ended = once(child, 'exit').then(([status]) => status as number | null);
     const role = deployment.spec.template.metadata.labels['app.kubernetes.io/component'] as string;
     const pod: Pod = {
-      ...{ role, http, otlp, output: () => output },
+      role,
+      output: () => output,
+      get http() {
+        return `http://${addressIn(output, 'HTTP +http://')}`;
+      },
+      get otlp() {
+        return `http://${addressIn(output, 'OTLP/HTTP +')}`;
+      },
       async stop() {
         child.kill('SIGTERM');
         return ended;
@@ -137,10 +146,11 @@ export class Release {
       kill: () => void child.kill('SIGKILL'),
     };
     this.#pods.set(part, [...(this.#pods.get(part) ?? []), pod]);
+    const listens = (): boolean => /OIQ is running/.test(output);
     const readyz = spec.containers[0].readinessProbe.httpGet.path as string;
     await until(`${part} is ready`, async () => {
       if (child.exitCode !== null) throw new Error(`${part} ended at its start:\n${output}`);
-      return (await fetch(`${http}${readyz}`).catch(() => undefined))?.status === 200;
+      return listens() && (await fetch(`${pod.http}${readyz}`).catch(() => undefined))?.status === 200;
     });
     this.#endpoints.add(pod);
     this.happenings.push({ part, what: 'ready', version });
@@ -159,20 +169,14 @@ export class Release {
     this.happenings.push({ part, what: 'ended', version });
   }
 
-  #directoryOfPod(): Record<string, string> {
-    return { OIQ_DATA_DIR: join(this.#directory, `pod-${++this.#made}`) };
-  }
-
-  /** What a pod has for itself: addresses, and an empty data directory. */
-  async #own(): Promise<[environment: Record<string, string>, http: string, otlp: string]> {
-    const [http, grpc, otlp] = await freePorts(3);
-    const environment = {
-      OIQ_HTTP_ADDRESS: `127.0.0.1:${http}`,
-      OIQ_OTLP_GRPC_ADDRESS: `127.0.0.1:${grpc}`,
-      OIQ_OTLP_HTTP_ADDRESS: `127.0.0.1:${otlp}`,
-      ...this.#directoryOfPod(),
+  /** What a pod has for itself: an empty data directory, and ports that the system chooses. */
+  #own(): Record<string, string> {
+    return {
+      OIQ_HTTP_ADDRESS: '127.0.0.1:0',
+      OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0',
+      OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0',
+      OIQ_DATA_DIR: join(this.#directory, `pod-${++this.#made}`),
     };
-    return [environment, `http://127.0.0.1:${http}`, `http://127.0.0.1:${otlp}`];
   }
 
   #spawn(code: string, args: readonly string[], environment: Readonly<Record<string, string>>) {

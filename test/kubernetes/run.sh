@@ -62,7 +62,13 @@ is "$(images two)" oiq:0.1.0 "images after a rollback"
 say "the secret key is that of the first install"
 "$helm" test oiq -n two --timeout 60s > /dev/null
 say "helm test"
-for set in cluster-small cluster-hpa cluster-locked-down cluster-placed cluster-existing-secret; do
+sets=
+for file in ${CRD_FILES:-}; do
+  kubectl apply --server-side -f "$file" > /dev/null || die "$file is refused"
+  sets="cluster-keda cluster-keda-sasl cluster-gateway"
+done
+[ -z "$sets" ] || kubectl wait --for condition=established --timeout=60s crd --all > /dev/null
+for set in $sets cluster-small cluster-hpa cluster-locked-down cluster-placed cluster-existing-secret; do
   "$helm" upgrade oiq charts/oiq -n two -f "$values/$set.yaml" --dry-run=server > /dev/null || die "$set is refused"
   say "the API server accepts $set"
 done

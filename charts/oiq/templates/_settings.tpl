@@ -1,7 +1,6 @@
 {{- /* A setting's text. Large numbers of YAML are floats, which would print as 1e+06. */ -}}
 {{- define "oiq.text" -}}
 {{- if kindIs "float64" . -}}{{ if eq . (floor .) }}{{ int64 . }}{{ else }}{{ . }}{{ end }}
-{{- else if kindIs "slice" . -}}{{ join "," . }}
 {{- else -}}{{ . }}
 {{- end -}}
 {{- end -}}
