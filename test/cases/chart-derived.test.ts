@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { parse } from 'yaml';
 import { type components, generatedFiles, managedSettings } from '../../charts/generate.ts';
+import { processorGroups } from '../../processors/index.ts';
 import { processors } from '../../processors/registry.ts';
 import { schedules } from '../../processors/schedules.ts';
 import { settingDefinitions } from '../../schemas/settings.ts';
@@ -21,7 +22,9 @@ const schema = JSON.parse(readChart('values.schema.json')) as {
 };
 
 test('every processor and schedule has a Deployment and an entry in the values', (t) => {
-  const registered = namesOf([...processors, ...schedules]);
+  // What has a consumer group is more: what is no definition of the registry consumes too.
+  const consuming = processorGroups.map(({ group }) => group.slice('processors.'.length));
+  const registered = [...new Set([...namesOf([...processors, ...schedules]), ...consuming])];
   t.deepEqual(missing(registered, Object.keys(listed.processors)), []);
   t.deepEqual(missing(registered, Object.keys(values['processors'] ?? {})), []);
   t.deepEqual(missing(Object.keys(values['processors'] ?? {}), registered), []);

@@ -148,9 +148,12 @@ export class Release {
     this.#pods.set(part, [...(this.#pods.get(part) ?? []), pod]);
     const listens = (): boolean => /OIQ is running/.test(output);
     const readyz = spec.containers[0].readinessProbe.httpGet.path as string;
-    await until(`${part} is ready`, async () => {
+    const isReady = async (): Promise<boolean> => {
       if (child.exitCode !== null) throw new Error(`${part} ended at its start:\n${output}`);
       return listens() && (await fetch(`${pod.http}${readyz}`).catch(() => undefined))?.status === 200;
+    };
+    await until(`${part} is ready`, isReady, 300_000).catch((cause: Error) => {
+      throw new Error(`${cause.message}\n${output}`, { cause });
     });
     this.#endpoints.add(pod);
     this.happenings.push({ part, what: 'ready', version });

@@ -73,7 +73,9 @@ for set in $sets cluster-small cluster-hpa cluster-locked-down cluster-placed cl
   say "the API server accepts $set"
 done
 "$helm" uninstall oiq -n two --wait > /dev/null
-is "$(kubectl get all,pdb,networkpolicies,configmaps -n two --no-headers 2> /dev/null | grep -vc -e kube-root-ca -e oiq-migrate || true)" 0 "what is left after uninstall"
+left() { kubectl get all,pdb,networkpolicies,configmaps -n two --no-headers 2> /dev/null | grep -vc -e kube-root-ca -e oiq-migrate || true; }
+for _ in $(seq 60); do [ "$(left)" = 0 ] && break || sleep 2; done
+is "$(left)" 0 "what is left after uninstall"
 [ "$(secret two oiq-generated OIQ_SECRET_KEY)" = "$key" ] || die "uninstall took the secret key"
 say "the secret key stays"
 echo "$passed passed"
