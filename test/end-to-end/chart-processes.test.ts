@@ -59,7 +59,7 @@ const manifestsOf = async (): Promise<readonly Manifest[]> => {
 };
 
 serial('an upgrade and a rollback under load lose nothing, double nothing and refuse nothing', async (t) => {
-  t.timeout(15 * 60_000);
+  t.timeout(30 * 60_000);
   const manifests = await manifestsOf();
   const versions = ['0.1.0', '0.2.0'] as const;
   const [former, next] = versions.map((version) => codeOfVersion(directory, version)) as [string, string];
