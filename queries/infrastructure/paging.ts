@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { cursorParameter, decodeCursor, encodeCursor, integer, someText } from '../cursor.ts';
 import { invalid } from '../errors.ts';
-import { projectScopeParameters } from '../project-scope.ts';
+import { type ProjectScope, projectScopeParameters } from '../project-scope.ts';
 import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { Incompleteness } from '../result.ts';
@@ -61,21 +61,56 @@ export const pageAsked = (kind: string, query: ListQuery, reading: Reading): Pag
   return { range, after: positionIn(position) };
 };
 
+/** What a list asks of its things: for each parameter that chooses, what it is compared with. */
+export type Filters<Item, Query> = { readonly [Name in keyof Query]?: (item: Item) => string | null };
+
+/** Whether a thing has what is asked for; a parameter that is not given is no condition. */
+export const matching =
+  <Item, Query extends object>(query: Query, filters: Filters<Item, Query>): ((item: Item) => boolean) =>
+  (item) =>
+    (Object.keys(filters) as (keyof Query)[]).every((name) => {
+      const asked = query[name];
+      return asked === undefined || asked === filters[name]?.(item);
+    });
+
+interface Listing<Item> {
+  readonly sorts: Sorts<Item>;
+  readonly id: (item: Item) => string;
+  /** What is searched. */
+  readonly texts: (item: Item) => readonly (string | null | undefined)[];
+}
+
+interface Found<Item> {
+  readonly items: readonly Item[];
+  readonly isCut: boolean;
+}
+
+/** Reads the things of the range that is asked for, chooses among them, and answers one page. */
+export const listPage = async <Item, Query extends ListQuery>(
+  kind: string,
+  query: Query,
+  reading: Reading,
+  {
+    read,
+    filters,
+    ...listing
+  }: Listing<Item> & {
+    readonly read: (reading: Reading, range: Range, scope: ProjectScope) => Promise<Found<Item>>;
+    readonly filters: Filters<Item, Query>;
+  },
+) => {
+  const page = pageAsked(kind, query, reading);
+  const found = await read(reading, page.range, query);
+  return pageOf(kind, query, page, { ...found, items: found.items.filter(matching(query, filters)) }, listing);
+};
+
 /** One page of these things, of which `isCut` says whether more than can be read are there. */
 export const pageOf = <Item>(
   kind: string,
   query: ListQuery,
   page: Page,
-  found: { readonly items: readonly Item[]; readonly isCut: boolean },
-  {
-    sorts,
-    id,
-    texts,
-  }: {
-    readonly sorts: Sorts<Item>;
-    readonly id: (item: Item) => string;
-    readonly texts: (item: Item) => readonly (string | null | undefined)[];
-  },
+  found: Found<Item>,
+  { sorts, id, texts }: Listing<Item>,
 ) => {
   const keyOf = sorts[query.sort];
   if (keyOf === undefined) throw invalid('sort', `must be one of ${Object.keys(sorts).join(', ')}`);

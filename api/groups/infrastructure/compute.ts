@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Compute, ComputeGroup, computeGroups, readCompute } from '../../../queries/infrastructure/compute.ts';
-import { listOf, listParameters, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
+import { listOf, listParameters, matching, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -29,13 +29,13 @@ export const listCompute = defineOperation({
     const reading = readingOf(caller, ports);
     const page = pageAsked(kind, query, reading);
     const found = await readCompute(reading, page.range, query);
-    const is = (asked: string | undefined, value: string | null): boolean => asked === undefined || asked === value;
     const items = found.items.filter(
-      (item) =>
-        is(query.kind, item.kind) &&
-        is(query.provider, item.provider.value) &&
-        is(query.region, item.region.value) &&
-        is(query.type, item.type.value),
+      matching(query, {
+        kind: (item: Compute) => item.kind,
+        provider: ({ provider }) => provider.value,
+        region: ({ region }) => region.value,
+        type: ({ type }) => type.value,
+      }),
     );
     const listed = pageOf(
       kind,

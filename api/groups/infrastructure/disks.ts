@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Disk, readDisks, withDaysUntilFull } from '../../../queries/infrastructure/disks.ts';
-import { listOf, listParameters, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
+import { Disk, type FoundDisk, readDisks, withDaysUntilFull } from '../../../queries/infrastructure/disks.ts';
+import { listOf, listParameters, matching, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -35,9 +35,7 @@ export const listDisks = defineOperation({
     const page = pageAsked(kind, query, reading);
     const found = await readDisks(reading, page.range, query);
     const items = found.items.filter(
-      ({ disk }) =>
-        (query.host === undefined || disk.host.value === query.host) &&
-        (query.kind === undefined || disk.kind === query.kind),
+      matching(query, { host: ({ disk }: FoundDisk) => disk.host.value, kind: ({ disk }) => disk.kind }),
     );
     const listed = pageOf(
       kind,

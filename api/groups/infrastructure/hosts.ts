@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Host, readHosts } from '../../../queries/infrastructure/hosts.ts';
-import { listOf, listParameters, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
+import { listOf, listPage, listParameters } from '../../../queries/infrastructure/paging.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { notFound } from '../../kernel/errors.ts';
@@ -23,32 +23,23 @@ export const listHosts = defineOperation({
     state: z.enum(['active', 'silent']).optional(),
   }),
   response: listOf(Host),
-  async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const page = pageAsked(kind, query, reading);
-    const found = await readHosts(reading, page.range, query);
-    const items = found.items.filter(({ state }) => query.state === undefined || state === query.state);
-    return pageOf(
-      kind,
-      query,
-      page,
-      { ...found, items },
-      {
-        sorts: {
-          name: ({ name, id }) => name.value ?? id,
-          cpu: ({ cpu }) => cpu.utilization.value,
-          memory: ({ memory }) => memory.utilization.value,
-          disk: ({ disk }) => disk.utilization.value,
-          network: ({ network: { receive, transmit } }) =>
-            receive.value === null || transmit.value === null ? null : receive.value + transmit.value,
-          load: ({ load }) => load.m1.value,
-          lastSeen: ({ lastSeen }) => lastSeen.value,
-        },
-        id: ({ id }) => id,
-        texts: ({ id, name, cloud, kubernetesNode }) => [id, name.value, cloud.region.value, kubernetesNode.value],
+  handler: ({ caller, query }, ports) =>
+    listPage(kind, query, readingOf(caller, ports), {
+      read: readHosts,
+      filters: { state: ({ state }) => state },
+      sorts: {
+        name: ({ name, id }) => name.value ?? id,
+        cpu: ({ cpu }) => cpu.utilization.value,
+        memory: ({ memory }) => memory.utilization.value,
+        disk: ({ disk }) => disk.utilization.value,
+        network: ({ network: { receive, transmit } }) =>
+          receive.value === null || transmit.value === null ? null : receive.value + transmit.value,
+        load: ({ load }) => load.m1.value,
+        lastSeen: ({ lastSeen }) => lastSeen.value,
       },
-    );
-  },
+      id: ({ id }) => id,
+      texts: ({ id, name, cloud, kubernetesNode }) => [id, name.value, cloud.region.value, kubernetesNode.value],
+    }),
 });
 
 const { from, to } = rangeParameters;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listOf, listParameters, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
+import { listOf, listPage, listParameters } from '../../../queries/infrastructure/paging.ts';
 import { Process, readProcesses } from '../../../queries/infrastructure/processes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
@@ -20,29 +20,16 @@ export const listProcesses = defineOperation({
     service: z.string().max(512).optional(),
   }),
   response: listOf(Process),
-  async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const page = pageAsked(kind, query, reading);
-    const found = await readProcesses(reading, page.range, query);
-    const items = found.items.filter(
-      ({ host, service }) =>
-        (query.host === undefined || host.value === query.host) &&
-        (query.service === undefined || service.value === query.service),
-    );
-    return pageOf(
-      kind,
-      query,
-      page,
-      { ...found, items },
-      {
-        sorts: {
-          cpu: ({ cpuCores }) => cpuCores.value,
-          memory: ({ memory }) => memory.value,
-          name: ({ name }) => name.value,
-        },
-        id: ({ id }) => id,
-        texts: ({ pid, name, command, owner }) => [pid.value, name.value, command.value, owner.value],
+  handler: ({ caller, query }, ports) =>
+    listPage(kind, query, readingOf(caller, ports), {
+      read: readProcesses,
+      filters: { host: ({ host }) => host.value, service: ({ service }) => service.value },
+      sorts: {
+        cpu: ({ cpuCores }) => cpuCores.value,
+        memory: ({ memory }) => memory.value,
+        name: ({ name }) => name.value,
       },
-    );
-  },
+      id: ({ id }) => id,
+      texts: ({ pid, name, command, owner }) => [pid.value, name.value, command.value, owner.value],
+    }),
 });

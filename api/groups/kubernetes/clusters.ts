@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listOf, listParameters, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
+import { listOf, listPage, listParameters } from '../../../queries/infrastructure/paging.ts';
 import { Cluster, readClusters } from '../../../queries/kubernetes/clusters.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
@@ -16,12 +16,10 @@ export const listClusters = defineOperation({
   cache: listCache,
   query: z.strictObject({ ...listParameters(['name', 'pods', 'cpu', 'memory']) }),
   response: listOf(Cluster),
-  async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const page = pageAsked(kind, query, reading);
-    const found = await readClusters(reading, page.range, query);
-
-    return pageOf(kind, query, page, found, {
+  handler: ({ caller, query }, ports) =>
+    listPage(kind, query, readingOf(caller, ports), {
+      read: readClusters,
+      filters: {},
       sorts: {
         name: ({ name, id }) => name.value ?? id,
         pods: ({ pods }) => Object.values(pods).reduce((sum, count) => sum + count, 0),
@@ -30,6 +28,5 @@ export const listClusters = defineOperation({
       },
       id: ({ id }) => id,
       texts: ({ id, name }) => [id, name.value],
-    });
-  },
+    }),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listOf, listParameters, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
+import { listOf, listPage, listParameters } from '../../../queries/infrastructure/paging.ts';
 import { Container, readContainers } from '../../../queries/kubernetes/containers.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
@@ -23,35 +23,24 @@ export const listContainers = defineOperation({
     oom: z.enum(['yes', 'likely', 'no', 'unknown']).optional().describe('Whether memory ran out'),
   }),
   response: listOf(Container),
-  async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const page = pageAsked(kind, query, reading);
-    const found = await readContainers(reading, page.range, query);
-    const is = (asked: string | undefined, value: string | null): boolean => asked === undefined || asked === value;
-    const items = found.items.filter(
-      (item) =>
-        is(query.cluster, item.cluster.value) &&
-        is(query.namespace, item.namespace.value) &&
-        is(query.pod, item.pod.value) &&
-        is(query.node, item.node.value) &&
-        is(query.oom, item.oom.verdict),
-    );
-    return pageOf(
-      kind,
-      query,
-      page,
-      { ...found, items },
-      {
-        sorts: {
-          name: ({ name }) => name,
-          cpu: ({ cpu }) => cpu.used.value,
-          memory: ({ memory }) => memory.used.value,
-          memoryOfLimit: ({ memory }) => memory.ofLimit.value,
-          restarts: ({ restarts }) => restarts.value,
-        },
-        id: ({ id }) => id,
-        texts: ({ id, name, pod, image }) => [id, name, pod.value, image.value],
+  handler: ({ caller, query }, ports) =>
+    listPage(kind, query, readingOf(caller, ports), {
+      read: readContainers,
+      filters: {
+        cluster: ({ cluster }) => cluster.value,
+        namespace: ({ namespace }) => namespace.value,
+        pod: ({ pod }) => pod.value,
+        node: ({ node }) => node.value,
+        oom: ({ oom }) => oom.verdict,
       },
-    );
-  },
+      sorts: {
+        name: ({ name }) => name,
+        cpu: ({ cpu }) => cpu.used.value,
+        memory: ({ memory }) => memory.used.value,
+        memoryOfLimit: ({ memory }) => memory.ofLimit.value,
+        restarts: ({ restarts }) => restarts.value,
+      },
+      id: ({ id }) => id,
+      texts: ({ id, name, pod, image }) => [id, name, pod.value, image.value],
+    }),
 });

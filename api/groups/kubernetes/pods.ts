@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listOf, listParameters, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
+import { listOf, listPage, listParameters } from '../../../queries/infrastructure/paging.ts';
 import { Pod, readPods } from '../../../queries/kubernetes/pods.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
@@ -23,34 +23,23 @@ export const listPods = defineOperation({
     phase: z.enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']).optional(),
   }),
   response: listOf(Pod),
-  async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const page = pageAsked(kind, query, reading);
-    const found = await readPods(reading, page.range, query);
-    const is = (asked: string | undefined, value: string | null): boolean => asked === undefined || asked === value;
-    const items = found.items.filter(
-      (item) =>
-        is(query.cluster, item.cluster.value) &&
-        is(query.namespace, item.namespace.value) &&
-        is(query.node, item.node.value) &&
-        is(query.owner, item.owner.name.value) &&
-        is(query.phase, item.phase.value),
-    );
-    return pageOf(
-      kind,
-      query,
-      page,
-      { ...found, items },
-      {
-        sorts: {
-          name: ({ name, id }) => name.value ?? id,
-          cpu: ({ cpu }) => cpu.value,
-          memory: ({ memory }) => memory.value,
-          restarts: ({ restarts }) => restarts.value,
-        },
-        id: ({ id }) => id,
-        texts: ({ id, name, node, owner }) => [id, name.value, node.value, owner.name.value],
+  handler: ({ caller, query }, ports) =>
+    listPage(kind, query, readingOf(caller, ports), {
+      read: readPods,
+      filters: {
+        cluster: ({ cluster }) => cluster.value,
+        namespace: ({ namespace }) => namespace.value,
+        node: ({ node }) => node.value,
+        owner: ({ owner }) => owner.name.value,
+        phase: ({ phase }) => phase.value,
       },
-    );
-  },
+      sorts: {
+        name: ({ name, id }) => name.value ?? id,
+        cpu: ({ cpu }) => cpu.value,
+        memory: ({ memory }) => memory.value,
+        restarts: ({ restarts }) => restarts.value,
+      },
+      id: ({ id }) => id,
+      texts: ({ id, name, node, owner }) => [id, name.value, node.value, owner.name.value],
+    }),
 });

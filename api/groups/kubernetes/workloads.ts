@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listOf, listParameters, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
+import { listOf, listPage, listParameters } from '../../../queries/infrastructure/paging.ts';
 import { workloadKinds } from '../../../queries/kubernetes/names.ts';
 import { readWorkloads, Workload } from '../../../queries/kubernetes/workloads.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -24,33 +24,22 @@ export const listWorkloads = defineOperation({
     state: z.enum(['ready', 'degraded', 'unknown']).optional(),
   }),
   response: listOf(Workload),
-  async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const page = pageAsked(kind, query, reading);
-    const found = await readWorkloads(reading, page.range, query);
-    const is = (asked: string | undefined, value: string | null): boolean => asked === undefined || asked === value;
-    const items = found.items.filter(
-      (item) =>
-        is(query.cluster, item.cluster.value) &&
-        is(query.namespace, item.namespace.value) &&
-        is(query.kind, item.kind) &&
-        is(query.state, item.state),
-    );
-    return pageOf(
-      kind,
-      query,
-      page,
-      { ...found, items },
-      {
-        sorts: {
-          name: ({ name }) => name,
-          cpu: ({ cpu }) => cpu.value,
-          memory: ({ memory }) => memory.value,
-          restarts: ({ restarts }) => restarts.value,
-        },
-        id: ({ id }) => id,
-        texts: ({ id, name }) => [id, name],
+  handler: ({ caller, query }, ports) =>
+    listPage(kind, query, readingOf(caller, ports), {
+      read: readWorkloads,
+      filters: {
+        cluster: ({ cluster }) => cluster.value,
+        namespace: ({ namespace }) => namespace.value,
+        kind: (workload) => workload.kind,
+        state: ({ state }) => state,
       },
-    );
-  },
+      sorts: {
+        name: ({ name }) => name,
+        cpu: ({ cpu }) => cpu.value,
+        memory: ({ memory }) => memory.value,
+        restarts: ({ restarts }) => restarts.value,
+      },
+      id: ({ id }) => id,
+      texts: ({ id, name }) => [id, name],
+    }),
 });
