@@ -38,6 +38,22 @@ const countOf = async (url: string, table: string): Promise<number> => {
   }
 };
 
+/** Bytes of a row on disk, of one part: what the engine makes of the table in the end. */
+const bytesOfRow = async (url: string, table: string): Promise<number> => {
+  const client = createClient({ url, request_timeout: 600_000 });
+  try {
+    await client.command({ query: `OPTIMIZE TABLE ${table} FINAL` });
+    const [database, name] = table.includes('.') ? table.split('.') : ['default', table];
+    const result = await client.query({
+      query: `SELECT sum(bytes_on_disk) / sum(rows) AS bytes FROM system.parts WHERE active AND database = '${database}' AND table = '${name}'`,
+      format: 'JSONEachRow',
+    });
+    return Number((await result.json<{ bytes: number }>())[0]?.bytes);
+  } finally {
+    await client.close();
+  }
+};
+
 /** Waits until all rows are there and answers the costs since `start`. */
 const drained = async (
   name: string,
@@ -57,14 +73,17 @@ const drained = async (
   const seconds = (performance.now() - start.at) / 1_000;
   await delay(1_500);
   const landed = await countOf(server.url, table);
+  const serverCpu = cpuSeconds(server.pid) - start.server;
+  const sinkCpu = cpuSeconds(consumer);
   return {
     peer: name,
     rows: landed,
     'rows/s': rows / seconds,
-    'sink CPU-s per million': (cpuSeconds(consumer) / rows) * 1e6,
+    'sink CPU-s per million': (sinkCpu / rows) * 1e6,
     '… from the first quarter on': ((cpu - quarter.cpu) / (rows - quarter.landed)) * 1e6,
-    'server CPU-s per million': ((cpuSeconds(server.pid) - start.server) / rows) * 1e6,
+    'server CPU-s per million': (serverCpu / rows) * 1e6,
     'sink RSS MiB': memory(consumer).rss,
+    'bytes a row, merged': await bytesOfRow(server.url, table),
   };
 };
 
