@@ -1,11 +1,11 @@
 /** Databases that were seen in a range: by the calls of services, and by the metrics of those who watch them. */
 import { z } from 'zod';
-import { durationQuantile } from '../../schemas/tables/durations.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { Known, known, unknown } from '../ledger/unknown.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
+import { CallDurations, type EdgeFiguresRow, edgeColumns, edgeFiguresOf } from '../services/call-figures.ts';
 import { formatTime } from '../time.ts';
 import { engines } from './engines.ts';
 import { systemExpression, systemOf } from './systems.ts';
@@ -15,10 +15,7 @@ const Calls = z.strictObject({
   errors: z.int(),
   ratePerSecond: z.number(),
   errorRate: z.number().describe('0 to 1'),
-  duration: z
-    .strictObject({ mean: z.number(), p50: z.number(), p95: z.number(), p99: z.number(), max: z.number() })
-    .nullable()
-    .describe('Nanoseconds, as callers saw it; quantiles are off by 4.4 % at most'),
+  duration: CallDurations.nullable().describe('Nanoseconds, as callers saw it; quantiles are off by 4.4 % at most'),
   callers: z.array(z.string()).describe('Services; up to 50'),
 });
 
@@ -38,19 +35,11 @@ export interface InstanceQuery extends ProjectScope {
   readonly engine?: string | undefined;
 }
 
-interface CallRow {
+interface CallRow extends EdgeFiguresRow {
   readonly engine: string;
   readonly name: string;
   readonly addresses: readonly string[];
   readonly callers: readonly string[];
-  readonly all_requests: string;
-  readonly all_errors: string;
-  readonly all_timed: string;
-  readonly mean: number;
-  readonly longest: string;
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
   readonly last: string;
 }
 
@@ -85,9 +74,7 @@ const readCalls = (reading: Reading, query: InstanceQuery, minutes: Range): Prom
   reading.columns.query<CallRow>(
     `SELECT ${systemExpression('system')} AS engine, server AS name, arraySort(groupUniqArrayIf(20)(address, address != '')) AS addresses,
       arraySort(groupUniqArrayIf(50)(client, client_kind = 'service')) AS callers,
-      toString(sum(requests)) AS all_requests, toString(sum(errors)) AS all_errors, toString(sum(timed)) AS all_timed,
-      sum(duration_sum) / greatest(1, sum(timed)) AS mean, toString(max(duration_max)) AS longest,
-      ${durationQuantile(0.5)} AS p50, ${durationQuantile(0.95)} AS p95, ${durationQuantile(0.99)} AS p99, toString(toInt64(toUnixTimestamp(max(minute)))) AS last
+      ${edgeColumns}, toString(toInt64(toUnixTimestamp(max(minute)))) AS last
     FROM ${databaseCalls(query)} GROUP BY engine, name ORDER BY engine, name LIMIT ${mostInstances}`,
     callParameters(query, minutes),
   );
@@ -182,10 +169,6 @@ const isSame = (instance: DatabaseInstance, row: SeriesRow): boolean =>
 const idOf = (engine: string, name: string): string => `${engine}:${name}`;
 
 const calledOf = (row: CallRow, seconds: number, series: Known): DatabaseInstance => {
-  const requests = Number(row.all_requests);
-  const errors = Number(row.all_errors);
-  const longest = Number(row.longest);
-  const quantile = (value: number): number => Math.min(Math.round(value), longest);
   return {
     id: idOf(row.engine, row.name),
     engine: row.engine,
@@ -193,14 +176,7 @@ const calledOf = (row: CallRow, seconds: number, series: Known): DatabaseInstanc
     addresses: [...row.addresses],
     seenBy: ['calls'],
     calls: {
-      requests,
-      errors,
-      ratePerSecond: requests / seconds,
-      errorRate: errors / requests,
-      duration:
-        row.all_timed === '0'
-          ? null
-          : { mean: row.mean, p50: quantile(row.p50), p95: quantile(row.p95), p99: quantile(row.p99), max: longest },
+      ...edgeFiguresOf(row, seconds),
       callers: [...row.callers],
     },
     series,

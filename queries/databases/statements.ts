@@ -1,16 +1,15 @@
 /** Statements that databases were asked, by their normalised form: what they cost, who asks them, and who else knows them. */
 import { z } from 'zod';
-import { durationBucketSql, durationQuantile } from '../../schemas/tables/durations.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { durationBucketSql } from '../../schemas/tables/durations.ts';
+import { firstAttribute, quote } from '../../schemas/tables/literal.ts';
 import { requireEntitlement } from '../entitlement.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
+import { CallDurations, durationsOf, type QuantilesRow, quantileColumns } from '../services/call-figures.ts';
 import { exact } from '../time.ts';
 import { cutMark, statementDigest, statementForm } from './statement-form.ts';
-import { attributeKeys, firstAttribute, systemExpression, systemOf } from './systems.ts';
-
-const nanoseconds = z.number().describe('Nanoseconds');
+import { attributeKeys, systemExpression, systemOf } from './systems.ts';
 
 export const Statement = z.strictObject({
   digest: z
@@ -30,11 +29,7 @@ export const Statement = z.strictObject({
     .strictObject({
       sum: z.union([z.number(), z.string()]),
       share: z.number(),
-      mean: nanoseconds,
-      p50: nanoseconds,
-      p95: nanoseconds,
-      p99: nanoseconds,
-      max: nanoseconds,
+      ...CallDurations.shape,
     })
     .describe(
       'As callers saw it. `share` is of all statements of the answer’s filter. Quantiles are off by 4.4 % at most',
@@ -72,7 +67,7 @@ export interface StatementQuery extends ProjectScope {
   readonly after?: { readonly value: string; readonly digest: string } | undefined;
 }
 
-interface Row {
+interface Row extends QuantilesRow {
   readonly digest: string;
   readonly engine: string;
   readonly shown: string;
@@ -82,10 +77,6 @@ interface Row {
   readonly all_calls: string;
   readonly all_errors: string;
   readonly lasted: string;
-  readonly longest: string;
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
   readonly trace: string;
   readonly span: string;
   readonly place: string;
@@ -143,8 +134,7 @@ export const readStatements = async (
   const rows = await reading.columns.query<Row>(
     `SELECT * FROM (SELECT digest, system AS engine, any(form) AS shown, arraySort(arrayFilter(x -> x != '', groupUniqArrayArray(10)(databases))) AS databases,
       arraySort(arrayFilter(x -> x != '', groupUniqArrayArray(10)(collections))) AS collections, arraySort(groupUniqArrayArray(20)(services)) AS services,
-      toString(sum(calls)) AS all_calls, toString(sum(errors)) AS all_errors, toString(sum(duration_sum)) AS lasted, toString(max(duration_max)) AS longest,
-      ${durationQuantile(0.5)} AS p50, ${durationQuantile(0.95)} AS p95, ${durationQuantile(0.99)} AS p99,
+      toString(sum(calls)) AS all_calls, toString(sum(errors)) AS all_errors, toString(sum(duration_sum)) AS lasted, ${quantileColumns},
       lower(hex(argMax(slowest.1, duration_max))) AS trace, lower(hex(argMax(slowest.2, duration_max))) AS span,
       ${order} AS number, toString(number) AS place, sum(toFloat64(sum(duration_sum))) OVER () AS total
     FROM (SELECT *, ${statementForm('text', 'system')} AS form, ${statementDigest('form', 'system')} AS digest FROM (${asked(query)}))
@@ -176,8 +166,6 @@ const statementOf = (
 ): Statement => {
   const calls = Number(row.all_calls);
   const errors = Number(row.all_errors);
-  const longest = Number(row.longest);
-  const quantile = (value: number): number => Math.min(Math.round(value), longest);
   return {
     digest: row.digest,
     engine: row.engine,
@@ -193,11 +181,7 @@ const statementOf = (
     duration: {
       sum: exact(row.lasted),
       share: row.total === 0 ? 0 : Number(row.lasted) / row.total,
-      mean: Number(row.lasted) / calls,
-      p50: quantile(row.p50),
-      p95: quantile(row.p95),
-      p99: quantile(row.p99),
-      max: longest,
+      ...durationsOf(row, Number(row.lasted) / calls),
     },
     slowest: { traceId: row.trace, spanId: row.span },
     logs: logs ?? null,

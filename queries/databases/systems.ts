@@ -33,10 +33,6 @@ export const systemOf = (name: string): string => formerNames.get(name.toLowerCa
 export const systemExpression = (name: string): string =>
   `transform(lower(${name}), [${[...formerNames.keys()].map(quote).join(', ')}], [${[...formerNames.values()].map(quote).join(', ')}], lower(${name}))`;
 
-/** SQL of the first attribute of these that is there, empty for none. */
-export const firstAttribute = (keys: readonly string[]): string =>
-  `coalesce(${keys.map((key) => `nullIf(attributes[${quote(key)}], '')`).join(', ')}, '')`;
-
 /** Attributes by what they say, present names first. */
 export const attributeKeys = {
   system: ['db.system.name', 'db.system'],

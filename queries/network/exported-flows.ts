@@ -1,5 +1,5 @@
 /** Flows by the records that routers and switches export (NetFlow, sFlow, IPFIX), as the collector's netflow receiver writes them to logs. */
-import { firstAttribute } from '../databases/systems.ts';
+import { firstAttribute } from '../../schemas/tables/literal.ts';
 import { known } from '../ledger/unknown.ts';
 import { type Range, refuseBeyondRetention } from '../range.ts';
 import type { Reading } from '../reading.ts';

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { type Connection, connections, type NodeKind, nodeKinds, unpairedReasons } from '../../schemas/edges.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { durationQuantile } from '../../schemas/tables/durations.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
+import { CallDurations, type EdgeFiguresRow, edgeColumns, edgeFiguresOf } from './call-figures.ts';
 import { minutesCondition, minutesValues, secondsOf } from './minutes.ts';
 
 /** What calls or is called. */
@@ -19,8 +19,6 @@ export const Node = z.strictObject({
   system: z.string().describe('Product of a database or queue, such as postgresql or kafka; else empty'),
 });
 export type Node = z.output<typeof Node>;
-
-const nanoseconds = z.number().describe('Nanoseconds');
 
 /** Calls from one node to another. */
 export const Edge = z.strictObject({
@@ -37,12 +35,9 @@ export const Edge = z.strictObject({
   errors: z.int(),
   ratePerSecond: z.number(),
   errorRate: z.number().describe('0 to 1'),
-  duration: z
-    .strictObject({ mean: nanoseconds, p50: nanoseconds, p95: nanoseconds, p99: nanoseconds, max: nanoseconds })
-    .nullable()
-    .describe(
-      'As the client saw it; of a message, its time in the queue. Quantiles are off by 4.4 % at most. Null where no call has one',
-    ),
+  duration: CallDurations.nullable().describe(
+    'As the client saw it; of a message, its time in the queue. Quantiles are off by 4.4 % at most. Null where no call has one',
+  ),
   unpaired: z
     .strictObject(
       Object.fromEntries(unpairedReasons.map((reason) => [reason, z.int()])) as Record<
@@ -70,7 +65,7 @@ export interface EdgeQuery extends ProjectScope {
   readonly environment?: string | undefined;
 }
 
-interface Row {
+interface Row extends EdgeFiguresRow {
   readonly connection: Connection;
   readonly client: string;
   readonly client_kind: NodeKind;
@@ -79,14 +74,6 @@ interface Row {
   readonly system: string;
   readonly via: string;
   readonly addresses: readonly string[];
-  readonly all_requests: string;
-  readonly all_errors: string;
-  readonly all_timed: string;
-  readonly mean: number;
-  readonly longest: string;
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
   readonly expired: string;
   readonly late: string;
   readonly evicted: string;
@@ -143,9 +130,7 @@ export const readEdges = async (
   }
   const rows = await columns.query<Row>(
     `SELECT ${keyColumns.join(', ')}, arraySort(groupUniqArrayIf(20)(address, address != '')) AS addresses,
-      toString(sum(requests)) AS all_requests, toString(sum(errors)) AS all_errors, toString(sum(timed)) AS all_timed,
-      sum(duration_sum) / greatest(1, sum(timed)) AS mean, toString(max(duration_max)) AS longest,
-      ${durationQuantile(0.5)} AS p50, ${durationQuantile(0.95)} AS p95, ${durationQuantile(0.99)} AS p99,
+      ${edgeColumns},
       ${unpairedReasons.map((reason) => `toString(sum(unpaired['${reason}'])) AS ${reason}`).join(', ')}
     FROM service_edges WHERE tenant_id = {tenant:String} AND ${minutesCondition}
       ${conditions.map((condition) => ` AND ${condition}`).join('')}${projectScopeCondition(query, ['project_id', 'server_project_id'])}
@@ -167,10 +152,6 @@ export const nodeOf = (kind: NodeKind, name: string, system = ''): Node => ({
 const systems: readonly NodeKind[] = ['database', 'queue'];
 
 const edgeOf = (row: Row, seconds: number): Edge => {
-  const requests = Number(row.all_requests);
-  const errors = Number(row.all_errors);
-  const longest = Number(row.longest);
-  const quantile = (value: number): number => Math.min(Math.round(value), longest);
   const node = (kind: NodeKind, name: string): Node => nodeOf(kind, name, systems.includes(kind) ? row.system : '');
   return {
     client: node(row.client_kind, row.client),
@@ -178,14 +159,7 @@ const edgeOf = (row: Row, seconds: number): Edge => {
     connection: row.connection,
     via: row.via,
     addresses: [...row.addresses],
-    requests,
-    errors,
-    ratePerSecond: requests / seconds,
-    errorRate: errors / requests,
-    duration:
-      row.all_timed === '0'
-        ? null
-        : { mean: row.mean, p50: quantile(row.p50), p95: quantile(row.p95), p99: quantile(row.p99), max: longest },
+    ...edgeFiguresOf(row, seconds),
     unpaired: { expired: Number(row.expired), late: Number(row.late), evicted: Number(row.evicted) },
   };
 };

@@ -1,3 +1,4 @@
+import { firstAttribute } from './literal.ts';
 import { identityDecides } from './parts.ts';
 import { defineTable, type MaterializedView } from './table.ts';
 
@@ -60,16 +61,13 @@ export const entitiesTable = defineTable({
   settings: identityDecides,
 });
 
-const firstOf = (keys: readonly string[]): string =>
-  `coalesce(${keys.map((key) => `nullIf(attributes['${key}'], '')`).join(', ')}, '')`;
-
 const entity = ({ kind, id, name, within }: (typeof entityKinds)[number]): string => {
-  const plain = firstOf(id);
+  const plain = firstAttribute(id);
   const full =
     within === undefined
       ? plain
       : `if(attributes['${within}'] = '' OR ${plain} = '', ${plain}, concat(attributes['${within}'], '/', ${plain}))`;
-  return `('${kind}', ${full}, ${firstOf([...name, ...id])})`;
+  return `('${kind}', ${full}, ${firstAttribute([...name, ...id])})`;
 };
 
 export const entitiesView: MaterializedView = {

@@ -1,0 +1,47 @@
+/** Requests, errors and durations of calls, as SQL over a group of rows that count them, and as answers. */
+import { z } from 'zod';
+import { durationQuantile } from '../../schemas/tables/durations.ts';
+
+const nanoseconds = z.number().describe('Nanoseconds');
+
+export const CallDurations = z.strictObject({
+  ...{ mean: nanoseconds, p50: nanoseconds, p95: nanoseconds, p99: nanoseconds, max: nanoseconds },
+});
+type CallDurations = z.output<typeof CallDurations>;
+
+/** Quantiles of `duration_buckets`, and the longest. */
+export const quantileColumns = `toString(max(duration_max)) AS longest, ${durationQuantile(0.5)} AS p50, ${durationQuantile(0.95)} AS p95, ${durationQuantile(0.99)} AS p99`;
+
+export interface QuantilesRow {
+  readonly longest: string;
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+}
+
+/** Quantiles are those of buckets: none is above the longest duration. */
+export const durationsOf = ({ longest, p50, p95, p99 }: QuantilesRow, mean: number): CallDurations => {
+  const max = Number(longest);
+  const quantile = (value: number): number => Math.min(Math.round(value), max);
+  return { mean, p50: quantile(p50), p95: quantile(p95), p99: quantile(p99), max };
+};
+
+/** Columns of `service_edges`, summed up over a group. */
+export const edgeColumns = `toString(sum(requests)) AS all_requests, toString(sum(errors)) AS all_errors, toString(sum(timed)) AS all_timed,
+      sum(duration_sum) / greatest(1, sum(timed)) AS mean, ${quantileColumns}`;
+
+export interface EdgeFiguresRow extends QuantilesRow {
+  readonly all_requests: string;
+  readonly all_errors: string;
+  readonly all_timed: string;
+  readonly mean: number;
+}
+
+/** Figures of such a group in so many seconds; the duration is null where no call has one. */
+export const edgeFiguresOf = (row: EdgeFiguresRow, seconds: number) => {
+  const [requests, errors] = [Number(row.all_requests), Number(row.all_errors)];
+  return {
+    ...{ requests, errors, ratePerSecond: requests / seconds, errorRate: errors / requests },
+    duration: row.all_timed === '0' ? null : durationsOf(row, row.mean),
+  };
+};
