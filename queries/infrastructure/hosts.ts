@@ -222,12 +222,14 @@ const hostOf = (
     },
     kubernetesNode: textOf(attributeOf(found, 'k8s.node.name'), 'no metric names a Kubernetes node for it'),
     ...hostFigures(cells),
-    uptimeSeconds: figureOf(
-      cells,
-      hostSources.uptime,
-      notSent('system.uptime', "the collector's hostmetrics receiver with the scraper system sends it"),
-    ),
+    uptimeSeconds: figure(uptimeOf(cells), notSent('system.uptime', hostReceiver('system'))),
   };
+};
+
+/** Seconds since it started, at the time of the point that tells it. */
+const uptimeOf = (cells: CellsByMetric): number | undefined => {
+  const [boot] = hostSources.bootTime.flatMap(({ metric }) => cells.get(metric) ?? []);
+  return totalOf(cells, hostSources.uptime) ?? (boot && boot.atMs / 1000 - boot.level / boot.series);
 };
 
 /** What a host uses, from its cells. */

@@ -95,6 +95,8 @@ export const hostSources = {
   load5: [level('system.cpu.load_average.5m'), level('node_load5')],
   load15: [level('system.cpu.load_average.15m'), level('node_load15')],
   uptime: [level('system.uptime'), level('k8s.node.uptime')],
+  /** Seconds since the epoch. */
+  bootTime: [level('node_boot_time_seconds'), level('node_boot_time')],
 } as const satisfies Record<string, readonly Source[]>;
 
 /** Bytes of filesystems: by state, or as size, free and available. */

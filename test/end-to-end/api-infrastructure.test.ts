@@ -13,6 +13,7 @@ const times = Array.from({ length: 16 }, (_, at) => nowMs - (15 - at) * 30_000);
 const ended = (agoMs: number): number[] => times.map((atMs) => atMs - agoMs);
 
 /** Two processors, 25 % busy each: 0.15 in user and 0.10 in system mode, 0.05 waiting, 0.70 idle. */
+const uptimeSeconds = 7200;
 const modes = { user: 0.15, system: 0.1, wait: 0.05, idle: 0.7 };
 
 /** What the collector's hostmetrics receiver sends of a host; `names` are of today or as the receiver has them. */
@@ -74,6 +75,7 @@ const hostmetrics = (at: readonly number[], names: 'receiver' | 'semconv'): Metr
       ),
     },
     { name: 'system.cpu.load_average.1m', kind: 'gauge', points: [{ values: flat(at, 1.5) }] },
+    { name: 'system.uptime', unit: 's', kind: 'gauge', points: [{ values: flat(at, uptimeSeconds) }] },
   ];
 };
 
@@ -130,6 +132,11 @@ const nodeExporter = (at: readonly number[], labels: Labels, isFormer: boolean) 
       },
     ]),
     { name: 'node_load1', labels, values: flat(at, 1.5) },
+    {
+      name: name('node_boot_time_seconds', 'node_boot_time'),
+      labels,
+      values: flat(at, Math.max(...at) / 1000 - uptimeSeconds),
+    },
     {
       name: 'node_uname_info',
       labels: {
@@ -354,6 +361,7 @@ for (const id of ['i-1', 'receiver', 'scraped', 'former'])
     t.is(host.load.m1.value, 1.5);
     t.is(host.load.m5.value, null);
     t.regex(host.load.m5.reason, /scraper load/);
+    t.true(close(host.uptimeSeconds.value, uptimeSeconds), JSON.stringify(host.uptimeSeconds));
   });
 
 test('a host says what it is, and what its sender does not say', async (t) => {
