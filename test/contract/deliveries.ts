@@ -1,0 +1,102 @@
+/** Deliveries through kill -9 at every stage: each notification reaches its channel, and those of a group in order. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import type { Notification } from '../../schemas/notifications.ts';
+import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
+import { channelHealths, pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
+import { topics } from '../../schemas/topics.ts';
+import { startChannelReceiver } from '../cases/channel-receiver.ts';
+import { seeded } from '../cases/random.ts';
+import type { DeliveriesMemberOptions } from './deliveries-member.ts';
+import { openStores, type StoresPlace } from './processors-stores.ts';
+
+export interface DeliveriesContract {
+  readonly name: string;
+  place(t: ExecutionContext): Promise<StoresPlace>;
+  /** Processes at once. */
+  readonly members: number;
+}
+
+const groups = 8;
+const rounds = 4;
+const count = groups * rounds;
+const kills = 30;
+const deathsUntilCalm = 8;
+const patienceMs = 600_000;
+
+const notificationOf = (group: number, round: number): Notification => ({
+  ...{ tenantId: 'acme', id: `n-${group}-${round}`, channelId: 'hook', receiver: 'all', groupKey: `{}:{g="${group}"}` },
+  ...{ groupLabels: { g: String(group) }, commonLabels: { alertname: 'X' }, commonAnnotations: {} },
+  ...{ status: round % 2 === 0 ? 'firing' : 'resolved', reason: 'first', firing: 1, resolved: 0, truncatedAlerts: 0, atMs: round },
+  alerts: [{ alertId: 'a', ruleId: 'r', status: 'firing', labels: { alertname: 'X' }, annotations: {}, startsAtMs: 0, value: 1 }],
+});
+
+/** Stores with a channel, and the notifications on the bus, some of them twice. */
+const prepare = async (place: StoresPlace, url: string): Promise<void> => {
+  const { bus, documents } = await openStores(place);
+  await bus.ensureTopics([topics.notifications, topics.notificationDeliveries, topics.alertTransitions, topics.deadLetter]);
+  await documents.ensureCollections([pendingDeliveries, notificationChannels, channelHealths]);
+  await documents
+    .of('acme')
+    .collection(notificationChannels)
+    .insert({
+      ...{ id: 'hook', name: 'hook', description: '', enabled: true, settings: { type: 'webhook', url } },
+      ...{ templates: { title: '', text: '' }, maxPerMinute: 6000 },
+    });
+  const producer = await bus.producer();
+  for (let round = 0; round < rounds; round++)
+    for (let group = 0; group < groups; group++) {
+      const value = Buffer.from(JSON.stringify([notificationOf(group, round)]));
+      const message = { topic: topics.notifications.name, key: 'acme/hook', value, headers: { tenant: 'acme' } };
+      await producer.publish(group % 3 === 0 ? [message, message] : [message]);
+    }
+  await producer.close();
+  await bus.close();
+  await documents.close();
+};
+
+export const deliveriesContract = ({ name, place: placeOf, members }: DeliveriesContract): void => {
+  test.serial(`${name}: through kill -9 every notification is received, in the order of its group`, async (t) => {
+    t.timeout(patienceMs);
+    const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 1e9);
+    const random = seeded(seed);
+    const receiver = await startChannelReceiver();
+    t.teardown(() => receiver.close());
+    // Now and then it is broken.
+    receiver.reply = () => (random(8) === 0 ? { status: 503 } : { status: 200 });
+    const place = await placeOf(t);
+    await prepare(place, receiver.url);
+    const script = fileURLToPath(new URL('deliveries-member.ts', import.meta.url));
+    let deaths = 0;
+    const member = async (): Promise<void> => {
+      for (;;) {
+        const options: DeliveriesMemberOptions = { place, seed: random(1e9), kills: deaths < deathsUntilCalm ? kills : 0, count };
+        const child = spawn(process.execPath, [script, JSON.stringify(options)], { stdio: ['ignore', 'inherit', 'inherit'] });
+        t.teardown(() => void child.kill('SIGKILL'));
+        const [code, signal] = await once(child, 'exit');
+        if (code === 0) return;
+        if (signal !== 'SIGKILL') throw new Error(`a member ended with ${code ?? signal}`);
+        deaths++;
+      }
+    };
+    await Promise.all(Array.from({ length: members }, member));
+
+    const ids = receiver.received.map(({ headers }) => String(headers['webhook-id']));
+    const first = [...new Set(ids)];
+    t.log(`seed ${seed}: ${deaths} deaths, ${count} notifications, ${ids.length} requests`);
+    t.true(deaths > 0);
+    t.is(first.length, count);
+    for (let group = 0; group < groups; group++) {
+      const own = first.filter((id) => id.startsWith(`n-${group}-`));
+      t.deepEqual(own, Array.from({ length: rounds }, (_, round) => `n-${group}-${round}`));
+    }
+    const { bus, documents } = await openStores(place);
+    const { items } = await documents.of('acme').collection(pendingDeliveries).list({ limit: 1000 });
+    await bus.close();
+    await documents.close();
+    t.is(items.length, count);
+    t.true(items.every(({ endedAt, notification }) => endedAt !== null && notification === undefined));
+  });
+};
