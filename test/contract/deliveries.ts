@@ -29,14 +29,36 @@ const patienceMs = 600_000;
 const notificationOf = (group: number, round: number): Notification => ({
   ...{ tenantId: 'acme', id: `n-${group}-${round}`, channelId: 'hook', receiver: 'all', groupKey: `{}:{g="${group}"}` },
   ...{ groupLabels: { g: String(group) }, commonLabels: { alertname: 'X' }, commonAnnotations: {} },
-  ...{ status: round % 2 === 0 ? 'firing' : 'resolved', reason: 'first', firing: 1, resolved: 0, truncatedAlerts: 0, atMs: round },
-  alerts: [{ alertId: 'a', ruleId: 'r', status: 'firing', labels: { alertname: 'X' }, annotations: {}, startsAtMs: 0, value: 1 }],
+  ...{
+    status: round % 2 === 0 ? 'firing' : 'resolved',
+    reason: 'first',
+    firing: 1,
+    resolved: 0,
+    truncatedAlerts: 0,
+    atMs: round,
+  },
+  alerts: [
+    {
+      alertId: 'a',
+      ruleId: 'r',
+      status: 'firing',
+      labels: { alertname: 'X' },
+      annotations: {},
+      startsAtMs: 0,
+      value: 1,
+    },
+  ],
 });
 
 /** Stores with a channel, and the notifications on the bus, some of them twice. */
 const prepare = async (place: StoresPlace, url: string): Promise<void> => {
   const { bus, documents } = await openStores(place);
-  await bus.ensureTopics([topics.notifications, topics.notificationDeliveries, topics.alertTransitions, topics.deadLetter]);
+  await bus.ensureTopics([
+    topics.notifications,
+    topics.notificationDeliveries,
+    topics.alertTransitions,
+    topics.deadLetter,
+  ]);
   await documents.ensureCollections([pendingDeliveries, notificationChannels, channelHealths]);
   await documents
     .of('acme')
@@ -72,8 +94,15 @@ export const deliveriesContract = ({ name, place: placeOf, members }: Deliveries
     let deaths = 0;
     const member = async (): Promise<void> => {
       for (;;) {
-        const options: DeliveriesMemberOptions = { place, seed: random(1e9), kills: deaths < deathsUntilCalm ? kills : 0, count };
-        const child = spawn(process.execPath, [script, JSON.stringify(options)], { stdio: ['ignore', 'inherit', 'inherit'] });
+        const options: DeliveriesMemberOptions = {
+          place,
+          seed: random(1e9),
+          kills: deaths < deathsUntilCalm ? kills : 0,
+          count,
+        };
+        const child = spawn(process.execPath, [script, JSON.stringify(options)], {
+          stdio: ['ignore', 'inherit', 'inherit'],
+        });
         t.teardown(() => void child.kill('SIGKILL'));
         const [code, signal] = await once(child, 'exit');
         if (code === 0) return;
@@ -90,7 +119,10 @@ export const deliveriesContract = ({ name, place: placeOf, members }: Deliveries
     t.is(first.length, count);
     for (let group = 0; group < groups; group++) {
       const own = first.filter((id) => id.startsWith(`n-${group}-`));
-      t.deepEqual(own, Array.from({ length: rounds }, (_, round) => `n-${group}-${round}`));
+      t.deepEqual(
+        own,
+        Array.from({ length: rounds }, (_, round) => `n-${group}-${round}`),
+      );
     }
     const { bus, documents } = await openStores(place);
     const { items } = await documents.of('acme').collection(pendingDeliveries).list({ limit: 1000 });
