@@ -8,7 +8,7 @@ import { notificationChannels } from '../../schemas/resources/notification-chann
 import { channelHealths, pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
 import { topics } from '../../schemas/topics.ts';
 import { startChannelReceiver } from '../cases/channel-receiver.ts';
-import { seeded } from '../cases/random.ts';
+import { type Random, seeded } from '../cases/random.ts';
 import type { DeliveriesMemberOptions } from './deliveries-member.ts';
 import { openStores, type StoresPlace } from './processors-stores.ts';
 
@@ -79,6 +79,34 @@ const prepare = async (place: StoresPlace, url: string): Promise<void> => {
   await documents.close();
 };
 
+/** Ids by group, in the order in which they came. */
+const inOrder = (ids: readonly string[]): string[][] =>
+  Array.from({ length: groups }, (_, group) => ids.filter((id) => id.startsWith(`n-${group}-`)));
+
+/** A process, and another one when it dies, until nothing is left to deliver. */
+const runMember = async (
+  t: ExecutionContext,
+  {
+    place,
+    random,
+    deaths,
+  }: { readonly place: StoresPlace; readonly random: Random; readonly deaths: { count: number } },
+): Promise<void> => {
+  const script = fileURLToPath(new URL('deliveries-member.ts', import.meta.url));
+  for (;;) {
+    const isCalm = deaths.count >= deathsUntilCalm;
+    const options: DeliveriesMemberOptions = { place, seed: random(1e9), kills: isCalm ? 0 : kills, count };
+    const child = spawn(process.execPath, [script, JSON.stringify(options)], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    t.teardown(() => void child.kill('SIGKILL'));
+    const [code, signal] = await once(child, 'exit');
+    if (code === 0) return;
+    if (signal !== 'SIGKILL') throw new Error(`a member ended with ${code ?? signal}`);
+    deaths.count++;
+  }
+};
+
 export const deliveriesContract = ({ name, place: placeOf, members }: DeliveriesContract): void => {
   test.serial(`${name}: through kill -9 every notification is received, in the order of its group`, async (t) => {
     t.timeout(patienceMs);
@@ -90,40 +118,15 @@ export const deliveriesContract = ({ name, place: placeOf, members }: Deliveries
     receiver.reply = () => (random(8) === 0 ? { status: 503 } : { status: 200 });
     const place = await placeOf(t);
     await prepare(place, receiver.url);
-    const script = fileURLToPath(new URL('deliveries-member.ts', import.meta.url));
-    let deaths = 0;
-    const member = async (): Promise<void> => {
-      for (;;) {
-        const options: DeliveriesMemberOptions = {
-          place,
-          seed: random(1e9),
-          kills: deaths < deathsUntilCalm ? kills : 0,
-          count,
-        };
-        const child = spawn(process.execPath, [script, JSON.stringify(options)], {
-          stdio: ['ignore', 'inherit', 'inherit'],
-        });
-        t.teardown(() => void child.kill('SIGKILL'));
-        const [code, signal] = await once(child, 'exit');
-        if (code === 0) return;
-        if (signal !== 'SIGKILL') throw new Error(`a member ended with ${code ?? signal}`);
-        deaths++;
-      }
-    };
-    await Promise.all(Array.from({ length: members }, member));
+    const deaths = { count: 0 };
+    await Promise.all(Array.from({ length: members }, () => runMember(t, { place, random, deaths })));
 
     const ids = receiver.received.map(({ headers }) => String(headers['webhook-id']));
     const first = [...new Set(ids)];
-    t.log(`seed ${seed}: ${deaths} deaths, ${count} notifications, ${ids.length} requests`);
-    t.true(deaths > 0);
+    t.log(`seed ${seed}: ${deaths.count} deaths, ${count} notifications, ${ids.length} requests`);
+    t.true(deaths.count > 0);
     t.is(first.length, count);
-    for (let group = 0; group < groups; group++) {
-      const own = first.filter((id) => id.startsWith(`n-${group}-`));
-      t.deepEqual(
-        own,
-        Array.from({ length: rounds }, (_, round) => `n-${group}-${round}`),
-      );
-    }
+    t.deepEqual(inOrder(first), inOrder(first.toSorted()));
     const { bus, documents } = await openStores(place);
     const { items } = await documents.of('acme').collection(pendingDeliveries).list({ limit: 1000 });
     await bus.close();

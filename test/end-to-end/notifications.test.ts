@@ -28,7 +28,7 @@ const processors = await startProcessors({
   only: ['notifications', 'notification-deliveries'],
   deliveries: { waitsMs: [50, 50, 50, 50, 50, 50] },
 });
-const sinks = await startSinks({ ...ports, embedded: true, only: ['notification-deliveries'] });
+const sinks = await startSinks({ ...ports, embedded: true, only: ['notification-deliveries', 'alert-transitions'] });
 test.after.always(async () => {
   await processors.stop();
   await sinks.stop();
@@ -110,6 +110,13 @@ test.serial('an alert reaches its channel, its end too, and both are in the ledg
   await publish({ alertname: 'Slow', team: 'works' }, 'firing');
   await eventually(() => receiver.received.length === 1);
   t.is(receiver.received[0]?.body.status, 'firing');
+  const previewOf = async (value: string) => {
+    const body = { matchers: [{ name: 'alertname', value }] };
+    return (await harness.ask('POST', '/api/alerts/silences/preview', { as: 'viewer', body })).body;
+  };
+  await eventually(async () => (await previewOf('Slow')).muted === 1);
+  t.is((await previewOf('Slow')).items[0].labels.team, 'works');
+  t.is((await previewOf('Fast')).muted, 0);
   t.is(receiver.received[0]?.body.alerts[0].annotations.summary, 'it is slow');
   await publish({ alertname: 'Slow', team: 'works' }, 'inactive');
   await eventually(() => receiver.received.length === 2);

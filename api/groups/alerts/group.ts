@@ -8,7 +8,7 @@ import { getBacktest, startBacktest } from './backtests.ts';
 import { listAlertHistory, listEvaluations } from './history.ts';
 import { getAlertRouting, importAlertRouting, setAlertRouting, testAlertRouting } from './routing.ts';
 import { exportAlertRules, importAlertRules } from './rule-files.ts';
-import { expireSilence, silenceResource } from './silences.ts';
+import { expireSilence, previewSilence, silenceResource } from './silences.ts';
 import { previewAlertRule, testAlertRule } from './try-rule.ts';
 
 export const alertsGroup = defineGroup({
@@ -16,7 +16,7 @@ export const alertsGroup = defineGroup({
   summary: 'Alert rules, their evaluation, silences and routing.',
   resources: [silenceResource, alertRuleResource, alertRuleResourceV2],
   operations: [
-    ...[getAlertRouting, setAlertRouting, testAlertRouting, importAlertRouting, expireSilence],
+    ...[getAlertRouting, setAlertRouting, testAlertRouting, importAlertRouting, expireSilence, previewSilence],
     ...[listAlerts, acknowledgeAlert, listAlertHistory, listEvaluations],
     ...[previewAlertRule, testAlertRule, listRuleGroups],
     ...[startBacktest, getBacktest, importAlertRules, exportAlertRules],

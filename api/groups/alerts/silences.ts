@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { readFiring } from '../../../queries/alerts/firing.ts';
 import { compileMatchers, matcherProblem, matchersText } from '../../../queries/alerts/routing/matching.ts';
-import type { Matcher } from '../../../schemas/resources/alert-routing.ts';
+import { Matcher } from '../../../schemas/resources/alert-routing.ts';
 import { type Silence, SilenceFields, silenceStateAt, silences } from '../../../schemas/resources/silence.ts';
 import { ApiError, invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -103,5 +104,36 @@ export const expireSilence = defineOperation({
       input,
     );
     return {};
+  },
+});
+
+/** Firing alerts that are looked at. */
+const mostFiring = 10_000;
+const mostShown = 200;
+
+export const previewSilence = defineOperation({
+  method: 'POST',
+  path: '/api/alerts/silences/preview',
+  operationId: 'previewSilence',
+  summary: 'Show which of the alerts that fire now a silence would mute',
+  role: 'viewer',
+  unaudited: 'it changes nothing',
+  body: z.strictObject({ matchers: z.array(Matcher).min(1).max(64) }),
+  response: z.strictObject({
+    firing: z.int().describe('Alerts that fire now; 10,000 are looked at'),
+    muted: z.int(),
+    items: z.array(
+      z.strictObject({
+        ...{ alertId: z.string(), ruleId: z.string(), ruleName: z.string() },
+        labels: z.record(z.string(), z.string()),
+      }),
+    ),
+  }),
+  async handler({ caller, body: { matchers } }, { columns }) {
+    checkMatchers(matchers);
+    const { matches } = compileMatchers(matchers);
+    const firing = await readFiring(columns.of(caller.tenantId), mostFiring);
+    const muted = firing.filter(({ labels }) => matches(labels));
+    return { firing: firing.length, muted: muted.length, items: muted.slice(0, mostShown) };
   },
 });
