@@ -16,11 +16,16 @@ export interface ThreatIndicator {
   readonly isRevoked: boolean;
   /** When its source last told of it. */
   readonly seenAt: string;
+  /** Source, type and value: what one source tells of one thing. */
+  readonly key: string;
 }
+
+export const indicatorKey = (source: string, type: string, value: string): string =>
+  JSON.stringify([source, type, value]);
 
 /** One source tells of a value once; several may tell of the same. */
 export const threatIndicators = defineCollection<ThreatIndicator>({
   name: 'threat-indicators',
-  unique: [['source', 'type', 'value']],
-  indexes: [['value'], ['type'], ['seenAt']],
+  unique: [['key']],
+  indexes: [['value'], ['type'], ['source'], ['seenAt']],
 });

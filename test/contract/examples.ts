@@ -31,7 +31,16 @@ export const examples: Readonly<Record<string, Example>> = {
   getLogPattern: ({ tenant }) => ({ params: { id: patternIdOf(tenant) } }),
   // Changes of configuration by other tests would come before the seeded events.
   listEvents: { query: { kinds: 'custom,deployment' } },
-  deleteThreatIndicator: async ({ make }) => ({ params: { id: (await make('listThreatIndicators')).items[0].id } }),
+  deleteThreatIndicator: async ({ make }) => {
+    await make('addThreatIndicators');
+    return { params: { id: (await make('listThreatIndicators')).items[0].id } };
+  },
+  validateDetectionRules: { body: { source: 'title: Nothing\nlogsource: { product: linux }' } },
+  setAlertRouting: async ({ make }) => ({
+    body: { route: { receiver: 'default' }, receivers: [{ name: 'default', channelIds: [] }] },
+    headers: { 'if-match': `"${(await make('getAlertRouting')).version}"` },
+  }),
+  importAlertRouting: { body: { yaml: 'route:\n  receiver: default\nreceivers:\n  - name: default\n' } },
   addThreatIndicators: { body: { indicators: [{ type: 'domain', value: 'evil.example' }] } },
   listTraces: { query: { scope: 'account' } },
   compareTraces: { query: { scope: 'account', status: 'error' } },

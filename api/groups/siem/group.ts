@@ -1,30 +1,35 @@
+import { detectionFields, detectionPlaceholders } from '../../../schemas/resources/detection-rule.ts';
 import { caseComments, caseEvidence } from '../../../schemas/resources/security-case.ts';
+import { threatIndicators } from '../../../schemas/resources/threat-intel.ts';
 import { defineGroup } from '../define-group.ts';
 import { caseResource } from './case.ts';
 import { attachCaseEvidence, commentOnCase } from './case-additions.ts';
-import { indicatorResource } from './indicator.ts';
+import { deleteIndicator, listIndicators } from './indicator.ts';
 import { addIndicators } from './indicators.ts';
+import { ruleResource } from './rule.ts';
+import { testDetectionRule, validateDetectionRules } from './try-rule.ts';
 
 export const siemGroup = defineGroup({
   name: 'siem',
   summary: 'Signals, detection rules, file integrity, threat intelligence and cases.',
   entitlement: 'siem',
-  resources: [caseResource, indicatorResource],
-  operations: [commentOnCase, attachCaseEvidence, addIndicators],
-  collections: [caseComments, caseEvidence],
+  resources: [ruleResource, caseResource],
+  operations: [
+    validateDetectionRules,
+    testDetectionRule,
+    commentOnCase,
+    attachCaseEvidence,
+    listIndicators,
+    addIndicators,
+    deleteIndicator,
+  ],
+  collections: [caseComments, caseEvidence, detectionFields, detectionPlaceholders, threatIndicators],
   planned: [
     ['GET /api/siem/signals', 'viewer', 'signals'],
     ['GET /api/siem/signals/{id}', 'viewer', 'one, with the events that matched'],
     ['PATCH /api/siem/signals/{id}', 'editor', 'triage: state, assignee, reason'],
-    ['GET /api/siem/rules', 'viewer', 'detection rules'],
-    ['POST /api/siem/rules', 'editor', 'create, from Sigma YAML (rules and correlations)'],
-    ['GET /api/siem/rules/{id}', 'viewer', 'one'],
-    ['PUT /api/siem/rules/{id}', 'editor', 'replace; kept as versions'],
-    ['DELETE /api/siem/rules/{id}', 'editor', 'delete'],
     ['POST /api/siem/rules/import', 'editor', 'a Sigma archive or many documents; a result per rule'],
     ['GET /api/siem/rules/export', 'viewer', 'Sigma YAML'],
-    ['POST /api/siem/rules/validate', 'editor', 'compile, without saving'],
-    ['POST /api/siem/rules/{id}/test', 'editor', 'run over sample events'],
     ['POST /api/siem/rules/{id}/backtest', 'editor', 'run over stored data'],
     [
       'GET /api/siem/mitre/coverage',

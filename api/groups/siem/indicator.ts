@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { indicatorTypes, scoreOf } from '../../../queries/threat-intel/indicator.ts';
-import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
-import { threatIndicators } from '../../../schemas/resources/threat-intel.ts';
-import { defineResource } from '../../resources/resource.ts';
-import { equals } from '../../resources/resource-list.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { type ThreatIndicator, threatIndicators } from '../../../schemas/resources/threat-intel.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { equals, type Listing, type ListParameters, listParameters, readPage } from '../../resources/resource-list.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 
 const time = z.iso.datetime({ offset: true });
@@ -26,8 +28,6 @@ export const IndicatorFields = z.strictObject({
   isRevoked: z.boolean().default(false),
 });
 
-type Document = z.output<typeof IndicatorFields> & { readonly seenAt: string };
-
 const IndicatorView = z.strictObject({
   ...IndicatorFields.shape,
   seenAt: z.iso.datetime().describe('When its source last told of it'),
@@ -39,38 +39,76 @@ const IndicatorView = z.strictObject({
   ...storedView,
 });
 
-export const indicatorResource = defineResource<typeof IndicatorFields, Document, typeof IndicatorView>({
-  noun: 'threat indicator',
-  path: '/api/siem/threat-intel/indicators',
-  collection: threatIndicators as CollectionDefinition<object> as CollectionDefinition<Document>,
-  verbs: ['list', 'delete'],
-  roles: { read: 'viewer', write: 'editor' },
-  entitlement: 'siem',
-  fields: IndicatorFields,
-  example: { type: 'domain', value: 'evil.example', confidence: 80, tags: ['c2'] },
-  view: IndicatorView,
-  live: true,
-  nameOf: ({ type, value }) => `${type} ${value}`,
-  show: (documents, { ports }) =>
-    documents.map((document) => ({
-      ...document,
-      score: scoreOf(document, { seenMs: Date.parse(document.seenAt), nowMs: ports.clock.now() }),
-    })),
-  list: {
-    searched: ['value', 'name'],
-    sorts: ['seenAt', 'createdAt', 'value', 'confidence'],
-    filters: {
-      type: equals('type', z.enum(indicatorTypes)),
-      source: equals('source'),
-      tag: equals('tags'),
-      value: equals('value', z.string().min(1).max(4096)),
-      state: {
-        schema: z.enum(['valid', 'ended']).optional(),
-        where: (value, now) => {
-          const ended = { $or: [{ isRevoked: true }, { validUntil: { $ne: null, $lte: now } }] };
-          return value === 'ended' ? ended : { $nor: [ended] };
-        },
+/** What can be asked of the list. */
+const listing: Listing = {
+  searched: ['value', 'name'],
+  sorts: ['seenAt', 'createdAt', 'value', 'confidence'],
+  filters: {
+    type: equals('type', z.enum(indicatorTypes)),
+    source: equals('source'),
+    tag: equals('tags'),
+    value: equals('value', z.string().min(1).max(4096)),
+    state: {
+      schema: z.enum(['valid', 'ended']).optional(),
+      where: (value, now) => {
+        const ended = { $or: [{ isRevoked: true }, { validUntil: { $ne: null, $lte: now } }] };
+        return value === 'ended' ? ended : { $nor: [ended] };
       },
     },
   },
+};
+
+const viewOf = (
+  { key: _key, ...indicator }: ThreatIndicator & Stored,
+  nowMs: number,
+): z.input<typeof IndicatorView> => ({
+  ...indicator,
+  type: indicator.type as (typeof indicatorTypes)[number],
+  tags: [...indicator.tags],
+  score: scoreOf(
+    { ...indicator, type: indicator.type as (typeof indicatorTypes)[number] },
+    {
+      seenMs: Date.parse(indicator.seenAt),
+      nowMs,
+    },
+  ),
+});
+
+export const listIndicators = defineOperation({
+  method: 'GET',
+  path: '/api/siem/threat-intel/indicators',
+  operationId: 'listThreatIndicators',
+  summary: 'List threat indicators',
+  role: 'viewer',
+  query: listParameters(listing),
+  response: z.strictObject({ items: z.array(IndicatorView), nextCursor: z.string().nullable() }),
+  async handler({ caller, query }, { documents, clock }) {
+    const nowMs = clock.now();
+    const { items, nextCursor } = await readPage(documents.of(caller.tenantId).collection(threatIndicators), listing, {
+      query: query as ListParameters,
+      now: new Date(nowMs).toISOString(),
+    });
+    return { items: items.map((item) => viewOf(item, nowMs)), nextCursor };
+  },
+});
+
+export const deleteIndicator = defineOperation({
+  method: 'DELETE',
+  path: '/api/siem/threat-intel/indicators/{id}',
+  operationId: 'deleteThreatIndicator',
+  summary: 'Delete a threat indicator; its source may tell of it again',
+  role: 'editor',
+  audit: 'threat-indicator.delete',
+  params: idParameter,
+  response: IndicatorView,
+  handler: ({ caller, params, change }, { clock }) =>
+    change(async (scope) => {
+      const stored = scope.of(caller.tenantId).collection(threatIndicators);
+      const before = await stored.find(params.id);
+      if (before === undefined) throw notFound('threat indicator');
+      await stored.delete(before.id, before.version);
+      const view = viewOf(before, clock.now());
+      scope.record({ id: before.id, name: `${before.type} ${before.value}`, before: view });
+      return view;
+    }),
 });

@@ -4,7 +4,7 @@ import { readCsv } from '../../../queries/threat-intel/csv.ts';
 import { type GivenIndicator, normalised, type ReadIndicators } from '../../../queries/threat-intel/indicator.ts';
 import { readMisp } from '../../../queries/threat-intel/misp.ts';
 import { readStix } from '../../../queries/threat-intel/stix.ts';
-import { type ThreatIndicator, threatIndicators } from '../../../schemas/resources/threat-intel.ts';
+import { indicatorKey, type ThreatIndicator, threatIndicators } from '../../../schemas/resources/threat-intel.ts';
 import type { AuditedTransaction } from '../../kernel/changes.ts';
 import { ApiError, invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -76,14 +76,15 @@ const writePart = async (
 ): Promise<Counts> => {
   const stored = scope.of(tenantId).collection(threatIndicators);
   const { items } = await stored.list({
-    filter: { source, value: { $in: part.map(({ value }) => value) } },
+    filter: { key: { $in: part.map(({ type, value }) => indicatorKey(source, type, value)) } },
     limit: 1000,
   });
-  const known = new Map(items.map((item) => [`${item.type} ${item.value}`, item]));
+  const known = new Map(items.map((item) => [item.key, item]));
   const counts = { created: 0, updated: 0, unchanged: 0 };
   for (const indicator of part) {
-    const next: ThreatIndicator = { ...indicator, source, seenAt };
-    const before = known.get(`${indicator.type} ${indicator.value}`);
+    const key = indicatorKey(source, indicator.type, indicator.value);
+    const next: ThreatIndicator = { ...indicator, source, seenAt, key };
+    const before = known.get(key);
     if (before === undefined) {
       await stored.insert(next);
       counts.created++;

@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import type { SigmaDocument, SigmaLevel } from '../../../queries/sigma/documents.ts';
+import { readRules } from '../../../queries/sigma/read.ts';
+import { failedTests, RuleTests } from '../../../queries/sigma/rule-tests.ts';
+import type { CollectionDefinition, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import {
+  DetectionRule,
+  detectionRules,
+  RuleException,
+  RuleSuppression,
+} from '../../../schemas/resources/detection-rule.ts';
+import { type SignalSeverity, signalSeverities } from '../../../schemas/signals.ts';
+import { invalid, invalidFields } from '../../kernel/errors.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { equals } from '../../resources/resource-list.ts';
+import { storedView } from '../../resources/resource-spec.ts';
+
+/** Risk of a signal where a rule says no more, by the rule's level. */
+const riskOf: Readonly<Record<SignalSeverity, number>> = {
+  ...{ informational: 5, low: 20, medium: 45, high: 75, critical: 95 },
+};
+
+/** What callers write of a rule. */
+const RuleFields = z.strictObject({
+  note: z.string().max(4096).default('').describe('What the team has to say about it'),
+  source: z.string().min(1).max(262_144).describe('One document of Sigma, as YAML: a rule, a correlation or a filter'),
+  enabled: z.boolean().default(true),
+  risk: z
+    .number()
+    .min(0)
+    .max(100)
+    .nullable()
+    .default(null)
+    .describe('Risk of its signals, from 0 to 100; null: by its level'),
+  suppression: RuleSuppression.nullable()
+    .default(null)
+    .describe('Signals with equal values in these fields are one, for a time'),
+  exceptions: z.array(RuleException).max(100).default([]),
+  tests: RuleTests.default({ mustMatch: [], mustNotMatch: [] }).describe('Run before it is saved'),
+  mayFailTests: z.boolean().default(false).describe('It is saved although its tests fail'),
+});
+export type RuleFields = z.output<typeof RuleFields>;
+
+type Document = DetectionRule & RuleFields;
+
+export const RuleView = z.strictObject({
+  ...RuleFields.shape,
+  ...DetectionRule.shape,
+  ...storedView,
+  level: z.enum(signalSeverities),
+  status: z.string().nullable(),
+  tags: z.array(z.string()),
+  logsource: z.record(z.string(), z.string()).nullable().describe('Of a rule or filter'),
+  description: z.string(),
+});
+
+/** The one document of a text; what is wrong with it is named by line and field. */
+const documentOf = (source: string): SigmaDocument => {
+  const { documents, errors } = readRules(source);
+  if (errors.length > 0)
+    throw invalidFields(
+      errors.map(({ line, field, message }) => ({ path: 'source', message: `line ${line}: ${field}: ${message}` })),
+    );
+  const [document, second] = documents;
+  if (document === undefined) throw invalid('source', 'holds no document');
+  if (second !== undefined)
+    throw invalid('source', 'holds several documents: POST /api/siem/rules/import takes many at once');
+  return document;
+};
+
+/** Severity of a rule without a level. */
+const usualLevel: SigmaLevel = 'medium';
+
+/** What is stored of a rule beside what was written. */
+export const derived = (document: SigmaDocument, risk: number | null) => {
+  const severity = document.level ?? usualLevel;
+  return { kind: document.kind, title: document.title, severity, riskScore: risk ?? riskOf[severity] };
+};
+
+/** Tests that fail, by their path in the body. */
+const refuseFailing = async (
+  document: SigmaDocument,
+  { tests, mayFailTests }: RuleFields,
+  own: Pick<TenantDocuments, 'collection'>,
+): Promise<void> => {
+  const failed = mayFailTests ? [] : await failedTests(document, tests, own);
+  if (failed.length > 0) throw invalidFields(failed);
+};
+
+export const ruleResource = defineResource<typeof RuleFields, Document, typeof RuleView>({
+  noun: 'detection rule',
+  path: '/api/siem/rules',
+  collection: detectionRules as CollectionDefinition<object> as CollectionDefinition<Document>,
+  verbs: ['list', 'create', 'read', 'replace', 'delete'],
+  roles: { read: 'viewer', write: 'editor' },
+  entitlement: 'siem',
+  fields: RuleFields,
+  example: {
+    note: 'From the public rules, as they are',
+    source: [
+      'title: Discovery of who is signed in',
+      'status: test',
+      'level: low',
+      'logsource:',
+      '  category: process_creation',
+      '  product: windows',
+      'detection:',
+      '  selection:',
+      "    Image|endswith: '\\whoami.exe'",
+      '  condition: selection',
+      'tags: [attack.discovery, attack.t1033]',
+    ].join('\n'),
+    tests: { mustMatch: [{ EventID: 1, Image: 'C:\\Windows\\System32\\whoami.exe' }], mustNotMatch: [] },
+  },
+  view: RuleView,
+  maxBodyBytes: 1_000_000,
+  nameOf: ({ title }) => title,
+  initial: () => ({ kind: 'rule' as const, title: '', severity: usualLevel, riskScore: 0 }),
+  async prepare(after, { before, caller, of }) {
+    const document = documentOf(after.source);
+    if (before !== undefined && document.id !== '' && document.id !== before.id)
+      throw invalid('source', `has the id ${document.id}, but this rule is ${before.id}`);
+    await refuseFailing(document, after, of(caller.tenantId));
+    const prepared = { ...after, ...derived(document, after.risk) };
+    // Its own id is what correlations and pipelines know it by.
+    return before === undefined && document.id !== '' ? Object.assign(prepared, { id: document.id }) : prepared;
+  },
+  show: (documents) =>
+    documents.map((stored) => {
+      const { documents: read } = readRules(stored.source);
+      const [document] = read;
+      return {
+        ...stored,
+        level: stored.severity,
+        status: document?.status ?? null,
+        tags: [...(document?.tags ?? [])],
+        logsource:
+          document === undefined || document.kind === 'correlation'
+            ? null
+            : ({ ...document.logsource } as Record<string, string>),
+        description: document?.description ?? '',
+      };
+    }),
+  list: {
+    searched: ['title', 'source'],
+    sorts: ['title', 'createdAt', 'updatedAt', 'severity'],
+    filters: {
+      severity: equals('severity', z.enum(signalSeverities)),
+      kind: equals('kind', z.enum(['rule', 'correlation', 'filter'])),
+      enabled: {
+        schema: z.enum(['true', 'false']).optional(),
+        where: (value) => ({ enabled: value === 'true' }),
+      },
+    },
+  },
+});

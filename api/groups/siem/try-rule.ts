@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { withOwnTables } from '../../../queries/sigma/fields/index.ts';
+import { readRules } from '../../../queries/sigma/read.ts';
+import { needsOf } from '../../../queries/sigma/rule-set.ts';
+import { matchesOf, TestEvent } from '../../../queries/sigma/rule-tests.ts';
+import { detectionRules } from '../../../schemas/resources/detection-rule.ts';
+import { ApiError, notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+
+export const testDetectionRule = defineOperation({
+  method: 'POST',
+  path: '/api/siem/rules/{id}/test',
+  operationId: 'testDetectionRule',
+  summary: 'Run a rule over sample events',
+  role: 'editor',
+  unaudited: 'it changes nothing',
+  params: idParameter,
+  body: z.strictObject({ events: z.array(TestEvent).max(1000).describe('As their source logs them') }),
+  response: z.strictObject({
+    matches: z.array(
+      z.strictObject({
+        event: z.int().describe('Its place in `events`, from 0'),
+        fields: z.array(
+          z.strictObject({
+            field: z.string().describe('As the rule names it; empty for keywords'),
+            path: z.string().describe('Where the event has it'),
+            value: z.string(),
+            selection: z.string(),
+            because: z.string().describe('What the rule asked, as it writes it'),
+          }),
+        ),
+      }),
+    ),
+  }),
+  async handler({ caller, params, body }, { documents }) {
+    const own = documents.of(caller.tenantId);
+    const rule = await own.collection(detectionRules).find(params.id);
+    if (rule === undefined) throw notFound('detection rule');
+    const [document] = readRules(rule.source).documents;
+    if (document?.kind !== 'rule')
+      throw new ApiError('CONFLICT', `this is a ${rule.kind}: only rules are run over single events`);
+    const matches = await matchesOf(document, body.events, own);
+    return {
+      matches: matches.flatMap((match, event) => (match === undefined ? [] : [{ event, fields: [...match.fields] }])),
+    };
+  },
+});
+
+export const validateDetectionRules = defineOperation({
+  method: 'POST',
+  path: '/api/siem/rules/validate',
+  operationId: 'validateDetectionRules',
+  summary: 'Read and compile documents of Sigma, without saving: what is wrong where, and what each needs',
+  role: 'editor',
+  unaudited: 'it changes nothing',
+  maxBodyBytes: 4_000_000,
+  body: z.strictObject({ source: z.string().min(1).max(4_000_000).describe('YAML; many documents may stand in it') }),
+  response: z.strictObject({
+    isValid: z.boolean(),
+    errors: z.array(
+      z.strictObject({
+        document: z.int().describe('Its place in the text, from 1'),
+        title: z.string(),
+        line: z.int(),
+        field: z.string(),
+        message: z.string(),
+      }),
+    ),
+    documents: z.array(
+      z.strictObject({
+        document: z.int(),
+        id: z.string().describe('Empty where it has none'),
+        title: z.string(),
+        kind: z.enum(['rule', 'correlation', 'filter']),
+        logsource: z.record(z.string(), z.string()).nullable(),
+        fields: z
+          .array(z.strictObject({ field: z.string(), names: z.array(z.string()) }))
+          .describe('Fields that it asks for, each with the names under which events may have it'),
+        placeholders: z.array(z.string()),
+        rules: z.array(z.string()).describe('Of a correlation or filter: the rules that it names'),
+      }),
+    ),
+  }),
+  handler({ body }) {
+    const { documents, errors } = readRules(body.source);
+    return {
+      isValid: errors.length === 0,
+      errors: errors.map(({ document, title, line, field, message }) => ({ document, title, line, field, message })),
+      documents: documents.map((document) => {
+        const { id, title, kind } = document;
+        const needs = kind === 'correlation' ? undefined : needsOf(document, withOwnTables([]));
+        return {
+          ...{ document: document.document, id, title, kind },
+          logsource: needs === undefined ? null : { ...(needs.logsource as Record<string, string>) },
+          fields: needs?.fields.map(({ field, names }) => ({ field, names: [...names] })) ?? [],
+          placeholders: [...(needs?.placeholders ?? [])],
+          rules: kind === 'rule' || document.rules === 'any' ? [] : [...document.rules],
+        };
+      }),
+    };
+  },
+});

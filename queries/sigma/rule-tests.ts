@@ -1,0 +1,92 @@
+/** Events that a rule must match, or must not: they are run before it is saved. */
+import { z } from 'zod';
+import type { CollectionDefinition, Filter, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
+import { detectionFields, detectionPlaceholders, detectionRules } from '../../schemas/resources/detection-rule.ts';
+import { deploymentOf } from './deployed.ts';
+import type { SigmaDocument } from './documents.ts';
+import { fillEvent } from './record-event.ts';
+import type { Match } from './rule-set.ts';
+
+/** An event as its source logs it. */
+export const TestEvent = z.record(z.string(), z.unknown());
+
+export const RuleTests = z.strictObject({
+  mustMatch: z.array(TestEvent).max(100).default([]),
+  mustNotMatch: z.array(TestEvent).max(100).default([]),
+});
+export type RuleTests = z.output<typeof RuleTests>;
+
+/** All of a collection. */
+const allOf = async <Fields extends object>(
+  own: Pick<TenantDocuments, 'collection'>,
+  definition: CollectionDefinition<Fields>,
+  filter: Filter = {},
+): Promise<(Fields & Stored)[]> => {
+  const found: (Fields & Stored)[] = [];
+  let after: string | undefined;
+  do {
+    const page = await own.collection(definition).list({ filter, limit: 1000, after });
+    found.push(...page.items);
+    after = page.nextCursor ?? undefined;
+  } while (after !== undefined);
+  return found;
+};
+
+const testedId = 'tested';
+
+/**
+ * What a rule matches of some events, with the organization's tables, placeholders and filters. Correlations look at several records
+ * over time, and match no event by itself.
+ */
+export const matchesOf = async (
+  document: SigmaDocument,
+  events: readonly Readonly<Record<string, unknown>>[],
+  own: Pick<TenantDocuments, 'collection'>,
+): Promise<(Match | undefined)[]> => {
+  const [filters, tables, placeholders] = await Promise.all([
+    allOf(own, detectionRules, { kind: 'filter', enabled: true }),
+    allOf(own, detectionFields),
+    allOf(own, detectionPlaceholders),
+  ]);
+  const now = new Date(0).toISOString();
+  const tested = {
+    ...{ id: document.id === '' ? testedId : document.id, version: 1, createdAt: now, updatedAt: now },
+    ...{ kind: document.kind, title: document.title, source: document.source, enabled: true },
+    ...{ severity: 'medium' as const, riskScore: 0, suppression: null, exceptions: [] },
+  };
+  const { set } = deploymentOf([...filters.filter(({ id }) => id !== tested.id), tested], tables, placeholders);
+  return events.map((event) =>
+    set
+      .match(fillEvent(set.newEvent(), { body: event, attributes: [], resource: [] }))
+      .find(({ ruleId }) => ruleId === tested.id),
+  );
+};
+
+/** Tests that fail, with their path below `tests` and what happened instead. */
+export const failedTests = async (
+  document: SigmaDocument,
+  { mustMatch, mustNotMatch }: RuleTests,
+  own: Pick<TenantDocuments, 'collection'>,
+): Promise<{ path: string; message: string }[]> => {
+  if (mustMatch.length + mustNotMatch.length === 0) return [];
+  if (document.kind !== 'rule') return [{ path: 'tests', message: `are of rules alone: this is a ${document.kind}` }];
+  const [matching, others] = await Promise.all([
+    matchesOf(document, mustMatch, own),
+    matchesOf(document, mustNotMatch, own),
+  ]);
+  return [
+    ...matching.flatMap((match, index) =>
+      match === undefined ? [{ path: `tests.mustMatch.${index}`, message: 'the rule does not match this event' }] : [],
+    ),
+    ...others.flatMap((match, index) =>
+      match === undefined
+        ? []
+        : [
+            {
+              path: `tests.mustNotMatch.${index}`,
+              message: `the rule matches this event: ${match.fields.map(({ field, value }) => `${field} is ${value}`).join(', ')}`,
+            },
+          ],
+    ),
+  ];
+};

@@ -1,0 +1,131 @@
+/** Detection rules through the API: saved with their tests, found, replaced, tried over sample events. */
+import test from 'ava';
+import { type Harness, startHarness } from './api-harness.ts';
+
+let harness: Harness;
+test.before(async () => {
+  harness = await startHarness();
+});
+test.after.always(() => harness.close());
+
+const id = '5f1fd8f4-6a4b-4c0a-9d53-2b2e7d0f3a10';
+const ruleText = (name: string, more: readonly string[] = []): string =>
+  [
+    `title: ${name}`,
+    ...more,
+    'status: test',
+    'level: high',
+    'logsource: { category: process_creation, product: windows }',
+    'detection:',
+    '  selection:',
+    "    Image|endswith: '\\whoami.exe'",
+    '  condition: selection',
+    'tags: [attack.discovery, attack.t1033]',
+  ].join('\n');
+const event = { EventID: 1, Image: 'C:\\Windows\\System32\\whoami.exe', User: 'ann' };
+const other = { EventID: 1, Image: 'C:\\Windows\\notepad.exe' };
+const path = '/api/siem/rules';
+const create = (body: object) => harness.ask('POST', path, { as: 'editor', body });
+
+test.serial('a rule is known by its own id, and tells what it says about itself', async (t) => {
+  const { status, body } = await create({
+    source: ruleText('Who am I', [`id: ${id}`]),
+    tests: { mustMatch: [event], mustNotMatch: [other] },
+  });
+  t.is(status, 200);
+  t.is(body.id, id);
+  t.deepEqual(
+    [body.kind, body.title, body.severity, body.riskScore, body.status, body.tags],
+    ['rule', 'Who am I', 'high', 75, 'test', ['attack.discovery', 'attack.t1033']],
+  );
+  t.deepEqual(body.logsource, { category: 'process_creation', product: 'windows' });
+  t.is((await create({ source: ruleText('Another', [`id: ${id}`]) })).status, 409);
+});
+
+test.serial('a rule whose tests fail is saved only when that is allowed', async (t) => {
+  const failing = { source: ruleText('Failing'), tests: { mustMatch: [other], mustNotMatch: [event] } };
+  const refused = await create(failing);
+  t.is(refused.status, 400);
+  t.deepEqual(
+    refused.body.details.map((detail: { path: string }) => detail.path),
+    ['tests.mustMatch.0', 'tests.mustNotMatch.0'],
+  );
+  t.regex(refused.body.details[1].message, /Image is .*whoami/);
+  t.is((await create({ ...failing, mayFailTests: true })).status, 200);
+});
+
+test.serial('what is wrong with a rule is named with its line and field', async (t) => {
+  const { status, body } = await create({ source: ruleText('Broken').replace('Image|endswith', 'Image|ends') });
+  t.is(status, 400);
+  t.regex(body.details[0].message, /^line 7: .*ends/);
+  const many = await create({ source: `${ruleText('One')}\n---\n${ruleText('Two')}` });
+  t.regex(many.body.message, /several documents/);
+});
+
+test.serial('a rule is replaced by another version of itself, never by another rule', async (t) => {
+  const replaced = await harness.ask('PUT', `${path}/${id}`, {
+    as: 'editor',
+    body: { source: ruleText('Who am I, again', [`id: ${id}`]), risk: 10 },
+  });
+  t.is(replaced.body.version, 2);
+  t.is(replaced.body.riskScore, 10);
+  const another = await harness.ask('PUT', `${path}/${id}`, {
+    as: 'editor',
+    body: { source: ruleText('Another', ['id: 00000000-0000-4000-8000-000000000000']) },
+  });
+  t.is(another.status, 400);
+});
+
+test.serial('sample events say which fields matched and why', async (t) => {
+  const { status, body } = await harness.ask('POST', `${path}/${id}/test`, {
+    as: 'editor',
+    body: { events: [other, event] },
+  });
+  t.is(status, 200);
+  t.deepEqual(
+    body.matches.map((match: { event: number }) => match.event),
+    [1],
+  );
+  t.is(body.matches[0].fields[0].field, 'Image');
+  t.is(body.matches[0].fields[0].value, event.Image);
+});
+
+test.serial('a filter narrows what a rule matches, in tests too', async (t) => {
+  const filter = [
+    'title: Ann may',
+    'logsource: { category: process_creation, product: windows }',
+    'filter:',
+    `  rules: [${id}]`,
+    '  selection: { User: ann }',
+    '  condition: not selection',
+  ].join('\n');
+  const { body: made } = await create({ source: filter });
+  t.is(made.kind, 'filter');
+  const tried = await harness.ask('POST', `${path}/${id}/test`, { as: 'editor', body: { events: [event] } });
+  t.deepEqual(tried.body.matches, []);
+  t.is((await harness.ask('DELETE', `${path}/${made.id}`, { as: 'editor' })).status, 200);
+});
+
+test.serial('validation reads many documents, and says what each needs', async (t) => {
+  const { body } = await harness.ask('POST', `${path}/validate`, {
+    as: 'editor',
+    body: { source: `${ruleText('One')}\n---\n${ruleText('Two').replace('condition: selection', 'condition: other')}` },
+  });
+  t.false(body.isValid);
+  t.deepEqual(
+    body.errors.map((error: { document: number; title: string }) => [error.document, error.title]),
+    [[2, 'Two']],
+  );
+  t.is(body.documents[0].title, 'One');
+  t.is(body.documents[0].fields[0].field, 'Image');
+});
+
+test.serial('rules are found by severity, kind and text', async (t) => {
+  const titles = async (query: string): Promise<string[]> =>
+    (await harness.ask('GET', `${path}?${query}`, { as: 'viewer' })).body.items.map(
+      (item: { title: string }) => item.title,
+    );
+  t.true((await titles('severity=high')).includes('Who am I, again'));
+  t.deepEqual(await titles('kind=correlation'), []);
+  t.deepEqual(await titles('search=again'), ['Who am I, again']);
+});
