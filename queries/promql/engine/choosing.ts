@@ -5,15 +5,15 @@ import type { Evaluation } from './context.ts';
 import { Groups } from './groups.ts';
 import { Heap } from './heap.ts';
 import { sampleOffset } from './label-hash.ts';
-import { absent, histogram, Row } from './rows.ts';
+import { absent, float, histogram, Row } from './rows.ts';
 
 interface Candidate {
   readonly row: Row;
   readonly value: number;
 }
 
-/** Chooses rows of one group at one step, in the order in which they are answered. */
-type Choose = (candidates: readonly Row[], step: number, parameter: number) => readonly Row[];
+/** Chooses among the rows of one group that have a value at a step, in the order in which they are answered. */
+type Choose = (group: readonly Row[], step: number, parameter: number) => readonly Row[];
 
 type Less = (left: number, right: number) => boolean;
 
@@ -25,17 +25,20 @@ const larger: Less = (left, right) => Number.isNaN(left) || left > right;
 const replaces = (less: Less, worst: number, value: number): boolean =>
   !Number.isNaN(value) && (Number.isNaN(worst) || less(worst, value));
 
+/** Only floats are ranked; histograms are told of. */
+const isRanked = (evaluation: Evaluation, node: Aggregation, present: number | undefined): boolean => {
+  if (present === histogram) evaluation.annotations.ignoredInAggregation(node.operator, node);
+  return present === float;
+};
+
 const bestOf =
   (evaluation: Evaluation, node: Aggregation): Choose =>
-  (candidates, step, count) => {
+  (group, step, count) => {
     const less = node.operator === 'topk' ? smaller : larger;
     const heap = new Heap<Candidate>((left, right) => less(left.value, right.value));
-    const most = Math.min(Math.trunc(count), candidates.length);
-    for (const row of candidates) {
-      if (row.present[step] === histogram) {
-        evaluation.annotations.ignoredInAggregation(node.operator, node);
-        continue;
-      }
+    const most = Math.min(Math.trunc(count), group.length);
+    for (const row of group) {
+      if (!isRanked(evaluation, node, row.present[step])) continue;
       const value = row.values[step] as number;
       if (heap.items.length < most) heap.push({ row, value });
       else if (replaces(less, (heap.items[0] as Candidate).value, value)) heap.replaceTop({ row, value });
@@ -50,10 +53,18 @@ const backwards =
     return less(left.value, right.value) ? 1 : 0;
   };
 
-const firstOf: Choose = (candidates, _step, count) => candidates.slice(0, Math.trunc(count));
+const firstOf: Choose = (group, step, count) => {
+  const first: Row[] = [];
+  for (const row of group) {
+    if (row.present[step] !== absent) first.push(row);
+    if (first.length >= Math.trunc(count)) break;
+  }
+  return first;
+};
 
-const shareOf: Choose = (candidates, _step, ratio) =>
-  candidates.filter(({ labels }) => {
+const shareOf: Choose = (group, step, ratio) =>
+  group.filter(({ labels, present }) => {
+    if (present[step] === absent) return false;
     const offset = sampleOffset(labels);
     return ratio >= 0 ? offset < Math.min(ratio, 1) : offset >= 1 + Math.max(ratio, -1);
   });
@@ -101,10 +112,7 @@ export const chosenRows = (evaluation: Evaluation, node: Aggregation): Row[] => 
   for (let step = 0; step < steps.count; step++) {
     const value = parameter[step] as number;
     if (node.operator !== 'limit_ratio' && !(value >= 1)) continue;
-    for (const group of members) {
-      const candidates = group.filter((row) => row.present[step] !== absent);
-      for (const row of choose(candidates, step, value)) addChosen(chosen, row, step);
-    }
+    for (const group of members) for (const row of choose(group, step, value)) addChosen(chosen, row, step);
   }
   return [...chosen.values()];
 };

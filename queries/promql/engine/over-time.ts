@@ -56,10 +56,26 @@ const sumOf = (window: Window): number => {
   return Math.abs(sum.sum) === Number.POSITIVE_INFINITY ? sum.sum : sum.total;
 };
 
-const meanOf = (window: Window): number => {
+/** The mean where the sum would be infinite. */
+const movingMean = (window: Window): number => {
   const mean = new FloatMean(window.value(window.from));
   for (let place = window.from + 1; place < window.to; place++) mean.add(window.value(place));
   return mean.value;
+};
+
+/** Sums in local variables: this runs for every sample of every step. */
+const meanOf = (window: Window): number => {
+  const { values, from, to } = window;
+  let sum = values[from] as number;
+  let rest = 0;
+  for (let place = from + 1; place < to; place++) {
+    const value = values[place] as number;
+    const total = sum + value;
+    if (total === Number.POSITIVE_INFINITY || total === Number.NEGATIVE_INFINITY) return movingMean(window);
+    rest += Math.abs(sum) >= Math.abs(value) ? sum - total + value : value - total + sum;
+    sum = total;
+  }
+  return sum / (to - from) + rest / (to - from);
 };
 
 const varianceOf = (window: Window): number => {
