@@ -15,8 +15,7 @@ export const CorrelationWindow = z.strictObject({
   /** By time. */
   entries: z.array(Entry),
   /** Some of the records, by time. */
-  events: z.array(SignalEvent),
-  entities: DetectionSignal.shape.entities,
+  events: z.array(z.strictObject({ event: SignalEvent, entities: DetectionSignal.shape.entities })),
   /** The end of the window that gave a signal last; null for none. */
   firedMs: z.number().nullable(),
   /** Entries that were too many to be kept. */
@@ -27,7 +26,6 @@ export type CorrelationWindow = z.output<typeof CorrelationWindow>;
 export const emptyWindow = (): CorrelationWindow => ({
   entries: [],
   events: [],
-  entities: [],
   firedMs: null,
   dropped: 0,
 });
@@ -135,7 +133,8 @@ const insert = <Each>(list: readonly Each[], each: Each, isAfter: (one: Each, ot
 /** By time; of one time in the order of the rules, so that an ordered correlation takes them as they are wanted. */
 const isEntryAfter = ([time, rule]: Entry, [otherTime, otherRule]: Entry): boolean =>
   time === otherTime ? rule > otherRule : time > otherTime;
-const isEventAfter = (one: SignalEvent, other: SignalEvent): boolean => {
+type Kept = CorrelationWindow['events'][number];
+const isEventAfter = ({ event: one }: Kept, { event: other }: Kept): boolean => {
   if (one.timeMs !== other.timeMs) return one.timeMs > other.timeMs;
   return one.recordId === other.recordId ? one.ruleId > other.ruleId : one.recordId > other.recordId;
 };
@@ -159,14 +158,11 @@ const kept = (
   const oldestMs = waitsForEnd(document) ? Number.NEGATIVE_INFINITY : newestMs - 2 * document.timespanMs;
   const all = insert(window.entries, [timeMs, rule, value], isEntryAfter).filter(([at]) => at > oldestMs);
   const most = mostKept(document);
-  const seen = events.reduce((list, event) => insert(list, event, isEventAfter), window.events);
-  const recent = seen.filter(({ timeMs: at }) => at > oldestMs);
+  const seen = events.reduce((list, event) => insert(list, { event, entities }, isEventAfter), window.events);
+  const recent = seen.filter(({ event }) => event.timeMs > oldestMs);
   return {
     entries: all.slice(-most),
     events: recent.slice(-mostEvents),
-    entities: unique([...window.entities, ...entities])
-      .toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
-      .slice(0, mostEntities),
     firedMs: window.firedMs,
     dropped: window.dropped + Math.max(0, all.length - most),
   };
@@ -178,7 +174,8 @@ const signalOf = (
   window: CorrelationWindow,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): DetectionSignal => {
-  const events = window.events.filter(({ timeMs }) => timeMs > fromMs && timeMs <= toMs).slice(-mostShown);
+  const shown = window.events.filter(({ event: { timeMs } }) => timeMs > fromMs && timeMs <= toMs).slice(-mostShown);
+  const events = shown.map(({ event }) => event);
   return {
     ...{ tenantId: match.tenantId, projectId: match.projectId, kind: 'correlation' },
     id: hashOf(id, match.key, toMs, events.at(-1)?.recordId),
@@ -186,7 +183,9 @@ const signalOf = (
     timeMs: toMs,
     events,
     eventCount: window.entries.filter(([at]) => at > fromMs && at <= toMs).length,
-    entities: window.entities,
+    entities: unique(shown.flatMap(({ entities }) => entities))
+      .toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
+      .slice(0, mostEntities),
     group: Object.fromEntries(document.groupBy.map((field, at) => [field, match.key[at] ?? ''])),
     suppressedBy: '',
   };
@@ -258,6 +257,6 @@ export const endWindow = (
     ? signalOf(correlation, of, window, { fromMs: first[0] - 1, toMs })
     : undefined;
   const entries = window.entries.filter(([at]) => at >= endMs);
-  const events = window.events.filter(({ timeMs }) => timeMs >= endMs);
+  const events = window.events.filter(({ event }) => event.timeMs >= endMs);
   return { window: entries.length === 0 ? undefined : { ...window, entries, events }, signal };
 };

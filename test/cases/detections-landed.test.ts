@@ -1,0 +1,91 @@
+/** A look back over stored logs gives the signals that the stream gave for the same records. */
+import test from 'ava';
+import { backtestLogs } from '../../queries/sigma/backtest.ts';
+import { deploymentOf } from '../../queries/sigma/deployed.ts';
+import { DetectionSignal } from '../../schemas/signals.ts';
+import { deployedRule, detectionRulesForTests, stored } from './detection-rules.ts';
+import { DetectionStream } from './detection-stream.ts';
+import { type Random, seeded } from './random.ts';
+import { firstMs, otlpMessage } from './run-task.ts';
+import { openTables, text } from './sink-tables.ts';
+
+const selection = (name: string, item: string): string =>
+  `title: ${name}\nname: ${name}\nlogsource: { category: x }\ndetection:\n  s: { ${item} }\n  condition: s\n`;
+const rules = [
+  ...detectionRulesForTests,
+  deployedRule(selection('attribute', 'user.name: ann')),
+  deployedRule(selection('number', 'took|gte: 5')),
+  deployedRule(selection('nested', 'http.request.method: POST')),
+  deployedRule(selection('list', 'tags: blue')),
+  deployedRule(selection('json', 'CommandLine|contains: whoami')),
+  deployedRule(selection('pair', 'exe|endswith: /nc')),
+].map((rule) => stored(rule));
+
+/** Attributes of several types. */
+const attributesOf = (random: Random): object[] => [
+  ...(random(3) === 0 ? [text('user.name', random(2) === 0 ? 'ann' : 'bob')] : []),
+  ...(random(3) === 0
+    ? [{ key: 'took', value: random(2) === 0 ? { doubleValue: 5 } : { intValue: String(random(9)) } }]
+    : []),
+  ...(random(4) === 0
+    ? [{ key: 'tags', value: { arrayValue: { values: [{ stringValue: 'red' }, { stringValue: 'blue' }] } } }]
+    : []),
+];
+
+test('a look back over what landed gives the signals of the stream', async (t) => {
+  const tables = await openTables();
+  t.teardown(() => tables.close());
+  const random = seeded(4);
+  const words = [
+    'connected',
+    'refused',
+    'payment',
+    'failed',
+    '{"CommandLine":"cmd /c whoami"}',
+    'type=EXECVE exe="/bin/nc" a0=nc',
+    '{"http":{"request":{"method":"POST"}}}',
+  ];
+  const pick = (): string => words[random(words.length)] ?? '';
+  const stream = new DetectionStream(rules);
+  const messages = [];
+  let atMs = firstMs;
+  for (let offset = 0; offset < 150; offset++) {
+    atMs += 1 + random(6_000);
+    const attributes = attributesOf(random);
+    const record = { timeUnixNano: `${BigInt(atMs) * 1_000_000n}`, body: { stringValue: pick() }, attributes };
+    const service = random(2) === 0 ? 'cart' : 'mail';
+    stream.logs([record], { 'service.name': service }, atMs + 10);
+    const request = {
+      resourceLogs: [
+        { resource: { attributes: [text('service.name', service)] }, scopeLogs: [{ logRecords: [record] }] },
+      ],
+    };
+    messages.push({ ...otlpMessage('logs', request, { atMs: atMs + 10 }), offset, timestampMs: atMs + 10 });
+  }
+  stream.tick(atMs + 3_600_000);
+  await tables.land(messages);
+
+  const plan = { name: 'all', entitlements: ['logs'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
+  const reading = { columns: tables.columns.of('acme'), nowMs: atMs, plan };
+  const range = { from: BigInt(firstMs) * 1_000_000n, to: BigInt(atMs) * 1_000_000n };
+  const looked: DetectionSignal[] = [];
+  let records = 0;
+  const deployment = deploymentOf(rules, [], []);
+  for await (const page of backtestLogs(
+    reading,
+    { deployment, tenantId: 'acme', nowMs: atMs },
+    { filter: {}, range, limit: 1_000 },
+  )) {
+    looked.push(...page.signals);
+    records += page.records;
+  }
+  t.is(records, 150);
+  const sorted = (signals: readonly DetectionSignal[]): string[] =>
+    signals.map((signal) => JSON.stringify(DetectionSignal.parse(signal))).sort();
+  const [back, streamed] = [sorted(looked), sorted(stream.signals)];
+  t.deepEqual(back.filter((each) => !streamed.includes(each)).slice(0, 1), []);
+  t.deepEqual(streamed.filter((each) => !back.includes(each)).slice(0, 1), []);
+  const found = new Set(looked.map(({ ruleId }) => ruleId));
+  for (const name of ['attribute', 'number', 'nested', 'list', 'json', 'pair', 'both', 'often', 'payment'])
+    t.true(found.has(name), name);
+});
