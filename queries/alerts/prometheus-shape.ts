@@ -56,12 +56,10 @@ export const prometheusRules = (
   alerts: readonly StandingAlert[],
 ) => {
   const byId = new Map(rules.map((rule) => [rule.id, rule]));
+  const byRule = Map.groupBy(alerts, ({ ruleId }) => ruleId);
   const shown = rules.map((rule) => {
     const last = standing.get(rule.id);
-    const own = prometheusAlerts(
-      byId,
-      alerts.filter(({ ruleId }) => ruleId === rule.id),
-    );
+    const own = prometheusAlerts(byId, byRule.get(rule.id) ?? []);
     return {
       interval: rule.interval,
       rule: {

@@ -185,6 +185,14 @@ test('an imported rule of PromQL fires for the series that its expression answer
   t.deepEqual(others, []);
   t.like(alert, { state: 'firing', value: 1 });
   t.like(alert.labels, { alertname: 'Queue', queue: 'cart', severity: 'warning' });
+  const prometheus = await ask('GET', '/api/prom/api/v1/rules');
+  const [shown] = prometheus.data.groups.flatMap(({ rules }: { rules: { name: string }[] }) =>
+    rules.filter(({ name }) => name === 'Queue'),
+  );
+  t.like(shown, { state: 'firing', query: 'queue > 0', duration: 0, type: 'alerting', health: 'ok' });
+  t.like(shown.alerts[0], { state: 'firing', value: '1e+00' });
+  const { data } = await ask('GET', '/api/prom/api/v1/alerts');
+  t.true(data.alerts.some(({ labels }: { labels: { alertname: string } }) => labels.alertname === 'Queue'));
   const exported = await harness.ask('GET', '/api/alerts/rules/export', { as: 'owner' });
   t.regex(String(exported.body), /alert: Queue\n\s+expr: queue > 0/);
 });

@@ -1,9 +1,10 @@
 import { defineGroup } from '../define-group.ts';
+import { listAlerts, listRules } from './alert-rules.ts';
 import { formatQuery, parseQuery } from './expressions.ts';
 import { showLabels, showLabelValues, showSeries } from './labels.ts';
 import { showExemplars, showMetadata } from './metadata.ts';
 import { queryInstant, queryRange } from './query.ts';
-import { listAlerts, listRules, showBuild, showCardinality } from './status.ts';
+import { showBuild, showCardinality } from './status.ts';
 
 export const prometheusGroup = defineGroup({
   name: 'prometheus',

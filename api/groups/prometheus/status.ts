@@ -9,22 +9,6 @@ const prometheusVersion = '3.15.0';
 const presentMs = 3_600_000;
 const mostRows = 10_000;
 
-export const listRules = byGet({
-  path: 'rules',
-  operationId: 'listPrometheusRules',
-  summary: 'List alert rules in the form of Prometheus',
-  parameters: {},
-  answer: () => ({ data: { groups: [] } }),
-});
-
-export const listAlerts = byGet({
-  path: 'alerts',
-  operationId: 'listPrometheusAlerts',
-  summary: 'List alerts in the form of Prometheus',
-  parameters: {},
-  answer: () => ({ data: { alerts: [] } }),
-});
-
 export const showBuild = byGet({
   path: 'status/buildinfo',
   operationId: 'showPrometheusBuild',

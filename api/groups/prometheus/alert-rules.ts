@@ -1,0 +1,56 @@
+/** Alert rules and alerts in the form of Prometheus. */
+import { readAlerts, readRuleStates } from '../../../queries/alerts/history.ts';
+import { prometheusAlerts, prometheusRules } from '../../../queries/alerts/prometheus-shape.ts';
+import { type AlertRule, readRule } from '../../../queries/alerts/rule.ts';
+import { alertRules } from '../../../schemas/resources/alert-rule.ts';
+import type { Caller } from '../../identity/caller.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { byGet } from './answer.ts';
+
+const mostAlerts = 10_000;
+
+const rulesOf = async (caller: Caller, { documents }: Ports): Promise<AlertRule[]> => {
+  const stored = documents.of(caller.tenantId).collection(alertRules);
+  const rules: AlertRule[] = [];
+  let after: string | undefined;
+  do {
+    const page = await stored.list({ filter: { enabled: true }, sort: { name: 1 }, limit: 1000, after });
+    for (const document of page.items) {
+      const rule = readRule(document);
+      if (rule !== undefined) rules.push(rule);
+    }
+    after = page.nextCursor ?? undefined;
+  } while (after !== undefined);
+  return rules;
+};
+
+const activeAlerts = (caller: Caller, ports: Ports) =>
+  readAlerts(readingOf(caller, ports), { states: ['pending', 'firing', 'recovering'] }, mostAlerts);
+
+export const listRules = byGet({
+  path: 'rules',
+  operationId: 'listPrometheusRules',
+  summary: 'List alert rules in the form of Prometheus',
+  parameters: {},
+  async answer({ caller }, ports) {
+    const rules = await rulesOf(caller, ports);
+    const ids = rules.map(({ id }) => id);
+    const [standing, alerts] = await Promise.all([
+      readRuleStates(readingOf(caller, ports), ids),
+      activeAlerts(caller, ports),
+    ]);
+    return { data: { groups: prometheusRules(rules, standing, alerts) } };
+  },
+});
+
+export const listAlerts = byGet({
+  path: 'alerts',
+  operationId: 'listPrometheusAlerts',
+  summary: 'List alerts in the form of Prometheus',
+  parameters: {},
+  async answer({ caller }, ports) {
+    const [rules, alerts] = await Promise.all([rulesOf(caller, ports), activeAlerts(caller, ports)]);
+    return { data: { alerts: prometheusAlerts(new Map(rules.map((rule) => [rule.id, rule])), alerts) } };
+  },
+});
