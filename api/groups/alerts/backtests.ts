@@ -20,7 +20,8 @@ import { collection, ruleIn } from './alert-rule.ts';
 import { shownTransition, TransitionView } from './views.ts';
 
 const mostEvaluations = 20_000;
-const mostRunning = 5;
+/** One of an organization runs at a time; the others wait. */
+const mostRunning = 100;
 
 const BacktestView = z.strictObject({
   id: z.string(),
