@@ -1,7 +1,6 @@
 import { leases } from '../runtime/leases.ts';
 import type { CollectionDefinition } from '../schemas/ports/documents.ts';
 import { auditHeads, auditRecords } from '../schemas/resources/audit-record.ts';
-import { detectionFields, detectionPlaceholders, detectionRules } from '../schemas/resources/detection-rule.ts';
 import { identities } from '../schemas/resources/identity.ts';
 import { identityProviders, provedDomains } from '../schemas/resources/identity-provider.ts';
 import { installation } from '../schemas/resources/installation.ts';

@@ -36,10 +36,13 @@ export const examples: Readonly<Record<string, Example>> = {
     return { params: { id: (await make('listThreatIndicators')).items[0].id } };
   },
   validateDetectionRules: { body: { source: 'title: Nothing\nlogsource: { product: linux }' } },
-  setAlertRouting: async ({ make }) => ({
-    body: { route: { receiver: 'default' }, receivers: [{ name: 'default', channelIds: [] }] },
-    headers: { 'if-match': `"${(await make('getAlertRouting')).version}"` },
-  }),
+  setAlertRouting: async ({ harness, token }) => {
+    const { headers } = await harness.ask('GET', '/api/v2/alerts/routing', { as: `token ${token}` });
+    return {
+      body: { route: { receiver: 'default' }, receivers: [{ name: 'default', channelIds: [] }] },
+      headers: { 'if-match': headers.get('etag') ?? '' },
+    };
+  },
   importAlertRouting: { body: { yaml: 'route:\n  receiver: default\nreceivers:\n  - name: default\n' } },
   addThreatIndicators: { body: { indicators: [{ type: 'domain', value: 'evil.example' }] } },
   listTraces: { query: { scope: 'account' } },

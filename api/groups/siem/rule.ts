@@ -142,7 +142,7 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
       };
     }),
   list: {
-    searched: ['title', 'source'],
+    searched: ['title', 'note', 'source'],
     sorts: ['title', 'createdAt', 'updatedAt', 'severity'],
     filters: {
       severity: equals('severity', z.enum(signalSeverities)),
