@@ -26,7 +26,6 @@ const shared: readonly CollectionDefinition<object>[] = [
   ...[auditRecords, auditHeads, resourceHistory],
   ...[outgoingMails, replayJobs],
   ...[processorStates, processorStateChunks],
-  ...[detectionRules, detectionFields, detectionPlaceholders],
 ];
 
 /** Every collection: its indexes are made at the start, and its documents are erased with their organization. */
