@@ -64,10 +64,10 @@ const hostileIds = [
   'null',
 ];
 
-/** A lone dot is no segment to a client: the path is then another one. Any text may be the name of an attribute. */
+/** A lone dot is no segment to a client: the path is then another one. Any text may be the name of an attribute or a label. */
 const expectedOf = ({ operationId }: Operation, id: string): readonly number[] => {
   if (id === '.') return [400, 404, 405, 200];
-  return operationId === 'listLogFieldValues' ? [200, 400, 404] : [400, 404];
+  return ['listLogFieldValues', 'listPrometheusLabelValues'].includes(operationId) ? [200, 400, 404] : [400, 404];
 };
 
 test.serial('hostile ids in a path are answered 400 or 404', async (t) => {
