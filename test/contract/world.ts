@@ -90,8 +90,8 @@ export const worldOf = async (harness: Harness, tenant: string): Promise<World> 
     ask: (operation, asked) =>
       harness.ask(operation.method, pathOf(operation, asked), {
         as: asked.token === '' ? 'nobody' : `token ${asked.token ?? token}`,
-        ...(asked.body === undefined ? {} : { body: asked.body }),
-        ...(asked.headers === undefined ? {} : { headers: asked.headers }),
+        ...(asked.body === undefined ? {} : { body: operation.form ? formOf(asked.body) : asked.body }),
+        headers: { ...(operation.form ? formHeaders : {}), ...asked.headers },
       }),
     async make(operationId, asked) {
       const operation = operationOf(operationId);
@@ -103,6 +103,9 @@ export const worldOf = async (harness: Harness, tenant: string): Promise<World> 
   };
   return world;
 };
+
+const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
+const formOf = (body: unknown): string => new URLSearchParams(Object.entries(body as object)).toString();
 
 /** The harness with telemetry in both organizations. */
 export const startWorlds = async (

@@ -54,7 +54,7 @@ const isFromElsewhere = (name: string, { promoted }: Translation, promotedNames:
 
 /** A regular expression of the keys that become a label. */
 export const keyPattern = (name: string): string =>
-  `^${[...name].map((letter) => (letter === '_' ? '[^A-Za-z0-9]' : letter.replace(/[^A-Za-z0-9]/, '\\$&'))).join('')}$`;
+  `^${[...name].map((letter) => (letter === '_' ? '[^A-Za-z0-9]' : letter.replace(/[^A-Za-z0-9\u0080-\u{10FFFF}]/u, '\\$&'))).join('')}$`;
 
 /** Every text that may be the name of the service of a job: what follows one of its slashes, and all of it. */
 const servicesOf = (job: string): string[] => [
