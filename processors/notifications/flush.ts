@@ -23,21 +23,22 @@ export interface FlushInput {
   readonly sendResolved: boolean;
   readonly mutes: (labels: Readonly<Record<string, string>>) => boolean;
   readonly isMutedByTime: boolean;
+  /** Somebody sees to it already: then it is not repeated. */
+  readonly isAcknowledged: (id: string, alert: KeptAlert) => boolean;
 }
 
 const reasonOf = (
   group: Group,
   { firing, resolved }: { readonly firing: readonly Member[]; readonly resolved: readonly Member[] },
-  { nowMs, route, sendResolved }: FlushInput,
+  { nowMs, route, sendResolved, isAcknowledged }: FlushInput,
 ): Notification['reason'] | undefined => {
   const untold = firing.some(({ told }) => told === 'nothing');
   const ended = resolved.some(({ told }) => told === 'nothing' || sendResolved);
   if (route === undefined) return ended && sendResolved ? 'resolved' : undefined;
   if (untold || (ended && group.toldMs === undefined)) return group.toldMs === undefined ? 'first' : 'firing';
   if (ended) return 'resolved';
-  if (firing.length > 0 && group.toldMs !== undefined && group.toldMs + route.repeatIntervalMs <= nowMs)
-    return 'repeated';
-  return undefined;
+  const isDue = group.toldMs !== undefined && group.toldMs + route.repeatIntervalMs <= nowMs;
+  return isDue && firing.some(({ id, alert }) => !isAcknowledged(id, alert)) ? 'repeated' : undefined;
 };
 
 /**

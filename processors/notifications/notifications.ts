@@ -3,6 +3,7 @@ import { groupKeyOf, groupLabelsOf, routesOf } from '../../queries/alerts/routin
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import { emittedTo } from '../../schemas/records/values.ts';
 import { alertRoutingId, alertRoutings } from '../../schemas/resources/alert-routing.ts';
+import { type AlertAcknowledgement, alertAcknowledgements } from '../../schemas/resources/alert-rule.ts';
 import { silences } from '../../schemas/resources/silence.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
@@ -12,7 +13,11 @@ import { notificationsOf } from './told.ts';
 
 type Here = Context<
   { readonly notifications: typeof topics.notifications },
-  { readonly routing: typeof alertRoutings; readonly silences: typeof silences },
+  {
+    readonly routing: typeof alertRoutings;
+    readonly silences: typeof silences;
+    readonly acknowledgements: typeof alertAcknowledgements;
+  },
   NotificationState
 >;
 
@@ -98,6 +103,10 @@ const take = (transition: AlertTransition, here: Here): void => {
   for (const route of routesOf(state.rules.root, alert.labels)) join(here, route, id, alert);
 };
 
+/** An acknowledgement counts for the firing that it was about. */
+const isAbout = (mark: AlertAcknowledgement | undefined, { startsAtMs }: KeptAlert): boolean =>
+  mark !== undefined && (mark.startedAtMs === 0 || mark.startedAtMs === startsAtMs);
+
 const flush = (groupId: string, here: Here): void => {
   const { state, tenantId, clockMs: nowMs, follows } = here;
   follow(here);
@@ -110,6 +119,7 @@ const flush = (groupId: string, here: Here): void => {
   const telling = flushGroup(state, group, {
     ...{ nowMs, route, sendResolved: receiver?.sendResolved ?? false, mutes: rules.mutes(follows.silences, nowMs) },
     isMutedByTime: route !== undefined && rules.mutedByTime(route, nowMs) !== undefined,
+    isAcknowledged: (id, alert) => isAbout(follows.acknowledgements.get(id), alert),
   });
   if (telling !== undefined)
     for (const notification of notificationsOf(group, telling, { tenantId, nowMs, routing: rules.routing }))
@@ -126,7 +136,7 @@ export const notifications = defineProcessor({
   summary: 'Groups alerts by route and says which channel is told what, and when.',
   reads: emittedTo(topics.alertTransitions),
   emits: { notifications: topics.notifications },
-  follows: { routing: alertRoutings, silences },
+  follows: { routing: alertRoutings, silences, acknowledgements: alertAcknowledgements },
   state: notificationState,
   limits: { stateBytes: 512 * 1024 * 1024 },
   step: take,

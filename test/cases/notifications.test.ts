@@ -5,6 +5,7 @@ import { notifications } from '../../processors/notifications/notifications.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Notification } from '../../schemas/notifications.ts';
 import { AlertRouting, alertRoutingId, alertRoutings } from '../../schemas/resources/alert-routing.ts';
+import { alertAcknowledgements } from '../../schemas/resources/alert-rule.ts';
 import { silences } from '../../schemas/resources/silence.ts';
 import { topics } from '../../schemas/topics.ts';
 import { firstMs, TaskRun } from './run-task.ts';
@@ -73,6 +74,16 @@ class World {
     } as never);
   }
 
+  /** Somebody sees to an alert that began to fire so long after the begin. */
+  acknowledge(labels: Record<string, string>, firesSinceMs: number): void {
+    const at = new Date(firstMs).toISOString();
+    const id = JSON.stringify(labels);
+    this.run.task.change(alertAcknowledgements.name, 'acme', id, {
+      ...{ ruleId: 'rule', startedAtMs: firstMs + firesSinceMs, by: 'me', at, note: '' },
+      ...{ id, version: 1, createdAt: at, updatedAt: at },
+    } as never);
+  }
+
   /** An alert changes its state so long after the begin. */
   alert(
     afterMs: number,
@@ -128,6 +139,22 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.told(minute);
     t.deepEqual(world.told(60 * minute), []);
     t.deepEqual(world.told(66 * minute), ['3630s mail repeated: a']);
+  },
+  'what is acknowledged is not told again while it goes on, but its end is'(t, world) {
+    world.alert(0, slow('a'), 'firing');
+    world.told(minute);
+    world.acknowledge(slow('a'), 0);
+    t.deepEqual(world.told(190 * minute), []);
+    world.alert(190 * minute, slow('a'), 'inactive');
+    t.deepEqual(world.told(200 * minute), ['11430s mail resolved: a✓']);
+  },
+  'a group is told again while one of its alerts is not acknowledged, or fires anew'(t, world) {
+    world.alert(0, slow('a'), 'firing');
+    world.alert(0, slow('b'), 'firing');
+    world.told(minute);
+    world.acknowledge(slow('a'), 0);
+    world.acknowledge(slow('b'), -minute);
+    t.deepEqual(world.told(66 * minute), ['3630s mail repeated: a b']);
   },
   'the end of what was told is told'(t, world) {
     world.alert(0, slow('a'), 'firing');

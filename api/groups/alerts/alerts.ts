@@ -124,7 +124,7 @@ export const acknowledgeAlert = defineOperation({
   method: 'POST',
   path: '/api/alerts/{id}/acknowledge',
   operationId: 'acknowledgeAlert',
-  summary: 'Say that somebody sees to an alert, for as long as it goes on',
+  summary: 'Say that somebody sees to an alert: while it goes on, its notifications are not repeated',
   role: 'editor',
   audit: 'alert.acknowledge',
   params: idParameter,
