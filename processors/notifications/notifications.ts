@@ -3,7 +3,7 @@ import { groupKeyOf, groupLabelsOf, routesOf } from '../../queries/alerts/routin
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import { emittedTo } from '../../schemas/records/values.ts';
 import { alertRoutingId, alertRoutings } from '../../schemas/resources/alert-routing.ts';
-import { type AlertAcknowledgement, alertAcknowledgements } from '../../schemas/resources/alert-rule.ts';
+import { type AlertAcknowledgement, alertAcknowledgements, alertRules } from '../../schemas/resources/alert-rule.ts';
 import { silences } from '../../schemas/resources/silence.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
@@ -17,6 +17,7 @@ type Here = Context<
     readonly routing: typeof alertRoutings;
     readonly silences: typeof silences;
     readonly acknowledgements: typeof alertAcknowledgements;
+    readonly rules: typeof alertRules;
   },
   NotificationState
 >;
@@ -30,9 +31,18 @@ const isTold = ({ to }: AlertTransition): boolean => to === 'firing' || to === '
 /** Tests are kept apart from the alerts that they stand for. */
 const keyOf = ({ alertId, isTest }: AlertTransition): string => (isTest === true ? `test/${alertId}` : alertId);
 
-const alertOf = (transition: AlertTransition, known: KeptAlert | undefined): KeptAlert => {
+const alertOf = (
+  transition: AlertTransition,
+  known: KeptAlert | undefined,
+  { follows }: Pick<Here, 'follows'>,
+): KeptAlert => {
   const { ruleId, labels, annotations, value, atMs, startedAtMs, endedAtMs, isTest } = transition;
-  const shared = { ruleId, labels, annotations, value, ...(isTest === true && { isTest }) };
+  const isOfRule = follows.rules.has(ruleId);
+  const shared = {
+    ...{ ruleId, labels, annotations, value },
+    ...(isTest === true && { isTest }),
+    ...(isOfRule && { isOfRule }),
+  };
   if (isTold(transition)) return { ...shared, status: 'firing', startsAtMs: startedAtMs ?? known?.startsAtMs ?? atMs };
   const startsAtMs = startedAtMs ?? known?.startsAtMs ?? atMs;
   return { ...shared, status: 'resolved', startsAtMs, endsAtMs: endedAtMs ?? atMs };
@@ -85,7 +95,7 @@ const take = (transition: AlertTransition, here: Here): void => {
   follow(here);
   const id = keyOf(transition);
   const known = state.alerts.get(id);
-  const alert = alertOf(transition, known);
+  const alert = alertOf(transition, known, here);
   if (alert.status === 'resolved') {
     if (known === undefined) return;
     state.keep(id, alert);
@@ -107,11 +117,23 @@ const take = (transition: AlertTransition, here: Here): void => {
 const isAbout = (mark: AlertAcknowledgement | undefined, { startsAtMs }: KeptAlert): boolean =>
   mark !== undefined && (mark.startedAtMs === 0 || mark.startedAtMs === startsAtMs);
 
+/** Ends alerts whose rule was deleted or disabled: nothing evaluates them any more. */
+const endOrphans = (group: Group, { state, follows, clockMs }: Here): void => {
+  for (const id of group.members.keys()) {
+    const alert = state.alerts.get(id);
+    if (alert?.status !== 'firing' || alert.isOfRule !== true || alert.isTest === true) continue;
+    if (follows.rules.get(alert.ruleId)?.enabled === true) continue;
+    state.rules.ended(id, alert);
+    state.keep(id, { ...alert, status: 'resolved', endsAtMs: clockMs });
+  }
+};
+
 const flush = (groupId: string, here: Here): void => {
   const { state, tenantId, clockMs: nowMs, follows } = here;
   follow(here);
   const group = state.groups.get(groupId);
   if (group === undefined) return;
+  endOrphans(group, here);
   const { rules } = state;
   const found = rules.route(group.routeId);
   const route = found?.receiver === group.receiver && groupKeyOf(found, group.labels) === group.key ? found : undefined;
@@ -136,7 +158,7 @@ export const notifications = defineProcessor({
   summary: 'Groups alerts by route and says which channel is told what, and when.',
   reads: emittedTo(topics.alertTransitions),
   emits: { notifications: topics.notifications },
-  follows: { routing: alertRoutings, silences, acknowledgements: alertAcknowledgements },
+  follows: { routing: alertRoutings, silences, acknowledgements: alertAcknowledgements, rules: alertRules },
   state: notificationState,
   limits: { stateBytes: 512 * 1024 * 1024 },
   step: take,

@@ -5,7 +5,10 @@ import { weightOf } from '../engine/state.ts';
 import { Rules } from './rules.ts';
 
 /** An alert that fires, or whose end somebody has still to be told. */
-export type KeptAlert = Omit<NotifiedAlert, 'alertId'>;
+export type KeptAlert = Omit<NotifiedAlert, 'alertId'> & {
+  /** Its rule was there: once it is not, or is not evaluated, nobody will tell the alert's end. */
+  readonly isOfRule?: true;
+};
 
 /** What a group was told of an alert. */
 export type Told = 'nothing' | 'firing';

@@ -5,7 +5,7 @@ import { notifications } from '../../processors/notifications/notifications.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Notification } from '../../schemas/notifications.ts';
 import { AlertRouting, alertRoutingId, alertRoutings } from '../../schemas/resources/alert-routing.ts';
-import { alertAcknowledgements } from '../../schemas/resources/alert-rule.ts';
+import { alertAcknowledgements, alertRules } from '../../schemas/resources/alert-rule.ts';
 import { silences } from '../../schemas/resources/silence.ts';
 import { topics } from '../../schemas/topics.ts';
 import { firstMs, TaskRun } from './run-task.ts';
@@ -72,6 +72,13 @@ class World {
       },
       ...{ id, version: 1, createdAt: at, updatedAt: at },
     } as never);
+  }
+
+  /** The rule of all alerts; undefined: it is deleted. */
+  rule(fields: { readonly enabled: boolean } | undefined): void {
+    const at = new Date(firstMs).toISOString();
+    const document = fields && { ...fields, id: 'rule', version: 1, createdAt: at, updatedAt: at };
+    this.run.task.change(alertRules.name, 'acme', 'rule', document as never);
   }
 
   /** Somebody sees to an alert that began to fire so long after the begin. */
@@ -155,6 +162,19 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.acknowledge(slow('a'), 0);
     world.acknowledge(slow('b'), -minute);
     t.deepEqual(world.told(66 * minute), ['3630s mail repeated: a b']);
+  },
+  'an alert ends with its rule'(t, world) {
+    for (const gone of [undefined, { enabled: false }]) {
+      const own = new World();
+      own.rule({ enabled: true });
+      own.alert(0, slow('a'), 'firing');
+      t.deepEqual(own.told(minute), ['30s mail first: a']);
+      own.rule(gone);
+      t.deepEqual(own.told(20 * minute), ['330s mail resolved: a✓']);
+      t.is(own.run.task.holding.entries, 0);
+    }
+    world.alert(0, slow('a'), 'firing');
+    t.deepEqual(world.told(66 * minute), ['30s mail first: a', '3630s mail repeated: a']);
   },
   'the end of what was told is told'(t, world) {
     world.alert(0, slow('a'), 'firing');
