@@ -30,8 +30,10 @@ export class MinedLogs {
     this.#runs = Array.from({ length: shards }, (_, partition) => new TaskRun(logPatterns, { partition }));
   }
 
+  /** Without a source, so that reads keep nothing in memory: pages may otherwise show a pattern's id of up to a minute ago. */
   get reader(): TenantColumns {
-    return this.tables.columns.of(this.tenantId);
+    const { source: _, ...reader } = this.tables.columns.of(this.tenantId);
+    return reader;
   }
 
   /** One message to a shard. Its time is that of the last line. */
