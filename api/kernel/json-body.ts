@@ -48,7 +48,7 @@ export const readJson = async (request: IncomingMessage, cap: number): Promise<u
 };
 
 /** Reads the bytes of a body. Answers 413 above the cap, without reading on, and 400 if the body takes too long. */
-const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer> => {
+export const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer> => {
   const tooLarge = () =>
     new ApiError('PAYLOAD_TOO_LARGE', `the body is larger than ${cap} bytes`, { headers: { Connection: 'close' } });
   if (Number(request.headers['content-length'] ?? 0) > cap) return Promise.reject(tooLarge());

@@ -109,7 +109,15 @@ const described = (operation: Operation): Json => ({
     : {
         requestBody: {
           required: !operation.body.safeParse(undefined).success,
-          content: { 'application/json': { schema: schemaOf(operation.body, 'input') } },
+          content: {
+            'application/json': { schema: schemaOf(operation.body, 'input') },
+            ...Object.fromEntries(
+              Object.keys(operation.alsoTakes ?? {}).map((type) => [
+                type,
+                { schema: { type: 'string', format: 'binary' } },
+              ]),
+            ),
+          },
         },
       }),
   responses: responsesOf(operation),

@@ -35,6 +35,19 @@ export const examples: Readonly<Record<string, Example>> = {
     await make('addThreatIndicators');
     return { params: { id: (await make('listThreatIndicators')).items[0].id } };
   },
+  importDetectionRules: () => ({
+    body: {
+      files: [
+        {
+          source: [
+            `title: Imported ${Math.random()}`,
+            'logsource: { product: linux }',
+            'detection: { selection: { User: root }, condition: selection }',
+          ].join('\n'),
+        },
+      ],
+    },
+  }),
   validateDetectionRules: { body: { source: 'title: Nothing\nlogsource: { product: linux }' } },
   setAlertRouting: async ({ harness, token }) => {
     const { headers } = await harness.ask('GET', '/api/v2/alerts/routing', { as: `token ${token}` });

@@ -4,6 +4,7 @@ import { threatIndicators } from '../../../schemas/resources/threat-intel.ts';
 import { defineGroup } from '../define-group.ts';
 import { caseResource } from './case.ts';
 import { attachCaseEvidence, commentOnCase } from './case-additions.ts';
+import { exportDetectionRules, importDetectionRules } from './import-rules.ts';
 import { deleteIndicator, listIndicators } from './indicator.ts';
 import { addIndicators } from './indicators.ts';
 import { ruleResource } from './rule.ts';
@@ -15,6 +16,8 @@ export const siemGroup = defineGroup({
   entitlement: 'siem',
   resources: [ruleResource, caseResource],
   operations: [
+    importDetectionRules,
+    exportDetectionRules,
     validateDetectionRules,
     testDetectionRule,
     commentOnCase,
@@ -28,8 +31,6 @@ export const siemGroup = defineGroup({
     ['GET /api/siem/signals', 'viewer', 'signals'],
     ['GET /api/siem/signals/{id}', 'viewer', 'one, with the events that matched'],
     ['PATCH /api/siem/signals/{id}', 'editor', 'triage: state, assignee, reason'],
-    ['POST /api/siem/rules/import', 'editor', 'a Sigma archive or many documents; a result per rule'],
-    ['GET /api/siem/rules/export', 'viewer', 'Sigma YAML'],
     ['POST /api/siem/rules/{id}/backtest', 'editor', 'run over stored data'],
     [
       'GET /api/siem/mitre/coverage',

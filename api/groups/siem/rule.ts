@@ -41,7 +41,12 @@ const RuleFields = z.strictObject({
 });
 export type RuleFields = z.output<typeof RuleFields>;
 
-type Document = DetectionRule & RuleFields;
+/** A rule as it is stored. */
+export type RuleDocument = DetectionRule & RuleFields;
+type Document = RuleDocument;
+
+/** What is written of a rule, with a default for everything but its source. */
+export const ruleFields = (given: z.input<typeof RuleFields>): RuleFields => RuleFields.parse(given);
 
 export const RuleView = z.strictObject({
   ...RuleFields.shape,

@@ -1,0 +1,213 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { filesOf, type SigmaFile } from '../../../queries/sigma/archive.ts';
+import { type SigmaDocument, sigmaLevels, sigmaStatuses } from '../../../queries/sigma/documents.ts';
+import { readRules } from '../../../queries/sigma/read.ts';
+import { failedTests } from '../../../queries/sigma/rule-tests.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { invalid } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { fieldsOf } from '../../resources/resource-history.ts';
+import { derived, type RuleDocument, ruleFields, ruleResource } from './rule.ts';
+
+const outcomes = ['created', 'changed', 'unchanged', 'refused'] as const;
+
+const Item = z.strictObject({
+  ruleId: z
+    .string()
+    .describe("The document's own id, or one made of its title and log source; empty where it has no title"),
+  title: z.string(),
+  outcome: z.enum(outcomes),
+  message: z.string().describe('What was wrong, or what changes; the file and line where it stands in an archive'),
+});
+type Item = z.output<typeof Item>;
+
+interface Given {
+  readonly file: string;
+  readonly document: SigmaDocument;
+  readonly id: string;
+}
+
+/** Written in one transaction, which has to end within seconds. */
+const atOnce = 50;
+
+/** An id for a document without one: the same whenever it is imported. */
+const idOf = (document: SigmaDocument): string => {
+  if (document.id !== '') return document.id;
+  const source = document.kind === 'correlation' ? [] : document.logsource;
+  const hash = createHash('sha256')
+    .update(JSON.stringify([document.kind, document.title, source]))
+    .digest('hex');
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+};
+
+const read = (files: readonly SigmaFile[]): { readonly given: Given[]; readonly refused: Item[] } => {
+  const given: Given[] = [];
+  const refused: Item[] = [];
+  const ids = new Set<string>();
+  for (const { name: file, source } of files) {
+    const { documents, errors } = readRules(source);
+    const at = file === '' ? '' : `${file}: `;
+    for (const faults of Map.groupBy(errors, ({ document }) => document).values())
+      refused.push({
+        ...{ ruleId: '', title: faults[0]?.title ?? '', outcome: 'refused' },
+        message: at + faults.map(({ line, field, message }) => `line ${line}: ${field}: ${message}`).join('; '),
+      });
+    for (const document of documents) {
+      const id = idOf(document);
+      if (ids.has(id))
+        refused.push({
+          ...{ ruleId: id, title: document.title, outcome: 'refused' },
+          message: `${at}another document of this import has the id ${id}`,
+        });
+      else given.push({ file, document, id });
+      ids.add(id);
+    }
+  }
+  return { given, refused };
+};
+
+/** Top-level fields in which two documents differ. */
+const differing = (before: string, after: string): string[] => {
+  const [one, other] = [before, after].map((source) => (parse(source) ?? {}) as Record<string, unknown>);
+  return [...new Set([...Object.keys(one ?? {}), ...Object.keys(other ?? {})])].filter(
+    (name) => !isDeepStrictEqual(one?.[name], other?.[name]),
+  );
+};
+
+const Query = z.strictObject({
+  dryRun: z.enum(['true', 'false']).optional().describe('true: nothing is written; the answer says what would be'),
+  enabled: z.enum(['true', 'false']).optional().describe('false: new rules are not enabled'),
+  status: z
+    .string()
+    .max(128)
+    .refine(
+      (text) => text.split(',').every((each) => (sigmaStatuses as readonly string[]).includes(each)),
+      `must be some of ${sigmaStatuses.join(',')}`,
+    )
+    .optional()
+    .describe('Only new rules of these statuses are enabled, separated by commas'),
+  minLevel: z.enum(sigmaLevels).optional().describe('Only new rules of this level or above are enabled'),
+});
+type Query = z.output<typeof Query>;
+
+const isEnabled = ({ status, level }: SigmaDocument, { enabled, status: statuses, minLevel }: Query): boolean =>
+  enabled !== 'false' &&
+  (statuses === undefined || (status !== undefined && statuses.split(',').includes(status))) &&
+  (minLevel === undefined || sigmaLevels.indexOf(level ?? 'medium') >= sigmaLevels.indexOf(minLevel));
+
+/** What becomes of a document: what is stored of it next, and what is told. What the team has set of a rule stays. */
+const planned = async (
+  { document, id }: Given,
+  before: (RuleDocument & Stored) | undefined,
+  query: Query,
+  own: Parameters<typeof failedTests>[2],
+): Promise<{ readonly item: Item; readonly next?: RuleDocument }> => {
+  const told = { ruleId: id, title: document.title };
+  const kept = before === undefined ? ruleFields({ source: document.source }) : fieldsOf(before);
+  const next = {
+    ...kept,
+    source: document.source,
+    ...derived(document, kept.risk),
+    ...(before === undefined && { enabled: isEnabled(document, query) }),
+  };
+  if (before === undefined)
+    return { item: { ...told, outcome: 'created', message: next.enabled ? '' : 'it is not enabled' }, next };
+  const fields = differing(before.source, document.source);
+  if (fields.length === 0) return { item: { ...told, outcome: 'unchanged', message: '' } };
+  const [failed] = next.mayFailTests ? [] : await failedTests(document, next.tests, own);
+  if (failed !== undefined)
+    return { item: { ...told, outcome: 'refused', message: `${failed.path}: ${failed.message}` } };
+  return { item: { ...told, outcome: 'changed', message: `changes ${fields.join(', ')}` }, next };
+};
+
+export const importDetectionRules = defineOperation({
+  method: 'POST',
+  path: '/api/siem/rules/import',
+  operationId: 'importDetectionRules',
+  summary:
+    'Import documents of Sigma from YAML or a zip archive, with a result for each; the same again changes nothing',
+  role: 'editor',
+  audit: ['detection-rule.import', 'detection-rule.create', 'detection-rule.replace'],
+  maxBodyBytes: 32 * 1024 * 1024,
+  budgetMs: 300_000,
+  query: Query,
+  body: z.strictObject({
+    files: z
+      .array(z.strictObject({ name: z.string().max(1024).default(''), source: z.string().max(4_000_000) }))
+      .min(1)
+      .max(20_000)
+      .describe('Texts of YAML; as application/yaml a body is one, as application/zip its files are'),
+  }),
+  alsoTakes: {
+    'application/yaml': (bytes) => ({ files: [{ name: '', source: Buffer.from(bytes).toString('utf8') }] }),
+    'application/zip': (bytes) => ({ files: filesOf(bytes) }),
+  },
+  response: z.strictObject({ items: z.array(Item) }),
+  async handler({ caller, query, body, change }, ports) {
+    const { given, refused } = read(body.files);
+    if (given.length + refused.length === 0) throw invalid('files', 'hold no document of Sigma');
+    const own = ports.documents.of(caller.tenantId);
+    const items: Item[] = [];
+    for (let from = 0; from < given.length; from += atOnce) {
+      const part = given.slice(from, from + atOnce);
+      if (query.dryRun === 'true')
+        for (const each of part) {
+          const before = await own.collection(ruleResource.collection).find(each.id);
+          items.push((await planned(each, before, query, own)).item);
+        }
+      else items.push(...(await change((scope) => writePart(scope, part, { caller, query }))));
+    }
+    return { items: [...items, ...refused] };
+  },
+});
+
+type Scope = Parameters<typeof ruleResource.writer>[0];
+
+const writePart = async (
+  scope: Scope,
+  part: readonly Given[],
+  { caller, query }: { readonly caller: Caller; readonly query: Query },
+): Promise<Item[]> => {
+  const own = scope.of(caller.tenantId);
+  const writer = ruleResource.writer(scope, caller);
+  const items: Item[] = [];
+  let written = 0;
+  for (const each of part) {
+    const before = await own.collection(ruleResource.collection).find(each.id);
+    const { item, next } = await planned(each, before, query, own);
+    items.push(item);
+    if (next === undefined) continue;
+    written++;
+    if (before === undefined) await writer.create({ ...next, id: each.id }, { action: 'detection-rule.create' });
+    else await writer.change(each.id, () => next, { action: 'detection-rule.replace' });
+  }
+  if (written === 0) scope.unchanged();
+  return items;
+};
+
+export const exportDetectionRules = defineOperation({
+  method: 'GET',
+  path: '/api/siem/rules/export',
+  operationId: 'exportDetectionRules',
+  summary: 'Export detection rules as YAML, one document after the other',
+  role: 'viewer',
+  contentType: 'application/yaml; charset=utf-8',
+  query: z.strictObject({ enabled: z.enum(['true', 'false']).optional() }),
+  response: z.string(),
+  async handler({ caller, query }, ports) {
+    const stored = ports.documents.of(caller.tenantId).collection(ruleResource.collection);
+    const texts: string[] = [];
+    let after: string | undefined;
+    do {
+      const filter = query.enabled === undefined ? {} : { enabled: query.enabled === 'true' };
+      const page = await stored.list({ filter, sort: { title: 1 }, limit: 1000, after });
+      texts.push(...page.items.map(({ source }) => source.trimEnd()));
+      after = page.nextCursor ?? undefined;
+    } while (after !== undefined);
+    return texts.length === 0 ? '' : `${texts.join('\n---\n')}\n`;
+  },
+});
