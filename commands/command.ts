@@ -14,6 +14,7 @@ import { organizationCommand } from './organization.ts';
 import { readPlans } from './plans.ts';
 import type { CommandContext } from './platform.ts';
 import { processorStateCommand } from './processor-state.ts';
+import { rulesCommand } from './rules.ts';
 import { settingsTable } from './settings.ts';
 import { type RoleName, type Running, roleNames, start } from './start.ts';
 import { UsageError } from './usage-error.ts';
@@ -31,6 +32,7 @@ const usage = `oiq, an open observability platform
   oiq dead-letter list | show ID | replay | discard | replays   (oiq dead-letter --help)
   oiq organization list | reopen ID | shards ID N   (oiq organization --help)
   oiq evidence verify FILE | key | sign ORGANIZATION  check an exported audit chain, without any store   (oiq evidence --help)
+  oiq rules plan DIR | apply DIR   deploy a folder of detection rules   (oiq rules --help)
   oiq forget-group NAME         delete a consumer group that no longer runs
   oiq processor-state list | remove KEY   saved states of processors (oiq processor-state --help)
   oiq operations [--missing]    operations of the management API
@@ -82,6 +84,8 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
       return waitForVersionCommand(context);
     case 'dead-letter':
       return deadLetterCommand(context);
+    case 'rules':
+      return rulesCommand(context);
     case 'organization':
       return organizationCommand(context);
     case 'forget-group':

@@ -1,0 +1,96 @@
+/** `oiq rules`: deploys a folder of detection rules over the API, as a pipeline does. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { argumentsOf } from './command-arguments.ts';
+import type { CommandContext } from './platform.ts';
+import { UsageError } from './usage-error.ts';
+
+const help = `oiq rules plan  DIR [--api URL] [--min-level LEVEL] [--status STATUS,…] [--disabled]
+oiq rules apply DIR [the same]
+
+Reads the documents of Sigma in the YAML files of a folder and below it, and deploys them: plan says what would happen, apply does it.
+The same again changes nothing. What a team has set of a rule (enabled, risk, exceptions, tests) stays; rules that are not in the folder
+stay as well. --min-level, --status and --disabled say which new rules are enabled.
+
+RULES_TOKEN in the environment is an API token with the scope siem:write. The exit status is 1 if a document was refused.
+`;
+
+const options = {
+  api: { type: 'string' },
+  'min-level': { type: 'string' },
+  status: { type: 'string' },
+  disabled: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/** As long as the API takes at most. */
+const answerMs = 310_000;
+
+interface Item {
+  readonly ruleId: string;
+  readonly title: string;
+  readonly outcome: 'created' | 'changed' | 'unchanged' | 'refused';
+  readonly message: string;
+}
+
+const filesIn = async (folder: string): Promise<{ name: string; source: string }[]> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile() && /\.ya?ml$/i.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  return Promise.all(
+    paths.map(async (path) => ({ name: relative(folder, path), source: await readFile(path, 'utf8') })),
+  );
+};
+
+const send = async (url: URL, token: string, files: readonly object[]): Promise<readonly Item[]> => {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify({ files }),
+    signal: AbortSignal.timeout(answerMs),
+  }).catch((error: Error) => {
+    const cause = error.cause instanceof Error ? error.cause.message : error.message;
+    throw new Error(`${url.origin}: ${cause}`, { cause: error });
+  });
+  if (!response.ok) throw new Error(`${url} was answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
+  return ((await response.json()) as { items: Item[] }).items;
+};
+
+const told = ({ ruleId, title, outcome, message }: Item): string =>
+  `${outcome.padEnd(9)} ${title === '' ? '(no title)' : title}${ruleId === '' ? '' : ` (${ruleId})`}${message === '' ? '' : `: ${message}`}\n`;
+
+const urlOf = (verb: string, { api, disabled, status, ...values }: Values, address: string | undefined): URL => {
+  const url = new URL('/api/siem/rules/import', api ?? `http://${address ?? '127.0.0.1:8080'}`);
+  if (verb === 'plan') url.searchParams.set('dryRun', 'true');
+  if (disabled === true) url.searchParams.set('enabled', 'false');
+  if (status !== undefined) url.searchParams.set('status', status);
+  const minLevel = values['min-level'];
+  if (minLevel !== undefined) url.searchParams.set('minLevel', minLevel);
+  return url;
+};
+type Values = ReturnType<typeof argumentsOf<typeof options>>['values'];
+
+const report = (verb: string, items: readonly Item[]): void => {
+  for (const item of items) if (item.outcome !== 'unchanged') process.stdout.write(told(item));
+  const count = (outcome: Item['outcome']): number => items.filter((item) => item.outcome === outcome).length;
+  const would = verb === 'plan' ? 'would be ' : '';
+  process.stdout.write(
+    `${count('created')} ${would}created, ${count('changed')} ${would}changed, ${count('unchanged')} unchanged, ${count('refused')} refused\n`,
+  );
+  if (count('refused') > 0) process.exitCode = 1;
+};
+
+export const rulesCommand = async ({ args, environment }: CommandContext): Promise<void> => {
+  const { values, positionals } = argumentsOf(args, options, help);
+  if (values.help === true) return void process.stdout.write(help);
+  const [verb, folder, ...more] = positionals;
+  if ((verb !== 'plan' && verb !== 'apply') || folder === undefined || more.length > 0)
+    throw new UsageError(`say plan or apply, and one folder\n\n${help}`);
+  const token = environment['RULES_TOKEN'];
+  if (token === undefined || token === '') throw new UsageError(`RULES_TOKEN is not set\n\n${help}`);
+  const files = await filesIn(folder);
+  if (files.length === 0) throw new Error(`${folder} holds no files of YAML`);
+  report(verb, await send(urlOf(verb, values, environment['OIQ_HTTP_ADDRESS']), token, files));
+};

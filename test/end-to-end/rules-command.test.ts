@@ -1,0 +1,73 @@
+/** `oiq rules`: a folder of detection rules is planned and applied over the API, with a token. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { type Harness, startHarness } from './api-harness.ts';
+
+const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'oiq-rules-'));
+let harness: Harness;
+let token = '';
+
+test.before(async () => {
+  harness = await startHarness();
+  token = await harness.signIn('editor@a.example');
+});
+test.after.always(async () => {
+  await harness.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const oiq = (args: readonly string[], environment: Readonly<Record<string, string>>) =>
+  new Promise<{ code: number; out: string; err: string }>((resolve) => {
+    execFile(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', main, 'rules', ...args],
+      { env: { PATH: process.env['PATH'], ...environment } },
+      (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    );
+  });
+
+const rule = (title: string, condition = 'selection'): string =>
+  [
+    `title: ${title}`,
+    'level: low',
+    'logsource: { product: linux }',
+    'detection:',
+    '  selection: { User: root }',
+    `  condition: ${condition}`,
+  ].join('\n');
+
+test.serial('a folder is planned, applied, and then is as it is', async (t) => {
+  mkdirSync(join(folder, 'linux'));
+  writeFileSync(join(folder, 'one.yml'), rule('One'));
+  writeFileSync(join(folder, 'linux', 'two.yaml'), rule('Two'));
+  writeFileSync(join(folder, 'notes.txt'), 'no rule');
+  const run = (verb: string) => oiq([verb, folder, '--api', harness.url], { RULES_TOKEN: token });
+  const planned = await run('plan');
+  t.is(planned.code, 0, planned.err);
+  t.regex(planned.out, /created\s+Two .*\n[\s\S]*2 would be created, 0 would be changed, 0 unchanged, 0 refused/);
+  t.deepEqual((await harness.ask('GET', '/api/siem/rules', { as: 'viewer' })).body.items, []);
+  t.regex((await run('apply')).out, /2 created, 0 changed/);
+  t.is((await run('apply')).out, '0 created, 0 changed, 2 unchanged, 0 refused\n');
+});
+
+test.serial('a document that is refused is named with its file, and the exit status tells', async (t) => {
+  writeFileSync(join(folder, 'linux', 'bad.yml'), rule('Bad', 'other'));
+  const { code, out } = await oiq(['apply', folder, '--api', harness.url], { RULES_TOKEN: token });
+  t.is(code, 1);
+  t.regex(out, /refused\s+Bad: linux\/bad\.yml: line 6: detection\.condition/);
+});
+
+test.serial('without a token, a folder or a server, it says what is missing', async (t) => {
+  const none = await oiq(['plan', folder], {});
+  t.is(none.code, 2);
+  t.regex(none.err, /RULES_TOKEN is not set/);
+  t.is((await oiq(['plan'], { RULES_TOKEN: token })).code, 2);
+  const nobody = await oiq(['plan', folder, '--api', 'http://127.0.0.1:1'], { RULES_TOKEN: token });
+  t.is(nobody.code, 1);
+  t.regex(nobody.err, /127\.0\.0\.1:1/);
+});
