@@ -24,7 +24,7 @@ import { topics } from '../../schemas/topics.ts';
 import { visitCounter } from '../cases/made-up-processor.ts';
 import { type Random, seeded } from '../cases/random.ts';
 import { firstMs } from '../cases/run-task.ts';
-import { followedDocuments, inputOf, tenants } from './processors-input.ts';
+import { type FollowedDocument, followedDocuments, inputOf, tenants } from './processors-input.ts';
 import type { MemberOptions } from './processors-member.ts';
 import { openStores, type StoresPlace } from './processors-stores.ts';
 import { stagedTime } from './staged-bus.ts';
@@ -102,6 +102,8 @@ class DisturbedRun {
   readonly #place: StoresPlace;
   readonly #random: Random;
   readonly #references: Reference[] = [];
+  /** As the store has them: state may tell of their times. */
+  readonly #followed: FollowedDocument[] = [];
   #nowMs = firstMs;
   #members = 0;
   #deaths = 0;
@@ -167,9 +169,10 @@ class DisturbedRun {
         .collection(organizations)
         .insert({ id, ...organization });
     }
-    for (const { collection, tenantId, document } of followedDocuments(this.#processor)) {
+    for (const { collection, tenantId, id, document } of followedDocuments(this.#processor)) {
       const { version: _version, createdAt: _createdAt, updatedAt: _updatedAt, ...fields } = document;
-      await documents.of(tenantId).collection({ name: collection }).insert(fields);
+      const stored = await documents.of(tenantId).collection({ name: collection }).insert(fields);
+      this.#followed.push({ collection, tenantId, id, document: stored });
     }
     const entitled = (tenantId: string) => entitlement === undefined || tenantId !== 'tenant-without-plan';
     for (const { name: topic } of reads.topics) {
@@ -182,7 +185,7 @@ class DisturbedRun {
 
   /** A task that knows what the processor follows. */
   #following(task: Task): Task {
-    for (const { collection, tenantId, id, document } of followedDocuments(this.#processor))
+    for (const { collection, tenantId, id, document } of this.#followed)
       task.change(collection, tenantId, id, document);
     return task;
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { deliveriesName } from '../../processors/deliveries/deliveries.ts';
 import { groupsOf, processorGroups, startProcessors } from '../../processors/index.ts';
 import { processors as registered } from '../../processors/registry.ts';
 import { schedules } from '../../processors/schedules.ts';
@@ -439,8 +440,8 @@ test('a name that no processor has is refused with the names there are', async (
   await t.throwsAsync(starting, { message: /no processor is called nothing; there are:/ });
 });
 
-test('every registered processor and schedule has a name, and so a group, of its own', (t) => {
-  const names = [...registered, ...schedules].map(({ name }) => name);
+test('every registered processor and schedule, and what delivers, has a name, and so a group, of its own', (t) => {
+  const names = [...[...registered, ...schedules].map(({ name }) => name), deliveriesName];
   t.is(new Set(names).size, names.length);
   t.deepEqual(
     processorGroups.map(({ group: of }) => of),
