@@ -1,6 +1,6 @@
 /** What evaluation told of alerts, as it landed. */
 import type { AlertSeverity, AlertState } from '../../schemas/alerts.ts';
-import type { Range } from '../range.ts';
+import { type HistoryPage, historyCondition } from '../history-page.ts';
 import type { Reading } from '../reading.ts';
 import type { Labels } from './state.ts';
 
@@ -122,24 +122,6 @@ export const readAlerts = async (
   return rows.map(standing);
 };
 
-/** A page of what happened, the newest first. Nanoseconds. */
-export interface HistoryPage {
-  readonly range: Range;
-  readonly limit: number;
-  /** Behind this one, in milliseconds. */
-  readonly after?: { readonly ms: string; readonly id: string } | undefined;
-}
-
-const inRange = ({ range, after }: HistoryPage, id: string) => ({
-  sql: `time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-    ${after === undefined ? '' : `AND (time, ${id}) < (fromUnixTimestamp64Milli({afterMs:Int64}, 'UTC'), {afterId:String})`}`,
-  values: {
-    from: String(-(-range.from / 1_000_000n)),
-    to: String(range.to / 1_000_000n),
-    ...(after !== undefined && { afterMs: after.ms, afterId: after.id }),
-  },
-});
-
 /** What one evaluation found: of the rule, or of one of its alerts. */
 export interface PastEvaluation {
   readonly ms: string;
@@ -162,7 +144,7 @@ export const readEvaluations = (
   { ruleId, alertId }: { readonly ruleId: string; readonly alertId: string },
   page: HistoryPage,
 ): Promise<PastEvaluation[]> => {
-  const { sql, values } = inRange(page, 'alert_id');
+  const { sql, values } = historyCondition(page, 'alert_id');
   return columns.query<PastEvaluation>(
     `SELECT toString(toUnixTimestamp64Milli(time)) AS ms, labels, state, severity, value, reason, error, rule_version,
       duration_ms, late_ms, groups, firing
@@ -200,7 +182,7 @@ export const readTransitions = (
   filter: { readonly ruleId?: string | undefined; readonly alertId?: string | undefined },
   page: HistoryPage,
 ): Promise<PastTransition[]> => {
-  const { sql, values } = inRange(page, 'id');
+  const { sql, values } = historyCondition(page, 'id');
   const { ruleId, alertId } = filter;
   return columns.query<PastTransition>(
     `SELECT id, alert_id, rule_id, rule_name, rule_version, project_id AS project, toString(toUnixTimestamp64Milli(time)) AS ms,

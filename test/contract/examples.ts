@@ -15,6 +15,7 @@ import {
   letterToDiscardOf,
   otherErrorIdOf,
   patternIdOf,
+  signalIdOf,
   traceIdOf,
 } from './telemetry.ts';
 import { firingAlert } from './telemetry-alerts.ts';
@@ -48,6 +49,8 @@ export const examples: Readonly<Record<string, Example>> = {
       ],
     },
   }),
+  getSignal: ({ tenant }) => ({ params: { id: signalIdOf(tenant) } }),
+  triageSignal: ({ tenant }) => ({ params: { id: signalIdOf(tenant) }, body: { state: 'acknowledged' } }),
   validateDetectionRules: { body: { source: 'title: Nothing\nlogsource: { product: linux }' } },
   setAlertRouting: async ({ harness, token }) => {
     const { headers } = await harness.ask('GET', '/api/v2/alerts/routing', { as: `token ${token}` });

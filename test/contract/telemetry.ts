@@ -17,6 +17,7 @@ export const traceIdOf = (tenant: string): string => digitOf(tenant).repeat(32);
 export const patternIdOf = (tenant: string): string => digitOf(tenant).repeat(16);
 export const errorIdOf = (tenant: string): string => `f1-${digitOf(tenant).repeat(16)}`;
 export const otherErrorIdOf = (tenant: string): string => `f1-${digitOf(tenant).repeat(15)}0`;
+export const signalIdOf = (tenant: string): string => `signal-${digitOf(tenant).repeat(16)}`;
 export const deadLetterIdOf = (tenant: string): string => `letter-${tenant}`;
 export const letterToDiscardOf = (tenant: string): string => `letter-to-discard-${tenant}`;
 
@@ -95,6 +96,10 @@ export const seedTelemetry = async (harness: Harness, tenant: string): Promise<v
   await columns.execute(
     `INSERT INTO log_pattern_counts (tenant_id, project_id, minute, service, pattern_id, severity, count, topic, received_at, partition, offset) VALUES
       ('${tenant}', 'default', toStartOfMinute(now()), '${canary}', '${patternIdOf(tenant)}', 'error', 1, 'log-pattern-counts', now64(3), 0, ${offset})`,
+  );
+  await columns.execute(
+    `INSERT INTO signals (tenant_id, project_id, received_at, partition, offset, id, kind, time, rule_id, rule_version, rule_title, severity, risk_score, events, event_count, entities, tactics, techniques, group_by, suppressed_by) VALUES
+      ('${tenant}', 'default', now64(3), 0, ${offset}, '${signalIdOf(tenant)}', 'rule', now64(3), '${canary}', 1, '${canary}', 'high', 75, '[]', 1, ['host ${canary}'], [], [], map(), '')`,
   );
   for (const fingerprint of [errorIdOf(tenant), otherErrorIdOf(tenant)]) {
     await columns.execute(

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { readEvaluations, readTransitions } from '../../../queries/alerts/history.ts';
+import { cutHistoryPage, historyPageOf, historyParameters } from '../../../queries/history-page.ts';
 import { alertSeverities, alertStates } from '../../../schemas/alerts.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { collection } from './alert-rule.ts';
-import { cutPage, pageOf, pageParameters, pastTransition, TransitionView } from './views.ts';
+import { pastTransition, TransitionView } from './views.ts';
 
 export const listAlertHistory = defineOperation({
   method: 'GET',
@@ -15,16 +16,20 @@ export const listAlertHistory = defineOperation({
   summary: 'List how alerts changed their states, the newest first, each with why',
   role: 'viewer',
   query: z.strictObject({
-    ...pageParameters,
+    ...historyParameters,
     ruleId: z.string().max(128).optional(),
     alertId: z.string().max(128).optional(),
   }),
   response: z.strictObject({ items: z.array(TransitionView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, ports) {
     const reading = readingOf(caller, ports);
-    const page = pageOf('alert-history', query, reading);
+    const page = historyPageOf('alert-history', query, reading);
     const rows = await readTransitions(reading, query, page);
-    const { shown, nextCursor } = cutPage('alert-history', rows, { ...page, limit: query.limit, idOf: ({ id }) => id });
+    const { shown, nextCursor } = cutHistoryPage('alert-history', rows, {
+      ...page,
+      limit: query.limit,
+      idOf: ({ id }) => id,
+    });
     return { items: shown.map(pastTransition), nextCursor };
   },
 });
@@ -52,7 +57,7 @@ export const listEvaluations = defineOperation({
   role: 'viewer',
   params: idParameter,
   query: z.strictObject({
-    ...pageParameters,
+    ...historyParameters,
     alertId: z.string().min(1).max(128).optional().describe('Of this alert; without it, of the rule'),
   }),
   response: z.strictObject({ items: z.array(EvaluationView), nextCursor: z.string().nullable() }),
@@ -60,9 +65,9 @@ export const listEvaluations = defineOperation({
     const rule = await ports.documents.of(caller.tenantId).collection(collection).find(params.id);
     if (rule === undefined) throw notFound('alert rule');
     const reading = readingOf(caller, ports);
-    const page = pageOf('alert-evaluations', query, reading);
+    const page = historyPageOf('alert-evaluations', query, reading);
     const rows = await readEvaluations(reading, { ruleId: rule.id, alertId: query.alertId ?? '' }, page);
-    const { shown, nextCursor } = cutPage('alert-evaluations', rows, {
+    const { shown, nextCursor } = cutHistoryPage('alert-evaluations', rows, {
       ...{ ...page, limit: query.limit },
       idOf: () => query.alertId ?? '-',
     });

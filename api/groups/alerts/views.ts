@@ -2,19 +2,6 @@
 import { z } from 'zod';
 import type { GroupResult } from '../../../queries/alerts/evaluate.ts';
 import type { PastTransition } from '../../../queries/alerts/history.ts';
-import {
-  cursorParameter,
-  decodeCursor,
-  encodeCursor,
-  integer,
-  natural,
-  someText,
-  textIn,
-  textPart,
-} from '../../../queries/cursor.ts';
-import { eventsRange } from '../../../queries/events/events.ts';
-import { type Range, rangeParameters } from '../../../queries/range.ts';
-import type { Reading } from '../../../queries/reading.ts';
 import { type AlertTransition, alertSeverities, alertStates } from '../../../schemas/alerts.ts';
 
 const labels = z.record(z.string(), z.string());
@@ -82,42 +69,3 @@ export const shownGroup = ({ sinceMs, startedAtMs, ...group }: GroupResult): z.i
   ...group,
   ...{ labels: { ...group.labels }, since: iso(sinceMs), startedAt: iso(startedAtMs) },
 });
-
-/** Parameters of lists of what happened, the newest first. */
-export const pageParameters = {
-  from: rangeParameters.from.describe('Default: now-24h'),
-  to: rangeParameters.to,
-  limit: rangeParameters.limit,
-  cursor: cursorParameter,
-};
-
-interface AskedPage {
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly limit: number;
-  readonly cursor?: string | undefined;
-}
-
-/** The page that is asked for: the range lies in the cursor too. */
-export const pageOf = (kind: string, query: AskedPage, reading: Reading) => {
-  const { limit, cursor } = query;
-  if (cursor === undefined)
-    return { range: eventsRange({ ...query, from: query.from ?? 'now-24h' }, reading), limit: limit + 1 };
-  const [from = '', to = '', ms = '', id = ''] = decodeCursor(kind, cursor, [integer, integer, natural, someText]);
-  return { range: { from: BigInt(from), to: BigInt(to) }, limit: limit + 1, after: { ms, id: textIn(id) } };
-};
-
-/** Of one row more than was asked for: the page, and where the next one begins. */
-export const cutPage = <Row extends { readonly ms: string }>(
-  kind: string,
-  rows: readonly Row[],
-  { range, limit, idOf }: { readonly range: Range; readonly limit: number; idOf(row: Row): string },
-) => {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const hasNext = rows.length > limit && last !== undefined;
-  return {
-    shown,
-    nextCursor: hasNext ? encodeCursor(kind, [range.from, range.to, last.ms, textPart(idOf(last))]) : null,
-  };
-};

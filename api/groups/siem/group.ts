@@ -1,5 +1,6 @@
 import { detectionFields, detectionPlaceholders } from '../../../schemas/resources/detection-rule.ts';
 import { caseComments, caseEvidence } from '../../../schemas/resources/security-case.ts';
+import { signalTriages } from '../../../schemas/resources/signal-triage.ts';
 import { threatIndicators } from '../../../schemas/resources/threat-intel.ts';
 import { defineGroup } from '../define-group.ts';
 import { caseResource } from './case.ts';
@@ -8,6 +9,7 @@ import { exportDetectionRules, importDetectionRules } from './import-rules.ts';
 import { deleteIndicator, listIndicators } from './indicator.ts';
 import { addIndicators } from './indicators.ts';
 import { ruleResource } from './rule.ts';
+import { getSignal, listSignals, triageSignal } from './signals.ts';
 import { testDetectionRule, validateDetectionRules } from './try-rule.ts';
 
 export const siemGroup = defineGroup({
@@ -16,6 +18,9 @@ export const siemGroup = defineGroup({
   entitlement: 'siem',
   resources: [ruleResource, caseResource],
   operations: [
+    listSignals,
+    getSignal,
+    triageSignal,
     importDetectionRules,
     exportDetectionRules,
     validateDetectionRules,
@@ -26,11 +31,8 @@ export const siemGroup = defineGroup({
     addIndicators,
     deleteIndicator,
   ],
-  collections: [caseComments, caseEvidence, detectionFields, detectionPlaceholders, threatIndicators],
+  collections: [caseComments, caseEvidence, detectionFields, detectionPlaceholders, threatIndicators, signalTriages],
   planned: [
-    ['GET /api/siem/signals', 'viewer', 'signals'],
-    ['GET /api/siem/signals/{id}', 'viewer', 'one, with the events that matched'],
-    ['PATCH /api/siem/signals/{id}', 'editor', 'triage: state, assignee, reason'],
     ['POST /api/siem/rules/{id}/backtest', 'editor', 'run over stored data'],
     [
       'GET /api/siem/mitre/coverage',

@@ -1,0 +1,249 @@
+import { z } from 'zod';
+import { cutHistoryPage, historyPageOf, historyParameters } from '../../../queries/history-page.ts';
+import {
+  eventsOf,
+  readSignal,
+  readSignals,
+  type SignalFilter,
+  type StoredSignal,
+} from '../../../queries/sigma/stored-signals.ts';
+import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import {
+  type SignalTriage,
+  signalStates,
+  signalTriages,
+  signalVerdicts,
+} from '../../../schemas/resources/signal-triage.ts';
+import { memberships } from '../../../schemas/resources/user.ts';
+import { SignalEvent, signalSeverities } from '../../../schemas/signals.ts';
+import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+
+const SignalView = z.strictObject({
+  id: z.string(),
+  ruleId: z.string(),
+  ruleVersion: z.int(),
+  ruleTitle: z.string(),
+  kind: z.enum(['rule', 'correlation']),
+  severity: z.enum(signalSeverities),
+  riskScore: z.number(),
+  time: z.iso.datetime().describe("Of the record, or of the last one of a correlation's"),
+  projectId: z.string(),
+  events: z
+    .array(SignalEvent)
+    .describe('Records that matched, with the fields and why: the first and the last, where there are many'),
+  eventCount: z.int(),
+  entities: z.array(z.strictObject({ type: z.string(), value: z.string() })),
+  tactics: z.array(z.string()),
+  techniques: z.array(z.string()),
+  group: z.record(z.string(), z.string()),
+  suppressedBy: z.string().nullable().describe('The exception that covers it'),
+  state: z.enum(signalStates),
+  assigneeId: z.string().nullable(),
+  verdict: z.enum(signalVerdicts).nullable(),
+  reason: z.string(),
+  changedAt: z.iso.datetime().nullable().describe('When somebody last decided about it'),
+});
+
+const untouched: Omit<SignalTriage, 'changedAt'> & { changedAt: null } = {
+  ...{ state: 'open', assigneeId: null, verdict: null, reason: '', changedAt: null },
+};
+
+const viewOf = (signal: StoredSignal, triage: SignalTriage | undefined): z.input<typeof SignalView> => {
+  const { state, assigneeId, verdict, reason, changedAt } = triage ?? untouched;
+  return {
+    ...{ id: signal.id, ruleId: signal.rule_id, ruleVersion: signal.rule_version, ruleTitle: signal.rule_title },
+    ...{ kind: signal.kind, severity: signal.severity, riskScore: signal.risk_score, projectId: signal.project },
+    time: new Date(Number(signal.ms)).toISOString(),
+    events: eventsOf(signal),
+    eventCount: signal.event_count,
+    entities: signal.entities.map((entity) => {
+      const [type = '', ...value] = entity.split(' ');
+      return { type, value: value.join(' ') };
+    }),
+    ...{ tactics: [...signal.tactics], techniques: [...signal.techniques], group: { ...signal.group_by } },
+    suppressedBy: signal.suppressed_by === '' ? null : signal.suppressed_by,
+    ...{ state, assigneeId, verdict, reason, changedAt },
+  };
+};
+
+/** So many decided signals may be told from the others in one list. */
+const mostDecided = 10_000;
+
+/** Ids of signals that people decided about. */
+const decided = async (own: TenantDocuments, filter: object): Promise<string[]> => {
+  const ids: string[] = [];
+  let after: string | undefined;
+  do {
+    const page = await own.collection(signalTriages).list({ filter: { ...filter }, limit: 1000, after });
+    ids.push(...page.items.map(({ id }) => id));
+    after = page.nextCursor ?? undefined;
+    if (ids.length > mostDecided)
+      throw new ApiError(
+        'CONFLICT',
+        `more than ${mostDecided} signals have that state: ask for another one, or for all`,
+      );
+  } while (after !== undefined);
+  return ids;
+};
+
+const idsOf = async (
+  own: TenantDocuments,
+  { state, assigneeId }: { readonly state?: string | undefined; readonly assigneeId?: string | undefined },
+): Promise<SignalFilter['ids']> => {
+  if (assigneeId !== undefined)
+    return { are: 'only', of: await decided(own, { assigneeId, ...(state !== undefined && { state }) }) };
+  if (state === undefined) return undefined;
+  if (state === 'open') return { are: 'none', of: await decided(own, { state: { $in: ['acknowledged', 'closed'] } }) };
+  return { are: 'only', of: await decided(own, { state }) };
+};
+
+export const listSignals = defineOperation({
+  method: 'GET',
+  path: '/api/siem/signals',
+  operationId: 'listSignals',
+  summary: 'List what detection rules found, the newest first',
+  role: 'viewer',
+  query: z.strictObject({
+    ...historyParameters,
+    ruleId: z.string().max(128).optional(),
+    severity: z
+      .string()
+      .max(128)
+      .refine((text) => text.split(',').every((each) => (signalSeverities as readonly string[]).includes(each)), {
+        message: `must be some of ${signalSeverities.join(',')}`,
+      })
+      .optional(),
+    entity: z
+      .string()
+      .regex(/^(?:user|host|process|address) ./, 'must be a type and a value, such as user ann')
+      .max(640)
+      .optional()
+      .describe('Only signals about it: user, host, process or address, and its value, such as user ann'),
+    technique: z.string().max(32).optional().describe('Of ATT&CK, such as T1059.001'),
+    projectId: z.string().max(128).optional(),
+    state: z.enum(signalStates).optional(),
+    assigneeId: z.string().max(128).optional(),
+    suppressed: z.enum(['true']).optional().describe('true: those that an exception covers as well'),
+  }),
+  response: z.strictObject({ items: z.array(SignalView), nextCursor: z.string().nullable() }),
+  async handler({ caller, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const own = ports.documents.of(caller.tenantId);
+    const page = historyPageOf('signals', query, reading);
+    const filter: SignalFilter = {
+      ...{ ruleId: query.ruleId, entity: query.entity, technique: query.technique?.toUpperCase() },
+      ...{ projectId: query.projectId, severities: query.severity?.split(','), ids: await idsOf(own, query) },
+      withSuppressed: query.suppressed === 'true',
+    };
+    const rows = await readSignals(reading, filter, page);
+    const { shown, nextCursor } = cutHistoryPage('signals', rows, {
+      ...{ ...page, limit: query.limit },
+      idOf: ({ id }) => id,
+    });
+    const triages = await triagesOf(own, shown);
+    return { items: shown.map((signal) => viewOf(signal, triages.get(signal.id))), nextCursor };
+  },
+});
+
+const triagesOf = async (
+  own: TenantDocuments,
+  signals: readonly StoredSignal[],
+): Promise<ReadonlyMap<string, SignalTriage & Stored>> => {
+  const ids = signals.map(({ id }) => id);
+  const { items } = await own
+    .collection(signalTriages)
+    .list({ filter: { id: { $in: ids } }, limit: Math.max(1, ids.length) });
+  return new Map(items.map((item) => [item.id, item]));
+};
+
+export const getSignal = defineOperation({
+  method: 'GET',
+  path: '/api/siem/signals/{id}',
+  operationId: 'getSignal',
+  summary: 'Get a signal, with the records that matched',
+  role: 'viewer',
+  params: idParameter,
+  response: SignalView,
+  async handler({ caller, params }, ports) {
+    const signal = await readSignal(readingOf(caller, ports), params.id);
+    if (signal === undefined) throw notFound('signal');
+    const triage = await ports.documents.of(caller.tenantId).collection(signalTriages).find(signal.id);
+    return viewOf(signal, triage);
+  },
+});
+
+const Triage = z.strictObject({
+  state: z.enum(signalStates).optional(),
+  assigneeId: z.string().min(1).max(128).nullable().optional().describe('A user of the organization; null for nobody'),
+  verdict: z.enum(signalVerdicts).nullable().optional().describe('With state closed: what it was'),
+  reason: z.string().max(4096).optional(),
+});
+
+const triageOf = ({ state, assigneeId, verdict, reason, changedAt }: SignalTriage): SignalTriage => ({
+  ...{ state, assigneeId, verdict, reason, changedAt },
+});
+
+/** What is reopened has no verdict any more. */
+const changedBy = (
+  { state, assigneeId, verdict, reason }: z.output<typeof Triage>,
+  known: Omit<SignalTriage, 'changedAt'>,
+  changedAt: string,
+): SignalTriage => {
+  const stays = state === undefined || state === 'closed';
+  return {
+    state: state ?? known.state,
+    assigneeId: assigneeId === undefined ? known.assigneeId : assigneeId,
+    verdict: verdict === undefined ? (stays ? known.verdict : null) : verdict,
+    reason: reason ?? known.reason,
+    changedAt,
+  };
+};
+
+export const triageSignal = defineOperation({
+  method: 'PATCH',
+  path: '/api/siem/signals/{id}',
+  operationId: 'triageSignal',
+  summary: 'Acknowledge, close, reopen or assign a signal, with the reason',
+  role: 'editor',
+  audit: 'signal.triage',
+  params: idParameter,
+  body: z.strictObject({
+    state: z.enum(signalStates).optional(),
+    assigneeId: z
+      .string()
+      .min(1)
+      .max(128)
+      .nullable()
+      .optional()
+      .describe('A user of the organization; null for nobody'),
+    verdict: z.enum(signalVerdicts).nullable().optional().describe('With state closed: what it was'),
+    reason: z.string().max(4096).optional(),
+  }),
+  response: SignalView,
+  async handler({ caller, params, body, change }, ports) {
+    const signal = await readSignal(readingOf(caller, ports), params.id);
+    if (signal === undefined) throw notFound('signal');
+    const now = new Date(ports.clock.now()).toISOString();
+    const after = await change(async (scope) => {
+      const own = scope.of(caller.tenantId);
+      const triages = own.collection(signalTriages);
+      const before = await triages.find(signal.id);
+      const { changedAt: _, ...known } = before === undefined ? untouched : triageOf(before);
+      const next = changedBy(body, known, now);
+      if (next.verdict !== null && next.state !== 'closed') throw invalid('verdict', 'goes with "state": "closed"');
+      if (next.assigneeId !== null && (await own.collection(memberships).find(next.assigneeId)) === undefined)
+        throw invalid('assigneeId', 'is no user of this organization');
+      if (before === undefined) await triages.insert({ id: signal.id, ...next });
+      else await triages.replace(signal.id, next, before.version);
+      scope.record({
+        ...{ id: signal.id, name: signal.rule_title },
+        ...{ before: known, after: next },
+      });
+      return next;
+    });
+    return viewOf(signal, after);
+  },
+});

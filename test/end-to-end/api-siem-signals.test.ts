@@ -1,0 +1,111 @@
+/** Signals through the API: listed as they landed, filtered, triaged, and of one organization only. */
+import test from 'ava';
+import { type Harness, startHarness } from './api-harness.ts';
+
+let harness: Harness;
+const nowMs = Math.floor(Date.now() / 1000) * 1000;
+
+interface Made {
+  readonly id: string;
+  readonly agoSeconds: number;
+  readonly tenant?: string;
+  readonly severity?: string;
+  readonly suppressedBy?: string;
+  readonly times?: number;
+}
+
+const land = ({
+  id,
+  agoSeconds,
+  tenant = 'a',
+  severity = 'high',
+  suppressedBy = '',
+  times = 1,
+}: Made): Promise<void> => {
+  const events = JSON.stringify([
+    {
+      ...{ recordId: `${id}-record`, timeMs: nowMs, service: 'agent', ruleId: 'whoami' },
+      fields: [
+        { field: 'Image', path: 'Image', value: 'whoami.exe', selection: 'selection', because: "'\\\\whoami.exe'" },
+      ],
+    },
+  ])
+    .replaceAll('\\', '\\\\')
+    .replaceAll("'", "\\'");
+  return harness.columns.execute(
+    `INSERT INTO signals (tenant_id, project_id, received_at, partition, offset, id, kind, time, rule_id, rule_version, rule_title, severity, risk_score, events, event_count, entities, tactics, techniques, group_by, suppressed_by)
+    SELECT '${tenant}', 'default', now64(3), 0, ${agoSeconds} * 10 + number, '${id}', 'rule', fromUnixTimestamp64Milli(toInt64(${nowMs - agoSeconds * 1000})), 'whoami', 3, 'Who am I', '${severity}', 75, '${events}', 1, ['user ann smith', 'host web-1'], ['discovery'], ['T1033'], map(), '${suppressedBy}' FROM numbers(${times})`,
+  );
+};
+
+test.before(async () => {
+  harness = await startHarness();
+  await land({ id: 's1', agoSeconds: 10, times: 2 });
+  await land({ id: 's2', agoSeconds: 20, severity: 'low' });
+  await land({ id: 's3', agoSeconds: 30, suppressedBy: 'exception-1' });
+  await land({ id: 's4', agoSeconds: 20, severity: 'critical' });
+  await land({ id: 'of-b', agoSeconds: 5, tenant: 'b' });
+});
+test.after.always(() => harness.close());
+
+const list = async (query = ''): Promise<{ items: { id: string }[]; nextCursor: string | null }> => {
+  const { status, body } = await harness.ask('GET', `/api/siem/signals?${query}`, { as: 'viewer' });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return body;
+};
+const ids = async (query?: string): Promise<string[]> => (await list(query)).items.map(({ id }) => id);
+const triage = (id: string, body: object) => harness.ask('PATCH', `/api/siem/signals/${id}`, { as: 'editor', body });
+
+test.serial('signals are listed newest first, each once, without those that an exception covers', async (t) => {
+  t.deepEqual(await ids(), ['s1', 's4', 's2']);
+  t.deepEqual(await ids('suppressed=true'), ['s1', 's4', 's2', 's3']);
+});
+
+test.serial('pages neither skip nor repeat, also among signals of one time', async (t) => {
+  const seen: string[] = [];
+  let cursor = '';
+  for (let page = 0; page < 10; page++) {
+    const { items, nextCursor } = await list(`limit=1${cursor}`);
+    seen.push(...items.map(({ id }) => id));
+    if (nextCursor === null) break;
+    cursor = `&cursor=${nextCursor}`;
+  }
+  t.deepEqual(seen, ['s1', 's4', 's2']);
+});
+
+test.serial('signals are found by severity, entity, technique and rule', async (t) => {
+  t.deepEqual(await ids('severity=low,critical'), ['s4', 's2']);
+  t.deepEqual(await ids('entity=user%20ann%20smith&technique=t1033'), ['s1', 's4', 's2']);
+  t.deepEqual(await ids('entity=user%20ann'), []);
+  t.deepEqual(await ids('ruleId=other'), []);
+});
+
+test.serial('one signal tells who and what it is about, and which fields matched why', async (t) => {
+  const { body } = await harness.ask('GET', '/api/siem/signals/s1', { as: 'viewer' });
+  t.deepEqual(body.entities, [
+    { type: 'user', value: 'ann smith' },
+    { type: 'host', value: 'web-1' },
+  ]);
+  t.is(body.events[0].fields[0].because, "'\\\\whoami.exe'");
+  t.deepEqual([body.state, body.suppressedBy, body.ruleVersion], ['open', null, 3]);
+});
+
+test.serial('a signal is acknowledged, closed with a verdict and reopened; lists follow', async (t) => {
+  t.is((await triage('s1', { state: 'acknowledged' })).body.state, 'acknowledged');
+  t.deepEqual(await ids('state=open'), ['s4', 's2']);
+  t.deepEqual(await ids('state=acknowledged'), ['s1']);
+  const early = await triage('s1', { verdict: 'false-positive' });
+  t.is(early.status, 400);
+  t.is(early.body.details[0].path, 'verdict');
+  const closed = await triage('s1', { state: 'closed', verdict: 'false-positive', reason: 'a drill' });
+  t.deepEqual([closed.body.verdict, closed.body.reason], ['false-positive', 'a drill']);
+  const reopened = await triage('s1', { state: 'open' });
+  t.is(reopened.body.verdict, null);
+  t.deepEqual(await ids('state=open'), ['s1', 's4', 's2']);
+});
+
+test.serial('signals of another organization are not to be found', async (t) => {
+  t.is((await harness.ask('GET', '/api/siem/signals/of-b', { as: 'viewer' })).status, 404);
+  t.is((await triage('of-b', { state: 'closed' })).status, 404);
+  t.false((await ids('suppressed=true')).includes('of-b'));
+});
