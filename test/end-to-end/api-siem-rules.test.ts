@@ -129,3 +129,18 @@ test.serial('rules are found by severity, kind and text', async (t) => {
   t.deepEqual(await titles('kind=correlation'), []);
   t.deepEqual(await titles('search=again'), ['Who am I, again']);
 });
+
+test.serial('coverage counts rules by technique, and is given as a layer of ATT&CK Navigator too', async (t) => {
+  const { body } = await harness.ask('GET', '/api/siem/mitre/coverage', { as: 'viewer' });
+  const discovery = body.tactics.find(({ name }: { name: string }) => name === 'Discovery');
+  const technique = discovery.techniques.find((each: { id: string }) => each.id === 'T1033');
+  t.true(technique.rules >= 2);
+  t.is(technique.signals, 0);
+  t.regex(body.notice, /MITRE/);
+  const layer = await harness.ask('GET', '/api/siem/mitre/coverage?format=navigator', { as: 'viewer' });
+  t.is(layer.body.domain, 'enterprise-attack');
+  t.deepEqual(
+    layer.body.techniques.map(({ techniqueID }: { techniqueID: string }) => techniqueID),
+    ['T1033'],
+  );
+});

@@ -5,6 +5,7 @@ import { threatIndicators } from '../../../schemas/resources/threat-intel.ts';
 import { defineGroup } from '../define-group.ts';
 import { caseResource } from './case.ts';
 import { attachCaseEvidence, commentOnCase } from './case-additions.ts';
+import { getMitreCoverage } from './coverage.ts';
 import { exportDetectionRules, importDetectionRules } from './import-rules.ts';
 import { deleteIndicator, listIndicators } from './indicator.ts';
 import { addIndicators } from './indicators.ts';
@@ -21,6 +22,7 @@ export const siemGroup = defineGroup({
     listSignals,
     getSignal,
     triageSignal,
+    getMitreCoverage,
     importDetectionRules,
     exportDetectionRules,
     validateDetectionRules,
@@ -34,11 +36,6 @@ export const siemGroup = defineGroup({
   collections: [caseComments, caseEvidence, detectionFields, detectionPlaceholders, threatIndicators, signalTriages],
   planned: [
     ['POST /api/siem/rules/{id}/backtest', 'editor', 'run over stored data'],
-    [
-      'GET /api/siem/mitre/coverage',
-      'viewer',
-      'ATT&CK coverage: tactics, techniques, rules, signals; ATT&CK Navigator layer',
-    ],
     ['GET /api/siem/fim', 'viewer', 'file-integrity events'],
     ['GET /api/siem/fim/baselines', 'viewer', 'baselines'],
     ['POST /api/siem/fim/baselines', 'editor', 'take or set one'],

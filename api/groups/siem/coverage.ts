@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import {
+  type Coverage,
+  type CoveringRule,
+  coverageOf,
+  type TechniqueCoverage,
+} from '../../../queries/attack/coverage.ts';
+import { attackNotice, attackVersion } from '../../../queries/attack/matrix.ts';
+import { countSignals } from '../../../queries/sigma/stored-signals.ts';
+import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { ruleResource } from './rule.ts';
+
+const counts = {
+  rules: z.int(),
+  enabledRules: z.int(),
+  testedRules: z.int().describe('With events that they must match'),
+  signals: z.int().describe('Of its rules, within the days asked for'),
+};
+
+const CoverageView = z.strictObject({
+  version: z.string().describe('Of ATT&CK Enterprise'),
+  notice: z.string(),
+  days: z.int(),
+  tactics: z.array(
+    z.strictObject({
+      id: z.string(),
+      name: z.string(),
+      techniques: z.array(
+        z.strictObject({
+          ...{ id: z.string(), name: z.string(), ...counts },
+          subtechniques: z.array(z.strictObject({ id: z.string(), name: z.string(), ...counts })),
+        }),
+      ),
+    }),
+  ),
+  others: z
+    .array(
+      z.strictObject({
+        id: z.string(),
+        standing: z.enum(['revoked', 'deprecated', 'unknown']),
+        by: z.string().nullable().describe('What took its place'),
+        rules: z.int(),
+      }),
+    )
+    .describe('Techniques that rules name and this version does not have'),
+});
+
+const rulesOf = async (own: TenantDocuments): Promise<CoveringRule[]> => {
+  const rules: CoveringRule[] = [];
+  let after: string | undefined;
+  do {
+    const page = await own
+      .collection(ruleResource.collection)
+      .list({ filter: { kind: { $ne: 'filter' } }, limit: 1000, after });
+    for (const { id, source, enabled, tests } of page.items)
+      rules.push({ id, source, enabled, isTested: tests.mustMatch.length > 0 });
+    after = page.nextCursor ?? undefined;
+  } while (after !== undefined);
+  return rules;
+};
+
+const counted = ({ technique: { id, name }, rules, enabledRules, testedRules, signals }: TechniqueCoverage) => ({
+  ...{ id, name, rules, enabledRules, testedRules, signals },
+});
+
+const viewOf = ({ tactics, others }: Coverage, days: number): z.input<typeof CoverageView> => ({
+  ...{ version: attackVersion, notice: attackNotice, days },
+  tactics: tactics.map(({ tactic: { id, name }, techniques }) => ({
+    ...{ id, name },
+    techniques: techniques.map((technique) => ({
+      ...counted(technique),
+      subtechniques: technique.subtechniques.map(counted),
+    })),
+  })),
+  others: others.map(({ id, standing, rules }) => ({
+    ...{ id, standing: standing.standing, rules },
+    by: standing.standing === 'revoked' ? standing.by.id : null,
+  })),
+});
+
+const Layer = z
+  .strictObject({
+    name: z.string(),
+    description: z.string(),
+    versions: z.strictObject({ attack: z.string(), navigator: z.string(), layer: z.string() }),
+    domain: z.string(),
+    techniques: z.array(z.strictObject({ techniqueID: z.string(), score: z.number(), comment: z.string() })),
+    gradient: z.strictObject({ colors: z.array(z.string()), minValue: z.number(), maxValue: z.number() }),
+  })
+  .describe('A layer of ATT&CK Navigator');
+
+/** Format 4.5; the score is the number of enabled rules. */
+const layerOf = ({ tactics }: Coverage, days: number): z.input<typeof Layer> => {
+  const all = new Map(
+    tactics.flatMap(({ techniques }) =>
+      techniques.flatMap((each) => [each, ...each.subtechniques]).map((each) => [each.technique.id, each] as const),
+    ),
+  );
+  const covered = [...all.values()].filter(({ rules }) => rules > 0);
+  return {
+    name: 'Detection rules',
+    description: attackNotice,
+    versions: { attack: attackVersion, navigator: '5.1.0', layer: '4.5' },
+    domain: 'enterprise-attack',
+    techniques: covered.map(({ technique, rules, enabledRules, testedRules, signals }) => ({
+      techniqueID: technique.id,
+      score: enabledRules,
+      comment: `${rules} rules, ${enabledRules} enabled, ${testedRules} tested, ${signals} signals in ${days} days`,
+    })),
+    gradient: {
+      colors: ['#ffffff', '#66b1ff'],
+      minValue: 0,
+      maxValue: Math.max(1, ...covered.map(({ enabledRules }) => enabledRules)),
+    },
+  };
+};
+
+export const getMitreCoverage = defineOperation({
+  method: 'GET',
+  path: '/api/siem/mitre/coverage',
+  operationId: 'getMitreCoverage',
+  summary:
+    'Tell which techniques of ATT&CK rules are about, and which fired; or the same as a layer of ATT&CK Navigator',
+  role: 'viewer',
+  query: z.strictObject({
+    days: z.coerce.number().int().min(1).max(90).default(30).describe('For which signals are counted'),
+    format: z.enum(['navigator']).optional().describe('navigator: a layer file'),
+  }),
+  response: z.union([CoverageView, Layer]),
+  async handler({ caller, query, request }, ports) {
+    const toNs = BigInt(ports.clock.now()) * 1_000_000n;
+    const range = { from: toNs - BigInt(query.days) * 86_400_000_000_000n, to: toNs };
+    const [rules, signals] = await Promise.all([
+      rulesOf(ports.documents.of(caller.tenantId)),
+      countSignals(readingOf(caller, ports), { range }),
+    ]);
+    const coverage = coverageOf(rules, signals);
+    if (query.format === undefined) return viewOf(coverage, query.days);
+    request.reply('Content-Disposition', 'attachment; filename="detection-rules.json"');
+    return layerOf(coverage, query.days);
+  },
+});

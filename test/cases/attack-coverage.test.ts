@@ -1,0 +1,59 @@
+/** What ids of ATT&CK stand for, and which techniques rules cover. */
+import test from 'ava';
+import { coverageOf } from '../../queries/attack/coverage.ts';
+import { attackTagsOf, standingOf, tactics, tacticsNamed, techniques } from '../../queries/attack/matrix.ts';
+
+test('the matrix is whole: every technique has a tactic of it, and every sub-technique its technique', (t) => {
+  const names = new Set(tactics.map(({ shortName }) => shortName));
+  for (const { id, tactics: of } of techniques.values()) {
+    t.true(of.length > 0 && of.every((each) => names.has(each)), id);
+    t.true(techniques.has(id.split('.')[0] as string), id);
+  }
+  t.is(tactics.length, 15);
+});
+
+const standings: readonly (readonly [string, string, string?])[] = [
+  ['t1059.001', 'current'],
+  ['T1562.002', 'revoked', 'T1685.001'],
+  ['T1086', 'revoked', 'T1059.001'],
+  ['T1064', 'deprecated'],
+  ['T9999', 'unknown'],
+];
+for (const [id, expected, by] of standings)
+  test(`${id} is ${expected}${by === undefined ? '' : `, by ${by}`}`, (t) => {
+    const found = standingOf(id);
+    t.is(found.standing, expected as typeof found.standing);
+    t.is(found.standing === 'revoked' ? found.by.id : undefined, by);
+  });
+
+test('tags of groups, software and other namespaces are no techniques; former tactics are what they became', (t) => {
+  const tags = ['attack.t1059.001', 'attack.g0001', 'attack.s0002', 'attack.execution', 'cve.2020-1', 'attack.nothing'];
+  t.deepEqual(attackTagsOf(tags), { techniques: ['T1059.001'], tactics: ['execution'] });
+  t.deepEqual(tacticsNamed('defense_evasion'), ['stealth', 'defense-impairment']);
+});
+
+test('a rule covers its sub-technique and its technique, once each, in every tactic that has it', (t) => {
+  const source =
+    'tags:\n  - attack.t1078.004\n  - attack.t1078\n  - attack.t1086\nreferences:\n  - https://attack.mitre.org/x';
+  const rules = [
+    { id: 'a', source, enabled: true, isTested: true },
+    { id: 'b', source: 'tags: [attack.t1078.004]', enabled: false, isTested: false },
+  ];
+  const { tactics: shown, others } = coverageOf(rules, new Map([['a', 5]]));
+  const found = shown.flatMap(({ tactic, techniques: all }) =>
+    all.filter(({ rules: count }) => count > 0).map((each) => [tactic.shortName, each] as const),
+  );
+  t.deepEqual(
+    found.map(([tactic]) => tactic),
+    ['initial-access', 'persistence', 'privilege-escalation', 'stealth'],
+  );
+  for (const [, { technique, subtechniques, ...counts }] of found) {
+    t.is(technique.id, 'T1078');
+    t.deepEqual(counts, { rules: 2, enabledRules: 1, testedRules: 1, signals: 5 });
+    t.is(subtechniques.find((each) => each.technique.id === 'T1078.004')?.rules, 2);
+  }
+  t.deepEqual(
+    others.map(({ id, standing, rules: count }) => [id, standing.standing, count]),
+    [['T1086', 'revoked', 1]],
+  );
+});
