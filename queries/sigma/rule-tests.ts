@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { CollectionDefinition, Filter, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionFields, detectionPlaceholders, detectionRules } from '../../schemas/resources/detection-rule.ts';
-import { deploymentOf } from './deployed.ts';
+import { type Deployment, deploymentOf, type StoredRule } from './deployed.ts';
 import type { SigmaDocument } from './documents.ts';
 import { fillEvent } from './record-event.ts';
 import type { Match } from './rule-set.ts';
@@ -35,26 +35,36 @@ const allOf = async <Fields extends object>(
 const testedId = 'tested';
 
 /**
- * What a rule matches of some events, with the organization's tables, placeholders and filters. Correlations look at several records
- * over time, and match no event by itself.
+ * One rule ready to run, with the organization's filters, tables and placeholders; a correlation with all rules that are enabled, as any
+ * of them may be one that it names.
  */
+export const deploymentOfRule = async (
+  rule: StoredRule,
+  own: Pick<TenantDocuments, 'collection'>,
+): Promise<Deployment> => {
+  const wanted = rule.kind === 'correlation' ? { enabled: true } : { kind: 'filter', enabled: true };
+  const [others, tables, placeholders] = await Promise.all([
+    allOf(own, detectionRules, wanted),
+    allOf(own, detectionFields),
+    allOf(own, detectionPlaceholders),
+  ]);
+  const beside = others.filter(({ id }) => id !== rule.id);
+  return deploymentOf([...beside, { ...rule, enabled: true }], tables, placeholders);
+};
+
+/** What a rule matches of some events. Correlations look at several records over time, and match no event by itself. */
 export const matchesOf = async (
   document: SigmaDocument,
   events: readonly Readonly<Record<string, unknown>>[],
   own: Pick<TenantDocuments, 'collection'>,
 ): Promise<(Match | undefined)[]> => {
-  const [filters, tables, placeholders] = await Promise.all([
-    allOf(own, detectionRules, { kind: 'filter', enabled: true }),
-    allOf(own, detectionFields),
-    allOf(own, detectionPlaceholders),
-  ]);
   const now = new Date(0).toISOString();
   const tested = {
     ...{ id: document.id === '' ? testedId : document.id, version: 1, createdAt: now, updatedAt: now },
     ...{ kind: document.kind, title: document.title, source: document.source, enabled: true },
     ...{ severity: 'medium' as const, riskScore: 0, suppression: null, exceptions: [] },
   };
-  const { set } = deploymentOf([...filters.filter(({ id }) => id !== tested.id), tested], tables, placeholders);
+  const { set } = await deploymentOfRule(tested, own);
   return events.map((event) =>
     set
       .match(fillEvent(set.newEvent(), { body: event, attributes: [], resource: [] }))

@@ -144,3 +144,22 @@ test.serial('coverage counts rules by technique, and is given as a layer of ATT&
     ['T1033'],
   );
 });
+
+test.serial('a rule is run over stored records, and tells what it would have found', async (t) => {
+  const rows = [event, other].map((each, index) => {
+    const body = JSON.stringify(each).replaceAll('\\', '\\\\').replaceAll("'", "\\'");
+    return `('a', 'default', now64(3), 0, ${index}, 0, now64(9) - ${10 - index}, now64(9), 'agent', 9, 'INFO', '${body}', 's')`;
+  });
+  await harness.columns.execute(
+    `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type) VALUES ${rows.join(', ')}`,
+  );
+  const { status, body } = await harness.ask('POST', `${path}/${id}/backtest`, {
+    as: 'editor',
+    body: { from: 'now-5m' },
+  });
+  t.is(status, 200, JSON.stringify(body));
+  t.deepEqual([body.records, body.isWhole, body.signals], [2, true, 1]);
+  t.is(body.items[0].events[0].fields[0].value, event.Image);
+  const cut = await harness.ask('POST', `${path}/${id}/backtest`, { as: 'editor', body: { from: 'now-5m', limit: 1 } });
+  t.false(cut.body.isWhole);
+});

@@ -3,6 +3,7 @@ import { caseComments, caseEvidence } from '../../../schemas/resources/security-
 import { signalTriages } from '../../../schemas/resources/signal-triage.ts';
 import { threatIndicators } from '../../../schemas/resources/threat-intel.ts';
 import { defineGroup } from '../define-group.ts';
+import { backtestDetectionRule } from './backtest-rule.ts';
 import { caseResource } from './case.ts';
 import { attachCaseEvidence, commentOnCase } from './case-additions.ts';
 import { getMitreCoverage } from './coverage.ts';
@@ -27,6 +28,7 @@ export const siemGroup = defineGroup({
     exportDetectionRules,
     validateDetectionRules,
     testDetectionRule,
+    backtestDetectionRule,
     commentOnCase,
     attachCaseEvidence,
     listIndicators,
@@ -35,7 +37,6 @@ export const siemGroup = defineGroup({
   ],
   collections: [caseComments, caseEvidence, detectionFields, detectionPlaceholders, threatIndicators, signalTriages],
   planned: [
-    ['POST /api/siem/rules/{id}/backtest', 'editor', 'run over stored data'],
     ['GET /api/siem/fim', 'viewer', 'file-integrity events'],
     ['GET /api/siem/fim/baselines', 'viewer', 'baselines'],
     ['POST /api/siem/fim/baselines', 'editor', 'take or set one'],

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { logFilterParameters } from '../../../queries/logs/filter.ts';
+import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { backtestLogs } from '../../../queries/sigma/backtest.ts';
+import { deploymentOfRule } from '../../../queries/sigma/rule-tests.ts';
+import { DetectionSignal } from '../../../schemas/signals.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { ruleResource } from './rule.ts';
+
+const mostRecords = 200_000;
+const mostShown = 200;
+
+export const backtestDetectionRule = defineOperation({
+  method: 'POST',
+  path: '/api/siem/rules/{id}/backtest',
+  operationId: 'backtestDetectionRule',
+  summary: 'Run a rule over stored log records: the signals that the stream gives for the same records',
+  role: 'editor',
+  unaudited: 'it changes nothing',
+  budgetMs: 120_000,
+  params: idParameter,
+  body: z.strictObject({
+    from: rangeParameters.from,
+    to: rangeParameters.to,
+    search: logFilterParameters.search.describe('Only over records that match this'),
+    limit: z.int().min(1).max(mostRecords).default(mostRecords).describe('Most records, the oldest first'),
+  }),
+  response: z.strictObject({
+    records: z.int().describe('That were looked at'),
+    isWhole: z.boolean().describe('False where the range has more records than the limit'),
+    signals: z.int(),
+    items: z.array(DetectionSignal.omit({ tenantId: true })).describe(`The first ${mostShown} signals, oldest first`),
+  }),
+  async handler({ caller, params, body }, ports) {
+    const own = ports.documents.of(caller.tenantId);
+    const rule = await own.collection(ruleResource.collection).find(params.id);
+    if (rule === undefined) throw notFound('detection rule');
+    const reading = readingOf(caller, ports);
+    const { nowMs } = reading;
+    const range = rangeOf(body, { caller: reading, signal: 'logs', nowMs });
+    const deployment = await deploymentOfRule(rule, own);
+    const found = { records: 0, signals: 0, items: [] as Omit<DetectionSignal, 'tenantId'>[] };
+    const question = { filter: { search: body.search, scope: 'account' as const }, range, limit: body.limit };
+    for await (const { records, signals } of backtestLogs(
+      reading,
+      { deployment, tenantId: caller.tenantId, nowMs },
+      question,
+    )) {
+      found.records += records;
+      for (const { tenantId: _, ...signal } of signals.filter(({ ruleId }) => ruleId === rule.id)) {
+        found.signals++;
+        if (found.items.length < mostShown) found.items.push(signal);
+      }
+    }
+    return { ...found, isWhole: found.records < body.limit };
+  },
+});
