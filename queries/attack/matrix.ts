@@ -64,11 +64,15 @@ export const tacticsNamed = (shortName: string): readonly string[] => {
   return formerTactics.get(written) ?? [];
 };
 
-/** What the tags of a rule say: `attack.t1059.001`, `attack.execution`. Tags of groups, software and other namespaces are left out. */
+/** What the tags of a rule say, each once: `attack.t1059.001`, `attack.execution`. Tags of groups, software and other namespaces are left out. */
 export const attackTagsOf = (tags: readonly string[]): { techniques: string[]; tactics: string[] } => {
   const own = tags.filter((tag) => tag.toLowerCase().startsWith('attack.')).map((tag) => tag.slice('attack.'.length));
   return {
-    techniques: own.filter((tag) => /^t\d{4}(?:\.\d{3})?$/i.test(tag)).map((tag) => tag.toUpperCase()),
-    tactics: own.filter((tag) => tacticsNamed(tag).length > 0).map((tag) => tag.toLowerCase().replaceAll('_', '-')),
+    techniques: [...new Set(own.filter((tag) => /^t\d{4}(?:\.\d{3})?$/i.test(tag)).map((tag) => tag.toUpperCase()))],
+    tactics: [
+      ...new Set(
+        own.filter((tag) => tacticsNamed(tag).length > 0).map((tag) => tag.toLowerCase().replaceAll('_', '-')),
+      ),
+    ],
   };
 };

@@ -1,7 +1,7 @@
 /** What one record gives: signals, and matches for what looks at several records. */
 import { createHash } from 'node:crypto';
 import type { DetectionMatch, DetectionSignal, SignalEvent } from '../../schemas/signals.ts';
-import { tacticsOf, techniquesOf } from './attack.ts';
+import { attackTagsOf } from '../attack/matrix.ts';
 import { type DeployedCorrelation, type Deployment, exceptionKey, namesOf, type StoredRule } from './deployed.ts';
 import type { SigmaRule } from './documents.ts';
 import type { SigmaEvent } from './event.ts';
@@ -57,7 +57,7 @@ export const unique = (entities: DetectionSignal['entities']): DetectionSignal['
 /** What signals say that come from the rule, whatever it matched. */
 export const signalHead = ({ id, version, severity, riskScore, title }: StoredRule, tags: readonly string[]) => ({
   ...{ ruleId: id, ruleVersion: version, ruleTitle: title, severity, riskScore },
-  ...{ tactics: tacticsOf(tags), techniques: techniquesOf(tags) },
+  ...attackTagsOf(tags),
 });
 
 /** One field of the event that a correlation groups or measures by, which it may call by an alias. */
