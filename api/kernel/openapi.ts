@@ -140,7 +140,8 @@ const rightsOf = ({ role, entitlement, built, scope }: Operation): string =>
 const responsesOf = (operation: Operation): Json => {
   const statuses = new Set([400, 401, 403, 429, 500, 503]);
   if (operation.path.includes('{')) statuses.add(404);
-  if (operation.method !== 'GET') for (const status of [409, 412, 413, 415, 428]) statuses.add(status);
+  if (operation.method !== 'GET') for (const status of [404, 409, 412, 413, 415, 428]) statuses.add(status);
+  if (operation.failure !== undefined) for (const status of [404, 422]) statuses.add(status);
   if (!operation.built) statuses.add(501);
   const schema = schemaOf(operation.response, 'output');
   const types = operation.contentTypes.map((type) => type.split(';')[0] ?? '');
@@ -148,13 +149,30 @@ const responsesOf = (operation: Operation): Json => {
     200: {
       description: 'Success',
       ...(operation.versions === undefined ? {} : { headers: { ETag: etagHeader } }),
-      content: Object.fromEntries(types.map((type) => [type, { schema }])),
+      // YAML is read before it is held against a schema: what stands in it is not told.
+      content: Object.fromEntries(types.map((type) => [type, { schema: type.endsWith('/yaml') ? {} : schema }])),
     },
     ...(operation.versions === 'read'
       ? { 304: { description: 'Not modified since the version of If-None-Match' } }
       : {}),
-    ...Object.fromEntries([...statuses].map((status) => [status, { $ref: `#/components/responses/Error${status}` }])),
+    ...Object.fromEntries(
+      [...statuses].map((status) => [
+        status,
+        operation.failure === undefined || ofRights.includes(status)
+          ? { $ref: `#/components/responses/Error${status}` }
+          : otherFailure,
+      ]),
+    ),
   };
+};
+
+/** Told in one form by all operations: they are of the caller, not of what is asked. */
+const ofRights: readonly number[] = [401, 403, 429];
+
+/** Of an operation that answers in the form of another product. */
+const otherFailure = {
+  description: 'An error in the form of Prometheus',
+  content: { 'application/json': { schema: { type: 'object', required: ['error'] } } },
 };
 
 const etagHeader = { description: 'The version, in quotes', schema: { type: 'string' } };

@@ -46,6 +46,8 @@ export const importAlertRules = defineOperation({
     'Make alert rules of a rule file of Prometheus: a rule of the same name is replaced, one that cannot be read refused',
   role: 'editor',
   audit: ['alert-rule.create', 'alert-rule.update'],
+  // Beyond what `yaml` takes, so that what is too long is named.
+  maxBodyBytes: 8 * 1024 * 1024,
   body: z.strictObject({
     file: z
       .string()

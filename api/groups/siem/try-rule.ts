@@ -54,7 +54,7 @@ export const validateDetectionRules = defineOperation({
   summary: 'Read and compile documents of Sigma, without saving: what is wrong where, and what each needs',
   role: 'editor',
   unaudited: 'it changes nothing',
-  maxBodyBytes: 4_000_000,
+  maxBodyBytes: 16_000_000,
   body: z.strictObject({ source: z.string().min(1).max(4_000_000).describe('YAML; many documents may stand in it') }),
   response: z.strictObject({
     isValid: z.boolean(),
