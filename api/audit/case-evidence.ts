@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { documentsIn } from '../../runtime/documents-in.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { caseEvidence } from '../../schemas/resources/security-case.ts';
@@ -21,25 +22,19 @@ export const firstBrokenEvidence = async (
 ): Promise<{ kind: (typeof evidenceBreakKinds)[number]; sequence: number; message: string } | undefined> => {
   const own = documents.of(tenantId);
   const pieces = own.collection(caseEvidence);
-  let after: string | undefined;
-  do {
-    const page = await own
-      .collection(auditRecords)
-      .list({ filter: { action: attachingEvidence }, sort: {}, limit: 100, after });
-    for (const { sequence, resource } of page.items) {
-      const piece = await pieces.find(resource.id);
-      if (piece === undefined)
-        return {
-          ...{ kind: 'evidence-removed' as const, sequence },
-          message: `the evidence that record ${sequence} attached to a case is gone`,
-        };
-      if (evidenceHashOf(Buffer.from(piece.content, 'base64')) !== hashInId(resource.id))
-        return {
-          ...{ kind: 'evidence-edited' as const, sequence },
-          message: `the evidence that record ${sequence} attached to a case is not what was attached: its hash differs`,
-        };
-    }
-    after = page.nextCursor ?? undefined;
-  } while (after !== undefined);
+  const attached = own.collection(auditRecords);
+  for await (const { sequence, resource } of documentsIn(attached, { filter: { action: attachingEvidence } })) {
+    const piece = await pieces.find(resource.id);
+    if (piece === undefined)
+      return {
+        ...{ kind: 'evidence-removed' as const, sequence },
+        message: `the evidence that record ${sequence} attached to a case is gone`,
+      };
+    if (evidenceHashOf(Buffer.from(piece.content, 'base64')) !== hashInId(resource.id))
+      return {
+        ...{ kind: 'evidence-edited' as const, sequence },
+        message: `the evidence that record ${sequence} attached to a case is not what was attached: its hash differs`,
+      };
+  }
   return undefined;
 };

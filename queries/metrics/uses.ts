@@ -1,6 +1,7 @@
 /** Who names a metric: proof that it is used, from the queries that documents hold. */
 import { z } from 'zod';
-import type { CollectionDefinition, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
+import { documentsIn } from '../../runtime/documents-in.ts';
+import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { savedQueries } from '../../schemas/resources/saved-query.ts';
 import { Unknown } from '../result.ts';
 
@@ -50,18 +51,6 @@ const namesIn = (document: object): Set<string> => {
   return found;
 };
 
-async function* documentsIn(
-  documents: Pick<TenantDocuments, 'collection'>,
-  collection: CollectionDefinition<object>,
-): AsyncGenerator<Stored & { readonly name?: unknown }> {
-  let after: string | undefined;
-  do {
-    const page = await documents.collection(collection).list({ limit: 1_000, after });
-    yield* page.items as readonly Stored[];
-    after = page.nextCursor ?? undefined;
-  } while (after !== undefined);
-}
-
 /** A classic histogram is asked for by its own name or by those of its parts. */
 const namesOf = (metric: string): readonly string[] => [metric, metric.replace(/_(?:bucket|sum|count)$/, '')];
 const mostUses = 100;
@@ -76,12 +65,12 @@ export const usesOfMetrics = async (
   const lookedAt: { what: string; documents: number }[] = [];
   for (const { what, collection, isPrivate } of holders) {
     let count = 0;
-    for await (const document of documentsIn(documents, collection)) {
+    for await (const document of documentsIn(documents.collection(collection))) {
       count++;
       const named = namesIn(document);
       const use = isPrivate(document)
         ? { what, id: null, name: null }
-        : { what, id: document.id, name: String(document.name ?? document.id) };
+        : { what, id: document.id, name: String((document as { readonly name?: unknown }).name ?? document.id) };
       const using = [...uses].filter(([metric]) => namesOf(metric).some((name) => named.has(name)));
       for (const [, own] of using) if (own.length < mostUses) own.push(use);
     }

@@ -1,5 +1,6 @@
 /** Events that a rule must match, or must not: they are run before it is saved. */
 import { z } from 'zod';
+import { documentsIn } from '../../runtime/documents-in.ts';
 import type { CollectionDefinition, Filter, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionFields, detectionPlaceholders, detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { type Deployment, deploymentOf, type StoredRule } from './deployed.ts';
@@ -23,12 +24,7 @@ const allOf = async <Fields extends object>(
   filter: Filter = {},
 ): Promise<(Fields & Stored)[]> => {
   const found: (Fields & Stored)[] = [];
-  let after: string | undefined;
-  do {
-    const page = await own.collection(definition).list({ filter, limit: 1000, after });
-    found.push(...page.items);
-    after = page.nextCursor ?? undefined;
-  } while (after !== undefined);
+  for await (const document of documentsIn(own.collection(definition), { filter })) found.push(document);
   return found;
 };
 

@@ -1,16 +1,12 @@
 /** What people decided about signals. There is a document only where somebody did; its id is the signal's. */
 import { defineCollection } from '../ports/documents.ts';
+import { caseResolutions } from './security-case.ts';
 
 export const signalStates = ['open', 'acknowledged', 'closed'] as const;
 export type SignalState = (typeof signalStates)[number];
 
-export const signalVerdicts = [
-  'true-positive',
-  'benign-true-positive',
-  'false-positive',
-  'duplicate',
-  'other',
-] as const;
+/** What a closed signal was: as of a case. */
+export const signalVerdicts = caseResolutions;
 
 export interface SignalTriage {
   readonly state: SignalState;

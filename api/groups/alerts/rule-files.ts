@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AlertRule } from '../../../queries/alerts/rule.ts';
 import { type FileRule, readRuleFile, writeRuleFile } from '../../../queries/alerts/rule-file.ts';
 import { queryVersion } from '../../../queries/query.ts';
+import { documentsIn } from '../../../runtime/documents-in.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { AuditedTransaction } from '../../kernel/changes.ts';
 import { invalid } from '../../kernel/errors.ts';
@@ -88,15 +89,10 @@ export const exportAlertRules = defineOperation({
   async handler({ caller }, { documents }) {
     const stored = documents.of(caller.tenantId).collection(collection);
     const rules: AlertRule[] = [];
-    let after: string | undefined;
-    do {
-      const page = await stored.list({ sort: { name: 1 }, limit: 1000, after });
-      for (const document of page.items) {
-        const rule = ruleIn(document);
-        if (rule !== undefined) rules.push(rule);
-      }
-      after = page.nextCursor ?? undefined;
-    } while (after !== undefined);
+    for await (const document of documentsIn(stored, { sort: { name: 1 } })) {
+      const rule = ruleIn(document);
+      if (rule !== undefined) rules.push(rule);
+    }
     return writeRuleFile(rules).text;
   },
 });

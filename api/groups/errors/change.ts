@@ -12,12 +12,12 @@ import {
   IgnoredUntil,
   ResolvedIn,
 } from '../../../schemas/resources/error-group.ts';
-import { memberships } from '../../../schemas/resources/user.ts';
 import { decisionsOf, mostDecisions } from '../../error-decisions.ts';
 import type { AuditedTransaction } from '../../kernel/changes.ts';
 import { ApiError, type Detail, invalid, invalidFields, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
+import { requireMember } from '../../resources/members.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
 import { Decision, decisionView, idOfGroup, undecided } from './decisions.ts';
 
@@ -64,12 +64,6 @@ const changed = (
   // What was closed and happened again is closed anew.
   const isSame = isDeepStrictEqual(asked, own) && (status === 'unresolved' || !isOpen);
   return { ...asked, assigneeId, changedAt: isSame ? changedAt : now };
-};
-
-const requireMember = async (documents: TenantDocuments, assigneeId: string | null | undefined): Promise<void> => {
-  if (typeof assigneeId !== 'string') return;
-  if ((await documents.collection(memberships).find(assigneeId)) === undefined)
-    throw invalid('assigneeId', 'is no user of this organization');
 };
 
 /** Takes fingerprints out of a group, and keeps them apart from all that stays. */

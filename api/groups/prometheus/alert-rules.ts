@@ -2,6 +2,7 @@
 import { readAlerts, readRuleStates } from '../../../queries/alerts/history.ts';
 import { prometheusAlerts, prometheusRules } from '../../../queries/alerts/prometheus-shape.ts';
 import { type AlertRule, readRule } from '../../../queries/alerts/rule.ts';
+import { documentsIn } from '../../../runtime/documents-in.ts';
 import { alertRules } from '../../../schemas/resources/alert-rule.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
@@ -13,15 +14,10 @@ const mostAlerts = 10_000;
 const rulesOf = async (caller: Caller, { documents }: Ports): Promise<AlertRule[]> => {
   const stored = documents.of(caller.tenantId).collection(alertRules);
   const rules: AlertRule[] = [];
-  let after: string | undefined;
-  do {
-    const page = await stored.list({ filter: { enabled: true }, sort: { name: 1 }, limit: 1000, after });
-    for (const document of page.items) {
-      const rule = readRule(document);
-      if (rule !== undefined) rules.push(rule);
-    }
-    after = page.nextCursor ?? undefined;
-  } while (after !== undefined);
+  for await (const document of documentsIn(stored, { filter: { enabled: true }, sort: { name: 1 } })) {
+    const rule = readRule(document);
+    if (rule !== undefined) rules.push(rule);
+  }
   return rules;
 };
 

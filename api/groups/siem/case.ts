@@ -10,9 +10,9 @@ import {
   type SecurityCase,
   securityCases,
 } from '../../../schemas/resources/security-case.ts';
-import { memberships } from '../../../schemas/resources/user.ts';
 import { evidenceHashOf, hashInId } from '../../audit/case-evidence.ts';
 import { invalid } from '../../kernel/errors.ts';
+import { requireMember } from '../../resources/members.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
@@ -145,10 +145,7 @@ export const caseResource = defineResource<typeof CaseFields, Document, typeof C
     if (after.resolution !== null && after.state !== 'closed')
       throw invalid('resolution', 'goes with "state": "closed"');
     const { assigneeId } = after;
-    if (assigneeId !== null && assigneeId !== before?.assigneeId) {
-      const member = await of(caller.tenantId).collection(memberships).find(assigneeId);
-      if (member === undefined) throw invalid('assigneeId', 'is no user of this organization');
-    }
+    if (assigneeId !== before?.assigneeId) await requireMember(of(caller.tenantId), assigneeId);
     return timed(after, before, new Date(ports.clock.now()).toISOString());
   },
   async show(documents, { caller, ports }) {

@@ -7,6 +7,7 @@ import {
 } from '../../../queries/attack/coverage.ts';
 import { attackNotice, attackVersion } from '../../../queries/attack/matrix.ts';
 import { countSignals } from '../../../queries/sigma/stored-signals.ts';
+import { documentsIn } from '../../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
@@ -49,15 +50,9 @@ const CoverageView = z.strictObject({
 
 const rulesOf = async (own: TenantDocuments): Promise<CoveringRule[]> => {
   const rules: CoveringRule[] = [];
-  let after: string | undefined;
-  do {
-    const page = await own
-      .collection(ruleResource.collection)
-      .list({ filter: { kind: { $ne: 'filter' } }, limit: 1000, after });
-    for (const { id, source, enabled, tests } of page.items)
-      rules.push({ id, source, enabled, isTested: tests.mustMatch.length > 0 });
-    after = page.nextCursor ?? undefined;
-  } while (after !== undefined);
+  const stored = own.collection(ruleResource.collection);
+  for await (const { id, source, enabled, tests } of documentsIn(stored, { filter: { kind: { $ne: 'filter' } } }))
+    rules.push({ id, source, enabled, isTested: tests.mustMatch.length > 0 });
   return rules;
 };
 

@@ -6,6 +6,7 @@ import { filesOf, type SigmaFile } from '../../../queries/sigma/archive.ts';
 import { type SigmaDocument, sigmaLevels, sigmaStatuses } from '../../../queries/sigma/documents.ts';
 import { readRules } from '../../../queries/sigma/read.ts';
 import { failedTests } from '../../../queries/sigma/rule-tests.ts';
+import { documentsIn } from '../../../runtime/documents-in.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { invalid } from '../../kernel/errors.ts';
@@ -201,13 +202,8 @@ export const exportDetectionRules = defineOperation({
   async handler({ caller, query }, ports) {
     const stored = ports.documents.of(caller.tenantId).collection(ruleResource.collection);
     const texts: string[] = [];
-    let after: string | undefined;
-    do {
-      const filter = query.enabled === undefined ? {} : { enabled: query.enabled === 'true' };
-      const page = await stored.list({ filter, sort: { title: 1 }, limit: 1000, after });
-      texts.push(...page.items.map(({ source }) => source.trimEnd()));
-      after = page.nextCursor ?? undefined;
-    } while (after !== undefined);
+    const filter = query.enabled === undefined ? {} : { enabled: query.enabled === 'true' };
+    for await (const { source } of documentsIn(stored, { filter, sort: { title: 1 } })) texts.push(source.trimEnd());
     return texts.length === 0 ? '' : `${texts.join('\n---\n')}\n`;
   },
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { documentOf as storedDocument } from '../../../queries/sigma/deployed.ts';
 import type { SigmaDocument, SigmaLevel } from '../../../queries/sigma/documents.ts';
 import { readRules } from '../../../queries/sigma/read.ts';
 import { failedTests, RuleTests } from '../../../queries/sigma/rule-tests.ts';
@@ -132,8 +133,8 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
   },
   show: (documents) =>
     documents.map((stored) => {
-      const { documents: read } = readRules(stored.source);
-      const [document] = read;
+      const read = storedDocument(stored.source);
+      const document = typeof read === 'string' ? undefined : read;
       return {
         ...stored,
         level: stored.severity,

@@ -7,6 +7,7 @@ import {
   type SignalFilter,
   type StoredSignal,
 } from '../../../queries/sigma/stored-signals.ts';
+import { documentsIn } from '../../../runtime/documents-in.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   type SignalTriage,
@@ -14,11 +15,11 @@ import {
   signalTriages,
   signalVerdicts,
 } from '../../../schemas/resources/signal-triage.ts';
-import { memberships } from '../../../schemas/resources/user.ts';
 import { SignalEvent, signalSeverities } from '../../../schemas/signals.ts';
 import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
+import { requireMember } from '../../resources/members.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
 const SignalView = z.strictObject({
@@ -75,17 +76,14 @@ const mostDecided = 10_000;
 /** Ids of signals that people decided about. */
 const decided = async (own: TenantDocuments, filter: object): Promise<string[]> => {
   const ids: string[] = [];
-  let after: string | undefined;
-  do {
-    const page = await own.collection(signalTriages).list({ filter: { ...filter }, limit: 1000, after });
-    ids.push(...page.items.map(({ id }) => id));
-    after = page.nextCursor ?? undefined;
+  for await (const { id } of documentsIn(own.collection(signalTriages), { filter: { ...filter } })) {
+    ids.push(id);
     if (ids.length > mostDecided)
       throw new ApiError(
         'CONFLICT',
         `more than ${mostDecided} signals have that state: ask for another one, or for all`,
       );
-  } while (after !== undefined);
+  }
   return ids;
 };
 
@@ -234,8 +232,7 @@ export const triageSignal = defineOperation({
       const { changedAt: _, ...known } = before === undefined ? untouched : triageOf(before);
       const next = changedBy(body, known, now);
       if (next.verdict !== null && next.state !== 'closed') throw invalid('verdict', 'goes with "state": "closed"');
-      if (next.assigneeId !== null && (await own.collection(memberships).find(next.assigneeId)) === undefined)
-        throw invalid('assigneeId', 'is no user of this organization');
+      await requireMember(own, next.assigneeId);
       if (before === undefined) await triages.insert({ id: signal.id, ...next });
       else await triages.replace(signal.id, next, before.version);
       scope.record({

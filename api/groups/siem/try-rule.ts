@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { documentOf } from '../../../queries/sigma/deployed.ts';
 import { withOwnTables } from '../../../queries/sigma/fields/index.ts';
 import { readRules } from '../../../queries/sigma/read.ts';
 import { needsOf } from '../../../queries/sigma/rule-set.ts';
@@ -37,8 +38,8 @@ export const testDetectionRule = defineOperation({
     const own = documents.of(caller.tenantId);
     const rule = await own.collection(detectionRules).find(params.id);
     if (rule === undefined) throw notFound('detection rule');
-    const [document] = readRules(rule.source).documents;
-    if (document?.kind !== 'rule')
+    const document = documentOf(rule.source);
+    if (typeof document === 'string' || document.kind !== 'rule')
       throw new ApiError('CONFLICT', `this is a ${rule.kind}: only rules are run over single events`);
     const matches = await matchesOf(document, body.events, own);
     return {

@@ -151,38 +151,38 @@ class Fan {
   }
 }
 
-const bucketsOf = (runs: readonly Run[], fan: Fan): void => {
+/** Calls for each row that has a value; one without ends all texts. */
+const eachValue = (
+  runs: readonly Run[],
+  fan: Fan,
+  take: (block: Run['block'], row: number, time: number) => void,
+): void => {
   for (const { block, start, end } of runs)
     for (let row = start; row < end; row++) {
       const time = numbersIn(block, 'time')[row] as number;
-      if (((numbersIn(block, 'flags')[row] as number) & 1) !== 0) {
-        fan.end(time);
-        continue;
-      }
-      const bounds = arrayIn(block, 'bounds', row);
-      const counts = arrayIn(block, 'counts', row);
-      let below = 0;
-      for (let at = 0; at < bounds.length && at < counts.length; at++) {
-        below += counts[at] as number;
-        fan.add(plainNumber(bounds[at] as number), time, below);
-      }
-      fan.add('+Inf', time, numbersIn(block, 'total')[row] as number);
+      if (((numbersIn(block, 'flags')[row] as number) & 1) !== 0) fan.end(time);
+      else take(block, row, time);
     }
 };
 
-const quantilesOf = (runs: readonly Run[], fan: Fan): void => {
-  for (const { block, start, end } of runs)
-    for (let row = start; row < end; row++) {
-      const time = numbersIn(block, 'time')[row] as number;
-      if (((numbersIn(block, 'flags')[row] as number) & 1) !== 0) {
-        fan.end(time);
-        continue;
-      }
-      const values = arrayIn(block, 'quantile_values', row);
-      for (const [at, quantile] of arrayIn(block, 'quantiles', row).entries())
-        fan.add(plainNumber(quantile), time, values[at] as number);
+const bucketsOf = (runs: readonly Run[], fan: Fan): void =>
+  eachValue(runs, fan, (block, row, time) => {
+    const bounds = arrayIn(block, 'bounds', row);
+    const counts = arrayIn(block, 'counts', row);
+    let below = 0;
+    for (let at = 0; at < bounds.length && at < counts.length; at++) {
+      below += counts[at] as number;
+      fan.add(plainNumber(bounds[at] as number), time, below);
     }
-};
+    fan.add('+Inf', time, numbersIn(block, 'total')[row] as number);
+  });
+
+const quantilesOf = (runs: readonly Run[], fan: Fan): void =>
+  eachValue(runs, fan, (block, row, time) => {
+    const values = arrayIn(block, 'quantile_values', row);
+    for (const [at, quantile] of arrayIn(block, 'quantiles', row).entries())
+      fan.add(plainNumber(quantile), time, values[at] as number);
+  });
 
 const withLabel = (labels: Labels, name: string, value: string): Labels =>
   Object.fromEntries(
