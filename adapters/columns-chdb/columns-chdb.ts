@@ -61,6 +61,12 @@ const engineArguments = (maxMemoryBytes: number): string[] =>
 /** A block is read by one thread, and by calls: what is mapped counts as the process' memory besides. */
 const fileSettings = { max_threads: 1, storage_file_read_method: 'pread' } as const;
 
+/**
+ * The engine gives a statement one thread fewer for each of these that its free memory lacks. Its own default of 1 GiB, made for
+ * servers, left every read one thread: the limit here is 1 GiB in all.
+ */
+const threadSettings = { max_threads_min_free_memory_per_thread: 64 * mebibyte } as const;
+
 /** The engine says only that it cannot open; its `status` file says who has the directory. */
 const holderOf = (directory: string): string | undefined => {
   try {
@@ -164,7 +170,11 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
     const comment = randomUUID();
     const filters = filterSettings(tenantId);
     const settings = [
-      settingsText({ ...limitSettings(limits, tenantId, this.#mostQueryMemory), log_comment: comment }),
+      settingsText({
+        ...limitSettings(limits, tenantId, this.#mostQueryMemory),
+        ...threadSettings,
+        log_comment: comment,
+      }),
       ...(filters === undefined ? [] : [`additional_table_filters = ${filters}`]),
     ].join(', ');
     const statement = `${bindLiterals(sql, parameters)}\nFORMAT ${format} SETTINGS ${settings}`;
