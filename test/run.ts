@@ -105,8 +105,7 @@ try {
   await tools?.catch((error: Error) => failures.push(`the programs that check the chart: ${error.message}`));
   if (chosen.length > 0) await suites(chosen, 1, environment);
   else {
-    await suites(['test/{architecture,contract,cases,security}/**/*.test.ts'], 2, environment);
-    await suites(['test/end-to-end/**/*.test.ts'], 1, environment);
+    await suites(['test/{architecture,contract,cases,security,end-to-end}/**/*.test.ts'], 2, environment);
   }
 } finally {
   await services.stop();
