@@ -106,9 +106,9 @@ export type RangeFunction = (window: Window, call: RangeCall) => number | Histog
 
 /** Whether the times at which two samples' counters began say that it was reset between them. */
 export const beganAnew = (previousStart: number, previousTime: number, start: number, time: number): boolean => {
-  if (previousStart === start || start === 0 || start >= time || start < previousTime) return false;
-  if (start > previousTime) return true;
-  return previousStart <= previousTime && previousStart !== 0 && previousStart !== previousTime;
+  if (start === 0 || start >= time || start < previousTime) return false;
+  // One that began when the sample before it was taken continues that one, unless both count from one sample to the next.
+  return start > previousTime || (previousStart !== 0 && previousStart < previousTime);
 };
 
 /** Whether a sample's counter began before the sample before it, without being the same counter. */
