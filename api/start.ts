@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { limitedColumns } from '../queries/limits/limited-columns.ts';
 import { readLimitsOf } from '../queries/limits/settings.ts';
 import { openPromql } from '../queries/promql/evaluation/threads.ts';
-import { translationOf } from '../queries/promql/settings.ts';
+import { featuresOf, translationOf } from '../queries/promql/settings.ts';
 import { answering } from '../runtime/answering.ts';
 import { defineJob, type Job, type Jobs } from '../runtime/jobs.ts';
 import { type Outbound, openOutbound } from '../runtime/outbound.ts';
@@ -112,7 +112,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   const liveTails = openLiveTails(options);
   const events = openPublisher(options.bus, topics.events);
   const alertTransitions = openPublisher(options.bus, topics.alertTransitions);
-  const threads = openPromql();
+  const threads = openPromql({ features: featuresOf(settings) });
   const outbound = options.outbound ?? openOutbound({ allowedNetworks: settings.OUTBOUND_NETWORKS });
   const server = makeApiServer({
     ...{ operations, groups, streams: [liveTail] },

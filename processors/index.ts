@@ -1,6 +1,6 @@
 /** The role that runs processors and schedules. `registry.ts` and `schedules.ts` list them. */
 import { openPromql } from '../queries/promql/evaluation/threads.ts';
-import { translationOf } from '../queries/promql/settings.ts';
+import { featuresOf, translationOf } from '../queries/promql/settings.ts';
 import { answering } from '../runtime/answering.ts';
 import { componentsNamed } from '../runtime/components.ts';
 import { consumerGroup } from '../runtime/consumer-groups.ts';
@@ -113,7 +113,7 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
     return { consumer, done: runProcessor(processor, consumer, runtime) };
   });
   // Its threads start with the first query.
-  const threads = openPromql();
+  const threads = openPromql({ features: settings && featuresOf(settings) });
   const promql = settings && { threads, translation: translationOf(settings) };
   const running = columns
     ? chosenSchedules.map((schedule) => runSchedule(schedule, { ...runtime, ports: { columns, documents, promql } }))

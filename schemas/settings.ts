@@ -12,6 +12,17 @@ const address = z
 const url = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
 const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional();
 const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+/** Prometheus' names. */
+const promqlFeatures = [
+  'promql-experimental-functions',
+  'promql-duration-expr',
+  'promql-extended-range-selectors',
+  'promql-binop-fill-modifiers',
+  'promql-delayed-name-removal',
+  'use-start-timestamps',
+  'type-and-unit-labels',
+] as const;
+
 const list = z
   .string()
   .default('')
@@ -150,6 +161,17 @@ export const settingDefinitions = {
     ])
     .default('UnderscoreEscapingWithSuffixes')
     .describe('Names of OTLP metrics and attributes in PromQL, as Prometheus’ translation_strategy has them'),
+  PROMQL_FEATURES: list
+    .pipe(z.array(z.enum(promqlFeatures)))
+    .default([
+      'promql-experimental-functions',
+      'promql-duration-expr',
+      'promql-extended-range-selectors',
+      'promql-binop-fill-modifiers',
+    ])
+    .describe(
+      `What of PromQL is enabled beyond what is stable, comma-separated, as in Prometheus’ --enable-feature: ${promqlFeatures.join(', ')}`,
+    ),
   PROMQL_RESOURCE_ATTRIBUTES: list.describe(
     'Resource attributes that are labels of each OTLP series in PromQL, comma-separated; the others are labels of target_info',
   ),

@@ -1,9 +1,36 @@
 import type { Settings } from '../../schemas/settings.ts';
+import { defaultOptions, type EngineOptions } from './engine/context.ts';
 import type { Translation } from './otlp/labels.ts';
+import { everySyntax, type SyntaxOptions } from './syntax/reader.ts';
 
 /** How OTLP becomes Prometheus' series, from the settings. */
 export const translationOf = (settings: Settings): Translation => ({
   strategy: settings.PROMQL_TRANSLATION,
   promoted: settings.PROMQL_RESOURCE_ATTRIBUTES,
   scopeLabels: settings.PROMQL_SCOPE_LABELS,
+});
+
+/** What of PromQL is enabled. */
+export interface Features {
+  readonly syntax: SyntaxOptions;
+  readonly engine: EngineOptions;
+}
+
+/** What is enabled unless settings say otherwise. */
+export const usualFeatures: Features = { syntax: everySyntax, engine: defaultOptions };
+
+/** What of PromQL is enabled, from the settings. */
+export const featuresOf = ({ PROMQL_FEATURES: named }: Settings): Features => ({
+  syntax: {
+    experimentalFunctions: named.includes('promql-experimental-functions'),
+    durationExpressions: named.includes('promql-duration-expr'),
+    extendedRangeSelectors: named.includes('promql-extended-range-selectors'),
+    fillModifiers: named.includes('promql-binop-fill-modifiers'),
+  },
+  engine: {
+    ...defaultOptions,
+    delayedNameRemoval: named.includes('promql-delayed-name-removal'),
+    startTimestamps: named.includes('use-start-timestamps'),
+    typeAndUnitLabels: named.includes('type-and-unit-labels'),
+  },
 });

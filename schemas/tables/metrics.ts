@@ -99,6 +99,13 @@ export const histogramsTable = defineTable({
     positive_counts: 'Array(UInt64)',
     negative_offset: 'Int32',
     negative_counts: 'Array(UInt64)',
+    /** Remote-write's: 1 the counter was reset before this point, 2 it was not, 3 a gauge; 0 where the sender did not say. */
+    reset_hint: 'UInt8',
+    /**
+     * Counts with fractions, as remote-write's float histograms have them: the count, the zero count, then those of `counts`, `positive_counts` and
+     * `negative_counts`, which have the nearest integers. Empty where these are exact.
+     */
+    exact_counts: 'Array(Float64)',
   },
   partitionBy: byDayReceived,
   orderBy: pointOrder,

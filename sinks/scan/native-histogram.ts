@@ -8,10 +8,13 @@ import type { HistogramColumns } from './point-columns.ts';
 const maxBuckets = 65_536;
 /** Schema of histograms with explicit bounds. */
 const customBounds = -53;
+/** The last of the reset hints. */
+const gauge = 3;
 
 /** Spans and counts of one sign. */
 class Side {
   readonly spans: number[] = [];
+  /** Of integer histograms, each against the bucket before; `settle` makes counts of them. */
   readonly deltas: number[] = [];
   readonly counts: number[] = [];
 
@@ -21,9 +24,20 @@ class Side {
     this.counts.length = 0;
   }
 
-  /** Every bucket from the first to the last as a count, gaps as zeros; answers the first one's index. */
-  write(column: ArrayColumn<WordsColumn>): number {
-    const values = this.counts.length > 0 ? this.counts : running(this.deltas);
+  settle(): void {
+    if (this.counts.length > 0) return;
+    let sum = 0;
+    for (const delta of this.deltas) {
+      sum += delta;
+      this.counts.push(sum);
+    }
+  }
+
+  /**
+   * Every bucket from the first to the last as a count, gaps as zeros; answers the first one's index. `exact` gets the same counts as they
+   * were sent.
+   */
+  write(column: ArrayColumn<WordsColumn>, exact?: ArrayColumn<WordsColumn>): number {
     const first = this.spans[0] ?? 0;
     let buckets = 0;
     let next = 0;
@@ -34,23 +48,23 @@ class Side {
       if (gap < 0 || buckets > maxBuckets) {
         throw new PermanentError('too-many-buckets', `a native histogram spans more than ${maxBuckets} buckets`);
       }
-      for (let zero = 0; zero < gap; zero++) column.elements.push(0, 0);
-      for (let bucket = 0; bucket < length; bucket++) column.elements.pushInteger(whole(values[next++] ?? 0));
+      for (let zero = 0; zero < gap; zero++) {
+        column.elements.push(0, 0);
+        exact?.elements.push(0, 0);
+      }
+      for (let bucket = 0; bucket < length; bucket++) {
+        const count = this.counts[next++] ?? 0;
+        column.elements.pushInteger(whole(count));
+        exact?.elements.pushDouble(count);
+      }
     }
     return first;
   }
 }
 
-const running = (deltas: readonly number[]): number[] => {
-  let sum = 0;
-  return deltas.map((delta) => {
-    sum += delta;
-    return sum;
-  });
-};
-
-/** Float histograms' counts to the nearest integer: the table counts in integers. */
+/** The nearest integer that the table counts in. */
 const whole = (count: number): number => (count > 0 ? Math.min(Math.round(count), Number.MAX_SAFE_INTEGER) : 0);
+const isWhole = (count: number): boolean => count === whole(count);
 
 /**
  * Prometheus' native histograms, in the form of OTLP's exponential ones: Prometheus' bucket `i` ends where OTLP's begins,
@@ -69,6 +83,7 @@ export class NativeHistogram {
   #sumHigh = 0;
   #threshold = 0;
   #schema = 0;
+  #resetHint = 0;
   #bounds: number[] = [];
 
   /** Reads the message from the reader's position to `end`. */
@@ -79,6 +94,8 @@ export class NativeHistogram {
       if (!(this.#readScalar(reader, tag) || this.#readBuckets(reader, tag, end))) reader.skip(tag, end);
     }
     reader.expect(end);
+    this.#positive.settle();
+    this.#negative.settle();
   }
 
   write({ own }: HistogramColumns): void {
@@ -88,14 +105,20 @@ export class NativeHistogram {
     own.max.pushNull();
     own.zero_count.pushInteger(whole(this.#zeroCount));
     own.zero_threshold.pushDouble(this.#threshold);
+    own.reset_hint.push(this.#resetHint);
+    const all = [this.#count, this.#zeroCount, ...this.#positive.counts, ...this.#negative.counts];
+    const exact = all.every(isWhole) ? undefined : own.exact_counts;
+    exact?.elements.pushDouble(this.#count);
+    exact?.elements.pushDouble(this.#zeroCount);
     if (this.#schema === customBounds) {
       for (const bound of this.#bounds) own.bounds.elements.pushDouble(bound);
       const before = own.counts.elements.rows;
       // Buckets before the first span are empty; explicit histograms have one more than bounds.
       for (let zero = 0; zero < Math.min(this.#positive.spans[0] ?? 0, maxBuckets); zero++) {
         own.counts.elements.push(0, 0);
+        exact?.elements.push(0, 0);
       }
-      this.#positive.write(own.counts);
+      this.#positive.write(own.counts, exact);
       while (own.counts.elements.rows - before < this.#bounds.length + 1) own.counts.elements.push(0, 0);
       own.scale.push(0);
       own.positive_offset.push(0);
@@ -103,8 +126,8 @@ export class NativeHistogram {
       return;
     }
     own.scale.push(this.#schema);
-    own.positive_offset.push(this.#positive.write(own.positive_counts) - 1);
-    own.negative_offset.push(this.#negative.write(own.negative_counts) - 1);
+    own.positive_offset.push(this.#positive.write(own.positive_counts, exact) - 1);
+    own.negative_offset.push(this.#negative.write(own.negative_counts, exact) - 1);
   }
 
   #clear(): void {
@@ -116,6 +139,7 @@ export class NativeHistogram {
     this.#sumHigh = 0;
     this.#threshold = 0;
     this.#schema = 0;
+    this.#resetHint = 0;
     this.#bounds = [];
     this.timestampMs = 0;
     this.startMs = 0;
@@ -134,6 +158,7 @@ export class NativeHistogram {
     else if (tag === 0x29) this.#threshold = double(reader);
     else if (tag === 0x30) this.#zeroCount = unsigned(reader);
     else if (tag === 0x39) this.#zeroCount = double(reader);
+    else if (tag === 0x70) this.#resetHint = hintOf(reader.varint());
     else if (tag === 0x78) this.timestampMs = signed(reader);
     else if (tag === 0x88) this.startMs = signed(reader);
     else return false;
@@ -152,6 +177,9 @@ export class NativeHistogram {
     return true;
   }
 }
+
+/** Hints that are not known say nothing. */
+const hintOf = (hint: number): number => (hint > gauge ? 0 : hint);
 
 const unsigned = (reader: WireCursor): number => {
   reader.varint64();

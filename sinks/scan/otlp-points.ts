@@ -215,6 +215,7 @@ export class OtlpPoints {
     own.zero_threshold.push(0, 0);
     own.positive_offset.push(0);
     own.negative_offset.push(0);
+    own.reset_hint.push(0);
     histograms.close();
     return histograms;
   }
@@ -241,6 +242,7 @@ export class OtlpPoints {
     own.zero_threshold.push(basics.low(5), basics.high(5));
     own.positive_offset.push(positive);
     own.negative_offset.push(negative);
+    own.reset_hint.push(0);
     histograms.close();
     return histograms;
   }

@@ -88,6 +88,8 @@ export class HistogramColumns extends PointColumns {
     positive_counts: new ArrayColumn(new WordsColumn('UInt64')),
     negative_offset: new NumberColumn('Int32'),
     negative_counts: new ArrayColumn(new WordsColumn('UInt64')),
+    reset_hint: new NumberColumn('UInt8'),
+    exact_counts: new ArrayColumn(new WordsColumn('Float64')),
   } as const;
   readonly rows: Rows = rowsOf(histogramsTable, { ...this.all, ...this.own });
 
@@ -97,6 +99,7 @@ export class HistogramColumns extends PointColumns {
     this.own.counts.close();
     this.own.positive_counts.close();
     this.own.negative_counts.close();
+    this.own.exact_counts.close();
   }
 }
 

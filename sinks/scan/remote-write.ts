@@ -120,6 +120,8 @@ export class RemoteWrite {
     if (this.#version === versions['remote-write-1']) this.#lookFirst(reader, end);
     else this.#lookSecond(reader, end);
     reader.expect(end);
+    // Histograms have an id of their own: rows of one id merge, and one with numbers alone would hide that there are histograms.
+    if (this.#hasHistograms) this.#raw.b = ~this.#raw.b;
     this.#series.identify(this.#raw, source, this.#sort, this.#context);
     reader.at = begin;
     while (reader.at < end) {

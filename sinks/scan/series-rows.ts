@@ -30,8 +30,8 @@ export interface SeriesContext extends ScopeTexts {
 /**
  * Ids of series, and the rows of those that were not landed in this hour. An id is the first 64 bits of MurmurHash3
  * (x86, 128 bits, seed 0) over the canonical form: source, project and metric; for OTLP also kind, unit, temporality
- * and monotonicity (one digit each), the resource's id (decimal), scope name and version, its attributes as JSON when it has any; then the sorted labels
- * (`SortedAttributes`). Every part is its length as a varint and its bytes. What Prometheus' metadata says is no part
+ * and monotonicity (one digit each), the resource's id (decimal), scope name and version, its attributes as JSON when it has any; of native histograms
+ * of remote-write `histogram`; then the sorted labels (`SortedAttributes`). Every part is its length as a varint and its bytes. What Prometheus' metadata says is no part
  * of it, because it may come later than the samples. Tables keep ids, so neither form nor function may change.
  */
 export class SeriesRows {
@@ -110,7 +110,7 @@ export class SeriesRows {
       form.pushText(context.scopeName);
       form.pushText(context.scopeVersion);
       if (context.scopeAttributes !== '') form.pushText(context.scopeAttributes);
-    }
+    } else if (context.kind === 'exponential_histogram') form.pushText('histogram');
     this.sorted.canonical(form);
     this.#hash.seed(0).update(form.bytes, 0, form.length);
   }

@@ -45,7 +45,7 @@ test.before(async () => {
 });
 test.after.always(() => tables.close());
 
-const threads = openPromql(1);
+const threads = openPromql({ size: 1 });
 test.after.always(() => threads.close());
 
 const reading = (plan = 'enterprise', tenantId = 'acme'): Reading => ({

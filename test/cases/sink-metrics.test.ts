@@ -170,6 +170,8 @@ test('histograms of both kinds are read back', async (t) => {
     positive_counts: [],
     negative_offset: 0,
     negative_counts: [],
+    reset_hint: 0,
+    exact_counts: [],
   };
   t.deepEqual(rows[1], {
     ...both,
@@ -187,6 +189,8 @@ test('histograms of both kinds are read back', async (t) => {
     positive_counts: ['1', '300'],
     negative_offset: 4,
     negative_counts: ['4294967296'],
+    reset_hint: 0,
+    exact_counts: [],
   });
   t.deepEqual(rows[0], {
     ...both,
@@ -400,7 +404,7 @@ test('remote-write 2.0 gives the series of 1.0 the same ids', async (t) => {
   t.deepEqual(described, [{ kind: 'gauge', unit: 'bool', description: 'is it up' }]);
 });
 
-test('native histograms become exponential ones, gaps between spans filled', async (t) => {
+test('native histograms become exponential ones, gaps between spans filled, and fractions and hints kept', async (t) => {
   await landWrite('native', 1, {
     timeseries: [
       {
@@ -413,6 +417,7 @@ test('native histograms become exponential ones, gaps between spans filled', asy
             zeroThreshold: 0.001,
             zeroCountInt: '2',
             timestamp: '1772359200000',
+            resetHint: 3,
             positiveSpans: [
               { offset: 0, length: 2 },
               { offset: 1, length: 2 },
@@ -439,11 +444,12 @@ test('native histograms become exponential ones, gaps between spans filled', asy
         labels: [label('__name__', 'custom')],
         histograms: [
           {
-            countInt: '3',
+            countFloat: 3.5,
             schema: -53,
             customValues: [1, 2, 3],
             positiveSpans: [{ offset: 1, length: 2 }],
-            positiveDeltas: ['1', '1'],
+            positiveCounts: [1.5, 2],
+            resetHint: 1,
             timestamp: '1772359200000',
           },
         ],
@@ -451,7 +457,7 @@ test('native histograms become exponential ones, gaps between spans filled', asy
     ],
   });
   const rows = await tables.read(
-    `SELECT metric, count, scale, zero_count, positive_offset, positive_counts, negative_offset, negative_counts, bounds, counts FROM histograms WHERE tenant_id = 'native' ORDER BY metric DESC`,
+    `SELECT metric, count, scale, zero_count, positive_offset, positive_counts, negative_offset, negative_counts, bounds, counts, reset_hint, exact_counts FROM histograms WHERE tenant_id = 'native' ORDER BY metric DESC`,
   );
   t.deepEqual(rows, [
     {
@@ -465,6 +471,8 @@ test('native histograms become exponential ones, gaps between spans filled', asy
       negative_counts: ['5'],
       bounds: [],
       counts: [],
+      reset_hint: 3,
+      exact_counts: [],
     },
     {
       metric: 'floats',
@@ -477,10 +485,12 @@ test('native histograms become exponential ones, gaps between spans filled', asy
       negative_counts: [],
       bounds: [],
       counts: [],
+      reset_hint: 0,
+      exact_counts: [3.6, 0, 1.4, 2.2],
     },
     {
       metric: 'custom',
-      count: '3',
+      count: '4',
       scale: 0,
       zero_count: '0',
       positive_offset: 0,
@@ -488,9 +498,29 @@ test('native histograms become exponential ones, gaps between spans filled', asy
       negative_offset: 0,
       negative_counts: [],
       bounds: [1, 2, 3],
-      counts: ['0', '1', '2', '0'],
+      counts: ['0', '2', '2', '0'],
+      reset_hint: 1,
+      exact_counts: [3.5, 0, 0, 1.5, 2],
     },
   ]);
+});
+
+test('a series of numbers and of histograms has an id for each, whichever comes first', async (t) => {
+  const labels = [label('__name__', 'both')];
+  const histogram = { countInt: '1', schema: 0, zeroCountInt: '1', timestamp: '1772359260000' };
+  await landWrite('mixed', 1, { timeseries: [{ labels, samples: [{ value: 1, timestamp: '1772359200000' }] }] });
+  await landWrite('mixed', 1, { timeseries: [{ labels, histograms: [histogram] }] });
+  const read = (table: string) =>
+    tables.read<{ id: string }>(`SELECT DISTINCT toString(series_id) AS id FROM ${table} WHERE tenant_id = 'mixed'`);
+  const [[number], [histogramOf]] = [await read('samples'), await read('histograms')];
+  t.not(number?.id, histogramOf?.id);
+  t.deepEqual(
+    await tables.read(`SELECT kind, toString(series_id) AS id FROM series WHERE tenant_id = 'mixed' ORDER BY kind`),
+    [
+      { kind: 'exponential_histogram', id: histogramOf?.id },
+      { kind: 'unknown', id: number?.id },
+    ],
+  );
 });
 
 test('payloads of values that are not numbers are kept bit for bit', async (t) => {

@@ -93,6 +93,12 @@ export const compareLabels = (left: LabelSet, right: LabelSet): number => {
   return left.names.length - right.names.length;
 };
 
+/** Things with labels, in the order of these. */
+export const inOrderOfLabels = <Labelled extends { readonly labels: Labels }>(all: Iterable<Labelled>): Labelled[] =>
+  Array.from(all, (one) => ({ one, labels: LabelSet.from(one.labels) }))
+    .sort((left, right) => compareLabels(left.labels, right.labels))
+    .map(({ one }) => one);
+
 const order = (left: string, right: string): number => {
   if (left === right) return 0;
   return left < right ? -1 : 1;

@@ -3,12 +3,14 @@ import type { MessagePort } from 'node:worker_threads';
 import type { PromqlErrorType } from '../errors.ts';
 import type { Piece } from '../fetch/pieces.ts';
 import type { Evaluated } from '../index.ts';
+import type { Features } from '../settings.ts';
 
 /** Evaluate this; pieces of its selections come over the port. */
 export interface Request {
   readonly id: number;
   readonly expression: string;
   readonly window: EvaluationWindow;
+  readonly features: Features;
   readonly port: MessagePort;
   /** Becomes 1 when the port has an answer. */
   readonly answered: SharedArrayBuffer;

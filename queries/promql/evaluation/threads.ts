@@ -8,6 +8,7 @@ import { chooseSeries, type Scope } from '../fetch/choose.ts';
 import { Pieces } from '../fetch/pieces.ts';
 import { type Evaluated, parse, selectionsOf } from '../index.ts';
 import type { Selection } from '../series.ts';
+import { type Features, usualFeatures } from '../settings.ts';
 import type { EvaluationWindow, Given, Reply, Wanted } from './messages.ts';
 
 /** What is evaluated, and over whose series. */
@@ -34,13 +35,15 @@ const threadMemoryMb = 2048;
 class Feed {
   readonly #question: Question;
   readonly #selections: readonly Selection[];
+  readonly #hasStarts: boolean;
   readonly #pieces = new Map<number, Promise<Pieces>>();
   /** Why a read failed. */
   failure: unknown;
 
-  constructor(question: Question, selections: readonly Selection[]) {
+  constructor(question: Question, selections: readonly Selection[], hasStarts: boolean) {
     this.#question = question;
     this.#selections = selections;
+    this.#hasStarts = hasStarts;
   }
 
   async next(index: number): Promise<Given> {
@@ -58,16 +61,19 @@ class Feed {
   async #open({ matchers, fromMs, toMs }: Selection): Promise<Pieces> {
     const { scope, keptFromMs } = this.#question;
     const window = { fromMs: Math.max(fromMs, keptFromMs), toMs };
-    return new Pieces(scope.columns, window, toMs <= keptFromMs ? [] : await chooseSeries(scope, window, matchers));
+    const chosen = toMs <= keptFromMs ? [] : await chooseSeries(scope, window, matchers);
+    return new Pieces(scope.columns, window, chosen, this.#hasStarts);
   }
 }
 
 class Threads implements Promql {
   readonly #turns: Turns;
+  readonly #features: Features;
   readonly #idle: PoolThread<Reply>[] = [];
   readonly #all = new Set<PoolThread<Reply>>();
 
-  constructor(size: number) {
+  constructor(size: number, features: Features) {
+    this.#features = features;
     const slotsPerTenant = Math.max(1, Math.ceil((size * 3) / 4));
     this.#turns = new Turns({ slots: size, slotsPerTenant, waitingPerTenant });
   }
@@ -75,11 +81,12 @@ class Threads implements Promql {
   async evaluate(question: Question): Promise<Evaluated> {
     const { expression, window, scope, signal } = question;
     // What is wrong with an expression is said without a thread.
-    const selections = selectionsOf(parse(expression), window);
+    const { syntax, engine } = this.#features;
+    const selections = selectionsOf(parse(expression, syntax), window, engine);
     const end = await this.#turnOf(scope.columns.tenantId, signal);
     const thread = this.#idle.pop() ?? this.#start();
     try {
-      const result = await this.#ask(thread, question, new Feed(question, selections));
+      const result = await this.#ask(thread, question, new Feed(question, selections, engine.startTimestamps));
       this.#idle.push(thread);
       return result;
     } finally {
@@ -119,7 +126,10 @@ class Threads implements Promql {
     signal?.throwIfAborted();
     signal?.addEventListener('abort', stop, { once: true });
     try {
-      const reply = await thread.ask((id) => ({ id, expression, window, port: port2, answered }), [port2]);
+      const reply = await thread.ask(
+        (id) => ({ id, expression, window, features: this.#features, port: port2, answered }),
+        [port2],
+      );
       if ('result' in reply) return reply.result;
       this.#idle.push(thread);
       throw 'failure' in reply ? new PromqlError(reply.failure.type, reply.failure.message) : feed.failure;
@@ -156,4 +166,10 @@ class Threads implements Promql {
 }
 
 /** Threads start with the first queries; there are as many as the machine has cores, at most eight. */
-export const openPromql = (size = Math.min(8, availableParallelism())): Promql => new Threads(size);
+export const openPromql = ({
+  size = Math.min(8, availableParallelism()),
+  features = usualFeatures,
+}: {
+  readonly size?: number;
+  readonly features?: Features | undefined;
+} = {}): Promql => new Threads(size, features);

@@ -31,14 +31,20 @@ const seriesOf = function* (
   }
 };
 
-const replyTo = ({ id, expression, window, port, answered }: Request): Reply => {
+const replyTo = ({ id, expression, window, features, port, answered }: Request): Reply => {
   try {
-    const parsed = parse(expression);
-    const selections = selectionsOf(parsed, window);
+    const parsed = parse(expression, features.syntax);
+    const selections = selectionsOf(parsed, window, features.engine);
     const waiting = { port, answered: new Int32Array(answered) };
     return {
       id,
-      result: evaluate(parsed, window, (index) => seriesOf(waiting, index, selections[index] as Selection)),
+      result: evaluate(
+        parsed,
+        window,
+        (index) => seriesOf(waiting, index, selections[index] as Selection),
+        undefined,
+        features.engine,
+      ),
     };
   } catch (error) {
     if (error instanceof ReadFailed) return { id, readFailed: true };

@@ -1,6 +1,7 @@
 /** Which series a selector names: read from `series`, with labels as Prometheus has them. */
 import type { QueryParameters, TenantColumns } from '../../../schemas/ports/columns.ts';
 import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
+import { inOrderOfLabels } from '../engine/labels.ts';
 import { PromqlError } from '../errors.ts';
 import {
   labelsOfSeries,
@@ -241,7 +242,7 @@ class Gathering {
 
   /** In the order of their labels. */
   all(): Chosen[] {
-    return [...this.#byLabels].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, chosen]) => chosen);
+    return inOrderOfLabels(this.#byLabels.values());
   }
 }
 

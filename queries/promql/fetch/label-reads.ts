@@ -1,5 +1,6 @@
 /** Names and values of labels, from `series` alone but for the bounds of OTLP's histograms. */
 import type { QueryParameters } from '../../../schemas/ports/columns.ts';
+import { inOrderOfLabels } from '../engine/labels.ts';
 import { labelsOfTarget } from '../otlp/labels.ts';
 import { labelNameOf } from '../otlp/names.ts';
 import type { Labels, Matcher } from '../series.ts';
@@ -140,7 +141,7 @@ export const listSeries = async (question: Question): Promise<Labels[]> => {
     const chosen = await chooseSeries(question.scope, question.window, matchers);
     for (const labels of await fannedLabels(question, chosen, matchers)) found.set(JSON.stringify(labels), labels);
   }
-  return [...found].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, labels]) => labels);
+  return inOrderOfLabels(Array.from(found.values(), (labels) => ({ labels }))).map(({ labels }) => labels);
 };
 
 /** Resources of OTLP series, as the attributes that make labels. */

@@ -22,7 +22,7 @@ const hourMs = 3_600_000;
 const latestMs = 9_223_372_036_000;
 
 const histogramColumns = `flags, toFloat64(histograms.count) AS total, ifNull(histograms.sum, nan) AS sum_of, toUInt8(isNotNull(histograms.sum)) AS has_sum,
-  bounds, counts, scale, toFloat64(histograms.zero_count) AS zeros, histograms.zero_threshold AS threshold, positive_offset, positive_counts, negative_offset, negative_counts`;
+  bounds, counts, scale, toFloat64(histograms.zero_count) AS zeros, histograms.zero_threshold AS threshold, positive_offset, positive_counts, negative_offset, negative_counts, reset_hint, exact_counts`;
 const ownColumns: Readonly<Record<PointTable, string>> = {
   samples: 'samples.value AS value',
   histograms: histogramColumns,
@@ -47,12 +47,15 @@ export class Pieces {
   readonly #window: Window;
   readonly #chosen: readonly Chosen[];
   readonly #isDelta: boolean;
+  readonly #starts: string;
   #at = 0;
   #read = 0;
   #perSeries: number;
   #next: Promise<Piece | undefined> | undefined;
 
-  constructor(columns: TenantColumns, window: Window, chosen: readonly Chosen[]) {
+  /** With `hasStarts` each point says when its counter began. */
+  constructor(columns: TenantColumns, window: Window, chosen: readonly Chosen[], hasStarts = false) {
+    this.#starts = hasStarts ? ', toFloat64(toUnixTimestamp64Milli(start_timestamp)) AS start' : '';
     this.#columns = columns;
     this.#window = window;
     this.#chosen = chosen;
@@ -97,7 +100,7 @@ export class Pieces {
     const ids = [...new Set(sources.map(({ id }) => id))];
     // Ids come from our own rows and are digits.
     const bytes = await this.#columns.native(
-      `SELECT series_id AS id, toFloat64(toUnixTimestamp64Milli(timestamp)) AS time, ${ownColumns[table]}
+      `SELECT series_id AS id, toFloat64(toUnixTimestamp64Milli(timestamp)) AS time, ${ownColumns[table]}${this.#starts}
       FROM ${table} WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND series_id IN (${ids.join(', ')})
         AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
         AND received_at >= fromUnixTimestamp64Milli({received:Int64}, 'UTC')
@@ -116,7 +119,7 @@ export class Pieces {
 
   #count(table: PointTable, bytes: Uint8Array, series: number): void {
     if (table !== 'samples') return;
-    const points = bytes.length / 24;
+    const points = bytes.length / (this.#starts === '' ? 24 : 32);
     this.#read += points;
     if (this.#read > mostPoints) throw tooManySamples();
     this.#perSeries = Math.max(1, (points / series) * 1.2, this.#perSeries / 20);

@@ -11,13 +11,15 @@ import { DeltaHistograms, histogramAt } from './stored-histograms.ts';
 
 interface Samples extends Points {
   readonly histograms?: readonly (NativeHistogram | undefined)[] | undefined;
+  /** When each one's counter began; 0 where that is not known. */
+  readonly starts?: Float64Array | undefined;
 }
 
 type Rows = Readonly<Partial<Record<PointTable, PointRows>>>;
 
 /** Keeps points of which `keep` holds, and of several at one time the first. */
 const kept = (samples: Samples, keep: (timeMs: number) => boolean): Samples => {
-  const { times, values, histograms } = samples;
+  const { times, values, histograms, starts } = samples;
   let isWhole = true;
   for (let at = 0; at < times.length && isWhole; at++)
     isWhole = keep(times[at] as number) && (at === 0 || (times[at - 1] as number) < (times[at] as number));
@@ -36,12 +38,16 @@ const kept = (samples: Samples, keep: (timeMs: number) => boolean): Samples => {
     // As memory: a NaN keeps its bits.
     chosen.values.set(values.subarray(from, from + 1), to);
   }
-  return { ...chosen, ...(histograms && { histograms: places.map((place) => histograms[place]) }) };
+  return {
+    ...chosen,
+    ...(histograms && { histograms: places.map((place) => histograms[place]) }),
+    ...(starts && { starts: Float64Array.from(places, (place) => starts[place] as number) }),
+  };
 };
 
 /** Points of several sources in the order of time; at one time those of the first. */
-const merged = (all: readonly Samples[]): Samples => {
-  const filled = all.filter(({ times }) => times.length > 0);
+const merged = (sources: readonly Samples[]): Samples => {
+  const filled = sources.filter(({ times }) => times.length > 0);
   const [first = { times: new Float64Array(0), values: new Float64Array(0) }] = filled;
   if (filled.length <= 1) return first;
   const places = filled.flatMap((samples, source) => Array.from(samples.times, (time, at) => ({ time, source, at })));
@@ -50,9 +56,22 @@ const merged = (all: readonly Samples[]): Samples => {
   const values = new Float64Array(places.length);
   for (const [to, { source, at }] of places.entries())
     values.set((filled[source] as Samples).values.subarray(at, at + 1), to);
-  if (filled.every(({ histograms }) => histograms === undefined)) return { times, values };
-  return { times, values, histograms: places.map(({ source, at }) => (filled[source] as Samples).histograms?.[at]) };
+  const all = places.map(({ source, at }) => ({ samples: filled[source] as Samples, at }));
+  return {
+    times,
+    values,
+    ...(filled.some(({ histograms }) => histograms !== undefined) && {
+      histograms: all.map(({ samples, at }) => samples.histograms?.[at]),
+    }),
+    ...(filled.some(({ starts }) => starts !== undefined) && {
+      starts: Float64Array.from(all, ({ samples, at }) => samples.starts?.[at] ?? 0),
+    }),
+  };
 };
+
+/** When counters began, where that was read and is not of deltas, which begin anew by themselves. */
+const startsOf = (runs: readonly Run[], isDelta: boolean): { readonly starts?: Float64Array } =>
+  !isDelta && runs[0]?.block.columns.has('start') ? { starts: joined(runs, 'start') } : {};
 
 const timesOf = (runs: readonly Run[]): Float64Array => joined(runs, 'time');
 
@@ -83,7 +102,7 @@ const nativeSamples = (runs: readonly Run[], isDelta: boolean): Samples => {
       else histograms.push(time === before ? histograms.at(-1) : deltas.add(block, row, time));
       before = time;
     }
-  return { times, values, histograms };
+  return { times, values, histograms, ...startsOf(runs, isDelta) };
 };
 
 const once = (samples: Points): Points => kept(samples, () => true);
@@ -117,7 +136,8 @@ const samplesOf = ({ id, part, tables, isDelta }: Source, rows: Rows): Samples =
       return { times, values: new Float64Array(times.length).fill(1) };
     }
     default: {
-      const numbers = counted({ times: timesOf(runs), values: joined(runs, 'value') }, isDelta);
+      const points = { times: timesOf(runs), values: joined(runs, 'value') };
+      const numbers = { ...counted(points, isDelta), ...startsOf(runs, isDelta) };
       return tables.includes('histograms')
         ? merged([numbers, nativeSamples(rows.histograms?.of(id) ?? [], false)])
         : numbers;
@@ -218,8 +238,9 @@ export const seriesOfPiece = function* (
   const rows: Rows = Object.fromEntries(Object.entries(blocks).map(([table, bytes]) => [table, new PointRows(bytes)]));
   const keep = (time: number): boolean => time > fromMs && time <= toMs;
   const seriesOf = (labels: Labels, samples: Samples): Series | undefined => {
-    const { times, values, histograms } = kept(samples, keep);
-    return times.length === 0 ? undefined : { labels, times, values, ...(histograms && { histograms }) };
+    const { times, values, histograms, starts } = kept(samples, keep);
+    if (times.length === 0) return undefined;
+    return { labels, times, values, ...(histograms && { histograms }), ...(starts && { starts }) };
   };
   for (const one of chosen) {
     const part = one.sources[0]?.part;

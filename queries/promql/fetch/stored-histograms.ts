@@ -6,6 +6,9 @@ import { arrayIn, type Block, numbersIn } from './native-blocks.ts';
 /** The finest resolution that Prometheus computes with. */
 const finest = 8;
 
+/** Remote-write's number of the hint of a gauge. */
+const gauge = 3;
+
 interface Buckets {
   /** Index of the first bucket, in Prometheus' numbers. */
   readonly first: number;
@@ -72,35 +75,51 @@ const nativeOf = (stored: Stored, resetHint: NativeHistogram['resetHint']): Nati
 
 const storedAt = (block: Block, row: number): Stored => {
   const number = (name: string): number => numbersIn(block, name)[row] as number;
+  const exact = arrayIn(block, 'exact_counts', row);
+  const isExact = exact.length > 0;
+  const positive = arrayIn(block, 'positive_counts', row);
+  const negative = arrayIn(block, 'negative_counts', row);
+  const exactNegative = 2 + positive.length;
   return {
     scale: number('scale'),
     threshold: number('threshold'),
-    zeros: number('zeros'),
-    count: number('total'),
+    zeros: isExact ? (exact[1] as number) : number('zeros'),
+    count: isExact ? (exact[0] as number) : number('total'),
     sum: number('sum_of'),
     // Bucket `i` of Prometheus ends where OTLP's begins.
-    positive: { first: number('positive_offset') + 1, counts: [...arrayIn(block, 'positive_counts', row)] },
-    negative: { first: number('negative_offset') + 1, counts: [...arrayIn(block, 'negative_counts', row)] },
+    positive: {
+      first: number('positive_offset') + 1,
+      counts: [...(isExact ? exact.subarray(2, exactNegative) : positive)],
+    },
+    negative: {
+      first: number('negative_offset') + 1,
+      counts: [...(isExact ? exact.subarray(exactNegative) : negative)],
+    },
   };
 };
 
-/** The histogram of a row as it was sent. Explicit bounds of remote-write are custom bounds. */
+/**
+ * The histogram of a row as it was sent. Explicit bounds of remote-write are custom bounds. Of hints Prometheus' storage keeps that of a gauge;
+ * whether a counter was reset is found by comparing.
+ */
 export const histogramAt = (block: Block, row: number): NativeHistogram => {
+  const resetHint = numbersIn(block, 'reset_hint')[row] === gauge ? 'gauge' : 'unknown';
   const counts = arrayIn(block, 'counts', row);
-  if (counts.length === 0) return nativeOf(storedAt(block, row), 'unknown');
-  const { spans, buckets } = spansOf({ first: 0, counts: [...counts] });
+  if (counts.length === 0) return nativeOf(storedAt(block, row), resetHint);
+  const exact = arrayIn(block, 'exact_counts', row);
+  const { spans, buckets } = spansOf({ first: 0, counts: [...(exact.length > 0 ? exact.subarray(2) : counts)] });
   return {
     schema: -53,
     zeroThreshold: 0,
     zeroCount: 0,
-    count: numbersIn(block, 'total')[row] as number,
+    count: exact[0] ?? (numbersIn(block, 'total')[row] as number),
     sum: numbersIn(block, 'sum_of')[row] as number,
     positiveSpans: spans,
     positiveBuckets: buckets,
     negativeSpans: [],
     negativeBuckets: [],
     customValues: [...arrayIn(block, 'bounds', row)],
-    resetHint: 'unknown',
+    resetHint,
   };
 };
 
