@@ -2,11 +2,28 @@
 
 import { compareLabels, LabelSet } from '../../../queries/promql/engine/labels.ts';
 import type { Answer } from '../../../queries/promql/engine/result.ts';
-import { type Histogram, histogramFrom, nativeOf } from '../../../queries/promql/histograms/histogram.ts';
+import { type Bucket, type Histogram, histogramFrom, nativeOf } from '../../../queries/promql/histograms/histogram.ts';
 import { histogramText } from '../../../queries/promql/histograms/text.ts';
 import type { Labels, NativeHistogram } from '../../../queries/promql/series.ts';
 import type { Evaluation } from './commands.ts';
 import type { Value } from './series-lines.ts';
+
+/** A histogram as the HTTP API tells it: buckets that count something, with which of their ends belong to them. */
+export interface ToldHistogram {
+  readonly count: number;
+  readonly sum: number;
+  readonly buckets: readonly (readonly [ends: number, lower: number, upper: number, count: number])[];
+}
+
+type Told = number | NativeHistogram | ToldHistogram;
+type Points = ReadonlyMap<number, Told>;
+
+/** An answer of the engine or of the HTTP API. */
+export type ToldAnswer =
+  | { readonly type: 'vector'; readonly elements: readonly { readonly labels: Labels; readonly value: Told }[] }
+  | { readonly type: 'matrix'; readonly series: readonly { readonly labels: Labels; readonly points: Points }[] }
+  | { readonly type: 'scalar'; readonly value: number }
+  | { readonly type: 'string'; readonly value: string };
 
 const epsilon = 0.000001;
 const smallest = 2 ** -1022;
@@ -40,15 +57,37 @@ const sameHistogram = (expected: Histogram, actual: Histogram, hintSaid: boolean
   );
 };
 
-const shown = (value: Value | NativeHistogram): string => {
+const endsOf = ({ lowerInclusive, upperInclusive }: Bucket): number => {
+  if (lowerInclusive) return upperInclusive ? 3 : 1;
+  return upperInclusive ? 0 : 2;
+};
+
+const sameTold = (expected: Histogram, { count, sum, buckets }: ToldHistogram): boolean => {
+  const wanted = expected.all().filter((bucket) => bucket.count !== 0);
+  return (
+    almost(expected.count, count) &&
+    almost(expected.sum, sum) &&
+    wanted.length === buckets.length &&
+    buckets.every(([ends, ...numbers], at) => {
+      const bucket = wanted[at] as Bucket;
+      return ends === endsOf(bucket) && allAlmost([bucket.lower, bucket.upper, bucket.count], numbers);
+    })
+  );
+};
+
+const shown = (value: Value | Told): string => {
   if (typeof value !== 'object') return String(value);
+  if ('buckets' in value) return JSON.stringify(value);
   const histogram = 'hintSaid' in value ? value.histogram : histogramFrom(value);
   return `${histogramText(histogram)} ${JSON.stringify(nativeOf(histogram))}`;
 };
 
-const sameValue = (expected: Value, actual: number | NativeHistogram): boolean => {
-  if (typeof expected === 'object')
-    return typeof actual === 'object' && sameHistogram(expected.histogram, histogramFrom(actual), expected.hintSaid);
+const sameValue = (expected: Value, actual: Told): boolean => {
+  if (typeof expected === 'object') {
+    if (typeof actual !== 'object') return false;
+    if ('buckets' in actual) return sameTold(expected.histogram, actual);
+    return sameHistogram(expected.histogram, histogramFrom(actual), expected.hintSaid);
+  }
   return typeof actual === 'number' && typeof expected === 'number' && almost(expected, actual);
 };
 
@@ -56,8 +95,6 @@ const keyOf = (labels: Labels): string => {
   const set = LabelSet.from(labels);
   return String(set);
 };
-
-type Points = ReadonlyMap<number, number | NativeHistogram>;
 
 const pointsOf = ({
   times,
@@ -69,6 +106,12 @@ const pointsOf = ({
     ...Array.from(times, (time, at) => [time, values[at] as number] as const),
     ...Array.from(histogramTimes, (time, at) => [time, histograms[at] as NativeHistogram] as const),
   ]);
+
+/** An answer of the engine. */
+export const toldOf = (answer: Answer): ToldAnswer =>
+  answer.type === 'matrix'
+    ? { type: 'matrix', series: answer.series.map((one) => ({ labels: one.labels, points: pointsOf(one) })) }
+    : answer;
 
 const sortProblem = (series: readonly { labels: Labels }[]): string | undefined => {
   const wrong = series.findIndex(
@@ -97,12 +140,12 @@ const pointsProblem = (expected: Evaluation, values: readonly Value[], points: P
   return left.size > 0 ? `points that are not expected: ${shownPoints(left)}` : undefined;
 };
 
-const matrixProblem = (expected: Evaluation, answer: Answer & { type: 'matrix' }): string | undefined => {
+const matrixProblem = (expected: Evaluation, answer: ToldAnswer & { type: 'matrix' }): string | undefined => {
   const wanted = new Map(expected.series.map(({ labels, values }) => [keyOf(labels), values]));
   for (const series of answer.series) {
     const key = keyOf(series.labels);
     const values = wanted.get(key);
-    const points = pointsOf(series);
+    const { points } = series;
     if (values === undefined) return `unexpected series ${key}: ${shownPoints(points)}`;
     wanted.delete(key);
     const problem = pointsProblem(expected, values, points);
@@ -111,9 +154,11 @@ const matrixProblem = (expected: Evaluation, answer: Answer & { type: 'matrix' }
   return wanted.size > 0 ? `missing: ${[...wanted.keys()].join(' ')}` : sortProblem(answer.series);
 };
 
-type Elements = readonly { labels: Labels; value: number | NativeHistogram }[];
-
-const vectorProblem = (expected: Evaluation, elements: Elements, ordered: boolean): string | undefined => {
+const vectorProblem = (
+  expected: Evaluation,
+  { elements }: ToldAnswer & { type: 'vector' },
+  ordered: boolean,
+): string | undefined => {
   const places = new Map(expected.series.map(({ labels, values }, at) => [keyOf(labels), { at, value: values[0] }]));
   for (const [at, { labels, value }] of elements.entries()) {
     const key = keyOf(labels);
@@ -127,14 +172,14 @@ const vectorProblem = (expected: Evaluation, elements: Elements, ordered: boolea
 };
 
 /** What is wrong with an answer; undefined if it is as expected. */
-export const problemOf = (expected: Evaluation, answer: Answer): string | undefined => {
+export const problemOf = (expected: Evaluation, answer: ToldAnswer): string | undefined => {
   const ordered = expected.expectations.some(({ of }) => of === 'ordered');
   switch (answer.type) {
     case 'matrix':
       return matrixProblem(expected, answer);
     case 'vector':
       if (expected.scalar !== undefined) return 'expected a scalar, got a vector';
-      return vectorProblem(expected, answer.elements, ordered);
+      return vectorProblem(expected, answer, ordered);
     case 'scalar':
       if (expected.scalar === undefined) return `expected no scalar, got ${answer.value}`;
       return sameValue(expected.scalar, answer.value) ? undefined : `expected ${expected.scalar}, got ${answer.value}`;
@@ -144,12 +189,11 @@ export const problemOf = (expected: Evaluation, answer: Answer): string | undefi
 };
 
 /** The elements of a range's answer at one of its times. */
-export const atTime = (answer: Answer, timeMs: number, scalar: boolean): Answer => {
+export const atTime = (answer: ToldAnswer, timeMs: number, scalar: boolean): ToldAnswer => {
   if (answer.type !== 'matrix') return answer;
-  const elements = answer.series.flatMap((series) => {
-    const value = pointsOf(series).get(timeMs);
-    return value === undefined ? [] : [{ labels: series.labels, value }];
+  const elements = answer.series.flatMap(({ labels, points }) => {
+    const value = points.get(timeMs);
+    return value === undefined ? [] : [{ labels, value }];
   });
-  if (scalar) return { type: 'scalar', timeMs, value: elements[0]?.value as number };
-  return { type: 'vector', timeMs, elements };
+  return scalar ? { type: 'scalar', value: elements[0]?.value as number } : { type: 'vector', elements };
 };

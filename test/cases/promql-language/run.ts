@@ -5,7 +5,7 @@ import { PromqlExecutionError, PromqlSyntaxError } from '../../../queries/promql
 import { printed } from '../../../queries/promql/syntax/print.ts';
 import { type Expression, walk } from '../../../queries/promql/syntax/tree.ts';
 import type { Command, Evaluation, Expectation } from './commands.ts';
-import { atTime, problemOf } from './compare.ts';
+import { atTime, problemOf, type ToldAnswer, toldOf } from './compare.ts';
 import { Store } from './store.ts';
 
 /** How Prometheus sets its engine up for these files. */
@@ -44,15 +44,36 @@ const expectationProblem = (
     : `unexpected ${of} among ${texts.join(' | ')}`;
 };
 
-const failureProblem = (command: Evaluation, error: unknown): string | undefined => {
-  if (!(error instanceof PromqlExecutionError || error instanceof PromqlSyntaxError))
-    return `broke: ${(error as Error).stack}`;
-  const wanted = command.expectations.filter(({ of }) => of === 'fail');
-  if (wanted.length === 0) return `failed: ${error.message}`;
-  return wanted.every(({ matches }) => matches(error.message)) ? undefined : `failed otherwise: ${error.message}`;
+/** What is wrong with a failure of that text, if anything is. */
+export const refusalProblem = ({ expectations }: Evaluation, message: string): string | undefined => {
+  const wanted = expectations.filter(({ of }) => of === 'fail');
+  if (wanted.length === 0) return `failed: ${message}`;
+  return wanted.every(({ matches }) => matches(message)) ? undefined : `failed otherwise: ${message}`;
 };
 
+const failureProblem = (command: Evaluation, error: unknown): string | undefined =>
+  error instanceof PromqlExecutionError || error instanceof PromqlSyntaxError
+    ? refusalProblem(command, error.message)
+    : `broke: ${(error as Error).stack}`;
+
 const mayFail = ({ expectations }: Evaluation): boolean => expectations.some(({ of }) => of === 'fail');
+
+/** What is wrong with an answer and what is told beside it, if anything is. */
+export const answerProblem = (
+  command: Evaluation,
+  {
+    value,
+    warnings,
+    infos,
+  }: { readonly value: ToldAnswer; readonly warnings: readonly string[]; readonly infos: readonly string[] },
+): string | undefined => {
+  if (mayFail(command)) return 'expected a failure';
+  return (
+    expectationProblem(command.expectations, 'warn', warnings) ??
+    expectationProblem(command.expectations, 'info', infos) ??
+    problemOf(command, value)
+  );
+};
 
 /** What is wrong with one evaluation, if anything is. */
 const evaluationProblem = (store: Store, command: Evaluation, query: ParsedQuery, atMs: number): string | undefined => {
@@ -63,11 +84,8 @@ const evaluationProblem = (store: Store, command: Evaluation, query: ParsedQuery
   } catch (error) {
     return failureProblem(command, error);
   }
-  if (mayFail(command)) return 'expected a failure';
   return (
-    expectationProblem(command.expectations, 'warn', result.warnings) ??
-    expectationProblem(command.expectations, 'info', result.infos) ??
-    problemOf(command, result.value) ??
+    answerProblem(command, { ...result, value: toldOf(result.value) }) ??
     (command.instant ? rangeProblem(store, command, query, atMs, result) : undefined)
   );
 };
@@ -84,7 +102,7 @@ const rangeProblem = (
   if (value.type === 'matrix' || value.type === 'string' || command.matrix) return undefined;
   if (ordered || /(start|end|range|step)\(\)/.test(query.text)) return undefined;
   const range = ask(store, query, { startMs: atMs - 60_000, endMs: atMs + 60_000, stepMs: 60_000 });
-  const problem = problemOf(command, atTime(range.value, atMs, value.type === 'scalar'));
+  const problem = problemOf(command, atTime(toldOf(range.value), atMs, value.type === 'scalar'));
   return problem && `in a range: ${problem}`;
 };
 

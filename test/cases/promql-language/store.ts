@@ -7,7 +7,7 @@ import type { Load, LoadedSeries } from './commands.ts';
 import { customHistograms } from './custom-histograms.ts';
 import type { Value } from './series-lines.ts';
 
-interface Sample {
+export interface Sample {
   readonly value: Exclude<Value, undefined>;
   readonly startMs: number;
 }
@@ -33,6 +33,11 @@ export class Store {
 
   clear(): void {
     this.#series.clear();
+  }
+
+  /** What was loaded, as it was loaded, by time. */
+  all(): Iterable<{ readonly labels: Labels; readonly samples: ReadonlyMap<number, Sample> }> {
+    return this.#series.values();
   }
 
   load({ series, stepMs, withCustomHistograms }: Load): void {

@@ -1,0 +1,218 @@
+/** Prometheus' own tests of PromQL through a running process: samples by remote-write, answers by its HTTP API. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { licenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
+import { plans, plansTenant } from '../../schemas/resources/plan.ts';
+import { commandsOf, type Evaluation } from '../cases/promql-language/commands.ts';
+import type { ToldAnswer, ToldHistogram } from '../cases/promql-language/compare.ts';
+import { answerProblem, refusalProblem } from '../cases/promql-language/run.ts';
+import { contentTypes, snappy, writeRequestOf } from './conformance.ts';
+import { embeddedDeployment, withoutLimits } from './deployment.ts';
+import { type OiqProcess, signIn, startOiq } from './oiq-process.ts';
+import { type Part, partsOf } from './promql-parts.ts';
+import { until } from './reliability.ts';
+
+const folder = new URL('../cases/promql/', import.meta.url);
+const files = readdirSync(folder).filter((name) => name.endsWith('.test'));
+const parts = new Map<string, readonly Part[]>(
+  files.map((file) => [file, partsOf(commandsOf(readFileSync(new URL(file, folder), 'utf8')))]),
+);
+
+/** Evaluations that do not answer as expected; `queries/promql/README.md` says why. */
+const known: Readonly<Record<string, readonly string[]>> = {};
+
+/** All that Prometheus' own runner enables. */
+const features = [
+  ...['promql-experimental-functions', 'promql-duration-expr', 'promql-extended-range-selectors'],
+  ...['promql-binop-fill-modifiers', 'promql-delayed-name-removal', 'use-start-timestamps'],
+];
+const unlimited = {
+  ...withoutLimits,
+  ...{ OIQ_API_REQUESTS_PER_SECOND: '100000', OIQ_QUERY_WAIT_SECONDS: '120', OIQ_QUERY_SECONDS: '120' },
+};
+/** Samples are of 1970. */
+const retentionDays = 40_000;
+
+let dataDirectory = '';
+let oiq: OiqProcess;
+let token = '';
+
+const projectOf = (file: string, index: number): string => `${file}-${index}`;
+
+/** A license key for each part, whose project no other part has. */
+const makeKeys = async (): Promise<ReadonlyMap<string, string>> => {
+  const documents = await sqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') });
+  const keys = new Map<string, string>();
+  try {
+    await documents
+      .of(plansTenant)
+      .collection(plans)
+      .update('enterprise', { retentionDays: { logs: 1, metrics: retentionDays, traces: 1 } });
+    for (const [file, all] of parts)
+      for (const index of all.keys()) {
+        const projectId = projectOf(file, index);
+        const key = makeLicenseKey();
+        keys.set(projectId, key);
+        await documents
+          .of('default')
+          .collection(licenseKeys)
+          .insert(licenseKeyFields(key, { name: projectId, projectId, expiresAt: null }));
+      }
+  } finally {
+    await documents.close();
+  }
+  return keys;
+};
+
+const send = async (key: string, { series }: Part): Promise<void> => {
+  const answer = await fetch(`${oiq.http}/api/v1/prom/write`, {
+    method: 'POST',
+    headers: {
+      ...{ 'content-type': contentTypes[2], 'content-encoding': 'snappy', 'x-license-key': key },
+      'x-prometheus-remote-write-version': '2.0.0',
+    },
+    body: new Uint8Array(snappy(writeRequestOf(2, series))),
+  });
+  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+};
+
+const landedRows = async (table: string): Promise<number> => {
+  const text = await (await fetch(`${oiq.http}/metrics`)).text();
+  return Number(new RegExp(`^oiq_landed_rows_total\\{[^}]*table="${table}"[^}]*\\} (\\S+)`, 'm').exec(text)?.[1] ?? 0);
+};
+
+test.before(async (t) => {
+  t.timeout(300_000);
+  dataDirectory = await mkdtemp(join(tmpdir(), 'oiq-promql-'));
+  await embeddedDeployment(dataDirectory);
+  const keys = await makeKeys();
+  oiq = await startOiq({ dataDirectory, environment: { ...unlimited, OIQ_PROMQL_FEATURES: features.join(',') } });
+  token = await signIn(oiq.http);
+  const sent = { samples: 0, histograms: 0 };
+  for (const [file, all] of parts)
+    for (const [index, part] of all.entries()) {
+      if (part.series.length === 0) continue;
+      await send(keys.get(projectOf(file, index)) ?? '', part).catch((error: Error) => {
+        throw new Error(`${file}, before line ${part.evaluations[0]?.line}: ${error.message}`);
+      });
+      for (const { samples = [], histograms = [] } of part.series) {
+        sent.samples += samples.length;
+        sent.histograms += histograms.length;
+      }
+    }
+  for (const table of ['samples', 'histograms'] as const)
+    await until(`${sent[table]} ${table} have landed`, async () => (await landedRows(table)) >= sent[table]);
+});
+test.after.always(async () => {
+  await oiq?.kill();
+  await rm(dataDirectory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
+
+type Pair = readonly [seconds: number, value: string];
+type HistogramPair = readonly [
+  seconds: number,
+  value: {
+    readonly count: string;
+    readonly sum: string;
+    readonly buckets?: readonly (readonly [number, ...string[]])[];
+  },
+];
+interface Item {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value?: Pair;
+  readonly histogram?: HistogramPair;
+  readonly values?: readonly Pair[];
+  readonly histograms?: readonly HistogramPair[];
+}
+
+const numberIn = (text: string): number => Number(text.replace('Inf', 'Infinity'));
+const msOf = (seconds: number): number => Math.round(seconds * 1000);
+const histogramIn = ([, { count, sum, buckets = [] }]: HistogramPair): ToldHistogram => ({
+  count: numberIn(count),
+  sum: numberIn(sum),
+  buckets: buckets.map(
+    ([ends, ...texts]) => [ends, ...texts.map(numberIn)] as unknown as [number, number, number, number],
+  ),
+});
+
+/** The data of an answer, as the runner compares them. */
+const toldOf = ({ resultType, result }: { readonly resultType: string; readonly result: unknown }): ToldAnswer => {
+  switch (resultType) {
+    case 'scalar':
+      return { type: 'scalar', value: numberIn((result as Pair)[1]) };
+    case 'string':
+      return { type: 'string', value: (result as Pair)[1] };
+    case 'vector':
+      return {
+        type: 'vector',
+        elements: (result as readonly Item[]).map(({ metric, value, histogram }) => ({
+          labels: metric,
+          value: histogram ? histogramIn(histogram) : numberIn(value?.[1] ?? ''),
+        })),
+      };
+    default:
+      return {
+        type: 'matrix',
+        series: (result as readonly Item[]).map(({ metric, values = [], histograms = [] }) => ({
+          labels: metric,
+          points: new Map<number, number | ToldHistogram>([
+            ...values.map(([time, value]): [number, number] => [msOf(time), numberIn(value)]),
+            ...histograms.map((pair): [number, ToldHistogram] => [msOf(pair[0]), histogramIn(pair)]),
+          ]),
+        })),
+      };
+  }
+};
+
+interface Body {
+  readonly status: string;
+  readonly error?: string;
+  readonly data: { readonly resultType: string; readonly result: unknown };
+  readonly warnings?: readonly string[];
+  readonly infos?: readonly string[];
+}
+
+const problemOf = async (projectId: string, evaluation: Evaluation): Promise<string | undefined> => {
+  const { instant, atMs, startMs, endMs, stepMs, expression } = evaluation;
+  const times: Readonly<Record<string, number>> = instant
+    ? { time: atMs / 1000 }
+    : { start: startMs / 1000, end: endMs / 1000, step: stepMs / 1000 };
+  const form = new URLSearchParams({ query: expression, projectId });
+  for (const [name, value] of Object.entries(times)) form.set(name, String(value));
+  const answer = await fetch(`${oiq.http}/api/prom/api/v1/${instant ? 'query' : 'query_range'}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    body: form,
+  });
+  const { status, error = '', data, warnings = [], infos = [] } = (await answer.json()) as Body;
+  if (status !== 'success') return refusalProblem(evaluation, error.replace(/^invalid parameter "query": /, ''));
+  return answerProblem(evaluation, { value: toldOf(data), warnings, infos });
+};
+
+let evaluations = 0;
+for (const [file, all] of parts)
+  test.serial(`every evaluation of ${file} answers over HTTP as Prometheus does`, async (t) => {
+    t.timeout(300_000);
+    const failed: string[] = [];
+    for (const [index, part] of all.entries())
+      for (const evaluation of part.evaluations) {
+        evaluations++;
+        const problem = await problemOf(projectOf(file, index), evaluation);
+        if (problem !== undefined) failed.push(`${evaluation.line} ${evaluation.expression}: ${problem}`);
+      }
+    const isKnown = (text: string): boolean => known[file]?.some((start) => text.startsWith(start)) ?? false;
+    t.deepEqual(
+      failed.filter((text) => !isKnown(text)),
+      [],
+    );
+    t.is(failed.length, known[file]?.length ?? 0, 'what is answered now is still named as unanswered');
+  });
+
+test.serial('every evaluation was asked', (t) => {
+  t.is(evaluations, 2_214);
+});
