@@ -17,6 +17,8 @@ const usualIntervalMs = 5_000;
 const mostPoints = 150_000_000;
 /** Senders' clocks may run ahead: a point is looked for in what was received from a day before it on. */
 const aheadMs = 86_400_000;
+/** Whether a native histogram continues the one before it is only seen where that one is read, too. */
+const beforeHistogramsMs = 300_000;
 const hourMs = 3_600_000;
 /** The latest time that the engine knows. */
 const latestMs = 9_223_372_036_000;
@@ -96,7 +98,8 @@ export class Pieces {
 
   async #readTable(table: PointTable, chosen: readonly Chosen[]): Promise<Uint8Array> {
     const sources = sourcesOf(chosen, table);
-    const from = readFromMs(this.#window.fromMs, this.#isDelta);
+    const isNative = table === 'histograms' && sources.some(({ part }) => part === 'native' || part === 'value');
+    const from = readFromMs(this.#window.fromMs, this.#isDelta) - (isNative ? beforeHistogramsMs : 0);
     const ids = [...new Set(sources.map(({ id }) => id))];
     // Ids come from our own rows and are digits.
     const bytes = await this.#columns.native(

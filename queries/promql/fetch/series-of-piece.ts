@@ -1,4 +1,6 @@
 /** Makes series of the points of a piece. Runs in a worker: no I/O. */
+import { type Histogram, histogramFrom } from '../histograms/histogram.ts';
+import { storedHint } from '../histograms/resets.ts';
 import type { Labels, Matcher, NativeHistogram, Series } from '../series.ts';
 import { testOf } from '../syntax/matchers.ts';
 import { plainNumber } from '../syntax/numbers.ts';
@@ -105,6 +107,22 @@ const nativeSamples = (runs: readonly Run[], isDelta: boolean): Samples => {
   return { times, values, histograms, ...startsOf(runs, isDelta) };
 };
 
+/** Samples with the hints of resets that Prometheus' storage would give their histograms. */
+const hinted = (samples: Samples): Samples => {
+  let before: Histogram | undefined;
+  const histograms = samples.histograms?.map((native) => {
+    if (native === undefined) {
+      before = undefined;
+      return undefined;
+    }
+    const own = histogramFrom(native);
+    const resetHint = storedHint(own, before);
+    before = own.withHint(resetHint);
+    return { ...native, resetHint };
+  });
+  return { ...samples, histograms };
+};
+
 const once = (samples: Points): Points => kept(samples, () => true);
 const counted = (samples: Points, isDelta: boolean): Points => (isDelta ? cumulative(once(samples)) : samples);
 
@@ -126,7 +144,7 @@ const samplesOf = ({ id, part, tables, isDelta }: Source, rows: Rows): Samples =
   const runs = rows[table]?.of(id) ?? [];
   switch (part) {
     case 'native':
-      return nativeSamples(runs, isDelta);
+      return isDelta ? nativeSamples(runs, isDelta) : hinted(nativeSamples(runs, isDelta));
     case 'count':
       return counted(withColumn(runs, 'total'), isDelta);
     case 'sum':
@@ -139,7 +157,7 @@ const samplesOf = ({ id, part, tables, isDelta }: Source, rows: Rows): Samples =
       const points = { times: timesOf(runs), values: joined(runs, 'value') };
       const numbers = { ...counted(points, isDelta), ...startsOf(runs, isDelta) };
       return tables.includes('histograms')
-        ? merged([numbers, nativeSamples(rows.histograms?.of(id) ?? [], false)])
+        ? hinted(merged([numbers, nativeSamples(rows.histograms?.of(id) ?? [], false)]))
         : numbers;
     }
   }

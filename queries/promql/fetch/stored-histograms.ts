@@ -1,13 +1,13 @@
 /** Stored histograms as Prometheus' native ones, and as buckets. */
-import type { BucketSpan, NativeHistogram } from '../series.ts';
+import type { BucketSpan, NativeHistogram, ResetHint } from '../series.ts';
 import { beginsAnew } from './deltas.ts';
 import { arrayIn, type Block, numbersIn } from './native-blocks.ts';
 
 /** The finest resolution that Prometheus computes with. */
 const finest = 8;
 
-/** Remote-write's number of the hint of a gauge. */
-const gauge = 3;
+/** Hints as remote-write numbers them. */
+const resetHints: readonly ResetHint[] = ['unknown', 'reset', 'not-reset', 'gauge'];
 
 interface Buckets {
   /** Index of the first bucket, in Prometheus' numbers. */
@@ -55,7 +55,7 @@ const spansOf = ({ first, counts }: Buckets): { spans: BucketSpan[]; buckets: nu
   return { spans, buckets };
 };
 
-const nativeOf = (stored: Stored, resetHint: NativeHistogram['resetHint']): NativeHistogram => {
+const nativeOf = (stored: Stored, resetHint: ResetHint): NativeHistogram => {
   const steps = Math.max(0, stored.scale - finest);
   const positive = spansOf(coarser(stored.positive, steps));
   const negative = spansOf(coarser(stored.negative, steps));
@@ -98,12 +98,9 @@ const storedAt = (block: Block, row: number): Stored => {
   };
 };
 
-/**
- * The histogram of a row as it was sent. Explicit bounds of remote-write are custom bounds. Of hints Prometheus' storage keeps that of a gauge;
- * whether a counter was reset is found by comparing.
- */
+/** The histogram of a row as it was sent. Explicit bounds of remote-write are custom bounds. */
 export const histogramAt = (block: Block, row: number): NativeHistogram => {
-  const resetHint = numbersIn(block, 'reset_hint')[row] === gauge ? 'gauge' : 'unknown';
+  const resetHint = resetHints[numbersIn(block, 'reset_hint')[row] as number] ?? 'unknown';
   const counts = arrayIn(block, 'counts', row);
   if (counts.length === 0) return nativeOf(storedAt(block, row), resetHint);
   const exact = arrayIn(block, 'exact_counts', row);

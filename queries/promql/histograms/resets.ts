@@ -1,3 +1,4 @@
+import type { ResetHint } from '../series.ts';
 import { reducedBuckets, zeroCountFor } from './arithmetic.ts';
 import { exponentialBound } from './bounds.ts';
 import { type Buckets, type Histogram, sameBounds } from './histogram.ts';
@@ -14,6 +15,23 @@ export const wasReset = (current: Histogram, previous: Histogram): boolean => {
       : customFell(current, previous);
   }
   return previous.custom || exponentialFell(current, previous);
+};
+
+/**
+ * The hint that Prometheus' storage hands out: that of a gauge, and whether a histogram continues the one before it. That a sender said that
+ * there was a reset is not handed out.
+ */
+export const storedHint = (current: Histogram, previous: Histogram | undefined): ResetHint => {
+  if (current.hint === 'gauge') return 'gauge';
+  const continues =
+    previous !== undefined &&
+    previous.hint !== 'gauge' &&
+    current.hint !== 'reset' &&
+    current.schema === previous.schema &&
+    current.zeroThreshold === previous.zeroThreshold &&
+    sameBounds(current.bounds, previous.bounds) &&
+    !wasReset(current.withHint('unknown'), previous);
+  return continues ? 'not-reset' : 'unknown';
 };
 
 const exponentialFell = (current: Histogram, previous: Histogram): boolean => {

@@ -1,6 +1,6 @@
 /** Series in memory, as Prometheus' storage would give them to queries. */
-import { type Histogram, nativeOf, sameBounds } from '../../../queries/promql/histograms/histogram.ts';
-import { wasReset } from '../../../queries/promql/histograms/resets.ts';
+import { type Histogram, nativeOf } from '../../../queries/promql/histograms/histogram.ts';
+import { storedHint } from '../../../queries/promql/histograms/resets.ts';
 import type { Labels, Selection, Series } from '../../../queries/promql/series.ts';
 import { testOf } from '../../../queries/promql/syntax/matchers.ts';
 import type { Load, LoadedSeries } from './commands.ts';
@@ -13,20 +13,6 @@ export interface Sample {
 }
 
 const staleMarker = 0x7ff0_0000_0000_0002n;
-
-/** Storage keeps only whether a histogram continues the one before it, and whether it is a gauge. */
-const storedHint = (histogram: Histogram, before: Histogram | undefined): Histogram => {
-  if (histogram.hint === 'gauge') return histogram;
-  const continues =
-    before !== undefined &&
-    before.hint !== 'gauge' &&
-    histogram.hint !== 'reset' &&
-    histogram.schema === before.schema &&
-    histogram.zeroThreshold === before.zeroThreshold &&
-    sameBounds(histogram.bounds, before.bounds) &&
-    !wasReset(histogram.withHint('unknown'), before);
-  return histogram.withHint(continues ? 'not-reset' : 'unknown');
-};
 
 export class Store {
   readonly #series = new Map<string, { labels: Labels; samples: Map<number, Sample> }>();
@@ -79,7 +65,7 @@ const stored = (samples: ReadonlyMap<number, Sample>): [number, Sample][] => {
         before = undefined;
         return [time, sample];
       }
-      before = storedHint(sample.value.histogram, before);
+      before = sample.value.histogram.withHint(storedHint(sample.value.histogram, before));
       return [time, { ...sample, value: { ...sample.value, histogram: before } }];
     });
 };
