@@ -6,10 +6,11 @@ import type {
   DetectionRule,
   RuleException,
 } from '../../schemas/resources/detection-rule.ts';
-import type { SelectionItem, SigmaCorrelation, SigmaDocument, SigmaValue } from './documents.ts';
+import type { LogSource, SelectionItem, SigmaCorrelation, SigmaDocument, SigmaValue } from './documents.ts';
 import { withOwnTables } from './fields/index.ts';
 import type { FieldTable } from './fields/table.ts';
 import { itemError } from './modifiers.ts';
+import { lowered } from './pattern.ts';
 import { readRules } from './read.ts';
 import { compile, type DeployedRule, type RuleSet } from './rule-set.ts';
 
@@ -107,6 +108,28 @@ const correlationsOf = (
   });
 };
 
+/** Parts that are not given are not there. */
+const partsOf = ({ product, category, service }: DetectionFields['rules'][number]): LogSource => ({
+  ...(product !== undefined && { product }),
+  ...(category !== undefined && { category }),
+  ...(service !== undefined && { service }),
+});
+
+/** A table of an organization's own, as those that come with the platform are. */
+export const ownTable = ({ name, summary, rules, fields, roots, sources }: DetectionFields): FieldTable => ({
+  ...{ name, summary, rules: rules.map(partsOf), fields, roots },
+  sources: sources.map(({ when, is, categories }) => ({
+    when: when.map(({ names, values }) => (values === undefined ? { names } : { names, values })),
+    is: partsOf(is),
+    ...(categories !== undefined && {
+      categories: {
+        names: categories.names,
+        by: Object.fromEntries(Object.entries(categories.by).map(([value, each]) => [lowered(value), each])),
+      },
+    }),
+  })),
+});
+
 /** Makes what is deployed ready to run. Documents that cannot be read are among its problems. */
 export const deploymentOf = (
   rules: Iterable<StoredRule>,
@@ -132,7 +155,7 @@ export const deploymentOf = (
     .flatMap((rule) => rule.stored.exceptions.map((each) => exceptionOf(each, rule)))
     .filter((each) => each !== undefined);
   const values = Object.fromEntries([...placeholders].map((each) => [each.id, each.values]));
-  const tables = withOwnTables([...own].map(({ table }) => table as FieldTable));
+  const tables = withOwnTables([...own].map(ownTable));
   const correlations = correlationsOf(deployed, problems);
   const byRule = new Map<string, DeployedCorrelation[]>();
   for (const correlation of correlations)

@@ -50,26 +50,71 @@ export type DetectionRule = z.output<typeof DetectionRule>;
 
 export const detectionRules = defineCollection<DetectionRule>({ name: 'detection-rules' });
 
+const sourceName = z.string().min(1).max(64);
+const LogSourceParts = z.strictObject({
+  product: sourceName.optional(),
+  category: sourceName.optional(),
+  service: sourceName.optional(),
+});
+const fieldName = z.string().min(1).max(256);
+const fieldValues = z.array(z.string().min(1).max(256)).min(1).max(200);
+
 /** A table of field names of an organization's own; `queries/sigma/fields/table.ts` says what its parts mean. */
 export const DetectionFields = z.strictObject({
-  table: z.strictObject({
-    name: z.string().min(1).max(128),
-    summary: z.string().max(1_024),
-    rules: z.array(
+  name: z.string().min(1).max(128).describe('One that a table of the platform has takes its place'),
+  summary: z.string().max(1_024).default(''),
+  rules: z
+    .array(LogSourceParts)
+    .min(1)
+    .max(50)
+    .describe('Log sources of the rules that it is for; one without any part is for all rules'),
+  fields: z
+    .record(fieldName, z.array(fieldName).min(1).max(50))
+    .refine((fields) => Object.keys(fields).length <= 1_000, 'must be 1,000 fields at most')
+    .default({})
+    .describe('Fields of rules, each with the names under which events have it, the first that is there counts'),
+  roots: z
+    .array(fieldName)
+    .max(50)
+    .default([])
+    .describe('Paths below which events have their fields, such as winlog.event_data'),
+  sources: z
+    .array(
       z.strictObject({
-        product: z.string().optional(),
-        category: z.string().optional(),
-        service: z.string().optional(),
+        when: z
+          .array(
+            z.strictObject({
+              names: z.array(fieldName).min(1).max(20),
+              values: fieldValues.optional().describe('In any case; a * at the end stands for all that begin so'),
+            }),
+          )
+          .min(1)
+          .max(10),
+        is: LogSourceParts,
+        categories: z
+          .strictObject({
+            names: z.array(fieldName).min(1).max(20),
+            by: z.record(z.string().min(1).max(256), z.array(sourceName).min(1).max(20)),
+          })
+          .optional()
+          .describe("Categories by a field's value"),
       }),
-    ),
-    fields: z.record(z.string(), z.array(z.string())),
-    roots: z.array(z.string()).optional(),
-  }),
+    )
+    .max(200)
+    .default([])
+    .describe('Which events are of which log source'),
 });
 export type DetectionFields = z.output<typeof DetectionFields>;
-export const detectionFields = defineCollection<DetectionFields>({ name: 'detection-fields' });
+export const detectionFields = defineCollection<DetectionFields>({ name: 'detection-fields', unique: [['name']] });
 
-/** What a placeholder of rules stands for; the id is its name without the percent signs. */
-export const DetectionPlaceholder = z.strictObject({ values: z.array(z.string().max(1_024)).max(10_000) });
+/** What a placeholder of rules stands for; the id is its name. */
+export const DetectionPlaceholder = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, hyphens or underscores')
+    .describe('As rules write it between percent signs'),
+  description: z.string().max(1_024).default(''),
+  values: z.array(z.string().max(1_024)).max(10_000).describe('What it stands for: any of them'),
+});
 export type DetectionPlaceholder = z.output<typeof DetectionPlaceholder>;
 export const detectionPlaceholders = defineCollection<DetectionPlaceholder>({ name: 'detection-placeholders' });

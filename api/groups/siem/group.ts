@@ -1,4 +1,3 @@
-import { detectionFields, detectionPlaceholders } from '../../../schemas/resources/detection-rule.ts';
 import { caseComments, caseEvidence } from '../../../schemas/resources/security-case.ts';
 import { signalTriages } from '../../../schemas/resources/signal-triage.ts';
 import { threatIndicators } from '../../../schemas/resources/threat-intel.ts';
@@ -7,9 +6,11 @@ import { backtestDetectionRule } from './backtest-rule.ts';
 import { caseResource } from './case.ts';
 import { attachCaseEvidence, commentOnCase } from './case-additions.ts';
 import { getMitreCoverage } from './coverage.ts';
+import { fieldTableResource } from './field-table.ts';
 import { exportDetectionRules, importDetectionRules } from './import-rules.ts';
 import { deleteIndicator, listIndicators } from './indicator.ts';
 import { addIndicators } from './indicators.ts';
+import { placeholderResource } from './placeholder.ts';
 import { ruleResource } from './rule.ts';
 import { getSignal, listSignals, triageSignal } from './signals.ts';
 import { testDetectionRule, validateDetectionRules } from './try-rule.ts';
@@ -18,7 +19,7 @@ export const siemGroup = defineGroup({
   name: 'siem',
   summary: 'Signals, detection rules, file integrity, threat intelligence and cases.',
   entitlement: 'siem',
-  resources: [ruleResource, caseResource],
+  resources: [ruleResource, caseResource, fieldTableResource, placeholderResource],
   operations: [
     listSignals,
     getSignal,
@@ -35,7 +36,7 @@ export const siemGroup = defineGroup({
     addIndicators,
     deleteIndicator,
   ],
-  collections: [caseComments, caseEvidence, detectionFields, detectionPlaceholders, threatIndicators, signalTriages],
+  collections: [caseComments, caseEvidence, threatIndicators, signalTriages],
   planned: [
     ['GET /api/siem/fim', 'viewer', 'file-integrity events'],
     ['GET /api/siem/fim/baselines', 'viewer', 'baselines'],

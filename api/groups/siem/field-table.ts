@@ -1,0 +1,27 @@
+import { DetectionFields, detectionFields } from '../../../schemas/resources/detection-rule.ts';
+import { defineResource } from '../../resources/resource.ts';
+
+/** Every event is held against all of them. */
+const mostTables = 50;
+
+/** Names of fields of an organization's own: rules find their fields in its events by them. */
+export const fieldTableResource = defineResource({
+  noun: 'detection field table',
+  path: '/api/siem/field-tables',
+  collection: detectionFields,
+  verbs: ['list', 'create', 'read', 'replace', 'delete'],
+  roles: { read: 'viewer', write: 'editor' },
+  entitlement: 'siem',
+  fields: DetectionFields,
+  example: {
+    name: 'badge readers',
+    summary: 'Doors of the office',
+    rules: [{ product: 'badges' }],
+    fields: { User: ['card.holder'], Door: ['reader.label'] },
+    roots: ['payload'],
+    sources: [{ when: [{ names: ['vendor'], values: ['acme doors'] }], is: { product: 'badges', category: 'door' } }],
+  },
+  maxBodyBytes: 1_000_000,
+  limit: () => mostTables,
+  list: { searched: ['name', 'summary'] },
+});
