@@ -60,3 +60,15 @@ export const DetectionMatch = z.strictObject({
   signal: DetectionSignal,
 });
 export type DetectionMatch = z.output<typeof DetectionMatch>;
+
+/** What of a log source came on a day, for the first time on that day in a partition. Says which telemetry an organization sends. */
+export const SeenTelemetry = z.strictObject({
+  tenantId: z.string(),
+  day: z.iso.datetime().describe('Begin of the day on which the records were received'),
+  products: z.array(z.string()).describe('Of log sources, as rules name them; empty where none is known'),
+  services: z.array(z.string()),
+  categories: z.array(z.string()),
+  knowsCategories: z.boolean().describe('False: nothing is known of categories, so that they may be any'),
+  fields: z.array(z.string()).describe('Names as rules look for them: in lower case, without spaces'),
+});
+export type SeenTelemetry = z.output<typeof SeenTelemetry>;

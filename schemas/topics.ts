@@ -8,7 +8,7 @@ import { PlatformEvent } from './events.ts';
 import { GrowingHead } from './evidence.ts';
 import { FoundPattern, PatternCount } from './log-patterns.ts';
 import { DeliveryStep, Notification } from './notifications.ts';
-import { DetectionMatch, DetectionSignal } from './signals.ts';
+import { DetectionMatch, DetectionSignal, SeenTelemetry } from './signals.ts';
 
 /** What a topic promises. Retention is by age and by size of each partition, whichever comes first. */
 export interface Topic {
@@ -240,6 +240,12 @@ export const topics = {
     keyOf: ({ forRule, key }) => JSON.stringify([forRule, key]),
     timeOf: ({ signal }) => signal.timeMs,
     retentionHours: 24,
+  }),
+  detectionTelemetry: defineDerivedTopic({
+    name: 'detection-telemetry',
+    summary: 'Log sources and fields that detection rules could have asked for, by day',
+    item: SeenTelemetry,
+    partitions: 3,
   }),
   notifications: defineDerivedTopic({
     name: 'notifications',

@@ -10,6 +10,7 @@ import type { Metrics } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { alertEvaluations, alertTransitions } from './alerts.ts';
 import { deadLetters } from './dead-letters.ts';
+import { detectionTelemetry } from './detection-telemetry.ts';
 import { serviceEdges } from './edges.ts';
 import { batchHandler } from './engine/run.ts';
 import { ScanPool } from './engine/scan-pool.ts';
@@ -41,6 +42,7 @@ export const sinks: readonly Sink[] = [
   alertTransitions,
   alertEvaluations,
   signals,
+  detectionTelemetry,
   notificationDeliveries,
 ];
 

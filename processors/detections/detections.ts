@@ -1,12 +1,17 @@
 import { detect, hashOf } from '../../queries/sigma/detect.ts';
 import { recordIdOf, valuesOfRecord } from '../../queries/sigma/record-event.ts';
+import type { Watch } from '../../queries/sigma/rule-set.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
 import { defineProcessor } from '../engine/definition.ts';
+import { combinedState } from '../engine/state.ts';
 import { deployed, deploymentIn } from './deployments.ts';
+import { seenTelemetryState } from './seen-telemetry.ts';
 import { spendingState } from './spending.ts';
+
+const state = combinedState(2, { spending: spendingState, seen: seenTelemetryState });
 
 /** Tells of a rule that took too much: it stays off until it is changed. */
 const switchedOff = (
@@ -33,25 +38,34 @@ export const detections = defineProcessor({
     matches: topics.detectionMatches,
     chained: topics.chainedMatches,
     events: topics.events,
+    telemetry: topics.detectionTelemetry,
   },
   follows: deployed,
   entitlement: 'logs',
-  state: spendingState,
+  state,
 
-  step(record, { follows, emit, state, clockMs }) {
+  step(record, { follows, emit, state: { spending, seen }, clockMs }) {
     if (follows.rules.size === 0) return;
     const deployment = deploymentIn(follows);
     const { tenantId, projectId, timeMs, service, place } = record;
+    const watch: Watch = {
+      isOff: (ruleId, version) => spending.isOff(ruleId, version),
+      spent: (ruleId, version, characters) => spending.spent(ruleId, version, characters),
+      saw(kind, event) {
+        const first = seen.look(kind, event, clockMs);
+        if (first !== undefined) emit.telemetry({ ...first, tenantId });
+      },
+    };
     const found = detect(
       deployment,
       { tenantId, projectId, timeMs, service, recordId: recordIdOf(record), values: valuesOfRecord(record) },
       clockMs,
-      state,
+      watch,
     );
     for (const signal of found.signals) emit.signals(signal);
     for (const match of found.matches) emit.matches(match);
     for (const match of found.chained) emit.chained(match);
-    for (const off of state.record()) {
+    for (const off of spending.record()) {
       const title = deployment.stored.get(off.ruleId)?.title ?? off.ruleId;
       emit.events(switchedOff(record, { ...off, title, partition: place.partition }));
     }

@@ -37,8 +37,10 @@ export interface Watch {
   isOff(ruleId: string, version: number): boolean;
   /** What asking a rule took: about so many characters that were looked at. The same event and rule always take the same. */
   spent(ruleId: string, version: number, characters: number): void;
+  /** Which kind an event is of, before rules are asked. */
+  saw(kind: EventKind, event: SigmaEvent): void;
 }
-const watchNothing: Watch = { isOff: () => false, spent: () => {} };
+const watchNothing: Watch = { isOff: () => false, spent: () => {}, saw: () => {} };
 
 /** A rule that is ready to be run. */
 interface Compiled {
@@ -153,7 +155,9 @@ export class RuleSet {
   /** All rules that an event matches, in their order. */
   match(given: SigmaEvent | object, watch: Watch = watchNothing): Match[] {
     const event = given instanceof SigmaEvent ? given : this.eventOf(given);
-    const { rules, index } = this.#group(this.#sources.kindOf(event));
+    const kind = this.#sources.kindOf(event);
+    watch.saw(kind, event);
+    const { rules, index } = this.#group(kind);
     const candidates = index.candidates(event);
     if (candidates.length === 0) return [];
     this.#looked.at(event);

@@ -1,6 +1,7 @@
 /** Every table and view there is. A new one is a declaration and a line here. */
 import { alertEvaluationsTable, alertStatesTable, alertTransitionsTable } from './alerts.ts';
 import { deadLetterMarksTable, deadLettersTable } from './dead-letters.ts';
+import { detectionTelemetryTable } from './detection-telemetry.ts';
 import { serviceEdgesTable } from './edges.ts';
 import { entitiesTable, entitiesView } from './entities.ts';
 import { errorGroupsTable, errorHoursTable, errorHoursView, errorOccurrencesTable } from './errors.ts';
@@ -48,6 +49,7 @@ export const allTables: readonly Table[] = [
   logPatternsTable,
   logPatternCountsTable,
   signalsTable,
+  detectionTelemetryTable,
   notificationDeliveriesTable,
   schemaMigrationsTable,
 ];

@@ -1,0 +1,105 @@
+/** Log sources and fields of the records that pass by, each told once a day. */
+import { z } from 'zod';
+import type { Leaf, SigmaEvent } from '../../queries/sigma/event.ts';
+import type { EventKind } from '../../queries/sigma/log-sources.ts';
+import type { SeenTelemetry } from '../../schemas/signals.ts';
+import type { StateDefinition } from '../engine/definition.ts';
+
+const dayMs = 86_400_000;
+/** Kinds of events of a day, and names of fields of a kind, that are told. */
+const mostKinds = 500;
+const mostNames = 1_000;
+/** Fields of so many records of a kind are looked at, and of each so many-th after them. */
+const lookedAtFirst = 1_000;
+const lookedAtLater = 16;
+
+const Saved = z.strictObject({
+  day: z.int(),
+  kinds: z.array(z.strictObject({ key: z.string(), records: z.int(), names: z.array(z.string()) })),
+});
+
+interface Kind {
+  records: number;
+  readonly names: Set<string>;
+  /** Places in events of which all names are known. */
+  readonly places: WeakSet<readonly string[]>;
+}
+
+type Seen = Omit<SeenTelemetry, 'tenantId'>;
+
+/** Names of an event's fields that no other of its kind had. Where too many are known, none is new. */
+const newNames = ({ names: known, places }: Kind, leaves: readonly Leaf[]): string[] => {
+  const found: string[] = [];
+  for (let at = 0; at < leaves.length; at++) {
+    const { names } = leaves[at] as Leaf;
+    if (places.has(names)) continue;
+    places.add(names);
+    found.push(...names.filter((name) => !known.has(name)).slice(0, mostNames - known.size));
+    for (const name of found) known.add(name);
+  }
+  return found;
+};
+
+export class DayOfTelemetry {
+  #day = 0;
+  readonly #kinds = new Map<string, Kind>();
+  #names = 0;
+
+  /** What an event shows that no other of this day has shown; undefined for nothing. */
+  look(kind: EventKind, { leaves }: SigmaEvent, clockMs: number): Seen | undefined {
+    this.#begin(Math.floor(clockMs / dayMs));
+    const known = this.#kinds.get(kind.key);
+    if (known === undefined && this.#kinds.size >= mostKinds) return undefined;
+    const seen = known ?? { records: 0, names: new Set(), places: new WeakSet() };
+    if (known === undefined) this.#kinds.set(kind.key, seen);
+    seen.records++;
+    if (seen.records > lookedAtFirst && seen.records % lookedAtLater !== 0) return undefined;
+    const fields = newNames(seen, leaves);
+    this.#names += fields.length;
+    if (known !== undefined && fields.length === 0) return undefined;
+    return {
+      day: new Date(this.#day * dayMs).toISOString(),
+      products: [...kind.products].sort(),
+      services: [...kind.services].sort(),
+      categories: [...(kind.categories ?? [])].sort(),
+      knowsCategories: kind.categories !== undefined,
+      fields,
+    };
+  }
+
+  #begin(day: number): void {
+    if (day === this.#day) return;
+    this.#day = day;
+    this.#kinds.clear();
+    this.#names = 0;
+  }
+
+  get entries(): number {
+    return this.#kinds.size + this.#names;
+  }
+
+  save(): Uint8Array {
+    const kinds = [...this.#kinds].map(([key, { records, names }]) => ({ key, records, names: [...names] }));
+    return Buffer.from(JSON.stringify({ day: this.#day, kinds } satisfies z.input<typeof Saved>));
+  }
+
+  static restored(bytes: Uint8Array): DayOfTelemetry {
+    const { day, kinds } = Saved.parse(JSON.parse(Buffer.from(bytes).toString()));
+    const restored = new DayOfTelemetry();
+    restored.#day = day;
+    for (const { key, records, names } of kinds) {
+      restored.#kinds.set(key, { records, names: new Set(names), places: new WeakSet() });
+      restored.#names += names.length;
+    }
+    return restored;
+  }
+}
+
+const entryBytes = 120;
+
+export const seenTelemetryState: StateDefinition<DayOfTelemetry> = {
+  version: 1,
+  open: (saved) => (saved === undefined ? new DayOfTelemetry() : DayOfTelemetry.restored(saved)),
+  save: (state) => state.save(),
+  size: ({ entries }) => ({ entries, bytes: entries * entryBytes, evicted: 0 }),
+};

@@ -1,0 +1,14 @@
+import { detectionTelemetryTable } from '../schemas/tables/detection-telemetry.ts';
+import { topics } from '../schemas/topics.ts';
+import { landValues } from './engine/land-values.ts';
+
+export const detectionTelemetry = landValues({
+  topic: topics.detectionTelemetry,
+  table: detectionTelemetryTable,
+  row: ({ tenantId, knowsCategories, ...seen }) => ({
+    ...seen,
+    tenant_id: tenantId,
+    project_id: '',
+    knows_categories: knowsCategories,
+  }),
+});
