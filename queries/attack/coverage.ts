@@ -17,12 +17,17 @@ export interface CoveringRule {
   readonly enabled: boolean;
   /** It has events that it must match. */
   readonly isTested: boolean;
+  /** Whether the telemetry that it needs was seen; null where that is not known. */
+  readonly isSeen: boolean | null;
 }
 
 export interface Covered {
   readonly rules: number;
   readonly enabledRules: number;
   readonly testedRules: number;
+  /** Rules whose telemetry was seen in the range, and those of which that is not known. */
+  readonly seenRules: number;
+  readonly unknownRules: number;
   /** Of the range, of its rules. */
   readonly signals: number;
 }
@@ -42,7 +47,9 @@ export interface Coverage {
   }[];
 }
 
-const nothing: Covered = { rules: 0, enabledRules: 0, testedRules: 0, signals: 0 };
+const nothing: Covered = {
+  ...{ rules: 0, enabledRules: 0, testedRules: 0, seenRules: 0, unknownRules: 0, signals: 0 },
+};
 
 /** Tags stand in a rule's text as words of their own; what is no technique among them is left out. */
 const techniquesNamed = (source: string): readonly string[] => [
@@ -58,6 +65,8 @@ export const coverageOf = (rules: Iterable<CoveringRule>, signals: ReadonlyMap<s
       rules: known.rules + 1,
       enabledRules: known.enabledRules + (rule.enabled ? 1 : 0),
       testedRules: known.testedRules + (rule.isTested ? 1 : 0),
+      seenRules: known.seenRules + (rule.isSeen === true ? 1 : 0),
+      unknownRules: known.unknownRules + (rule.isSeen === null ? 1 : 0),
       signals: known.signals + (signals.get(rule.id) ?? 0),
     });
   };

@@ -3,8 +3,10 @@ import { z } from 'zod';
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { CollectionDefinition, Filter, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionFields, detectionPlaceholders, detectionRules } from '../../schemas/resources/detection-rule.ts';
-import { type Deployment, deploymentOf, type StoredRule } from './deployed.ts';
+import { type Deployment, deploymentOf, ownTable, type StoredRule } from './deployed.ts';
 import type { SigmaDocument } from './documents.ts';
+import { withOwnTables } from './fields/index.ts';
+import type { FieldTable } from './fields/table.ts';
 import { fillEvent } from './record-event.ts';
 import type { Match } from './rule-set.ts';
 
@@ -27,6 +29,10 @@ const allOf = async <Fields extends object>(
   for await (const document of documentsIn(own.collection(definition), { filter })) found.push(document);
   return found;
 };
+
+/** The platform's tables of fields with the organization's own. */
+export const ownTables = async (own: Pick<TenantDocuments, 'collection'>): Promise<readonly FieldTable[]> =>
+  withOwnTables((await allOf(own, detectionFields)).map(ownTable));
 
 const testedId = 'tested';
 

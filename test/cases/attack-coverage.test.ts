@@ -36,8 +36,8 @@ test('a rule covers its sub-technique and its technique, once each, in every tac
   const source =
     'tags:\n  - attack.t1078.004\n  - attack.t1078\n  - attack.t1086\nreferences:\n  - https://attack.mitre.org/x';
   const rules = [
-    { id: 'a', source, enabled: true, isTested: true },
-    { id: 'b', source: 'tags: [attack.t1078.004]', enabled: false, isTested: false },
+    { id: 'a', source, enabled: true, isTested: true, isSeen: true },
+    { id: 'b', source: 'tags: [attack.t1078.004]', enabled: false, isTested: false, isSeen: null },
   ];
   const { tactics: shown, others } = coverageOf(rules, new Map([['a', 5]]));
   const found = shown.flatMap(({ tactic, techniques: all }) =>
@@ -49,7 +49,9 @@ test('a rule covers its sub-technique and its technique, once each, in every tac
   );
   for (const [, { technique, subtechniques, ...counts }] of found) {
     t.is(technique.id, 'T1078');
-    t.deepEqual(counts, { rules: 2, enabledRules: 1, testedRules: 1, signals: 5 });
+    t.deepEqual(counts, {
+      ...{ rules: 2, enabledRules: 1, testedRules: 1, seenRules: 1, unknownRules: 1, signals: 5 },
+    });
     t.is(subtechniques.find((each) => each.technique.id === 'T1078.004')?.rules, 2);
   }
   t.deepEqual(

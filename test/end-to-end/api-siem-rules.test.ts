@@ -163,3 +163,87 @@ test.serial('a rule is run over stored records, and tells what it would have fou
   const cut = await harness.ask('POST', `${path}/${id}/backtest`, { as: 'editor', body: { from: 'now-5m', limit: 1 } });
   t.false(cut.body.isWhole);
 });
+
+test.serial('a table of field names of its own is what an organization reads its events by', async (t) => {
+  const doors = [
+    'title: Door',
+    'logsource: { product: badges }',
+    'detection: { selection: { User: ann }, condition: selection }',
+  ].join('\n');
+  const { body: made } = await create({ source: doors });
+  const opened = { vendor: 'Acme Doors', payload: { card: { holder: 'ann' } } };
+  const tried = async (): Promise<unknown> =>
+    (await harness.ask('POST', `${path}/${made.id}/test`, { as: 'editor', body: { events: [opened] } })).body.matches;
+  t.deepEqual(await tried(), []);
+  const table = {
+    name: 'badge readers',
+    rules: [{ product: 'badges' }],
+    fields: { User: ['card.holder'] },
+    roots: ['payload'],
+    sources: [{ when: [{ names: ['vendor'], values: ['acme doors'] }], is: { product: 'badges' } }],
+  };
+  const { status, body } = await harness.ask('POST', '/api/siem/field-tables', { as: 'editor', body: table });
+  t.is(status, 200, JSON.stringify(body));
+  t.is(((await tried()) as object[]).length, 1);
+  await harness.ask('DELETE', `/api/siem/field-tables/${body.id}`, { as: 'editor' });
+  await harness.ask('DELETE', `${path}/${made.id}`, { as: 'editor' });
+});
+
+test.serial('a placeholder stands for what the organization says, and a rule without it is told', async (t) => {
+  const source = [
+    'title: Administrators',
+    'logsource: { product: linux }',
+    "detection: { selection: { 'User|expand': '%admins%' }, condition: selection }",
+  ].join('\n');
+  const { body: made } = await create({ source });
+  const unknown = async (): Promise<unknown> =>
+    (await harness.ask('POST', `${path}/validate`, { as: 'editor', body: { source } })).body.documents[0]
+      .unknownPlaceholders;
+  const tried = async (): Promise<number> =>
+    (
+      await harness.ask('POST', `${path}/${made.id}/test`, {
+        as: 'editor',
+        body: { events: [{ User: 'svc_7' }, { User: 'bob' }] },
+      })
+    ).body.matches.length;
+  t.deepEqual([await unknown(), await tried()], [['admins'], 0]);
+  const placeholder = { name: 'admins', values: ['ann', 'svc_*'] };
+  const { body } = await harness.ask('POST', '/api/siem/placeholders', { as: 'editor', body: placeholder });
+  t.is(body.id, 'admins');
+  t.deepEqual([await unknown(), await tried()], [[], 1]);
+  const renamed = { ...placeholder, name: 'others' };
+  t.is((await harness.ask('PUT', '/api/siem/placeholders/admins', { as: 'editor', body: renamed })).status, 400);
+  await harness.ask('DELETE', `${path}/${made.id}`, { as: 'editor' });
+});
+
+test.serial('a rule tells whether its telemetry is sent, and when it was switched off', async (t) => {
+  const read = async (): Promise<{ telemetry: object; switchedOff: object | null }> =>
+    (await harness.ask('GET', `${path}/${id}`, { as: 'viewer' })).body;
+  t.is((await read()).switchedOff, null);
+  await harness.columns.execute(
+    `INSERT INTO detection_telemetry (tenant_id, received_at, partition, offset, day, products, services, categories, knows_categories, fields)
+    VALUES ('a', now64(3), 0, 0, toStartOfDay(now('UTC')), ['windows'], ['sysmon'], ['process_creation'], true, ['commandline'])`,
+  );
+  await harness.columns.execute(
+    `INSERT INTO events (tenant_id, received_at, partition, offset, id, kind, time, severity, actor_type, actor_id, details)
+    SELECT 'a', now64(3), 0, number, concat('off-', toString(number)), 'signal', now64(3), 'warning', 'system', 'detections',
+      concat('{"ruleId":"${id}","ruleVersion":', toString(number), ',"reason":"too-slow"}') FROM numbers(1, 2)`,
+  );
+  const { telemetry, switchedOff } = await read();
+  t.like(telemetry, { isSeen: true, reason: null, missingFields: ['Image'] });
+  t.like(switchedOff, { reason: 'too-slow', partitions: 1 });
+  const registry = ruleText('Registry').replace('process_creation', 'registry_set');
+  const { body } = await harness.ask('POST', `${path}/import?dryRun=true`, {
+    as: 'editor',
+    body: { files: [{ source: registry }] },
+  });
+  t.regex(body.items[0].message, /not sent: no records of the last 30 days were of .*registry_set/);
+  const coverage = await harness.ask('GET', '/api/siem/mitre/coverage', { as: 'viewer' });
+  const discovery = coverage.body.tactics.find(({ name }: { name: string }) => name === 'Discovery');
+  t.true(discovery.techniques.find((each: { id: string }) => each.id === 'T1033').seenRules >= 1);
+  await harness.ask('PUT', `${path}/${id}`, {
+    as: 'editor',
+    body: { source: ruleText('Who am I, changed', [`id: ${id}`]) },
+  });
+  t.is((await read()).switchedOff, null);
+});

@@ -6,17 +6,22 @@ import {
   type TechniqueCoverage,
 } from '../../../queries/attack/coverage.ts';
 import { attackNotice, attackVersion } from '../../../queries/attack/matrix.ts';
+import { documentOf } from '../../../queries/sigma/deployed.ts';
 import { countSignals } from '../../../queries/sigma/stored-signals.ts';
+import { telemetryOf } from '../../../queries/sigma/telemetry.ts';
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { ruleResource } from './rule.ts';
+import { sentBy } from './telemetry.ts';
 
 const counts = {
   rules: z.int(),
   enabledRules: z.int(),
   testedRules: z.int().describe('With events that they must match'),
+  seenRules: z.int().describe('Whose telemetry came within the days asked for'),
+  unknownRules: z.int().describe('Of which it is not known whether their telemetry came, such as correlations'),
   signals: z.int().describe('Of its rules, within the days asked for'),
 };
 
@@ -48,16 +53,23 @@ const CoverageView = z.strictObject({
     .describe('Techniques that rules name and this version does not have'),
 });
 
-const rulesOf = async (own: TenantDocuments): Promise<CoveringRule[]> => {
+const rulesOf = async (
+  own: TenantDocuments,
+  { tables, telemetry }: Awaited<ReturnType<typeof sentBy>>,
+): Promise<CoveringRule[]> => {
   const rules: CoveringRule[] = [];
   const stored = own.collection(ruleResource.collection);
-  for await (const { id, source, enabled, tests } of documentsIn(stored, { filter: { kind: { $ne: 'filter' } } }))
-    rules.push({ id, source, enabled, isTested: tests.mustMatch.length > 0 });
+  for await (const { id, source, enabled, tests } of documentsIn(stored, { filter: { kind: { $ne: 'filter' } } })) {
+    const document = documentOf(source);
+    const isSeen = typeof document === 'string' ? null : telemetryOf(document, tables, telemetry).isSeen;
+    rules.push({ id, source, enabled, isTested: tests.mustMatch.length > 0, isSeen });
+  }
   return rules;
 };
 
-const counted = ({ technique: { id, name }, rules, enabledRules, testedRules, signals }: TechniqueCoverage) => ({
-  ...{ id, name, rules, enabledRules, testedRules, signals },
+const counted = ({ technique: { id, name }, subtechniques: _, ...covered }: TechniqueCoverage) => ({
+  ...{ id, name },
+  ...covered,
 });
 
 const viewOf = ({ tactics, others }: Coverage, days: number): z.input<typeof CoverageView> => ({
@@ -99,10 +111,10 @@ const layerOf = ({ tactics }: Coverage, days: number): z.input<typeof Layer> => 
     description: attackNotice,
     versions: { attack: attackVersion, navigator: '5.1.0', layer: '4.5' },
     domain: 'enterprise-attack',
-    techniques: covered.map(({ technique, rules, enabledRules, testedRules, signals }) => ({
+    techniques: covered.map(({ technique, rules, enabledRules, testedRules, seenRules, signals }) => ({
       techniqueID: technique.id,
       score: enabledRules,
-      comment: `${rules} rules, ${enabledRules} enabled, ${testedRules} tested, ${signals} signals in ${days} days`,
+      comment: `${rules} rules, ${enabledRules} enabled, ${testedRules} tested, ${seenRules} with telemetry and ${signals} signals in ${days} days`,
     })),
     gradient: {
       colors: ['#ffffff', '#66b1ff'],
@@ -120,17 +132,24 @@ export const getMitreCoverage = defineOperation({
     'Tell which techniques of ATT&CK rules are about, and which fired; or the same as a layer of ATT&CK Navigator',
   role: 'viewer',
   query: z.strictObject({
-    days: z.coerce.number().int().min(1).max(90).default(30).describe('For which signals are counted'),
+    days: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(90)
+      .default(30)
+      .describe('For which signals are counted, and telemetry is looked for'),
     format: z.enum(['navigator']).optional().describe('navigator: a layer file'),
   }),
   response: z.union([CoverageView, Layer]),
   async handler({ caller, query, request }, ports) {
     const toNs = BigInt(ports.clock.now()) * 1_000_000n;
     const range = { from: toNs - BigInt(query.days) * 86_400_000_000_000n, to: toNs };
-    const [rules, signals] = await Promise.all([
-      rulesOf(ports.documents.of(caller.tenantId)),
+    const [sent, signals] = await Promise.all([
+      sentBy({ caller, ports }, query.days),
       countSignals(readingOf(caller, ports), { range }),
     ]);
+    const rules = await rulesOf(ports.documents.of(caller.tenantId), sent);
     const coverage = coverageOf(rules, signals);
     if (query.format === undefined) return viewOf(coverage, query.days);
     request.reply('Content-Disposition', 'attachment; filename="detection-rules.json"');

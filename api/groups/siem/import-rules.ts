@@ -6,6 +6,7 @@ import { filesOf, type SigmaFile } from '../../../queries/sigma/archive.ts';
 import { type SigmaDocument, sigmaLevels, sigmaStatuses } from '../../../queries/sigma/documents.ts';
 import { readRules } from '../../../queries/sigma/read.ts';
 import { failedTests } from '../../../queries/sigma/rule-tests.ts';
+import { telemetryOf } from '../../../queries/sigma/telemetry.ts';
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import type { Caller } from '../../identity/caller.ts';
@@ -13,6 +14,7 @@ import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { fieldsOf } from '../../resources/resource-history.ts';
 import { derived, type RuleDocument, ruleFields, ruleResource } from './rule.ts';
+import { sentBy } from './telemetry.ts';
 
 const outcomes = ['created', 'changed', 'unchanged', 'refused'] as const;
 
@@ -22,7 +24,11 @@ const Item = z.strictObject({
     .describe("The document's own id, or one made of its title and log source; empty where it has no title"),
   title: z.string(),
   outcome: z.enum(outcomes),
-  message: z.string().describe('What was wrong, or what changes; the file and line where it stands in an archive'),
+  message: z
+    .string()
+    .describe(
+      'What was wrong, or what changes, or that its telemetry is not sent; the file and line where it stands in an archive',
+    ),
 });
 type Item = z.output<typeof Item>;
 
@@ -152,6 +158,7 @@ export const importDetectionRules = defineOperation({
     const { given, refused } = read(body.files);
     if (given.length + refused.length === 0) throw invalid('files', 'hold no document of Sigma');
     const own = ports.documents.of(caller.tenantId);
+    const { tables, telemetry } = await sentBy({ caller, ports });
     const items: Item[] = [];
     for (let from = 0; from < given.length; from += atOnce) {
       const part = given.slice(from, from + atOnce);
@@ -162,7 +169,18 @@ export const importDetectionRules = defineOperation({
         }
       else items.push(...(await change((scope) => writePart(scope, part, { caller, query }))));
     }
-    return { items: [...items, ...refused] };
+    const documents = new Map(given.map(({ id, document }) => [id, document]));
+    const warned = items.map((item): Item => {
+      const document = documents.get(item.ruleId);
+      if (document === undefined || (item.outcome !== 'created' && item.outcome !== 'changed')) return item;
+      const { isSeen, reason } = telemetryOf(document, tables, telemetry);
+      if (isSeen !== false) return item;
+      return {
+        ...item,
+        message: [item.message, `what it needs is not sent: ${reason}`].filter((text) => text !== '').join('; '),
+      };
+    });
+    return { items: [...warned, ...refused] };
   },
 });
 

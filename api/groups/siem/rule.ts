@@ -3,6 +3,8 @@ import { documentOf as storedDocument } from '../../../queries/sigma/deployed.ts
 import type { SigmaDocument, SigmaLevel } from '../../../queries/sigma/documents.ts';
 import { readRules } from '../../../queries/sigma/read.ts';
 import { failedTests, RuleTests } from '../../../queries/sigma/rule-tests.ts';
+import { readSwitchedOff } from '../../../queries/sigma/switched-off.ts';
+import { defaultTelemetryDays, RuleTelemetry, telemetryOf } from '../../../queries/sigma/telemetry.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   DetectionRule,
@@ -12,9 +14,11 @@ import {
 } from '../../../schemas/resources/detection-rule.ts';
 import { type SignalSeverity, signalSeverities } from '../../../schemas/signals.ts';
 import { invalid, invalidFields } from '../../kernel/errors.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
+import { sentBy } from './telemetry.ts';
 
 /** Risk of a signal where a rule says no more, by the rule's level. */
 const riskOf: Readonly<Record<SignalSeverity, number>> = {
@@ -58,6 +62,15 @@ export const RuleView = z.strictObject({
   tags: z.array(z.string()),
   logsource: z.record(z.string(), z.string()).nullable().describe('Of a rule or filter'),
   description: z.string(),
+  telemetry: RuleTelemetry.describe(`Whether records that it needs came in the last ${defaultTelemetryDays} days`),
+  switchedOff: z
+    .strictObject({
+      at: z.iso.datetime(),
+      reason: z.enum(['too-slow']),
+      partitions: z.int().describe('Partitions of the stream that no longer ask it'),
+    })
+    .nullable()
+    .describe('Where it took too long over records: it is asked again once it is changed'),
 });
 
 /** The one document of a text; what is wrong with it is named by line and field. */
@@ -131,10 +144,16 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
     // Its own id is what correlations and pipelines know it by.
     return before === undefined && document.id !== '' ? Object.assign(prepared, { id: document.id }) : prepared;
   },
-  show: (documents) =>
-    documents.map((stored) => {
+  live: true,
+  async show(documents, context) {
+    const [{ tables, telemetry }, off] = await Promise.all([
+      sentBy(context),
+      readSwitchedOff(readingOf(context.caller, context.ports), documents),
+    ]);
+    return documents.map((stored) => {
       const read = storedDocument(stored.source);
       const document = typeof read === 'string' ? undefined : read;
+      const switchedOff = off.get(stored.id);
       return {
         ...stored,
         level: stored.severity,
@@ -145,8 +164,14 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
             ? null
             : ({ ...document.logsource } as Record<string, string>),
         description: document?.description ?? '',
+        telemetry:
+          document === undefined
+            ? { isSeen: null, reason: 'the rule cannot be read', lastSeen: null, missingFields: [] }
+            : telemetryOf(document, tables, telemetry),
+        switchedOff: switchedOff === undefined ? null : { ...switchedOff, reason: 'too-slow' as const },
       };
-    }),
+    });
+  },
   list: {
     searched: ['title', 'note', 'source'],
     sorts: ['title', 'createdAt', 'updatedAt', 'severity'],

@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import { documentOf } from '../../../queries/sigma/deployed.ts';
-import { withOwnTables } from '../../../queries/sigma/fields/index.ts';
 import { readRules } from '../../../queries/sigma/read.ts';
 import { needsOf } from '../../../queries/sigma/rule-set.ts';
 import { matchesOf, TestEvent } from '../../../queries/sigma/rule-tests.ts';
-import { detectionRules } from '../../../schemas/resources/detection-rule.ts';
+import { defaultTelemetryDays, RuleTelemetry, tablesFor, telemetryOf } from '../../../queries/sigma/telemetry.ts';
+import { documentsIn } from '../../../runtime/documents-in.ts';
+import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { detectionPlaceholders, detectionRules } from '../../../schemas/resources/detection-rule.ts';
 import { ApiError, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { sentBy } from './telemetry.ts';
 
 export const testDetectionRule = defineOperation({
   method: 'POST',
@@ -48,6 +51,12 @@ export const testDetectionRule = defineOperation({
   },
 });
 
+const namesOfPlaceholders = async (own: TenantDocuments): Promise<ReadonlySet<string>> => {
+  const names = new Set<string>();
+  for await (const { id } of documentsIn(own.collection(detectionPlaceholders), {})) names.add(id);
+  return names;
+};
+
 export const validateDetectionRules = defineOperation({
   method: 'POST',
   path: '/api/siem/rules/validate',
@@ -56,7 +65,10 @@ export const validateDetectionRules = defineOperation({
   role: 'editor',
   unaudited: 'it changes nothing',
   maxBodyBytes: 16_000_000,
-  body: z.strictObject({ source: z.string().min(1).max(4_000_000).describe('YAML; many documents may stand in it') }),
+  body: z.strictObject({
+    source: z.string().min(1).max(4_000_000).describe('YAML; many documents may stand in it'),
+    telemetryDays: z.int().min(1).max(90).default(defaultTelemetryDays).describe('Over which telemetry is looked for'),
+  }),
   response: z.strictObject({
     isValid: z.boolean(),
     errors: z.array(
@@ -78,24 +90,34 @@ export const validateDetectionRules = defineOperation({
         fields: z
           .array(z.strictObject({ field: z.string(), names: z.array(z.string()) }))
           .describe('Fields that it asks for, each with the names under which events may have it'),
+        tables: z.array(z.string()).describe('Tables of fields by which events are read for it'),
+        telemetry: RuleTelemetry.describe('Whether the organization sends what it needs'),
         placeholders: z.array(z.string()),
+        unknownPlaceholders: z.array(z.string()).describe('Those that stand for nothing here: no event can match them'),
         rules: z.array(z.string()).describe('Of a correlation or filter: the rules that it names'),
       }),
     ),
   }),
-  handler({ body }) {
+  async handler({ caller, body }, ports) {
     const { documents, errors } = readRules(body.source);
+    const [{ tables, telemetry }, placeholders] = await Promise.all([
+      sentBy({ caller, ports }, body.telemetryDays),
+      namesOfPlaceholders(ports.documents.of(caller.tenantId)),
+    ]);
     return {
       isValid: errors.length === 0,
       errors: errors.map(({ document, title, line, field, message }) => ({ document, title, line, field, message })),
       documents: documents.map((document) => {
         const { id, title, kind } = document;
-        const needs = kind === 'correlation' ? undefined : needsOf(document, withOwnTables([]));
+        const needs = kind === 'correlation' ? undefined : needsOf(document, tables);
         return {
           ...{ document: document.document, id, title, kind },
           logsource: needs === undefined ? null : { ...(needs.logsource as Record<string, string>) },
           fields: needs?.fields.map(({ field, names }) => ({ field, names: [...names] })) ?? [],
+          tables: needs === undefined ? [] : tablesFor(needs.logsource, tables),
+          telemetry: telemetryOf(document, tables, telemetry),
           placeholders: [...(needs?.placeholders ?? [])],
+          unknownPlaceholders: needs?.placeholders.filter((name) => !placeholders.has(name)) ?? [],
           rules: kind === 'rule' || document.rules === 'any' ? [] : [...document.rules],
         };
       }),

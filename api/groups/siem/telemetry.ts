@@ -1,0 +1,15 @@
+/** What a caller's organization sends, for what is said about its rules. */
+import type { FieldTable } from '../../../queries/sigma/fields/table.ts';
+import { ownTables } from '../../../queries/sigma/rule-tests.ts';
+import { defaultTelemetryDays, readTelemetry, type Telemetry } from '../../../queries/sigma/telemetry.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import type { ResourceContext } from '../../resources/resource-spec.ts';
+
+/** The organization's tables of fields, and what it sent in the last days. */
+export const sentBy = async (
+  { caller, ports }: ResourceContext,
+  days = defaultTelemetryDays,
+): Promise<{ readonly tables: readonly FieldTable[]; readonly telemetry: Telemetry }> => {
+  const tables = await ownTables(ports.documents.of(caller.tenantId));
+  return { tables, telemetry: await readTelemetry(readingOf(caller, ports), days, tables) };
+};
