@@ -1,16 +1,21 @@
 /** Up to when what a query reads has landed. */
-import type { Signal } from '../schemas/topics.ts';
 import type { Query } from './query.ts';
+import type { ReadSignal } from './range.ts';
 import type { Reading } from './reading.ts';
 import type { Result } from './result.ts';
 import { formatTime } from './time.ts';
 
-/** The tables whose newest rows tell of a signal. */
-const tables: Readonly<Record<Signal, string>> = { logs: 'logs', traces: 'spans', metrics: 'samples' };
+/** The tables whose newest rows tell of a signal, and their column of the time. */
+const tables: Readonly<Record<ReadSignal, readonly [table: string, time: string]>> = {
+  logs: ['logs', 'timestamp'],
+  traces: ['spans', 'timestamp'],
+  metrics: ['samples', 'timestamp'],
+  detections: ['signals', 'time'],
+};
 const minutes = 20;
 
 /** The signals that a query reads. */
-export const signalsOf = (query: Query): readonly Signal[] => {
+export const signalsOf = (query: Query): readonly ReadSignal[] => {
   switch (query.kind) {
     case 'rows':
     case 'aggregate':
@@ -28,11 +33,12 @@ interface Row {
 }
 
 /** Rows that were received lately lie in few parts, and those about the present at the end of each: no more of a table is read. */
-const newestOf = async ({ columns, nowMs }: Reading, signal: Signal): Promise<bigint | undefined> => {
+const newestOf = async ({ columns, nowMs }: Reading, signal: ReadSignal): Promise<bigint | undefined> => {
+  const [table, time] = tables[signal];
   const [row] = await columns.query<Row>(
-    `SELECT count() AS records, toString(toUnixTimestamp64Milli(max(received_at))) AS newest FROM ${tables[signal]}
+    `SELECT count() AS records, toString(toUnixTimestamp64Milli(max(received_at))) AS newest FROM ${table}
     WHERE tenant_id = {tenant:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
-      AND timestamp >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
+      AND ${time} >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
     { since: String(Math.trunc(nowMs) - minutes * 60_000) },
   );
   return row === undefined || row.records === '0' ? undefined : BigInt(row.newest) * 1_000_000n;

@@ -23,7 +23,9 @@ const projectId = z
 
 /** Signals whose records can be searched. */
 export const searchedSignals = ['logs', 'traces'] as const;
-const signal = z.enum(searchedSignals).describe('logs: log records; traces: spans');
+const signal = z
+  .enum([...searchedSignals, 'detections'])
+  .describe('logs: log records; traces: spans; detections: signals of detection rules (needs the entitlement siem)');
 
 /** Records of a signal, as a table. */
 export const RowsQuery = z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Signal } from '../schemas/topics.ts';
+import { type Signal, signals } from '../schemas/topics.ts';
 import { cursorParameter } from './cursor.ts';
 import { type Reader, requireEntitlement } from './entitlement.ts';
 import { invalid, QueryError } from './errors.ts';
@@ -26,10 +26,16 @@ export interface Range {
 const toleranceNs = 60_000_000_000n;
 const hour = 3_600_000_000_000n;
 
+/** What is read, by what plans say of it: signals of detection rules have no days of their own, and are kept as long as anything is. */
+export type ReadSignal = Signal | 'detections';
+
+const keptDays = ({ retentionDays }: Reader['plan'], signal: ReadSignal): number =>
+  signal === 'detections' ? Math.max(...signals.map((each) => retentionDays[each])) : retentionDays[signal];
+
 /** The range that a request asks for, within what the caller's plan keeps of the signal. */
 export const rangeOf = (
   { from, to }: { from?: string | undefined; to?: string | undefined },
-  { caller, signal, nowMs }: { caller: Reader; signal: Signal; nowMs: number },
+  { caller, signal, nowMs }: { caller: Reader; signal: ReadSignal; nowMs: number },
 ): Range => {
   const end = to === undefined ? BigInt(Math.trunc(nowMs)) * 1_000_000n : pointOf('to', to, nowMs);
   const start = from === undefined ? end - hour : pointOf('from', from, nowMs);
@@ -56,15 +62,15 @@ const pointOf = (path: string, text: string, nowMs: number): bigint => {
 /** Who reads which signal, and when. What was listed, so that a cursor or an id of it is at hand, can be read for an hour more. */
 interface Asked {
   readonly caller: Reader;
-  readonly signal: Signal;
+  readonly signal: ReadSignal;
   readonly nowMs: number;
   readonly wasListed?: boolean;
 }
 
 /** Throws `RETENTION_EXCEEDED` when the range begins before what the plan keeps, `UPGRADE_REQUIRED` when it does not include the signal. */
 export const refuseBeyondRetention = ({ from }: Range, { caller, signal, nowMs, wasListed = false }: Asked): void => {
-  requireEntitlement(caller, signal);
-  const days = caller.plan.retentionDays[signal];
+  requireEntitlement(caller, signal === 'detections' ? 'siem' : signal);
+  const days = keptDays(caller.plan, signal);
   const kept = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(days) * 24n * hour;
   if (from >= kept - toleranceNs - (wasListed ? hour : 0n)) return;
   throw new QueryError(

@@ -3,11 +3,11 @@ import type { QueryParameters } from '../schemas/ports/columns.ts';
 import type { Range } from './range.ts';
 import { searchCondition } from './search/condition.ts';
 import { parseSearch } from './search/parse.ts';
-import type { SearchSignal } from './search/tree.ts';
+import type { QuerySignal } from './search/tree.ts';
 import { signalTables } from './signals.ts';
 
 export interface Records {
-  readonly signal: SearchSignal;
+  readonly signal: QuerySignal;
   readonly range: Range;
   readonly search?: string | undefined;
   readonly projectId?: string | undefined;
@@ -20,7 +20,7 @@ export interface Condition {
 }
 
 /** Both ends belong to it. `{from:Int64}` and `{to:Int64}` are nanoseconds. */
-export const withinRange = (signal: SearchSignal): string => {
+export const withinRange = (signal: QuerySignal): string => {
   const { table } = signalTables[signal];
   return `${table}.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND ${table}.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')`;
 };

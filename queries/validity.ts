@@ -8,7 +8,7 @@ import { namesIn, parseFormula } from './formula/parse.ts';
 import type { Query } from './query.ts';
 import type { Reading } from './reading.ts';
 import { parseSearch } from './search/parse.ts';
-import type { Search, SearchReference, SearchSignal } from './search/tree.ts';
+import type { QuerySignal, Search, SearchReference, SearchSignal } from './search/tree.ts';
 import { signalTables } from './signals.ts';
 import { ValueReader } from './values.ts';
 
@@ -35,13 +35,13 @@ type Named =
 const kindsOf = (kind: Exclude<Reference['kind'], 'field'>): readonly string[] =>
   kind === 'any' ? ['attribute', 'resource'] : [kind];
 
-/** Attributes of a span's events and links are in no catalogue: what names them may be there. */
-const attribute = (reference: SearchReference, signal: SearchSignal, path: string): Named[] =>
-  reference.kind === 'field' || reference.kind === 'events' || reference.kind === 'links'
+/** Attributes of a span's events and links, and of signals, are in no catalogue: what names them may be there. */
+const attribute = (reference: SearchReference, signal: QuerySignal, path: string): Named[] =>
+  reference.kind === 'field' || reference.kind === 'events' || reference.kind === 'links' || signal === 'detections'
     ? []
     : [{ what: 'attribute', signal, kinds: kindsOf(reference.kind), key: reference.key, path }];
 
-const inSearch = (search: Search, signal: SearchSignal, path: string): Named[] => {
+const inSearch = (search: Search, signal: QuerySignal, path: string): Named[] => {
   switch (search.is) {
     case 'and':
     case 'or':
@@ -114,14 +114,14 @@ class Looking {
     }
   }
 
-  #search(text: string | undefined, signal: SearchSignal, path: string, at: string): void {
+  #search(text: string | undefined, signal: QuerySignal, path: string, at: string): void {
     if (text === undefined) return;
     this.#attempt(path, () => {
       this.named.push(...inSearch(parseSearch(text, signal, { path: at }), signal, `${path}.${at}`));
     });
   }
 
-  #field(name: string, signal: SearchSignal, path: string): void {
+  #field(name: string, signal: QuerySignal, path: string): void {
     this.named.push(...attribute(referenceOf(signalTables[signal].fields, name) as Reference, signal, path));
   }
 }

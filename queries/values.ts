@@ -11,7 +11,7 @@ import {
 } from '../schemas/records/fields.ts';
 import { quote } from '../schemas/tables/literal.ts';
 import { withinRange } from './records.ts';
-import type { SearchSignal } from './search/tree.ts';
+import type { QuerySignal } from './search/tree.ts';
 import { signalTables } from './signals.ts';
 
 /** What JSON has for numbers: the same values read as numbers as in the search language. */
@@ -38,12 +38,12 @@ interface ResourceValue {
 
 /** Collects the values that a statement needs. */
 export class ValueReader {
-  readonly #signal: SearchSignal;
+  readonly #signal: QuerySignal;
   readonly #columns = new Map<string, string>();
   readonly #resourceKeys = new Map<string, ResourceValue>();
   readonly #values = new Map<string, Value>();
 
-  constructor(signal: SearchSignal) {
+  constructor(signal: QuerySignal) {
     this.#signal = signal;
   }
 
@@ -59,6 +59,17 @@ export class ValueReader {
     const known = this.#values.get(name) ?? this.#written(name);
     this.#values.set(name, known);
     return known;
+  }
+
+  /** The same, where a record is there once for each of its values: for what groups are made by. */
+  each(name: string): Value {
+    const reference = referenceOf(signalTables[this.#signal].fields, name) as Reference;
+    if (reference.kind !== 'field' || reference.field.elements === undefined) return this.value(name);
+    const { elements } = reference.field;
+    return this.#field(reference, {
+      ...reference.field,
+      expression: `arrayJoin(if(empty(${elements}), [''], arrayMap(each -> toString(each), ${elements})))`,
+    });
   }
 
   #written(name: string): Value {
@@ -123,10 +134,10 @@ export class ValueReader {
 
   /** What goes behind FROM: records of the tenant within `{from:Int64}` and `{to:Int64}` that satisfy a condition, with every value asked for so far. */
   from(condition: string): string {
-    const { table } = signalTables[this.#signal];
+    const { table, from = table } = signalTables[this.#signal];
     const own = [...this.#columns].map(([expression, name]) => `${expression} AS ${name}`);
     const columns = this.#resourceKeys.size === 0 ? own : [...own, 'resource_id'];
-    const records = `(SELECT ${columns.length === 0 ? '1 AS one' : columns.join(', ')} FROM ${table}
+    const records = `(SELECT ${columns.length === 0 ? '1 AS one' : columns.join(', ')} FROM ${from}
       WHERE tenant_id = {tenant:String} AND ${withinRange(this.#signal)} AND ${condition})`;
     if (this.#resourceKeys.size === 0) return records;
     const keys = [...this.#resourceKeys].map(([key, names]) => ({ names, of: attributeExpressions(key) }));

@@ -52,7 +52,7 @@ const planOf = (
   const values = new ValueReader(signal);
   bucket(values);
   const groups = query.groupBy.map((name, index): Group => {
-    const value = values.value(name);
+    const value = values.each(name);
     if (value.reference.kind === 'field' && value.reference.field.type === 'time')
       throw invalid(`groupBy.${index}`, `${name} is a time: ask for series with a step instead`);
     return { name, value, column: { name, type: 'text', unit: '' } };

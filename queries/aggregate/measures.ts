@@ -5,7 +5,7 @@ import type { Measure } from '../query.ts';
 import type { TableColumn } from '../result.ts';
 import { searchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
-import type { SearchSignal } from '../search/tree.ts';
+import type { QuerySignal } from '../search/tree.ts';
 import { signalTables } from '../signals.ts';
 import { formatTime } from '../time.ts';
 import type { Value, ValueReader } from '../values.ts';
@@ -39,7 +39,7 @@ const numberOf = (answer: unknown): number | null => {
 };
 
 /** The figures of a query. Throws `VALIDATION_FAILED` where one lacks what its function needs, or two have one name. */
-export const figuresOf = (measures: readonly Measure[], signal: SearchSignal, values: ValueReader): Figure[] => {
+export const figuresOf = (measures: readonly Measure[], signal: QuerySignal, values: ValueReader): Figure[] => {
   const figures = measures.map((measure, index) => figureOf(measure, { signal, values, index }));
   for (const [index, { name }] of figures.entries())
     if (figures.findIndex((other) => other.name === name) < index)
@@ -48,7 +48,7 @@ export const figuresOf = (measures: readonly Measure[], signal: SearchSignal, va
 };
 
 interface Place {
-  readonly signal: SearchSignal;
+  readonly signal: QuerySignal;
   readonly values: ValueReader;
   readonly index: number;
 }
@@ -92,7 +92,7 @@ const typeIn = (reference: Reference): string | undefined =>
 const formOf = (
   { function: kind }: Measure,
   value: Value | undefined,
-  signal: SearchSignal,
+  signal: QuerySignal,
 ): Pick<TableColumn, 'type' | 'unit'> => {
   const type = value === undefined ? undefined : typeIn(value.reference);
   if (kind === 'count') return { type: 'number', unit: signalTables[signal].unit };

@@ -8,7 +8,7 @@ import {
 } from '../../schemas/records/fields.ts';
 import { type Attributes, restoredValue } from '../attributes.ts';
 import type { TableColumn } from '../result.ts';
-import type { SearchSignal } from '../search/tree.ts';
+import type { QuerySignal } from '../search/tree.ts';
 import { signalTables } from '../signals.ts';
 import { exact, formatTime } from '../time.ts';
 
@@ -36,7 +36,7 @@ const fieldValue = ({ type, names }: Field, value: unknown): unknown => {
 };
 
 /** The column that a name of the search language gives. */
-export const chosenColumn = (name: string, signal: SearchSignal, index: number): ChosenColumn => {
+export const chosenColumn = (name: string, signal: QuerySignal, index: number): ChosenColumn => {
   const reference = referenceOf(signalTables[signal].fields, name) as Reference;
   const at = `c${index}`;
   if (reference.kind === 'field') {

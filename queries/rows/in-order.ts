@@ -5,7 +5,7 @@
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import type { Range } from '../range.ts';
 import { type Condition, rangeValues, withinRange } from '../records.ts';
-import type { SearchSignal } from '../search/tree.ts';
+import type { QuerySignal } from '../search/tree.ts';
 import { signalTables } from '../signals.ts';
 
 /** Enough for what is common where much arrives. Indexes of time and the sorting key leave few granules of it. */
@@ -84,16 +84,16 @@ export const inStretches = async <Row>(
  */
 export const rowsInOrder = async <Row>(
   columns: TenantColumns,
-  { signal, range, order, limit }: { signal: SearchSignal; range: Range; order: RowOrder; limit: number },
+  { signal, range, order, limit }: { signal: QuerySignal; range: Range; order: RowOrder; limit: number },
   selection: string,
   condition: Condition,
 ): Promise<Row[]> => {
-  const { table } = signalTables[signal];
+  const { table, from = table } = signalTables[signal];
   const way = order === 'newest' ? 'DESC' : 'ASC';
   const by = ['timestamp', 'partition', 'offset', 'ordinal'].map((column) => `${table}.${column} ${way}`).join(', ');
   return inStretches(range, { order, limit }, (stretch, missing) =>
     columns.query<Row>(
-      `SELECT ${selection} FROM ${table} WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} AND ${condition.sql}
+      `SELECT ${selection} FROM ${from} WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} AND ${condition.sql}
       ORDER BY ${by} LIMIT ${missing}`,
       { ...condition.parameters, ...rangeValues(stretch) },
       { maxResultRows: missing },

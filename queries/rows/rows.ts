@@ -1,4 +1,6 @@
 /** Records as a table: whole ones, or chosen columns of them. */
+
+import { signalFields } from '../../schemas/tables/found-signals.ts';
 import { type Answer, type Asked, tableAnswer } from '../answer.ts';
 import { invalid } from '../errors.ts';
 import { foundLogs, type LogRow, logSelection } from '../logs/record.ts';
@@ -38,7 +40,8 @@ const columnsOf = (columns: Readonly<Record<string, Form>>): TableColumn[] =>
 /** Records of a range. One more than the limit is read, so that the answer can say whether there are more. */
 export const runRows = async (query: RowsQuery, reading: Reading, { range, stepMs }: Asked): Promise<Answer> => {
   if (stepMs !== undefined) throw invalid('step', 'is not for rows: ask for an aggregate');
-  const { signal, order, limit, fields } = query;
+  const { signal, order, limit } = query;
+  const fields = query.fields ?? (signal === 'detections' ? signalFields.map(({ name }) => name) : undefined);
   const { columns } = reading;
   const condition = recordsCondition(query);
   const read = <Row>(selection: string): Promise<Row[]> =>

@@ -59,7 +59,9 @@ class ConditionWriter {
       case 'not':
         return `NOT ${this.write(search.part)}`;
       case 'text':
-        return this.#signal === 'logs' ? this.#bodyTest(search.test) : this.#textsTest(search.test);
+        return this.#signal === 'logs' || this.#signal === 'detections'
+          ? this.#bodyTest(search.test)
+          : this.#textsTest(search.test);
       case 'number':
         return this.#numbers(search.field, search.interval);
       case 'severity':
@@ -168,7 +170,11 @@ class ConditionWriter {
   }
 
   #fieldTest(field: Field, test: ValueTest): string {
-    const { expression, type } = field;
+    const { expression, type, elements } = field;
+    if (elements !== undefined) {
+      if (test.is === 'exists') return `notEmpty(${elements})`;
+      return `arrayExists(element -> ${this.#test(test, { exists: 'true', text: 'element', type: "''" })}, ${elements})`;
+    }
     if (test.is === 'exists') return ['number', 'time', 'duration'].includes(type) ? 'true' : `(${expression} != '')`;
     if (test.is === 'equal' && type === 'traceId' && test.text !== '') return `(${traceIs(this.#text(test.text))})`;
     return this.#test(test, { exists: 'true', text: expression, type: "''" });

@@ -1,5 +1,6 @@
 /** Text of the search language to a tree. The grammar is in the folder's README. */
 import { type Field, logFields, referenceOf, seriesFields, spanFields } from '../../schemas/records/fields.ts';
+import { signalFields } from '../../schemas/tables/found-signals.ts';
 import { lowered } from '../../schemas/tables/search.ts';
 import { invalid } from '../errors.ts';
 import { regexOf } from './regex.ts';
@@ -22,6 +23,7 @@ const fieldsOf: Readonly<Record<ConditionSignal, readonly Field[]>> = {
   logs: logFields as readonly Field<never>[] as readonly Field[],
   traces: spanFields as readonly Field<never>[] as readonly Field[],
   metrics: seriesFields as readonly Field<never>[] as readonly Field[],
+  detections: signalFields as readonly Field<never>[] as readonly Field[],
 };
 
 /** Punctuation alone: beside other conditions it says nothing, by itself it finds nothing. */

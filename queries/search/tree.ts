@@ -10,8 +10,10 @@ export interface Searched {
   readonly traces: Span;
 }
 export type SearchSignal = keyof Searched;
-/** What conditions can be of: records, or the time series of metrics, which have a back end in SQL alone. */
-export type ConditionSignal = SearchSignal | 'metrics';
+/** What rows and figures can be asked of: records, or signals of detection rules. */
+export type QuerySignal = SearchSignal | 'detections';
+/** What conditions can be of. Time series of metrics and signals of detection rules have a back end in SQL alone. */
+export type ConditionSignal = QuerySignal | 'metrics';
 
 export interface Bound<Value> {
   readonly value: Value;

@@ -52,7 +52,7 @@ const readers: Partial<Record<FieldType, (field: Field, value: Written) => numbe
 };
 
 const isSeverity = (reference: SearchReference): boolean =>
-  reference.kind === 'field' && reference.field.name === 'severity';
+  reference.kind === 'field' && reference.field.name === 'severity' && reference.field.type === 'text';
 
 /** OpenTelemetry's six severities, each of four numbers, by the names that are usual for them. */
 const level = /^(?:trace|debug|info(?:rmation(?:al)?)?|warn(?:ing)?|err(?:or)?|fatal)$/;

@@ -37,6 +37,8 @@ export interface Field<View extends RecordView = RecordView> {
   readonly expression: string;
   /** Names of the numbers that it takes, by number. */
   readonly names?: readonly string[];
+  /** SQL of all values, where a record may have several: `expression` is then their text together. */
+  readonly elements?: string;
   read(record: View): FieldValue;
 }
 

@@ -5,11 +5,12 @@ import { AggregateQuery } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { run } from '../../queries/run.ts';
+import type { SearchSignal } from '../../queries/search/tree.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import type { Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
-import { naiveAggregate, type Seen, seenBy } from './naive-aggregates.ts';
+import { type NaiveQuery, naiveAggregate, type Seen, seenBy } from './naive-aggregates.ts';
 import { requests } from './search-records.ts';
 import { logsRequest, messageOf, openTables, receivedAtMs, type Tables, tracesRequest } from './sink-tables.ts';
 
@@ -19,7 +20,7 @@ test.before(async () => {
 });
 test.after.always(() => tables.close());
 
-type Signal = AggregateQuery['signal'];
+type Signal = SearchSignal;
 const encode = { logs: logsRequest, traces: tracesRequest } as const;
 const sources: Readonly<Record<Signal, Source<RecordView>>> = { logs: logRecords, traces: spans };
 
@@ -59,19 +60,20 @@ const measure = (signal: Signal) =>
         : each,
     );
 
-const queries = (signal: Signal): fc.Arbitrary<AggregateQuery> =>
+const queries = (signal: Signal): fc.Arbitrary<NaiveQuery> =>
   fc
     .record({
       search: fc.option(fc.constantFrom(...inner[signal]), { nil: undefined }),
       measures: fc.array(measure(signal), { minLength: 1, maxLength: 6 }),
       groupBy: fc.uniqueArray(fc.constantFrom(...names[signal]), { maxLength: 3 }),
     })
-    .map(({ measures, ...rest }) =>
-      AggregateQuery.parse({
+    .map(({ measures, ...rest }) => ({
+      ...AggregateQuery.parse({
         ...{ kind: 'aggregate', signal, limit: 10_000, ...rest },
         measures: measures.map((each, index) => ({ ...each, as: `m${index}` })),
       }),
-    );
+      signal,
+    }));
 
 const second = 1_000_000_000n;
 const base = 1_772_359_200n * second;
@@ -88,7 +90,7 @@ const readingOf = (tenantId: string): Reading => ({
   nowMs: receivedAtMs + 60_000,
 });
 
-const decoded = (signal: Signal, message: ReturnType<typeof messageOf>, query: AggregateQuery): Seen[] => {
+const decoded = (signal: Signal, message: ReturnType<typeof messageOf>, query: NaiveQuery): Seen[] => {
   const seen = seenBy(query);
   const { value, ...rest } = message;
   const all: Seen[] = [];
@@ -152,7 +154,7 @@ const same = (
 };
 
 interface Landed {
-  readonly query: AggregateQuery;
+  readonly query: NaiveQuery;
   readonly range: Range;
   readonly reading: Reading;
   readonly records: readonly Seen[];

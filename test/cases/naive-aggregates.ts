@@ -3,6 +3,7 @@ import type { AggregateQuery, Measure } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import { predicateOf } from '../../queries/search/predicate.ts';
+import type { SearchSignal } from '../../queries/search/tree.ts';
 import { signalTables } from '../../queries/signals.ts';
 import { formatTime } from '../../queries/time.ts';
 import { type Field, type Reference, readReference, referenceOf } from '../../schemas/records/fields.ts';
@@ -10,8 +11,9 @@ import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import type { Span } from '../../schemas/records/span.ts';
 
-type Signal = AggregateQuery['signal'];
 type Figure = number | string | null;
+/** Of records that pass by: signals of rules do not. */
+export type NaiveQuery = AggregateQuery & { readonly signal: SearchSignal };
 
 /** What a record view says of the parts that a query reads, read before the view steps on. */
 export interface Seen {
@@ -21,7 +23,7 @@ export interface Seen {
   readonly measures: readonly { readonly counts: boolean; readonly value: string | undefined }[];
 }
 
-const references = (signal: Signal) => (name: string) =>
+const references = (signal: SearchSignal) => (name: string) =>
   referenceOf(signalTables[signal].fields, name) as Reference<RecordView>;
 
 const isNumeric = ({ type }: Field<never>): boolean => ['number', 'time', 'duration'].includes(type);
@@ -44,7 +46,7 @@ const measuredOf = (
   return isPlain ? String(reference.field.read(record)) : textOf(reference, record);
 };
 
-export const seenBy = (query: AggregateQuery): ((record: RecordView) => Seen) => {
+export const seenBy = (query: NaiveQuery): ((record: RecordView) => Seen) => {
   const { signal } = query;
   const reference = references(signal);
   const test = (search: string | undefined) =>
@@ -103,7 +105,7 @@ const figureOf = (
 
 /** Figures by group. The key is the JSON of the group's values. */
 export const naiveAggregate = (
-  query: AggregateQuery,
+  query: NaiveQuery,
   records: readonly Seen[],
   { from, to }: Range,
   seconds = Number(to - from + 1n) / 1e9,

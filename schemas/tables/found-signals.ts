@@ -1,0 +1,90 @@
+/**
+ * Signals of the SIEM as queries ask for them, beside log records and spans: the same search language, figures and limits. Their
+ * attributes are the fields that they were grouped by. Those that an exception covers are left out, and each is there once.
+ */
+import type { Field, FieldType } from '../records/fields.ts';
+import { signalSeverities } from '../signals.ts';
+import { quote } from './literal.ts';
+import type { signalsTable } from './signals.ts';
+
+type Column = keyof (typeof signalsTable)['columns'];
+
+/** The value of the first entity of a type. */
+const firstOf = (type: string): string =>
+  `substring(arrayFirst(each -> startsWith(each, '${type} '), entities), ${type.length + 2})`;
+
+/** What is there beside the table's own columns. Only those that a statement names are read. */
+const made = {
+  timestamp: "toDateTime64(time, 9, 'UTC')",
+  ordinal: 'toUInt32(0)',
+  body: "concat(toString(rule_title), ' ', arrayStringConcat(entities, ' '))",
+  severity_level: `toUInt8(indexOf([${signalSeverities.map(quote).join(', ')}], severity) - 1)`,
+  attributes: "CAST(group_by, 'Map(String, String)')",
+  attribute_types: "repeat('s', length(group_by))",
+  scope_attributes: "''",
+  resource_id: 'toUInt64(0)',
+} as const;
+
+const own = [
+  ...['tenant_id', 'project_id', 'partition', 'offset', 'id', 'kind', 'rule_id', 'rule_version', 'rule_title'],
+  ...['risk_score', 'event_count', 'entities', 'tactics', 'techniques'],
+] as const satisfies readonly Column[];
+
+/** What stands behind FROM: signals of the tenant within `{from:Int64}` and `{to:Int64}`, nanoseconds. */
+export const foundSignals = `(SELECT ${own.join(', ')}, ${Object.entries(made)
+  .map(([name, expression]) => `${expression} AS ${name}`)
+  .join(', ')} FROM signals
+  WHERE tenant_id = {tenant:String} AND time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
+    AND suppressed_by = '' LIMIT 1 BY id) AS signals`;
+
+type Row = readonly [
+  type: FieldType,
+  expression: string,
+  summary: string,
+  more?: Partial<Pick<Field, 'aliases' | 'column' | 'names' | 'elements'>>,
+];
+
+const elements = (column: 'entities' | 'tactics' | 'techniques', summary: string): Row => [
+  'text',
+  `arrayStringConcat(${column}, ', ')`,
+  summary,
+  { elements: column },
+];
+
+const rows: Readonly<Record<string, Row>> = {
+  timestamp: [
+    'time',
+    'toUnixTimestamp64Nano(timestamp)',
+    'Time of the record, or of the last one',
+    { column: 'timestamp' },
+  ],
+  id: ['text', 'id', 'Id of the signal'],
+  ruleId: ['text', 'toString(rule_id)', 'Id of the rule', { aliases: ['rule_id', 'rule.id'] }],
+  rule: ['text', 'toString(rule_title)', 'Title of the rule', { aliases: ['ruleTitle', 'rule_title'] }],
+  ruleVersion: ['number', 'rule_version', 'Version of the rule', { column: 'rule_version' }],
+  kind: ['text', 'toString(kind)', 'rule or correlation'],
+  severity: [
+    'number',
+    'severity_level',
+    'Severity, by name and in their order',
+    { aliases: ['level'], column: 'severity_level', names: signalSeverities },
+  ],
+  riskScore: ['number', 'risk_score', 'Risk, 0 to 100', { aliases: ['risk_score', 'risk'], column: 'risk_score' }],
+  eventCount: ['number', 'event_count', 'Records that matched', { column: 'event_count' }],
+  projectId: ['text', 'toString(project_id)', 'Project', { aliases: ['project'] }],
+  user: ['text', firstOf('user'), 'The first user that it is about'],
+  host: ['text', firstOf('host'), 'The first host that it is about'],
+  process: ['text', firstOf('process'), 'The first process that it is about'],
+  address: ['text', firstOf('address'), 'The first address that it is about'],
+  entity: elements('entities', 'Who and what it is about: type and value, such as user ann'),
+  tactic: elements('tactics', 'Tactics of ATT&CK'),
+  technique: elements('techniques', 'Techniques of ATT&CK'),
+};
+
+/** Fields of signals. Those that have several values are searched in each of them, and group a signal under each of them. */
+export const signalFields: readonly Field<never>[] = Object.entries(rows).map(
+  ([name, [type, expression, summary, { aliases = [], column = expression, ...more } = {}]]) => ({
+    ...{ name, aliases, summary, type, column, expression, ...more },
+    read: () => '',
+  }),
+);
