@@ -33,6 +33,8 @@ export interface SignalFilter {
   readonly entity?: string | undefined;
   readonly technique?: string | undefined;
   readonly projectId?: string | undefined;
+  /** Of the first record. */
+  readonly service?: string | undefined;
   /** Those that an exception covers as well. */
   readonly withSuppressed: boolean;
   /** Only these, or all but these. */
@@ -42,33 +44,36 @@ export interface SignalFilter {
 const columnsOfSignal = `id, toString(toUnixTimestamp64Milli(time)) AS ms, kind, project_id AS project, rule_id, rule_version, rule_title, severity,
   risk_score, events, event_count, entities, tactics, techniques, group_by, suppressed_by`;
 
+/** Conditions that a filter may have, each with the parameter of its name. */
+const conditions = {
+  ruleId: 'rule_id = {ruleId:String}',
+  severities: 'severity IN {severities:Array(String)}',
+  entity: 'has(entities, {entity:String})',
+  technique: 'has(techniques, {technique:String})',
+  projectId: 'project_id = {projectId:String}',
+  service: "JSONExtractString(events, 1, 'service') = {service:String}",
+} as const;
+
 /** A page of signals, the newest first. One that landed twice is there once. */
 export const readSignals = (
   { columns }: Columns,
-  { ruleId, severities, entity, technique, projectId, withSuppressed, ids }: SignalFilter,
+  { withSuppressed, ids, ...filter }: SignalFilter,
   page: HistoryPage,
 ): Promise<StoredSignal[]> => {
   const { sql, values } = historyCondition(page, 'id');
-  const conditions = [
+  const asked = (Object.keys(conditions) as (keyof typeof conditions)[]).filter((name) => filter[name] !== undefined);
+  const all = [
     sql,
-    ...(ruleId === undefined ? [] : ['rule_id = {rule:String}']),
-    ...(severities === undefined ? [] : ['severity IN {severities:Array(String)}']),
-    ...(entity === undefined ? [] : ['has(entities, {entity:String})']),
-    ...(technique === undefined ? [] : ['has(techniques, {technique:String})']),
-    ...(projectId === undefined ? [] : ['project_id = {project:String}']),
+    ...asked.map((name) => conditions[name]),
     ...(withSuppressed ? [] : ["suppressed_by = ''"]),
     ...(ids === undefined ? [] : [`id ${ids.are === 'only' ? '' : 'NOT '}IN {ids:Array(String)}`]),
   ];
   return columns.query<StoredSignal>(
-    `SELECT ${columnsOfSignal} FROM signals WHERE tenant_id = {tenant:String} AND ${conditions.join(' AND ')}
+    `SELECT ${columnsOfSignal} FROM signals WHERE tenant_id = {tenant:String} AND ${all.join(' AND ')}
     ORDER BY time DESC, id DESC LIMIT 1 BY id LIMIT ${page.limit}`,
     {
       ...values,
-      ...(ruleId !== undefined && { rule: ruleId }),
-      ...(severities !== undefined && { severities }),
-      ...(entity !== undefined && { entity }),
-      ...(technique !== undefined && { technique }),
-      ...(projectId !== undefined && { project: projectId }),
+      ...Object.fromEntries(asked.map((name) => [name, filter[name] ?? ''])),
       ...(ids !== undefined && { ids: ids.of }),
     },
     { maxResultRows: page.limit },

@@ -104,6 +104,32 @@ test.serial('a signal is acknowledged, closed with a verdict and reopened; lists
   t.deepEqual(await ids('state=open'), ['s1', 's4', 's2']);
 });
 
+test.serial('signals are in the feed of events, each once, page by page', async (t) => {
+  const seen: { id: string; severity: string; tags: object; service: string }[] = [];
+  let cursor = '';
+  for (let page = 0; page < 10; page++) {
+    const { body } = await harness.ask('GET', `/api/events?kinds=signal&limit=1${cursor}`, { as: 'viewer' });
+    seen.push(...body.items);
+    if (body.nextCursor === null) break;
+    cursor = `&cursor=${body.nextCursor}`;
+  }
+  t.deepEqual(
+    seen.map(({ id, severity }) => [id, severity]),
+    [
+      ['s1', 'error'],
+      ['s4', 'critical'],
+      ['s2', 'info'],
+    ],
+  );
+  t.deepEqual(seen[0]?.tags, {
+    ...{ ruleId: 'whoami', severity: 'high', tactic: 'discovery', user: 'ann smith', host: 'web-1' },
+  });
+  t.is(seen[0]?.service, 'agent');
+  const of = async (service: string): Promise<number> =>
+    (await harness.ask('GET', `/api/events?kinds=signal&service=${service}`, { as: 'viewer' })).body.items.length;
+  t.deepEqual([await of('agent'), await of('other')], [3, 0]);
+});
+
 test.serial('signals of another organization are not to be found', async (t) => {
   t.is((await harness.ask('GET', '/api/siem/signals/of-b', { as: 'viewer' })).status, 404);
   t.is((await triage('of-b', { state: 'closed' })).status, 404);

@@ -15,6 +15,8 @@ import { type Range, rangeParameters, whyUnreadable } from '../../../queries/ran
 import type { Reading } from '../../../queries/reading.ts';
 import { Incompleteness } from '../../../queries/result.ts';
 import { deploymentEvent, readDeployments } from '../../../queries/services/deployments.ts';
+import { signalEvent } from '../../../queries/sigma/signal-events.ts';
+import { readSignals } from '../../../queries/sigma/stored-signals.ts';
 import { formatTime, parseTime } from '../../../queries/time.ts';
 import { newestRecords } from '../../audit/record-search.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -55,7 +57,8 @@ export const listEvents = defineOperation({
     const reading = { columns: ports.columns.of(caller.tenantId), plan: caller.plan, nowMs: ports.clock.now() };
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
     const range = page?.range ?? eventsRange({ ...query, from: query.from ?? 'now-24h' }, reading);
-    const asked = { ...query, range, kinds: query.kinds?.split(',') ?? [...feedKinds] };
+    const kinds = query.kinds?.split(',') ?? [...feedKinds];
+    const asked = { ...query, range, kinds, isChosen: query.kinds !== undefined };
     const partial: Incompleteness[] = [];
     const sources = sourcesOf(asked, { reading, ports, partial, tenantId: caller.tenantId });
     const { events, next } = await feedPage(sources, { limit: query.limit, after: page?.after ?? {} });
@@ -72,6 +75,7 @@ const Positions = z.strictObject({
   events: Landed,
   recorded: Landed,
   deployments: z.strictObject({ time: z.string(), id: z.string() }).optional(),
+  signals: z.strictObject({ ms: z.string().regex(integer), id: z.string() }).optional(),
   config: z.int().optional(),
 });
 
@@ -83,6 +87,8 @@ const pageOf = (cursor: string): { range: Range; after: z.output<typeof Position
 interface AskedEvents {
   readonly range: Range;
   readonly kinds: readonly string[];
+  /** The kinds were named: what is left out of them is told. */
+  readonly isChosen: boolean;
   readonly service?: string | undefined;
   readonly projectId?: string | undefined;
   readonly scope?: 'account' | undefined;
@@ -108,6 +114,11 @@ const sourcesOf = (asked: AskedEvents, { reading, ports, partial, tenantId }: So
       sources.push({ ...landedEvents({ ...asked, kinds: ['deployment'] }, reading), name: 'recorded' });
     } else sources.push(deployments(asked, reading));
   }
+  if (asked.kinds.includes('signal')) {
+    const why = whyUnreadable(asked.range, { caller: reading, signal: 'detections', nowMs: reading.nowMs });
+    if (why === undefined) sources.push(signals(asked, reading));
+    else if (asked.isChosen) partial.push({ code: 'retention', message: `no signals of detection rules: ${why}` });
+  }
   // Configuration belongs to the organization, and to no service or project.
   const isOfAll = asked.service === undefined && (asked.projectId === undefined || asked.scope === 'account');
   if (asked.kinds.includes('config') && isOfAll) sources.push(configuration(asked, ports, tenantId));
@@ -123,6 +134,16 @@ const landedEvents = (asked: AskedEvents, reading: Reading): EventSource => ({
       event,
       position: { time: String((parseTime(event.time, 0) ?? 0n) / 1_000_000n), kind: event.kind, id: event.id },
     }));
+  },
+});
+
+const signals = ({ range, service, projectId, scope }: AskedEvents, reading: Reading): EventSource => ({
+  name: 'signals',
+  async next(limit, after) {
+    const filter = { service, projectId: scope === 'account' ? undefined : projectId, withSuppressed: false };
+    const page = { range, limit, after: Positions.shape.signals.parse(after) };
+    const found = await readSignals(reading, filter, page);
+    return found.map((each) => ({ event: signalEvent(each), position: { ms: each.ms, id: each.id } }));
   },
 });
 
