@@ -29,7 +29,8 @@ const hour = 3_600_000_000_000n;
 /** What is read, by what plans say of it: signals of detection rules have no days of their own, and are kept as long as anything is. */
 export type ReadSignal = Signal | 'detections';
 
-const keptDays = ({ retentionDays }: Reader['plan'], signal: ReadSignal): number =>
+/** Days that a plan keeps of it. */
+export const keptDays = ({ retentionDays }: Reader['plan'], signal: ReadSignal): number =>
   signal === 'detections' ? Math.max(...signals.map((each) => retentionDays[each])) : retentionDays[signal];
 
 /** The range that a request asks for, within what the caller's plan keeps of the signal. */

@@ -50,6 +50,7 @@ export const examples: Readonly<Record<string, Example>> = {
     },
   }),
   getSignal: ({ tenant }) => ({ params: { id: signalIdOf(tenant) } }),
+  getSiemEntity: ({ tenant }) => ({ params: { type: 'host', value: canaryOf(tenant) } }),
   triageSignal: ({ tenant }) => ({ params: { id: signalIdOf(tenant) }, body: { state: 'acknowledged' } }),
   validateDetectionRules: { body: { source: 'title: Nothing\nlogsource: { product: linux }' } },
   setAlertRouting: async ({ harness, token }) => {

@@ -130,6 +130,44 @@ test.serial('signals are in the feed of events, each once, page by page', async 
   t.deepEqual([await of('agent'), await of('other')], [3, 0]);
 });
 
+test.serial('the risk of an entity is what its signals add, each half of it after every half-life', async (t) => {
+  for (const [id, days, by] of [
+    ['old-1', 1, ''],
+    ['old-2', 2, ''],
+    ['old-3', 2, 'exception-1'],
+  ] as const)
+    await land({ id, agoSeconds: days * 86_400, suppressedBy: by });
+  await land({ id: 'wrong', agoSeconds: 60 });
+  await triage('wrong', { state: 'closed', verdict: 'false-positive' });
+  const path = '/api/siem/entities';
+  const one = await harness.ask('GET', `${path}/user/ann%20smith`, { as: 'viewer' });
+  t.is(one.status, 200, JSON.stringify(one.body));
+  const shares: { signalId: string; share: number; riskScore: number; time: string }[] = one.body.shares;
+  t.deepEqual(shares.map(({ signalId }) => signalId).toSorted(), ['old-1', 'old-2', 's1', 's2', 's4']);
+  for (const { share, riskScore, time } of shares) {
+    const hours = (Date.parse(one.body.asOf) - Date.parse(time)) / 3_600_000;
+    t.true(Math.abs(share - riskScore * 0.5 ** (hours / 24)) < 0.001);
+  }
+  t.true(Math.abs(one.body.score - shares.reduce((sum, { share }) => sum + share, 0)) < 0.01);
+  const shorter = await harness.ask('GET', `${path}/user/ann%20smith?halfLifeHours=1`, { as: 'viewer' });
+  t.true(shorter.body.score < one.body.score);
+  const seen: string[] = [];
+  let cursor = '';
+  for (let page = 0; page < 5; page++) {
+    const { body } = await harness.ask('GET', `${path}?limit=1${cursor}`, { as: 'viewer' });
+    seen.push(...body.items.map(({ type, value }: { type: string; value: string }) => `${type} ${value}`));
+    if (body.nextCursor === null) break;
+    cursor = `&cursor=${body.nextCursor}`;
+  }
+  t.deepEqual(seen, ['host web-1', 'user ann smith']);
+  const hosts = await harness.ask('GET', `${path}?type=host`, { as: 'viewer' });
+  t.deepEqual(
+    hosts.body.items.map(({ value }: { value: string }) => value),
+    ['web-1'],
+  );
+  t.is((await harness.ask('GET', `${path}/user/bob`, { as: 'viewer' })).status, 404);
+});
+
 test.serial('signals of another organization are not to be found', async (t) => {
   t.is((await harness.ask('GET', '/api/siem/signals/of-b', { as: 'viewer' })).status, 404);
   t.is((await triage('of-b', { state: 'closed' })).status, 404);

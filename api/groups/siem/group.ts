@@ -6,6 +6,7 @@ import { backtestDetectionRule } from './backtest-rule.ts';
 import { caseResource } from './case.ts';
 import { attachCaseEvidence, commentOnCase } from './case-additions.ts';
 import { getMitreCoverage } from './coverage.ts';
+import { getEntity, listEntities } from './entities.ts';
 import { fieldTableResource } from './field-table.ts';
 import { exportDetectionRules, importDetectionRules } from './import-rules.ts';
 import { deleteIndicator, listIndicators } from './indicator.ts';
@@ -24,6 +25,8 @@ export const siemGroup = defineGroup({
     listSignals,
     getSignal,
     triageSignal,
+    listEntities,
+    getEntity,
     getMitreCoverage,
     importDetectionRules,
     exportDetectionRules,

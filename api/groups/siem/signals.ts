@@ -7,7 +7,6 @@ import {
   type SignalFilter,
   type StoredSignal,
 } from '../../../queries/sigma/stored-signals.ts';
-import { documentsIn } from '../../../runtime/documents-in.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   type SignalTriage,
@@ -16,11 +15,12 @@ import {
   signalVerdicts,
 } from '../../../schemas/resources/signal-triage.ts';
 import { SignalEvent, signalSeverities } from '../../../schemas/signals.ts';
-import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
+import { invalid, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { requireMember } from '../../resources/members.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { decidedSignals } from './decided-signals.ts';
 
 const SignalView = z.strictObject({
   id: z.string(),
@@ -70,32 +70,16 @@ const viewOf = (signal: StoredSignal, triage: SignalTriage | undefined): z.input
   };
 };
 
-/** So many decided signals may be told from the others in one list. */
-const mostDecided = 10_000;
-
-/** Ids of signals that people decided about. */
-const decided = async (own: TenantDocuments, filter: object): Promise<string[]> => {
-  const ids: string[] = [];
-  for await (const { id } of documentsIn(own.collection(signalTriages), { filter: { ...filter } })) {
-    ids.push(id);
-    if (ids.length > mostDecided)
-      throw new ApiError(
-        'CONFLICT',
-        `more than ${mostDecided} signals have that state: ask for another one, or for all`,
-      );
-  }
-  return ids;
-};
-
 const idsOf = async (
   own: TenantDocuments,
   { state, assigneeId }: { readonly state?: string | undefined; readonly assigneeId?: string | undefined },
 ): Promise<SignalFilter['ids']> => {
   if (assigneeId !== undefined)
-    return { are: 'only', of: await decided(own, { assigneeId, ...(state !== undefined && { state }) }) };
+    return { are: 'only', of: await decidedSignals(own, { assigneeId, ...(state !== undefined && { state }) }) };
   if (state === undefined) return undefined;
-  if (state === 'open') return { are: 'none', of: await decided(own, { state: { $in: ['acknowledged', 'closed'] } }) };
-  return { are: 'only', of: await decided(own, { state }) };
+  if (state === 'open')
+    return { are: 'none', of: await decidedSignals(own, { state: { $in: ['acknowledged', 'closed'] } }) };
+  return { are: 'only', of: await decidedSignals(own, { state }) };
 };
 
 export const listSignals = defineOperation({

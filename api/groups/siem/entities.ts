@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import {
+  cursorParameter,
+  decodeCursor,
+  encodeCursor,
+  natural,
+  someText,
+  textIn,
+  textPart,
+} from '../../../queries/cursor.ts';
+import { keptDays } from '../../../queries/range.ts';
+import type { Reading } from '../../../queries/reading.ts';
+import { type EntityRisk, type RiskQuestion, readEntityRisk } from '../../../queries/sigma/entity-risk.ts';
+import { entityTypes } from '../../../queries/sigma/fields/entities.ts';
+import { signalSeverities } from '../../../schemas/signals.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { decidedSignals } from './decided-signals.ts';
+
+const parameters = {
+  days: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(90)
+    .default(14)
+    .describe('Only signals of so many days, as far as they are kept'),
+  halfLifeHours: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(2160)
+    .default(24)
+    .describe('After so many hours a signal adds half of its risk, after twice as many a quarter'),
+};
+
+const Entity = z.strictObject({
+  type: z.string(),
+  value: z.string(),
+  score: z.number().describe('Sum of what its signals add'),
+  signals: z.int(),
+  lastSignalAt: z.iso.datetime(),
+  shares: z
+    .array(
+      z.strictObject({
+        signalId: z.string(),
+        ruleId: z.string(),
+        ruleTitle: z.string(),
+        severity: z.enum(signalSeverities),
+        time: z.iso.datetime(),
+        riskScore: z.number().describe('Of the signal when it was found'),
+        share: z.number().describe('What it adds now: riskScore * 0.5 ^ (hours since its time / halfLifeHours)'),
+      }),
+    )
+    .describe('Signals that add most'),
+});
+
+const shared = {
+  asOf: z.iso.datetime().describe('Scores are of this time'),
+  days: z.int().describe('Days whose signals were counted'),
+  halfLifeHours: z.int(),
+};
+
+const shown = ({ entity, score, signals, lastMs, shares }: EntityRisk): z.input<typeof Entity> => ({
+  ...{ type: entity.slice(0, entity.indexOf(' ')), value: entity.slice(entity.indexOf(' ') + 1), score, signals },
+  lastSignalAt: new Date(lastMs).toISOString(),
+  shares: shares.map(({ share, ms, id, ...signal }) => ({
+    ...{ signalId: id, ...signal, share, time: new Date(ms).toISOString() },
+  })),
+});
+
+/** What both operations ask: signals that people closed as false positives count nothing. */
+const questionOf = async (
+  query: { readonly days: number; readonly halfLifeHours: number },
+  atMs: number,
+  { caller, ports, reading }: { readonly caller: Caller; readonly ports: Ports; readonly reading: Reading },
+): Promise<Omit<RiskQuestion, 'shares'>> => {
+  const days = Math.min(query.days, keptDays(reading.plan, 'detections'));
+  // Nobody decides about a signal before its time.
+  const since = new Date(atMs - days * 86_400_000).toISOString();
+  const filter = { state: 'closed', verdict: 'false-positive', changedAt: { $gte: since } };
+  const without = await decidedSignals(ports.documents.of(caller.tenantId), filter);
+  return { atMs, days, halfLifeHours: query.halfLifeHours, without };
+};
+
+const kind = 'siem-entities';
+
+export const listEntities = defineOperation({
+  method: 'GET',
+  path: '/api/siem/entities',
+  operationId: 'listSiemEntities',
+  summary: 'List users, hosts, processes and addresses by their risk, which decays, with the signals that add to it',
+  role: 'viewer',
+  query: z.strictObject({
+    ...parameters,
+    type: z.enum(entityTypes).optional(),
+    limit: z.coerce.number().int().min(1).max(1000).default(100),
+    cursor: cursorParameter,
+  }),
+  response: z.strictObject({ ...shared, items: z.array(Entity), nextCursor: z.string().nullable() }),
+  async handler({ caller, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
+    const atMs = page?.atMs ?? Math.trunc(reading.nowMs);
+    const question = await questionOf(query, atMs, { caller, ports, reading });
+    const found = await readEntityRisk(
+      reading,
+      { ...question, type: query.type, shares: 5 },
+      { limit: query.limit + 1, after: page?.after },
+    );
+    const items = found.slice(0, query.limit);
+    const last = found.length > query.limit ? items.at(-1) : undefined;
+    return {
+      ...{ asOf: new Date(atMs).toISOString(), days: question.days, halfLifeHours: query.halfLifeHours },
+      items: items.map(shown),
+      nextCursor:
+        last === undefined
+          ? null
+          : encodeCursor(kind, [BigInt(atMs), textPart(String(last.score)), textPart(last.entity)]),
+    };
+  },
+});
+
+const pageOf = (cursor: string) => {
+  const [at = '', score = '', entity = ''] = decodeCursor(kind, cursor, [natural, someText, someText]);
+  return { atMs: Number(at), after: { score: Number(textIn(score)), entity: textIn(entity) } };
+};
+
+export const getEntity = defineOperation({
+  method: 'GET',
+  path: '/api/siem/entities/{type}/{value}',
+  operationId: 'getSiemEntity',
+  summary: 'Tell the risk of one user, host, process or address, and what each of its signals adds',
+  role: 'viewer',
+  params: z.strictObject({ type: z.enum(entityTypes), value: z.string().min(1).max(512) }),
+  query: z.strictObject(parameters),
+  response: z.strictObject({ ...shared, ...Entity.shape }),
+  async handler({ caller, params, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const atMs = Math.trunc(reading.nowMs);
+    const question = await questionOf(query, atMs, { caller, ports, reading });
+    const entity = `${params.type} ${params.value}`;
+    const [found] = await readEntityRisk(reading, { ...question, entity, shares: 200 }, { limit: 1 });
+    if (found === undefined) throw notFound('entity with signals');
+    return {
+      ...{ asOf: new Date(atMs).toISOString(), days: question.days, halfLifeHours: query.halfLifeHours },
+      ...shown(found),
+    };
+  },
+});
