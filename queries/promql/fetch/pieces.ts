@@ -9,8 +9,11 @@ export interface Piece {
   readonly blocks: Readonly<Partial<Record<PointTable, Uint8Array>>>;
 }
 
-/** Points that one statement reads: a sample is 24 bytes in a piece, and two pieces are held at a time. */
-const pointsInPiece = { samples: 1_500_000, histograms: 60_000, summaries: 300_000 } as const;
+/**
+ * Points that one statement reads: a sample is 24 bytes in a piece, and two pieces are held at a time. More would be slower: results of
+ * some 16 MB and more are written to memory that the system must hand out anew for each.
+ */
+const pointsInPiece = { samples: 400_000, histograms: 60_000, summaries: 300_000 } as const;
 /** Points come hardly more often, until it is seen how often they do. */
 const usualIntervalMs = 5_000;
 /** Points that one selector may read. */
@@ -43,7 +46,17 @@ export interface ReadCount {
 const sourcesOf = (chosen: readonly Chosen[], table: PointTable): Source[] =>
   chosen.flatMap(({ sources }) => sources).filter(({ tables }) => tables.includes(table));
 
-/** Pieces of the series that a selector chose, in their order; the next piece is read while one is used. */
+/** The order in which points are stored, in which each piece reads a stretch of the table and nothing twice. */
+const asStored = (left: Chosen, right: Chosen): number => {
+  const [{ metric, id }, other] = [left.sources[0] as Source, right.sources[0] as Source];
+  if (metric !== other.metric) return metric < other.metric ? -1 : 1;
+  return id.length - other.id.length || (id < other.id ? -1 : 1);
+};
+
+/**
+ * Pieces of the series that a selector chose; the next piece is read while one is used. Series come in their order where one piece holds
+ * them all, else in the order in which they are stored.
+ */
 export class Pieces {
   readonly #columns: TenantColumns;
   readonly #window: Window;
@@ -60,9 +73,9 @@ export class Pieces {
     this.#starts = hasStarts ? ', toFloat64(toUnixTimestamp64Milli(start_timestamp)) AS start' : '';
     this.#columns = columns;
     this.#window = window;
-    this.#chosen = chosen;
     this.#isDelta = chosen.some(({ sources }) => sources.some(({ isDelta }) => isDelta));
     this.#perSeries = Math.max(1, (window.toMs - readFromMs(window.fromMs, this.#isDelta)) / usualIntervalMs);
+    this.#chosen = chosen.length > this.#fitting(chosen) ? chosen.toSorted(asStored) : chosen;
   }
 
   /** `undefined` after the last one. */
@@ -85,15 +98,19 @@ export class Pieces {
     return { chosen, blocks };
   }
 
-  #take(): Chosen[] {
-    const chosen: Chosen[] = [];
-    for (let share = 0; share < 1 && this.#at < this.#chosen.length; this.#at++) {
-      const next = this.#chosen[this.#at] as Chosen;
-      chosen.push(next);
-      for (const { tables } of next.sources)
+  /** How many of the series fit into one piece, from a place on. */
+  #fitting(chosen: readonly Chosen[], from = 0): number {
+    let count = 0;
+    for (let share = 0; share < 1 && from + count < chosen.length; count++)
+      for (const { tables } of (chosen[from + count] as Chosen).sources)
         for (const table of tables) share += this.#perSeries / pointsInPiece[table];
-    }
-    return chosen;
+    return count;
+  }
+
+  #take(): readonly Chosen[] {
+    const from = this.#at;
+    this.#at += this.#fitting(this.#chosen, from);
+    return this.#chosen.slice(from, this.#at);
   }
 
   async #readTable(table: PointTable, chosen: readonly Chosen[]): Promise<Uint8Array> {
