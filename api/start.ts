@@ -42,6 +42,8 @@ import { liveTail } from './live-tail/live-tail.ts';
 import { openLiveTails } from './live-tail/live-tails.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
+import { mergeAllIndicatorBlocks } from './threat-intel/merging.ts';
+import { type FeedPorts, pollThreatFeeds } from './threat-intel/poll-feeds.ts';
 
 export interface ApiOptions {
   readonly documents: Documents;
@@ -69,7 +71,7 @@ export interface ApiRole extends Role {
   readonly sockets: Pick<StreamServer, 'takes' | 'upgrade'>;
 }
 
-type UpkeepPorts = ErasingPorts & DomainPorts & { readonly tokens: Tokens };
+type UpkeepPorts = ErasingPorts & DomainPorts & FeedPorts & { readonly tokens: Tokens };
 
 const hourly = (name: string, summary: string, run: (ports: UpkeepPorts) => Promise<void>): Job<UpkeepPorts> =>
   defineJob({ name, summary, everyMs: 3_600_000, scope: 'installation', run });
@@ -86,6 +88,8 @@ const upkeep: readonly Job<UpkeepPorts>[] = [
     sweepTokens(documents, clock.now()),
   ),
   hourly('proved-domains', 'Looks at the DNS records of proved domains again', checkDomains),
+  pollThreatFeeds,
+  mergeAllIndicatorBlocks,
 ];
 
 const drainStepMs = 20;

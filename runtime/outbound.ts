@@ -23,6 +23,12 @@ export interface OutboundRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | null;
+  /** How long it may take, in place of what is usual. */
+  readonly timeoutMs?: number;
+  /** How large the answer may be, in place of what is usual. */
+  readonly maxBytes?: number;
+  /** Ends it early. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -59,9 +65,10 @@ export const openOutbound = ({
   const resolver = new Resolver({ timeout: Math.min(3000, timeoutMs), tries: 2 });
   if (nameServers !== undefined) resolver.setServers(nameServers);
   return {
-    async fetch(url, { method = 'GET', headers = {}, body } = {}) {
+    async fetch(url, { method = 'GET', headers = {}, body, ...own } = {}) {
       const target = targetOf(url, allowed);
-      const signal = AbortSignal.timeout(timeoutMs);
+      const timeout = AbortSignal.timeout(own.timeoutMs ?? timeoutMs);
+      const signal = own.signal === undefined ? timeout : AbortSignal.any([timeout, own.signal]);
       const answer = await new Promise<IncomingMessage>((answered, failed) => {
         const start = target.protocol === 'https:' ? requestHttps : requestHttp;
         // A new connection: a kept-alive one may lead to an address that was checked for another request.
@@ -69,7 +76,7 @@ export const openOutbound = ({
         request.once('error', (error) => failed(outboundErrorOf(error, target, signal)));
         request.end(body ?? undefined);
       });
-      return responseOf(answer, await bytesOf(answer, { maxBytes, target, signal }));
+      return responseOf(answer, await bytesOf(answer, { maxBytes: own.maxBytes ?? maxBytes, target, signal }));
     },
     async txt(name) {
       try {

@@ -1,13 +1,6 @@
-/** Reads indicators from CSV (RFC 4180), with a header or as a plain list; lines that begin with # are comments. */
-import {
-  type GivenIndicator,
-  givenIndicator,
-  type IndicatorType,
-  indicatorTypes,
-  normalised,
-  type ReadIndicators,
-  typeOfValue,
-} from './indicator.ts';
+/** Reads indicators from CSV (RFC 4180), with a header or without, and from plain lists; lines that begin with # are comments. */
+import { type GivenIndicator, type IndicatorType, indicatorTypes } from '../../schemas/resources/threat-intel.ts';
+import { givenIndicator, normalised, type ReadIndicators, timeOf, typeOfValue, usualConfidence } from './indicator.ts';
 
 /** Names of columns, as feeds write them. */
 const columns = {
@@ -73,20 +66,13 @@ const headerOf = (cells: readonly string[]): Map<Column, number> | undefined => 
   return found.has('value') ? found : undefined;
 };
 
-const timeOf = (text: string | undefined): string | null => {
-  if (text === undefined || text === '') return null;
-  // Feeds write times of UTC without saying so.
-  const written = /^\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?$/.test(text) ? `${text.replace(' ', 'T')}Z` : text;
-  return Number.isNaN(Date.parse(written)) ? null : new Date(written).toISOString();
-};
-
-const confidenceOf = (text: string | undefined): Pick<GivenIndicator, 'confidence'> | object => {
+const confidenceOf = (text: string | undefined, usual: number): number => {
   const value = Number(text);
-  return text === undefined || text === '' || !(value >= 0 && value <= 100) ? {} : { confidence: value };
+  return text === undefined || text === '' || !(value >= 0 && value <= 100) ? usual : value;
 };
 
 /** The indicator of a row, or what is wrong with it. */
-const indicatorOf = (cell: (column: Column) => string | undefined): GivenIndicator | string => {
+const indicatorOf = (cell: (column: Column) => string | undefined, confidence: number): GivenIndicator | string => {
   const written = cell('value') ?? '';
   const named = cell('type')?.toLowerCase();
   const type = named ? namesOfTypes[named] : typeOfValue(written);
@@ -104,22 +90,44 @@ const indicatorOf = (cell: (column: Column) => string | undefined): GivenIndicat
       .map((tag) => tag.trim())
       .filter((tag) => tag !== '')
       .slice(0, 64),
-    ...confidenceOf(cell('confidence')),
+    confidence: confidenceOf(cell('confidence'), confidence),
     validFrom: timeOf(cell('validFrom')),
     validUntil: timeOf(cell('validUntil')),
   });
 };
 
-export const readCsv = (text: string): ReadIndicators => {
+export const readCsv = (text: string, confidence = usualConfidence): ReadIndicators => {
   const rows = rowsOf(text.replaceAll('\r\n', '\n').replace(/^\uFEFF/, ''));
   const header = headerOf(rows[0]?.cells ?? []);
   const indicators: GivenIndicator[] = [];
   const refused: { at: string; message: string }[] = [];
   for (const { line, cells } of header === undefined ? rows : rows.slice(1)) {
-    const indicator = indicatorOf((column) =>
-      header === undefined ? (column === 'value' ? cells[0] : undefined) : cells[header.get(column) ?? -1],
+    const indicator = indicatorOf(
+      (column) =>
+        header === undefined ? (column === 'value' ? cells[0] : undefined) : cells[header.get(column) ?? -1],
+      confidence,
     );
     if (typeof indicator === 'string') refused.push({ at: `line ${line}`, message: indicator });
+    else indicators.push(indicator);
+  }
+  return { indicators, refused };
+};
+
+const hostsLine = /^(?:0\.0\.0\.0|127\.0\.0\.1|::1?)\s+(\S+)/;
+
+/** A plain list: a value a line, and what follows it left out; # and ; begin comments. Lines of a hosts file name a domain. */
+export const readList = (text: string, confidence = usualConfidence): ReadIndicators => {
+  const indicators: GivenIndicator[] = [];
+  const refused: { at: string; message: string }[] = [];
+  for (const [index, line] of text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .entries()) {
+    const written = line.replace(/(?:^|\s)[#;].*$/, '').trim();
+    if (written === '') continue;
+    const value = hostsLine.exec(written)?.[1] ?? /^\S+/.exec(written)?.[0] ?? '';
+    const indicator = indicatorOf((column) => (column === 'value' ? value : undefined), confidence);
+    if (typeof indicator === 'string') refused.push({ at: `line ${index + 1}`, message: indicator });
     else indicators.push(indicator);
   }
   return { indicators, refused };

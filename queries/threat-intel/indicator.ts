@@ -1,36 +1,6 @@
 /** Indicators of compromise: what each type looks like, how its values are written, and for how long one is believed. */
 import ipaddr from 'ipaddr.js';
-
-export const indicatorTypes = [
-  'ip',
-  'network',
-  'domain',
-  'url',
-  'email',
-  'md5',
-  'sha1',
-  'sha256',
-  'sha512',
-  'file-name',
-] as const;
-export type IndicatorType = (typeof indicatorTypes)[number];
-
-/** An indicator as a source gives it. */
-export interface GivenIndicator {
-  readonly type: IndicatorType;
-  /** In the one way in which values of its type are written (`normalised`). */
-  readonly value: string;
-  readonly name: string;
-  readonly description: string;
-  readonly tags: readonly string[];
-  /** 0 to 100. */
-  readonly confidence: number;
-  /** ISO-8601. */
-  readonly validFrom: string | null;
-  readonly validUntil: string | null;
-  /** The source took it back. */
-  readonly isRevoked: boolean;
-}
+import { type GivenIndicator, type IndicatorType, indicatorTypes } from '../../schemas/resources/threat-intel.ts';
 
 /** What a source holds, and what could not be taken. */
 export interface ReadIndicators {
@@ -113,9 +83,11 @@ export const givenIndicator = (
   more: Partial<Omit<GivenIndicator, 'type' | 'value'>> = {},
 ): GivenIndicator => ({
   ...{ type, value, name: '', description: '', tags: [], confidence: usualConfidence },
-  ...{ validFrom: null, validUntil: null, isRevoked: false },
+  ...{ validFrom: null, validUntil: null, isRevoked: false, givenId: '' },
   ...more,
 });
+
+const dayMs = 86_400_000;
 
 /** After so many days an indicator is believed half as much: addresses change hands, hashes stay what they are. */
 const halfLifeDays: Readonly<Record<IndicatorType, number>> = {
@@ -123,23 +95,53 @@ const halfLifeDays: Readonly<Record<IndicatorType, number>> = {
   ...{ md5: 720, sha1: 720, sha256: 720, sha512: 720 },
 };
 
+/** What a score is made of. */
+export interface Believed {
+  readonly type: IndicatorType;
+  readonly confidence: number;
+  /** When its source last told of it. */
+  readonly seenMs: number;
+  /** Milliseconds; 0 for always. */
+  readonly validFromMs: number;
+  readonly validUntilMs: number;
+  /** 0 for what is usual of the type. */
+  readonly halfLifeDays: number;
+  readonly isRevoked: boolean;
+}
+
 /**
- * How much an indicator is believed now, from 0 to 100: its confidence, halved with each half-life of its type since it was last seen
- * in its source; 0 before it is valid, once it no longer is, and where it was revoked.
+ * How much an indicator is believed at a time, from 0 to 100: its confidence, halved with each half-life since it was last seen in its
+ * source; 0 before it is valid, once it no longer is, and where it was revoked.
  */
-export const scoreOf = (
-  {
-    type,
-    confidence,
-    validFrom,
-    validUntil,
-    isRevoked,
-  }: Omit<GivenIndicator, 'value' | 'name' | 'description' | 'tags'>,
-  { seenMs, nowMs }: { readonly seenMs: number; readonly nowMs: number },
+export const scoreAt = (
+  { type, confidence, seenMs, validFromMs, validUntilMs, halfLifeDays: own, isRevoked }: Believed,
+  atMs: number,
 ): number => {
-  if (isRevoked) return 0;
-  if (validFrom !== null && Date.parse(validFrom) > nowMs) return 0;
-  if (validUntil !== null && Date.parse(validUntil) <= nowMs) return 0;
-  const days = Math.max(0, nowMs - seenMs) / 86_400_000;
-  return Math.round(confidence * 0.5 ** (days / halfLifeDays[type]));
+  if (isRevoked || validFromMs > atMs || (validUntilMs !== 0 && validUntilMs <= atMs)) return 0;
+  const days = Math.max(0, atMs - seenMs) / dayMs;
+  return Math.round(confidence * 0.5 ** (days / (own === 0 ? halfLifeDays[type] : own)));
+};
+
+const msOf = (time: string | null): number => (time === null ? 0 : Date.parse(time));
+
+/** The same as it is stored. */
+export const believed = (
+  indicator: Omit<GivenIndicator, 'value' | 'name' | 'description' | 'tags' | 'givenId'> & {
+    readonly seenAt: string;
+    readonly halfLifeDays?: number | null;
+  },
+): Believed => ({
+  ...{ type: indicator.type, confidence: indicator.confidence, isRevoked: indicator.isRevoked },
+  ...{ seenMs: Date.parse(indicator.seenAt), halfLifeDays: indicator.halfLifeDays ?? 0 },
+  ...{ validFromMs: msOf(indicator.validFrom), validUntilMs: msOf(indicator.validUntil) },
+});
+
+/** A time as sources write it, in ISO-8601; null where it is none. Feeds write times of UTC without saying so, and seconds as numbers. */
+export const timeOf = (given: unknown): string | null => {
+  if (typeof given !== 'string' && typeof given !== 'number') return null;
+  const text = String(given).trim();
+  if (text === '') return null;
+  const written = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(text) ? `${text.replace(' ', 'T')}Z` : text;
+  const ms = /^\d{9,10}$/.test(text) ? Number(text) * 1000 : Date.parse(written);
+  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
 };

@@ -1,11 +1,6 @@
 /** Reads indicators from MISP: an event, or a list of them, as its API and feeds give them. */
-import {
-  type GivenIndicator,
-  givenIndicator,
-  type IndicatorType,
-  normalised,
-  type ReadIndicators,
-} from './indicator.ts';
+import type { GivenIndicator, IndicatorType } from '../../schemas/resources/threat-intel.ts';
+import { givenIndicator, normalised, type ReadIndicators, timeOf, usualConfidence } from './indicator.ts';
 
 interface Attribute {
   readonly uuid?: string;
@@ -56,17 +51,18 @@ const partsOf = ({ type = '', value = '' }: Attribute): { type: IndicatorType; v
 };
 
 const moreOf = (event: Event, attribute: Attribute): Partial<GivenIndicator> => {
-  const seen = attribute.first_seen;
   return {
     name: String(event.info ?? '').slice(0, 256),
     description: String(attribute.comment ?? '').slice(0, 4096),
     tags: [...new Set([...tagsOf(event.Tag), ...tagsOf(attribute.Tag)])].slice(0, 64),
-    validFrom: seen && !Number.isNaN(Date.parse(seen)) ? new Date(seen).toISOString() : null,
+    validFrom: timeOf(attribute.first_seen),
+    isRevoked: attribute.deleted === true,
+    givenId: String(attribute.uuid ?? '').slice(0, 256),
   };
 };
 
-/** Attributes that MISP marks as fit for detection (`to_ids`); the others are context, and are left out. */
-export const readMisp = (given: unknown): ReadIndicators => {
+/** Attributes that MISP marks as fit for detection (`to_ids`); the others are context, and are left out. Those that were deleted are revoked. */
+export const readMisp = (given: unknown, confidence = usualConfidence): ReadIndicators => {
   const indicators: GivenIndicator[] = [];
   const refused: { at: string; message: string }[] = [];
   for (const event of eventsOf(given)) {
@@ -74,9 +70,11 @@ export const readMisp = (given: unknown): ReadIndicators => {
       ...(event.Attribute ?? []),
       ...(event.Object ?? []).flatMap((object) => object.Attribute ?? []),
     ];
-    for (const attribute of attributes.filter((each) => each.to_ids === true && each.deleted !== true)) {
+    for (const attribute of attributes.filter((each) => each.to_ids === true)) {
       const parts = partsOf(attribute);
-      indicators.push(...parts.map(({ type, value }) => givenIndicator(type, value, moreOf(event, attribute))));
+      indicators.push(
+        ...parts.map(({ type, value }) => givenIndicator(type, value, { confidence, ...moreOf(event, attribute) })),
+      );
       if (parts.length > 0) continue;
       const { uuid, type, value = '' } = attribute;
       refused.push({

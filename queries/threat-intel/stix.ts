@@ -1,11 +1,6 @@
 /** Reads indicators from STIX 2.1 (and 2.0) objects: a bundle, an envelope of TAXII, a list or a single object. */
-import {
-  type GivenIndicator,
-  givenIndicator,
-  type IndicatorType,
-  normalised,
-  type ReadIndicators,
-} from './indicator.ts';
+import type { GivenIndicator, IndicatorType } from '../../schemas/resources/threat-intel.ts';
+import { givenIndicator, normalised, type ReadIndicators, timeOf, usualConfidence } from './indicator.ts';
 
 interface StixIndicator {
   readonly id: string;
@@ -19,6 +14,7 @@ interface StixIndicator {
   readonly valid_from?: string;
   readonly valid_until?: string;
   readonly revoked?: boolean;
+  readonly modified?: string;
 }
 
 const typesOfPaths: readonly (readonly [RegExp, IndicatorType])[] = [
@@ -106,27 +102,37 @@ const objectsOf = (given: unknown): unknown[] => {
 const stringsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string').slice(0, 64) : [];
 
-const moreOf = (stix: StixIndicator): Omit<GivenIndicator, 'type' | 'value'> => {
-  const time = (given: string | undefined): string | null =>
-    given === undefined || Number.isNaN(Date.parse(given)) ? null : new Date(given).toISOString();
+const moreOf = (stix: StixIndicator): Partial<GivenIndicator> => {
   const { confidence } = stix;
   return {
     name: String(stix.name ?? '').slice(0, 256),
     description: String(stix.description ?? '').slice(0, 4096),
     tags: [...new Set([...stringsOf(stix.labels), ...stringsOf(stix.indicator_types)])],
-    confidence: typeof confidence === 'number' ? Math.min(100, Math.max(0, confidence)) : 50,
-    validFrom: time(stix.valid_from),
-    validUntil: time(stix.valid_until),
+    ...(typeof confidence === 'number' && { confidence: Math.min(100, Math.max(0, confidence)) }),
+    validFrom: timeOf(stix.valid_from),
+    validUntil: timeOf(stix.valid_until),
     isRevoked: stix.revoked === true,
+    givenId: typeof stix.id === 'string' ? stix.id.slice(0, 256) : '',
   };
 };
 
-export const readStix = (given: unknown): ReadIndicators => {
-  const indicators: GivenIndicator[] = [];
-  const refused: { at: string; message: string }[] = [];
+/** Objects that are indicators; of several versions of one the latest. */
+const latestOf = (given: unknown): StixIndicator[] => {
+  const latest = new Map<unknown, StixIndicator>();
   for (const object of objectsOf(given)) {
     if (!isObject(object) || object['type'] !== 'indicator') continue;
     const stix = object as unknown as StixIndicator;
+    const id = stix.id ?? object;
+    if (String(latest.get(id)?.modified ?? '') <= String(stix.modified ?? '')) latest.set(id, stix);
+  }
+  return [...latest.values()];
+};
+
+/** `confidence` is that of indicators of which the source says none. */
+export const readStix = (given: unknown, confidence = usualConfidence): ReadIndicators => {
+  const indicators: GivenIndicator[] = [];
+  const refused: { at: string; message: string }[] = [];
+  for (const stix of latestOf(given)) {
     const at = typeof stix.id === 'string' ? stix.id : '';
     if ((stix.pattern_type ?? 'stix') !== 'stix' || typeof stix.pattern !== 'string') {
       refused.push({ at, message: `patterns of the type ${stix.pattern_type} are not understood` });
@@ -134,7 +140,8 @@ export const readStix = (given: unknown): ReadIndicators => {
     }
     const values = valuesOfPattern(stix.pattern);
     if (typeof values === 'string') refused.push({ at, message: values });
-    else indicators.push(...values.map(({ type, value }) => givenIndicator(type, value, moreOf(stix))));
+    else
+      indicators.push(...values.map(({ type, value }) => givenIndicator(type, value, { confidence, ...moreOf(stix) })));
   }
   return { indicators, refused };
 };

@@ -1,6 +1,8 @@
 /** A type of notification channel as its author writes it: one file, and one line in `registry.ts`. */
+
 import type { z } from 'zod';
 import type { Mail } from '../../schemas/ports/mail.ts';
+import { retryAfterMs } from '../retry-after.ts';
 import type { ChannelMessage } from './message.ts';
 
 /** One request of a delivery. */
@@ -60,17 +62,13 @@ export const defineChannelType = <Settings extends z.ZodObject>(
   // It is given settings of its own schema only.
   definition as unknown as ChannelType & { readonly settings: Settings };
 
-const waitOf = (headers: Headers): { readonly retryAfterMs?: number } => {
-  const text = headers.get('retry-after')?.trim() ?? '';
-  if (/^\d{1,7}(?:\.\d+)?$/.test(text)) return { retryAfterMs: Number(text) * 1000 };
-  const atMs = Date.parse(text);
-  return Number.isNaN(atMs) ? {} : { retryAfterMs: Math.max(0, atMs - Date.now()) };
-};
-
 /** Most services: 2xx has it; 408, 425, 429 and 5xx may later; all else is refused for good. */
 export const byStatus = ({ status, headers }: ChannelAnswer): Verdict => {
   if (status >= 200 && status < 300) return { outcome: 'delivered' };
-  if ([408, 425, 429].includes(status) || status >= 500) return { outcome: 'retry', ...waitOf(headers) };
+  if ([408, 425, 429].includes(status) || status >= 500) {
+    const waitMs = retryAfterMs(headers);
+    return { outcome: 'retry', ...(waitMs !== undefined && { retryAfterMs: waitMs }) };
+  }
   return { outcome: 'failed' };
 };
 

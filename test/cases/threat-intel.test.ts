@@ -1,15 +1,17 @@
 /** What indicators are read from STIX, MISP and CSV, and for how long they are believed. */
 import test from 'ava';
-import { readCsv } from '../../queries/threat-intel/csv.ts';
+import { readCsv, readList } from '../../queries/threat-intel/csv.ts';
 import {
+  believed,
   givenIndicator,
-  type IndicatorType,
   normalised,
-  scoreOf,
+  scoreAt,
+  timeOf,
   typeOfValue,
 } from '../../queries/threat-intel/indicator.ts';
 import { readMisp } from '../../queries/threat-intel/misp.ts';
 import { readStix, valuesOfPattern } from '../../queries/threat-intel/stix.ts';
+import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
 
 const values: readonly [written: string, type: IndicatorType | undefined, value?: string][] = [
   ['192.0.2.7', 'ip', '192.0.2.7'],
@@ -104,6 +106,7 @@ test('a bundle gives its indicators with their validity, and names what it holds
         confidence: 80,
       },
       ...{ validFrom: '2026-01-01T00:00:00.000Z', validUntil: '2026-02-01T00:00:00.500Z', isRevoked: true },
+      givenId: 'indicator--1',
     },
   ]);
   t.deepEqual(refused, [{ at: 'indicator--2', message: 'patterns of the type yara are not understood' }]);
@@ -159,13 +162,52 @@ test('CSV is read with a header and without, with comments, quotes and times wit
 test('an indicator is believed half as much after its half-life, and not at all beyond its validity or once revoked', (t) => {
   const day = 86_400_000;
   const one = givenIndicator('ip', '192.0.2.1', { confidence: 80, validUntil: new Date(100 * day).toISOString() });
-  const at = (days: number, more: object = {}): number =>
-    scoreOf({ ...one, ...more }, { seenMs: 0, nowMs: days * day });
+  const seenAt = new Date(0).toISOString();
+  const at = (days: number, more: object = {}): number => scoreAt(believed({ ...one, seenAt, ...more }), days * day);
   t.deepEqual(
     [0, 30, 60, 99, 100].map((days) => at(days)),
     [80, 40, 20, 8, 0],
   );
   t.is(at(0, { isRevoked: true }), 0);
   t.is(at(0, { validFrom: new Date(day).toISOString() }), 0);
-  t.is(scoreOf({ ...one, type: 'sha256', validUntil: null }, { seenMs: 0, nowMs: 60 * day }), 76);
+  t.is(at(60, { type: 'sha256', validUntil: null }), 76);
+  t.is(at(10, { halfLifeDays: 10 }), 40);
+});
+
+test('times are read alike from all formats', (t) => {
+  const expected = '2026-01-02T03:04:05.000Z';
+  for (const given of [
+    '2026-01-02 03:04:05',
+    '2026-01-02T03:04:05Z',
+    '2026-01-02T05:04:05+02:00',
+    1767323045,
+    '1767323045',
+  ])
+    t.is(timeOf(given), expected, String(given));
+  for (const given of ['', 'soon', null, undefined, {}]) t.is(timeOf(given), null, String(given));
+});
+
+test('a plain list has a value a line, also as a hosts file', (t) => {
+  const { indicators, refused } = readList(
+    '# feed\n192.0.2.1 ; seen twice\n0.0.0.0 Evil.Example # c2\r\n\n198.51.100.0/24\nnonsense\n',
+  );
+  t.deepEqual(
+    indicators.map(({ type, value }) => `${type} ${value}`),
+    ['ip 192.0.2.1', 'domain evil.example', 'network 198.51.100.0/24'],
+  );
+  t.deepEqual(refused, [{ at: 'line 6', message: '"nonsense" is no indicator' }]);
+});
+
+test('of several versions of an object of STIX the latest counts', (t) => {
+  const version = (modified: string, value: string) => ({
+    ...{ type: 'indicator', id: 'indicator--1', modified, pattern: `[domain-name:value = '${value}']` },
+  });
+  const { indicators } = readStix([
+    version('2026-01-02T00:00:00Z', 'new.example'),
+    version('2026-01-01T00:00:00Z', 'old.example'),
+  ]);
+  t.deepEqual(
+    indicators.map(({ value, givenId }) => [value, givenId]),
+    [['new.example', 'indicator--1']],
+  );
 });

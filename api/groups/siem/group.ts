@@ -1,12 +1,13 @@
 import { caseComments, caseEvidence } from '../../../schemas/resources/security-case.ts';
 import { signalTriages } from '../../../schemas/resources/signal-triage.ts';
-import { threatIndicators } from '../../../schemas/resources/threat-intel.ts';
+import { indicatorBlocks, threatFeedStates, threatIndicators } from '../../../schemas/resources/threat-intel.ts';
 import { defineGroup } from '../define-group.ts';
 import { backtestDetectionRule } from './backtest-rule.ts';
 import { caseResource } from './case.ts';
 import { attachCaseEvidence, commentOnCase } from './case-additions.ts';
 import { getMitreCoverage } from './coverage.ts';
 import { getEntity, listEntities } from './entities.ts';
+import { feedResource } from './feed.ts';
 import { fieldTableResource } from './field-table.ts';
 import { exportDetectionRules, importDetectionRules } from './import-rules.ts';
 import { deleteIndicator, listIndicators } from './indicator.ts';
@@ -20,7 +21,7 @@ export const siemGroup = defineGroup({
   name: 'siem',
   summary: 'Signals, detection rules, file integrity, threat intelligence and cases.',
   entitlement: 'siem',
-  resources: [ruleResource, caseResource, fieldTableResource, placeholderResource],
+  resources: [ruleResource, caseResource, fieldTableResource, placeholderResource, feedResource],
   operations: [
     listSignals,
     getSignal,
@@ -39,14 +40,11 @@ export const siemGroup = defineGroup({
     addIndicators,
     deleteIndicator,
   ],
-  collections: [caseComments, caseEvidence, threatIndicators, signalTriages],
+  collections: [caseComments, caseEvidence, threatIndicators, signalTriages, indicatorBlocks, threatFeedStates],
   planned: [
     ['GET /api/siem/fim', 'viewer', 'file-integrity events'],
     ['GET /api/siem/fim/baselines', 'viewer', 'baselines'],
     ['POST /api/siem/fim/baselines', 'editor', 'take or set one'],
-    ['GET /api/siem/threat-intel/feeds', 'viewer', 'feeds'],
-    ['POST /api/siem/threat-intel/feeds', 'editor', 'subscribe (TAXII 2.1, URL)'],
-    ['DELETE /api/siem/threat-intel/feeds/{id}', 'editor', 'unsubscribe'],
     ['GET /api/siem/threat-intel/matches', 'viewer', 'matches in telemetry'],
   ],
 });

@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { indicatorTypes, scoreOf } from '../../../queries/threat-intel/indicator.ts';
+import { believed, scoreAt } from '../../../queries/threat-intel/indicator.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
-import { type ThreatIndicator, threatIndicators } from '../../../schemas/resources/threat-intel.ts';
+import { indicatorTypes, type ThreatIndicator, threatIndicators } from '../../../schemas/resources/threat-intel.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { equals, type Listing, type ListParameters, listParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';
+import { addBlock } from '../../threat-intel/write-indicators.ts';
 
 const time = z.iso.datetime({ offset: true });
 
@@ -26,11 +27,13 @@ export const IndicatorFields = z.strictObject({
   validFrom: time.nullable().default(null),
   validUntil: time.nullable().default(null).describe('It matches nothing from then on'),
   isRevoked: z.boolean().default(false),
+  raisesSignals: z.boolean().default(false).describe('A match is also a signal, as severe as it is believed'),
 });
 
 const IndicatorView = z.strictObject({
   ...IndicatorFields.shape,
-  seenAt: z.iso.datetime().describe('When its source last told of it'),
+  seenAt: z.iso.datetime().describe('When its source last told of it; of what it goes on telling, noted once a day'),
+  halfLifeDays: z.number().nullable().describe('As its feed says; null for what is usual of its type'),
   score: z
     .int()
     .describe(
@@ -59,19 +62,11 @@ const listing: Listing = {
 };
 
 const viewOf = (
-  { key: _key, ...indicator }: ThreatIndicator & Stored,
+  { key: _key, givenId: _givenId, halfLifeDays = null, raisesSignals = false, ...indicator }: ThreatIndicator & Stored,
   nowMs: number,
 ): z.input<typeof IndicatorView> => ({
-  ...indicator,
-  type: indicator.type as (typeof indicatorTypes)[number],
-  tags: [...indicator.tags],
-  score: scoreOf(
-    { ...indicator, type: indicator.type as (typeof indicatorTypes)[number] },
-    {
-      seenMs: Date.parse(indicator.seenAt),
-      nowMs,
-    },
-  ),
+  ...{ ...indicator, halfLifeDays, raisesSignals, tags: [...indicator.tags] },
+  score: scoreAt(believed({ ...indicator, halfLifeDays }), nowMs),
 });
 
 export const listIndicators = defineOperation({
@@ -107,6 +102,8 @@ export const deleteIndicator = defineOperation({
       const before = await stored.find(params.id);
       if (before === undefined) throw notFound('threat indicator');
       await stored.delete(before.id, before.version);
+      const seenAt = new Date(clock.now()).toISOString();
+      await addBlock(scope.of, caller.tenantId, [{ ...before, isRevoked: true, seenAt }]);
       const view = viewOf(before, clock.now());
       scope.record({ id: before.id, name: `${before.type} ${before.value}`, before: view });
       return view;

@@ -1,19 +1,15 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { readCsv } from '../../../queries/threat-intel/csv.ts';
-import { type GivenIndicator, normalised, type ReadIndicators } from '../../../queries/threat-intel/indicator.ts';
+import { normalised, type ReadIndicators } from '../../../queries/threat-intel/indicator.ts';
 import { readMisp } from '../../../queries/threat-intel/misp.ts';
 import { readStix } from '../../../queries/threat-intel/stix.ts';
-import { indicatorKey, type ThreatIndicator, threatIndicators } from '../../../schemas/resources/threat-intel.ts';
-import type { AuditedTransaction } from '../../kernel/changes.ts';
 import { ApiError, invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { writeIndicators } from '../../threat-intel/write-indicators.ts';
 import { IndicatorFields } from './indicator.ts';
 
 /** What one request may bring. */
 const mostIndicators = 5000;
-/** Written in one transaction, which has to end within seconds. */
-const atOnce = 250;
 
 const formats = ['stix', 'misp', 'csv'] as const;
 
@@ -25,9 +21,10 @@ const Added = z.strictObject({
     .default('manual')
     .describe('Who says so; what the same source told before is updated'),
   indicators: z
-    .array(IndicatorFields.omit({ source: true }))
+    .array(IndicatorFields.omit({ source: true, raisesSignals: true }))
     .max(mostIndicators)
     .optional(),
+  raisesSignals: IndicatorFields.shape.raisesSignals,
   format: z.enum(formats).optional().describe('Of `content`'),
   content: z
     .union([z.string(), z.record(z.string(), z.unknown()), z.array(z.unknown())])
@@ -58,7 +55,7 @@ const given = ({ indicators, format, content }: z.output<typeof Added>): ReadInd
     const read = indicators.map((indicator, index) => {
       const value = normalised(indicator.type, indicator.value);
       if (value === undefined) throw invalid(`indicators.${index}.value`, `is no ${indicator.type}`);
-      return { ...indicator, value };
+      return { ...indicator, value, givenId: '' };
     });
     return { indicators: read, refused: [] };
   }
@@ -66,46 +63,6 @@ const given = ({ indicators, format, content }: z.output<typeof Added>): ReadInd
     throw invalid(format === undefined ? 'indicators' : 'content', 'give indicators, or a format with its content');
   return readers[format](content);
 };
-
-type Counts = { created: number; updated: number; unchanged: number };
-
-const writePart = async (
-  scope: AuditedTransaction,
-  tenantId: string,
-  { part, source, seenAt }: { part: readonly GivenIndicator[]; source: string; seenAt: string },
-): Promise<Counts> => {
-  const stored = scope.of(tenantId).collection(threatIndicators);
-  const { items } = await stored.list({
-    filter: { key: { $in: part.map(({ type, value }) => indicatorKey(source, type, value)) } },
-    limit: 1000,
-  });
-  const known = new Map(items.map((item) => [item.key, item]));
-  const counts = { created: 0, updated: 0, unchanged: 0 };
-  for (const indicator of part) {
-    const key = indicatorKey(source, indicator.type, indicator.value);
-    const next: ThreatIndicator = { ...indicator, source, seenAt, key };
-    const before = known.get(key);
-    if (before === undefined) {
-      await stored.insert(next);
-      counts.created++;
-      continue;
-    }
-    const same = isDeepStrictEqual({ ...next, seenAt: '' }, { ...indicatorOf(before), seenAt: '' });
-    // Being told again is news too: what a source goes on telling is believed.
-    await stored.replace(before.id, next, before.version);
-    counts[same ? 'unchanged' : 'updated']++;
-  }
-  return counts;
-};
-
-const indicatorOf = ({
-  id: _id,
-  version: _version,
-  createdAt: _createdAt,
-  updatedAt: _updatedAt,
-  ...indicator
-}: ThreatIndicator & { id: string; version: number; createdAt: string; updatedAt: string }): ThreatIndicator =>
-  indicator;
 
 export const addIndicators = defineOperation({
   method: 'POST',
@@ -132,19 +89,24 @@ export const addIndicators = defineOperation({
         `a request brings at most ${mostIndicators} indicators, this one ${indicators.length}: split it`,
       );
     const { source } = body;
-    const seenAt = new Date(ports.clock.now()).toISOString();
-    // The last word of a source about a value counts.
-    const each = [...new Map(indicators.map((one) => [`${one.type} ${one.value}`, one])).values()];
-    const sum = { created: 0, updated: 0, unchanged: 0 };
-    for (let from = 0; from < each.length; from += atOnce) {
-      const part = each.slice(from, from + atOnce);
-      const counts = await change(async (scope) => {
-        const written = await writePart(scope, caller.tenantId, { part, source, seenAt });
-        scope.record({ id: source, name: source, after: written });
-        return written;
-      });
-      for (const name of ['created', 'updated', 'unchanged'] as const) sum[name] += counts[name];
-    }
+    const telling = {
+      source,
+      nowMs: ports.clock.now(),
+      halfLifeDays: null,
+      validDays: null,
+      raisesSignals: body.raisesSignals,
+    };
+    const sum = await writeIndicators(
+      (work) =>
+        change(async (scope) => {
+          const written = await work(scope.of);
+          scope.record({ id: source, name: source, after: written });
+          return written;
+        }),
+      caller.tenantId,
+      indicators,
+      telling,
+    );
     return { ...sum, refused: refused.slice(0, 1000) };
   },
 });

@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import {
+  feedFormats,
+  type ThreatFeed,
+  type ThreatFeedState,
+  threatFeedStates,
+  threatFeeds,
+} from '../../../schemas/resources/threat-intel.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { equals } from '../../resources/resource-list.ts';
+import { maskSecrets, secretText } from '../../resources/resource-secrets.ts';
+import { storedView } from '../../resources/resource-spec.ts';
+
+const address = z
+  .url({ protocol: /^https?$/ })
+  .max(2048)
+  .refine((text) => !URL.canParse(text) || new URL(text).username === '', {
+    message: 'must not contain a user name: give it as authentication',
+  });
+const days = z.number().min(1).max(3650);
+
+const FeedFields = z.strictObject({
+  name: z.string().min(1).max(256).describe('The source of its indicators'),
+  description: z.string().max(4096).default(''),
+  enabled: z.boolean().default(true),
+  location: z.discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('url'),
+      url: address,
+      format: z.enum(feedFormats).describe('STIX 2.1, MISP (JSON of events), CSV, or a list with a value a line'),
+    }),
+    z.strictObject({
+      type: z.literal('taxii'),
+      apiRoot: address.describe('Of a TAXII 2.1 server'),
+      collection: z.string().min(1).max(256).describe('Its id'),
+    }),
+  ]),
+  authentication: z
+    .discriminatedUnion('type', [
+      z.strictObject({ type: z.literal('none') }),
+      z.strictObject({
+        type: z.literal('basic'),
+        username: z.string().min(1).max(256),
+        password: secretText(z.string().min(1).max(1024)),
+      }),
+      z.strictObject({
+        type: z.literal('header'),
+        header: z
+          .string()
+          .regex(/^[A-Za-z0-9-]{1,128}$/, 'must be the name of a header')
+          .describe('Such as Authorization or X-API-Key'),
+        secret: secretText(
+          z
+            .string()
+            .min(1)
+            .max(4096)
+            .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII'),
+        ).describe('Its whole value'),
+      }),
+    ])
+    .default({ type: 'none' }),
+  everySeconds: z.int().min(300).max(604_800).default(3600).describe('How often it is polled'),
+  confidence: z.number().min(0).max(100).default(50).describe('Of indicators for which the feed gives none'),
+  validDays: days
+    .nullable()
+    .default(90)
+    .describe('Indicators without an end are valid so long after the feed told of them; null for without end'),
+  halfLifeDays: days
+    .nullable()
+    .default(null)
+    .describe('After so many days an indicator is believed half as much; null for what is usual of its type'),
+  maxBytes: z
+    .int()
+    .min(1024)
+    .max(128 * 1024 * 1024)
+    .default(32 * 1024 * 1024)
+    .describe('Larger answers are refused'),
+  maxIndicators: z.int().min(1).max(1_000_000).default(100_000).describe('A poll that gives more is refused'),
+  raisesSignals: z.boolean().default(false).describe('A match is also a signal, as severe as it is believed'),
+});
+
+const Status = z.strictObject({
+  lastPolledAt: z.iso.datetime().nullable(),
+  lastSucceededAt: z.iso.datetime().nullable(),
+  nextPollAt: z.iso.datetime().nullable().describe('null for as soon as can be'),
+  error: z.string().nullable().describe('Why the last poll failed; indicators stay as they were'),
+  failures: z.int().describe('Polls that failed since the last that succeeded'),
+  counts: z
+    .strictObject({ created: z.int(), updated: z.int(), unchanged: z.int(), refused: z.int() })
+    .describe('Of the last poll that brought something'),
+  refused: z
+    .array(z.strictObject({ at: z.string(), message: z.string() }))
+    .describe('What could not be taken: the first 100, each with the line, or the id of the object'),
+});
+
+const statusOf = (state: ThreatFeedState | undefined): z.input<typeof Status> =>
+  state === undefined
+    ? {
+        ...{ lastPolledAt: null, lastSucceededAt: null, nextPollAt: null, error: null, failures: 0, refused: [] },
+        counts: { created: 0, updated: 0, unchanged: 0, refused: 0 },
+      }
+    : {
+        ...{ lastPolledAt: state.lastPolledAt, lastSucceededAt: state.lastSucceededAt, nextPollAt: state.nextPollAt },
+        ...{ error: state.error, failures: state.failures, counts: state.counts, refused: [...state.refused] },
+      };
+
+const destination = ['location', 'authentication.type', 'authentication.username', 'authentication.header'];
+const feedSecrets = ['authentication.password', 'authentication.secret'].map((path) => ({ path, destination }));
+const mostFeeds = 200;
+
+const shown = z.strictObject({ ...FeedFields.shape, status: Status, ...storedView });
+
+/** Indicators that a feed brought stay when it is deleted, until they end. */
+export const feedResource = defineResource<typeof FeedFields, ThreatFeed, typeof shown>({
+  noun: 'threat feed',
+  path: '/api/siem/threat-intel/feeds',
+  collection: threatFeeds,
+  verbs: ['list', 'create', 'delete'],
+  roles: { read: 'viewer', write: 'editor' },
+  fields: FeedFields,
+  example: {
+    name: 'Partner sharing',
+    location: { type: 'taxii', apiRoot: 'https://taxii.example.com/api1/', collection: 'indicators' },
+    authentication: { type: 'basic', username: 'oiq', password: 'a secret of theirs' },
+  },
+  secrets: feedSecrets,
+  list: { searched: ['name', 'description'], filters: { type: equals('location.type') } },
+  view: shown,
+  live: true,
+  async show(feeds, { caller, ports }) {
+    const states = ports.documents.of(caller.tenantId).collection(threatFeedStates);
+    const { items } = await states.list({ filter: { id: { $in: feeds.map(({ id }) => id) } } });
+    const known = new Map(items.map((state) => [state.id, state]));
+    return feeds.map((feed) => ({ ...maskSecrets(feed, feedSecrets), status: statusOf(known.get(feed.id)) }));
+  },
+  async prepare(after, { of, caller }) {
+    if ((await of(caller.tenantId).collection(threatFeeds).count()) >= mostFeeds)
+      throw new ApiError('CONFLICT', `there are ${mostFeeds} feeds: delete one first`);
+    return after;
+  },
+});

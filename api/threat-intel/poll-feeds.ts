@@ -1,0 +1,186 @@
+/** Polls feeds of threat indicators. */
+import { defineJob } from '../../runtime/jobs.ts';
+import { type Outbound, OutboundError } from '../../runtime/outbound.ts';
+import type { SecretBox } from '../../runtime/secret-box.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { plans, plansTenant } from '../../schemas/resources/plan.ts';
+import {
+  type ThreatFeed,
+  type ThreatFeedState,
+  threatFeedStates,
+  threatFeeds,
+} from '../../schemas/resources/threat-intel.ts';
+import { FeedError, type FeedPlace, readFeed } from './read-feed.ts';
+import { type Written, writeIndicators } from './write-indicators.ts';
+
+export interface FeedPorts {
+  readonly documents: Documents;
+  readonly outbound: Outbound;
+  readonly box: SecretBox;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+type Feed = ThreatFeed & Stored & { readonly tenantId: string };
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+/** What is asked for a change only, is read whole so often, so that its indicators are known to hold. */
+const rereadMs = dayMs;
+const longestWaitMs = dayMs;
+const mostRefused = 100;
+const atOnce = 4;
+
+const noPlace: FeedPlace = { etag: null, lastModified: null, addedAfter: null };
+const nothing = { created: 0, updated: 0, unchanged: 0, refused: 0 };
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** Where to go on. A document is read whole again now and then. */
+const placeOf = (feed: Feed, state: ThreatFeedState | undefined, nowMs: number): FeedPlace => {
+  if (state === undefined) return noPlace;
+  const { etag, lastModified, addedAfter, lastReadAt } = state;
+  if (feed.location.type === 'taxii') return { ...noPlace, addedAfter };
+  return lastReadAt !== null && nowMs - Date.parse(lastReadAt) < rereadMs
+    ? { etag, lastModified, addedAfter: null }
+    : noPlace;
+};
+
+/** After a part of an answer: of what was added at one time some may be missing, so that it is asked for again. */
+const before = (addedAfter: string | null): string | null =>
+  addedAfter === null ? null : iso(Date.parse(addedAfter) - 1000);
+
+interface Progress {
+  counts: typeof nothing;
+  refused: { readonly at: string; readonly message: string }[];
+  place: FeedPlace;
+  hasRead: boolean;
+}
+
+const take = async (
+  feed: Feed,
+  ports: FeedPorts,
+  { from, signal }: { readonly from: FeedPlace; readonly signal: AbortSignal },
+  progress: Progress,
+): Promise<void> => {
+  const { tenantId, name, halfLifeDays, validDays, raisesSignals } = feed;
+  const { documents, clock } = ports;
+  const commit = (work: (of: Documents['of']) => Promise<Written>) => documents.transaction(({ of }) => work(of));
+  let given = 0;
+  for await (const { read, place } of readFeed(feed, from, { ...ports, signal })) {
+    given += read.indicators.length;
+    if (given > feed.maxIndicators)
+      throw new FeedError(`it gives more than ${feed.maxIndicators} indicators at once: allow more for the feed`);
+    const telling = { source: name, nowMs: clock.now(), halfLifeDays, validDays, raisesSignals };
+    const written = await writeIndicators(commit, tenantId, read.indicators, telling);
+    for (const each of ['created', 'updated', 'unchanged'] as const) progress.counts[each] += written[each];
+    progress.counts.refused += read.refused.length;
+    progress.refused.push(...read.refused.slice(0, mostRefused - progress.refused.length));
+    progress.place = place;
+    progress.hasRead = true;
+    signal.throwIfAborted();
+  }
+};
+
+/** What came of a poll. */
+const stateAfter = (
+  feed: Feed,
+  state: ThreatFeedState | undefined,
+  { counts, refused, place, hasRead }: Progress,
+  { startedMs, failure }: { readonly startedMs: number; readonly failure: Error | undefined },
+): ThreatFeedState => {
+  const everyMs = feed.everySeconds * 1000;
+  const waitMs = failure instanceof FeedError ? Math.min(failure.waitMs ?? 0, longestWaitMs) : 0;
+  const shared = { lastPolledAt: iso(startedMs), nextPollAt: iso(startedMs + Math.max(everyMs, waitMs)) };
+  if (failure !== undefined)
+    return {
+      ...{ lastSucceededAt: null, lastReadAt: null, counts: nothing, refused: [], ...noPlace, ...state, ...shared },
+      // What was read of a document that could not be stored is read again; of a collection it goes on behind what was stored.
+      ...(hasRead && { ...noPlace, addedAfter: before(place.addedAfter) }),
+      error: failure.message.slice(0, 1000),
+      failures: (state?.failures ?? 0) + 1,
+    };
+  return {
+    ...{ ...shared, ...place, refused, error: null, failures: 0, lastSucceededAt: iso(startedMs) },
+    lastReadAt: hasRead ? iso(startedMs) : (state?.lastReadAt ?? null),
+    counts: hasRead ? counts : (state?.counts ?? nothing),
+  };
+};
+
+/** Polls a feed, and keeps what came of it. What fails leaves indicators as they are. */
+export const pollFeed = async (feed: Feed, ports: FeedPorts, signal: AbortSignal): Promise<void> => {
+  const { documents, clock, log } = ports;
+  const states = documents.of(feed.tenantId).collection(threatFeedStates);
+  const state = await states.find(feed.id);
+  const startedMs = clock.now();
+  const from = placeOf(feed, state, startedMs);
+  const progress: Progress = { counts: { ...nothing }, refused: [], place: from, hasRead: false };
+  let failure: Error | undefined;
+  try {
+    await take(feed, ports, { from, signal }, progress);
+  } catch (error) {
+    // Another process goes on with it.
+    if (signal.aborted) throw error;
+    if (!(error instanceof FeedError || error instanceof OutboundError))
+      log.error({ error, feed: feed.id }, 'a threat feed could not be stored; it is tried again');
+    failure =
+      error instanceof FeedError || error instanceof OutboundError
+        ? error
+        : new FeedError('its indicators could not be stored; it is tried again');
+  }
+  const after = stateAfter(feed, state, progress, { startedMs, failure });
+  if (state === undefined) await states.insert({ id: feed.id, ...after });
+  else await states.replace(feed.id, after);
+};
+
+/** Organizations whose plan includes it. */
+const entitledTenants = async (documents: Documents): Promise<(tenantId: string) => Promise<boolean>> => {
+  const known = new Map<string, boolean>();
+  return async (tenantId) => {
+    const found = known.get(tenantId);
+    if (found !== undefined) return found;
+    const organization = await documents.of(organizationsTenant).collection(organizations).find(tenantId);
+    const plan =
+      organization === undefined || organization.disabled
+        ? undefined
+        : await documents.of(plansTenant).collection(plans).find(organization.planId);
+    const isEntitled = plan?.entitlements.includes('siem') === true;
+    known.set(tenantId, isEntitled);
+    return isEntitled;
+  };
+};
+
+/** Polls the feeds that are due, some at once. */
+export const pollDueFeeds = async (ports: FeedPorts, signal: AbortSignal): Promise<void> => {
+  const { documents, clock } = ports;
+  const nextAt = new Map<string, string>();
+  const gone = new Map<string, string>();
+  for await (const { tenantId, id, nextPollAt } of documents.everywhere(threatFeedStates)) {
+    nextAt.set(id, nextPollAt);
+    gone.set(id, tenantId);
+  }
+  const isEntitled = await entitledTenants(documents);
+  const due: Feed[] = [];
+  for await (const feed of documents.everywhere(threatFeeds)) {
+    gone.delete(feed.id);
+    const isDue = feed.enabled && (nextAt.get(feed.id) ?? '') <= iso(clock.now());
+    if (isDue && (await isEntitled(feed.tenantId))) due.push(feed);
+  }
+  for (const [id, tenantId] of gone) await documents.of(tenantId).collection(threatFeedStates).delete(id);
+  const poll = async (): Promise<void> => {
+    for (let feed = due.shift(); feed !== undefined && !signal.aborted; feed = due.shift())
+      await pollFeed(feed, ports, signal);
+  };
+  await Promise.all(Array.from({ length: atOnce }, poll));
+};
+
+export const pollThreatFeeds = defineJob<FeedPorts>({
+  name: 'threat-feeds',
+  summary: 'Polls feeds of threat indicators that are due',
+  everyMs: 15_000,
+  scope: 'installation',
+  run: pollDueFeeds,
+});

@@ -1,0 +1,91 @@
+/**
+ * Indicators as matching keeps them: entries of some 50 bytes, one after the other. An entry has, little-endian: type, flags and
+ * confidence (one byte each), source and half-life in days (two each), when it was seen, from when and until when it is valid
+ * (milliseconds, six each; 0 for always), the length of the value (two) and its bytes: of hashes as such, of others as UTF-8.
+ */
+import type { IndicatorBlock, ThreatIndicator } from '../../schemas/resources/threat-intel.ts';
+import { type IndicatorType, indicatorTypes } from '../../schemas/resources/threat-intel.ts';
+import { type Believed, believed } from './indicator.ts';
+
+/** What a block says of an indicator. */
+export type BlockIndicator = Pick<
+  ThreatIndicator,
+  | 'type'
+  | 'value'
+  | 'source'
+  | 'confidence'
+  | 'validFrom'
+  | 'validUntil'
+  | 'isRevoked'
+  | 'seenAt'
+  | 'halfLifeDays'
+  | 'raisesSignals'
+>;
+
+/** Before the value. */
+export const headBytes = 27;
+const isEnded = 1;
+const raisesSignals = 2;
+const mostMs = 2 ** 48 - 1;
+
+export const isHash = (type: IndicatorType): boolean => type.startsWith('md5') || type.startsWith('sha');
+const numbers = new Map(indicatorTypes.map((type, number) => [type, number]));
+export const numberOf = (type: IndicatorType): number => numbers.get(type) ?? 0;
+
+const entryOf = (indicator: BlockIndicator, source: number): Buffer => {
+  const { type, value } = indicator;
+  const { seenMs, validFromMs, validUntilMs, halfLifeDays, isRevoked, confidence } = believed(indicator);
+  const bytes = Buffer.from(value, isHash(type) ? 'hex' : 'utf8');
+  const entry = Buffer.alloc(headBytes + bytes.length);
+  const ms = (time: number, least: number): number => (time === 0 ? 0 : Math.min(mostMs, Math.max(least, time)));
+  entry[0] = numberOf(type);
+  entry[1] = (isRevoked ? isEnded : 0) | (indicator.raisesSignals ? raisesSignals : 0);
+  entry[2] = Math.round(confidence);
+  entry.writeUInt16LE(source, 3);
+  entry.writeUInt16LE(Math.min(65_535, Math.ceil(halfLifeDays)), 5);
+  entry.writeUIntLE(ms(seenMs, 0), 7, 6);
+  entry.writeUIntLE(ms(validFromMs, 0), 13, 6);
+  entry.writeUIntLE(ms(validUntilMs, 1), 19, 6);
+  entry.writeUInt16LE(bytes.length, 25);
+  bytes.copy(entry, headBytes);
+  return entry;
+};
+
+/** A block of indicators. One that is revoked, or was deleted, is an entry too: it ends what older blocks say. */
+export const blockOf = (indicators: Iterable<BlockIndicator>, level: IndicatorBlock['level'] = 0): IndicatorBlock => {
+  const sources = new Map<string, number>();
+  const entries: Buffer[] = [];
+  for (const indicator of indicators) {
+    const source = sources.get(indicator.source) ?? sources.size;
+    sources.set(indicator.source, source);
+    entries.push(entryOf(indicator, source));
+  }
+  return { sources: [...sources.keys()], entries: Buffer.concat(entries).toString('base64'), level };
+};
+
+/** An entry at a place, as far as matching asks for it. */
+export const readEntry = (bytes: Buffer, at: number): Believed & { readonly raisesSignals: boolean } => {
+  const flags = bytes[at + 1] ?? 0;
+  return {
+    type: indicatorTypes[bytes[at] ?? 0] ?? 'ip',
+    confidence: bytes[at + 2] ?? 0,
+    halfLifeDays: bytes.readUInt16LE(at + 5),
+    seenMs: bytes.readUIntLE(at + 7, 6),
+    validFromMs: bytes.readUIntLE(at + 13, 6),
+    validUntilMs: bytes.readUIntLE(at + 19, 6),
+    isRevoked: (flags & isEnded) !== 0,
+    raisesSignals: (flags & raisesSignals) !== 0,
+  };
+};
+
+/** The value of an entry. */
+export const valueAt = (bytes: Buffer, at: number): string => {
+  const type = indicatorTypes[bytes[at] ?? 0] ?? 'ip';
+  const end = at + headBytes + bytes.readUInt16LE(at + 25);
+  return bytes.toString(isHash(type) ? 'hex' : 'utf8', at + headBytes, end);
+};
+
+/** Places of entries. */
+export function* entriesIn(bytes: Buffer): Generator<number> {
+  for (let at = 0; at + headBytes <= bytes.length; at += headBytes + bytes.readUInt16LE(at + 25)) yield at;
+}

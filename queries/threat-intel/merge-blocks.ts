@@ -1,0 +1,40 @@
+/** Makes one block of several: of each indicator the latest entry stays. */
+import type { IndicatorBlock } from '../../schemas/resources/threat-intel.ts';
+import { headBytes, readEntry } from './block.ts';
+import { IndicatorIndex } from './indicator-index.ts';
+
+/** What one block may hold: a document holds 4 MB. */
+export const mostOfBlock = 16_384;
+const mostBytes = 2_000_000;
+
+/** `isWhole`: these are all blocks of the organization, so that what ended need not be remembered. */
+export const mergeBlocks = (
+  blocks: readonly Pick<IndicatorBlock, 'sources' | 'entries'>[],
+  { isWhole }: { readonly isWhole: boolean },
+): IndicatorBlock[] => {
+  const index = new IndicatorIndex();
+  for (const [number, block] of blocks.entries()) index.add(String(number), block);
+  const merged: IndicatorBlock[] = [];
+  let sources = new Map<string, number>();
+  let entries: Buffer[] = [];
+  let size = 0;
+  const close = (): void => {
+    if (entries.length > 0)
+      merged.push({ sources: [...sources.keys()], entries: Buffer.concat(entries).toString('base64'), level: 1 });
+    sources = new Map();
+    entries = [];
+    size = 0;
+  };
+  for (const { bytes, at, source } of index.latest()) {
+    if (isWhole && readEntry(bytes, at).isRevoked) continue;
+    const number = sources.get(source) ?? sources.size;
+    sources.set(source, number);
+    const entry = Buffer.from(bytes.subarray(at, at + headBytes + bytes.readUInt16LE(at + 25)));
+    entry.writeUInt16LE(number, 3);
+    entries.push(entry);
+    size += entry.length;
+    if (entries.length >= mostOfBlock || size >= mostBytes) close();
+  }
+  close();
+  return merged;
+};

@@ -1,0 +1,111 @@
+/** Indicators are found by their values alone, the latest that each source says, however they lie in blocks. */
+import test from 'ava';
+import { type BlockIndicator, blockOf } from '../../queries/threat-intel/block.ts';
+import { IndicatorIndex } from '../../queries/threat-intel/indicator-index.ts';
+import { mergeBlocks } from '../../queries/threat-intel/merge-blocks.ts';
+import { indicatorTypes } from '../../schemas/resources/threat-intel.ts';
+import { seeded } from './random.ts';
+
+const indicator = (given: Partial<BlockIndicator>): BlockIndicator => ({
+  ...{ type: 'domain', value: 'evil.example', source: 'one', confidence: 50, validFrom: null, validUntil: null },
+  ...{ isRevoked: false, seenAt: '2026-01-01T00:00:00.000Z', halfLifeDays: null, raisesSignals: false },
+  ...given,
+});
+const indexOf = (...blocks: readonly (readonly BlockIndicator[])[]): IndicatorIndex => {
+  const index = new IndicatorIndex();
+  for (const [number, block] of blocks.entries()) index.add(String(number), blockOf(block));
+  return index;
+};
+/** Of each source, its confidence; those that were taken back are left out. */
+const said = (index: IndicatorIndex, value: string, type: BlockIndicator['type'] = 'domain') =>
+  Object.fromEntries(
+    index
+      .find(type, value)
+      .filter(({ isRevoked }) => !isRevoked)
+      .map(({ source, confidence }) => [source, confidence]),
+  );
+
+test('a value is found with all that is said of it', (t) => {
+  const index = indexOf([
+    indicator({
+      ...{ value: 'bücher.example', confidence: 80, halfLifeDays: 7, raisesSignals: true },
+      ...{ validFrom: '2026-01-01T00:00:00.000Z', validUntil: '2026-02-01T00:00:00.000Z' },
+    }),
+    indicator({ type: 'sha256', value: 'ab'.repeat(32) }),
+  ]);
+  t.deepEqual(index.find('domain', 'bücher.example'), [
+    {
+      ...{ type: 'domain', value: 'bücher.example', source: 'one', confidence: 80, halfLifeDays: 7 },
+      ...{ raisesSignals: true, isRevoked: false, seenMs: Date.UTC(2026, 0, 1) },
+      ...{ validFromMs: Date.UTC(2026, 0, 1), validUntilMs: Date.UTC(2026, 1, 1) },
+    },
+  ]);
+  t.is(index.find('sha256', 'ab'.repeat(32)).length, 1);
+  for (const [type, value] of [
+    ['domain', 'bücher.exampl'],
+    ['url', 'bücher.example'],
+    ['sha1', 'ab'.repeat(20)],
+    ['domain', ''],
+    ['domain', 'x'.repeat(10_000)],
+  ] as const)
+    t.deepEqual(index.find(type, value), [], value);
+});
+
+test('each source is told apart, and the latest that it says counts, in whichever order blocks come', (t) => {
+  const first = [indicator({ confidence: 10 }), indicator({ source: 'two', confidence: 30 })];
+  const later = [indicator({ confidence: 20, seenAt: '2026-01-02T00:00:00.000Z' })];
+  const ended = [indicator({ isRevoked: true, seenAt: '2026-01-03T00:00:00.000Z' })];
+  t.deepEqual(said(indexOf(first, later), 'evil.example'), { one: 20, two: 30 });
+  t.deepEqual(said(indexOf(later, first), 'evil.example'), { one: 20, two: 30 });
+  t.deepEqual(said(indexOf(ended, later, first), 'evil.example'), { two: 30 });
+});
+
+test('a block that others superseded can be left out, another one cannot', (t) => {
+  const index = indexOf([indicator({ confidence: 10 })]);
+  t.false(index.remove('0'));
+  index.add('1', blockOf([indicator({ confidence: 20, seenAt: '2026-01-02T00:00:00.000Z' })]));
+  t.true(index.remove('0'));
+  t.deepEqual(said(index, 'evil.example'), { one: 20 });
+});
+
+test('merged blocks say what the blocks said', (t) => {
+  const random = seeded(3);
+  const blocks = Array.from({ length: 40 }, () =>
+    Array.from({ length: 1 + random(400) }, () => {
+      const type = indicatorTypes[random(indicatorTypes.length)] ?? 'ip';
+      const number = random(3_000);
+      const isHash = type.startsWith('md5') || type.startsWith('sha');
+      return indicator({
+        ...{ type, value: isHash ? number.toString(16).padStart(8, '0').repeat(4) : `v${number}` },
+        ...{ source: `feed ${random(3)}`, confidence: random(101), isRevoked: random(5) === 0 },
+        seenAt: new Date(Date.UTC(2026, 0, 1) + random(50)).toISOString(),
+      });
+    }),
+  );
+  const latest = new Map<string, BlockIndicator>();
+  const rank = ({ seenAt, isRevoked, confidence }: BlockIndicator) =>
+    `${seenAt} ${isRevoked} ${String(confidence).padStart(3, '0')}`;
+  for (const each of blocks.flat()) {
+    const key = JSON.stringify([each.type, each.value, each.source]);
+    const known = latest.get(key);
+    if (known === undefined || rank(known) < rank(each)) latest.set(key, each);
+  }
+  const index = indexOf(...blocks);
+  t.is(index.size, latest.size);
+  for (const isWhole of [false, true]) {
+    const merged = new IndicatorIndex();
+    for (const [number, block] of mergeBlocks(
+      blocks.map((block) => blockOf(block)),
+      { isWhole },
+    ).entries())
+      merged.add(String(number), block);
+    if (isWhole) t.is(merged.size, [...latest.values()].filter(({ isRevoked }) => !isRevoked).length);
+    for (const { type, value } of latest.values()) {
+      const expected = [...latest.values()]
+        .filter((each) => each.type === type && each.value === value && !each.isRevoked)
+        .map(({ source, confidence }) => [source, confidence] as const);
+      t.deepEqual(said(index, value, type), Object.fromEntries(expected));
+      t.deepEqual(said(merged, value, type), Object.fromEntries(expected));
+    }
+  }
+});
