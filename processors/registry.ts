@@ -10,6 +10,7 @@ import { logErrors } from './errors/log-errors.ts';
 import { spanErrors } from './errors/span-errors.ts';
 import { logPatterns } from './log-patterns/log-patterns.ts';
 import { notifications } from './notifications/notifications.ts';
+import { threatMatches } from './threat-intel/threat-matches.ts';
 
 export const processors: readonly Processor[] = [
   callEnds,
@@ -21,5 +22,6 @@ export const processors: readonly Processor[] = [
   detections,
   correlations,
   chainedCorrelations,
+  threatMatches,
   notifications,
 ];

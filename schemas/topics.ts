@@ -9,6 +9,7 @@ import { GrowingHead } from './evidence.ts';
 import { FoundPattern, PatternCount } from './log-patterns.ts';
 import { DeliveryStep, Notification } from './notifications.ts';
 import { DetectionMatch, DetectionSignal, SeenTelemetry } from './signals.ts';
+import { ThreatMatch } from './threat-matches.ts';
 
 /** What a topic promises. Retention is by age and by size of each partition, whichever comes first. */
 export interface Topic {
@@ -245,6 +246,13 @@ export const topics = {
     name: 'detection-telemetry',
     summary: 'Log sources and fields that detection rules could have asked for, by day',
     item: SeenTelemetry,
+    partitions: 3,
+  }),
+  threatMatches: defineDerivedTopic({
+    name: 'threat-matches',
+    summary: 'Threat indicators that records held, with how many of an entity did',
+    item: ThreatMatch,
+    timeOf: ({ timeMs }) => timeMs,
     partitions: 3,
   }),
   notifications: defineDerivedTopic({

@@ -24,6 +24,7 @@ import { metrics } from './metrics.ts';
 import { notificationDeliveries } from './notification-deliveries.ts';
 import { applyRetentionHourly } from './retention.ts';
 import { signals } from './signals.ts';
+import { threatMatches } from './threat-matches.ts';
 import { traces } from './traces.ts';
 import { usage } from './usage.ts';
 
@@ -43,6 +44,7 @@ export const sinks: readonly Sink[] = [
   alertEvaluations,
   signals,
   detectionTelemetry,
+  threatMatches,
   notificationDeliveries,
 ];
 

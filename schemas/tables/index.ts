@@ -19,6 +19,7 @@ import { signalsTable } from './signals.ts';
 import { spanMetricsTable, spanMetricsView } from './span-metrics.ts';
 import { spansTable } from './spans.ts';
 import type { MaterializedView, Table } from './table.ts';
+import { threatMatchesTable } from './threat-matches.ts';
 import { usageTable } from './usage.ts';
 
 export const allTables: readonly Table[] = [
@@ -50,6 +51,7 @@ export const allTables: readonly Table[] = [
   logPatternCountsTable,
   signalsTable,
   detectionTelemetryTable,
+  threatMatchesTable,
   notificationDeliveriesTable,
   schemaMigrationsTable,
 ];

@@ -7,10 +7,12 @@ import type { Processor } from '../../processors/engine/definition.ts';
 import { Task } from '../../processors/engine/task.ts';
 import { logErrors } from '../../processors/errors/log-errors.ts';
 import { spanErrors } from '../../processors/errors/span-errors.ts';
+import { blockOf } from '../../queries/threat-intel/block.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { alertRoutingId, alertRoutings, usualRouting } from '../../schemas/resources/alert-routing.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
+import { indicatorBlocks } from '../../schemas/resources/threat-intel.ts';
 import { topics } from '../../schemas/topics.ts';
 import { detectionRulesForTests, stored } from '../cases/detection-rules.ts';
 import { visits } from '../cases/made-up-processor.ts';
@@ -22,7 +24,7 @@ export type Input = Pick<BusRecord, 'key' | 'value' | 'headers' | 'timestampMs'>
 export const tenants = ['tenant-a', 'tenant-b', 'tenant-c', 'tenant-without-plan'] as const;
 const services = ['cart', 'checkout', 'mail', 'search'] as const;
 
-const words = ['connected', 'refused', 'payment', 'of', 'user', 'for', 'order', 'failed', 'after'];
+const words = ['connected', 'evil.example', 'refused', 'payment', 'of', 'user', 'for', 'order', 'failed', 'after'];
 
 const pick = <Each>(random: Random, from: readonly Each[]): Each => from[random(from.length)] as Each;
 const bytes = (random: Random, count: number): Uint8Array => Uint8Array.from({ length: count }, () => random(256));
@@ -177,6 +179,24 @@ const usualWithChannels = {
 const followed: Readonly<Record<string, readonly (object & Stored)[]>> = {
   [detectionRules.name]: detectionRulesForTests.map((rule) => stored(rule)),
   [alertRoutings.name]: [usualWithChannels],
+  [indicatorBlocks.name]: [
+    {
+      ...blockOf([
+        {
+          ...{
+            type: 'domain',
+            value: 'evil.example',
+            source: 'feed',
+            confidence: 80,
+            validFrom: null,
+            validUntil: null,
+          },
+          ...{ isRevoked: false, seenAt: '2026-01-01T00:00:00.000Z', halfLifeDays: 3650, raisesSignals: true },
+        },
+      ]),
+      ...{ id: 'block', version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
+    },
+  ],
 };
 
 /** What processors go by in tests, of the collections that they follow. */

@@ -101,6 +101,10 @@ export const seedTelemetry = async (harness: Harness, tenant: string): Promise<v
     `INSERT INTO signals (tenant_id, project_id, received_at, partition, offset, id, kind, time, rule_id, rule_version, rule_title, severity, risk_score, events, event_count, entities, tactics, techniques, group_by, suppressed_by) VALUES
       ('${tenant}', 'default', now64(3), 0, ${offset}, '${signalIdOf(tenant)}', 'rule', now64(3), '${canary}', 1, '${canary}', 'high', 75, '[]', 1, ['host ${canary}'], [], [], map(), '')`,
   );
+  await columns.execute(
+    `INSERT INTO threat_matches (tenant_id, project_id, received_at, partition, offset, id, type, value, source, score, field, observed, record_id, time, last_time, count, service, host, user) VALUES
+      ('${tenant}', 'default', now64(3), 0, ${offset}, 'match-${tenant}', 'domain', '${canary}.example', '${canary}', 75, 'url.domain', '${canary}.example', '1-0-0-0', now64(3), now64(3), 1, '${canary}', '${canary}', '${canary}')`,
+  );
   for (const fingerprint of [errorIdOf(tenant), otherErrorIdOf(tenant)]) {
     await columns.execute(
       `INSERT INTO error_occurrences (tenant_id, project_id, timestamp, fingerprint, source, service, environment, release, type, message, stack, user_id, tags, topic, received_at, partition, offset, ordinal) VALUES

@@ -15,6 +15,7 @@ import { addIndicators } from './indicators.ts';
 import { placeholderResource } from './placeholder.ts';
 import { ruleResource } from './rule.ts';
 import { getSignal, listSignals, triageSignal } from './signals.ts';
+import { listThreatMatches } from './threat-matches.ts';
 import { testDetectionRule, validateDetectionRules } from './try-rule.ts';
 
 export const siemGroup = defineGroup({
@@ -39,12 +40,12 @@ export const siemGroup = defineGroup({
     listIndicators,
     addIndicators,
     deleteIndicator,
+    listThreatMatches,
   ],
   collections: [caseComments, caseEvidence, threatIndicators, signalTriages, indicatorBlocks, threatFeedStates],
   planned: [
     ['GET /api/siem/fim', 'viewer', 'file-integrity events'],
     ['GET /api/siem/fim/baselines', 'viewer', 'baselines'],
     ['POST /api/siem/fim/baselines', 'editor', 'take or set one'],
-    ['GET /api/siem/threat-intel/matches', 'viewer', 'matches in telemetry'],
   ],
 });

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { cutHistoryPage, historyPageOf, historyParameters } from '../../../queries/history-page.ts';
+import { readMatches, type StoredMatch } from '../../../queries/threat-intel/stored-matches.ts';
+import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import {
+  indicatorKey,
+  indicatorTypes,
+  type ThreatIndicator,
+  threatIndicators,
+} from '../../../schemas/resources/threat-intel.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
+
+const text = z.string().min(1).max(512).optional();
+
+const MatchView = z.strictObject({
+  id: z.string(),
+  time: z.iso.datetime().describe('Of the first record'),
+  lastTime: z.iso.datetime().describe('Of the latest record that is known'),
+  count: z.int().describe('Records of the same entity within an hour that held it'),
+  indicator: z.strictObject({
+    type: z.enum(indicatorTypes),
+    value: z.string(),
+    source: z.string(),
+    score: z.int().describe("How much it was believed at the first record's time"),
+    id: z.string().nullable().describe('null where it is not held any more'),
+    name: z.string(),
+    tags: z.array(z.string()),
+  }),
+  field: z.string().describe('Where the first record has it'),
+  observed: z.string().describe('As the first record writes it'),
+  recordId: z.string().describe('The first record, as `GET /api/logs/{id}` knows it'),
+  projectId: z.string(),
+  service: z.string(),
+  host: z.string(),
+  user: z.string(),
+});
+
+const keyOf = ({ source, type, value }: StoredMatch): string => indicatorKey(source, type, value);
+
+const indicatorsOf = async (
+  own: TenantDocuments,
+  matches: readonly StoredMatch[],
+): Promise<ReadonlyMap<string, ThreatIndicator & Stored>> => {
+  const keys = [...new Set(matches.map(keyOf))];
+  const { items } = await own
+    .collection(threatIndicators)
+    .list({ filter: { key: { $in: keys } }, limit: Math.max(1, keys.length) });
+  return new Map(items.map((item) => [item.key, item]));
+};
+
+const viewOf = (match: StoredMatch, indicator: (ThreatIndicator & Stored) | undefined): z.input<typeof MatchView> => ({
+  ...{ id: match.id, time: new Date(Number(match.ms)).toISOString(), count: Number(match.total) },
+  lastTime: new Date(Number(match.last_ms)).toISOString(),
+  indicator: {
+    ...{ type: match.type, value: match.value, source: match.source, score: match.score },
+    ...{ id: indicator?.id ?? null, name: indicator?.name ?? '', tags: [...(indicator?.tags ?? [])] },
+  },
+  ...{ field: match.field, observed: match.observed, recordId: match.record_id, projectId: match.project },
+  ...{ service: match.service, host: match.host, user: match.user },
+});
+
+export const listThreatMatches = defineOperation({
+  method: 'GET',
+  path: '/api/siem/threat-intel/matches',
+  operationId: 'listThreatMatches',
+  summary: 'List threat indicators that log records held, the newest first',
+  role: 'viewer',
+  query: z.strictObject({
+    ...historyParameters,
+    type: z.enum(indicatorTypes).optional(),
+    value: z.string().min(1).max(4096).optional().describe('Of the indicator'),
+    source: text.describe('Who tells of the indicator: a feed, or what an import was given'),
+    field: text.describe('Where records have it'),
+    ...{ service: text, host: text, user: text },
+    leastScore: z.coerce.number().int().min(1).max(100).optional().describe('Believed at least so much'),
+    projectId: z.string().max(128).optional(),
+  }),
+  response: z.strictObject({ items: z.array(MatchView), nextCursor: z.string().nullable() }),
+  async handler({ caller, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const page = historyPageOf('threat-matches', query, reading);
+    const rows = await readMatches(reading, query, page);
+    const { shown, nextCursor } = cutHistoryPage('threat-matches', rows, {
+      ...{ ...page, limit: query.limit },
+      idOf: ({ id }) => id,
+    });
+    const indicators = await indicatorsOf(ports.documents.of(caller.tenantId), shown);
+    return { items: shown.map((match) => viewOf(match, indicators.get(keyOf(match)))), nextCursor };
+  },
+});

@@ -1,0 +1,36 @@
+/** The indicators of a tenant, made ready as its blocks come and go. */
+import { IndicatorIndex } from '../../queries/threat-intel/indicator-index.ts';
+import type { DocumentsById } from '../../runtime/kept.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import type { IndicatorBlock } from '../../schemas/resources/threat-intel.ts';
+
+type Blocks = DocumentsById<IndicatorBlock & Stored>;
+
+interface Made {
+  readonly revision: number;
+  readonly index: IndicatorIndex;
+}
+
+const made = new WeakMap<Blocks, Made>();
+
+const wholeOf = (blocks: Blocks): IndicatorIndex => {
+  const index = new IndicatorIndex();
+  for (const [id, block] of blocks) index.add(id, block);
+  return index;
+};
+
+/** What changed since; a block never changes. */
+const changed = (index: IndicatorIndex, blocks: Blocks): IndicatorIndex => {
+  for (const [id, block] of blocks) index.add(id, block);
+  const gone = [...index.blocks].filter((id) => !blocks.has(id));
+  return gone.map((id) => index.remove(id)).includes(false) ? wholeOf(blocks) : index;
+};
+
+/** The index of a tenant's indicators. Cheap where nothing has changed. */
+export const indicatorsIn = (blocks: Blocks): IndicatorIndex => {
+  const known = made.get(blocks);
+  if (known?.revision === blocks.revision) return known.index;
+  const index = known === undefined ? wholeOf(blocks) : changed(known.index, blocks);
+  made.set(blocks, { revision: blocks.revision, index });
+  return index;
+};

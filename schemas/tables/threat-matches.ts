@@ -1,0 +1,29 @@
+import { byDayReceived, landed, tenancy } from './parts.ts';
+import { defineTable } from './table.ts';
+
+/** Several rows of one id: the one with the largest count is the latest. Reads take that. */
+export const threatMatchesTable = defineTable({
+  name: 'threat_matches',
+  summary: 'Threat indicators that records held',
+  retention: 'longest',
+  columns: {
+    ...tenancy,
+    ...landed,
+    id: 'String',
+    type: 'LowCardinality(String)',
+    value: 'String CODEC(ZSTD(1))',
+    source: 'LowCardinality(String)',
+    score: 'UInt8',
+    field: 'LowCardinality(String)',
+    observed: 'String CODEC(ZSTD(1))',
+    record_id: 'String CODEC(ZSTD(1))',
+    time: "DateTime64(3, 'UTC')",
+    last_time: "DateTime64(3, 'UTC')",
+    count: 'UInt64',
+    service: 'LowCardinality(String)',
+    host: 'String CODEC(ZSTD(1))',
+    user: 'String CODEC(ZSTD(1))',
+  },
+  partitionBy: byDayReceived,
+  orderBy: ['tenant_id', 'time', 'id'],
+});

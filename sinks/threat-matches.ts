@@ -1,0 +1,15 @@
+import { threatMatchesTable } from '../schemas/tables/threat-matches.ts';
+import { topics } from '../schemas/topics.ts';
+import { landValues } from './engine/land-values.ts';
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+export const threatMatches = landValues({
+  topic: topics.threatMatches,
+  table: threatMatchesTable,
+  row: ({ tenantId, projectId, recordId, timeMs, lastMs, ...match }) => ({
+    ...match,
+    ...{ tenant_id: tenantId, project_id: projectId, record_id: recordId },
+    ...{ time: iso(timeMs), last_time: iso(lastMs) },
+  }),
+});
