@@ -8,6 +8,7 @@ import type { Processor } from './engine/definition.ts';
 import { errorOccurrences } from './errors/error-occurrences.ts';
 import { logErrors } from './errors/log-errors.ts';
 import { spanErrors } from './errors/span-errors.ts';
+import { fileChanges } from './file-changes/file-changes.ts';
 import { logPatterns } from './log-patterns/log-patterns.ts';
 import { notifications } from './notifications/notifications.ts';
 import { threatMatches } from './threat-intel/threat-matches.ts';
@@ -23,5 +24,6 @@ export const processors: readonly Processor[] = [
   correlations,
   chainedCorrelations,
   threatMatches,
+  fileChanges,
   notifications,
 ];

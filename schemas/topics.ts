@@ -6,6 +6,7 @@ import { CallEnd, endOf, ServiceEdge } from './edges.ts';
 import { ErrorOccurrence, RaisedError } from './error-occurrences.ts';
 import { PlatformEvent } from './events.ts';
 import { GrowingHead } from './evidence.ts';
+import { FileChange, PackageChange } from './file-changes.ts';
 import { FoundPattern, PatternCount } from './log-patterns.ts';
 import { DeliveryStep, Notification } from './notifications.ts';
 import { DetectionMatch, DetectionSignal, SeenTelemetry } from './signals.ts';
@@ -252,6 +253,22 @@ export const topics = {
     name: 'threat-matches',
     summary: 'Threat indicators that records held, with how many of an entity did',
     item: ThreatMatch,
+    timeOf: ({ timeMs }) => timeMs,
+    partitions: 3,
+  }),
+  fileChanges: defineDerivedTopic({
+    name: 'file-changes',
+    summary: 'Changes of files, as records of osquery, Falco, auditd, Wazuh and OpenTelemetry tell of them',
+    item: FileChange,
+    keyOf: ({ host }) => host,
+    timeOf: ({ timeMs }) => timeMs,
+    partitions: 3,
+  }),
+  packageChanges: defineDerivedTopic({
+    name: 'package-changes',
+    summary: 'Packages that package managers installed, upgraded or removed',
+    item: PackageChange,
+    keyOf: ({ host }) => host,
     timeOf: ({ timeMs }) => timeMs,
     partitions: 3,
   }),

@@ -18,6 +18,7 @@ import type { Sink } from './engine/sink.ts';
 import { errorOccurrences } from './errors.ts';
 import { events } from './events.ts';
 import { evidenceHeads } from './evidence-heads.ts';
+import { fileChanges, packageChanges } from './file-changes.ts';
 import { logPatternCounts, logPatterns } from './log-patterns.ts';
 import { logs } from './logs.ts';
 import { metrics } from './metrics.ts';
@@ -45,6 +46,8 @@ export const sinks: readonly Sink[] = [
   signals,
   detectionTelemetry,
   threatMatches,
+  fileChanges,
+  packageChanges,
   notificationDeliveries,
 ];
 

@@ -8,6 +8,7 @@ import { errorGroupsTable, errorHoursTable, errorHoursView, errorOccurrencesTabl
 import { eventsTable } from './events.ts';
 import { evidenceHeadsTable } from './evidence-heads.ts';
 import { fieldsTable } from './fields.ts';
+import { fileChangesTable, packageChangesTable } from './file-changes.ts';
 import { logPatternCountsTable, logPatternsTable } from './log-patterns.ts';
 import { logsTable } from './logs.ts';
 import { exemplarsTable, histogramsTable, samplesTable, seriesTable, summariesTable } from './metrics.ts';
@@ -52,6 +53,8 @@ export const allTables: readonly Table[] = [
   signalsTable,
   detectionTelemetryTable,
   threatMatchesTable,
+  fileChangesTable,
+  packageChangesTable,
   notificationDeliveriesTable,
   schemaMigrationsTable,
 ];

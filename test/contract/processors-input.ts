@@ -77,6 +77,20 @@ const spansOf = (random: Random, atMs: number, calls: Call[]): object => ({
   })),
 });
 
+/** What records say that tell of changes of files and packages: of auditd, in any order, some never whole. */
+const fileLine = (random: Random, atMs: number): string => {
+  const audit = `msg=audit(${Math.floor(atMs / 1000)}.100:${random(6)})`;
+  return pick(random, [
+    `type=SYSCALL ${audit}: arch=c000003e syscall=257 success=yes a2=241 items=1 pid=${random(9)} uid=0 exe="/usr/bin/vim" key="etc"`,
+    `type=PATH ${audit}: item=0 name="/etc/${pick(random, words)}" mode=0100644 ouid=0 ogid=0 nametype=NORMAL`,
+    JSON.stringify({
+      agent: { name: pick(random, services) },
+      syscheck: { path: `/etc/${pick(random, words)}`, event: 'added', size_after: String(random(900)) },
+    }),
+    `2026-01-01 10:00:00 status installed ${pick(random, words)}:amd64 1.${random(9)}`,
+  ]);
+};
+
 const logsOf = (random: Random, atMs: number): object => ({
   resourceLogs: [
     {
@@ -87,7 +101,10 @@ const logsOf = (random: Random, atMs: number): object => ({
             timeUnixNano: ns(timeOf(random, atMs)),
             severityNumber: pick(random, [9, 13, 17]),
             body: {
-              stringValue: `${pick(random, words)} ${pick(random, words)} ${random(900)} ${pick(random, words)}`,
+              stringValue:
+                random(5) === 0
+                  ? fileLine(random, atMs)
+                  : `${pick(random, words)} ${pick(random, words)} ${random(900)} ${pick(random, words)}`,
             },
           })),
         },

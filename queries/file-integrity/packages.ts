@@ -1,0 +1,135 @@
+/** Package managers' lines, and the names of their programs. */
+import type { PackageAction, PackageChange } from '../../schemas/file-changes.ts';
+import { timeIn, timeOr } from './read.ts';
+
+type ReadPackage = Pick<PackageChange, 'manager' | 'action' | 'package' | 'version' | 'timeMs'>;
+
+interface PackageLine {
+  readonly manager: string;
+  /** Groups: `time` where the line has a whole one, `action`, `name`, `version`. */
+  readonly form: RegExp;
+}
+
+const words: Readonly<Record<string, PackageAction>> = {
+  ...{ install: 'installed', installed: 'installed', 'status installed': 'installed', reinstalled: 'installed' },
+  ...{ upgrade: 'upgraded', upgraded: 'upgraded', updated: 'upgraded', update: 'upgraded', downgraded: 'upgraded' },
+  ...{ remove: 'removed', removed: 'removed', erase: 'removed', erased: 'removed', purge: 'removed' },
+};
+
+/** A name, a hyphen and what begins with a digit: `openssl-libs-1:3.0.7-25.el9.x86_64`. */
+const nevra = String.raw`(?:\d+:)?(?<name>[\w.+-]+?)-(?<version>(?:\d+:)?\d[^\s-]*-[^\s]+)`;
+
+const lines: readonly PackageLine[] = [
+  {
+    manager: 'dpkg',
+    form: /^(?<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?<action>install|upgrade|remove|purge|status installed) (?<name>[\w.+-]+)(?::[\w-]+)? (?:\S+ (?!$))?(?<version>\S+)?/,
+  },
+  {
+    manager: 'dnf',
+    form: new RegExp(
+      `^(?<time>\\d{4}-\\d\\d-\\d\\dT\\S+) \\w+ (?<action>Installed|Upgraded?|Updated|Erased?|Removed|Reinstalled|Downgraded): ${nevra}`,
+    ),
+  },
+  {
+    manager: 'yum',
+    form: new RegExp(
+      `(?:^|\\d\\d:\\d\\d:\\d\\d |yum\\[\\d+\\]: |dnf\\[\\d+\\]: )(?<action>Installed|Updated|Upgraded|Erased|Removed): ${nevra}`,
+    ),
+  },
+  {
+    manager: 'pacman',
+    form: /^\[(?<time>[\dT:+ -]+)\] \[ALPM\] (?<action>installed|upgraded|removed|reinstalled|downgraded) (?<name>\S+) \((?:\S+ -> )?(?<version>[^)]+)\)/,
+  },
+  {
+    manager: 'zypper',
+    form: /^(?<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\|(?<action>install|remove) *\|(?<name>[^|]+)\|(?<version>[^|]+)\|/,
+  },
+];
+
+/** `Upgrade: nginx:amd64 (1.18.0, 1.20.1), curl:amd64 (7.1, 7.2)` in the history of apt. */
+const aptLine = /^(Install|Upgrade|Remove|Purge|Reinstall|Downgrade): (.+)$/;
+const aptPackage = /([\w.+-]+)(?::[\w-]+)? \(([^)]*)\)/g;
+/** `type=SOFTWARE_UPDATE … sw="nginx-1.20.1-1.el9" sw_type=rpm …` of auditd; `msg=` holds its own pairs. */
+const auditLine =
+  /type=SOFTWARE_UPDATE msg=audit\((\d+\.\d+):\d+\).*?\bsw="?([\w.+:-]+?)-([^\s"-]+-[^\s"]+)"? sw_type=(\w+)/;
+const auditAction = /\bop=(\w+)/;
+
+const mostPackages = 500;
+
+const apt = (line: string, recordMs: number): ReadPackage[] => {
+  const [, word = '', list = ''] = aptLine.exec(line) ?? [];
+  const action = words[word.toLowerCase()] ?? 'installed';
+  return [...list.matchAll(aptPackage)].map(([, name = '', versions = '']) => ({
+    ...{ manager: 'apt', action, package: name, timeMs: recordMs },
+    version:
+      versions
+        .split(', ')
+        .filter((each) => each !== 'automatic')
+        .at(-1) ?? '',
+  }));
+};
+
+const packagesOfLine = (line: string, recordMs: number): ReadPackage[] => {
+  if (aptLine.test(line)) return apt(line, recordMs);
+  const audit = auditLine.exec(line);
+  if (audit !== null) {
+    const [, seconds = '', name = '', version = '', manager = ''] = audit;
+    const action = words[auditAction.exec(line)?.[1] ?? ''] ?? 'installed';
+    return [{ manager, action, package: name, version, timeMs: timeOr(timeIn(seconds), recordMs) }];
+  }
+  for (const { manager, form } of lines) {
+    const { action = '', name = '', version = '' } = form.exec(line)?.groups ?? {};
+    const meant = words[action.toLowerCase()];
+    // Times of these logs have no zone: the record's own time is surer.
+    if (meant !== undefined)
+      return [{ manager, action: meant, package: name, version: version.slice(0, 256), timeMs: recordMs }];
+  }
+  return [];
+};
+
+/** Packages that a text tells of, line by line. */
+export const packagesIn = (body: string, recordMs: number): ReadPackage[] => {
+  const found: ReadPackage[] = [];
+  for (const line of body.split('\n')) {
+    for (const each of packagesOfLine(line.trim(), Math.floor(recordMs))) found.push(each);
+    if (found.length >= mostPackages) break;
+  }
+  return found.slice(0, mostPackages);
+};
+
+/** Programs that change files because somebody installs, upgrades or removes a package. */
+const programs = new Set(
+  [
+    'dpkg',
+    'dpkg-deb',
+    'apt',
+    'apt-get',
+    'aptitude',
+    'unattended-upgr',
+    'unattended-upgrade',
+    'rpm',
+    'yum',
+    'dnf',
+    'dnf5',
+    'microdnf',
+    'packagekitd',
+    'zypper',
+    'pacman',
+    'apk',
+    'snapd',
+    'rpm-ostree',
+    'TiWorker.exe',
+    'TrustedInstaller.exe',
+    'msiexec.exe',
+  ].map((name) => name.toLowerCase()),
+);
+
+/** The package manager that a program is; undefined for any other. */
+export const managerOf = (process: string): string | undefined => {
+  const name =
+    process
+      .slice(Math.max(process.lastIndexOf('/'), process.lastIndexOf('\\')) + 1)
+      .split(' ')[0]
+      ?.toLowerCase() ?? '';
+  return programs.has(name) ? name : undefined;
+};

@@ -1,0 +1,502 @@
+import test from 'ava';
+import { fileChanges } from '../../processors/file-changes/file-changes.ts';
+import { modeOf } from '../../queries/file-integrity/read.ts';
+import type { FileChange, PackageChange } from '../../schemas/file-changes.ts';
+import { topics } from '../../schemas/topics.ts';
+import { firstMs, TaskRun } from './run-task.ts';
+
+const sha = (letter: string): string => letter.repeat(64);
+const seconds = Math.floor(firstMs / 1000) - 10;
+
+const attribute = (key: string, stringValue: string): object => ({ key, value: { stringValue } });
+const record = (body: unknown, attributes: Readonly<Record<string, string>> = {}): object => ({
+  timeUnixNano: `${firstMs}000000`,
+  body: { stringValue: typeof body === 'string' ? body : JSON.stringify(body) },
+  attributes: Object.entries(attributes).map(([key, value]) => attribute(key, value)),
+});
+
+const found = (records: readonly object[], resource: Readonly<Record<string, string>> = { 'host.name': 'web-1' }) => {
+  const run = new TaskRun(fileChanges);
+  run.logs(records, resource);
+  run.tick(firstMs + 60_000);
+  return {
+    files: run.emitted<FileChange>(topics.fileChanges),
+    packages: run.emitted<PackageChange>(topics.packageChanges),
+  };
+};
+
+const wazuh = (syscheck: object): object => ({
+  timestamp: new Date(firstMs - 2_000).toISOString().replace('Z', '+0000'),
+  rule: { level: 7, id: '550', description: 'Integrity checksum changed.' },
+  agent: { id: '003', name: 'db-2', ip: '192.0.2.7' },
+  manager: { name: 'siem' },
+  decoder: { name: 'syscheck_integrity_changed' },
+  location: 'syscheck',
+  syscheck,
+});
+
+const osquery = (columns: object): object => ({
+  name: 'pack_integrity_file_events',
+  hostIdentifier: '4c4c4544-0043-3510',
+  decorations: { hostname: 'web-7' },
+  unixTime: seconds,
+  epoch: 0,
+  counter: 3,
+  columns,
+  action: 'added',
+});
+
+const falco = (rule: string, fields: object): object => ({
+  hostname: 'node-4',
+  output: `${rule} (user=root)`,
+  priority: 'Error',
+  rule,
+  source: 'syscall',
+  time: new Date(firstMs - 1_000).toISOString(),
+  output_fields: { 'proc.name': 'vi', 'proc.pid': 812, 'user.name': 'root', ...fields },
+});
+
+type Told = Partial<FileChange>;
+/** What one record tells. */
+const cases: readonly (readonly [title: string, given: object, told: Told])[] = [
+  [
+    'Wazuh: content changed, with hashes before and after',
+    record(
+      wazuh({
+        ...{ path: '/etc/passwd', mode: 'realtime', event: 'modified' },
+        ...{
+          size_before: '100',
+          size_after: '120',
+          perm_after: 'rw-r--r--',
+          uname_after: 'root',
+          gname_after: 'wheel',
+        },
+        ...{ sha256_before: sha('a'), sha256_after: sha('B'), md5_after: 'c'.repeat(32) },
+        changed_attributes: ['size', 'mtime', 'sha256'],
+        audit: {
+          user: { id: '0', name: 'root' },
+          login_user: { id: '1000', name: 'ann' },
+          process: { id: '77', name: '/usr/bin/vim' },
+        },
+      }),
+    ),
+    {
+      ...{
+        source: 'wazuh',
+        action: 'changed',
+        path: '/etc/passwd',
+        host: 'db-2',
+        user: 'ann',
+        process: '/usr/bin/vim',
+      },
+      ...{ processId: '77', timeMs: firstMs - 2_000, rule: 'Integrity checksum changed.' },
+      before: { sha256: sha('a'), size: '100' },
+      after: { sha256: sha('b'), md5: 'c'.repeat(32), mode: '0644', owner: 'root', group: 'wheel', size: '120' },
+      changed: ['size', 'mtime', 'sha256'],
+    },
+  ],
+  [
+    'Wazuh: attributes alone',
+    record(
+      wazuh({ path: '/etc/shadow', event: 'modified', perm_after: 'rw-rw-rw-', changed_attributes: ['permission'] }),
+    ),
+    { action: 'attributes-changed', path: '/etc/shadow', after: { mode: '0666' } },
+  ],
+  [
+    'Wazuh: added, in the registry of Windows',
+    record(wazuh({ path: 'HKEY_LOCAL_MACHINE\\Software\\Run', event: 'added', md5_after: 'd'.repeat(32) })),
+    { action: 'created', path: 'HKEY_LOCAL_MACHINE\\Software\\Run' },
+  ],
+  [
+    'Wazuh: deleted; nothing is known of what is gone',
+    record(wazuh({ path: '/etc/motd', event: 'deleted', sha256_after: sha('a') })),
+    { action: 'deleted', path: '/etc/motd', after: {} },
+  ],
+  [
+    'Wazuh: as attributes that a collector parsed',
+    record('ossec', {
+      'syscheck.path': '/etc/hosts',
+      'syscheck.event': 'modified',
+      'syscheck.sha256_after': sha('e'),
+      'agent.name': 'db-3',
+    }),
+    { source: 'wazuh', action: 'changed', path: '/etc/hosts', host: 'db-3', after: { sha256: sha('e') } },
+  ],
+  [
+    'osquery: file_events',
+    record(
+      osquery({
+        ...{
+          target_path: '/etc/ssh/sshd_config',
+          category: 'etc',
+          action: 'UPDATED',
+          transaction_id: '0',
+          uid: '0',
+          gid: '0',
+        },
+        ...{ mode: '0600', size: '3300', sha256: sha('1'), md5: '2'.repeat(32), hashed: '1', time: String(seconds) },
+      }),
+    ),
+    {
+      ...{ source: 'osquery', action: 'changed', path: '/etc/ssh/sshd_config', host: 'web-7', rule: 'etc' },
+      timeMs: seconds * 1000,
+      after: { sha256: sha('1'), md5: '2'.repeat(32), mode: '0600', owner: '0', group: '0', size: '3300' },
+    },
+  ],
+  ...(
+    [
+      ['CREATED', 'created'],
+      ['DELETED', 'deleted'],
+      ['MOVED_TO', 'renamed'],
+      ['MOVED_FROM', 'deleted'],
+      ['ATTRIBUTES_MODIFIED', 'attributes-changed'],
+      ['OPENED', 'read'],
+      ['ACCESSED', 'read'],
+    ] as const
+  ).map(
+    ([action, meant]) =>
+      [
+        `osquery: ${action} is ${meant}`,
+        record(osquery({ target_path: '/etc/x', category: 'etc', action })),
+        { action: meant, path: '/etc/x' },
+      ] as const,
+  ),
+  [
+    'osquery: process_file_events, a rename',
+    record(
+      osquery({
+        ...{ operation: 'rename', pid: '99', executable: '/usr/bin/mv', path: '/etc/a', dest_path: '/etc/b' },
+        ...{ uid: '0', auid: '1000', time: String(seconds) },
+      }),
+    ),
+    { action: 'renamed', path: '/etc/b', pathBefore: '/etc/a', process: '/usr/bin/mv', processId: '99', user: '1000' },
+  ],
+  [
+    'osquery: process_file_events, a write',
+    record(
+      osquery({ operation: 'write', pid: '9', executable: '/usr/bin/tee', path: '/etc/a', dest_path: '', uid: '0' }),
+    ),
+    { action: 'changed', path: '/etc/a', pathBefore: '', process: '/usr/bin/tee' },
+  ],
+  [
+    'Falco: a file below /etc opened to be written',
+    record(falco('Write below etc', { 'fd.name': '/etc/sudoers', 'evt.type': 'openat' })),
+    {
+      ...{ source: 'falco', action: 'changed', path: '/etc/sudoers', host: 'node-4', user: 'root', process: 'vi' },
+      ...{ processId: '812', rule: 'Write below etc', timeMs: firstMs - 1_000 },
+    },
+  ],
+  [
+    'Falco: the same call, to read',
+    record(falco('Read sensitive file untrusted', { 'fd.name': '/etc/shadow', 'evt.type': 'openat' })),
+    { action: 'read', path: '/etc/shadow' },
+  ],
+  [
+    'Falco: flags tell more than the name of a rule',
+    record(
+      falco('Read it', {
+        'fd.name': '/etc/x',
+        'evt.type': 'openat',
+        'evt.arg.flags': 'O_CREAT|O_WRONLY|FD_UPPER|F_CREATED',
+      }),
+    ),
+    { action: 'created' },
+  ],
+  [
+    'Falco: a rename with both paths',
+    record(falco('Rename', { 'evt.type': 'renameat2', 'fs.path.source': '/etc/a', 'fs.path.target': '/etc/b' })),
+    { action: 'renamed', path: '/etc/b', pathBefore: '/etc/a' },
+  ],
+  [
+    'Falco: removal and mode',
+    record(falco('Unlink', { 'evt.type': 'unlinkat', 'fs.path.name': '/var/log/auth.log' })),
+    { action: 'deleted', path: '/var/log/auth.log' },
+  ],
+  [
+    'OpenTelemetry: attributes of the semantic conventions',
+    record('file changed', {
+      ...{ 'event.action': 'modified', 'file.path': '/opt/app/config.yaml', 'file.mode': '0640', 'file.size': '81' },
+      ...{
+        'file.owner.name': 'app',
+        'file.group.name': 'app',
+        'process.executable.path': '/usr/bin/sed',
+        'user.name': 'ben',
+      },
+      ...{ 'file.hash.sha256': sha('9'), 'process.pid': '5' },
+    }),
+    {
+      ...{ source: 'opentelemetry', action: 'changed', path: '/opt/app/config.yaml', host: 'web-1', user: 'ben' },
+      ...{ process: '/usr/bin/sed', processId: '5', timeMs: firstMs },
+      after: { sha256: sha('9'), mode: '0640', owner: 'app', group: 'app', size: '81' },
+    },
+  ],
+  [
+    'OpenTelemetry: the event name says what happened',
+    { ...record('x', { 'file.path': '/opt/app/new' }), eventName: 'file.created' },
+    { action: 'created', path: '/opt/app/new' },
+  ],
+  [
+    'Elastic Common Schema, as a body',
+    record({
+      event: { module: 'file_integrity', action: ['attributes_modified'], type: ['change'] },
+      host: { name: 'elk-1' },
+      file: { path: '/bin/ls', mode: '0755', hash: { sha256: sha('7') }, owner: 'root' },
+    }),
+    {
+      source: 'opentelemetry',
+      action: 'attributes-changed',
+      path: '/bin/ls',
+      host: 'elk-1',
+      after: { sha256: sha('7'), mode: '0755', owner: 'root' },
+    },
+  ],
+];
+
+for (const [title, given, told] of cases)
+  test(title, (t) => {
+    const { files } = found([given]);
+    t.is(files.length, 1);
+    t.like(files[0], told);
+  });
+
+test('each row of a batch of osquery is a change', (t) => {
+  const { columns: _, action: _action, ...head } = osquery({}) as Record<string, unknown>;
+  const row = (path: string, action: string): object => ({ target_path: path, action, category: 'etc' });
+  const { files } = found([
+    record({ ...head, diffResults: { added: [row('/etc/a', 'CREATED'), row('/etc/b', 'DELETED')], removed: [] } }),
+  ]);
+  t.deepEqual(
+    files.map(({ path, action }) => [path, action]),
+    [
+      ['/etc/a', 'created'],
+      ['/etc/b', 'deleted'],
+    ],
+  );
+  t.is(new Set(files.map(({ id }) => id)).size, 2);
+});
+
+test('records about something else tell of nothing', (t) => {
+  const others = [
+    record('a plain line about the file /etc/passwd'),
+    record('read config', { 'file.path': '/etc/app.yaml' }),
+    record('tail', { 'log.file.path': '/var/log/x', 'event.action': 'created' }),
+    record(falco('Terminal shell in container', { 'evt.type': 'execve', 'proc.name': 'bash' })),
+    record(falco('Outbound', { 'evt.type': 'connect', 'fd.name': '10.0.0.1:443->10.0.0.2:80' })),
+    record({ file: { name: 'x.go' }, level: 'info' }),
+    record('{"syscheck": {"path": "/etc/x", "event": "modi'),
+    record('Updated: the cart of ann'),
+  ];
+  t.deepEqual(found(others), { files: [], packages: [] });
+});
+
+test('a clock that is ahead is not believed', (t) => {
+  const { files } = found([record(osquery({ target_path: '/etc/x', action: 'UPDATED', time: '4102444800' }))]);
+  t.is(files[0]?.timeMs, firstMs);
+});
+
+const serial = (number: number): string => `msg=audit(${seconds}.250:${number})`;
+const syscall = (number: number, rest: string): string =>
+  `type=SYSCALL ${serial(number)}: arch=c000003e ${rest} ppid=700 pid=701 auid=1000 uid=0 gid=0 comm="vim" exe="/usr/bin/vim" key="identity"\x1dARCH=x86_64 AUID="ann" UID="root"`;
+const cwd = (number: number): string => `type=CWD ${serial(number)}: cwd="/etc"`;
+const path = (number: number, item: number, name: string, nametype: string): string =>
+  `type=PATH ${serial(number)}: item=${item} name=${name} inode=17 dev=fd:00 mode=0100644 ouid=0 ogid=0 rdev=00:00 nametype=${nametype} cap_fp=0 cap_fe=0`;
+
+/** Lines of auditd, each a record of its own. */
+const audits: readonly (readonly [title: string, lines: readonly string[], told: readonly Told[]])[] = [
+  [
+    'auditd: a file opened to be written',
+    [
+      syscall(1, 'syscall=257 success=yes exit=3 a0=ffffff9c a1=55 a2=241 a3=1b6 items=1'),
+      cwd(1),
+      path(1, 0, '"/etc/passwd"', 'NORMAL'),
+    ],
+    [
+      {
+        ...{
+          source: 'auditd',
+          action: 'changed',
+          path: '/etc/passwd',
+          host: 'web-1',
+          user: 'ann',
+          process: '/usr/bin/vim',
+        },
+        ...{
+          processId: '701',
+          rule: 'identity',
+          timeMs: seconds * 1000 + 250,
+          after: { mode: '0644', owner: '0', group: '0' },
+        },
+      },
+    ],
+  ],
+  [
+    'auditd: a file opened to be read',
+    [
+      syscall(2, 'syscall=257 success=yes exit=3 a0=ffffff9c a1=55 a2=0 a3=0 items=1'),
+      path(2, 0, '"/etc/shadow"', 'NORMAL'),
+    ],
+    [{ action: 'read', path: '/etc/shadow' }],
+  ],
+  [
+    'auditd: a relative path of a new file, with its directory',
+    [
+      syscall(3, 'syscall=2 success=yes exit=3 a0=55 a1=41 a2=1b6 a3=0 items=2'),
+      cwd(3),
+      path(3, 0, '"."', 'PARENT'),
+      path(3, 1, '"../etc/./new file"', 'CREATE'),
+    ],
+    [{ action: 'created', path: '/etc/new file' }],
+  ],
+  [
+    'auditd: a name in hexadecimal',
+    [
+      syscall(4, 'syscall=263 success=yes exit=0 a0=0 a1=5 a2=0 a3=0 items=2'),
+      path(4, 0, '"/etc/"', 'PARENT'),
+      path(4, 1, '2F6574632F612062', 'DELETE'),
+    ],
+    [{ action: 'deleted', path: '/etc/a b', after: {} }],
+  ],
+  [
+    'auditd: a rename is one change',
+    [
+      syscall(5, 'syscall=82 success=yes exit=0 a0=1 a1=2 a2=0 a3=0 items=4'),
+      path(5, 0, '"/etc/"', 'PARENT'),
+      path(5, 1, '"/etc/"', 'PARENT'),
+      path(5, 2, '"/etc/a"', 'DELETE'),
+      path(5, 3, '"/etc/b"', 'CREATE'),
+    ],
+    [{ action: 'renamed', path: '/etc/b', pathBefore: '/etc/a' }],
+  ],
+  [
+    'auditd: a change of the mode',
+    [syscall(6, 'syscall=268 success=yes exit=0 a0=0 a1=1 a2=1ff a3=0 items=1'), path(6, 0, '"/usr/bin/su"', 'NORMAL')],
+    [{ action: 'attributes-changed', path: '/usr/bin/su' }],
+  ],
+  [
+    'auditd: a call that failed changed nothing',
+    [
+      syscall(7, 'syscall=257 success=no exit=-13 a0=0 a1=1 a2=241 a3=0 items=1'),
+      path(7, 0, '"/etc/passwd"', 'NORMAL'),
+    ],
+    [],
+  ],
+  [
+    'auditd: a program that is run is no change',
+    [syscall(8, 'syscall=59 success=yes exit=0 a0=0 a1=1 a2=2 a3=3 items=1'), path(8, 0, '"/usr/bin/ls"', 'NORMAL')],
+    [],
+  ],
+  [
+    'auditd: paths come before their call, and what nothing completes is told after a while',
+    [
+      path(9, 0, '"/etc/late"', 'CREATE'),
+      path(10, 0, '"/etc/alone"', 'DELETE'),
+      syscall(9, 'syscall=85 success=yes exit=0 a0=1 a1=1 a2=2 a3=3 items=1'),
+    ],
+    [
+      { action: 'created', path: '/etc/late', user: 'ann' },
+      { action: 'deleted', path: '/etc/alone', user: '' },
+    ],
+  ],
+];
+
+for (const [title, lines, told] of audits) {
+  test(title, (t) => {
+    const { files } = found(lines.map((line) => record(line)));
+    t.is(files.length, told.length);
+    for (const [at, each] of told.entries()) t.like(files[at], each);
+  });
+  test(`${title}, in one body`, (t) => {
+    const { files } = found([record(lines.map((line) => `node=web-9 ${line}`).join('\n'))]);
+    t.deepEqual(
+      files.map(({ action, path: of, host }) => [action, of, host]),
+      told.map(({ action, path: of }) => [action, of, 'web-9']),
+    );
+  });
+}
+
+test('records of one event of auditd meet over batches and a restart', (t) => {
+  const run = new TaskRun(fileChanges);
+  const [call = '', ...rest] = audits[0]?.[1] ?? [];
+  run.logs([record(call)], { 'host.name': 'web-1' });
+  run.restart();
+  run.logs(
+    rest.map((line) => record(line)),
+    { 'host.name': 'web-1' },
+  );
+  t.like(run.emitted<FileChange>(topics.fileChanges)[0], { path: '/etc/passwd', user: 'ann' });
+  run.tick(firstMs + 60_000);
+  t.is(run.emitted(topics.fileChanges).length, 1);
+});
+
+type Package = Partial<PackageChange>;
+const packages: readonly (readonly [line: string, told: readonly Package[]])[] = [
+  [
+    '2026-01-01 10:00:00 upgrade nginx:amd64 1.18.0-6 1.18.0-7',
+    [{ manager: 'dpkg', action: 'upgraded', package: 'nginx', version: '1.18.0-7' }],
+  ],
+  [
+    '2026-01-01 10:00:00 install curl:amd64 <none> 8.5.0-2',
+    [{ manager: 'dpkg', action: 'installed', package: 'curl', version: '8.5.0-2' }],
+  ],
+  [
+    '2026-01-01 10:00:01 status installed nginx:amd64 1.18.0-7',
+    [{ manager: 'dpkg', action: 'installed', package: 'nginx', version: '1.18.0-7' }],
+  ],
+  ['2026-01-01 10:00:01 remove nano:amd64 7.2-1 <none>', [{ manager: 'dpkg', action: 'removed', package: 'nano' }]],
+  [
+    'Upgrade: libssl3:amd64 (3.0.2-0, 3.0.2-1), openssl:amd64 (3.0.2-0, 3.0.2-1)',
+    [
+      { manager: 'apt', action: 'upgraded', package: 'libssl3', version: '3.0.2-1' },
+      { manager: 'apt', action: 'upgraded', package: 'openssl', version: '3.0.2-1' },
+    ],
+  ],
+  [
+    '2026-01-01T10:00:00+0000 SUBDEBUG Installed: openssl-libs-1:3.0.7-25.el9.x86_64',
+    [{ manager: 'dnf', action: 'installed', package: 'openssl-libs', version: '1:3.0.7-25.el9.x86_64' }],
+  ],
+  [
+    'Jan 01 10:00:00 Updated: firewalld-0.3.9.3-1.el7.noarch',
+    [{ manager: 'yum', action: 'upgraded', package: 'firewalld' }],
+  ],
+  [
+    '[2026-01-01T10:00:00+0000] [ALPM] upgraded linux (6.6.1-1 -> 6.6.2-1)',
+    [{ manager: 'pacman', action: 'upgraded', package: 'linux', version: '6.6.2-1' }],
+  ],
+  [
+    '2026-01-01 10:00:00|install|amarok|1.4.10-100|x86_64|root@h|main|ab',
+    [{ manager: 'zypper', action: 'installed', package: 'amarok', version: '1.4.10-100' }],
+  ],
+  [
+    `type=SOFTWARE_UPDATE msg=audit(${seconds}.100:77): pid=1 uid=0 auid=1000 ses=2 msg='op=install sw="nginx-1:1.20.1-14.el9.x86_64" sw_type=rpm key_enforce=0 gpg_res=1 root_dir="/" comm="dnf" exe="/usr/bin/python3.9" hostname=web-1 addr=? terminal=pts/0 res=success'`,
+    [
+      {
+        manager: 'rpm',
+        action: 'installed',
+        package: 'nginx',
+        version: '1:1.20.1-14.el9.x86_64',
+        timeMs: seconds * 1000 + 100,
+      },
+    ],
+  ],
+];
+for (const [line, told] of packages)
+  test(`packages: ${line.slice(0, 70)}`, (t) => {
+    const { packages: changes } = found([record(line)]);
+    t.is(changes.length, told.length);
+    for (const [at, each] of told.entries()) t.like(changes[at], { ...each, host: 'web-1' });
+  });
+
+test('modes are octal', (t) => {
+  for (const [given, octal] of [
+    ['rw-r--r--', '0644'],
+    ['-rwsr-xr-x', '4755'],
+    ['drwxrwxrwt', '1777'],
+    ['rwSr--r--', '4644'],
+    ['0100644', '0644'],
+    ['755', '0755'],
+    ['104755', '4755'],
+    ['0o640', '0640'],
+  ] as const)
+    t.is(modeOf(given), octal, given);
+  t.is(modeOf('Administrators (ALLOWED): delete'), 'Administrators (ALLOWED): delete');
+});
