@@ -174,17 +174,19 @@ class DisturbedRun {
       const stored = await documents.of(tenantId).collection({ name: collection }).insert(fields);
       this.#followed.push({ collection, tenantId, id, document: stored });
     }
-    const entitled = (tenantId: string) => entitlement === undefined || tenantId !== 'tenant-without-plan';
     for (const { name: topic } of reads.topics) {
       for (const { partition } of await bus.offsets(topic)) {
-        const task = this.#following(new Task(this.#processor, { topic, partition, entitled }));
+        const task = this.#task({ topic, partition });
         this.#references.push({ topic, partition, task, values: [], poison: [], ticks: 0 });
       }
     }
   }
 
-  /** A task that knows what the processor follows. */
-  #following(task: Task): Task {
+  /** A task that knows what the processor follows, and who may have it. */
+  #task(of: { readonly topic: string; readonly partition: number }, saved?: Uint8Array): Task {
+    const entitled = (tenantId: string) =>
+      this.#processor.entitlement === undefined || tenantId !== 'tenant-without-plan';
+    const task = new Task(this.#processor, { ...of, entitled }, saved);
     for (const { collection, tenantId, id, document } of this.#followed)
       task.change(collection, tenantId, id, document);
     return task;
@@ -289,7 +291,7 @@ class DisturbedRun {
     const ticks: Record<string, number> = {};
     await this.#open(async ({ bus }) => {
       for (const { topic, partition, task, ticks: before } of this.#references) {
-        const trial = this.#following(new Task(this.#processor, { topic, partition }, task.snapshot()));
+        const trial = this.#task({ topic, partition }, task.snapshot());
         trial.batch(await readAll(bus, topic, partition, task.holding.nextOffset));
         ticks[`${topic}/${partition}`] = trial.tick(this.#nowMs) === undefined ? before : before + 1;
       }
