@@ -1,3 +1,4 @@
+import { fileBaselineParts } from '../../../schemas/resources/file-baseline.ts';
 import { caseComments, caseEvidence } from '../../../schemas/resources/security-case.ts';
 import { signalTriages } from '../../../schemas/resources/signal-triage.ts';
 import { indicatorBlocks, threatFeedStates, threatIndicators } from '../../../schemas/resources/threat-intel.ts';
@@ -9,6 +10,8 @@ import { getMitreCoverage } from './coverage.ts';
 import { getEntity, listEntities } from './entities.ts';
 import { feedResource } from './feed.ts';
 import { fieldTableResource } from './field-table.ts';
+import { baselineResource, deleteFileBaseline, listBaselineFiles, takeFileBaseline } from './file-baseline.ts';
+import { listFileChanges } from './file-changes.ts';
 import { exportDetectionRules, importDetectionRules } from './import-rules.ts';
 import { deleteIndicator, listIndicators } from './indicator.ts';
 import { addIndicators } from './indicators.ts';
@@ -22,7 +25,7 @@ export const siemGroup = defineGroup({
   name: 'siem',
   summary: 'Signals, detection rules, file integrity, threat intelligence and cases.',
   entitlement: 'siem',
-  resources: [ruleResource, caseResource, fieldTableResource, placeholderResource, feedResource],
+  resources: [ruleResource, caseResource, fieldTableResource, placeholderResource, feedResource, baselineResource],
   operations: [
     listSignals,
     getSignal,
@@ -41,11 +44,19 @@ export const siemGroup = defineGroup({
     addIndicators,
     deleteIndicator,
     listThreatMatches,
+    listFileChanges,
+    takeFileBaseline,
+    listBaselineFiles,
+    deleteFileBaseline,
   ],
-  collections: [caseComments, caseEvidence, threatIndicators, signalTriages, indicatorBlocks, threatFeedStates],
-  planned: [
-    ['GET /api/siem/fim', 'viewer', 'file-integrity events'],
-    ['GET /api/siem/fim/baselines', 'viewer', 'baselines'],
-    ['POST /api/siem/fim/baselines', 'editor', 'take or set one'],
+  collections: [
+    caseComments,
+    caseEvidence,
+    threatIndicators,
+    signalTriages,
+    indicatorBlocks,
+    threatFeedStates,
+    fileBaselineParts,
   ],
+  planned: [],
 });

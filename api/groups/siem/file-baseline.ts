@@ -1,0 +1,229 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { eventsRange } from '../../../queries/events/events.ts';
+import { readFiles } from '../../../queries/file-integrity/stored.ts';
+import { rangeParameters } from '../../../queries/range.ts';
+import type { Reading } from '../../../queries/reading.ts';
+import { documentsIn } from '../../../runtime/documents-in.ts';
+import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
+import {
+  ApprovedState,
+  type BaselineFile,
+  baselineStates,
+  type FileBaseline,
+  fileBaselineParts,
+  fileBaselines,
+} from '../../../schemas/resources/file-baseline.ts';
+import { signals } from '../../../schemas/topics.ts';
+import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { preconditionOf } from '../../resources/preconditions.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { equals } from '../../resources/resource-list.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { storedView } from '../../resources/resource-spec.ts';
+
+/** What callers write of a baseline. */
+const BaselineFields = z.strictObject({
+  name: z.string().min(1).max(256),
+  note: z.string().max(4096).default(''),
+  hosts: z
+    .array(z.string().min(1).max(512))
+    .max(100)
+    .default([])
+    .describe('Names of hosts, in which * stands for any text, such as web-*; none is every host'),
+  paths: z.array(z.string().min(1).max(4096)).min(1).max(100).describe('Files at and below these'),
+  state: z
+    .enum(baselineStates)
+    .default('proposed')
+    .describe('Only an approved baseline counts; a retired one counts for changes before it was retired'),
+});
+type Fields = z.output<typeof BaselineFields>;
+type Document = FileBaseline & Fields;
+
+const BaselineView = z.strictObject({
+  ...BaselineFields.shape,
+  files: z.int().describe('How many files it knows'),
+  contentHash: z.string().describe('SHA-256 of the files with their states: what was approved'),
+  takenFrom: z.iso.datetime().nullable().describe('Since when changes were looked at; null for files that were given'),
+  takenUntil: z.iso.datetime(),
+  takenBy: z.string().describe('Id of the user or service account'),
+  approvedAt: z.iso.datetime().nullable(),
+  approvedBy: z.string().nullable(),
+  retiredAt: z.iso.datetime().nullable(),
+  ...storedView,
+});
+
+/** Who approved it and when; what is proposed again is approved by nobody. */
+const decided = (after: Document, before: Document | undefined, by: string, now: string): Document => {
+  if (after.state === before?.state) return after;
+  if (after.state === 'proposed') return { ...after, approvedAt: null, approvedBy: null, retiredAt: null };
+  if (after.state === 'retired') return { ...after, retiredAt: now };
+  return { ...after, approvedAt: now, approvedBy: by, retiredAt: null };
+};
+
+/** How many an organization may have. */
+const mostBaselines = 200;
+
+export const baselineResource = defineResource<typeof BaselineFields, Document, typeof BaselineView>({
+  noun: 'file baseline',
+  path: '/api/siem/fim/baselines',
+  collection: fileBaselines as CollectionDefinition<object> as CollectionDefinition<Document>,
+  verbs: ['list', 'read', 'patch'],
+  roles: { read: 'viewer', write: 'editor' },
+  entitlement: 'siem',
+  fields: BaselineFields,
+  example: {
+    name: 'Web servers, as installed',
+    note: 'After the upgrade',
+    hosts: ['web-*'],
+    paths: ['/etc', '/usr/bin'],
+  },
+  view: BaselineView,
+  requiresIfMatch: true,
+  list: { filters: { state: equals('state', z.enum(baselineStates)) } },
+  prepare(after, { before, caller, ports }) {
+    const moved = (['hosts', 'paths'] as const).find(
+      (name) => before !== undefined && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+    );
+    if (moved !== undefined) throw invalid(moved, 'cannot be changed: take another baseline, and retire this one');
+    return decided(after, before, caller.actor.id, new Date(ports.clock.now()).toISOString());
+  },
+});
+
+/** Files of one baseline, and of one of the documents that hold them. */
+const mostFiles = 10_000;
+const filesInPart = 500;
+
+const BaselineFileView = z.strictObject({
+  path: z.string().min(1).max(4096),
+  states: z.array(ApprovedState).min(1).max(64).describe('In each of them the file is as approved'),
+});
+
+const Taken = z.strictObject({
+  ...BaselineFields.shape,
+  from: rangeParameters.from.describe('Changes since then tell how files are; default: all that is kept'),
+  to: rangeParameters.to,
+  files: z
+    .array(BaselineFileView)
+    .min(1)
+    .max(mostFiles)
+    .optional()
+    .describe('The files with their states, where they are known; without them, as they were last seen'),
+});
+
+const longest = ({ plan }: Reading): number => Math.max(...signals.map((signal) => plan.retentionDays[signal]));
+
+const seen = async (
+  { hosts, paths, from, to }: z.output<typeof Taken>,
+  reading: Reading,
+): Promise<{ readonly files: readonly BaselineFile[]; readonly from: bigint; readonly to: bigint }> => {
+  const range = eventsRange({ from: from ?? `now-${longest(reading)}d`, to }, reading);
+  const files = await readFiles(reading, { hosts, paths }, range);
+  if (files === undefined || files.length > mostFiles)
+    throw new ApiError('CONFLICT', `a baseline holds at most ${mostFiles} files: name fewer paths or hosts`);
+  if (files.length === 0)
+    throw new ApiError(
+      'CONFLICT',
+      'no change of a file was seen there: send some first, choose another time, or give "files"',
+    );
+  return { files, ...range };
+};
+
+const isoOf = (ns: bigint): string => new Date(Number(ns / 1_000_000n)).toISOString();
+
+export const takeFileBaseline = defineOperation({
+  method: 'POST',
+  path: '/api/siem/fim/baselines',
+  operationId: 'takeFileBaseline',
+  summary: 'Take a baseline of files as they were last seen, or set one; it counts once it is approved',
+  role: 'editor',
+  audit: 'file-baseline.create',
+  maxBodyBytes: 8_000_000,
+  body: Taken,
+  response: BaselineView,
+  async handler({ caller, body, change, request }, ports) {
+    const reading = readingOf(caller, ports);
+    const now = new Date(ports.clock.now()).toISOString();
+    const taken = body.files === undefined ? await seen(body, reading) : undefined;
+    const given = (taken?.files ?? body.files ?? []).toSorted((one, other) => (one.path < other.path ? -1 : 1));
+    const files = [...new Map(given.map((file) => [file.path, file])).values()];
+    const { from: _from, to: _to, files: _files, ...fields } = body;
+    const after = await change(async (scope) => {
+      const stored = scope.of(caller.tenantId);
+      if ((await stored.collection(fileBaselines).count()) >= mostBaselines)
+        throw new ApiError('CONFLICT', `an organization has at most ${mostBaselines} baselines: delete one`);
+      const id = randomUUID();
+      const document: Document = {
+        ...fields,
+        files: files.length,
+        contentHash: createHash('sha256').update(JSON.stringify(files)).digest('hex'),
+        takenFrom: taken === undefined ? null : isoOf(taken.from),
+        takenUntil: taken === undefined ? now : isoOf(taken.to),
+        takenBy: caller.actor.id,
+        ...{ approvedAt: null, approvedBy: null, retiredAt: null },
+      };
+      const made = await baselineResource
+        .writer(scope, caller)
+        .create({ ...decided(document, undefined, caller.actor.id, now), id } as Document);
+      for (let part = 0; part * filesInPart < files.length; part++)
+        await stored.collection(fileBaselineParts).insert({
+          ...{ id: `${id}-${part}`, baselineId: id, part },
+          files: files.slice(part * filesInPart, (part + 1) * filesInPart),
+        });
+      return made;
+    });
+    return baselineResource.answer(after, { caller, request }, ports);
+  },
+});
+
+export const listBaselineFiles = defineOperation({
+  method: 'GET',
+  path: '/api/siem/fim/baselines/{id}/files',
+  operationId: 'listBaselineFiles',
+  summary: 'List the files of a baseline with their states, 500 at a time',
+  role: 'viewer',
+  params: idParameter,
+  query: z.strictObject({
+    cursor: z
+      .string()
+      .regex(/^\d{1,4}$/, 'is not a cursor of this list')
+      .optional()
+      .describe('As the last page gave it'),
+  }),
+  response: z.strictObject({ items: z.array(BaselineFileView), nextCursor: z.string().nullable() }),
+  async handler({ caller, params, query }, { documents }) {
+    const own = documents.of(caller.tenantId);
+    const baseline = await own.collection(fileBaselines).find(params.id);
+    if (baseline === undefined) throw notFound('file baseline');
+    const number = Number(query.cursor ?? 0);
+    const part = await own.collection(fileBaselineParts).find(`${baseline.id}-${number}`);
+    const hasNext = (number + 1) * filesInPart < baseline.files;
+    return {
+      items: (part?.files ?? []).map(({ path, states }) => ({ path, states: states.map((state) => ({ ...state })) })),
+      nextCursor: hasNext ? String(number + 1) : null,
+    };
+  },
+});
+
+export const deleteFileBaseline = defineOperation({
+  method: 'DELETE',
+  path: '/api/siem/fim/baselines/{id}',
+  operationId: 'deleteFileBaseline',
+  summary: 'Delete a baseline: what it approved is approved by nothing any more. Retire it to keep that',
+  role: 'editor',
+  audit: 'file-baseline.delete',
+  versions: 'require',
+  params: idParameter,
+  response: z.strictObject({ id: z.string() }),
+  async handler({ caller, params, change, request }) {
+    const precondition = preconditionOf(request);
+    return await change(async (scope) => {
+      const { id } = await baselineResource.writer(scope, caller).remove(params.id, { precondition });
+      const parts = scope.of(caller.tenantId).collection(fileBaselineParts);
+      for await (const part of documentsIn(parts, { filter: { baselineId: id } })) await parts.delete(part.id);
+      return { id };
+    });
+  },
+});

@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { encodeCursor, textPart } from '../../../queries/cursor.ts';
+import { type Judgement, type Verdict, verdicts } from '../../../queries/file-integrity/judge.ts';
+import { type JudgedChange, type Judging, judgedChanges } from '../../../queries/file-integrity/judged.ts';
+import { type ChangeFilter, countChanges } from '../../../queries/file-integrity/stored.ts';
+import { type HistoryPage, historyPageOf, historyParameters } from '../../../queries/history-page.ts';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { FileState, fileActions, fileSources } from '../../../schemas/file-changes.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
+
+const ChangeView = z.strictObject({
+  id: z.string(),
+  time: z.iso.datetime(),
+  source: z.enum(fileSources),
+  action: z.enum(fileActions),
+  path: z.string(),
+  pathBefore: z.string().nullable().describe('Of a file that was renamed, where it is known'),
+  host: z.string(),
+  user: z.string(),
+  process: z.string(),
+  processId: z.string(),
+  before: FileState,
+  after: FileState,
+  changed: z.array(z.string()),
+  rule: z.string(),
+  service: z.string(),
+  projectId: z.string(),
+  recordId: z.string().describe('As `GET /api/logs/{id}` knows the record'),
+  verdict: z
+    .enum(verdicts)
+    .describe(
+      'approved: it is as an approved baseline has it; expected: a package manager or a deployment explains it; unapproved: neither; unknown: nothing can be said',
+    ),
+  reason: z.string().describe('Why'),
+  baselineId: z.string().nullable().describe('The baseline that decided'),
+});
+
+const viewOf = ({
+  change,
+  judgement,
+}: {
+  change: JudgedChange['change'];
+  judgement: Judgement;
+}): z.input<typeof ChangeView> => ({
+  ...{ id: change.id, time: new Date(Number(change.ms)).toISOString(), source: change.source, action: change.action },
+  ...{ path: change.path, pathBefore: change.path_before === '' ? null : change.path_before, host: change.host },
+  ...{ user: change.user, process: change.process, processId: change.process_id },
+  ...{ before: { ...change.before }, after: { ...change.after }, changed: [...change.changed], rule: change.rule },
+  ...{ service: change.of, projectId: change.project, recordId: change.record, ...judgement },
+});
+
+const Summary = z
+  .strictObject({
+    ...{ changes: z.int(), files: z.int(), hosts: z.int() },
+    byAction: z.record(z.string(), z.int()),
+    bySource: z.record(z.string(), z.int()),
+    byVerdict: z.record(z.enum(verdicts), z.int()).describe('Of the newest 2,000'),
+    isWhole: z.boolean().describe('False where there are more than the verdicts were counted of'),
+  })
+  .nullable()
+  .describe('Over the whole range, whatever the verdict; null unless it is asked for');
+
+const some = (names: readonly string[]) =>
+  z
+    .string()
+    .max(256)
+    .refine((text) => text.split(',').every((each) => names.includes(each)), `must be some of ${names.join(',')}`)
+    .optional();
+
+/** Changes that one request looks at for those of a verdict. */
+const mostLookedAt = 5_000;
+const mostSummed = 2_000;
+
+/** A page of changes of some verdicts. It may be short, with a next one, where few of many have them. */
+const pageOf = async (
+  judging: Judging,
+  filter: ChangeFilter,
+  page: HistoryPage,
+  wanted: readonly string[] | undefined,
+): Promise<{ readonly shown: JudgedChange[]; readonly next: JudgedChange | undefined }> => {
+  const limit = page.limit - 1;
+  const shown: JudgedChange[] = [];
+  let lookedAt = 0;
+  for await (const judged of judgedChanges(judging, filter, page, wanted === undefined ? page.limit : undefined)) {
+    const fitting = judged.filter(({ judgement }) => wanted === undefined || wanted.includes(judgement.verdict));
+    const room = limit - shown.length;
+    shown.push(...fitting.slice(0, room));
+    if (fitting.length > room) return { shown, next: shown.at(-1) };
+    lookedAt += judged.length;
+    if (lookedAt >= mostLookedAt) return { shown, next: judged.at(-1) };
+  }
+  return { shown, next: undefined };
+};
+
+const summaryOf = async (
+  judging: Judging,
+  filter: ChangeFilter,
+  { range }: HistoryPage,
+): Promise<z.input<typeof Summary>> => {
+  const counts = await countChanges(judging.reading, filter, range);
+  const byVerdict: Record<Verdict, number> = { approved: 0, expected: 0, unapproved: 0, unknown: 0 };
+  let summed = 0;
+  for await (const judged of judgedChanges(judging, filter, { range })) {
+    for (const { judgement } of judged) byVerdict[judgement.verdict]++;
+    summed += judged.length;
+    if (summed >= mostSummed) break;
+  }
+  return {
+    ...{ ...counts, byAction: { ...counts.byAction }, bySource: { ...counts.bySource } },
+    ...{ byVerdict, isWhole: summed >= counts.changes },
+  };
+};
+
+export const listFileChanges = defineOperation({
+  method: 'GET',
+  path: '/api/siem/fim',
+  operationId: 'listFileChanges',
+  summary: 'List changes of files, the newest first, each with whether it was approved or is explained',
+  role: 'viewer',
+  query: z.strictObject({
+    ...historyParameters,
+    ...projectScopeParameters,
+    host: z.string().min(1).max(512).optional(),
+    path: z.string().min(1).max(4096).optional().describe('Files at and below it'),
+    action: some(fileActions).describe(`Separated by commas, of ${fileActions.join(', ')}`),
+    source: z.enum(fileSources).optional(),
+    user: z.string().min(1).max(512).optional(),
+    process: z.string().min(1).max(4096).optional(),
+    hash: z
+      .string()
+      .regex(/^[0-9A-Fa-f]{32,64}$/, 'must be a hash in hexadecimal')
+      .optional()
+      .describe('Of the file before or after'),
+    verdict: some(verdicts).describe(`Separated by commas, of ${verdicts.join(', ')}`),
+    windowSeconds: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(86_400)
+      .default(600)
+      .describe('How far a package or a deployment may be from a change that it explains'),
+    summary: z.enum(['true']).optional().describe('true: the answer has a summary'),
+  }),
+  response: z.strictObject({ items: z.array(ChangeView), nextCursor: z.string().nullable(), summary: Summary }),
+  async handler({ caller, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const page = historyPageOf('fim', query, reading);
+    const { host, path, source, user, process, hash, projectId, scope } = query;
+    const filter = { host, path, source, user, process, hash, projectId, scope, actions: query.action?.split(',') };
+    const judging = { reading, own: ports.documents.of(caller.tenantId), windowMs: query.windowSeconds * 1000 };
+    const [{ shown, next }, summary] = await Promise.all([
+      pageOf(judging, filter, page, query.verdict?.split(',')),
+      query.summary === undefined ? null : summaryOf(judging, filter, page),
+    ]);
+    const { from, to } = page.range;
+    return {
+      items: shown.map(viewOf),
+      nextCursor: next === undefined ? null : encodeCursor('fim', [from, to, next.change.ms, textPart(next.change.id)]),
+      summary,
+    };
+  },
+});

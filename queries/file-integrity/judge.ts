@@ -1,0 +1,210 @@
+/** Whether a change was approved, is explained by something else that happened, or neither. Pure. */
+import type { FileState } from '../../schemas/file-changes.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import type { ApprovedState, FileBaseline } from '../../schemas/resources/file-baseline.ts';
+import type { Deployment } from '../services/deployments.ts';
+import { managerOf } from './packages.ts';
+import { isAbsolute } from './read.ts';
+import { covers, coversHost, isBelow } from './scope.ts';
+import type { StoredChange, StoredPackage } from './stored.ts';
+
+export const verdicts = ['approved', 'expected', 'unapproved', 'unknown'] as const;
+export type Verdict = (typeof verdicts)[number];
+
+export interface Judgement {
+  readonly verdict: Verdict;
+  /** For people. */
+  readonly reason: string;
+  /** The baseline that decided; null where none did. */
+  readonly baselineId: string | null;
+}
+
+export type KnownBaseline = FileBaseline & Stored;
+
+/** What is held against a change. */
+export interface Evidence {
+  readonly baselines: readonly KnownBaseline[];
+  /** States of a file in a baseline; undefined for a file that it does not know. */
+  statesOf(baselineId: string, path: string): readonly ApprovedState[] | undefined;
+  readonly packages: readonly StoredPackage[];
+  readonly deployments: readonly Deployment[];
+  /** `host service`. */
+  readonly services: ReadonlySet<string>;
+  readonly windowMs: number;
+}
+
+const hashes = ['sha256', 'sha1', 'md5'] as const;
+const metadata = ['mode', 'owner', 'group'] as const;
+
+/** Why a state is not the approved one; undefined where it is. */
+const differs = (after: FileState, approved: ApprovedState, isMetadata: boolean): string | undefined => {
+  const compared = hashes.filter((name) => after[name] !== undefined && approved[name] !== undefined);
+  const other = compared.find((name) => after[name] !== approved[name]);
+  if (other !== undefined) return `has ${other} ${approved[other]}, and this is ${after[other]}`;
+  const moved = metadata.find(
+    (name) => after[name] !== undefined && approved[name] !== undefined && after[name] !== approved[name],
+  );
+  if (moved !== undefined) return `has ${moved} ${approved[moved]}, and this is ${after[moved]}`;
+  if (compared.length > 0) return undefined;
+  if (!isMetadata) return 'knows a content that the record, without a hash in common, does not show';
+  const told = metadata.some((name) => after[name] !== undefined && approved[name] !== undefined);
+  return told ? undefined : 'knows attributes that the record does not show';
+};
+
+/** Why a change did not lead to an approved state; undefined where it did. */
+const against = (
+  { action, path, path_before: from, after }: StoredChange,
+  { id, name }: KnownBaseline,
+  statesOf: Evidence['statesOf'],
+): string | undefined => {
+  const states = statesOf(id, path) ?? [];
+  const present = states.filter(({ isPresent }) => isPresent);
+  const told = `baseline "${name}"`;
+  if (action === 'deleted')
+    return present.length === 0 || states.some(({ isPresent }) => !isPresent) ? undefined : `${told} has the file`;
+  if (present.length === 0) return `${told} has no such file`;
+  if (action === 'renamed' && from !== '' && (statesOf(id, from) ?? []).some(({ isPresent }) => isPresent))
+    return `${told} has the file under its former name`;
+  const reasons = present.map((state) => differs(after, state, action === 'attributes-changed'));
+  return reasons.includes(undefined) ? undefined : `${told} ${reasons[0]}`;
+};
+
+/** Where packages put files. */
+const packageFolders = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/etc',
+  '/opt',
+  '/boot',
+  '/var/lib',
+  '/var/cache',
+  'C:\\Windows',
+  'C:\\Program Files',
+  'C:\\Program Files (x86)',
+];
+const notOfPackages = ['/usr/local', '/etc/passwd', '/etc/shadow', '/etc/sudoers', '/etc/sudoers.d', '/etc/ssh'];
+/** What deploying a service leaves alone. */
+const notOfDeployments = [
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib64',
+  '/usr/bin',
+  '/usr/sbin',
+  '/usr/lib',
+  '/boot',
+  '/etc/passwd',
+  '/etc/shadow',
+  '/etc/group',
+  '/etc/sudoers',
+  '/etc/sudoers.d',
+  '/etc/ssh',
+  '/etc/pam.d',
+  '/root',
+];
+
+/** Programs that packages run to set themselves up. */
+const helpers =
+  /(?:^|[/\\])(?:sh|dash|bash|perl|python[\d.]*|cp|mv|ln|rm|tar|install|chmod|chown|ldconfig|depmod|mandb|sed|gzip|systemctl|deb-systemd-\S+|update-\S+|systemd-\S+|user(?:add|mod|del)|group(?:add|mod|del)|adduser|addgroup)$/;
+
+const within = (ms: string | number, atMs: number, windowMs: number): boolean =>
+  Math.abs(Number(ms) - atMs) <= windowMs;
+const nearest = <Each>(all: readonly Each[], timeOf: (each: Each) => number, atMs: number): Each | undefined =>
+  all.toSorted((one, other) => Math.abs(timeOf(one) - atMs) - Math.abs(timeOf(other) - atMs))[0];
+
+const apart = (ms: number, atMs: number): string => {
+  const seconds = Math.round(Math.abs(ms - atMs) / 1000);
+  return `${seconds} s ${ms <= atMs ? 'before' : 'after'}`;
+};
+
+/** What explains a change; undefined where nothing does. */
+const explained = (
+  change: StoredChange,
+  { packages, deployments, services, windowMs }: Evidence,
+): string | undefined => {
+  const { host, path, process } = change;
+  const atMs = Number(change.ms);
+  const manager = managerOf(process);
+  if (manager !== undefined) return `${process} made it, which is a package manager`;
+  const isOfPackages =
+    packageFolders.some((folder) => isBelow(path, folder)) &&
+    !notOfPackages.some((folder) => isBelow(path, folder)) &&
+    (process === '' || helpers.test(process));
+  const installed = isOfPackages
+    ? nearest(
+        packages.filter((each) => each.host === host && within(each.ms, atMs, windowMs)),
+        ({ ms }) => Number(ms),
+        atMs,
+      )
+    : undefined;
+  if (installed !== undefined) {
+    const { manager: by, action, name, version, ms } = installed;
+    return `${by} ${action} ${name}${version === '' ? '' : ` ${version}`} on ${host} ${apart(Number(ms), atMs)}`;
+  }
+  if (host === '' || notOfDeployments.some((folder) => isBelow(path, folder))) return undefined;
+  const deployed = nearest(
+    deployments.filter(
+      ({ service, time }) => services.has(`${host} ${service}`) && within(Date.parse(time), atMs, windowMs),
+    ),
+    ({ time }) => Date.parse(time),
+    atMs,
+  );
+  if (deployed === undefined) return undefined;
+  const { service, version, time, sources } = deployed;
+  return `${service} ${version}, which runs on ${host}, was deployed ${apart(Date.parse(time), atMs)} (${sources.join(' and ')})`;
+};
+
+const scopeKey = ({ hosts, paths }: FileBaseline): string => JSON.stringify([[...hosts].sort(), [...paths].sort()]);
+
+/** Until when an approved baseline holds: until it is retired, or another of the same files is approved. */
+const heldUntil = (baseline: KnownBaseline, all: readonly KnownBaseline[]): number => {
+  const own = baseline.approvedAt ?? '';
+  const next = all
+    .filter((each) => each.approvedAt !== null && each.approvedAt > own && scopeKey(each) === scopeKey(baseline))
+    .map(({ approvedAt }) => Date.parse(approvedAt ?? ''));
+  const retired = baseline.retiredAt === null ? [] : [Date.parse(baseline.retiredAt)];
+  return Math.min(Number.POSITIVE_INFINITY, ...next, ...retired);
+};
+
+/** Approved baselines that a file of a host is of, the last approved first. */
+export const baselinesOf = (baselines: readonly KnownBaseline[], { host, path, ms }: StoredChange): KnownBaseline[] =>
+  baselines
+    .filter((each) => each.approvedAt !== null && covers(each, host, path) && Number(ms) < heldUntil(each, baselines))
+    .toSorted((one, other) => ((one.approvedAt ?? '') < (other.approvedAt ?? '') ? 1 : -1));
+
+/** Why nothing is known: what is missing. */
+const unknownOf = (change: StoredChange, baselines: readonly KnownBaseline[]): string => {
+  if (!isAbsolute(change.path)) return 'the record tells a path without its folder';
+  const approved = baselines.filter(({ approvedAt, retiredAt }) => approvedAt !== null && retiredAt === null);
+  if (approved.length === 0) return 'there is no approved baseline';
+  if (change.host === '' && !approved.some((each) => coversHost(each, ''))) return 'the record names no host';
+  return `no approved baseline covers ${change.path}${change.host === '' ? '' : ` of ${change.host}`}`;
+};
+
+export const judge = (change: StoredChange, evidence: Evidence): Judgement => {
+  if (change.action === 'read')
+    return { verdict: 'unknown', reason: 'the file was read, which changes nothing', baselineId: null };
+  const covering = baselinesOf(evidence.baselines, change);
+  const held = covering.map((baseline) => ({ baseline, why: against(change, baseline, evidence.statesOf) }));
+  const match = held.find(({ why }) => why === undefined);
+  if (match !== undefined)
+    return {
+      ...{ verdict: 'approved', baselineId: match.baseline.id },
+      reason: `it is as baseline "${match.baseline.name}" has it, approved ${match.baseline.approvedAt}`,
+    };
+  const why = explained(change, evidence);
+  if (why !== undefined) return { verdict: 'expected', reason: why, baselineId: null };
+  const later = held.find(({ baseline }) => Date.parse(baseline.takenUntil) <= Number(change.ms));
+  if (later !== undefined) return { verdict: 'unapproved', reason: later.why ?? '', baselineId: later.baseline.id };
+  const [early] = covering;
+  if (early === undefined)
+    return { verdict: 'unknown', reason: unknownOf(change, evidence.baselines), baselineId: null };
+  return {
+    ...{ verdict: 'unknown', baselineId: early.id },
+    reason: `it happened before baseline "${early.name}" was taken (${early.takenUntil})`,
+  };
+};
