@@ -29,7 +29,8 @@ export interface ChdbColumnsOptions {
 
 const mebibyte = 1024 ** 2;
 const killIntervalMs = 100;
-const queryConnections = 4;
+/** Two more than people's queries take (`queries/limits/settings.ts`), so that alert rules find one free. */
+const queryConnections = 6;
 const insertConnections = 2;
 
 const configuration = fileURLToPath(new URL('./engine.xml', import.meta.url));

@@ -9,7 +9,8 @@ import { type AlertRule, readRule } from '../../queries/alerts/rule.ts';
 import type { RuleState } from '../../queries/alerts/state.ts';
 import { type AlertBacktest, alertBacktests } from '../../schemas/resources/alert-backtest.ts';
 import { defineSchedule } from '../engine/schedule.ts';
-import { nextDue, phaseOf, thingKey } from '../engine/schedule-times.ts';
+import { nextDue, sharedPhaseOf, thingKey } from '../engine/schedule-times.ts';
+import { togetherMs } from './alert-evaluation.ts';
 import { tenantReading } from './tenant-reading.ts';
 
 /** Of one run; what is done is kept then. */
@@ -28,8 +29,8 @@ interface Progress {
 
 /** Due times behind what was done, as the rule would be evaluated live. */
 const dueTimes = ({ backtest, rule, tenantId }: Progress, count: number): number[] => {
-  const phase = phaseOf(thingKey(tenantId, rule.id));
   const everyMs = msOf(rule.interval);
+  const phase = sharedPhaseOf(tenantId, thingKey(tenantId, rule.id), { everyMs, togetherMs });
   const times: number[] = [];
   for (let at = nextDue(phase, everyMs, backtest.doneMs); at <= backtest.toMs && times.length < count; at += everyMs)
     times.push(at);

@@ -11,6 +11,7 @@ import type { Stored } from '../../schemas/ports/documents.ts';
 import { alertRules, type StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
 import { topics } from '../../schemas/topics.ts';
 import { defineSchedule } from '../engine/schedule.ts';
+import { ruleAnswers } from './rule-answers.ts';
 import { tenantReading } from './tenant-reading.ts';
 
 /** Documents are the same objects until they change. */
@@ -25,6 +26,9 @@ const ruleIn = (document: StoredAlertRule & Stored): AlertRule => {
   read.set(document, rule);
   return rule;
 };
+
+/** Rules of an organization come due in moments so far apart: those of one moment are asked together. */
+export const togetherMs = 5000;
 
 const switchedOff: RuleAnswer = { kind: 'over', reason: 'the rule was switched off' };
 
@@ -41,16 +45,23 @@ export const alertEvaluation = defineSchedule({
     // What is switched off is looked at now and then, so that its alerts end.
     return rule.enabled ? msOf(rule.interval) : Math.min(60_000, msOf(rule.interval));
   },
+  togetherMs,
   missed: { makeUp: 10 },
   state: { version: 1, schema: z.custom<RuleState>(), empty: emptyState },
   emits: { transitions: topics.alertTransitions, evaluations: topics.alertEvaluations, events: topics.events },
-  async run(document, { tenantId, dueMs, state: prior, emit, signal, ports }) {
+  // What they ask waits for its turn (`rule-answers.ts`).
+  atOnce: { total: 4000, perTenant: 2000 },
+  budgetMs: 60_000,
+  async run(document, run) {
+    const { tenantId, dueMs, emit, signal, ports } = run;
     const rule = ruleIn(document);
-    if (!rule.enabled && Object.keys(prior.alerts).length === 0) return prior;
+    if (!rule.enabled && Object.keys(run.state.alerts).length === 0) return run.state;
     const reading = await tenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
-    if (reading === undefined) return prior;
+    if (reading === undefined) return run.state;
     const started = performance.now();
-    const answer = rule.enabled ? await ask(rule, reading, { nowMs: dueMs, signal }) : switchedOff;
+    const answers = ruleAnswers(ports.columns, tenantId);
+    const answer = rule.enabled ? await ask(rule, reading, { nowMs: dueMs, signal, answers }) : switchedOff;
+    const prior = run.state;
     const evaluation = evaluate({ tenantId, rule, prior, answer, nowMs: dueMs });
     const durationMs = performance.now() - started;
     for (const transition of evaluation.transitions) {

@@ -194,8 +194,15 @@ export class Slot {
       ]),
     );
     const saved = this.#things.get(key)?.state;
-    const state = saved === undefined ? schedule.state.empty() : JSON.parse(saved);
-    const next = await schedule.run(document, { tenantId, dueMs, state, emit, signal, ports });
+    let copy: { readonly state: unknown } | undefined;
+    const run = {
+      ...{ tenantId, dueMs, emit, signal, ports },
+      get state() {
+        copy ??= { state: saved === undefined ? schedule.state.empty() : JSON.parse(saved) };
+        return copy.state;
+      },
+    };
+    const next = await schedule.run(document, run);
     return { state: JSON.stringify(schedule.state.schema.parse(next)), values };
   }
 

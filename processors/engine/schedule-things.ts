@@ -3,7 +3,7 @@ import type { ResourceChange } from '../../runtime/kept.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Schedule } from './schedule.ts';
-import { phaseOf, slotCount, slotOf, thingKey } from './schedule-times.ts';
+import { phaseOf, sharedPhaseOf, slotCount, slotOf, thingKey } from './schedule-times.ts';
 
 export interface Thing {
   readonly key: string;
@@ -16,11 +16,11 @@ export interface Thing {
 const shortestMs = 1000;
 
 export class Things {
-  readonly #schedule: Pick<Schedule, 'name' | 'everyMs'>;
+  readonly #schedule: Pick<Schedule, 'name' | 'everyMs' | 'togetherMs'>;
   readonly #log: Log;
   readonly #slots = Array.from({ length: slotCount }, () => new Map<string, Thing>());
 
-  constructor(schedule: Pick<Schedule, 'name' | 'everyMs'>, log: Log) {
+  constructor(schedule: Pick<Schedule, 'name' | 'everyMs' | 'togetherMs'>, log: Log) {
     this.#schedule = schedule;
     this.#log = log;
   }
@@ -33,11 +33,16 @@ export class Things {
   /** Takes a change in, and answers what it was about. */
   change({ tenantId, id, after }: ResourceChange<object>): { readonly slot: number; readonly key: string } {
     const key = thingKey(tenantId, id);
-    const phase = phaseOf(key);
-    const slot = slotOf(phase);
+    const own = phaseOf(key);
+    const slot = slotOf(own);
     const everyMs = after === undefined ? undefined : this.#everyMs(tenantId, after);
-    if (after === undefined || everyMs === undefined) this.#slots[slot]?.delete(key);
-    else this.#slots[slot]?.set(key, { key, tenantId, phase, everyMs, document: after });
+    if (after === undefined || everyMs === undefined) {
+      this.#slots[slot]?.delete(key);
+      return { slot, key };
+    }
+    const { togetherMs } = this.#schedule;
+    const phase = togetherMs === undefined ? own : sharedPhaseOf(tenantId, key, { everyMs, togetherMs });
+    this.#slots[slot]?.set(key, { key, tenantId, phase, everyMs, document: after });
     return { slot, key };
   }
 

@@ -19,6 +19,21 @@ export const slotOf = (phase: number): number => Math.floor(phase * slotCount);
 export const slotsOf = (partition: number, partitions: number): number[] =>
   Array.from({ length: slotCount }, (_, slot) => slot).filter((slot) => slot % partitions === partition);
 
+/**
+ * The phase of a thing that is due with others of its tenant: as `phaseOf` its key, but that things come due in moments `togetherMs`
+ * apart. Tenants have moments of their own.
+ */
+export const sharedPhaseOf = (
+  tenantId: string,
+  key: string,
+  { everyMs, togetherMs }: { readonly everyMs: number; readonly togetherMs: number },
+): number => {
+  const moment = Math.floor(phaseOf(tenantId) * togetherMs);
+  const at = Math.floor((phaseOf(key) * everyMs) / togetherMs) * togetherMs + moment;
+  // Half a millisecond more, as a phase is a fraction.
+  return ((at % everyMs) + 0.5) / everyMs;
+};
+
 /** The first due time after `afterMs`. */
 export const nextDue = (phase: number, everyMs: number, afterMs: number): number => {
   const offset = Math.floor(phase * everyMs);

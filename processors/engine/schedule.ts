@@ -29,7 +29,7 @@ export interface Run<State, E extends Emits> {
   readonly tenantId: string;
   /** For when it runs; the clock may be later. */
   readonly dueMs: number;
-  /** What the run before resolved to. Its own copy. */
+  /** What the run before resolved to. Its own copy, made when it is first read: read it late where it is large. */
   readonly state: State;
   /** Emits a value of this tenant, if the run resolves. A value that its topic's schema refuses throws. */
   readonly emit: { readonly [Name in keyof E]: (value: z.input<E[Name]['item']>) => void };
@@ -48,6 +48,11 @@ export interface ScheduleDefinition<Thing extends object, State, E extends Emits
   readonly things: CollectionDefinition<Thing>;
   /** How often, a second at least; `undefined` for not now, which also ends its state. Due times are spread over the interval by the thing's id. */
   everyMs(thing: Thing & Stored): number | undefined;
+  /**
+   * Things of one tenant come due in the same moments, so far apart, so that their work can be done together. By default each has a time
+   * of its own.
+   */
+  readonly togetherMs?: number;
   /**
    * Of due times that nobody ran, as no member was there or the work took longer: `skip` runs the latest only, `makeUp` the last so many,
    * in order. A thing that is new is due after it was last changed, and after the schedule first ran.
@@ -68,9 +73,8 @@ export interface ScheduleDefinition<Thing extends object, State, E extends Emits
 }
 
 /** A schedule with its author's types closed over, so that the registry is a plain array. */
-export type Schedule = Required<Omit<ScheduleDefinition<object, unknown, Emits>, 'entitlement'>> & {
-  readonly entitlement?: string;
-};
+export type Schedule = Required<Omit<ScheduleDefinition<object, unknown, Emits>, 'entitlement' | 'togetherMs'>> &
+  Pick<ScheduleDefinition<object, unknown, Emits>, 'entitlement' | 'togetherMs'>;
 
 /** Deals the slots of a schedule to members. It needs no messages. */
 export const scheduleTopic = (name: string): Topic =>

@@ -12,7 +12,8 @@ import { type Figure, figuresOf } from './measures.ts';
 /** Points of all series of an answer together. */
 const mostPoints = 250_000;
 
-interface Group {
+/** What figures are grouped by. */
+export interface Group {
   readonly name: string;
   readonly value: Value;
   readonly column: TableColumn;
@@ -41,6 +42,15 @@ export const runAggregate = (query: AggregateQuery, reading: Reading, asked: Ask
     ? table(query, reading, asked)
     : series(query, reading, asked, stepsOf(asked.range, asked.stepMs, asked.stepsFrom));
 
+/** What a query is grouped by. Throws `VALIDATION_FAILED` for a time. */
+export const groupsOf = ({ groupBy }: Pick<AggregateQuery, 'groupBy'>, values: ValueReader): Group[] =>
+  groupBy.map((name, index) => {
+    const value = values.each(name);
+    if (value.reference.kind === 'field' && value.reference.field.type === 'time')
+      throw invalid(`groupBy.${index}`, `${name} is a time: ask for series with a step instead`);
+    return { name, value, column: { name, type: 'text', unit: '' } };
+  });
+
 const planOf = (
   query: AggregateQuery,
   { range }: Asked,
@@ -51,12 +61,7 @@ const planOf = (
   const { signal } = query;
   const values = new ValueReader(signal);
   bucket(values);
-  const groups = query.groupBy.map((name, index): Group => {
-    const value = values.each(name);
-    if (value.reference.kind === 'field' && value.reference.field.type === 'time')
-      throw invalid(`groupBy.${index}`, `${name} is a time: ask for series with a step instead`);
-    return { name, value, column: { name, type: 'text', unit: '' } };
-  });
+  const groups = groupsOf(query, values);
   const figures = figuresOf(query.measures, signal, values);
   const condition = recordsCondition(query);
   return {

@@ -38,9 +38,20 @@ const numberOf = (answer: unknown): number | null => {
   return Number.isFinite(number) ? number : null;
 };
 
+/** Of which of a statement's records the figures are, where they are not of all: SQL, and what its parameters begin with. */
+export interface Part {
+  readonly sql: string | undefined;
+  readonly prefix: string;
+}
+
 /** The figures of a query. Throws `VALIDATION_FAILED` where one lacks what its function needs, or two have one name. */
-export const figuresOf = (measures: readonly Measure[], signal: QuerySignal, values: ValueReader): Figure[] => {
-  const figures = measures.map((measure, index) => figureOf(measure, { signal, values, index }));
+export const figuresOf = (
+  measures: readonly Measure[],
+  signal: QuerySignal,
+  values: ValueReader,
+  part: Part = { sql: undefined, prefix: '' },
+): Figure[] => {
+  const figures = measures.map((measure, index) => figureOf(measure, { signal, values, index, part }));
   for (const [index, { name }] of figures.entries())
     if (figures.findIndex((other) => other.name === name) < index)
       throw invalid(`measures.${index}.as`, `another measure is called ${name}: name them apart`);
@@ -51,9 +62,10 @@ interface Place {
   readonly signal: QuerySignal;
   readonly values: ValueReader;
   readonly index: number;
+  readonly part: Part;
 }
 
-const figureOf = (measure: Measure, { signal, values, index }: Place): Figure => {
+const figureOf = (measure: Measure, { signal, values, index, part }: Place): Figure => {
   const path = `measures.${index}`;
   const { function: kind, field, percentile } = measure;
   if (field === undefined && kind !== 'count' && kind !== 'rate')
@@ -64,7 +76,7 @@ const figureOf = (measure: Measure, { signal, values, index }: Place): Figure =>
   const time = value !== undefined && numeric.has(kind) && typeIn(value.reference) === 'time';
   if (time && kind !== 'min' && kind !== 'max')
     throw invalid(`${path}.function`, `must be min or max for ${field}, which is a time`);
-  const condition = conditionOf(measure, { signal, values, index });
+  const condition = conditionOf(measure, { signal, values, index, part });
   const { name, argument } = functionOf(measure, value, condition.sql);
   const level = kind === 'percentile' ? `(${(percentile ?? 0) / 100})` : '';
   return {
@@ -105,13 +117,13 @@ const formOf = (
 /** The measure's own search, as a column of 0 and 1. */
 const conditionOf = (
   { search, function: kind, field }: Measure,
-  { signal, values, index }: Place,
+  { signal, values, index, part }: Place,
 ): { sql: string | undefined; parameters: Readonly<Record<string, string>> } => {
-  const conditions: string[] = [];
+  const conditions = part.sql === undefined ? [] : [part.sql];
   let parameters: Readonly<Record<string, string>> = {};
   if (search !== undefined) {
     const tree = parseSearch(search, signal, { path: `measures.${index}.search` });
-    const found = searchCondition(tree, signal, { prefix: `m${index}_` });
+    const found = searchCondition(tree, signal, { prefix: `${part.prefix}m${index}_` });
     conditions.push(values.column(`toBool(${found.sql})`));
     parameters = found.parameters;
   }

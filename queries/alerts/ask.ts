@@ -4,7 +4,7 @@ import type { Answer, Asked } from '../answer.ts';
 import { QueryError } from '../errors.ts';
 import type { AggregateQuery, Query } from '../query.ts';
 import type { Reading } from '../reading.ts';
-import { answerOnly } from '../run.ts';
+import { Answers } from '../together/answers.ts';
 import type { GroupAnswer, RuleAnswer } from './answer.ts';
 import { holds } from './composite.ts';
 import { msOf } from './durations.ts';
@@ -12,8 +12,8 @@ import { firingAt } from './history.ts';
 import type { AlertRule } from './rule.ts';
 import { groupKey, type Labels } from './state.ts';
 
-/** How long the query of one evaluation may take. */
-const budgetMs = 20_000;
+/** How long the query of one evaluation may take: with those of other rules, and alone. */
+export const askLimits = { sharedMs: 5000, aloneMs: 20_000 };
 /** Groups of one rule. */
 export const mostGroups = 10_000;
 /** The measure that counts events, where a rule needs a minimum of them. */
@@ -198,6 +198,14 @@ const messageOf = (error: unknown): string =>
     ? error.message
     : 'the query could not be run';
 
+interface AskOptions {
+  readonly nowMs: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly onError?: (error: unknown) => void;
+  /** Of the rule's tenant. Those of rules that share one are asked together; the answer is the same. */
+  readonly answers?: Answers;
+}
+
 /**
  * What the rule's query answers at a time. A query that fails is an answer too, of which the rule says what it means; it rejects only
  * where `signal` aborts.
@@ -205,23 +213,16 @@ const messageOf = (error: unknown): string =>
 export const ask = async (
   rule: AlertRule,
   reading: Reading,
-  {
-    nowMs,
-    signal,
-    onError,
-  }: { readonly nowMs: number; readonly signal?: AbortSignal; readonly onError?: (error: unknown) => void },
+  { nowMs, signal, onError, answers = new Answers({ ...askLimits, gatherMs: 0 }) }: AskOptions,
 ): Promise<RuleAnswer> => {
   const { condition } = rule;
-  const late = AbortSignal.timeout(budgetMs);
   try {
-    if (condition.kind === 'composite') return await askComposite(condition, reading, nowMs);
+    if (condition.kind === 'composite') return await answers.turn(() => askComposite(condition, reading, nowMs));
     const asking = { ...rule, condition };
     const { query, asked } = questionOf(asking, nowMs);
-    const ending = signal === undefined ? late : AbortSignal.any([signal, late]);
-    return answerOf(asking, await answerOnly(query, reading, { ...asked, signal: ending }));
+    return answerOf(asking, await answers.ask(query, reading, asked, signal));
   } catch (error) {
     signal?.throwIfAborted();
-    if (late.aborted) return { kind: 'error', message: `the query took longer than ${budgetMs / 1000} seconds` };
     if (messageOf(error) === messageOf(undefined)) onError?.(error);
     return { kind: 'error', message: messageOf(error) };
   }

@@ -102,6 +102,20 @@ export class Cells {
     this.#put(group * this.#windows + window, value, 0, 1);
   }
 
+  /** What one series says; series are to come in the order of their ids. */
+  setSeries(
+    group: number,
+    window: number,
+    { a, b, i }: { readonly a: number; readonly b: number; readonly i: bigint },
+  ): void {
+    const cell = group * this.#windows + window;
+    this.#put(cell, a, b, 1);
+    if (this.#by === 'min' || this.#by === 'max') {
+      if (i !== 0n) this.#putInteger(cell, i);
+    } else if (this.#counts[cell] === 1 && i !== 0n) this.#integers.set(cell, i);
+    else this.#integers.delete(cell);
+  }
+
   #put(cell: number, value: number, divisor: number, count: number): void {
     const values = this.#values;
     const before = this.#counts[cell] as number;

@@ -14,7 +14,7 @@ const written = (cell: Cell): number | string | null => {
 
 /** The answer of a plan's values: the groups with the largest ones, as series or as a table. */
 export const answerOf = (
-  { query, windows, groups, limits, partial }: Plan,
+  { query, windows, groups, limits, partial }: Pick<Plan, 'query' | 'windows' | 'groups' | 'limits' | 'partial'>,
   values: Values,
   unit: string,
   { stepMs }: Asked,

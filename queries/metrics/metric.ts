@@ -82,7 +82,8 @@ const withoutBound = (series: SelectedSeries): SelectedSeries => {
 
 const isClassicBucket = ({ le }: SelectedSeries): boolean => le !== '';
 
-const groupsOf = (series: readonly SelectedSeries[]): { groups: Group[]; groupOf: number[] } => {
+/** The groups of series, and the group of each. */
+export const groupsOf = (series: readonly SelectedSeries[]): { groups: Group[]; groupOf: number[] } => {
   const byKey = new Map<string, number>();
   const groups: Group[] = [];
   const groupOf = series.map(({ labels }, member) => {
@@ -116,8 +117,7 @@ const histogramQuantileIn = ({ overTime, quantile }: MetricQuery): number | unde
 
 const numbers = async (plan: Plan, reads: readonly Reads[]): Promise<Values> => {
   const { query, windows, groups, groupOf } = plan;
-  const isMean = query.overTime === 'avg' && reads[0]?.table !== 'samples';
-  const by: Combining = isMean && (query.across === 'sum' || query.across === 'none') ? 'ratio' : query.across;
+  const { isMean, by } = combiningOf(query, reads);
   const cells = new Cells(groups.length, windows.count, by);
   for (const read of reads)
     await inParts(plan, read, cells, (source, part) => {
@@ -130,14 +130,35 @@ const numbers = async (plan: Plan, reads: readonly Reads[]): Promise<Values> => 
         { ...part, groups: part.members.map((at) => groupOf[at] ?? 0), members: source.ids },
       );
     });
-  if (query.overTime !== 'rate' || query.across === 'count') return (group, window) => cells.at(group, window);
+  return valuesIn(cells, query, windows);
+};
+
+/** How values of series become those of groups. `isMean`: each value comes with the count that it is to be divided by. */
+export const combiningOf = (
+  { overTime, across }: Pick<MetricQuery, 'overTime' | 'across'>,
+  reads: readonly Reads[],
+): { readonly isMean: boolean; readonly by: Combining } => {
+  const isMean = overTime === 'avg' && reads[0]?.table !== 'samples';
+  return { isMean, by: isMean && (across === 'sum' || across === 'none') ? 'ratio' : across };
+};
+
+/** Values of groups that were put together in cells. */
+export const valuesIn = (cells: Cells, { overTime, across }: MetricQuery, windows: Windows): Values => {
+  if (overTime !== 'rate' || across === 'count') return (group, window) => cells.at(group, window);
   return (group, window) => {
     const value = cells.at(group, window);
     return value === undefined ? undefined : Number(value) / windows.secondsOf(window);
   };
 };
 
-const sqlOf = (query: MetricQuery, { table, temporality }: Reads, source: PointSource, windows: Windows): string => {
+/** SQL of what each series says in each window; `isInOrder` as in `pointsInWindows`. */
+export const sqlOf = (
+  query: MetricQuery,
+  { table, temporality }: Reads,
+  source: PointSource,
+  windows: Windows,
+  isInOrder = false,
+): string => {
   const { overTime, quantile = 0 } = query;
   const isCounting = overTime === 'rate' || overTime === 'increase';
   if (table === 'summaries' && overTime === 'quantile')
@@ -145,7 +166,7 @@ const sqlOf = (query: MetricQuery, { table, temporality }: Reads, source: PointS
   if (table !== 'samples') return increaseInWindows(observationsOf(source, overTime), windows, temporality);
   if (isCounting) return increaseInWindows(samplesOf(source), windows, temporality);
   if (overTime === 'last') return newestInWindows(samplesOf(source), windows);
-  return pointsInWindows(samplesOf(source), windows, overTime, quantile);
+  return pointsInWindows(samplesOf(source), windows, overTime, { quantile, isInOrder });
 };
 
 /** Of the quantiles that the sender computed; NaN where it did not compute this one. */

@@ -65,11 +65,15 @@ export const pointsInWindows = (
   { source, value, integer }: Numbers,
   windows: Windows,
   function_: Parameters<typeof plain>[0],
-  quantile = 0,
+  /** `isInOrder`: doubles are added up in the order of time, so that the sum is the same whatever is read beside them. */
+  { quantile = 0, isInOrder = false }: { readonly quantile?: number; readonly isInOrder?: boolean } = {},
 ): string => {
-  const [a, i] = plain(function_, quantile);
+  const [given, i] = plain(function_, quantile);
+  const added = 'arrayMap(p -> p.2, arraySort(groupArray((t, v))))';
+  const isAdded = isInOrder && (function_ === 'avg' || function_ === 'sum');
+  const a = isAdded ? `${function_ === 'avg' ? 'arrayAvg' : 'arraySum'}(${added})` : given;
   return `SELECT series_id, w, ${a} AS a, toFloat64(0) AS b, ${i} AS i, count() AS points FROM (
-    SELECT series_id, ${windowSql(windows).indexOf(nanosecondsOf(`${source.table}.timestamp`))} AS w, ${value} AS v, ${integer} AS x
+    SELECT series_id, ${nanosecondsOf(`${source.table}.timestamp`)} AS t, ${windowSql(windows).indexOf(nanosecondsOf(`${source.table}.timestamp`))} AS w, ${value} AS v, ${integer} AS x
     FROM ${source.table} WHERE ${pointsCondition(source, windows, 0n)} AND NOT ${isStale}) GROUP BY series_id, w`;
 };
 

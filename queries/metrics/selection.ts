@@ -82,6 +82,13 @@ const ownExpression = (reference: Reference): string => {
   }
 };
 
+/** What is read of each series. */
+const seriesColumns = `toString(series_id) AS id, any(metric) AS metric_name, toString(any(resource_id)) AS resource,
+      argMax(tuple(kind, temporality, monotonic, unit, source), tuple(kind != 'unknown', series.last_seen)) AS what,
+      any(attributes['le']) AS le, toString(any(cityHash64(toString(mapFilter((k, v) -> k != 'le', attributes)), metric, resource_id))) AS histogram`;
+const aliveHaving = "max(series.last_seen) >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')";
+const aliveFrom = (from: bigint): string => String((from - rewrittenNs) / 1_000_000n);
+
 /**
  * The series of a question, in the order of their ids, and whether there are more than `mostSeries`. What Prometheus' metadata said
  * last of a series counts.
@@ -95,7 +102,7 @@ export const selectSeries = async (
   const conditions = ['metric IN {metrics:Array(String)}'];
   const parameters: Record<string, string | readonly string[]> = {
     metrics,
-    alive: String((range.from - rewrittenNs) / 1_000_000n),
+    alive: aliveFrom(range.from),
   };
   if (projectId !== undefined) {
     conditions.push('project_id = {project:String}');
@@ -112,43 +119,91 @@ export const selectSeries = async (
       ? ', any(mapKeys(attributes)) AS keys, any(mapValues(attributes)) AS texts, any(series.scope_name) AS scope, any(series.service) AS of_service'
       : '';
   const rows = await columns.query<Row>(
-    `SELECT toString(series_id) AS id, any(metric) AS metric_name, toString(any(resource_id)) AS resource,
-      argMax(tuple(kind, temporality, monotonic, unit, source), tuple(kind != 'unknown', series.last_seen)) AS what,
-      any(attributes['le']) AS le, toString(any(cityHash64(toString(mapFilter((k, v) -> k != 'le', attributes)), metric, resource_id))) AS histogram, [${own}] AS own${every}
+    `SELECT ${seriesColumns}, [${own}] AS own${every}
     FROM series WHERE tenant_id = {tenant:String} AND ${conditions.join(' AND ')}
-    GROUP BY series_id HAVING max(series.last_seen) >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')
+    GROUP BY series_id HAVING ${aliveHaving}
     ORDER BY series_id LIMIT ${limit + 1}`,
     parameters,
     { maxResultRows: limit + 1 },
   );
   const shown = rows.slice(0, limit);
   const resources = await resourcesNeeded({ columns }, shown, references, groupBy);
-  const names = groupBy === 'every' ? [] : groupBy;
-  return {
-    isCut: rows.length > limit,
-    series: shown.map((row) => {
-      const [kind, temporality, monotonic, unit, source] = row.what;
-      const resource = resources.get(row.resource);
-      const labels =
-        groupBy === 'every'
-          ? everyLabel(row, resource)
-          : Object.fromEntries(
-              references.map((reference, index) => [names[index], textOf(reference, row.own[index], resource)]),
-            );
-      return {
-        id: row.id,
-        metric: row.metric_name,
-        kind,
-        temporality,
-        monotonic,
-        unit,
-        source,
-        le: row.le,
-        histogram: row.histogram,
-        labels,
-      };
-    }),
+  const labelsOf = (row: Row): SelectedSeries['labels'] =>
+    groupBy === 'every'
+      ? everyLabel(row, resources.get(row.resource))
+      : namedLabels(row, references, groupBy, resources);
+  return { isCut: rows.length > limit, series: shown.map((row) => selectedOf(row, labelsOf(row))) };
+};
+
+const selectedOf = (
+  { id, metric_name: metric, what: [kind, temporality, monotonic, unit, source], le, histogram }: Row,
+  labels: SelectedSeries['labels'],
+): SelectedSeries => ({ id, metric, kind, temporality, monotonic, unit, source, le, histogram, labels });
+
+const namedLabels = (
+  { own, resource }: Pick<Row, 'own' | 'resource'>,
+  references: readonly Reference[],
+  names: readonly string[],
+  resources: ReadonlyMap<string, ResourceAttributes>,
+): SelectedSeries['labels'] =>
+  Object.fromEntries(
+    references.map((reference, index) => [names[index], textOf(reference, own[index], resources.get(resource))]),
+  );
+
+/** A question whose series are grouped by names. */
+export type NamedQuestion = Omit<SeriesQuestion, 'groupBy'> & { readonly groupBy: readonly string[] };
+
+/**
+ * The series of several questions over one range, as `selectSeries` gives them, by one statement; `undefined` where they have more than
+ * `limit` together. Throws where one question is invalid.
+ */
+export const selectSeriesTogether = async (
+  { columns }: Pick<Reading, 'columns'>,
+  questions: readonly NamedQuestion[],
+  limit: number,
+): Promise<readonly (readonly SelectedSeries[])[] | undefined> => {
+  const names = [...new Set(questions.flatMap(({ groupBy }) => groupBy))];
+  const references = names.map((name) => referenceOf(seriesFields, name));
+  const parameters: Record<string, string | readonly string[]> = {
+    metrics: [...new Set(questions.flatMap(({ metrics }) => metrics))],
+    alive: aliveFrom(questions[0]?.range.from ?? 0n),
   };
+  const conditions = questions.map(({ metrics, search, projectId }, index) => {
+    parameters[`metrics${index}`] = metrics;
+    const parts = [`metric IN {metrics${index}:Array(String)}`];
+    if (projectId !== undefined) {
+      parameters[`project${index}`] = projectId;
+      parts.push(`project_id = {project${index}:String}`);
+    }
+    if (search !== undefined) {
+      const found = searchCondition(parseSearch(search, 'metrics'), 'metrics', { prefix: `q${index}_` });
+      parts.push(`(${found.sql})`);
+      Object.assign(parameters, found.parameters);
+    }
+    return `if(${parts.join(' AND ')}, ${index}, -1)`;
+  });
+  const rows = await columns.query<Row & { readonly question: number }>(
+    `SELECT question, ${seriesColumns}, any(own_texts) AS own
+    FROM (SELECT *, [${references.map(ownExpression).join(', ')}] AS own_texts,
+        arrayJoin(arrayFilter(k -> k >= 0, [${conditions.join(', ')}])) AS question
+      FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}) AS series
+    GROUP BY question, series_id HAVING ${aliveHaving} ORDER BY question, series_id LIMIT ${limit + 1}`,
+    parameters,
+    { maxResultRows: limit + 1 },
+  );
+  if (rows.length > limit) return undefined;
+  const resources = await resourcesNeeded({ columns }, rows, references, names);
+  const places = questions.map(({ groupBy }) => groupBy.map((name) => names.indexOf(name)));
+  const found: SelectedSeries[][] = questions.map(() => []);
+  for (const row of rows) {
+    const { groupBy = [] } = questions[row.question] ?? {};
+    const at = places[row.question] ?? [];
+    const own = at.map((place) => row.own[place] ?? ([false, ''] as const));
+    const asked = at.map((place) => references[place] as Reference);
+    const labels = namedLabels({ own, resource: row.resource }, asked, groupBy, resources);
+    found[row.question]?.push(selectedOf(row, labels));
+  }
+  return found;
 };
 
 type ResourceAttributes = Readonly<Record<string, unknown>>;

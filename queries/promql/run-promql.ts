@@ -2,15 +2,15 @@
 import { type Answer, type Asked, seriesAnswer, tableAnswer } from '../answer.ts';
 import { invalid, QueryError } from '../errors.ts';
 import type { PromqlQuery } from '../query.ts';
-import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
 import { PromqlError } from './errors.ts';
+import type { EvaluationWindow } from './evaluation/messages.ts';
 import { histogramFrom } from './histograms/histogram.ts';
 import { histogramText } from './histograms/text.ts';
 import type { Evaluated } from './index.ts';
 import type { NativeHistogram } from './series.ts';
-import { PromqlSyntaxError } from './syntax/errors.ts';
+import { PromqlExecutionError, PromqlSyntaxError } from './syntax/errors.ts';
 
 const dayMs = 86_400_000;
 /** Steps of one query, as in Prometheus. */
@@ -29,7 +29,7 @@ const nameOf = (labels: Readonly<Record<string, string>>, { expression }: Promql
   labels['__name__'] ?? expression;
 
 /** Steps are those of every query: multiples of the step, the first one at or behind the start; or they begin with the range. */
-const windowOf = ({ from, to }: Range, { stepMs, stepsFrom }: Pick<Asked, 'stepMs' | 'stepsFrom'>) => {
+export const windowOfPromql = ({ range: { from, to }, stepMs, stepsFrom }: Asked): EvaluationWindow => {
   const endMs = msOf(to);
   if (stepMs === undefined) return { startMs: endMs, endMs, stepMs: 0, lookbackMs: usualLookbackMs };
   const startMs = stepsFrom === 'range' ? msOf(from) : Math.ceil(msOf(from) / stepMs) * stepMs;
@@ -46,7 +46,7 @@ export const runPromql = async (
   { range, stepMs, stepsFrom, signal }: Asked & { readonly signal?: AbortSignal | undefined },
 ): Promise<Answer> => {
   if (promql === undefined) throw invalid('query.kind', 'PromQL is not evaluated here');
-  const window = windowOf(range, { stepMs, stepsFrom });
+  const window = windowOfPromql({ range, stepMs, stepsFrom });
   if (stepMs !== undefined && (window.endMs - window.startMs) / stepMs > mostSteps)
     throw invalid('step', `gives more than ${mostSteps} steps: take a longer one`);
   const scope = { columns, translation: promql.translation };
@@ -54,17 +54,23 @@ export const runPromql = async (
   try {
     const { expression } = query;
     const evaluated = await promql.threads.evaluate({ expression, window, scope, keptFromMs, signal });
-    return stepMs === undefined ? tableOf(evaluated) : seriesOf(query, evaluated);
+    return answerOfPromql(query, evaluated, { stepMs });
   } catch (error) {
-    if (error instanceof PromqlSyntaxError) throw invalid('query.expression', error.message);
-    if (error instanceof PromqlError)
-      throw new QueryError(
-        error.type === 'too_many_requests' ? 'RATE_LIMITED' : 'VALIDATION_FAILED',
-        error.message,
-        'query.expression',
-      );
-    throw error;
+    throw faultOfPromql(error);
   }
+};
+
+/** What was evaluated, in the form of every answer. */
+export const answerOfPromql = (query: PromqlQuery, evaluated: Evaluated, { stepMs }: Pick<Asked, 'stepMs'>): Answer =>
+  stepMs === undefined ? tableOf(evaluated) : seriesOf(query, evaluated);
+
+/** What is wrong with a query, as a `QueryError`; any other error as it is. */
+export const faultOfPromql = (error: unknown): unknown => {
+  if (error instanceof PromqlSyntaxError) return invalid('query.expression', error.message);
+  const isFault = error instanceof PromqlError || error instanceof PromqlExecutionError;
+  if (!isFault) return error;
+  const isBusy = error instanceof PromqlError && error.type === 'too_many_requests';
+  return new QueryError(isBusy ? 'RATE_LIMITED' : 'VALIDATION_FAILED', error.message, 'query.expression');
 };
 
 const remarksOf = ({ warnings }: Evaluated): Incompleteness[] =>

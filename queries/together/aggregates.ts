@@ -1,0 +1,120 @@
+/** Figures of several queries over the records of one signal and range, by one statement. */
+import { groupsOf } from '../aggregate/aggregate.ts';
+import { type Figure, figuresOf } from '../aggregate/measures.ts';
+import { type Answer, type Asked, tableAnswer } from '../answer.ts';
+import type { AggregateQuery } from '../query.ts';
+import type { Reading } from '../reading.ts';
+import { rangeValues } from '../records.ts';
+import { searchCondition } from '../search/condition.ts';
+import { parseSearch } from '../search/parse.ts';
+import { secondsIn } from '../steps.ts';
+import { ValueReader } from '../values.ts';
+import type { Outcome } from './outcome.ts';
+
+/** Queries of one statement: each is a condition that every record is held against. */
+export const mostAggregates = 32;
+/** Groups of all of them together. */
+const mostGroups = 20_000;
+
+/** Of these the figure is the same in whatever order records are read. */
+const exact = new Set(['count', 'rate', 'distinct', 'min', 'max', 'percentile']);
+
+/** What queries must have in common to be answered together; undefined for one that is answered alone. */
+export const aggregatesKey = (
+  { signal, projectId, groupBy, order, measures }: AggregateQuery,
+  { stepMs }: Asked,
+): string | undefined =>
+  stepMs === undefined && order === undefined && measures.every((measure) => exact.has(measure.function))
+    ? JSON.stringify([signal, projectId ?? null, groupBy])
+    : undefined;
+
+interface Member {
+  readonly query: AggregateQuery;
+  readonly figures: readonly Figure[];
+  readonly condition: string | undefined;
+  readonly parameters: Readonly<Record<string, string>>;
+  /** SQL of how many records are its own. */
+  readonly count: string;
+}
+
+const memberOf = (query: AggregateQuery, index: number, values: ValueReader): Member => {
+  const { signal, search, measures } = query;
+  const prefix = `q${index}_`;
+  const found = search === undefined ? undefined : searchCondition(parseSearch(search, signal), signal, { prefix });
+  const own = found === undefined ? undefined : values.column(`toBool(${found.sql})`);
+  const figures = figuresOf(measures, signal, values, { sql: own, prefix });
+  return {
+    ...{ query, figures, condition: found?.sql },
+    parameters: Object.assign({}, found?.parameters, ...figures.map(({ parameters }) => parameters)),
+    count: own === undefined ? 'count()' : `countIf(${own})`,
+  };
+};
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Largest first, none last. */
+const byFigure = (one: unknown, other: unknown): number => {
+  if (one === null || one === undefined) return other === null || other === undefined ? 0 : 1;
+  if (other === null || other === undefined) return -1;
+  return Number(other) - Number(one);
+};
+
+const byText = (one: unknown, other: unknown): number =>
+  Buffer.compare(Buffer.from(String(one)), Buffer.from(String(other)));
+
+/**
+ * The answers that `runAggregate` gives to each. All have one `aggregatesKey`. Throws where one of them is invalid, or where they have too
+ * many groups: then each is asked alone.
+ */
+export const aggregatesTogether = async (
+  queries: readonly AggregateQuery[],
+  reading: Reading,
+  { range }: Asked,
+): Promise<Outcome[]> => {
+  const [{ signal, projectId, groupBy }] = queries as readonly [AggregateQuery];
+  const values = new ValueReader(signal);
+  const groups = groupsOf({ groupBy }, values);
+  const members = queries.map((query, index) => memberOf(query, index, values));
+  const conditions = members.map(({ condition }) => condition);
+  const either = conditions.includes(undefined) ? 'true' : `(${conditions.map((sql) => `(${sql})`).join(' OR ')})`;
+  const project = projectId === undefined ? '' : 'project_id = {project:String} AND ';
+  const names = groups.map((_group, index) => `g${index}`);
+  const selected = [
+    ...groups.map(({ value }, index) => `${value.text} AS g${index}`),
+    ...members.flatMap(({ count, figures }, index) => [
+      `${count} AS n${index}`,
+      ...figures.map((figure, at) => `${figure.call('')} AS m${index}_${at}`),
+    ]),
+  ];
+  const rows = await reading.columns.query<Row>(
+    `SELECT ${selected.join(', ')} FROM ${values.from(`${project}${either}`)}
+    ${names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`} LIMIT ${mostGroups + 1}`,
+    Object.assign(
+      { ...rangeValues(range), ...(projectId !== undefined && { project: projectId }) },
+      ...members.map(({ parameters }) => parameters),
+    ),
+    { maxResultRows: mostGroups + 1 },
+  );
+  if (rows.length > mostGroups) return queries.map(() => undefined);
+  const seconds = secondsIn(range);
+  const answerOf = ({ query, figures }: Member, index: number): Answer | undefined => {
+    const own = names.length === 0 ? rows : rows.filter((row) => Number(row[`n${index}`]) > 0);
+    if (own.length > query.limit) return undefined;
+    const inOrder = own.toSorted(
+      (one, other) =>
+        byFigure(one[`m${index}_0`], other[`m${index}_0`]) ||
+        (names.map((name) => byText(one[name], other[name])).find((order) => order !== 0) ?? 0),
+    );
+    return tableAnswer(
+      [...groups, ...figures].map(({ column }) => column),
+      inOrder.map((row) => [
+        ...names.map((name) => row[name]),
+        ...figures.map((figure, at) => figure.read(row[`m${index}_${at}`], seconds, 'table')),
+      ]),
+    );
+  };
+  return members.map((member, index) => {
+    const answer = answerOf(member, index);
+    return answer && { answer };
+  });
+};

@@ -1,0 +1,211 @@
+/** Questions that are asked together have the answers that they have alone, and one that fails does not fail the others. */
+import test from 'ava';
+import type { Asked } from '../../queries/answer.ts';
+import { openPromql } from '../../queries/promql/evaluation/threads.ts';
+import { translationOf } from '../../queries/promql/settings.ts';
+import type { AggregateQuery, MetricQuery, PromqlQuery } from '../../queries/query.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { type AskedQuery, answerOnly, queryOf } from '../../queries/run.ts';
+import { aggregatesKey, aggregatesTogether } from '../../queries/together/aggregates.ts';
+import { Answers } from '../../queries/together/answers.ts';
+import { metricsTogether } from '../../queries/together/metrics.ts';
+import { promqlTogether } from '../../queries/together/promql.ts';
+import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+import { openTables, receivedAtMs, type Tables } from './sink-tables.ts';
+
+const threads = openPromql({ size: 1 });
+let tables: Tables;
+
+const at = `toDateTime64('2026-03-01 10:00:00.000000000', 9, 'UTC')`;
+const received = `toDateTime64('2026-03-01 10:00:00.123', 3, 'UTC')`;
+
+/** Ten metrics of four services: a gauge, a counter that resets, one of remote-write, histograms of which buckets are series. */
+const insertMetrics = async ({ columns }: Tables): Promise<void> => {
+  const kinds = "['gauge', 'sum', 'counter', 'gauge', 'sum']";
+  await columns.execute(
+    `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, unit, source, service, resource_id, attributes, attribute_types, first_seen, last_seen)
+    SELECT 'together', if(number % 3 = 0, 'one', 'two'), concat('m', toString(number % 10)), number + 1, ${kinds}[number % 5 + 1], if(number % 10 = 4, 1, 2), number % 5 != 0,
+      if(number % 2 = 0, 'ms', ''), if(number % 5 = 2, 'prometheus', 'otlp'), concat('service-', toString(intDiv(number, 10) % 4)), 7,
+      map('k', toString(number % 7), 'zone', if(number % 4 = 0, '', 'a')), 'ss', ${received}, ${received} FROM numbers(80)`,
+  );
+  await columns.execute(
+    `INSERT INTO samples (tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp, value)
+    SELECT 'together', 'one', ${received}, 0, 1, concat('m', toString(number % 80 % 10)), number % 80 + 1, ${at} - 7 * intDiv(number, 80),
+      if(number % 13 = 0, 0.1, (number * 7919 % 1000) / 7) FROM numbers(8000) WHERE number % 80 != 33`,
+  );
+};
+
+const insertLogs = async ({ columns }: Tables): Promise<void> => {
+  await columns.execute(
+    `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type, attributes, attribute_types)
+    SELECT 'together', if(number % 3 = 0, 'one', 'two'), ${received}, 0, 1, number, ${at} - number / 10, ${at}, concat('service-', toString(number % 5)), number % 24, '', if(number % 4 = 0, 'payment failed', 'done'), 's',
+      map('took', toString(number % 997), 'user', concat('u', toString(number % 17))), 'ss' FROM numbers(4000)`,
+  );
+};
+
+test.before(async () => {
+  tables = await openTables();
+  await insertMetrics(tables);
+  await insertLogs(tables);
+});
+test.after.always(() => Promise.all([tables.close(), threads.close()]));
+
+const endMs = Date.UTC(2026, 2, 1, 10);
+const asked: Asked = {
+  range: { from: BigInt(endMs - 300_000) * 1_000_000n, to: BigInt(endMs) * 1_000_000n - 1n },
+  stepsFrom: 'range',
+};
+const stepped: Asked = { ...asked, stepMs: 60_000 };
+
+const readingOf = (statements: string[] = [], refuse: (sql: string) => boolean = () => false): Reading => {
+  const columns = tables.columns.of('together');
+  const heard = (sql: string): void => {
+    statements.push(sql);
+    if (refuse(sql)) throw new Error('the engine refuses this one');
+  };
+  return {
+    columns: {
+      tenantId: 'together',
+      query: async (sql, ...rest) => {
+        heard(sql);
+        return columns.query(sql, ...rest);
+      },
+      native: async (sql, ...rest) => {
+        heard(sql);
+        return columns.native(sql, ...rest);
+      },
+    },
+    plan: defaultPlans['enterprise'] as Plan,
+    nowMs: receivedAtMs,
+    promql: { threads, translation: translationOf(settingsOf({})) },
+  };
+};
+
+const count = { function: 'count' } as const;
+const logs = (given: object): AskedQuery => ({ kind: 'aggregate', signal: 'logs', measures: [count], ...given });
+const aggregates: readonly AskedQuery[] = [[], ['service'], ['service', 'user']].flatMap((groupBy) =>
+  [
+    logs({}),
+    logs({ search: 'service:service-1' }),
+    logs({ search: 'payment severity:error', measures: [count, { function: 'rate', as: 'r' }] }),
+    logs({ search: '!!!' }),
+    logs({ search: 'nothing OR service:service-9' }),
+    logs({
+      search: 'NOT service:service-2',
+      measures: [
+        { function: 'percentile', field: 'took', percentile: 95 },
+        { function: 'distinct', field: 'user', search: 'payment' },
+        { function: 'max', field: 'timestamp' },
+        { function: 'min', field: 'took', search: 'service:service-9' },
+      ],
+    }),
+    logs({ search: 'took:>500', measures: [{ function: 'count', field: 'user', as: 'n' }, count] }),
+  ].map((query) => ({ ...query, groupBy, limit: 10_000 }) as AskedQuery),
+);
+
+const metric = (given: object): AskedQuery =>
+  ({ kind: 'metric', overTime: 'avg', across: 'sum', limit: 10_000, ...given }) as AskedQuery;
+const metrics: readonly AskedQuery[] = [
+  ...(['last', 'avg', 'min', 'max', 'sum', 'count'] as const).flatMap((overTime) =>
+    (['sum', 'avg', 'min', 'max', 'count'] as const).map((across) =>
+      metric({ metric: 'm0', overTime, across, groupBy: ['service'] }),
+    ),
+  ),
+  metric({ metric: 'm1', overTime: 'rate', groupBy: ['service', 'k'] }),
+  metric({ metric: 'm6', overTime: 'increase', groupBy: ['zone'] }),
+  metric({ metric: 'm7', overTime: 'increase', search: 'service:service-1 OR k:3' }),
+  metric({ metric: 'm4', overTime: 'rate', projectId: 'two' }),
+  metric({ metric: 'm0', overTime: 'rate' }),
+  metric({ metric: 'm0', search: 'service:nobody' }),
+  metric({ metric: 'missing', groupBy: ['service'] }),
+];
+
+const promql = (expression: string): AskedQuery => ({ kind: 'promql', expression });
+const expressions: readonly AskedQuery[] = [
+  'm2',
+  'm7{k="3"}',
+  'm7{k!="3",zone=~"a|b"} > 20',
+  'sum by (k) (rate(m2[5m]))',
+  'sum by (k) (rate(m2[2m])) / on (k) count by (k) (m7)',
+  'avg_over_time(m2{zone=""}[3m]) or m7',
+  'absent(m2{k="none"})',
+  '{__name__=~"m[27]"}',
+  'quantile(0.9, m7 offset 1m)',
+  'vector(1)',
+  'sum(m2',
+  'm2 + on (nothing) m7',
+  'nobody',
+].map(promql);
+
+const alone = async (query: AskedQuery, given: Asked): Promise<object> => {
+  try {
+    return { answer: await answerOnly(queryOf(query), readingOf(), given) };
+  } catch (error) {
+    return { error };
+  }
+};
+
+test('figures over records are the same together and alone', async (t) => {
+  const queries = aggregates.map((query) => queryOf(query) as AggregateQuery);
+  for (const [key, members] of Map.groupBy(queries, (query) => aggregatesKey(query, asked))) {
+    t.truthy(key);
+    const statements: string[] = [];
+    const outcomes = await aggregatesTogether(members, readingOf(statements), asked);
+    t.is(statements.length, 1);
+    for (const [index, query] of members.entries())
+      t.deepEqual(outcomes[index], (await alone(query, asked)) as never, JSON.stringify(query));
+  }
+});
+
+for (const [form, given] of Object.entries({ tables: asked, series: stepped })) {
+  test(`metrics are the same together and alone, as ${form}`, async (t) => {
+    const statements: string[] = [];
+    const queries = metrics.map((query) => queryOf(query) as MetricQuery);
+    const outcomes = await metricsTogether(queries, readingOf(statements), given);
+    t.true(statements.length <= 12, `${statements.length} statements`);
+    const near = (_key: string, value: unknown): unknown => (typeof value === 'number' ? value.toPrecision(12) : value);
+    const shown = (value: unknown): unknown => JSON.parse(JSON.stringify(value, near) ?? 'null');
+    for (const [index, query] of queries.entries()) {
+      const expected = await alone(query, given);
+      t.deepEqual(shown(outcomes[index]), shown(expected), JSON.stringify(query));
+    }
+  });
+
+  test(`PromQL is the same together and alone, as ${form}`, async (t) => {
+    const statements: string[] = [];
+    const end = { ...given, range: { from: given.range.from, to: BigInt(endMs) * 1_000_000n } };
+    const queries = expressions.map((query) => queryOf(query) as PromqlQuery);
+    const outcomes = await promqlTogether(queries, readingOf(statements), end);
+    t.true(statements.length <= 8, `${statements.length} statements`);
+    for (const [index, query] of queries.entries()) {
+      const outcome = outcomes[index];
+      // A selector without a name is asked alone.
+      if (query.expression.startsWith('{')) t.is(outcome, undefined);
+      else t.deepEqual(outcome, (await alone(query, end)) as never, query.expression);
+    }
+  });
+}
+
+test('what is asked at once is asked together, and what fails fails alone', async (t) => {
+  const statements: string[] = [];
+  const reading = readingOf(statements, (sql) => sql.includes('FROM logs') && (sql.match(/count/g) ?? []).length > 2);
+  const answers = new Answers({ gatherMs: 0, sharedMs: 5000, aloneMs: 20_000 });
+  const asks = [
+    ...[1, 2, 3].map((service) => logs({ search: `service:service-${service}` })),
+    logs({ search: 'service:service-1' }),
+    ...metrics.slice(0, 10),
+    metric({ metric: 'm0', search: 'k:' }),
+    {
+      ...{ kind: 'formula', expression: '100 * a / b' },
+      queries: { a: logs({ search: 'payment' }), b: logs({}) },
+    } as AskedQuery,
+  ];
+  const settled = await Promise.allSettled(asks.map((query) => answers.ask(queryOf(query), reading, asked)));
+  for (const [index, query] of asks.entries()) {
+    const found = settled[index];
+    const expected = (await alone(query, asked)) as { readonly answer?: unknown };
+    t.is(found?.status, expected.answer === undefined ? 'rejected' : 'fulfilled', JSON.stringify(query));
+    if (query.kind !== 'metric') t.deepEqual(found?.status === 'fulfilled' && found.value, expected.answer as never);
+  }
+});
