@@ -3,14 +3,14 @@ import { z } from 'zod';
 import type { RuleAnswer } from '../../queries/alerts/answer.ts';
 import { ask } from '../../queries/alerts/ask.ts';
 import { msOf } from '../../queries/alerts/durations.ts';
-import { evaluate } from '../../queries/alerts/evaluate.ts';
+import { type Evaluation, evaluate } from '../../queries/alerts/evaluate.ts';
 import { type AlertRule, readRule } from '../../queries/alerts/rule.ts';
 import { emptyState, type RuleState } from '../../queries/alerts/state.ts';
 import { toldEvaluation, toldEvent } from '../../queries/alerts/told.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { alertRules, type StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
 import { topics } from '../../schemas/topics.ts';
-import { defineSchedule } from '../engine/schedule.ts';
+import { defineSchedule, type Run } from '../engine/schedule.ts';
 import { ruleAnswers } from './rule-answers.ts';
 import { tenantReading } from './tenant-reading.ts';
 
@@ -31,6 +31,26 @@ const ruleIn = (document: StoredAlertRule & Stored): AlertRule => {
 export const togetherMs = 5000;
 
 const switchedOff: RuleAnswer = { kind: 'over', reason: 'the rule was switched off' };
+const deleted: RuleAnswer = { kind: 'over', reason: 'the rule was deleted' };
+
+/** What is kept of a rule; with alerts the rule too, so that they can end after it was deleted. */
+interface Kept extends RuleState {
+  readonly rule?: StoredAlertRule & Stored;
+}
+
+const emits = { transitions: topics.alertTransitions, evaluations: topics.alertEvaluations, events: topics.events };
+
+type Told = Pick<Parameters<typeof toldEvaluation>[1], 'tenantId' | 'rule' | 'nowMs' | 'durationMs'>;
+
+/** Emits what an evaluation found. */
+const tell = (emit: Run<Kept, typeof emits>['emit'], evaluation: Evaluation, told: Told): void => {
+  for (const transition of evaluation.transitions) {
+    emit.transitions(transition);
+    const event = toldEvent(transition);
+    if (event !== undefined) emit.events(event);
+  }
+  for (const part of toldEvaluation(evaluation, { ...told, lateMs: Date.now() - told.nowMs })) emit.evaluations(part);
+};
 
 /**
  * One rule is one thing. Its query reads up to the due time, whenever that is run: a due time that was missed is evaluated as it would
@@ -47,8 +67,8 @@ export const alertEvaluation = defineSchedule({
   },
   togetherMs,
   missed: { makeUp: 10 },
-  state: { version: 1, schema: z.custom<RuleState>(), empty: emptyState },
-  emits: { transitions: topics.alertTransitions, evaluations: topics.alertEvaluations, events: topics.events },
+  state: { version: 1, schema: z.custom<Kept>(), empty: (): Kept => emptyState() },
+  emits,
   // What they ask waits for its turn (`rule-answers.ts`).
   atOnce: { total: 4000, perTenant: 2000 },
   budgetMs: 60_000,
@@ -63,15 +83,15 @@ export const alertEvaluation = defineSchedule({
     const answer = rule.enabled ? await ask(rule, reading, { nowMs: dueMs, signal, answers }) : switchedOff;
     const prior = run.state;
     const evaluation = evaluate({ tenantId, rule, prior, answer, nowMs: dueMs });
-    const durationMs = performance.now() - started;
-    for (const transition of evaluation.transitions) {
-      emit.transitions(transition);
-      const event = toldEvent(transition);
-      if (event !== undefined) emit.events(event);
-    }
-    const lateMs = Date.now() - dueMs;
-    for (const part of toldEvaluation(evaluation, { tenantId, rule, nowMs: dueMs, durationMs, lateMs }))
-      emit.evaluations(part);
-    return evaluation.state;
+    tell(emit, evaluation, { tenantId, rule, nowMs: dueMs, durationMs: performance.now() - started });
+    return Object.keys(evaluation.state.alerts).length === 0
+      ? evaluation.state
+      : { ...evaluation.state, rule: document };
+  },
+  async removed({ tenantId, state: prior, nowMs, emit, ports }) {
+    const rule = prior.rule && readRule(prior.rule);
+    if (rule === undefined || (await tenantReading(ports, tenantId, nowMs)) === undefined) return;
+    const evaluation = evaluate({ tenantId, rule, prior, answer: deleted, nowMs });
+    tell(emit, evaluation, { tenantId, rule, nowMs, durationMs: 0 });
   },
 });

@@ -11,7 +11,7 @@ import type { Schedule, SchedulePorts } from './schedule.ts';
 import type { FairQueue } from './schedule-queue.ts';
 import { currentState, decodeSlot, encodeSlot, type SavedThing } from './schedule-snapshot.ts';
 import type { Thing } from './schedule-things.ts';
-import { type Due, dueAt, nextDue } from './schedule-times.ts';
+import { type Due, dueAt, nextDue, tenantOf } from './schedule-times.ts';
 
 export interface SlotOptions {
   /** Of its snapshot. */
@@ -34,6 +34,8 @@ export interface SlotOptions {
 
 /** What has run waits this long for others of its slot, unless none is running. */
 const gatherMs = 200;
+/** Until what a deleted thing leaves behind is tried again. */
+const againMs = 10_000;
 /** Over how many keys of messages the values of a tenant are spread. */
 const keyBuckets = 16;
 
@@ -48,6 +50,8 @@ export class Slot {
   readonly #options: SlotOptions;
   readonly #things = new Map<string, SavedThing>();
   readonly #emissions = new Emissions(keyBuckets);
+  /** Things that were deleted, and of which what they leave behind has not taken effect. */
+  readonly #leaving = new Map<string, SavedThing>();
   /** Things that wait for their turn, run, or have overrun their time and not ended. */
   readonly #busy = new Set<string>();
   /** Things of which the last run failed. */
@@ -96,7 +100,10 @@ export class Slot {
   /** A thing was made, changed or removed. */
   changed(key: string): void {
     this.#nextDueMs = Number.NEGATIVE_INFINITY;
-    if (this.#things.get(key)?.born !== this.#options.things.get(key)?.document.createdAt) this.#things.delete(key);
+    const saved = this.#things.get(key);
+    if (saved === undefined || saved.born === this.#options.things.get(key)?.document.createdAt) return;
+    this.#things.delete(key);
+    this.#leave(key, saved);
   }
 
   /** Ends what runs, saves and publishes what has run. Never rejects: what could not be saved runs again where the slot is opened next. */
@@ -114,10 +121,42 @@ export class Slot {
     this.#number = snapshot.number;
     this.#emitter = emitter;
     this.#emitted = emitted;
-    for (const [thing, { born, dueMs, state }] of saved)
-      if (things.get(thing)?.document.createdAt === born)
-        this.#things.set(thing, { born, dueMs, state: currentState(schedule, state, stateVersion) });
     if (outbox.length > 0) await producer.publish(outbox);
+    for (const [thing, { born, dueMs, state }] of saved) {
+      const kept = { born, dueMs, state: currentState(schedule, state, stateVersion) };
+      if (things.get(thing)?.document.createdAt === born) this.#things.set(thing, kept);
+      else this.#leave(thing, kept);
+    }
+  }
+
+  #leave(key: string, saved: SavedThing): void {
+    const { schedule, queue, log } = this.#options;
+    if (schedule.removed === undefined) return;
+    this.#leaving.set(key, saved);
+    const tenantId = tenantOf(key);
+    queue.add(tenantId, async () => {
+      if (this.#closing.signal.aborted) return;
+      try {
+        const values = await this.#removed(tenantId, saved);
+        if (this.#closing.signal.aborted) return;
+        for (const value of values) this.#emissions.add(value);
+        this.#leaving.delete(key);
+        this.#saveSoon();
+      } catch (error) {
+        log.warn(
+          { error, schedule: schedule.name, tenantId },
+          'what was deleted could not be ended; it is tried again',
+        );
+        setTimeout(() => this.#leave(key, saved), againMs).unref();
+      }
+    });
+  }
+
+  async #removed(tenantId: string, { state }: SavedThing): Promise<readonly Emitted[]> {
+    const { schedule, ports, clock } = this.#options;
+    const { values, emit } = this.#emitting(tenantId);
+    await schedule.removed?.({ tenantId, emit, ports, state: JSON.parse(state), nowMs: clock.now() });
+    return values;
   }
 
   /** The due time after which its next one comes. */
@@ -186,13 +225,7 @@ export class Slot {
 
   async #run({ key, tenantId, document }: Thing, dueMs: number, signal: AbortSignal): Promise<Done> {
     const { schedule, ports } = this.#options;
-    const values: Emitted[] = [];
-    const emit = Object.fromEntries(
-      Object.entries(schedule.emits).map(([name, topic]) => [
-        name,
-        (value: unknown) => void values.push(emittedOf(topic, tenantId, value)),
-      ]),
-    );
+    const { values, emit } = this.#emitting(tenantId);
     const saved = this.#things.get(key)?.state;
     let copy: { readonly state: unknown } | undefined;
     const run = {
@@ -204,6 +237,18 @@ export class Slot {
     };
     const next = await schedule.run(document, run);
     return { state: JSON.stringify(schedule.state.schema.parse(next)), values };
+  }
+
+  /** Values of a run, and what emits them. */
+  #emitting(tenantId: string) {
+    const values: Emitted[] = [];
+    const emit = Object.fromEntries(
+      Object.entries(this.#options.schedule.emits).map(([name, topic]) => [
+        name,
+        (value: unknown) => void values.push(emittedOf(topic, tenantId, value)),
+      ]),
+    );
+    return { values, emit };
   }
 
   #take(thing: Thing, dueMs: number, { state, values }: Done): void {
@@ -267,7 +312,7 @@ export class Slot {
       emitter: this.#emitter,
       emitted: this.#emitted,
       outbox,
-      things: this.#things,
+      things: this.#leaving.size === 0 ? this.#things : new Map([...this.#leaving, ...this.#things]),
     });
     this.#number = await states.save(key, bytes, this.#number);
     if (outbox.length > 0) await producer.publish(outbox);

@@ -10,6 +10,9 @@ export const slotCount = 240;
 /** Identifies a thing among all tenants. */
 export const thingKey = (tenantId: string, id: string): string => `${tenantId}/${id}`;
 
+/** The tenant of a thing's key: ids of tenants have no slash. */
+export const tenantOf = (key: string): string => key.slice(0, key.indexOf('/'));
+
 /** Where in an interval a thing is due, from 0 to 1; keys are spread evenly. */
 export const phaseOf = (key: string): number => (murmur2(Buffer.from(key)) & 0x7fffffff) / 2 ** 31;
 

@@ -38,6 +38,11 @@ export interface Run<State, E extends Emits> {
   readonly ports: SchedulePorts;
 }
 
+/** What is left of a thing that was deleted. */
+export type Left<State, E extends Emits> = Pick<Run<State, E>, 'tenantId' | 'state' | 'emit' | 'ports'> & {
+  readonly nowMs: number;
+};
+
 export interface ScheduleDefinition<Thing extends object, State, E extends Emits> {
   /** What it does, plural. The consumer group is `processors.<name>`, its topic `schedule.<name>`. */
   readonly name: string;
@@ -70,11 +75,18 @@ export interface ScheduleDefinition<Thing extends object, State, E extends Emits
    * next due time. Runs of one thing never overlap within a process.
    */
   run(thing: Thing & Stored, run: Run<State, E>): Promise<State>;
+  /**
+   * Called for a thing that was deleted after it had run, also where nothing ran meanwhile. What it emits takes effect once, together
+   * with the end of the thing's state. When it rejects, it is called again later.
+   */
+  removed?(left: Left<State, E>): Promise<void>;
 }
 
+type OptionalPart = 'entitlement' | 'togetherMs' | 'removed';
+
 /** A schedule with its author's types closed over, so that the registry is a plain array. */
-export type Schedule = Required<Omit<ScheduleDefinition<object, unknown, Emits>, 'entitlement' | 'togetherMs'>> &
-  Pick<ScheduleDefinition<object, unknown, Emits>, 'entitlement' | 'togetherMs'>;
+export type Schedule = Required<Omit<ScheduleDefinition<object, unknown, Emits>, OptionalPart>> &
+  Pick<ScheduleDefinition<object, unknown, Emits>, OptionalPart>;
 
 /** Deals the slots of a schedule to members. It needs no messages. */
 export const scheduleTopic = (name: string): Topic =>

@@ -13,7 +13,7 @@ import type { AlertRule } from './rule.ts';
 import { groupKey, type Labels } from './state.ts';
 
 /** How long the query of one evaluation may take: with those of other rules, and alone. */
-export const askLimits = { sharedMs: 5000, aloneMs: 20_000 };
+export const askLimits = { sharedMs: 10_000, aloneMs: 20_000 };
 /** Groups of one rule. */
 export const mostGroups = 10_000;
 /** The measure that counts events, where a rule needs a minimum of them. */

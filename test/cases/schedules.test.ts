@@ -454,3 +454,37 @@ test('A state of an older version is upgraded, or begins empty, and its due time
 test('A schedule that cannot be a consumer group is refused', async (t) => {
   await t.throwsAsync(() => running(t, { name: 'Alert rules' }), { message: /cannot be called "Alert rules"/ });
 });
+
+test('What a deleted thing leaves behind takes effect once, also where nothing ran when it was deleted', async (t) => {
+  const left: number[] = [];
+  let failures = 0;
+  const definition: Partial<ScheduleDefinition<Rule, number, Emits>> = {
+    async removed({ tenantId, state, emit }) {
+      if (failures-- > 0) throw new Error('not now');
+      left.push(state);
+      emit.counted({ tenantId, due: -state });
+    },
+  };
+  const { set, clock, due, saved, emitted, snapshots, faults, member } = await running(t, definition);
+  set({ everyMs: 1000 });
+  clock.nowMs = due(1);
+  await settled('the first', () => saved()?.dueMs === due(1));
+  set(undefined);
+  await settled('the end', () => emitted().includes(-1));
+  await settled('the save', () => saved() === undefined);
+  set({ everyMs: 1000, createdAt: new Date(clock.nowMs).toISOString() });
+  clock.nowMs = due(3);
+  await settled('the second life', () => saved()?.dueMs === due(3));
+  faults.save = 1;
+  set(undefined);
+  await settled('the second end', () => emitted().filter((each) => each === -1).length === 2);
+  t.is(emitted().filter((each) => each === -1).length, 2, 'a save that failed published nothing');
+  set({ everyMs: 1000, createdAt: new Date(clock.nowMs + 1).toISOString() });
+  clock.nowMs = due(5);
+  await settled('the third life', () => saved()?.dueMs === due(5));
+  await member.stop();
+  const later = await running(t, definition, { snapshots });
+  await settled('the end after a restart', () => later.emitted().includes(-1));
+  await settled('the state is gone', () => later.saved() === undefined);
+  t.is(left.length, 4, 'the one whose save failed was asked twice');
+});

@@ -195,6 +195,17 @@ test('an imported rule of PromQL fires for the series that its expression answer
   t.true(data.alerts.some(({ labels }: { labels: { alertname: string } }) => labels.alertname === 'Queue'));
   const exported = await harness.ask('GET', '/api/alerts/rules/export', { as: 'owner' });
   t.regex(String(exported.body), /alert: Queue\n\s+expr: queue > 0/);
+
+  await ask('DELETE', `/api/alerts/rules/${items[0].id}`);
+  const history = async () => (await ask('GET', `/api/alerts/history?ruleId=${items[0].id}`)).items;
+  await eventually('the end', patienceMs, async () => (await history()).length > 1);
+  t.deepEqual(
+    (await history()).map(({ from, to, reason }: Record<string, string>) => [from, to, reason]),
+    [
+      ['firing', 'inactive', 'the rule was deleted'],
+      ['inactive', 'firing', 'the query answers 1'],
+    ],
+  );
 });
 
 test('the first rule is a step of getting started', async (t) => {
