@@ -150,8 +150,11 @@ const namedLabels = (
     references.map((reference, index) => [names[index], textOf(reference, own[index], resources.get(resource))]),
   );
 
-/** A question whose series are grouped by names. */
-export type NamedQuestion = Omit<SeriesQuestion, 'groupBy'> & { readonly groupBy: readonly string[] };
+/** A question about one metric, whose series are grouped by names. */
+export interface NamedQuestion extends Pick<SeriesQuestion, 'search' | 'projectId' | 'range'> {
+  readonly metric: string;
+  readonly groupBy: readonly string[];
+}
 
 /**
  * The series of several questions over one range, as `selectSeries` gives them, by one statement; `undefined` where they have more than
@@ -165,12 +168,12 @@ export const selectSeriesTogether = async (
   const names = [...new Set(questions.flatMap(({ groupBy }) => groupBy))];
   const references = names.map((name) => referenceOf(seriesFields, name));
   const parameters: Record<string, string | readonly string[]> = {
-    metrics: [...new Set(questions.flatMap(({ metrics }) => metrics))],
+    metrics: [...new Set(questions.map(({ metric }) => metric))],
     alive: aliveFrom(questions[0]?.range.from ?? 0n),
   };
-  const conditions = questions.map(({ metrics, search, projectId }, index) => {
-    parameters[`metrics${index}`] = metrics;
-    const parts = [`metric IN {metrics${index}:Array(String)}`];
+  const conditions = questions.map(({ metric, search, projectId }, index) => {
+    const parts = [`metric = {metric${index}:String}`];
+    parameters[`metric${index}`] = metric;
     if (projectId !== undefined) {
       parameters[`project${index}`] = projectId;
       parts.push(`project_id = {project${index}:String}`);

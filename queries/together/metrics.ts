@@ -15,7 +15,7 @@ import type { Reading } from '../reading.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Queries of one statement: each is a condition that every series of their metrics is held against. */
-export const mostMetrics = 64;
+export const mostMetrics = 128;
 /** Series of all of them together, and values of series by window: they are put together here, not in the engine. */
 const mostSeries = 10_000;
 const mostValues = 50_000;
@@ -126,7 +126,7 @@ export const metricsTogether = async (
   asked: Asked,
 ): Promise<Outcome[]> => {
   const questions = queries.map(({ metric, search, projectId, groupBy }) => ({
-    ...{ metrics: [metric], search, projectId, groupBy, range: asked.range },
+    ...{ metric, search, projectId, groupBy, range: asked.range },
   }));
   const selected = await selectSeriesTogether(reading, questions, mostSeries);
   if (selected === undefined) return queries.map(() => undefined);
