@@ -63,10 +63,13 @@ const engineArguments = (maxMemoryBytes: number): string[] =>
 const fileSettings = { max_threads: 1, storage_file_read_method: 'pread' } as const;
 
 /**
- * The engine gives a statement one thread fewer for each of these that its free memory lacks. Its own default of 1 GiB, made for
- * servers, left every read one thread: the limit here is 1 GiB in all.
+ * By its own default the engine wants a gigabyte free for each thread of a read, and so reads everything with one where it may take one in
+ * all. Indexes are looked at before the read and not in it, which takes a sixth less time for a trace and no more for lists.
  */
-const threadSettings = { max_threads_min_free_memory_per_thread: 64 * mebibyte } as const;
+const readSettings = {
+  max_threads_min_free_memory_per_thread: 128 * mebibyte,
+  use_skip_indexes_on_data_read: 0,
+} as const;
 
 /** The engine says only that it cannot open; its `status` file says who has the directory. */
 const holderOf = (directory: string): string | undefined => {
@@ -173,7 +176,7 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
     const settings = [
       settingsText({
         ...limitSettings(limits, tenantId, this.#mostQueryMemory),
-        ...threadSettings,
+        ...readSettings,
         log_comment: comment,
       }),
       ...(filters === undefined ? [] : [`additional_table_filters = ${filters}`]),
