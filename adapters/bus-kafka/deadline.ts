@@ -1,5 +1,4 @@
 /** Deadlines of requests to brokers, and checks whether another broker leads by now. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LateError } from '../../runtime/within.ts';
 
 /**
@@ -11,20 +10,25 @@ export const unlessMoved = async <Value>(
   everyMs: number,
   hasMoved: () => Promise<boolean>,
 ): Promise<Value> => {
-  const over = new AbortController();
-  const watch = async (): Promise<never> => {
-    for (;;) {
-      await sleep(everyMs, undefined, { signal: over.signal, ref: false });
-      if (await hasMoved().catch(() => false))
-        throw new Error('another broker has taken over from the one that was asked');
-    }
-  };
-  const moved = watch();
+  const { promise: moved, reject } = Promise.withResolvers<never>();
   moved.catch(() => undefined);
+  let isOver = false;
+  let timer: NodeJS.Timeout | undefined;
+  const look = async (): Promise<void> => {
+    if (await hasMoved().catch(() => false))
+      reject(new Error('another broker has taken over from the one that was asked'));
+    else if (!isOver) set();
+  };
+  // Not a signal that aborts: that makes two errors with their stacks for each request.
+  const set = (): void => {
+    timer = setTimeout(look, everyMs).unref();
+  };
+  set();
   try {
     return await Promise.race([request, moved]);
   } finally {
-    over.abort();
+    isOver = true;
+    clearTimeout(timer);
   }
 };
 
