@@ -1,13 +1,13 @@
 /** Clusters and their namespaces: what is in them, what is requested and used. */
 import { z } from 'zod';
 import { figure, KnownText, metricsOf, textOf } from '../infrastructure/figures.ts';
-import { Known, unknown } from '../ledger/unknown.ts';
+import { Known, known, unknown } from '../ledger/unknown.ts';
 import type { ProjectScope } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { formatTime } from '../time.ts';
 import { namespaceSources } from './names.ts';
-import { nodeMetrics, nodesOf, overNodes, requestedBy } from './nodes.ts';
+import { type Node, nodeMetrics, nodesOf, overNodes, requestedBy } from './nodes.ts';
 import { attributeOf, byMetric, chosenLabel, type PlacedCell, type PodParts, podsOf, readPlaced } from './objects.ts';
 import { podMetrics, podOf } from './pods.ts';
 import { overPods, workloadMetrics, workloadsOf } from './workloads.ts';
@@ -18,7 +18,11 @@ export const Cluster = z.strictObject({
   id: z.string(),
   name: KnownText,
   uid: KnownText,
-  nodes: z.strictObject({ count: z.int(), ready: z.int() }),
+  nodes: z.strictObject({
+    count: z.int(),
+    ready: Known.describe('Of those that tell it'),
+    unknown: z.int().describe('Nodes of which it is not known whether they are ready'),
+  }),
   namespaces: z.int(),
   workloads: z.strictObject({ count: z.int(), degraded: z.int() }),
   pods: Phases,
@@ -98,6 +102,18 @@ export const readClusters = async (
   return { isCut, items: [...clusters].map(([id, own]) => clusterOf(id, own)) };
 };
 
+const readinessOf = (nodes: readonly Node[]): Cluster['nodes'] => {
+  const silent = nodes.filter(({ ready }) => ready.value === null);
+  return {
+    count: nodes.length,
+    ready:
+      silent.length < nodes.length
+        ? known(nodes.filter(({ ready }) => ready.value === true).length)
+        : unknown(silent[0]?.ready.reason ?? 'no sender tells of its nodes'),
+    unknown: silent.length,
+  };
+};
+
 const clusterOf = (id: string, cells: readonly PlacedCell[]): Cluster => {
   const nodes = nodesOf(cells);
   const { parts, requested, used, workloads, pods, restarts } = insideOf(cells);
@@ -114,7 +130,7 @@ const clusterOf = (id: string, cells: readonly PlacedCell[]): Cluster => {
     id: id === '' ? 'unnamed' : id,
     name: textOf(attributeOf(all, 'k8s.cluster.name') ?? id, noCluster),
     uid: textOf(attributeOf(all, 'k8s.cluster.uid'), 'the sender gives no k8s.cluster.uid'),
-    nodes: { count: nodes.length, ready: nodes.filter(({ ready }) => ready.value === true).length },
+    nodes: readinessOf(nodes),
     namespaces: new Set(
       [...cells.map(({ place }) => place.namespace), ...parts.map(({ place }) => place.namespace)].filter(
         (name) => name !== '',

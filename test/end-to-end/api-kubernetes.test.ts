@@ -308,6 +308,9 @@ test.before(async () => {
   await byCollector(a, 'receivers', false);
   await byCollector(a, 'semconv', true);
   await byPrometheus(a, 'prometheus');
+  await a.metrics({ 'k8s.cluster.name': 'kubelets', 'k8s.node.name': 'n1' }, [
+    gauge('k8s.node.memory.working_set', GiB),
+  ]);
   const b = agentOf(harness.columns, 'b');
   await byCollector(b, 'canary-of-b', false);
   const pod = {
@@ -508,7 +511,7 @@ for (const cluster of clusters) {
     const [found] = await listed('clusters', cluster);
     t.like(found, {
       name: { value: cluster },
-      nodes: { count: 2, ready: 1 },
+      nodes: { count: 2, ready: { value: 1, reason: null }, unknown: 0 },
       workloads: { count: 2, degraded: 1 },
       restarts: { value: 3 },
     });
@@ -517,6 +520,12 @@ for (const cluster of clusters) {
     t.true(near(found.cpu.used.value, isProm ? 0.3 : 3), JSON.stringify(found.cpu));
   });
 }
+
+test('of a cluster of which kubelets alone tell, it is not known how many nodes are ready', async (t) => {
+  const [{ nodes }] = await listed('clusters', 'kubelets');
+  t.deepEqual([nodes.count, nodes.ready.value, nodes.unknown], [1, null, 1]);
+  t.regex(nodes.ready.reason, /k8s_cluster receiver or kube-state-metrics/);
+});
 
 test('events of every form are read alike, and other objects are none', async (t) => {
   const { items } = await ask('/api/kubernetes/events');
