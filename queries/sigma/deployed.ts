@@ -58,14 +58,30 @@ export const documentOf = (source: string): SigmaDocument | string => {
 export const namesOf = (id: string, document: SigmaDocument): string[] =>
   [...new Set([id, document.id, document.name])].filter((name) => name !== '');
 
-/** A rule that asks for what an exception says, for each that has not expired: its matches are covered by it. */
-const exceptionOf = (exception: RuleException, rule: DeployedRule): DeployedRule | undefined => {
-  if (rule.document.kind !== 'rule') return undefined;
-  const items = Object.entries(exception.when).map(([key, value]): SelectionItem => {
+const itemsOfException = ({ when }: Pick<RuleException, 'when'>): SelectionItem[] =>
+  Object.entries(when).map(([key, value]): SelectionItem => {
     const [field = '', ...modifiers] = key.split('|');
     return { field, modifiers, values: (Array.isArray(value) ? value : [value]) as SigmaValue[], line: 0 };
   });
-  if (items.length === 0 || items.some((item) => itemError(item) !== undefined)) return undefined;
+
+/** What is wrong with an exception, and where in it. */
+export const exceptionError = (
+  exception: Pick<RuleException, 'when'>,
+): { path: string; message: string } | undefined => {
+  const items = itemsOfException(exception);
+  if (items.length === 0) return { path: 'when', message: 'must ask for at least one field: it would cover nothing' };
+  for (const item of items) {
+    const message = itemError(item);
+    if (message !== undefined) return { path: `when.${[item.field, ...item.modifiers].join('|')}`, message };
+  }
+  return undefined;
+};
+
+/** A rule that asks for what an exception says, for each that has not expired: its matches are covered by it. */
+const exceptionOf = (exception: RuleException, rule: DeployedRule): DeployedRule | undefined => {
+  if (rule.document.kind !== 'rule') return undefined;
+  if (exceptionError(exception) !== undefined) return undefined;
+  const items = itemsOfException(exception);
   const detection = {
     selections: new Map([['exception', { is: 'all' as const, items }]]),
     conditions: [{ is: 'selection' as const, name: 'exception' }],

@@ -44,6 +44,9 @@ export interface SignalFilter {
 const columnsOfSignal = `id, toString(toUnixTimestamp64Milli(time)) AS ms, kind, project_id AS project, rule_id, rule_version, rule_title, severity,
   risk_score, events, event_count, entities, tactics, techniques, group_by, suppressed_by`;
 
+/** What stands before further conditions on signals. */
+export const selectedSignal = `SELECT ${columnsOfSignal} FROM signals WHERE tenant_id = {tenant:String}`;
+
 /** Conditions that a filter may have, each with the parameter of its name. */
 const conditions = {
   ruleId: 'rule_id = {ruleId:String}',
@@ -69,7 +72,7 @@ export const readSignals = (
     ...(ids === undefined ? [] : [`id ${ids.are === 'only' ? '' : 'NOT '}IN {ids:Array(String)}`]),
   ];
   return columns.query<StoredSignal>(
-    `SELECT ${columnsOfSignal} FROM signals WHERE tenant_id = {tenant:String} AND ${all.join(' AND ')}
+    `${selectedSignal} AND ${all.join(' AND ')}
     ORDER BY time DESC, id DESC LIMIT 1 BY id LIMIT ${page.limit}`,
     {
       ...values,
@@ -82,10 +85,9 @@ export const readSignals = (
 
 /** A signal by its id; undefined where there is none. */
 export const readSignal = async ({ columns }: Columns, id: string): Promise<StoredSignal | undefined> => {
-  const [found] = await columns.query<StoredSignal>(
-    `SELECT ${columnsOfSignal} FROM signals WHERE tenant_id = {tenant:String} AND id = {id:String} ORDER BY time LIMIT 1`,
-    { id },
-  );
+  const [found] = await columns.query<StoredSignal>(`${selectedSignal} AND id = {id:String} ORDER BY time LIMIT 1`, {
+    id,
+  });
   return found;
 };
 

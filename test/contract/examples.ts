@@ -51,6 +51,10 @@ export const examples: Readonly<Record<string, Example>> = {
   }),
   getSignal: ({ tenant }) => ({ params: { id: signalIdOf(tenant) } }),
   getSiemEntity: ({ tenant }) => ({ params: { type: 'host', value: canaryOf(tenant) } }),
+  previewDetectionRuleException: async ({ make }) => ({
+    params: { id: (await make('createDetectionRule')).id },
+    body: { when: { User: 'svc_backup' } },
+  }),
   triageSignal: ({ tenant }) => ({ params: { id: signalIdOf(tenant) }, body: { state: 'acknowledged' } }),
   validateDetectionRules: { body: { source: 'title: Nothing\nlogsource: { product: linux }' } },
   setAlertRouting: async ({ harness, token }) => {

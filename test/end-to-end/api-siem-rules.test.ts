@@ -247,3 +247,46 @@ test.serial('a rule tells whether its telemetry is sent, and when it was switche
   });
   t.is((await read()).switchedOff, null);
 });
+
+test.serial('an exception tells what it would have covered before it is saved', async (t) => {
+  const { body: logs } = await harness.ask('GET', '/api/logs?from=now-5m', { as: 'viewer' });
+  const record = logs.items.find((item: { body: { Image?: string } | string }) =>
+    JSON.stringify(item).includes('whoami'),
+  );
+  const events = (recordId: string): string =>
+    JSON.stringify([{ recordId, timeMs: 0, service: 'agent', ruleId: id, fields: [] }]);
+  const rows = [
+    ['x1', id, 'rule', record.id],
+    ['x2', id, 'rule', '1700000000000000000-0-1-0'],
+    ['x3', 'often', 'correlation', record.id],
+  ].map(
+    ([signal, of, kind, recordId], index) =>
+      `('a', 'default', now64(3), 0, ${900 + index}, '${signal}', '${kind}', now64(3) - ${60 + index}, '${of}', 1, 'T', 'high', 75, '${events(String(recordId))}', 1, ['user ann'], [], [], map(), '')`,
+  );
+  await harness.columns.execute(
+    `INSERT INTO signals (tenant_id, project_id, received_at, partition, offset, id, kind, time, rule_id, rule_version, rule_title, severity, risk_score, events, event_count, entities, tactics, techniques, group_by, suppressed_by) VALUES ${rows.join(', ')}`,
+  );
+  const preview = (when: object) =>
+    harness.ask('POST', `${path}/${id}/exceptions/preview`, { as: 'editor', body: { when, from: 'now-1h' } });
+  const { status, body } = await preview({ User: 'ann' });
+  t.is(status, 200, JSON.stringify(body));
+  t.deepEqual(
+    body.rules.map(({ ruleId, signals, covered, unknown }: Record<string, unknown>) => [
+      ...[ruleId, signals, covered, unknown],
+    ]),
+    [
+      [id, 2, 1, 1],
+      ['often', 1, 1, 0],
+    ],
+  );
+  t.is(body.rules[0].examples[0].signalId, 'x1');
+  t.is((await preview({ User: 'bob' })).body.rules[0].covered, 0);
+  const wrong = await preview({ 'User|nothing': 'ann' });
+  t.deepEqual([wrong.status, wrong.body.details[0].path], [400, 'when.User|nothing']);
+  const exceptions = [{ id: 'e', reason: '', when: {}, expiresAt: null }];
+  const saved = await harness.ask('PUT', `${path}/${id}`, {
+    as: 'editor',
+    body: { source: ruleText('Who am I', [`id: ${id}`]), exceptions },
+  });
+  t.deepEqual([saved.status, saved.body.details[0].path], [400, 'exceptions.0.when']);
+});

@@ -16,6 +16,7 @@ import { exportDetectionRules, importDetectionRules } from './import-rules.ts';
 import { deleteIndicator, listIndicators } from './indicator.ts';
 import { addIndicators } from './indicators.ts';
 import { placeholderResource } from './placeholder.ts';
+import { previewRuleException } from './preview-exception.ts';
 import { ruleResource } from './rule.ts';
 import { getSignal, listSignals, triageSignal } from './signals.ts';
 import { listThreatMatches } from './threat-matches.ts';
@@ -38,6 +39,7 @@ export const siemGroup = defineGroup({
     validateDetectionRules,
     testDetectionRule,
     backtestDetectionRule,
+    previewRuleException,
     commentOnCase,
     attachCaseEvidence,
     listIndicators,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { documentOf as storedDocument } from '../../../queries/sigma/deployed.ts';
+import { exceptionError, documentOf as storedDocument } from '../../../queries/sigma/deployed.ts';
 import type { SigmaDocument, SigmaLevel } from '../../../queries/sigma/documents.ts';
 import { readRules } from '../../../queries/sigma/read.ts';
 import { failedTests, RuleTests } from '../../../queries/sigma/rule-tests.ts';
@@ -96,6 +96,20 @@ export const derived = (document: SigmaDocument, risk: number | null) => {
   return { kind: document.kind, title: document.title, severity, riskScore: risk ?? riskOf[severity] };
 };
 
+/** Exceptions that could never cover anything. */
+const refuseExceptions = ({ kind }: SigmaDocument, { exceptions }: RuleFields): void => {
+  if (exceptions.length > 0 && kind !== 'rule')
+    throw invalid('exceptions', `are of rules alone, and this is a ${kind}: give them to the rules that it names`);
+  const ids = exceptions.map(({ id }) => id);
+  const wrong = exceptions.flatMap((exception, index) => {
+    const path = `exceptions.${index}`;
+    if (ids.indexOf(exception.id) < index) return [{ path: `${path}.id`, message: 'is that of another exception' }];
+    const error = exceptionError(exception);
+    return error === undefined ? [] : [{ path: `${path}.${error.path}`, message: error.message }];
+  });
+  if (wrong.length > 0) throw invalidFields(wrong);
+};
+
 /** Tests that fail, by their path in the body. */
 const refuseFailing = async (
   document: SigmaDocument,
@@ -139,6 +153,7 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
     const document = documentOf(after.source);
     if (before !== undefined && document.id !== '' && document.id !== before.id)
       throw invalid('source', `has the id ${document.id}, but this rule is ${before.id}`);
+    refuseExceptions(document, after);
     await refuseFailing(document, after, of(caller.tenantId));
     const prepared = { ...after, ...derived(document, after.risk) };
     // Its own id is what correlations and pipelines know it by.

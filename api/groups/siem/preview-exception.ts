@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { exceptionError } from '../../../queries/sigma/deployed.ts';
+import { mostPreviewed, previewException } from '../../../queries/sigma/exception-preview.ts';
+import { deploymentOfRule } from '../../../queries/sigma/rule-tests.ts';
+import { RuleException } from '../../../schemas/resources/detection-rule.ts';
+import { ApiError, invalidFields, notFound } from '../../kernel/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { ruleResource } from './rule.ts';
+
+const previewed = 'previewed';
+
+export const previewRuleException = defineOperation({
+  method: 'POST',
+  path: '/api/siem/rules/{id}/exceptions/preview',
+  operationId: 'previewDetectionRuleException',
+  summary: 'Tell which past signals an exception would have covered, before it is saved',
+  role: 'editor',
+  unaudited: 'it changes nothing',
+  budgetMs: 60_000,
+  params: idParameter,
+  body: z.strictObject({
+    when: RuleException.shape.when.describe(
+      'As in an exception: a map of a selection of Sigma, all of which must hold',
+    ),
+    from: rangeParameters.from.describe('Default: now-7d'),
+    to: rangeParameters.to,
+  }),
+  response: z.strictObject({
+    isWhole: z
+      .boolean()
+      .describe(`False where there were more than ${mostPreviewed} signals: the newest were looked at`),
+    rules: z.array(
+      z.strictObject({
+        ruleId: z.string(),
+        ruleTitle: z.string(),
+        kind: z.enum(['rule', 'correlation']),
+        signals: z.int(),
+        covered: z
+          .int()
+          .describe('Signals that it would have covered; of a correlation: those of which it covers some record'),
+        unknown: z.int().describe('Signals whose records are no longer stored'),
+        examples: z.array(
+          z.strictObject({ signalId: z.string(), time: z.iso.datetime(), entities: z.array(z.string()) }),
+        ),
+      }),
+    ),
+  }),
+  async handler({ caller, params, body }, ports) {
+    const own = ports.documents.of(caller.tenantId);
+    const rule = await own.collection(ruleResource.collection).find(params.id);
+    if (rule === undefined) throw notFound('detection rule');
+    if (rule.kind !== 'rule') throw new ApiError('CONFLICT', `this is a ${rule.kind}: exceptions are of rules alone`);
+    const error = exceptionError(body);
+    if (error !== undefined) throw invalidFields([error]);
+    const reading = readingOf(caller, ports);
+    const range = rangeOf(
+      { from: body.from ?? 'now-7d', to: body.to },
+      { caller: reading, signal: 'logs', nowMs: reading.nowMs },
+    );
+    const exception = { id: previewed, reason: '', when: body.when, expiresAt: null };
+    const deployment = await deploymentOfRule({ ...rule, exceptions: [exception] }, own);
+    const { rules, isWhole } = await previewException(reading, { rule, deployment, exceptionId: previewed }, range);
+    return {
+      isWhole,
+      rules: rules.map(({ examples, ...counts }) => ({
+        ...counts,
+        examples: examples.map(({ id, ms, entities }) => ({
+          ...{ signalId: id, time: new Date(Number(ms)).toISOString(), entities: [...entities] },
+        })),
+      })),
+    };
+  },
+});
