@@ -135,7 +135,10 @@ export const getEntity = defineOperation({
   operationId: 'getSiemEntity',
   summary: 'Tell the risk of one user, host, process or address, and what each of its signals adds',
   role: 'viewer',
-  params: z.strictObject({ type: z.enum(entityTypes), value: z.string().min(1).max(512) }),
+  params: z.strictObject({
+    type: z.string().min(1).max(32).describe(entityTypes.join(', ')),
+    value: z.string().min(1).max(512),
+  }),
   query: z.strictObject(parameters),
   response: z.strictObject({ ...shared, ...Entity.shape }),
   async handler({ caller, params, query }, ports) {
