@@ -117,4 +117,7 @@ export const DetectionPlaceholder = z.strictObject({
   values: z.array(z.string().max(1_024)).max(10_000).describe('What it stands for: any of them'),
 });
 export type DetectionPlaceholder = z.output<typeof DetectionPlaceholder>;
-export const detectionPlaceholders = defineCollection<DetectionPlaceholder>({ name: 'detection-placeholders' });
+export const detectionPlaceholders = defineCollection<DetectionPlaceholder>({
+  name: 'detection-placeholders',
+  unique: [['name']],
+});
