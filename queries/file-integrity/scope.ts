@@ -28,9 +28,9 @@ export const coversHost = ({ hosts }: FileScope, host: string): boolean =>
 export const covers = (scope: FileScope, host: string, path: string): boolean =>
   scope.paths.some((each) => isBelow(path, each)) && coversHost(scope, host);
 
-/** SQL of rows with `host` and `path` that a scope is about, and its parameters. */
-export const scopeCondition = ({ hosts, paths }: FileScope) => ({
-  sql: `${hosts.length === 0 ? '' : '(host IN {hosts:Array(String)} OR arrayExists(pattern -> match(host, pattern), {hostPatterns:Array(String)})) AND '}arrayExists(folder -> path = folder OR startsWith(path, concat(folder, '/')) OR startsWith(path, concat(folder, '\\\\')), {folders:Array(String)})`,
+/** SQL of rows with `host` and a path that a scope is about, and its parameters. */
+export const scopeCondition = ({ hosts, paths }: FileScope, path = 'path') => ({
+  sql: `${hosts.length === 0 ? '' : '(host IN {hosts:Array(String)} OR arrayExists(pattern -> match(host, pattern), {hostPatterns:Array(String)})) AND '}arrayExists(folder -> ${path} = folder OR startsWith(${path}, concat(folder, '/')) OR startsWith(${path}, concat(folder, '\\\\')), {folders:Array(String)})`,
   values: {
     folders: paths.map(folderOf),
     ...(hosts.length > 0 && {

@@ -128,7 +128,7 @@ export const readFiles = async (
   range: Range,
 ): Promise<readonly BaselineFile[] | undefined> => {
   const { sql, values } = historyCondition({ range, limit: 0 }, 'id');
-  const { sql: more, values: others } = scopeCondition(scope);
+  const { sql: more, values: others } = scopeCondition(scope, 'file');
   const rows = await columns.query<{
     file: string;
     last: string;
@@ -137,13 +137,13 @@ export const readFiles = async (
     owner: string;
     group: string;
   }>(
-    `SELECT path AS file, argMax(what, (time, id)) AS last,
+    `SELECT file, argMax(what, (time, id)) AS last,
       argMaxIf(after, (time, id), what IN ('created', 'changed', 'renamed', 'deleted') OR mapContains(after, 'sha256') OR mapContains(after, 'md5')) AS content,
       argMaxIf(after['mode'], (time, id), mapContains(after, 'mode')) AS mode,
       argMaxIf(after['owner'], (time, id), mapContains(after, 'owner')) AS owner,
       argMaxIf(after['group'], (time, id), mapContains(after, 'group')) AS group
     FROM (
-      SELECT host, time, id, after, told.1 AS path, told.2 AS what FROM file_changes
+      SELECT host, time, id, after, told.1 AS file, told.2 AS what FROM file_changes
       ARRAY JOIN if(action = 'renamed' AND path_before != '', [(path, toString(action)), (path_before, 'deleted')], [(path, toString(action))]) AS told
       WHERE tenant_id = {tenant:String} AND action != 'read' AND ${sql}
     ) WHERE ${more}

@@ -55,6 +55,10 @@ export const examples: Readonly<Record<string, Example>> = {
     params: { id: (await make('createDetectionRule')).id },
     body: { when: { User: 'svc_backup' } },
   }),
+  deleteFileBaseline: async ({ make }) => {
+    const { id, version } = await make('takeFileBaseline');
+    return { params: { id }, headers: { 'if-match': `"${version}"` } };
+  },
   triageSignal: ({ tenant }) => ({ params: { id: signalIdOf(tenant) }, body: { state: 'acknowledged' } }),
   validateDetectionRules: { body: { source: 'title: Nothing\nlogsource: { product: linux }' } },
   setAlertRouting: async ({ harness, token }) => {

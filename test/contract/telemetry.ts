@@ -105,6 +105,10 @@ export const seedTelemetry = async (harness: Harness, tenant: string): Promise<v
     `INSERT INTO threat_matches (tenant_id, project_id, received_at, partition, offset, id, type, value, source, score, field, observed, record_id, time, last_time, count, service, host, user) VALUES
       ('${tenant}', 'default', now64(3), 0, ${offset}, 'match-${tenant}', 'domain', '${canary}.example', '${canary}', 75, 'url.domain', '${canary}.example', '1-0-0-0', now64(3), now64(3), 1, '${canary}', '${canary}', '${canary}')`,
   );
+  await columns.execute(
+    `INSERT INTO file_changes (tenant_id, project_id, received_at, offset, id, record_id, time, service, source, action, path, host, user, after) VALUES
+      ('${tenant}', 'default', now64(3), ${offset}, 'file-${tenant}', '1-0-0-0', now64(3) - 5, '${canary}', 'wazuh', 'changed', '/etc/${canary}', '${canary}', '${canary}', map('mode', '0644'))`,
+  );
   for (const fingerprint of [errorIdOf(tenant), otherErrorIdOf(tenant)]) {
     await columns.execute(
       `INSERT INTO error_occurrences (tenant_id, project_id, timestamp, fingerprint, source, service, environment, release, type, message, stack, user_id, tags, topic, received_at, partition, offset, ordinal) VALUES

@@ -59,6 +59,11 @@ const BaselineView = z.strictObject({
 const decided = (after: Document, before: Document | undefined, by: string, now: string): Document => {
   if (after.state === before?.state) return after;
   if (after.state === 'proposed') return { ...after, approvedAt: null, approvedBy: null, retiredAt: null };
+  if (after.files === 0)
+    throw invalid(
+      'state',
+      'cannot be that: no file was seen there. Take another, when changes have landed, or give "files"',
+    );
   if (after.state === 'retired') return { ...after, retiredAt: now };
   return { ...after, approvedAt: now, approvedBy: by, retiredAt: null };
 };
@@ -82,6 +87,7 @@ export const baselineResource = defineResource<typeof BaselineFields, Document, 
   },
   view: BaselineView,
   requiresIfMatch: true,
+  show: (documents) => documents,
   list: { filters: { state: equals('state', z.enum(baselineStates)) } },
   prepare(after, { before, caller, ports }) {
     const moved = (['hosts', 'paths'] as const).find(
@@ -123,11 +129,6 @@ const seen = async (
   const files = await readFiles(reading, { hosts, paths }, range);
   if (files === undefined || files.length > mostFiles)
     throw new ApiError('CONFLICT', `a baseline holds at most ${mostFiles} files: name fewer paths or hosts`);
-  if (files.length === 0)
-    throw new ApiError(
-      'CONFLICT',
-      'no change of a file was seen there: send some first, choose another time, or give "files"',
-    );
   return { files, ...range };
 };
 
