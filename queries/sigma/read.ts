@@ -1,4 +1,5 @@
 /** Reads Sigma's YAML: many documents in a text, each a rule, a correlation or a filter. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { ConditionError, readCondition } from './condition.ts';
 import { correlationOf } from './correlation-document.ts';
@@ -170,15 +171,16 @@ const filterOf = (root: YamlMap, head: SigmaHead): SigmaFilter | undefined => {
   return { ...head, kind: 'filter', logsource, rules, detection: detectionOf(filter, ['rules']) };
 };
 
-/** Reads all documents of a text. What is wrong is in `errors`; nothing is thrown. */
-export const readRules = (text: string): ReadRules => {
-  const errors: SigmaError[] = [];
-  const documents: SigmaDocument[] = [];
+/** Reads a document of a text at each step. What is wrong goes to `errors`. */
+function* documentsIn(text: string, errors: SigmaError[]): Generator<SigmaDocument | undefined> {
   for (const [index, part] of splitDocuments(text).entries()) {
     const before = errors.length;
     const parsed = new YamlDocument(part, index + 1, errors);
     const root = parsed.root();
-    if (root === undefined) continue;
+    if (root === undefined) {
+      yield undefined;
+      continue;
+    }
     const node = root.node('title');
     parsed.title = isScalar(node) ? String(node.value ?? '') : '';
     const head = headOf(root, { ...part, document: index + 1 });
@@ -188,7 +190,34 @@ export const readRules = (text: string): ReadRules => {
       : keys.includes('filter')
         ? filterOf(root, head)
         : ruleOf(root, head);
-    if (read !== undefined && errors.length === before) documents.push(read);
+    yield errors.length === before ? read : undefined;
   }
+}
+
+/** Reads all documents of a text. What is wrong is in `errors`; nothing is thrown. */
+export const readRules = (text: string): ReadRules => {
+  const errors: SigmaError[] = [];
+  const documents = [...documentsIn(text, errors)].filter((document) => document !== undefined);
   return { documents, errors };
+};
+
+/** Others have a turn when reading has kept the thread for so long: a document takes about a millisecond. */
+const turnMs = 5;
+
+/** Reads texts one after the other, however many documents they hold, and lets others run in between. */
+export const readRulesInTurns = async (texts: readonly string[]): Promise<ReadRules[]> => {
+  const all: ReadRules[] = [];
+  let sinceMs = performance.now();
+  for (const text of texts) {
+    const errors: SigmaError[] = [];
+    const documents: SigmaDocument[] = [];
+    for (const document of documentsIn(text, errors)) {
+      if (document !== undefined) documents.push(document);
+      if (performance.now() - sinceMs < turnMs) continue;
+      await nextTurn();
+      sinceMs = performance.now();
+    }
+    all.push({ documents, errors });
+  }
+  return all;
 };

@@ -1,7 +1,7 @@
 /** What rules match, by the specification of Sigma 2.1. */
 import test from 'ava';
 import { fieldTables } from '../../queries/sigma/fields/index.ts';
-import { readRules } from '../../queries/sigma/read.ts';
+import { readRules, readRulesInTurns } from '../../queries/sigma/read.ts';
 import { compile } from '../../queries/sigma/rule-set.ts';
 
 /** A rule with these lines as its detection. */
@@ -302,4 +302,20 @@ test('an event of another log source is not looked at', (t) => {
     'product: windows\nservice: security',
   ].map((logsource) => setOf(ruleOf(detection, logsource)).match(sysmon).length);
   t.deepEqual(counts, [1, 0, 0, 0]);
+});
+
+test('reading many documents lets others run in between, and gives what reading them at once gives', async (t) => {
+  const text = Array.from(
+    { length: 200 },
+    (_, number) =>
+      `title: Rule ${number}\nlogsource: { product: linux }\ndetection: { selection: { User: u${number} }, condition: selection${number % 50 === 7 ? ' and' : ''} }`,
+  ).join('\n---\n');
+  let turns = 0;
+  const others = setInterval(() => turns++, 0);
+  const [first, second] = await readRulesInTurns([text, text]);
+  clearInterval(others);
+  t.true(turns > 1);
+  t.deepEqual(first, readRules(text));
+  t.deepEqual(second, first);
+  t.is(first?.errors.length, 4);
 });

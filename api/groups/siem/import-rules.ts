@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { filesOf, type SigmaFile } from '../../../queries/sigma/archive.ts';
 import { type SigmaDocument, sigmaLevels, sigmaStatuses } from '../../../queries/sigma/documents.ts';
-import { readRules } from '../../../queries/sigma/read.ts';
+import { readRulesInTurns } from '../../../queries/sigma/read.ts';
 import { failedTests } from '../../../queries/sigma/rule-tests.ts';
 import { telemetryOf } from '../../../queries/sigma/telemetry.ts';
 import { documentsIn } from '../../../runtime/documents-in.ts';
@@ -51,12 +51,12 @@ const idOf = (document: SigmaDocument): string => {
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 };
 
-const read = (files: readonly SigmaFile[]): { readonly given: Given[]; readonly refused: Item[] } => {
+const read = async (files: readonly SigmaFile[]): Promise<{ readonly given: Given[]; readonly refused: Item[] }> => {
   const given: Given[] = [];
   const refused: Item[] = [];
   const ids = new Set<string>();
-  for (const { name: file, source } of files) {
-    const { documents, errors } = readRules(source);
+  for (const [index, { documents, errors }] of (await readRulesInTurns(files.map(({ source }) => source))).entries()) {
+    const file = files[index]?.name ?? '';
     const at = file === '' ? '' : `${file}: `;
     for (const faults of Map.groupBy(errors, ({ document }) => document).values())
       refused.push({
@@ -155,7 +155,7 @@ export const importDetectionRules = defineOperation({
   },
   response: z.strictObject({ items: z.array(Item) }),
   async handler({ caller, query, body, change }, ports) {
-    const { given, refused } = read(body.files);
+    const { given, refused } = await read(body.files);
     if (given.length + refused.length === 0) throw invalid('files', 'hold no document of Sigma');
     const own = ports.documents.of(caller.tenantId);
     const { tables, telemetry } = await sentBy({ caller, ports });

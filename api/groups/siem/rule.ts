@@ -5,6 +5,7 @@ import { readRules } from '../../../queries/sigma/read.ts';
 import { failedTests, RuleTests } from '../../../queries/sigma/rule-tests.ts';
 import { readSwitchedOff } from '../../../queries/sigma/switched-off.ts';
 import { defaultTelemetryDays, RuleTelemetry, telemetryOf } from '../../../queries/sigma/telemetry.ts';
+import { splitDocuments } from '../../../queries/sigma/yaml.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   DetectionRule,
@@ -75,15 +76,15 @@ export const RuleView = z.strictObject({
 
 /** The one document of a text; what is wrong with it is named by line and field. */
 const documentOf = (source: string): SigmaDocument => {
+  if (splitDocuments(source).length > 1)
+    throw invalid('source', 'holds several documents: POST /api/siem/rules/import takes many at once');
   const { documents, errors } = readRules(source);
   if (errors.length > 0)
     throw invalidFields(
       errors.map(({ line, field, message }) => ({ path: 'source', message: `line ${line}: ${field}: ${message}` })),
     );
-  const [document, second] = documents;
+  const [document] = documents;
   if (document === undefined) throw invalid('source', 'holds no document');
-  if (second !== undefined)
-    throw invalid('source', 'holds several documents: POST /api/siem/rules/import takes many at once');
   return document;
 };
 

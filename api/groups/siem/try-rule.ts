@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { documentOf } from '../../../queries/sigma/deployed.ts';
-import { readRules } from '../../../queries/sigma/read.ts';
+import { readRulesInTurns } from '../../../queries/sigma/read.ts';
 import { needsOf } from '../../../queries/sigma/rule-set.ts';
 import { matchesOf, TestEvent } from '../../../queries/sigma/rule-tests.ts';
 import { defaultTelemetryDays, RuleTelemetry, tablesFor, telemetryOf } from '../../../queries/sigma/telemetry.ts';
@@ -99,7 +99,7 @@ export const validateDetectionRules = defineOperation({
     ),
   }),
   async handler({ caller, body }, ports) {
-    const { documents, errors } = readRules(body.source);
+    const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesInTurns([body.source]);
     const [{ tables, telemetry }, placeholders] = await Promise.all([
       sentBy({ caller, ports }, body.telemetryDays),
       namesOfPlaceholders(ports.documents.of(caller.tenantId)),
