@@ -1,0 +1,147 @@
+/**
+ * A whole standalone process with many rules, beside ingest: how late rules are evaluated, and how long it takes from the acknowledgement
+ * of a record that breaches a threshold to the request of the webhook.
+ * `node test/bench/alert-latency.ts [rules at one a minute] [records a second] [breaches]`
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { alertRules } from '../../schemas/resources/alert-rule.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { ruleOf } from '../cases/alert-evaluation.ts';
+import { startChannelReceiver } from '../cases/channel-receiver.ts';
+import { embeddedDeployment, withoutLimits } from '../end-to-end/deployment.ts';
+import { owner, startOiq } from '../end-to-end/oiq-process.ts';
+import { runLoad } from './load.ts';
+import { bodies, logsPayload } from './payloads.ts';
+import { cpuSeconds, memory } from './process-cost.ts';
+import { scratch } from './scratch.ts';
+
+const [rules = 0, rate = 0, breaches = 10] = process.argv.slice(2).map(Number);
+const recordsPerRequest = 500;
+const directory = scratch();
+const dataDirectory = join(directory, 'data');
+const licenseKey = await embeddedDeployment(dataDirectory);
+
+const conditionOf = (index: number): object =>
+  index % 2 === 0
+    ? { query: { kind: 'promql', expression: `sum by (service) (rate(requests_${index % 50}[5m])) > ${index}` } }
+    : {
+        query: { kind: 'aggregate', signal: 'logs', search: `service:s-${index}`, measures: [{ function: 'count' }] },
+        window: '1m',
+      };
+const documents = await sqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') });
+const tenantId = (await documents.of(organizationsTenant).collection(organizations).list()).items[0]?.id ?? '';
+await documents.transaction(async (transaction) => {
+  for (let index = 0; index < rules; index++) {
+    const {
+      id: _,
+      version: __,
+      ...rule
+    } = ruleOf({ name: `rule ${index}`, interval: '1m', condition: conditionOf(index) });
+    await transaction
+      .of(tenantId)
+      .collection(alertRules)
+      .insert({ ...rule, queryVersion: 1 });
+  }
+});
+await documents.close();
+
+const receiver = await startChannelReceiver();
+const oiq = await startOiq({
+  dataDirectory,
+  environment: { ...withoutLimits, OIQ_OUTBOUND_NETWORKS: '127.0.0.0/8' },
+  readyTimeoutMs: 120_000,
+});
+const ask = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
+  const answer = await fetch(`${oiq.http}${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  return { body: JSON.parse(text), etag: answer.headers.get('etag') ?? '' };
+};
+const { token } = (await ask('POST', '/auth/login', owner)).body;
+const as = { authorization: `Bearer ${token}` };
+const channel = { name: 'hook', settings: { type: 'webhook', url: receiver.url }, maxPerMinute: 6000 };
+const { id } = (await ask('POST', '/api/notification-channels', channel, as)).body;
+const { etag } = await ask('GET', '/api/v2/alerts/routing', undefined, as);
+const routing = {
+  route: { receiver: 'hook', groupBy: ['service'], groupWait: '0s', groupInterval: '1s' },
+  receivers: [{ name: 'hook', channelIds: [id] }],
+};
+await ask('PUT', '/api/v2/alerts/routing', routing, { ...as, 'if-match': etag });
+const search = 'service:breach*';
+const query = { kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }], groupBy: ['service'] };
+const thresholds = [{ severity: 'critical', operator: 'above', value: 0 }];
+const condition = { kind: 'threshold', query, window: '1m', thresholds };
+await ask('POST', '/api/alerts/rules', { name: 'Breach', interval: '10s', condition }, as);
+await sleep(15_000);
+
+const files = bodies(20, (seed) => logsPayload({ seed, records: recordsPerRequest, nowMs: Date.now() })).map(
+  (body, index) => {
+    const file = join(directory, `${index}.pb`);
+    writeFileSync(file, body);
+    return file;
+  },
+);
+const headers = { 'x-license-key': licenseKey };
+const cpuBefore = cpuSeconds(oiq.pid);
+const began = performance.now();
+const load =
+  rate === 0
+    ? undefined
+    : runLoad({
+        ...{ url: `${oiq.otlp}/v1/logs`, headers: { ...headers, 'content-type': 'application/x-protobuf' }, files },
+        ...{ recordsPerRequest, connections: 8, seconds: 16 * breaches, rate: rate / recordsPerRequest },
+      });
+const took: number[] = [];
+for (let index = 0; index < breaches; index++) {
+  // At any time of the interval.
+  await sleep(2000 + 8000 * Math.random());
+  const service = `breach-${index}`;
+  const attributes = [{ key: 'service.name', value: { stringValue: service } }];
+  const logRecords = [{ timeUnixNano: `${Date.now()}000000`, severityNumber: 17, body: { stringValue: 'failed' } }];
+  const body = { resourceLogs: [{ resource: { attributes }, scopeLogs: [{ logRecords }] }] };
+  const landed = await fetch(`${oiq.otlp}/v1/logs`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!landed.ok) throw new Error(await landed.text());
+  const from = performance.now();
+  while (!receiver.received.some(({ text }) => text.includes(`"${service}"`)) && performance.now() - from < 120_000)
+    await sleep(20);
+  took.push((performance.now() - from) / 1000);
+}
+const sent = await load;
+const cpu = cpuSeconds(oiq.pid) - cpuBefore;
+const elapsed = (performance.now() - began) / 1000;
+const metrics = await (await fetch(`${oiq.http}/metrics`)).text();
+/** The least bound below which so much of a histogram lies. */
+const quantile = (name: string, q: number): string => {
+  const lines = [...metrics.matchAll(new RegExp(`^${name}_bucket\\{(.*)le="([^"]+)"(.*)\\} (\\S+)$`, 'gm'))].filter(
+    ([line]) => line.includes('schedule="alert-evaluation"'),
+  );
+  const all = Number(lines.at(-1)?.[4] ?? 0);
+  return lines.find(([, , , , count]) => Number(count) >= q * all)?.[2] ?? '?';
+};
+const inOrder = took.toSorted((one, other) => one - other);
+console.log(
+  JSON.stringify({
+    ...{ rules, records: sent?.records ?? 0, failed: sent?.failed ?? 0, cores: (cpu / elapsed).toFixed(2) },
+    fromAcknowledgementToWebhook: {
+      median: inOrder[Math.floor(inOrder.length / 2)]?.toFixed(1),
+      most: inOrder.at(-1)?.toFixed(1),
+    },
+    beganLateP99AtMost: quantile('oiq_schedule_delay_seconds', 0.99),
+    tookP99AtMost: quantile('oiq_schedule_run_duration_seconds', 0.99),
+    peakRssMiB: memory(oiq.pid).peak,
+  }),
+);
+await oiq.stop();
+await receiver.close();
+process.exit();
