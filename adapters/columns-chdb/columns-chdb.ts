@@ -62,14 +62,8 @@ const engineArguments = (maxMemoryBytes: number): string[] =>
 /** A block is read by one thread, and by calls: what is mapped counts as the process' memory besides. */
 const fileSettings = { max_threads: 1, storage_file_read_method: 'pread' } as const;
 
-/**
- * By its own default the engine wants a gigabyte free for each thread of a read, and so reads everything with one where it may take one in
- * all. Indexes are looked at before the read and not in it, which takes a sixth less time for a trace and no more for lists.
- */
-const readSettings = {
-  max_threads_min_free_memory_per_thread: 128 * mebibyte,
-  use_skip_indexes_on_data_read: 0,
-} as const;
+/** By its own default the engine wants a gigabyte free for each thread of a read, and so reads everything with one where it may take one in all. */
+const readSettings = { max_threads_min_free_memory_per_thread: 128 * mebibyte } as const;
 
 /** The engine says only that it cannot open; its `status` file says who has the directory. */
 const holderOf = (directory: string): string | undefined => {
