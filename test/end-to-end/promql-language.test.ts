@@ -69,7 +69,7 @@ const makeKeys = async (): Promise<ReadonlyMap<string, string>> => {
   return keys;
 };
 
-const send = async (key: string, { series }: Part): Promise<void> => {
+const send = async (key: string, { series, evaluations }: Part): Promise<void> => {
   const answer = await fetch(`${oiq.http}/api/v1/prom/write`, {
     method: 'POST',
     headers: {
@@ -78,7 +78,8 @@ const send = async (key: string, { series }: Part): Promise<void> => {
     },
     body: new Uint8Array(snappy(writeRequestOf(2, series))),
   });
-  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`samples before line ${evaluations[0]?.line} are refused: ${text}`);
 };
 
 const landedRows = async (table: string): Promise<number> => {
@@ -94,17 +95,18 @@ test.before(async (t) => {
   oiq = await startOiq({ dataDirectory, environment: { ...unlimited, OIQ_PROMQL_FEATURES: features.join(',') } });
   token = await signIn(oiq.http);
   const sent = { samples: 0, histograms: 0 };
-  for (const [file, all] of parts)
-    for (const [index, part] of all.entries()) {
-      if (part.series.length === 0) continue;
-      await send(keys.get(projectOf(file, index)) ?? '', part).catch((error: Error) => {
-        throw new Error(`${file}, before line ${part.evaluations[0]?.line}: ${error.message}`);
-      });
-      for (const { samples = [], histograms = [] } of part.series) {
-        sent.samples += samples.length;
-        sent.histograms += histograms.length;
-      }
-    }
+  // All at once: they share messages and inserts.
+  await Promise.all(
+    [...parts].flatMap(([file, all]) =>
+      all.map(async (part, index) => {
+        for (const { samples = [], histograms = [] } of part.series) {
+          sent.samples += samples.length;
+          sent.histograms += histograms.length;
+        }
+        if (part.series.length > 0) await send(keys.get(projectOf(file, index)) ?? '', part);
+      }),
+    ),
+  );
   for (const table of ['samples', 'histograms'] as const)
     await until(`${sent[table]} ${table} have landed`, async () => (await landedRows(table)) >= sent[table]);
 });
