@@ -12,7 +12,7 @@ const address = z
 const url = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
 const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional();
 const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
-/** Prometheus' names. */
+/** Prometheus' names; the first four are syntax, and enabled. */
 const promqlFeatures = [
   'promql-experimental-functions',
   'promql-duration-expr',
@@ -23,15 +23,17 @@ const promqlFeatures = [
   'type-and-unit-labels',
 ] as const;
 
-const list = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== ''),
-  );
+const listOf = (fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .transform((text) =>
+      text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== ''),
+    );
+const list = listOf('');
 const networks = list.refine(
   (items) => items.every((item) => ipaddr.isValid(item) || ipaddr.isValidCIDR(item)),
   'must be addresses or networks (CIDR), comma-separated',
@@ -161,14 +163,8 @@ export const settingDefinitions = {
     ])
     .default('UnderscoreEscapingWithSuffixes')
     .describe('Names of OTLP metrics and attributes in PromQL, as Prometheus’ translation_strategy has them'),
-  PROMQL_FEATURES: list
+  PROMQL_FEATURES: listOf(promqlFeatures.slice(0, 4).join(','))
     .pipe(z.array(z.enum(promqlFeatures)))
-    .default([
-      'promql-experimental-functions',
-      'promql-duration-expr',
-      'promql-extended-range-selectors',
-      'promql-binop-fill-modifiers',
-    ])
     .describe(
       `What of PromQL is enabled beyond what is stable, comma-separated, as in Prometheus’ --enable-feature: ${promqlFeatures.join(', ')}`,
     ),
