@@ -12,10 +12,9 @@ const address = z
 const url = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
 const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional();
 const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
-/** Prometheus' names; the first four are syntax, and enabled. */
+/** Prometheus' names; the first three are syntax, and enabled. */
 const promqlFeatures = [
   'promql-experimental-functions',
-  'promql-duration-expr',
   'promql-extended-range-selectors',
   'promql-binop-fill-modifiers',
   'promql-delayed-name-removal',
@@ -163,7 +162,7 @@ export const settingDefinitions = {
     ])
     .default('UnderscoreEscapingWithSuffixes')
     .describe('Names of OTLP metrics and attributes in PromQL, as Prometheus’ translation_strategy has them'),
-  PROMQL_FEATURES: listOf(promqlFeatures.slice(0, 4).join(','))
+  PROMQL_FEATURES: listOf(promqlFeatures.slice(0, 3).join(','))
     .pipe(z.array(z.enum(promqlFeatures)))
     .describe(
       `What of PromQL is enabled beyond what is stable, comma-separated, as in Prometheus’ --enable-feature: ${promqlFeatures.join(', ')}`,

@@ -23,7 +23,8 @@ export const usualFeatures: Features = { syntax: everySyntax, engine: defaultOpt
 export const featuresOf = ({ PROMQL_FEATURES: named }: Settings): Features => ({
   syntax: {
     experimentalFunctions: named.includes('promql-experimental-functions'),
-    durationExpressions: named.includes('promql-duration-expr'),
+    // No flag of Prometheus any more: always there.
+    durationExpressions: true,
     extendedRangeSelectors: named.includes('promql-extended-range-selectors'),
     fillModifiers: named.includes('promql-binop-fill-modifiers'),
   },

@@ -28,8 +28,8 @@ const known: Readonly<Record<string, readonly string[]>> = {};
 
 /** All that Prometheus' own runner enables. */
 const features = [
-  ...['promql-experimental-functions', 'promql-duration-expr', 'promql-extended-range-selectors'],
-  ...['promql-binop-fill-modifiers', 'promql-delayed-name-removal', 'use-start-timestamps'],
+  ...['promql-experimental-functions', 'promql-extended-range-selectors', 'promql-binop-fill-modifiers'],
+  ...['promql-delayed-name-removal', 'use-start-timestamps'],
 ];
 const unlimited = {
   ...withoutLimits,
