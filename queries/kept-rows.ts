@@ -10,19 +10,32 @@ export interface Kept<Value> {
 /** For handles that name no source: nothing is kept. */
 const nothing: Kept<never> = { get: () => undefined, set: () => undefined };
 
-/** One kind of what is kept, up to so many of each source of columns, all tenants together. */
-export class KeptRows<Value> {
-  readonly #sources = new WeakMap<WeakKey, Map<string, Value>>();
-  readonly #most: number;
+/** What is kept of one source of columns, and how much it counts. */
+interface Held<Value> {
+  readonly values: Map<string, Value>;
+  size: number;
+}
 
-  constructor(most: number) {
+/** One kind of what is kept, up to so much of each source of columns, all tenants together: so many values, unless `sizeOf` counts otherwise. */
+export class KeptRows<Value> {
+  readonly #sources = new WeakMap<WeakKey, Held<Value>>();
+  readonly #most: number;
+  readonly #sizeOf: (value: Value) => number;
+
+  constructor(most: number, sizeOf: (value: Value) => number = () => 1) {
     this.#most = most;
+    this.#sizeOf = sizeOf;
   }
 
   of({ source, tenantId }: TenantColumns): Kept<Value> {
     if (source === undefined) return nothing;
-    const values = this.#sources.get(source) ?? new Map<string, Value>();
-    this.#sources.set(source, values);
+    const held = this.#sources.get(source) ?? { values: new Map<string, Value>(), size: 0 };
+    this.#sources.set(source, held);
+    const { values } = held;
+    const drop = (at: string, value: Value): void => {
+      values.delete(at);
+      held.size -= this.#sizeOf(value);
+    };
     const keyOf = (key: string): string => `${tenantId.length} ${tenantId}${key}`;
     return {
       get(key) {
@@ -34,8 +47,15 @@ export class KeptRows<Value> {
         return value;
       },
       set: (key, value) => {
-        values.set(keyOf(key), value);
-        if (values.size > this.#most) values.delete(values.keys().next().value ?? '');
+        const at = keyOf(key);
+        const before = values.get(at);
+        if (before !== undefined) drop(at, before);
+        values.set(at, value);
+        held.size += this.#sizeOf(value);
+        for (const [oldest, its] of values) {
+          if (held.size <= this.#most) break;
+          drop(oldest, its);
+        }
       },
     };
   }

@@ -4,8 +4,8 @@ import { MessageChannel, Worker } from 'node:worker_threads';
 import { PoolThread } from '../../../runtime/worker-pool.ts';
 import { TooManyWaiting, Turns } from '../../limits/turns.ts';
 import { PromqlError } from '../errors.ts';
-import { chooseSeries, type Scope } from '../fetch/choose.ts';
-import { Pieces } from '../fetch/pieces.ts';
+import type { Scope } from '../fetch/choose.ts';
+import { openPieces, type PieceReader } from '../fetch/known-selections.ts';
 import { type Evaluated, parse, selectionsOf } from '../index.ts';
 import type { Selection } from '../series.ts';
 import { type Features, usualFeatures } from '../settings.ts';
@@ -36,7 +36,7 @@ class Feed {
   readonly #question: Question;
   readonly #selections: readonly Selection[];
   readonly #hasStarts: boolean;
-  readonly #pieces = new Map<number, Promise<Pieces>>();
+  readonly #pieces = new Map<number, Promise<PieceReader>>();
   /** Why a read failed. */
   failure: unknown;
 
@@ -58,11 +58,10 @@ class Feed {
     }
   }
 
-  async #open({ matchers, fromMs, toMs }: Selection): Promise<Pieces> {
+  async #open({ matchers, fromMs, toMs }: Selection): Promise<PieceReader> {
     const { scope, keptFromMs } = this.#question;
-    const window = { fromMs: Math.max(fromMs, keptFromMs), toMs };
-    const chosen = toMs <= keptFromMs ? [] : await chooseSeries(scope, window, matchers);
-    return new Pieces(scope.columns, window, chosen, this.#hasStarts);
+    if (toMs <= keptFromMs) return { next: async () => undefined };
+    return openPieces(scope, { fromMs: Math.max(fromMs, keptFromMs), toMs }, matchers, this.#hasStarts);
   }
 }
 

@@ -246,29 +246,54 @@ class Gathering {
   }
 }
 
+/** What a selector chooses, and from what. */
+export interface Choice {
+  /** In the order of their labels. */
+  readonly chosen: readonly Chosen[];
+  /** Series that the condition found, whether they were chosen or not. */
+  readonly found: ReadonlySet<string>;
+  /** Stored metrics that were read; undefined for all. */
+  readonly metrics: readonly string[] | undefined;
+  /** SQL over `series` of what may match, within these metrics. */
+  readonly condition: Condition;
+}
+
 /** The series that matchers name, in the order of their labels. Matchers of `le` and `quantile` are left to be held against buckets and quantiles. */
 export const chooseSeries = async (
   scope: Scope,
   window: Window,
   matchers: readonly Matcher[],
   limit = mostSeries,
-): Promise<Chosen[]> => {
+): Promise<readonly Chosen[]> => (await choiceOf(scope, window, matchers, limit)).chosen;
+
+/** The same, with what it was chosen from. */
+export const choiceOf = async (
+  scope: Scope,
+  window: Window,
+  matchers: readonly Matcher[],
+  limit = mostSeries,
+): Promise<Choice> => {
   const gathering = new Gathering();
   const names = matchers.filter(({ name }) => name === '__name__').map(testOf);
   const metrics = await metricsOf(scope, window, matchers);
+  const condition = seriesCondition(scope, matchers, metrics);
+  const found = new Set<string>();
   if (metrics.prometheus?.length !== 0 || metrics.otlp?.length !== 0) {
-    const rows = await readRows(scope, window, seriesCondition(scope, matchers, metrics), limit);
+    const rows = await readRows(scope, window, condition, limit);
     const ofOtlp = rows.filter(({ of_source }) => of_source === 'otlp');
     const resources = await resourceTexts(
       scope.columns,
       ofOtlp.map(({ resource }) => resource),
     );
+    for (const { id } of rows) found.add(id);
     for (const row of rows)
       if (row.of_source === 'prometheus') addPrometheus(gathering, row);
       else addOtlp(gathering, row, { resources, scope, names, matchers });
   }
   if (names.every((test) => test('target_info'))) await addTargets(gathering, scope, window, matchers);
-  return gathering.all();
+  const { prometheus, otlp } = metrics;
+  const all = prometheus === undefined || otlp === undefined ? undefined : [...prometheus, ...otlp];
+  return { chosen: gathering.all(), found, metrics: all, condition };
 };
 
 const readRows = async (scope: Scope, window: Window, condition: Condition, limit: number): Promise<Row[]> => {

@@ -1,7 +1,7 @@
 /** Exemplars of the series that matchers name. */
 import type { Labels, Matcher } from '../series.ts';
 import { plainNumber } from '../syntax/numbers.ts';
-import { type Chosen, chooseSeries, type Scope, type Source, type Window } from './choose.ts';
+import { chooseSeries, type Scope, type Source, type Window } from './choose.ts';
 import { fansOf } from './label-reads.ts';
 
 export interface Exemplar {
@@ -84,7 +84,7 @@ const readSet = async (
   window: Window,
   matchers: readonly Matcher[],
 ): Promise<{ readonly labels: Labels; readonly exemplar: Exemplar }[]> => {
-  const chosen: Chosen[] = await chooseSeries(scope, window, matchers);
+  const chosen = await chooseSeries(scope, window, matchers);
   const sources = chosen.flatMap((one) => one.sources).filter(hasExemplars);
   if (sources.length === 0) return [];
   const [rows, bounds] = await Promise.all([

@@ -14,6 +14,9 @@ export interface Block {
 
 const two32 = 4_294_967_296;
 
+/** Bytes of one value. */
+const widths: Readonly<Record<string, number>> = { Float64: 8, UInt64: 8, UInt32: 4, Int32: 4, UInt8: 1 };
+
 /** Integers of 64 bits as numbers; beyond 2^53 they are rounded. */
 const numbersOf = (words: Uint32Array): Float64Array => {
   const values = new Float64Array(words.length / 2);
@@ -58,6 +61,12 @@ class Reader {
     return this.#bytes.buffer.slice(start, start + length) as ArrayBuffer;
   }
 
+  skip(type: string, rows: number): void {
+    const width = widths[type];
+    if (width === undefined) throw new Error(`columns of the type ${type} are not passed over`);
+    this.at += width * rows;
+  }
+
   column(type: string, rows: number): Column {
     const element = /^Array\((.*)\)$/.exec(type)?.[1];
     if (element !== undefined) {
@@ -86,8 +95,11 @@ class Reader {
   }
 }
 
-/** All blocks of a result. A column `UInt64` comes as words, any other as numbers or arrays of numbers. */
-export const blocksOf = (bytes: Uint8Array): Block[] => {
+/**
+ * All blocks of a result, with all columns or with those that are named alone. A column `UInt64` comes as words, any other as numbers or
+ * arrays of numbers.
+ */
+export const blocksOf = (bytes: Uint8Array, named?: readonly string[]): Block[] => {
   const reader = new Reader(bytes);
   const blocks: Block[] = [];
   while (!reader.isAtEnd) {
@@ -97,7 +109,8 @@ export const blocksOf = (bytes: Uint8Array): Block[] => {
     for (let at = 0; at < width; at++) {
       const name = reader.text();
       const type = reader.text();
-      columns.set(name, reader.column(type, rows));
+      if (named === undefined || named.includes(name)) columns.set(name, reader.column(type, rows));
+      else reader.skip(type, rows);
     }
     if (rows > 0) blocks.push({ rows, columns });
   }

@@ -2,6 +2,7 @@
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { PromqlError } from '../errors.ts';
 import type { Chosen, PointTable, Source, Window } from './choose.ts';
+import type { Condition } from './matching.ts';
 
 /** Series with their points as they came from the engine (`native-blocks.ts`). */
 export interface Piece {
@@ -34,14 +35,38 @@ const ownColumns: Readonly<Record<PointTable, string>> = {
   summaries: 'flags, toFloat64(summaries.count) AS total, summaries.sum AS sum_of, quantiles, quantile_values',
 };
 
+const startColumn = ', toFloat64(toUnixTimestamp64Milli(start_timestamp)) AS start';
+
 /** Where reading must begin: sums of deltas begin with the hour, and it is looked for whether there was one before. */
 export const readFromMs = (fromMs: number, isDelta: boolean): number =>
   isDelta ? (Math.ceil(fromMs / hourMs) - 2) * hourMs : fromMs;
 
-/** What was read, in all selectors of a query. */
-export interface ReadCount {
-  points: number;
-}
+/** What reads the points of metrics within a window. A condition may follow, and then `inOrder`. */
+export const pointsStatement = (
+  table: PointTable,
+  {
+    window: { fromMs, toMs },
+    metrics,
+    hasStarts = false,
+  }: { readonly window: Window; readonly metrics: readonly string[]; readonly hasStarts?: boolean },
+): Condition => ({
+  // By days of reception parts are left out without a look at their rows.
+  sql: `SELECT series_id AS id, toFloat64(toUnixTimestamp64Milli(timestamp)) AS time, ${ownColumns[table]}${hasStarts ? startColumn : ''}
+    FROM ${table} WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND _partition_id >= {day:String}
+      AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
+  parameters: {
+    metrics,
+    from: String(Math.min(latestMs, Math.max(0, Math.floor(fromMs) + 1))),
+    to: String(Math.min(latestMs, Math.max(0, Math.floor(toMs) + 1))),
+    day: dayOf(Math.min(latestMs, Math.max(0, fromMs - aheadMs))),
+  },
+});
+
+/** The order in which points are stored. */
+export const inOrder = 'ORDER BY metric, series_id, timestamp';
+
+/** The name of a partition. */
+const dayOf = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10).replaceAll('-', '');
 
 const sourcesOf = (chosen: readonly Chosen[], table: PointTable): Source[] =>
   chosen.flatMap(({ sources }) => sources).filter(({ tables }) => tables.includes(table));
@@ -62,19 +87,27 @@ export class Pieces {
   readonly #window: Window;
   readonly #chosen: readonly Chosen[];
   readonly #isDelta: boolean;
-  readonly #starts: string;
+  readonly #hasStarts: boolean;
   #at = 0;
   #read = 0;
   #perSeries: number;
   #next: Promise<Piece | undefined> | undefined;
+  /** Points that a series had at most, on the average of a piece. */
+  mostPerSeries = 0;
 
-  /** With `hasStarts` each point says when its counter began. */
-  constructor(columns: TenantColumns, window: Window, chosen: readonly Chosen[], hasStarts = false) {
-    this.#starts = hasStarts ? ', toFloat64(toUnixTimestamp64Milli(start_timestamp)) AS start' : '';
+  /** With `hasStarts` each point says when its counter began. `perSeries`: points that a series will have, if that is known. */
+  constructor(
+    columns: TenantColumns,
+    window: Window,
+    chosen: readonly Chosen[],
+    { hasStarts = false, perSeries }: { readonly hasStarts?: boolean; readonly perSeries?: number | undefined } = {},
+  ) {
+    this.#hasStarts = hasStarts;
     this.#columns = columns;
     this.#window = window;
     this.#isDelta = chosen.some(({ sources }) => sources.some(({ isDelta }) => isDelta));
-    this.#perSeries = Math.max(1, (window.toMs - readFromMs(window.fromMs, this.#isDelta)) / usualIntervalMs);
+    this.#perSeries =
+      perSeries ?? Math.max(1, (window.toMs - readFromMs(window.fromMs, this.#isDelta)) / usualIntervalMs);
     this.#chosen = chosen.length > this.#fitting(chosen) ? chosen.toSorted(asStored) : chosen;
   }
 
@@ -118,19 +151,14 @@ export class Pieces {
     const isNative = table === 'histograms' && sources.some(({ part }) => part === 'native' || part === 'value');
     const from = readFromMs(this.#window.fromMs, this.#isDelta) - (isNative ? beforeHistogramsMs : 0);
     const ids = [...new Set(sources.map(({ id }) => id))];
-    // Ids come from our own rows and are digits.
+    const { sql, parameters } = pointsStatement(table, {
+      window: { fromMs: from, toMs: this.#window.toMs },
+      hasStarts: this.#hasStarts,
+      metrics: [...new Set(sources.map(({ metric }) => metric))],
+    });
     const bytes = await this.#columns.native(
-      `SELECT series_id AS id, toFloat64(toUnixTimestamp64Milli(timestamp)) AS time, ${ownColumns[table]}${this.#starts}
-      FROM ${table} WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND series_id IN (${ids.join(', ')})
-        AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-        AND received_at >= fromUnixTimestamp64Milli({received:Int64}, 'UTC')
-      ORDER BY metric, series_id, timestamp`,
-      {
-        metrics: [...new Set(sources.map(({ metric }) => metric))],
-        from: String(Math.min(latestMs, Math.max(0, Math.floor(from) + 1))),
-        to: String(Math.min(latestMs, Math.max(0, Math.floor(this.#window.toMs) + 1))),
-        received: String(Math.max(0, Math.floor(from) - aheadMs)),
-      },
+      `${sql} AND series_id IN {ids:Array(UInt64)} ${inOrder}`,
+      { ...parameters, ids },
       { maxResultRows: pointsInPiece[table] * 8 },
     );
     this.#count(table, bytes, ids.length);
@@ -139,9 +167,10 @@ export class Pieces {
 
   #count(table: PointTable, bytes: Uint8Array, series: number): void {
     if (table !== 'samples') return;
-    const points = bytes.length / (this.#starts === '' ? 24 : 32);
+    const points = bytes.length / (this.#hasStarts ? 32 : 24);
     this.#read += points;
     if (this.#read > mostPoints) throw tooManySamples();
+    this.mostPerSeries = Math.max(this.mostPerSeries, points / series);
     this.#perSeries = Math.max(1, (points / series) * 1.2, this.#perSeries / 20);
   }
 }

@@ -13,27 +13,41 @@ const wordsOf = (column: Column | undefined): Uint32Array => {
   return column.words;
 };
 
+/** Calls for each run of rows of one series in a block. */
+const eachRun = (block: Block, take: (id: bigint, start: number, end: number) => void): void => {
+  const words = wordsOf(block.columns.get('id'));
+  for (let start = 0; start < block.rows; ) {
+    const low = words[start * 2] as number;
+    const high = words[start * 2 + 1] as number;
+    let end = start + 1;
+    while (end < block.rows && words[end * 2] === low && words[end * 2 + 1] === high) end++;
+    take((BigInt(high) << 32n) | BigInt(low), start, end);
+    start = end;
+  }
+};
+
+/** Series of which a result has rows, and how many rows it has. */
+export const seriesIn = (bytes: Uint8Array): { readonly ids: ReadonlySet<string>; readonly rows: number } => {
+  const ids = new Set<string>();
+  let rows = 0;
+  for (const block of blocksOf(bytes, ['id'])) {
+    eachRun(block, (id) => ids.add(String(id)));
+    rows += block.rows;
+  }
+  return { ids, rows };
+};
+
 /** Rows of one table, in the order of series and times. */
 export class PointRows {
   readonly #runs = new Map<bigint, Run[]>();
 
   constructor(bytes: Uint8Array) {
-    for (const block of blocksOf(bytes)) this.#index(block);
-  }
-
-  #index(block: Block): void {
-    const words = wordsOf(block.columns.get('id'));
-    for (let start = 0; start < block.rows; ) {
-      const low = words[start * 2] as number;
-      const high = words[start * 2 + 1] as number;
-      let end = start + 1;
-      while (end < block.rows && words[end * 2] === low && words[end * 2 + 1] === high) end++;
-      const id = (BigInt(high) << 32n) | BigInt(low);
-      const runs = this.#runs.get(id);
-      if (runs === undefined) this.#runs.set(id, [{ block, start, end }]);
-      else runs.push({ block, start, end });
-      start = end;
-    }
+    for (const block of blocksOf(bytes))
+      eachRun(block, (id, start, end) => {
+        const runs = this.#runs.get(id);
+        if (runs === undefined) this.#runs.set(id, [{ block, start, end }]);
+        else runs.push({ block, start, end });
+      });
   }
 
   of(id: string): readonly Run[] {

@@ -1,0 +1,122 @@
+/**
+ * What selectors chose before: then one statement reads the points of all that they choose now, and finds series that came since by their
+ * ids. Labels of a series never change.
+ */
+import { KeptRows } from '../../kept-rows.ts';
+import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
+import type { Matcher } from '../series.ts';
+import { type Choice, type Chosen, choiceOf, type Scope, type Window } from './choose.ts';
+import type { Condition } from './matching.ts';
+import { inOrder, type Piece, Pieces, pointsStatement } from './pieces.ts';
+import { seriesIn } from './rows.ts';
+
+/** A selector whose series have numbers alone. */
+interface Known {
+  readonly chosen: readonly Chosen[];
+  readonly found: ReadonlySet<string>;
+  readonly metrics: readonly string[];
+  /** What chooses its series in a statement over points; empty where all of the metrics are. */
+  readonly restriction: Condition;
+  readonly chosenMs: number;
+  /** Points of a series in a millisecond. */
+  readonly density: number;
+}
+
+/** Series of all selectors that are kept. */
+const mostSeries = 50_000;
+/** After that time it is looked whether other metrics or kinds have come under the same name. */
+const keptForMs = 60_000;
+/** Points that are read at once: more than in a piece, since each statement costs as much as reading many. */
+const pointsAtOnce = 600_000;
+/** Where there are so many after all, they are read in pieces. */
+const mostPoints = 800_000;
+
+const known = new KeptRows<Known>(mostSeries, ({ found }) => found.size + 1);
+
+/** What a selector reads, one piece after the other; undefined after the last one. */
+export interface PieceReader {
+  next(): Promise<Piece | undefined>;
+}
+
+const isOfName = ({ name }: Matcher): boolean => name === '__name__';
+
+const restrictionOf = ({ projectId }: Scope, matchers: readonly Matcher[], { condition }: Choice): Condition =>
+  projectId === undefined && matchers.every(isOfName)
+    ? { sql: '', parameters: {} }
+    : {
+        sql: ` AND series_id IN (SELECT series_id FROM series WHERE tenant_id = {tenant:String}${projectScopeCondition({ projectId })} AND ${condition.sql})`,
+        parameters: { ...condition.parameters, ...projectScopeValues({ projectId }) },
+      };
+
+/** Whether what a selector reads may be kept: one name, and numbers as they were sent. */
+const isPlain = (matchers: readonly Matcher[], { chosen }: Choice): boolean =>
+  matchers.filter(isOfName).length === 1 &&
+  matchers.some((matcher) => isOfName(matcher) && matcher.op === '=') &&
+  chosen.length > 0 &&
+  chosen.every(({ sources }) =>
+    sources.every(({ part, tables, isDelta }) => part === 'value' && tables.join() === 'samples' && !isDelta),
+  );
+
+/** All points in one piece; undefined where there are other series than those that are known, or too many points. */
+const readAtOnce = async ({ columns }: Scope, window: Window, selector: Known): Promise<Piece | undefined> => {
+  const { chosen, found, metrics, restriction } = selector;
+  const { sql, parameters } = pointsStatement('samples', { window, metrics });
+  const bytes = await columns.native(
+    `${sql}${restriction.sql} ${inOrder} LIMIT ${mostPoints + 1}`,
+    { ...parameters, ...restriction.parameters },
+    { maxResultRows: mostPoints + 1 },
+  );
+  const { ids, rows } = seriesIn(bytes);
+  if (rows > mostPoints || [...ids].some((id) => !found.has(id))) return undefined;
+  return {
+    chosen: chosen.filter(({ sources }) => sources.some(({ id }) => ids.has(id))),
+    blocks: { samples: bytes },
+  };
+};
+
+const isFresh = ({ chosenMs }: Known): boolean => performance.now() - chosenMs < keptForMs;
+
+/** Opens what a selector reads within a window. With `hasStarts` each point says when its counter began. */
+export const openPieces = async (
+  scope: Scope,
+  window: Window,
+  matchers: readonly Matcher[],
+  hasStarts = false,
+): Promise<PieceReader> => {
+  if (hasStarts)
+    return new Pieces(scope.columns, window, (await choiceOf(scope, window, matchers)).chosen, { hasStarts });
+  const kept = known.of(scope.columns);
+  const key = JSON.stringify([scope.projectId, scope.translation, matchers]);
+  const before = kept.get(key);
+  const perSeries = before && Math.max(1, before.density * (window.toMs - window.fromMs));
+  if (before !== undefined && perSeries !== undefined && isFresh(before)) {
+    const isFew = before.chosen.length * perSeries <= pointsAtOnce;
+    const piece = isFew ? await readAtOnce(scope, window, before) : undefined;
+    if (piece !== undefined) return onlyPiece(piece);
+  }
+  const choice = await choiceOf(scope, window, matchers);
+  const pieces = new Pieces(scope.columns, window, choice.chosen, { perSeries });
+  const { metrics } = choice;
+  if (metrics === undefined || !isPlain(matchers, choice)) return pieces;
+  const restriction = restrictionOf(scope, matchers, choice);
+  const chosenMs = performance.now();
+  return {
+    async next() {
+      const piece = await pieces.next();
+      const density = pieces.mostPerSeries / Math.max(1, window.toMs - window.fromMs);
+      if (piece === undefined) kept.set(key, { ...choice, metrics, restriction, chosenMs, density });
+      return piece;
+    },
+  };
+};
+
+const onlyPiece = (piece: Piece): PieceReader => {
+  let left: Piece | undefined = piece;
+  return {
+    async next() {
+      const next = left;
+      left = undefined;
+      return next;
+    },
+  };
+};
