@@ -71,3 +71,20 @@ test('a resource is read once, and one that has not landed yet is read again', a
   await resourcesOf(columns, ['11', '12', '13']);
   t.is(asked.length, 2);
 });
+
+test('where values count for more than one, as many go as make room', (t) => {
+  const kept = new KeptRows<string>(6, (value) => value.length).of(columnsOf('one', {}));
+  kept.set('a', 'xx');
+  kept.set('b', 'xx');
+  kept.set('a', 'x');
+  kept.set('c', 'xxx');
+  t.deepEqual(
+    ['a', 'b', 'c'].map((key) => kept.get(key)),
+    ['x', 'xx', 'xxx'],
+  );
+  kept.set('d', 'xx');
+  t.deepEqual(
+    ['a', 'b', 'c', 'd'].map((key) => kept.get(key)),
+    ['x', undefined, 'xxx', 'xx'],
+  );
+});

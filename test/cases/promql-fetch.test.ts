@@ -1,6 +1,7 @@
 /** Points of OTLP and remote-write as series of Prometheus. */
 import test from 'ava';
 import { chooseSeries, type Scope } from '../../queries/promql/fetch/choose.ts';
+import { openPieces } from '../../queries/promql/fetch/known-selections.ts';
 import { Pieces } from '../../queries/promql/fetch/pieces.ts';
 import { seriesOfPiece } from '../../queries/promql/fetch/series-of-piece.ts';
 import type { Matcher, Series } from '../../queries/promql/series.ts';
@@ -198,4 +199,60 @@ test('summaries are quantiles, a count and a sum', async (t) => {
     { labels: { __name__: 'wait', ...target, quantile: '0.99' }, points: [[0, 8]] },
   ]);
   t.is((await select('summary', '{__name__=~"wait.*"}', hour - 1, hour)).length, 4);
+});
+
+test('what a selector chose is known to the next query, which finds series that came since', async (t) => {
+  const gauge = (seconds: number, pod: string, value: number) => ({
+    name: 'queue',
+    gauge: {
+      dataPoints: [
+        {
+          timeUnixNano: nanos(hour + seconds * 1000),
+          asDouble: value,
+          attributes: [{ key: 'pod', value: { stringValue: pod } }],
+        },
+      ],
+    },
+  });
+  const window = { fromMs: hour - 60_000, toMs: hour + 60_000 };
+  const tenantId = 'known';
+  let statements = 0;
+  const own = tables.columns.of(tenantId);
+  const counted: Scope['columns'] = {
+    ...own,
+    query(...question) {
+      statements++;
+      return own.query(...question);
+    },
+    native(...question) {
+      statements++;
+      return own.native(...question);
+    },
+  };
+  const scope: Scope = {
+    columns: counted,
+    translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true },
+  };
+  const ask = async (selector: string) => {
+    statements = 0;
+    const matchers = parseSelector(selector);
+    const pieces = await openPieces(scope, window, matchers);
+    const found: Series[] = [];
+    for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next())
+      found.push(...seriesOfPiece(piece, window, matchers));
+    return { pods: found.map(({ labels, values }) => `${labels['pod']} ${values.join()}`), statements };
+  };
+  await land(tenantId, [gauge(0, 'a', 1), gauge(0, 'b', 2)]);
+  const [all, one, none] = ['queue', 'queue{pod="a"}', 'queue{pod!~"a|b"}'];
+  t.deepEqual((await ask(all)).pods, ['a 1', 'b 2']);
+  t.deepEqual((await ask(one)).pods, ['a 1']);
+  t.deepEqual((await ask(none)).pods, []);
+  await land(tenantId, [gauge(10, 'a', 3)]);
+  t.deepEqual(await ask(all), { pods: ['a 1,3', 'b 2'], statements: 1 });
+  t.deepEqual(await ask(one), { pods: ['a 1,3'], statements: 1 });
+  await land(tenantId, [gauge(10, 'c', 4)]);
+  t.deepEqual((await ask(all)).pods, ['a 1,3', 'b 2', 'c 4']);
+  t.deepEqual((await ask(none)).pods, ['c 4']);
+  t.deepEqual(await ask(one), { pods: ['a 1,3'], statements: 1 });
+  t.deepEqual(await ask(all), { pods: ['a 1,3', 'b 2', 'c 4'], statements: 1 });
 });
