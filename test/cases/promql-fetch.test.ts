@@ -2,6 +2,7 @@
 import test from 'ava';
 import { chooseSeries, type Scope } from '../../queries/promql/fetch/choose.ts';
 import { openPieces } from '../../queries/promql/fetch/known-selections.ts';
+import { labelValues } from '../../queries/promql/fetch/label-reads.ts';
 import { Pieces } from '../../queries/promql/fetch/pieces.ts';
 import { seriesOfPiece } from '../../queries/promql/fetch/series-of-piece.ts';
 import type { Matcher, Series } from '../../queries/promql/series.ts';
@@ -255,4 +256,28 @@ test('what a selector chose is known to the next query, which finds series that 
   t.deepEqual((await ask(none)).pods, ['c 4']);
   t.deepEqual(await ask(one), { pods: ['a 1,3'], statements: 1 });
   t.deepEqual(await ask(all), { pods: ['a 1,3', 'b 2', 'c 4'], statements: 1 });
+});
+
+test('values of a label come once each and in order, long ones and those of other letters too', async (t) => {
+  const tenantId = 'values';
+  const values = [
+    'b',
+    'a',
+    'é',
+    '🙂',
+    'x'.repeat(300),
+    ...Array.from({ length: 3000 }, (_, at) => `value ${at}`.padEnd(40, '-')),
+  ];
+  await tables.columns.execute(
+    `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, source, attributes, attribute_types, first_seen, last_seen)
+      SELECT '${tenantId}', 'p', 'm', rowNumberInAllBlocks(), 'counter', 'prometheus', map('pod', value), 's', now64(3), now64(3)
+      FROM (SELECT arrayJoin(arrayConcat([${values.map((value) => `'${value}'`).join(', ')}], ['a', ''])) AS value)`,
+  );
+  const scope: Scope = {
+    columns: tables.columns.of(tenantId),
+    translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true },
+  };
+  const window = { fromMs: Date.now() - 3_600_000, toMs: Date.now() };
+  t.deepEqual(await labelValues({ scope, window, sets: [] }, 'pod'), values.toSorted());
+  t.deepEqual(await labelValues({ scope, window, sets: [] }, 'none'), []);
 });

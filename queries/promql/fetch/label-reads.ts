@@ -17,6 +17,7 @@ import {
   type Window,
 } from './choose.ts';
 import { keyPattern, prometheusCondition } from './matching.ts';
+import { textsOf } from './native-blocks.ts';
 
 /** Names or values that one answer holds at most. */
 const mostTexts = 2_000_000;
@@ -60,17 +61,18 @@ const prometheusSql = (
   };
 };
 
+/** Texts that a statement finds as `text`, in the order of their bytes. */
 const texts = async (
   { columns }: Scope,
   sql: string,
   parameters: QueryParameters,
   limit = mostTexts,
-): Promise<string[]> => {
-  const rows = await columns.query<{ readonly text: string }>(`${sql} LIMIT ${limit}`, parameters, {
-    maxResultRows: limit,
-  });
-  return rows.map(({ text }) => text);
-};
+): Promise<string[]> =>
+  textsOf(
+    await columns.native(`SELECT CAST(text AS String) AS text FROM (${sql} LIMIT ${limit}) ORDER BY text`, parameters, {
+      maxResultRows: limit,
+    }),
+  );
 
 const hasOtlp = async ({ scope, window }: Question): Promise<boolean> => {
   const { sql, parameters } = scopeCondition(scope, window);
@@ -193,11 +195,18 @@ const otlpNames = async (question: Question): Promise<string[]> => {
   ].filter((name) => name !== '');
 };
 
-const sorted = (found: Iterable<string>): string[] => [...new Set(found)].sort();
+/** All of the texts, each once, in their order. Where the only ones are a list that a statement put in order, they are not sorted again. */
+const together = (inOrder: readonly (readonly string[])[], others: readonly string[]): readonly string[] => {
+  const filled = inOrder.filter(({ length }) => length > 0);
+  const [first = []] = filled;
+  const isOne = filled.length <= 1 && others.length === 0;
+  return (isOne ? first : [...new Set([...filled.flat(), ...others])].sort()).filter((text) => text !== '');
+};
 
 /** Names of the labels of all series that the sets match. */
-export const labelNames = async (question: Question): Promise<string[]> => {
-  const found = new Set<string>();
+export const labelNames = async (question: Question): Promise<readonly string[]> => {
+  const inOrder: string[][] = [];
+  let others: readonly string[] = [];
   for (const matchers of setsOf(question)) {
     const { sql, parameters } = prometheusSql(question, matchers);
     const own = await texts(
@@ -205,14 +214,14 @@ export const labelNames = async (question: Question): Promise<string[]> => {
       `SELECT DISTINCT arrayJoin(arrayConcat(['__name__'], keys)) AS text FROM (SELECT DISTINCT mapKeys(attributes) AS keys FROM series WHERE ${sql})`,
       parameters,
     );
-    for (const name of own) found.add(name);
+    inOrder.push(own);
     const ofOtlp =
       matchers.length === 0
         ? await otlpNames(question)
         : (await otlpSeries(question, matchers)).flatMap((labels) => Object.keys(labels));
-    for (const name of ofOtlp) found.add(name);
+    others = [...others, ...ofOtlp];
   }
-  return sorted(found);
+  return together(inOrder, others);
 };
 
 const metricNames = async (question: Question): Promise<string[]> => {
@@ -270,11 +279,12 @@ const patternOf = (name: string): string => {
 const valuesIn = (series: readonly Labels[], name: string): string[] => series.map((labels) => labels[name] ?? '');
 
 /** Values of a label in all series that the sets match. */
-export const labelValues = async (question: Question, name: string): Promise<string[]> => {
-  const found = new Set<string>();
+export const labelValues = async (question: Question, name: string): Promise<readonly string[]> => {
+  const inOrder: string[][] = [];
+  let others: readonly string[] = [];
   for (const matchers of setsOf(question)) {
     if (name === '__name__' && matchers.length === 0) {
-      for (const value of await metricNames(question)) found.add(value);
+      others = [...others, ...(await metricNames(question))];
       continue;
     }
     const { sql, parameters } = prometheusSql(question, matchers);
@@ -285,11 +295,10 @@ export const labelValues = async (question: Question, name: string): Promise<str
         : `SELECT DISTINCT attributes[{label:String}] AS text FROM series WHERE ${sql}`,
       { ...parameters, label: name },
     );
-    for (const value of own) found.add(value);
+    inOrder.push(own);
     const ofOtlp =
       matchers.length === 0 ? await otlpValues(question, name) : valuesIn(await otlpSeries(question, matchers), name);
-    for (const value of ofOtlp) found.add(value);
+    others = [...others, ...ofOtlp];
   }
-  found.delete('');
-  return sorted(found);
+  return together(inOrder, others);
 };

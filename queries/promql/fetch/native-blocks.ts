@@ -1,4 +1,5 @@
 /** Reads columns in ClickHouse's Native format: blocks one after the other, each with the rows of its columns. */
+import { isAscii } from 'node:buffer';
 
 export type Column =
   | { readonly kind: 'numbers'; readonly values: Float64Array }
@@ -13,6 +14,9 @@ export interface Block {
 }
 
 const two32 = 4_294_967_296;
+
+/** Texts are decoded so many bytes at a time. */
+const windowBytes = 65_536;
 
 /** Bytes of one value. */
 const widths: Readonly<Record<string, number>> = { Float64: 8, UInt64: 8, UInt32: 4, Int32: 4, UInt8: 1 };
@@ -61,6 +65,31 @@ class Reader {
     return this.#bytes.buffer.slice(start, start + length) as ArrayBuffer;
   }
 
+  /** The next texts, by windows. One with a text that is long or not of ASCII alone is read text by text. */
+  texts(rows: number, into: string[]): void {
+    for (const most = into.length + rows; into.length < most; ) {
+      const before = this.at;
+      const size = Math.min(windowBytes, this.#bytes.length - before);
+      const window = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + before, size);
+      if (isAscii(window)) this.#shortTexts(window.toString('latin1'), most, into);
+      if (this.at > before) continue;
+      while (into.length < most && this.at < before + size) into.push(this.text());
+      if (this.at === before) throw new Error('a Native block ends in the middle of a column');
+    }
+  }
+
+  /** Texts of up to 127 bytes, whose length is one byte. */
+  #shortTexts(window: string, most: number, into: string[]): void {
+    let at = 0;
+    while (into.length < most && at < window.length) {
+      const end = at + 1 + window.charCodeAt(at);
+      if (end > window.length) break;
+      into.push(window.slice(at + 1, end));
+      at = end;
+    }
+    this.at += at;
+  }
+
   skip(type: string, rows: number): void {
     const width = widths[type];
     if (width === undefined) throw new Error(`columns of the type ${type} are not passed over`);
@@ -94,6 +123,23 @@ class Reader {
     }
   }
 }
+
+/** Texts of the only column of a result, of the type String. */
+export const textsOf = (bytes: Uint8Array): string[] => {
+  const reader = new Reader(bytes);
+  const texts: string[] = [];
+  while (!reader.isAtEnd) {
+    const width = reader.varint();
+    const rows = reader.varint();
+    if (width === 0) continue;
+    reader.text();
+    const type = reader.text();
+    if (width !== 1 || type !== 'String')
+      throw new Error(`one column of texts was expected, and not ${width} of ${type}`);
+    reader.texts(rows, texts);
+  }
+  return texts;
+};
 
 /**
  * All blocks of a result, with all columns or with those that are named alone. A column `UInt64` comes as words, any other as numbers or
