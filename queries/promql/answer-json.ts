@@ -24,13 +24,18 @@ const histogramJson = (native: NativeHistogram): Json => {
   };
 };
 
+/** Times and values, made where the text is, series by series: as arrays those of an answer are several times its text. */
+const pointsJson = (times: Float64Array, written: (at: number) => unknown) => ({
+  toJSON: () => Array.from(times, (time, at) => [time / 1000, written(at)]),
+});
+
 const seriesJson = ({ labels, times, values, histogramTimes, histograms }: MatrixSeries): Json => ({
   metric: labels,
   ...(times.length > 0 && {
-    values: Array.from(times, (time, at) => [time / 1000, numberText(values[at] as number)]),
+    values: pointsJson(times, (at) => numberText(values[at] as number)),
   }),
   ...(histograms.length > 0 && {
-    histograms: histograms.map((histogram, at) => [(histogramTimes[at] as number) / 1000, histogramJson(histogram)]),
+    histograms: pointsJson(histogramTimes, (at) => histogramJson(histograms[at] as NativeHistogram)),
   }),
 });
 

@@ -28,6 +28,8 @@ export const defaultOptions: EngineOptions = {
 
 /** A value, and what stands at its step. */
 const bytesOfCell = 9;
+/** Time and value of a point of the answer, and what it takes as text of JSON, which is copied once where it is sent. */
+const bytesOfPoint = 90;
 
 const tooMany = (): PromqlLimitError =>
   new PromqlLimitError('query processing would load too many samples into memory in query execution');
@@ -41,25 +43,34 @@ export class SampleCounts {
   /** `total` of each step of the query. */
   readonly perStep: Float64Array;
   #held = 0;
-  #cells = 0;
+  #bytes = 0;
   readonly #most: number;
-  readonly #mostCells: number;
+  readonly #mostBytes: number;
 
   constructor(steps: number, most: number, bytes: number) {
     this.perStep = new Float64Array(steps);
     this.#most = most;
-    this.#mostCells = bytes / bytesOfCell;
+    this.#mostBytes = bytes;
   }
 
   /** Takes memory for the columns of a row, before they are there. Rows with few values take as much as others. */
   charge(cells: number): void {
-    this.#cells += cells;
-    if (this.#cells > this.#mostCells) throw tooMany();
+    this.#take(cells * bytesOfCell);
+  }
+
+  /** Takes memory for points of the answer, before they are there. */
+  chargeAnswer(points: number): void {
+    this.#take(points * bytesOfPoint);
+  }
+
+  #take(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes > this.#mostBytes) throw tooMany();
   }
 
   /** Gives the memory of a row back that nobody needs any more. */
   release(cells: number): void {
-    this.#cells = Math.max(0, this.#cells - cells);
+    this.#bytes = Math.max(0, this.#bytes - cells * bytesOfCell);
   }
 
   read(count: number, step: number): void {

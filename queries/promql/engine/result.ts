@@ -5,7 +5,7 @@ import { type Expression, type MatrixSelector, typeOf } from '../syntax/tree.ts'
 import { type Evaluation, referenceTime } from './context.ts';
 import { extendedPoints } from './extended-points.ts';
 import { compareLabels, type LabelSet } from './labels.ts';
-import { absent, float, merged, type Row, type Steps, timeOf } from './rows.ts';
+import { float, histogram, merged, type Row, timeOf } from './rows.ts';
 import { type Samples, samplesOf } from './samples.ts';
 import { Window } from './window.ts';
 
@@ -50,35 +50,39 @@ const seriesFrom = (
   histograms: histograms.values.map(nativeOf),
 });
 
+/** Steps at which a row has this. */
+const stepsWith = ({ present }: Row, kind: number): number => {
+  let count = 0;
+  for (let step = 0; step < present.length; step++) if (present[step] === kind) count++;
+  return count;
+};
+
 /** A row without the steps at which it has nothing; hints stay as they are. */
-const seriesOfRow = (row: Row, steps: Steps): MatrixSeries => {
-  const times: number[] = [];
-  const values: number[] = [];
-  const histogramTimes: number[] = [];
+const seriesOfRow = (row: Row, { steps, counts }: Pick<Evaluation, 'steps' | 'counts'>): MatrixSeries => {
+  const floats = stepsWith(row, float);
+  const others = stepsWith(row, histogram);
+  counts.chargeAnswer(floats + others);
+  const [times, values] = [new Float64Array(floats), new Float64Array(floats)];
+  const histogramTimes = new Float64Array(others);
   const histograms: NativeHistogram[] = [];
+  let at = 0;
   for (let step = 0; step < steps.count; step++)
     if (row.present[step] === float) {
-      times.push(timeOf(steps, step));
-      values.push(row.values[step] as number);
-    } else if (row.present[step] !== absent) {
-      histogramTimes.push(timeOf(steps, step));
+      times[at] = timeOf(steps, step);
+      values[at++] = row.values[step] as number;
+    } else if (row.present[step] === histogram) {
+      histogramTimes[histograms.length] = timeOf(steps, step);
       histograms.push(nativeOf(row.histogram(step)));
     }
-  return {
-    labels: row.labels.record(),
-    times: Float64Array.from(times),
-    values: Float64Array.from(values),
-    histogramTimes: Float64Array.from(histogramTimes),
-    histograms,
-  };
+  return { labels: row.labels.record(), times, values, histogramTimes, histograms };
 };
 
 const byLabels = (left: { labels: LabelSet }, right: { labels: LabelSet }): number =>
   compareLabels(left.labels, right.labels);
 
-const matrixOf = (rows: Row[], steps: Steps): Answer => ({
+const matrixOf = (rows: Row[], evaluation: Pick<Evaluation, 'steps' | 'counts'>): Answer => ({
   type: 'matrix',
-  series: rows.sort(byLabels).map((row) => seriesOfRow(row, steps)),
+  series: rows.sort(byLabels).map((row) => seriesOfRow(row, evaluation)),
 });
 
 /** The samples of a range selector as they are stored. */
@@ -97,6 +101,7 @@ const rangeAnswer = (evaluation: Evaluation, node: MatrixSelector): Answer => {
     if (window.isEmpty) continue;
     evaluation.counts.read(window.size, 0);
     evaluation.counts.hold(window.size);
+    evaluation.counts.chargeAnswer(window.size);
     const points = extendedPoints(window, selector, startMs, endMs);
     if (points.floats.times.length + points.histograms.times.length > 0)
       found.push({ labels: samples.labels, series: seriesFrom(samples.labels, points) });
@@ -109,7 +114,7 @@ const matrixAnswer = (evaluation: Evaluation, node: Expression): Answer => {
   if (node.kind === 'range') return rangeAnswer(evaluation, node);
   if (node.kind !== 'subquery') throw new PromqlExecutionError(`unexpected expression type "${node.kind}"`);
   const { steps, rows } = evaluation.subquery(node);
-  return matrixOf(finished(evaluation, rows), steps);
+  return matrixOf(finished(evaluation, rows), { steps, counts: evaluation.counts });
 };
 
 const vectorAnswer = (rows: Row[], timeMs: number): Answer => ({
@@ -143,7 +148,7 @@ export const answerOf = (evaluation: Evaluation, node: Expression, instant: bool
     }
     default: {
       const rows = finished(evaluation, evaluation.vector(node));
-      return instant ? vectorAnswer(rows, steps.startMs) : matrixOf(rows, steps);
+      return instant ? vectorAnswer(rows, steps.startMs) : matrixOf(rows, evaluation);
     }
   }
 };

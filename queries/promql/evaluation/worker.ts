@@ -56,4 +56,17 @@ const replyTo = ({ id, expression, window, features, port, answered }: Request):
   }
 };
 
-parentPort?.on('message', (request: Request) => parentPort?.postMessage(replyTo(request)));
+/** Columns of an answer, which are moved to whom they are told. Such that are a part of a larger one are copied. */
+const columnsOf = (reply: Reply): ArrayBuffer[] => {
+  if (!('result' in reply) || reply.result.value.type !== 'matrix') return [];
+  const own = new Set<ArrayBuffer>();
+  for (const { times, values } of reply.result.value.series)
+    for (const { buffer, byteLength } of [times, values])
+      if (byteLength > 0 && buffer.byteLength === byteLength) own.add(buffer as ArrayBuffer);
+  return [...own];
+};
+
+parentPort?.on('message', (request: Request) => {
+  const reply = replyTo(request);
+  parentPort?.postMessage(reply, columnsOf(reply));
+});
