@@ -1,6 +1,7 @@
 /** The schedules: one line each. Their topics, consumer groups and metrics' labels follow. */
 import { alertBacktesting } from './alerts/alert-backtests.ts';
 import { alertEvaluation } from './alerts/alert-evaluation.ts';
+import { retroHunting } from './detections/retro-hunts.ts';
 import type { Schedule } from './engine/schedule.ts';
 
-export const schedules: readonly Schedule[] = [alertEvaluation, alertBacktesting];
+export const schedules: readonly Schedule[] = [alertEvaluation, alertBacktesting, retroHunting];

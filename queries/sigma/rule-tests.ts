@@ -36,6 +36,15 @@ export const ownTables = async (own: Pick<TenantDocuments, 'collection'>): Promi
 
 const testedId = 'tested';
 
+/** Rules ready to run, with the organization's tables and placeholders. */
+export const deploymentOfRules = async (
+  rules: readonly StoredRule[],
+  own: Pick<TenantDocuments, 'collection'>,
+): Promise<Deployment> => {
+  const [tables, placeholders] = await Promise.all([allOf(own, detectionFields), allOf(own, detectionPlaceholders)]);
+  return deploymentOf(rules, tables, placeholders);
+};
+
 /**
  * One rule ready to run, with the organization's filters, tables and placeholders; a correlation with all rules that are enabled, as any
  * of them may be one that it names.
@@ -45,13 +54,9 @@ export const deploymentOfRule = async (
   own: Pick<TenantDocuments, 'collection'>,
 ): Promise<Deployment> => {
   const wanted = rule.kind === 'correlation' ? { enabled: true } : { kind: 'filter', enabled: true };
-  const [others, tables, placeholders] = await Promise.all([
-    allOf(own, detectionRules, wanted),
-    allOf(own, detectionFields),
-    allOf(own, detectionPlaceholders),
-  ]);
+  const others = await allOf(own, detectionRules, wanted);
   const beside = others.filter(({ id }) => id !== rule.id);
-  return deploymentOf([...beside, { ...rule, enabled: true }], tables, placeholders);
+  return deploymentOfRules([...beside, { ...rule, enabled: true }], own);
 };
 
 /** What a rule matches of some events. Correlations look at several records over time, and match no event by itself. */

@@ -1,5 +1,8 @@
 /** Detection rules through the API: saved with their tests, found, replaced, tried over sample events. */
 import test from 'ava';
+import { retroHunting } from '../../processors/detections/retro-hunts.ts';
+import { retroHunts } from '../../schemas/resources/retro-hunt.ts';
+import { DetectionSignal } from '../../schemas/signals.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -289,4 +292,49 @@ test.serial('an exception tells what it would have covered before it is saved', 
     body: { source: ruleText('Who am I', [`id: ${id}`]), exceptions },
   });
   t.deepEqual([saved.status, saved.body.details[0].path], [400, 'exceptions.0.when']);
+});
+
+test.serial('a new rule is run over what was stored before it; what it finds has the ids of the stream', async (t) => {
+  const hunts = async () => (await harness.ask('GET', '/api/siem/retro-hunts', { as: 'viewer' })).body.items;
+  const { body: made } = await create({ source: ruleText('Hunted') });
+  const [hunt] = await hunts();
+  t.like(hunt, { status: 'running', ruleIds: [made.id], rules: 1 });
+  const before = (await hunts()).length;
+  await create({ source: ruleText('Not enabled'), enabled: false });
+  const { body: imported } = await harness.ask('POST', `${path}/import`, {
+    as: 'editor',
+    body: { files: [{ source: `${ruleText('Third')}\n---\n${ruleText('Fourth')}` }] },
+  });
+  const [newest, ...others] = await hunts();
+  t.deepEqual([newest.rules, others.length], [2, before]);
+  t.deepEqual(
+    newest.ruleIds,
+    imported.items.map(({ ruleId }: { ruleId: string }) => ruleId),
+  );
+
+  const own = harness.documents.of('a').collection(retroHunts);
+  const thing = await own.update(hunt.id, { toMs: Date.now() - 20_000, fromMs: Date.now() - 3_600_000 });
+  await harness.columns.execute(
+    `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type)
+    SELECT tenant_id, project_id, received_at, 3, offset, ordinal, timestamp - 600, observed_timestamp, service, severity_number, severity_text, body, body_type FROM logs WHERE tenant_id = 'a'`,
+  );
+  const emitted: DetectionSignal[] = [];
+  const run = (state: unknown) =>
+    retroHunting.run(thing, {
+      ...{ tenantId: 'a', dueMs: Date.now(), state, signal: new AbortController().signal },
+      emit: { signals: (value: unknown) => void emitted.push(DetectionSignal.parse(value)) },
+      ports: harness,
+    });
+  const state = await run(null);
+  t.like(state, { status: 'finished', signals: 1, isWhole: true });
+  t.deepEqual(
+    emitted.map(({ ruleId, events }) => [ruleId, events[0]?.recordId.split('-')[1]]),
+    [[made.id, '3']],
+  );
+  await run(state);
+  t.is(emitted.length, 1);
+  t.like(
+    (await hunts()).find(({ id: of }: { id: string }) => of === hunt.id),
+    { status: 'finished', signals: 1 },
+  );
 });

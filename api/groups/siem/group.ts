@@ -1,4 +1,5 @@
 import { fileBaselineParts } from '../../../schemas/resources/file-baseline.ts';
+import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { caseComments, caseEvidence } from '../../../schemas/resources/security-case.ts';
 import { signalTriages } from '../../../schemas/resources/signal-triage.ts';
 import { indicatorBlocks, threatFeedStates, threatIndicators } from '../../../schemas/resources/threat-intel.ts';
@@ -17,6 +18,7 @@ import { deleteIndicator, listIndicators } from './indicator.ts';
 import { addIndicators } from './indicators.ts';
 import { placeholderResource } from './placeholder.ts';
 import { previewRuleException } from './preview-exception.ts';
+import { listRetroHunts } from './retro-hunts.ts';
 import { ruleResource } from './rule.ts';
 import { getSignal, listSignals, triageSignal } from './signals.ts';
 import { listThreatMatches } from './threat-matches.ts';
@@ -40,6 +42,7 @@ export const siemGroup = defineGroup({
     testDetectionRule,
     backtestDetectionRule,
     previewRuleException,
+    listRetroHunts,
     commentOnCase,
     attachCaseEvidence,
     listIndicators,
@@ -52,6 +55,7 @@ export const siemGroup = defineGroup({
     deleteFileBaseline,
   ],
   collections: [
+    retroHunts,
     caseComments,
     caseEvidence,
     threatIndicators,

@@ -5,10 +5,12 @@ import { z } from 'zod';
 import { filesOf, type SigmaFile } from '../../../queries/sigma/archive.ts';
 import { type SigmaDocument, sigmaLevels, sigmaStatuses } from '../../../queries/sigma/documents.ts';
 import { readRulesInTurns } from '../../../queries/sigma/read.ts';
+import { newHunt } from '../../../queries/sigma/retro-hunt.ts';
 import { failedTests } from '../../../queries/sigma/rule-tests.ts';
 import { telemetryOf } from '../../../queries/sigma/telemetry.ts';
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
+import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -37,6 +39,8 @@ interface Given {
   readonly document: SigmaDocument;
   readonly id: string;
 }
+
+const notEnabled = 'it is not enabled';
 
 /** Written in one transaction, which has to end within seconds. */
 const atOnce = 50;
@@ -122,7 +126,7 @@ const planned = async (
     ...(before === undefined && { enabled: isEnabled(document, query) }),
   };
   if (before === undefined)
-    return { item: { ...told, outcome: 'created', message: next.enabled ? '' : 'it is not enabled' }, next };
+    return { item: { ...told, outcome: 'created', message: next.enabled ? '' : notEnabled }, next };
   const fields = differing(before.source, document.source);
   if (fields.length === 0) return { item: { ...told, outcome: 'unchanged', message: '' } };
   const [failed] = next.mayFailTests ? [] : await failedTests(document, next.tests, own);
@@ -169,6 +173,14 @@ export const importDetectionRules = defineOperation({
         }
       else items.push(...(await change((scope) => writePart(scope, part, { caller, query }))));
     }
+    const added = items.filter(({ outcome, message }) => outcome === 'created' && message !== notEnabled);
+    if (query.dryRun !== 'true' && added.length > 0)
+      await own.collection(retroHunts).insert(
+        newHunt(
+          added.map(({ ruleId }) => ruleId),
+          ports.clock.now(),
+        ),
+      );
     const documents = new Map(given.map(({ id, document }) => [id, document]));
     const warned = items.map((item): Item => {
       const document = documents.get(item.ruleId);

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { exceptionError, documentOf as storedDocument } from '../../../queries/sigma/deployed.ts';
 import type { SigmaDocument, SigmaLevel } from '../../../queries/sigma/documents.ts';
 import { readRules } from '../../../queries/sigma/read.ts';
+import { newHunt } from '../../../queries/sigma/retro-hunt.ts';
 import { failedTests, RuleTests } from '../../../queries/sigma/rule-tests.ts';
 import { readSwitchedOff } from '../../../queries/sigma/switched-off.ts';
 import { defaultTelemetryDays, RuleTelemetry, telemetryOf } from '../../../queries/sigma/telemetry.ts';
@@ -13,6 +15,7 @@ import {
   RuleException,
   RuleSuppression,
 } from '../../../schemas/resources/detection-rule.ts';
+import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { type SignalSeverity, signalSeverities } from '../../../schemas/signals.ts';
 import { invalid, invalidFields } from '../../kernel/errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
@@ -150,7 +153,7 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
   maxBodyBytes: 1_000_000,
   nameOf: ({ title }) => title,
   initial: () => ({ kind: 'rule' as const, title: '', severity: usualLevel, riskScore: 0 }),
-  async prepare(after, { before, caller, of }) {
+  async prepare(after, { before, caller, of, ports }) {
     const document = documentOf(after.source);
     if (before !== undefined && document.id !== '' && document.id !== before.id)
       throw invalid('source', `has the id ${document.id}, but this rule is ${before.id}`);
@@ -158,7 +161,12 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
     await refuseFailing(document, after, of(caller.tenantId));
     const prepared = { ...after, ...derived(document, after.risk) };
     // Its own id is what correlations and pipelines know it by.
-    return before === undefined && document.id !== '' ? Object.assign(prepared, { id: document.id }) : prepared;
+    const id = before?.id ?? (document.id === '' ? randomUUID() : document.id);
+    if (after.enabled && before?.enabled !== true && document.kind !== 'filter')
+      await of(caller.tenantId)
+        .collection(retroHunts)
+        .insert(newHunt([id], ports.clock.now()));
+    return before === undefined ? Object.assign(prepared, { id }) : prepared;
   },
   live: true,
   async show(documents, context) {

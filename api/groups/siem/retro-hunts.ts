@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+
+const mostRules = 20;
+
+export const listRetroHunts = defineOperation({
+  method: 'GET',
+  path: '/api/siem/retro-hunts',
+  operationId: 'listRetroHunts',
+  summary: 'List the latest runs of new rules over what was stored before them, the newest first',
+  role: 'viewer',
+  query: z.strictObject({ limit: z.coerce.number().int().min(1).max(100).default(20) }),
+  response: z.strictObject({
+    items: z.array(
+      z.strictObject({
+        id: z.string(),
+        status: z.enum(['running', 'finished', 'failed']),
+        ruleIds: z.array(z.string()).describe(`The first ${mostRules}`),
+        rules: z.int(),
+        from: z.iso.datetime(),
+        to: z.iso.datetime(),
+        records: z.int().describe('That were looked at'),
+        signals: z.int().describe('Also those that the stream had found already'),
+        isWhole: z.boolean().describe('False where there were more records or signals than one run looks at'),
+        message: z.string().describe('Why it failed'),
+        createdAt: z.iso.datetime(),
+      }),
+    ),
+  }),
+  async handler({ caller, query }, { documents }) {
+    const stored = documents.of(caller.tenantId).collection(retroHunts);
+    const { items } = await stored.list({ sort: { createdAt: -1 }, limit: query.limit });
+    return {
+      items: items.map(({ id, status, ruleIds, fromMs, toMs, records, signals, isWhole, message, createdAt }) => ({
+        ...{ id, status, ruleIds: ruleIds.slice(0, mostRules), rules: ruleIds.length },
+        ...{ from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() },
+        ...{ records, signals, isWhole, message, createdAt },
+      })),
+    };
+  },
+});

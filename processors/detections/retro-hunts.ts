@@ -1,0 +1,58 @@
+/** Runs new rules over what was stored before they were there, and emits what they find. */
+import { z } from 'zod';
+import { QueryError } from '../../queries/errors.ts';
+import { hunt } from '../../queries/sigma/retro-hunt.ts';
+import { retroHunts } from '../../schemas/resources/retro-hunt.ts';
+import { topics } from '../../schemas/topics.ts';
+import { tenantReading } from '../alerts/tenant-reading.ts';
+import { defineSchedule } from '../engine/schedule.ts';
+
+/** How long one hunt may look; what it has found by then is emitted. */
+const workMs = 60_000;
+/** By then what was received before the end of the range has landed. */
+const landedAfterMs = 15_000;
+
+const Outcome = z.strictObject({
+  status: z.enum(['finished', 'failed']),
+  records: z.int(),
+  signals: z.int(),
+  isWhole: z.boolean(),
+  message: z.string(),
+});
+
+const failed = (message: string): z.output<typeof Outcome> => ({
+  ...{ status: 'failed', records: 0, signals: 0, isWhole: false, message },
+});
+
+/** What a hunt found is emitted once with its state; the run after it writes the outcome to the document. */
+export const retroHunting = defineSchedule({
+  name: 'retro-hunts',
+  summary: 'Runs new detection rules over stored records.',
+  entitlement: 'siem',
+  things: retroHunts,
+  everyMs: ({ status }) => (status === 'running' ? 1000 : undefined),
+  missed: 'skip',
+  state: { version: 1, schema: Outcome.nullable(), empty: () => null },
+  emits: { signals: topics.signals },
+  budgetMs: 2 * workMs,
+  atOnce: { total: 2, perTenant: 1 },
+  async run(thing, { tenantId, state, emit, signal, ports }) {
+    const own = ports.documents.of(tenantId);
+    if (state !== null) {
+      await own.collection(retroHunts).update(thing.id, state);
+      return state;
+    }
+    if (Date.now() < thing.toMs + landedAfterMs) return null;
+    const reading = await tenantReading(ports, tenantId, Date.now());
+    if (reading === undefined) return failed('the organization is disabled');
+    const until = performance.now() + workMs;
+    try {
+      const found = await hunt(thing, { reading, own, tenantId }, () => signal.aborted || performance.now() > until);
+      for (const each of found.signals) emit.signals(each);
+      return { ...found, signals: found.signals.length, status: 'finished' as const, message: '' };
+    } catch (error) {
+      if (error instanceof QueryError) return failed(error.message);
+      throw error;
+    }
+  },
+});

@@ -1,0 +1,57 @@
+/** What new rules find in what was stored before they were there. */
+import { documentsIn } from '../../runtime/documents-in.ts';
+import type { TenantDocuments } from '../../schemas/ports/documents.ts';
+import { detectionRules } from '../../schemas/resources/detection-rule.ts';
+import type { RetroHunt } from '../../schemas/resources/retro-hunt.ts';
+import type { DetectionSignal } from '../../schemas/signals.ts';
+import { rangeOf } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import { backtestLogs } from './backtest.ts';
+import type { StoredRule } from './deployed.ts';
+import { deploymentOfRules } from './rule-tests.ts';
+
+const huntedMs = 86_400_000;
+/** By then the stream asks a rule that was deployed. */
+const liveWithinMs = 10_000;
+const mostRecords = 500_000;
+const mostSignals = 10_000;
+
+/** A hunt of rules that are deployed now: over the last day. */
+export const newHunt = (ruleIds: readonly string[], nowMs: number): RetroHunt => ({
+  ...{ ruleIds, fromMs: nowMs - huntedMs, toMs: nowMs + liveWithinMs, status: 'running' },
+  ...{ records: 0, signals: 0, isWhole: true, message: '' },
+});
+
+/** The hunted rules that are still enabled, with filters and correlations; a correlation may name any rule. */
+const rulesFor = async (own: Pick<TenantDocuments, 'collection'>, ids: ReadonlySet<string>): Promise<StoredRule[]> => {
+  const enabled: StoredRule[] = [];
+  for await (const rule of documentsIn(own.collection(detectionRules), { filter: { enabled: true } }))
+    enabled.push(rule);
+  const needsAll = enabled.some(({ id, kind }) => kind === 'correlation' && ids.has(id));
+  return enabled.filter(({ id, kind }) => needsAll || kind !== 'rule' || ids.has(id));
+};
+
+/** Runs a hunt. Signals that the stream gave for the same records have the same ids. Ends early where `isOver` says so. */
+export const hunt = async (
+  { ruleIds, fromMs, toMs }: RetroHunt,
+  { reading, own, tenantId }: { reading: Reading; own: Pick<TenantDocuments, 'collection'>; tenantId: string },
+  isOver: () => boolean,
+): Promise<Pick<RetroHunt, 'records' | 'isWhole'> & { readonly signals: readonly DetectionSignal[] }> => {
+  const ids = new Set(ruleIds);
+  const rules = await rulesFor(own, ids);
+  if (!rules.some(({ id }) => ids.has(id))) return { records: 0, isWhole: true, signals: [] };
+  const deployment = await deploymentOfRules(rules, own);
+  const keptMs = reading.nowMs - reading.plan.retentionDays.logs * 86_400_000;
+  const asked = { from: String(Math.max(fromMs, keptMs)), to: String(toMs) };
+  const range = rangeOf(asked, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
+  const question = { filter: { scope: 'account' as const }, range, limit: mostRecords };
+  const signals: DetectionSignal[] = [];
+  let records = 0;
+  for await (const page of backtestLogs(reading, { deployment, tenantId, nowMs: reading.nowMs }, question)) {
+    records += page.records;
+    signals.push(...page.signals.filter(({ ruleId }) => ids.has(ruleId)));
+    if (signals.length >= mostSignals || isOver())
+      return { records, isWhole: false, signals: signals.slice(0, mostSignals) };
+  }
+  return { records, isWhole: records < mostRecords, signals };
+};
