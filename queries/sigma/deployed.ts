@@ -150,7 +150,7 @@ export const ownTable = ({ name, summary, rules, fields, roots, sources }: Detec
 export const deploymentOf = (
   rules: Iterable<StoredRule>,
   own: Iterable<DetectionFields>,
-  placeholders: Iterable<DetectionPlaceholder & { readonly id: string }>,
+  placeholders: Iterable<DetectionPlaceholder>,
 ): Deployment => {
   const problems: { ruleId: string; message: string }[] = [];
   const stored = new Map<string, StoredRule>();
@@ -170,7 +170,7 @@ export const deploymentOf = (
   const exceptions = deployed
     .flatMap((rule) => rule.stored.exceptions.map((each) => exceptionOf(each, rule)))
     .filter((each) => each !== undefined);
-  const values = Object.fromEntries([...placeholders].map((each) => [each.id, each.values]));
+  const values = Object.fromEntries([...placeholders].map(({ name, values: each }) => [name, each]));
   const tables = withOwnTables([...own].map(ownTable));
   const correlations = correlationsOf(deployed, problems);
   const byRule = new Map<string, DeployedCorrelation[]>();

@@ -107,7 +107,7 @@ export const DetectionFields = z.strictObject({
 export type DetectionFields = z.output<typeof DetectionFields>;
 export const detectionFields = defineCollection<DetectionFields>({ name: 'detection-fields', unique: [['name']] });
 
-/** What a placeholder of rules stands for; the id is its name. */
+/** What a placeholder of rules stands for. */
 export const DetectionPlaceholder = z.strictObject({
   name: z
     .string()

@@ -1,8 +1,7 @@
 import { DetectionPlaceholder, detectionPlaceholders } from '../../../schemas/resources/detection-rule.ts';
-import { invalid } from '../../kernel/errors.ts';
 import { defineResource } from '../../resources/resource.ts';
 
-/** What placeholders of rules (`%admins%` with the modifier `expand`) stand for. The id is the name. */
+/** What placeholders of rules (`%admins%` with the modifier `expand`) stand for. */
 export const placeholderResource = defineResource({
   noun: 'detection placeholder',
   path: '/api/siem/placeholders',
@@ -14,10 +13,5 @@ export const placeholderResource = defineResource({
   example: { name: 'admins', description: 'Accounts of administrators', values: ['ann', 'svc_*'] },
   maxBodyBytes: 16_000_000,
   limit: () => 1_000,
-  prepare(after, { before }) {
-    if (before === undefined) return Object.assign(after, { id: after.name });
-    if (before.id !== after.name) throw invalid('name', `cannot be changed: rules know it as %${before.id}%`);
-    return after;
-  },
   list: { searched: ['name', 'description'] },
 });

@@ -53,7 +53,7 @@ export const testDetectionRule = defineOperation({
 
 const namesOfPlaceholders = async (own: TenantDocuments): Promise<ReadonlySet<string>> => {
   const names = new Set<string>();
-  for await (const { id } of documentsIn(own.collection(detectionPlaceholders), {})) names.add(id);
+  for await (const { name } of documentsIn(own.collection(detectionPlaceholders), {})) names.add(name);
   return names;
 };
 
