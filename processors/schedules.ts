@@ -3,5 +3,6 @@ import { alertBacktesting } from './alerts/alert-backtests.ts';
 import { alertEvaluation } from './alerts/alert-evaluation.ts';
 import { retroHunting } from './detections/retro-hunts.ts';
 import type { Schedule } from './engine/schedule.ts';
+import { indicatorHunting } from './threat-intel/indicator-hunts.ts';
 
-export const schedules: readonly Schedule[] = [alertEvaluation, alertBacktesting, retroHunting];
+export const schedules: readonly Schedule[] = [alertEvaluation, alertBacktesting, retroHunting, indicatorHunting];

@@ -20,5 +20,6 @@ export const ThreatMatch = z.strictObject({
   service: z.string(),
   host: z.string(),
   user: z.string(),
+  retroHunt: z.boolean().default(false).describe('Found in stored records, after the indicator came'),
 });
 export type ThreatMatch = z.output<typeof ThreatMatch>;

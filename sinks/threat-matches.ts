@@ -7,9 +7,9 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 export const threatMatches = landValues({
   topic: topics.threatMatches,
   table: threatMatchesTable,
-  row: ({ tenantId, projectId, recordId, timeMs, lastMs, ...match }) => ({
+  row: ({ tenantId, projectId, recordId, timeMs, lastMs, retroHunt, ...match }) => ({
     ...match,
-    ...{ tenant_id: tenantId, project_id: projectId, record_id: recordId },
+    ...{ tenant_id: tenantId, project_id: projectId, record_id: recordId, retro_hunt: retroHunt },
     ...{ time: iso(timeMs), last_time: iso(lastMs) },
   }),
 });

@@ -74,7 +74,9 @@ const take = async (
     given += read.indicators.length;
     if (given > feed.maxIndicators)
       throw new FeedError(`it gives more than ${feed.maxIndicators} indicators at once: allow more for the feed`);
-    const telling = { source: name, nowMs: clock.now(), halfLifeDays, validDays, raisesSignals };
+    const nowMs = clock.now();
+    const huntFromMs = feed.retroHuntDays > 0 ? nowMs - feed.retroHuntDays * dayMs : null;
+    const telling = { source: name, nowMs, halfLifeDays, validDays, raisesSignals, huntFromMs };
     const written = await writeIndicators(commit, tenantId, read.indicators, telling);
     for (const each of ['created', 'updated', 'unchanged'] as const) progress.counts[each] += written[each];
     progress.counts.refused += read.refused.length;

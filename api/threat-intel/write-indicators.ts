@@ -1,10 +1,12 @@
 /** Stores what a source tells of indicators, beside the blocks by which records are matched. */
 import { isDeepStrictEqual } from 'node:util';
 import { type BlockIndicator, blockOf } from '../../queries/threat-intel/block.ts';
+import { mostOfBlock } from '../../queries/threat-intel/merge-blocks.ts';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import {
   type GivenIndicator,
   indicatorBlocks,
+  indicatorHunts,
   indicatorKey,
   type ThreatIndicator,
   threatIndicators,
@@ -23,6 +25,8 @@ export interface Telling {
   readonly halfLifeDays: number | null;
   readonly validDays: number | null;
   readonly raisesSignals: boolean;
+  /** What is new is looked for in logs since then; null for not. */
+  readonly huntFromMs: number | null;
 }
 
 export interface Written {
@@ -101,7 +105,7 @@ const writePart = async (
   of: Documents['of'],
   tenantId: string,
   { part, told, telling }: { part: readonly GivenIndicator[]; told: ReadonlySet<string>; telling: Telling },
-): Promise<Written> => {
+): Promise<{ readonly counts: Written; readonly written: readonly ThreatIndicator[] }> => {
   const { source, nowMs } = telling;
   const stored = of(tenantId).collection(threatIndicators);
   const { items } = await stored.list({
@@ -128,7 +132,25 @@ const writePart = async (
     counts.updated++;
   }
   await addBlock(of, tenantId, written);
-  return counts;
+  return { counts, written };
+};
+
+/** By then every member looks for them. */
+const liveWithinMs = 10_000;
+
+/** Has stored logs looked through for what is new. */
+const addHunts = async (
+  of: Documents['of'],
+  tenantId: string,
+  indicators: readonly ThreatIndicator[],
+  { huntFromMs, nowMs }: Telling,
+): Promise<void> => {
+  if (huntFromMs === null) return;
+  for (let from = 0; from < indicators.length; from += mostOfBlock) {
+    const { sources, entries } = blockOf(indicators.slice(from, from + mostOfBlock));
+    const hunt = { sources, entries, fromMs: huntFromMs, toMs: nowMs + liveWithinMs };
+    await of(tenantId).collection(indicatorHunts).insert(hunt);
+  }
 };
 
 /**
@@ -146,9 +168,17 @@ export const writeIndicators = async (
   const told = new Set(each.keys());
   const all = [...each.values()];
   const sum = { created: 0, updated: 0, unchanged: 0 };
+  let hunted: readonly ThreatIndicator[] = [];
   for (let from = 0; from < all.length; from += atOnce) {
     const part = all.slice(from, from + atOnce);
-    const counts = await commit((of) => writePart(of, tenantId, { part, told, telling }));
+    let fresh: readonly ThreatIndicator[] = [];
+    const counts = await commit(async (of) => {
+      const { written, counts: own } = await writePart(of, tenantId, { part, told, telling });
+      fresh = [...hunted, ...written.filter(({ isRevoked }) => !isRevoked)];
+      if (from + atOnce >= all.length) await addHunts(of, tenantId, fresh, telling);
+      return own;
+    });
+    hunted = fresh;
     for (const name of ['created', 'updated', 'unchanged'] as const) sum[name] += counts[name];
   }
   return sum;

@@ -19,6 +19,7 @@ export interface StoredMatch {
   readonly service: string;
   readonly host: string;
   readonly user: string;
+  readonly retro_hunt: boolean;
 }
 
 /** Columns by which matches are filtered, each equal to a value. */
@@ -45,7 +46,7 @@ export const readMatches = (
   ];
   return columns.query<StoredMatch>(
     `SELECT id, toString(toUnixTimestamp64Milli(time)) AS ms, toString(toUnixTimestamp64Milli(last_time)) AS last_ms,
-      project_id AS project, type, value, source, score, field, observed, record_id, toString(count) AS total, service, host, user
+      project_id AS project, type, value, source, score, field, observed, record_id, toString(count) AS total, service, host, user, retro_hunt
     FROM threat_matches WHERE tenant_id = {tenant:String} AND ${conditions.join(' AND ')}
     ORDER BY time DESC, id DESC, count DESC LIMIT 1 BY id LIMIT ${page.limit}`,
     {

@@ -74,6 +74,15 @@ export const indicatorBlocks = defineCollection<IndicatorBlock>({
   indexes: [['level']],
 });
 
+/** New indicators that are looked for in what was stored before they were there; removed once that is done. */
+export interface IndicatorHunt extends Pick<IndicatorBlock, 'sources' | 'entries'> {
+  readonly fromMs: number;
+  /** Behind this time the stream looks for them. */
+  readonly toMs: number;
+}
+
+export const indicatorHunts = defineCollection<IndicatorHunt>({ name: 'threat-indicator-hunts' });
+
 export const feedFormats = ['stix', 'misp', 'csv', 'list'] as const;
 export type FeedFormat = (typeof feedFormats)[number];
 
@@ -106,6 +115,8 @@ export interface ThreatFeed {
   /** Of one poll. */
   readonly maxIndicators: number;
   readonly raisesSignals: boolean;
+  /** New indicators are looked for in logs of so many days; 0 for none. */
+  readonly retroHuntDays: number;
 }
 
 export const threatFeeds = defineCollection<ThreatFeed>({ name: 'threat-feeds', unique: [['name']] });

@@ -23,6 +23,7 @@ export const threatMatchesTable = defineTable({
     service: 'LowCardinality(String)',
     host: 'String CODEC(ZSTD(1))',
     user: 'String CODEC(ZSTD(1))',
+    retro_hunt: 'Bool',
   },
   partitionBy: byDayReceived,
   orderBy: ['tenant_id', 'time', 'id'],

@@ -1,5 +1,7 @@
 /** Threat indicators through the API: added, imported, told again, listed and deleted. */
 import test from 'ava';
+import { indicatorHunting } from '../../processors/threat-intel/indicator-hunts.ts';
+import { indicatorHunts } from '../../schemas/resources/threat-intel.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -100,3 +102,36 @@ for (const [what, body, at] of refused)
     t.is(status, 400);
     t.is(answer.details[0].path, at);
   });
+
+test.serial(
+  'new indicators are looked for in stored logs where that is asked, and what came of it is told',
+  async (t) => {
+    const hunts = harness.documents.of('a').collection(indicatorHunts);
+    const told = {
+      source: 'hunting',
+      indicators: [{ type: 'ip', value: '203.0.113.9' }],
+      retroHunt: { from: 'now-1d' },
+    };
+    const startedMs = Date.now();
+    t.is((await add(told)).body.created, 1);
+    t.is((await add(told)).body.unchanged, 1);
+    const { items } = await hunts.list();
+    t.is(items.length, 1, 'for what is told again there is no second hunt');
+    const [hunt] = items;
+    if (hunt === undefined) throw new Error('there is one');
+    t.true(hunt.fromMs >= startedMs - 86_400_000 && hunt.fromMs < startedMs && hunt.toMs > startedMs);
+
+    const events: { text: string }[] = [];
+    const run = (state: boolean) =>
+      indicatorHunting.run({ ...hunt, toMs: hunt.toMs - 60_000 }, {
+        ...{ tenantId: 'a', dueMs: Date.now(), state, signal: new AbortController().signal },
+        emit: { matches: () => t.fail('there are no logs'), events: (event: { text: string }) => events.push(event) },
+        ports: { columns: harness.columns, documents: harness.documents },
+      } as unknown as Parameters<typeof indicatorHunting.run>[1]);
+    t.true(await run(false));
+    t.regex(events[0]?.text ?? '', /^0 log records were looked at, and 0 matches found\.$/);
+    await run(true);
+    t.is(await hunts.count(), 0);
+    t.is((await add({ ...told, source: 'other', retroHunt: { from: 'soon' } })).status, 400);
+  },
+);

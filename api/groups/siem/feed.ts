@@ -78,6 +78,12 @@ const FeedFields = z.strictObject({
     .describe('Larger answers are refused'),
   maxIndicators: z.int().min(1).max(1_000_000).default(100_000).describe('A poll that gives more is refused'),
   raisesSignals: z.boolean().default(false).describe('A match is also a signal, as severe as it is believed'),
+  retroHuntDays: z
+    .int()
+    .min(0)
+    .max(365)
+    .default(0)
+    .describe('New indicators are looked for in stored logs of so many days; 0 for none'),
 });
 
 const Status = z.strictObject({

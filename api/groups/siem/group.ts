@@ -2,7 +2,12 @@ import { fileBaselineParts } from '../../../schemas/resources/file-baseline.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { caseComments, caseEvidence } from '../../../schemas/resources/security-case.ts';
 import { signalTriages } from '../../../schemas/resources/signal-triage.ts';
-import { indicatorBlocks, threatFeedStates, threatIndicators } from '../../../schemas/resources/threat-intel.ts';
+import {
+  indicatorBlocks,
+  indicatorHunts,
+  threatFeedStates,
+  threatIndicators,
+} from '../../../schemas/resources/threat-intel.ts';
 import { defineGroup } from '../define-group.ts';
 import { backtestDetectionRule } from './backtest-rule.ts';
 import { caseResource } from './case.ts';
@@ -61,6 +66,7 @@ export const siemGroup = defineGroup({
     threatIndicators,
     signalTriages,
     indicatorBlocks,
+    indicatorHunts,
     threatFeedStates,
     fileBaselineParts,
   ],

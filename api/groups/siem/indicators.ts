@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { millisecondsOf } from '../../../queries/range.ts';
 import { readCsv } from '../../../queries/threat-intel/csv.ts';
 import { normalised, type ReadIndicators } from '../../../queries/threat-intel/indicator.ts';
 import { readMisp } from '../../../queries/threat-intel/misp.ts';
 import { readStix } from '../../../queries/threat-intel/stix.ts';
+import { timeParameter } from '../../../queries/time.ts';
 import { ApiError, invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { writeIndicators } from '../../threat-intel/write-indicators.ts';
@@ -25,6 +27,10 @@ const Added = z.strictObject({
     .max(mostIndicators)
     .optional(),
   raisesSignals: IndicatorFields.shape.raisesSignals,
+  retroHunt: z
+    .strictObject({ from: timeParameter.describe('ISO-8601, now-7d or epoch milliseconds') })
+    .optional()
+    .describe('Looks for what is new in stored logs since then as well; the feed of events tells when that is done'),
   format: z.enum(formats).optional().describe('Of `content`'),
   content: z
     .union([z.string(), z.record(z.string(), z.unknown()), z.array(z.unknown())])
@@ -89,12 +95,10 @@ export const addIndicators = defineOperation({
         `a request brings at most ${mostIndicators} indicators, this one ${indicators.length}: split it`,
       );
     const { source } = body;
+    const nowMs = ports.clock.now();
     const telling = {
-      source,
-      nowMs: ports.clock.now(),
-      halfLifeDays: null,
-      validDays: null,
-      raisesSignals: body.raisesSignals,
+      ...{ source, nowMs, halfLifeDays: null, validDays: null, raisesSignals: body.raisesSignals },
+      huntFromMs: millisecondsOf('retroHunt.from', body.retroHunt?.from, nowMs) ?? null,
     };
     const sum = await writeIndicators(
       (work) =>

@@ -34,6 +34,7 @@ const MatchView = z.strictObject({
   service: z.string(),
   host: z.string(),
   user: z.string(),
+  retroHunt: z.boolean().describe('Found in stored records, after the indicator came'),
 });
 
 const keyOf = ({ source, type, value }: StoredMatch): string => indicatorKey(source, type, value);
@@ -57,7 +58,7 @@ const viewOf = (match: StoredMatch, indicator: (ThreatIndicator & Stored) | unde
     ...{ id: indicator?.id ?? null, name: indicator?.name ?? '', tags: [...(indicator?.tags ?? [])] },
   },
   ...{ field: match.field, observed: match.observed, recordId: match.record_id, projectId: match.project },
-  ...{ service: match.service, host: match.host, user: match.user },
+  ...{ service: match.service, host: match.host, user: match.user, retroHunt: match.retro_hunt },
 });
 
 export const listThreatMatches = defineOperation({

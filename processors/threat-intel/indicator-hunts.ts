@@ -1,0 +1,68 @@
+/** Looks for new threat indicators in what was stored before they were there. */
+import { z } from 'zod';
+import { QueryError } from '../../queries/errors.ts';
+import { hashOf } from '../../queries/sigma/detect.ts';
+import { type Hunted, huntIndicators } from '../../queries/threat-intel/hunt.ts';
+import type { PlatformEvent } from '../../schemas/events.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import { type IndicatorHunt, indicatorHunts } from '../../schemas/resources/threat-intel.ts';
+import { topics } from '../../schemas/topics.ts';
+import { tenantReading } from '../alerts/tenant-reading.ts';
+import { defineSchedule } from '../engine/schedule.ts';
+
+/** How long one hunt may look; what it has found by then is emitted. */
+const workMs = 60_000;
+/** By then what was received before the end of the range has landed. */
+const landedAfterMs = 15_000;
+
+const textOf = ({ records, isWhole, matches }: Hunted): string => {
+  const found = `${records} log records were looked at, and ${matches.length} matches found.`;
+  return isWhole ? found : `${found} There is more than one hunt looks at: add fewer indicators, or hunt in less time.`;
+};
+
+/** Tells in the feed of events what came of a hunt. */
+const told = (tenantId: string, { id, toMs, sources }: IndicatorHunt & Stored, text: string): PlatformEvent => ({
+  ...{ tenantId, projectId: '', kind: 'signal', severity: 'info', service: '', environment: '', link: '' },
+  id: hashOf('indicator-hunt', id),
+  at: new Date(toMs).toISOString(),
+  title: `Hunt for indicators of ${sources.join(', ')} in stored logs`.slice(0, 256),
+  ...{ text, tags: {}, actor: { type: 'system', id: 'indicator-hunts' }, details: { huntId: id } },
+});
+
+/** What a hunt found is emitted once with its state; the run after it removes the document. */
+export const indicatorHunting = defineSchedule({
+  name: 'indicator-hunts',
+  summary: 'Looks for new threat indicators in stored log records.',
+  entitlement: 'siem',
+  things: indicatorHunts,
+  everyMs: () => 1000,
+  missed: 'skip',
+  state: { version: 1, schema: z.boolean(), empty: () => false },
+  emits: { matches: topics.threatMatches, events: topics.events },
+  budgetMs: 2 * workMs,
+  atOnce: { total: 2, perTenant: 1 },
+  async run(hunt, { tenantId, state: isDone, emit, signal, ports }) {
+    const nowMs = Date.now();
+    if (isDone) {
+      await ports.documents.of(tenantId).collection(indicatorHunts).delete(hunt.id);
+      return true;
+    }
+    if (nowMs < hunt.toMs + landedAfterMs) return false;
+    const reading = await tenantReading(ports, tenantId, nowMs);
+    if (reading === undefined) return true;
+    const until = performance.now() + workMs;
+    try {
+      const found = await huntIndicators(
+        hunt,
+        { reading, tenantId },
+        () => signal.aborted || performance.now() > until,
+      );
+      for (const match of found.matches) emit.matches(match);
+      emit.events(told(tenantId, hunt, textOf(found)));
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      emit.events(told(tenantId, hunt, `It could not be done: ${error.message}`));
+    }
+    return true;
+  },
+});

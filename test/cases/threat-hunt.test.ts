@@ -1,0 +1,80 @@
+/** A hunt over stored logs finds what the stream would have found, and nothing that the stream has told. */
+import test from 'ava';
+import { threatMatches } from '../../processors/threat-intel/threat-matches.ts';
+import { type BlockIndicator, blockOf } from '../../queries/threat-intel/block.ts';
+import { huntIndicators } from '../../queries/threat-intel/hunt.ts';
+import { indicatorBlocks } from '../../schemas/resources/threat-intel.ts';
+import { ThreatMatch } from '../../schemas/threat-matches.ts';
+import { topics } from '../../schemas/topics.ts';
+import { type Random, seeded } from './random.ts';
+import { firstMs, otlpMessage, TaskRun } from './run-task.ts';
+import { openTables, text } from './sink-tables.ts';
+
+const held = (['203.0.113.7', '2001:db8::7'] as const).map(
+  (value): BlockIndicator => ({
+    ...{ type: 'ip', value, source: 'feed', confidence: 80, validFrom: null, validUntil: null },
+    ...{ isRevoked: false, seenAt: new Date(firstMs).toISOString(), halfLifeDays: null, raisesSignals: false },
+  }),
+);
+const bodies = [
+  'all is well',
+  'Failed password for root from 203.0.113.7 port 22',
+  '{"destination":{"ip":"2001:db8::7"},"user":{"name":"ann"}}',
+  '{"destination":{"ip":"192.0.2.1"}}',
+];
+const messagesOf = (random: Random, count: number) => {
+  let atMs = firstMs;
+  return Array.from({ length: count }, (_, offset) => {
+    atMs += 1 + random(120_000);
+    const record = {
+      timeUnixNano: `${BigInt(atMs) * 1_000_000n}`,
+      body: { stringValue: bodies[random(bodies.length)] },
+      attributes: random(4) === 0 ? [text('client.address', '203.0.113.7:443')] : [],
+    };
+    const resource = { attributes: [text('service.name', 'sshd'), text('host.name', `web-${random(2)}`)] };
+    const request = { resourceLogs: [{ resource, scopeLogs: [{ logRecords: [record] }] }] };
+    return { ...otlpMessage('logs', request, { atMs }), offset, timestampMs: atMs };
+  });
+};
+
+test('a hunt tells what the stream tells, and leaves out what it told', async (t) => {
+  const tables = await openTables();
+  t.teardown(() => tables.close());
+  const messages = messagesOf(seeded(9), 200);
+  await tables.land(messages);
+  const stream = new TaskRun(threatMatches);
+  const at = new Date(firstMs).toISOString();
+  stream.task.change(indicatorBlocks.name, 'acme', 'b', {
+    ...blockOf(held),
+    ...{ id: 'b', version: 1, createdAt: at, updatedAt: at },
+  });
+  for (const message of messages) stream.message(message);
+  const lastMs = messages.at(-1)?.timestampMs ?? 0;
+  stream.tick(lastMs + 7_200_000);
+
+  const plan = { name: 'all', entitlements: ['logs', 'siem'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
+  const reading = { columns: tables.columns.of('acme'), nowMs: lastMs, plan };
+  const hunt = () =>
+    huntIndicators({ ...blockOf(held), fromMs: firstMs, toMs: lastMs }, { reading, tenantId: 'acme' }, () => false);
+  const { matches, records, isWhole } = await hunt();
+  t.deepEqual([records, isWhole], [200, true]);
+
+  const latest = new Map(stream.emitted<ThreatMatch>(topics.threatMatches).map((match) => [match.id, match]));
+  const plain = (each: Iterable<ThreatMatch>): string[] =>
+    [...each].map((match) => JSON.stringify({ ...ThreatMatch.parse(match), retroHunt: true })).sort();
+  t.true(latest.size > 4);
+  t.deepEqual(plain(matches), plain(latest.values()));
+  t.true(matches.every(({ retroHunt }) => retroHunt));
+
+  const [told] = [...latest.values()].toSorted((one, other) => other.count - one.count);
+  if (told === undefined) throw new Error('there are some');
+  const iso = (ms: number): string => `toDateTime64('${new Date(ms).toISOString().slice(0, -1)}', 3, 'UTC')`;
+  const { id, type, value, source, score, field, observed, recordId, count, service, host, user, projectId } = told;
+  await tables.columns.execute(
+    `INSERT INTO threat_matches (tenant_id, project_id, received_at, id, type, value, source, score, field, observed, record_id, time, last_time, count, service, host, user) VALUES
+      ('acme', '${projectId}', now64(3), '${id}', '${type}', '${value}', '${source}', ${score}, '${field}', '${observed}', '${recordId}', ${iso(told.timeMs)}, ${iso(told.lastMs)}, ${count}, '${service}', '${host}', '${user}')`,
+  );
+  const again = await hunt();
+  t.is(again.matches.length, matches.length - 1);
+  t.false(again.matches.some((match) => match.id === id));
+});
