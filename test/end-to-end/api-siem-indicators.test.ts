@@ -123,11 +123,14 @@ test.serial(
 
     const events: { text: string }[] = [];
     const run = (state: boolean) =>
-      indicatorHunting.run({ ...hunt, toMs: hunt.toMs - 60_000 }, {
-        ...{ tenantId: 'a', dueMs: Date.now(), state, signal: new AbortController().signal },
-        emit: { matches: () => t.fail('there are no logs'), events: (event: { text: string }) => events.push(event) },
-        ports: { columns: harness.columns, documents: harness.documents },
-      } as unknown as Parameters<typeof indicatorHunting.run>[1]);
+      indicatorHunting.run(
+        { ...hunt, toMs: hunt.toMs - 60_000 } as typeof hunt,
+        {
+          ...{ tenantId: 'a', dueMs: Date.now(), state, signal: new AbortController().signal },
+          emit: { matches: () => t.fail('there are no logs'), events: (event: { text: string }) => events.push(event) },
+          ports: { columns: harness.columns, documents: harness.documents },
+        } as unknown as Parameters<typeof indicatorHunting.run>[1],
+      );
     t.true(await run(false));
     t.regex(events[0]?.text ?? '', /^0 log records were looked at, and 0 matches found\.$/);
     await run(true);
