@@ -33,7 +33,11 @@ const BaselineFields = z.strictObject({
     .max(100)
     .default([])
     .describe('Names of hosts, in which * stands for any text, such as web-*; none is every host'),
-  paths: z.array(z.string().min(1).max(4096)).min(1).max(100).describe('Files at and below these'),
+  paths: z
+    .array(z.string().min(1).max(4096))
+    .min(1)
+    .max(100)
+    .describe('Files at and below these. With other hosts or paths an approved baseline is proposed again'),
   state: z
     .enum(baselineStates)
     .default('proposed')
@@ -55,16 +59,23 @@ const BaselineView = z.strictObject({
   ...storedView,
 });
 
-/** Who approved it and when; what is proposed again is approved by nobody. */
+const hasMoved = (after: Document, before: Document | undefined): boolean =>
+  before !== undefined &&
+  (['hosts', 'paths'] as const).some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+
+/** Who approved it and when. What is proposed again is approved by nobody, and neither is what is now about other files. */
 const decided = (after: Document, before: Document | undefined, by: string, now: string): Document => {
-  if (after.state === before?.state) return after;
+  const isSame = after.state === before?.state;
+  if (isSame && hasMoved(after, before) && after.state === 'approved')
+    return decided({ ...after, state: 'proposed' }, before, by, now);
+  if (isSame) return after;
   if (after.state === 'proposed') return { ...after, approvedAt: null, approvedBy: null, retiredAt: null };
+  if (after.state === 'retired') return { ...after, retiredAt: now };
   if (after.files === 0)
     throw invalid(
       'state',
-      'cannot be that: no file was seen there. Take another, when changes have landed, or give "files"',
+      'cannot be approved: no file was seen there. Take another, when changes have landed, or give "files"',
     );
-  if (after.state === 'retired') return { ...after, retiredAt: now };
   return { ...after, approvedAt: now, approvedBy: by, retiredAt: null };
 };
 
@@ -90,10 +101,6 @@ export const baselineResource = defineResource<typeof BaselineFields, Document, 
   show: (documents) => documents,
   list: { filters: { state: equals('state', z.enum(baselineStates)) } },
   prepare(after, { before, caller, ports }) {
-    const moved = (['hosts', 'paths'] as const).find(
-      (name) => before !== undefined && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
-    );
-    if (moved !== undefined) throw invalid(moved, 'cannot be changed: take another baseline, and retire this one');
     return decided(after, before, caller.actor.id, new Date(ports.clock.now()).toISOString());
   },
 });
