@@ -8,8 +8,8 @@ import { type Range, rangeOf } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { formatTime } from '../time.ts';
 
-/** Kinds of the feed: `config` is a change of configuration, from the audit log. */
-export const feedKinds = [...eventKinds, 'config'] as const;
+/** Kinds of the feed: `config` is a change of configuration, from the audit log; `file` a change of a file that no baseline approves. */
+export const feedKinds = [...eventKinds, 'config', 'file'] as const;
 
 export const FeedEvent = z.strictObject({
   id: z.string(),

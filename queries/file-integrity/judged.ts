@@ -22,6 +22,9 @@ export interface Judging {
   readonly windowMs: number;
 }
 
+/** Unless it is asked for otherwise. */
+export const usualWindowSeconds = 600;
+
 /** Files of baselines, each read once. */
 class BaselineFiles {
   readonly #own: TenantDocuments;

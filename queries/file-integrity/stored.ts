@@ -30,6 +30,7 @@ export interface StoredChange {
 }
 
 export interface ChangeFilter extends ProjectScope {
+  readonly service?: string | undefined;
   readonly host?: string | undefined;
   /** Files at and below it. */
   readonly path?: string | undefined;
@@ -44,27 +45,24 @@ export interface ChangeFilter extends ProjectScope {
 const selected = `id, toString(toUnixTimestamp64Milli(time)) AS ms, project_id AS project, record_id AS record, service AS of, source, action, path,
   path_before, host, user, process, process_id, before, after, changed, rule`;
 
+const equal = ['service', 'host', 'source', 'user', 'process'] as const;
+
 const filtered = (filter: ChangeFilter) => {
-  const { host, path, actions, source, user, process, hash } = filter;
+  const { path, actions, hash } = filter;
+  const given = equal.filter((name) => filter[name] !== undefined);
   const scoped = path === undefined ? undefined : scopeCondition({ hosts: [], paths: [path] });
   const conditions = [
-    ...(host === undefined ? [] : ['host = {host:String}']),
+    ...given.map((name) => `${name} = {${name}:String}`),
     ...(scoped === undefined ? [] : [scoped.sql]),
     ...(actions === undefined ? [] : ['action IN {actions:Array(String)}']),
-    ...(source === undefined ? [] : ['source = {source:String}']),
-    ...(user === undefined ? [] : ['user = {user:String}']),
-    ...(process === undefined ? [] : ['process = {process:String}']),
     ...(hash === undefined ? [] : ['(has(mapValues(before), {hash:String}) OR has(mapValues(after), {hash:String}))']),
   ];
   return {
     sql: `${conditions.map((each) => ` AND ${each}`).join('')}${projectScopeCondition(filter)}`,
     values: {
-      ...(host !== undefined && { host }),
+      ...Object.fromEntries(given.map((name) => [name, filter[name]])),
       ...scoped?.values,
       ...(actions !== undefined && { actions }),
-      ...(source !== undefined && { source }),
-      ...(user !== undefined && { user }),
-      ...(process !== undefined && { process }),
       ...(hash !== undefined && { hash: hash.toLowerCase() }),
       ...projectScopeValues(filter),
     },

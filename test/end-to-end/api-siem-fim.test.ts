@@ -198,6 +198,23 @@ test.serial('changes are found by verdict, over pages, and summed up', async (t)
   t.true(summary.isWhole);
 });
 
+test.serial('unapproved changes stand in the event feed, page by page', async (t) => {
+  const seen: string[] = [];
+  for (let cursor = ''; ; ) {
+    const query = cursor === '' ? 'kinds=file&from=now-2h&to=now%2B2h' : `kinds=file&cursor=${cursor}`;
+    const { body } = await harness.ask('GET', `/api/events?${query}&limit=4`, { as: 'viewer' });
+    seen.push(...body.items.map(({ id }: { id: string }) => id));
+    if (body.nextCursor === null) break;
+    cursor = body.nextCursor;
+  }
+  t.deepEqual(seen, await ids('from=now-2h&to=now%2B2h&verdict=unapproved'));
+  const { body } = await harness.ask('GET', '/api/events?from=now-2h&to=now%2B2h&kinds=file', { as: 'viewer' });
+  const event = body.items.find(({ id }: { id: string }) => id === 'evil');
+  t.is(event.title, '/etc/motd changed on web-1');
+  t.regex(event.text, /this is eeee/);
+  t.like(event.tags, { host: 'web-1', user: 'ann' });
+});
+
 test.serial('package managers, packages and deployments explain changes of their hosts, in a window', async (t) => {
   const ago = -7_200;
   await harness.columns.execute(

@@ -10,6 +10,7 @@ import {
 } from '../../../queries/cursor.ts';
 import { eventsRange, FeedEvent, feedKinds, readEvents } from '../../../queries/events/events.ts';
 import { type EventSource, feedPage } from '../../../queries/events/feed.ts';
+import { unapprovedChanges } from '../../../queries/file-integrity/unapproved.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { type Range, rangeParameters, whyUnreadable } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
@@ -31,7 +32,7 @@ export const listEvents = defineOperation({
   path: '/api/events',
   operationId: 'listEvents',
   summary:
-    'List what happened, the newest first: deployments recorded and detected, changes of configuration, custom events, and what alerts, anomalies, incidents and signals tell',
+    'List what happened, the newest first: deployments recorded and detected, changes of configuration, custom events, what alerts, anomalies, incidents and signals tell, and changes of files that no baseline approves',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
@@ -76,6 +77,7 @@ const Positions = z.strictObject({
   recorded: Landed,
   deployments: z.strictObject({ time: z.string(), id: z.string() }).optional(),
   signals: z.strictObject({ ms: z.string().regex(integer), id: z.string() }).optional(),
+  files: z.strictObject({ ms: z.string().regex(integer), id: z.string() }).optional(),
   config: z.int().optional(),
 });
 
@@ -114,15 +116,24 @@ const sourcesOf = (asked: AskedEvents, { reading, ports, partial, tenantId }: So
       sources.push({ ...landedEvents({ ...asked, kinds: ['deployment'] }, reading), name: 'recorded' });
     } else sources.push(deployments(asked, reading));
   }
-  if (asked.kinds.includes('signal')) {
-    const why = whyUnreadable(asked.range, { caller: reading, signal: 'detections', nowMs: reading.nowMs });
-    if (why === undefined) sources.push(signals(asked, reading));
-    else if (asked.isChosen) partial.push({ code: 'retention', message: `no signals of detection rules: ${why}` });
-  }
+  sources.push(...securitySources(asked, { reading, ports, partial, tenantId }));
   // Configuration belongs to the organization, and to no service or project.
   const isOfAll = asked.service === undefined && (asked.projectId === undefined || asked.scope === 'account');
   if (asked.kinds.includes('config') && isOfAll) sources.push(configuration(asked, ports, tenantId));
   return sources;
+};
+
+/** What the SIEM tells, where the plan has it. */
+const securitySources = (asked: AskedEvents, from: Sources): EventSource[] => {
+  const { reading, partial } = from;
+  const why = whyUnreadable(asked.range, { caller: reading, signal: 'detections', nowMs: reading.nowMs });
+  const wanted = [
+    { kind: 'signal', what: 'signals of detection rules', source: () => signals(asked, reading) },
+    { kind: 'file', what: 'changes of files', source: () => files(asked, from) },
+  ].filter(({ kind }) => asked.kinds.includes(kind));
+  if (why === undefined) return wanted.map(({ source }) => source());
+  if (asked.isChosen) for (const { what } of wanted) partial.push({ code: 'retention', message: `no ${what}: ${why}` });
+  return [];
 };
 
 const landedEvents = (asked: AskedEvents, reading: Reading): EventSource => ({
@@ -144,6 +155,24 @@ const signals = ({ range, service, projectId, scope }: AskedEvents, reading: Rea
     const page = { range, limit, after: Positions.shape.signals.parse(after) };
     const found = await readSignals(reading, filter, page);
     return found.map((each) => ({ event: signalEvent(each), position: { ms: each.ms, id: each.id } }));
+  },
+});
+
+const files = (
+  { range, service, projectId, scope }: AskedEvents,
+  { reading, ports, partial, tenantId }: Sources,
+): EventSource => ({
+  name: 'files',
+  async next(limit, after) {
+    const page = { range, limit, after: Positions.shape.files.parse(after) };
+    const own = ports.documents.of(tenantId);
+    const { found, isWhole } = await unapprovedChanges({ reading, own }, { service, projectId, scope }, page);
+    if (!isWhole)
+      partial.push({
+        code: 'rows',
+        message: 'of changes of files the newest 5,000 were looked at: ask for a shorter range',
+      });
+    return found.map(({ event, ms }) => ({ event, position: { ms, id: event.id } }));
   },
 });
 

@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { encodeCursor, textPart } from '../../../queries/cursor.ts';
 import { type Judgement, type Verdict, verdicts } from '../../../queries/file-integrity/judge.ts';
-import { type JudgedChange, type Judging, judgedChanges } from '../../../queries/file-integrity/judged.ts';
+import {
+  type JudgedChange,
+  type Judging,
+  judgedChanges,
+  usualWindowSeconds,
+} from '../../../queries/file-integrity/judged.ts';
 import { type ChangeFilter, countChanges } from '../../../queries/file-integrity/stored.ts';
 import { type HistoryPage, historyPageOf, historyParameters } from '../../../queries/history-page.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
@@ -138,7 +143,7 @@ export const listFileChanges = defineOperation({
       .int()
       .min(0)
       .max(86_400)
-      .default(600)
+      .default(usualWindowSeconds)
       .describe('How far a package or a deployment may be from a change that it explains'),
     summary: z.enum(['true']).optional().describe('true: the answer has a summary'),
   }),
