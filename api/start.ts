@@ -25,6 +25,7 @@ import { collections } from './collections.ts';
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
 import { openReplayJobs } from './dead-letters/replay-jobs.ts';
 import { openPublisher } from './event-publisher.ts';
+import { removeOldSilences } from './groups/alerts/old-silences.ts';
 import { groups, operations } from './groups/index.ts';
 import { type ErasingPorts, eraseClosedOrganizations } from './identity/accounts/erasing.ts';
 import { sweepTokens } from './identity/accounts/one-time-tokens.ts';
@@ -87,6 +88,7 @@ const upkeep: readonly Job<UpkeepPorts>[] = [
   hourly('mailed-links', 'Deletes mailed links that are over', ({ documents, clock }) =>
     sweepTokens(documents, clock.now()),
   ),
+  hourly('old-silences', 'Removes silences that ended long ago', removeOldSilences),
   hourly('proved-domains', 'Looks at the DNS records of proved domains again', checkDomains),
   pollThreatFeeds,
   mergeAllIndicatorBlocks,

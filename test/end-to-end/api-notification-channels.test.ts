@@ -1,5 +1,6 @@
 /** Channels, the routing document and silences through the API, with services of ours on the other side. */
 import test from 'ava';
+import { removeOldSilences } from '../../api/groups/alerts/old-silences.ts';
 import { openOutbound } from '../../runtime/outbound.ts';
 import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
 import { services, startChannelReceiver } from '../cases/channel-receiver.ts';
@@ -189,4 +190,19 @@ test.serial('silences begin, change and end, and what is over stays as it was', 
   ])
     t.is((await harness.ask('POST', path, { body })).status, 400, JSON.stringify(body));
   t.is((await harness.ask('POST', path, { as: 'viewer', body: { matchers, endsAt } })).status, 403);
+
+  const active = await harness.ask('POST', path, { body: { matchers, endsAt: '2099-01-01T00:00:00Z' } });
+  const removeAfter = (days: number) => {
+    const clock = { now: () => Date.now() + days * 86_400_000 };
+    return removeOldSilences({ documents: harness.documents, clock });
+  };
+  await removeAfter(29);
+  t.is((await harness.ask('GET', own)).status, 200);
+  await removeAfter(31);
+  t.is((await harness.ask('GET', own)).status, 404);
+  t.is((await harness.ask('GET', `${path}/${active.body.id}`)).status, 200);
+  const { items } = (await harness.ask('GET', '/api/audit')).body;
+  const removed = items.filter(({ action }: { action: string }) => action === 'silence.remove');
+  t.is(removed.length, 1, JSON.stringify(items[0]));
+  t.like(removed[0], { actor: { type: 'system' } });
 });

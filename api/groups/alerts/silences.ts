@@ -82,7 +82,7 @@ export const expireSilence = defineOperation({
   method: 'DELETE',
   path: '/api/alerts/silences/{id}',
   operationId: 'expireSilence',
-  summary: 'End a silence now; it stays in the list',
+  summary: 'End a silence now; it stays in the list for 30 days',
   role: 'editor',
   audit: 'silence.expire',
   versions: 'write',

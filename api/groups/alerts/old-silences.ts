@@ -1,0 +1,32 @@
+/** Removes silences that ended long ago. */
+
+import { matchersText } from '../../../queries/alerts/routing/matching.ts';
+import type { Clock } from '../../../schemas/ports/clock.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
+import { silenceStateAt, silences } from '../../../schemas/resources/silence.ts';
+import { systemActor, systemChange } from '../../identity/accounts/closing.ts';
+import { fieldsOf } from '../../resources/resource-history.ts';
+
+/** How long a silence that ended stays in the list. */
+export const keptDays = 30;
+
+/** Each is removed in a change of its own, which the audit log has with all that the silence said. */
+export const removeOldSilences = async (ports: {
+  readonly documents: Documents;
+  readonly clock: Clock;
+}): Promise<void> => {
+  const endedMs = ports.clock.now() - keptDays * 86_400_000;
+  const old = { endsAt: { $lt: new Date(endedMs).toISOString() } };
+  for await (const { id, tenantId } of ports.documents.everywhere(silences, old))
+    await systemChange(
+      ports,
+      'silence.remove',
+    )(async ({ of, record, unchanged }) => {
+      const stored = of(tenantId).collection(silences);
+      const before = await stored.find(id);
+      if (before === undefined || silenceStateAt(before, endedMs) !== 'expired') return unchanged();
+      await stored.delete(id, before.version);
+      const name = matchersText(before.matchers);
+      record({ id, name, tenantId, actor: systemActor('removal of old silences'), before: fieldsOf(before) });
+    });
+};
