@@ -13,9 +13,26 @@ export interface Waiting {
 const inOrder = (left: Waiting, right: Waiting): number =>
   left.queuedAt < right.queuedAt || (left.queuedAt === right.queuedAt && left.id < right.id) ? -1 : 1;
 
+/** Puts one where its order is; nearly always that is the end. */
+const insert = (lane: Waiting[], one: Waiting): void => {
+  let low = 0;
+  let high = lane.length;
+  const last = lane.at(-1);
+  if (last === undefined || inOrder(last, one) < 0) low = high;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (inOrder(lane[middle] as Waiting, one) < 0) low = middle + 1;
+    else high = middle;
+  }
+  lane.splice(low, 0, one);
+};
+
 export class DeliveryQueue {
   readonly #waiting = new Map<string, Waiting>();
   readonly #lanes = new Map<string, Waiting[]>();
+  /** The first of each lane, the oldest first; sorted anew when it is next looked at, if there are others. */
+  #firsts: Waiting[] = [];
+  #isSorted = true;
 
   set(one: Waiting): void {
     const known = this.#waiting.get(one.key);
@@ -25,27 +42,34 @@ export class DeliveryQueue {
     }
     this.#waiting.set(one.key, one);
     const lane = this.#lanes.get(one.lane) ?? [];
-    lane.push(one);
-    lane.sort(inOrder);
+    insert(lane, one);
     this.#lanes.set(one.lane, lane);
+    this.#isSorted = this.#isSorted && lane[0] !== one;
   }
 
   delete(key: string): void {
     const one = this.#waiting.get(key);
     if (one === undefined) return;
     this.#waiting.delete(key);
-    const lane = (this.#lanes.get(one.lane) ?? []).filter((each) => each !== one);
-    if (lane.length > 0) this.#lanes.set(one.lane, lane);
-    else this.#lanes.delete(one.lane);
+    const lane = this.#lanes.get(one.lane) ?? [];
+    const at = lane.indexOf(one);
+    if (at === 0) lane.shift();
+    else lane.splice(at, 1);
+    if (lane.length === 0) this.#lanes.delete(one.lane);
+    this.#isSorted = this.#isSorted && at !== 0;
   }
 
   get(key: string): Waiting | undefined {
     return this.#waiting.get(key);
   }
 
-  /** The first of each lane that is due. */
+  /** The first of each lane that is due, the oldest first. */
   *due(nowMs: number): Generator<Waiting, void, undefined> {
-    for (const [first] of this.#lanes.values()) if (first !== undefined && first.dueMs <= nowMs) yield first;
+    if (!this.#isSorted) {
+      this.#firsts = Array.from(this.#lanes.values(), ([first]) => first as Waiting).sort(inOrder);
+      this.#isSorted = true;
+    }
+    for (const first of this.#firsts) if (first.dueMs <= nowMs) yield first;
   }
 
   get size(): number {
