@@ -95,14 +95,63 @@ const sendWithSdk = async (): Promise<void> => {
   await meters.shutdown();
 };
 
+/** Full hours are where counters of deltas begin anew; this one is over. */
+const hour = Math.floor((Date.now() - 60_000) / 3_600_000) * 3_600_000;
+
+/** Deltas of one counter and one histogram, from a sender that began at a time. */
+const sendDeltas = async (beganMs: number, deltas: readonly (readonly [seconds: number, value: number])[]) => {
+  const pointsOf = (own: (value: number) => object) =>
+    deltas.map(([seconds, value]) => ({
+      timeUnixNano: `${hour + seconds * 1000}000000`,
+      startTimeUnixNano: `${beganMs}000000`,
+      ...own(value),
+    }));
+  const metrics = [
+    {
+      name: 'jobs.done',
+      sum: { aggregationTemporality: 1, isMonotonic: true, dataPoints: pointsOf((asDouble) => ({ asDouble })) },
+    },
+    {
+      name: 'jobs.size',
+      exponentialHistogram: {
+        aggregationTemporality: 1,
+        dataPoints: pointsOf((value) => ({
+          ...{ count: String(value + 1), sum: value * 3, scale: 0, zeroCount: '1', zeroThreshold: 0.5 },
+          positive: { offset: 1, bucketCounts: [String(value)] },
+        })),
+      },
+    },
+  ];
+  const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'worker' } }] };
+  const answer = await fetch(`${subject.oiq.otlp}/v1/metrics`, {
+    method: 'POST',
+    headers: { 'x-license-key': subject.licenseKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ resourceMetrics: [{ resource, scopeMetrics: [{ metrics }] }] }),
+  });
+  if (answer.status !== 200) throw new Error(await answer.text());
+};
+
 test.before(async (t) => {
   t.timeout(300_000);
   subject = await startSubject();
   await sendWithSdk();
+  await sendDeltas(hour - 100_000, [
+    [-30, 4],
+    [-20, 1],
+  ]);
+  // A second process goes on, and its first delta is more than all before.
+  await sendDeltas(hour - 15_000, [
+    [-10, 20],
+    [0, 3],
+    [10, 30],
+    [20, 2],
+  ]);
   t.true((await write(subject, 2, snappy(writeRequestOf(2, remote)))).status < 300);
   await until('series have landed', async () => {
     const names = await data('label/__name__/values');
-    return ['http_requests_total', 'orders_taken_total', 'size_bytes'].every((name) => names.includes(name));
+    return ['http_requests_total', 'orders_taken_total', 'size_bytes', 'jobs_size'].every((name) =>
+      names.includes(name),
+    );
   });
 });
 test.after.always(() => subject?.close());
@@ -110,7 +159,7 @@ test.after.always(() => subject?.close());
 test('names of metrics are those of Prometheus, with units and suffixes', async (t) => {
   t.deepEqual(await data('label/__name__/values'), [
     ...['duration_milliseconds_bucket', 'duration_milliseconds_count', 'duration_milliseconds_sum', 'fill_ratio'],
-    ...['http_requests_total', 'orders_taken_total', 'size_bytes', 'target_info'],
+    ...['http_requests_total', 'jobs_done_total', 'jobs_size', 'orders_taken_total', 'size_bytes', 'target_info'],
   ]);
 });
 
@@ -129,7 +178,7 @@ test('labels and their values come of series, resources and bounds', async (t) =
     ],
   ]);
   t.deepEqual(await data('labels', { 'match[]': 'http_requests_total' }), ['__name__', 'instance', 'job']);
-  t.deepEqual(await data('label/job/values'), ['shop', 'store/checkout']);
+  t.deepEqual(await data('label/job/values'), ['shop', 'store/checkout', 'worker']);
   t.deepEqual(await data('label/instance/values', { 'match[]': '{job=~"store.*"}' }), ['one']);
   t.deepEqual(await data('label/le/values'), ['+Inf', '10', '20.5']);
   t.deepEqual(await data('label/shop_name/values'), ['north']);
@@ -213,6 +262,59 @@ test('instant and range queries answer over both kinds of series', async (t) => 
   t.is(body.data.result.length, 1);
   t.deepEqual(body.warnings, ['results truncated due to limit']);
   t.is(body.data.stats.samples.totalQueryableSamples, 2);
+});
+
+/** What a counter rose by, with what it had before each reset. */
+const roseBy = (values: readonly number[]): number =>
+  values.reduce(
+    (sum, value, at) => sum + (at > 0 && value >= (values[at - 1] ?? 0) ? value - (values[at - 1] ?? 0) : value),
+    0,
+  );
+
+test('deltas become counters that rise by exactly what was sent, over restarts of the sender and full hours', async (t) => {
+  const ask = (query: string) => data('query', { query, time: String(hour / 1000 + 30) });
+  await until('deltas have landed', async () => {
+    const { result } = await ask('count_over_time(jobs_done_total[2m])');
+    return result[0]?.value[1] === '7';
+  });
+  const [counter] = (await ask('jobs_done_total[2m]')).result;
+  t.like(counter.metric, { __name__: 'jobs_done_total', job: 'worker' });
+  t.deepEqual(
+    counter.values.map(([time, value]: [number, string]) => [Math.round(time * 1000) - hour, Number(value)]),
+    [
+      [-30_000, 4],
+      [-20_000, 5],
+      [-10_000, 25],
+      [0, 28],
+      [1, 0],
+      [10_000, 30],
+      [20_000, 32],
+    ],
+  );
+  t.is(roseBy(counter.values.map(([, value]: [number, string]) => Number(value))), 4 + 1 + 20 + 3 + 30 + 2);
+  const [size] = (await ask('jobs_size[2m]')).result;
+  t.deepEqual(
+    size.histograms.map(([, { count, sum }]: [number, { count: string; sum: string }]) => [count, sum]),
+    [
+      ['5', '12'],
+      ['7', '15'],
+      ['28', '75'],
+      ['32', '84'],
+      ['31', '90'],
+      ['34', '96'],
+    ],
+  );
+  t.deepEqual((await ask('jobs_size')).result[0].histogram[1], {
+    ...{ count: '34', sum: '96' },
+    buckets: [
+      [3, '-0.5', '0.5', '2'],
+      [0, '2', '4', '32'],
+    ],
+  });
+  t.deepEqual(
+    (await ask('histogram_count(jobs_size) - histogram_count(jobs_size offset 15s)')).result[0].value[1],
+    '3',
+  );
 });
 
 test('PromQL is a kind of query', async (t) => {
