@@ -6,8 +6,9 @@ import { numberOf } from './cells.ts';
 
 /** NaN and the infinities are strings, since JSON lacks them. */
 export const Value = z.union([z.number(), z.string()]);
-/** A string beyond 2^53. */
-const Count = z.union([z.int(), z.string()]);
+/** A string beyond 2^53. Native histograms may count in fractions. */
+const Count = z.union([z.number(), z.string()]);
+const resetHints = ['reset', 'not-reset', 'gauge'] as const;
 const Buckets = z.strictObject({ offset: z.int(), bucketCounts: z.array(Count) });
 
 /** A data point as answers carry it. */
@@ -32,6 +33,10 @@ export const Point = z.strictObject({
     })
     .optional()
     .describe('Buckets of an exponential histogram, as in OTLP'),
+  resetHint: z
+    .enum(resetHints)
+    .optional()
+    .describe('For a native histogram of remote-write, what its sender said of a reset of the counter before it'),
   quantiles: z.array(z.strictObject({ quantile: Value, value: Value })).optional(),
 });
 export type Point = z.output<typeof Point>;
@@ -58,19 +63,27 @@ export interface PointRow {
   readonly positive?: readonly string[];
   readonly negative_offset?: number;
   readonly negative?: readonly string[];
+  /** 0 where nothing was said, else the place among the hints from 1 on. */
+  readonly reset_hint?: number;
   readonly quantiles?: readonly string[];
   readonly quantile_values?: readonly string[];
 }
 
 const texts = (table: string, column: string): string => `arrayMap(x -> toString(x), ${table}.${column})`;
+/** A count of a histogram, or the exact one that has its place in `exact_counts`. */
+const count = (column: string, place: number): string =>
+  `if(empty(exact_counts), toString(histograms.${column}), toString(exact_counts[${place}]))`;
+/** Counts of buckets, or the exact ones: as many, from a place on. */
+const counts = (column: string, from: string): string =>
+  `if(empty(exact_counts), ${texts('histograms', column)}, arrayMap(x -> toString(x), arrayResize(arraySlice(exact_counts, ${from}), length(histograms.${column}))))`;
 
 /** Numbers are read as text, because JSON has neither NaN nor 64-bit integers. */
 const pointTables = {
   samples: 'toString(samples.value) AS value, toString(samples.integer) AS integer',
-  histograms: `toString(histograms.count) AS count, toString(histograms.sum) AS sum, toString(histograms.min) AS min, toString(histograms.max) AS max,
-    ${texts('histograms', 'bounds')} AS bounds, ${texts('histograms', 'counts')} AS counts, scale, toString(histograms.zero_count) AS zero_count,
-    toString(histograms.zero_threshold) AS zero_threshold, positive_offset, ${texts('histograms', 'positive_counts')} AS positive,
-    negative_offset, ${texts('histograms', 'negative_counts')} AS negative`,
+  histograms: `${count('count', 1)} AS count, toString(histograms.sum) AS sum, toString(histograms.min) AS min, toString(histograms.max) AS max,
+    ${texts('histograms', 'bounds')} AS bounds, ${counts('counts', '3')} AS counts, scale, ${count('zero_count', 2)} AS zero_count,
+    toString(histograms.zero_threshold) AS zero_threshold, positive_offset, ${counts('positive_counts', '3')} AS positive,
+    negative_offset, ${counts('negative_counts', '3 + length(positive_counts)')} AS negative, reset_hint`,
   summaries: `toString(summaries.count) AS count, toString(summaries.sum) AS sum, ${texts('summaries', 'quantiles')} AS quantiles,
     ${texts('summaries', 'quantile_values')} AS quantile_values`,
 } as const;
@@ -127,30 +140,33 @@ export const numberOrText = (text: string): number | string => {
   const value = numberOf(text);
   return Number.isFinite(value) ? value : String(value);
 };
-const integerOf = (text: string): number | string => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
+/** Digits beyond 2^53 stay as they are. */
+const countOf = (text: string): number | string =>
+  /^\d{16,}$/.test(text) && !Number.isSafeInteger(Number(text)) ? text : numberOrText(text);
 const nullable = (text: string | null | undefined): number | string | null =>
   text === null || text === undefined ? null : numberOrText(text);
 
 const bucketsOf = (offset: number | undefined, counts: readonly string[] | undefined) => ({
   offset: offset ?? 0,
-  bucketCounts: (counts ?? []).map(integerOf),
+  bucketCounts: (counts ?? []).map(countOf),
 });
 
 /** A histogram has exponential or explicit buckets; native histograms with custom bounds have explicit ones. */
 const histogramOf = (row: PointRow, isExponential: boolean): Partial<Point> => ({
   min: nullable(row.min),
   max: nullable(row.max),
+  ...(row.reset_hint !== undefined && row.reset_hint > 0 && { resetHint: resetHints[row.reset_hint - 1] }),
   ...(isExponential && row.bounds?.length === 0 && row.counts?.length === 0
     ? {
         exponential: {
           scale: row.scale ?? 0,
-          zeroCount: integerOf(row.zero_count ?? '0'),
+          zeroCount: countOf(row.zero_count ?? '0'),
           zeroThreshold: numberOrText(row.zero_threshold ?? '0'),
           positive: bucketsOf(row.positive_offset, row.positive),
           negative: bucketsOf(row.negative_offset, row.negative),
         },
       }
-    : { bounds: (row.bounds ?? []).map(numberOrText), bucketCounts: (row.counts ?? []).map(integerOf) }),
+    : { bounds: (row.bounds ?? []).map(numberOrText), bucketCounts: (row.counts ?? []).map(countOf) }),
 });
 
 /** A point from its row; `isExponential` by the kind of its series. */
@@ -159,7 +175,7 @@ export const pointOf = (row: PointRow, isExponential: boolean): Point => ({
   startTimestamp: row.start === '0' ? null : formatTime(BigInt(row.start)),
   flags: row.flags,
   ...(row.value !== undefined && { value: row.integer === '0' ? numberOrText(row.value) : (row.integer ?? '') }),
-  ...(row.count !== undefined && { count: integerOf(row.count), sum: nullable(row.sum) }),
+  ...(row.count !== undefined && { count: countOf(row.count), sum: nullable(row.sum) }),
   ...(row.bounds !== undefined && histogramOf(row, isExponential)),
   ...(row.quantiles !== undefined && {
     quantiles: row.quantiles.map((quantile, at) => ({

@@ -1,6 +1,6 @@
 /**
- * Every field that is sent with an awkward value is read back through the API as it was. Not kept, so far: reset hints
- * and fractions of native histograms, digits of integer exemplars beyond 2^53.
+ * Every field that is sent with an awkward value is read back through the API as it was. Not kept, so far: digits of
+ * integer exemplars beyond 2^53.
  */
 import test, { type ExecutionContext } from 'ava';
 import { field, varint } from '../cases/proto/load.ts';
@@ -446,16 +446,17 @@ test('remote-write: labels, starts, exemplars and native histograms are read bac
       ],
       histograms: [
         {
-          countFloat: 3,
+          countFloat: 3.75,
           sum: Number.NaN,
           schema: 3,
           zeroThreshold: 1e-9,
-          zeroCountFloat: 1,
+          zeroCountFloat: 1.25,
+          resetHint: 3,
           positiveSpans: [
             { offset: -3, length: 1 },
             { offset: 1, length: 1 },
           ],
-          positiveCounts: [1, 1],
+          positiveCounts: [1.5, 1],
           timestamp: milliseconds,
           startTimestamp: milliseconds - 1,
         },
@@ -475,15 +476,16 @@ test('remote-write: labels, starts, exemplars and native histograms are read bac
   t.like(series.points[0], {
     timestamp: isoMs(milliseconds),
     startTimestamp: isoMs(milliseconds - 1),
-    count: 3,
+    count: 3.75,
+    resetHint: 'gauge',
     sum: 'NaN',
     min: null,
     max: null,
     exponential: {
       scale: 3,
-      zeroCount: 1,
+      zeroCount: 1.25,
       zeroThreshold: 1e-9,
-      positive: { offset: -4, bucketCounts: [1, 0, 1] },
+      positive: { offset: -4, bucketCounts: [1.5, 0, 1] },
       negative: { offset: -1, bucketCounts: [] },
     },
   });
