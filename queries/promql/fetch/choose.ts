@@ -279,16 +279,18 @@ export const choiceOf = async (
   const condition = seriesCondition(scope, matchers, metrics);
   const found = new Set<string>();
   if (metrics.prometheus?.length !== 0 || metrics.otlp?.length !== 0) {
-    const rows = await readRows(scope, window, condition, limit);
-    const ofOtlp = rows.filter(({ of_source }) => of_source === 'otlp');
-    const resources = await resourceTexts(
-      scope.columns,
-      ofOtlp.map(({ resource }) => resource),
-    );
-    for (const { id } of rows) found.add(id);
-    for (const row of rows)
-      if (row.of_source === 'prometheus') addPrometheus(gathering, row);
-      else addOtlp(gathering, row, { resources, scope, names, matchers });
+    for await (const rows of readRows(scope, window, condition, limit)) {
+      const ofOtlp = rows.filter(({ of_source }) => of_source === 'otlp');
+      const resources = await resourceTexts(
+        scope.columns,
+        ofOtlp.map(({ resource }) => resource),
+      );
+      for (const row of rows) {
+        found.add(row.id);
+        if (row.of_source === 'prometheus') addPrometheus(gathering, row);
+        else addOtlp(gathering, row, { resources, scope, names, matchers });
+      }
+    }
   }
   if (names.every((test) => test('target_info'))) await addTargets(gathering, scope, window, matchers);
   const { prometheus, otlp } = metrics;
@@ -296,18 +298,41 @@ export const choiceOf = async (
   return { chosen: gathering.all(), found, metrics: all, condition };
 };
 
-const readRows = async (scope: Scope, window: Window, condition: Condition, limit: number): Promise<Row[]> => {
+/** Series whose rows are held at a time: as rows they take several times what is kept of them. */
+const seriesAtOnce = 20_000;
+/** Where there are more, they are read in so many parts, by their ids. */
+const partsOfMany = 16;
+
+/** Rows of the series that a condition finds: all at once, or in parts where they are many. */
+const readRows = async function* (
+  scope: Scope,
+  window: Window,
+  { sql: condition, parameters: given }: Condition,
+  limit: number,
+): AsyncIterable<readonly Row[]> {
   const { sql, parameters } = scopeCondition(scope, window);
-  const rows = await scope.columns.query<Row>(
-    `SELECT toString(series_id) AS id, any(metric) AS metric_name, any(source) AS of_source, groupUniqArray(kind) AS kinds,
+  const read = (most: number, part: string): Promise<Row[]> =>
+    scope.columns.query<Row>(
+      `SELECT toString(series_id) AS id, any(metric) AS metric_name, any(source) AS of_source, groupUniqArray(kind) AS kinds,
       any(tuple(kind, temporality, monotonic, series.unit)) AS what, toString(any(resource_id)) AS resource, any(mapKeys(attributes)) AS keys,
       any(mapValues(attributes)) AS texts, any(tuple(series.scope_name, series.scope_version, series.scope_schema_url, series.scope_attributes)) AS scope_texts
-    FROM series WHERE ${sql} AND ${condition.sql} GROUP BY series_id LIMIT ${limit + 1}`,
-    { ...parameters, ...condition.parameters },
-    { maxResultRows: limit + 1 },
-  );
-  if (rows.length > limit) throw tooManySeries();
-  return rows;
+    FROM series WHERE ${sql} AND ${condition}${part} GROUP BY series_id LIMIT ${most + 1}`,
+      { ...parameters, ...given },
+      { maxResultRows: most + 1 },
+    );
+  const first = await read(Math.min(limit, seriesAtOnce), '');
+  if (first.length <= seriesAtOnce) {
+    if (first.length > limit) throw tooManySeries();
+    yield first;
+    return;
+  }
+  first.length = 0;
+  for (let part = 0, left = limit; part < partsOfMany; part++) {
+    const rows = await read(left, ` AND series_id % ${partsOfMany} = ${part}`);
+    left -= rows.length;
+    if (left < 0) throw tooManySeries();
+    yield rows;
+  }
 };
 
 const addPrometheus = (gathering: Gathering, { id, metric_name: metric, keys, texts, kinds }: Row): void => {

@@ -15,6 +15,8 @@ export interface Piece {
  * some 16 MB and more are written to memory that the system must hand out anew for each.
  */
 const pointsInPiece = { samples: 400_000, histograms: 60_000, summaries: 300_000 } as const;
+/** Ids that one statement lists: the engine compares all of them with each granule. */
+const seriesInPiece = 10_000;
 /** Points come hardly more often, until it is seen how often they do. */
 const usualIntervalMs = 5_000;
 /** Points that one selector may read. */
@@ -134,7 +136,7 @@ export class Pieces {
   /** How many of the series fit into one piece, from a place on. */
   #fitting(chosen: readonly Chosen[], from = 0): number {
     let count = 0;
-    for (let share = 0; share < 1 && from + count < chosen.length; count++)
+    for (let share = 0; share < 1 && count < seriesInPiece && from + count < chosen.length; count++)
       for (const { tables } of (chosen[from + count] as Chosen).sources)
         for (const table of tables) share += this.#perSeries / pointsInPiece[table];
     return count;
