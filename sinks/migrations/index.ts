@@ -16,6 +16,7 @@ import { indexResources } from './009-index-resources.ts';
 import { countByResource } from './010-count-by-resource.ts';
 import { indexFreshRows } from './011-index-fresh-rows.ts';
 import { findTracesSooner } from './012-find-traces-sooner.ts';
+import { fewerWrongGranules } from './013-fewer-wrong-granules.ts';
 import { keepNativeHistograms } from './014-keep-native-histograms.ts';
 import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
@@ -33,6 +34,7 @@ export const migrations: readonly Migration[] = [
   countByResource,
   indexFreshRows,
   findTracesSooner,
+  fewerWrongGranules,
   keepNativeHistograms,
 ];
 
