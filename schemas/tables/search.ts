@@ -15,8 +15,9 @@ const pairs = 'arrayMap((k, v) -> cityHash64(k, v), mapKeys(attributes), mapValu
 
 /**
  * Words of a body in a Bloom filter, sized by how many there are: a third of what a text index of them costs to make and to merge (folder's
- * README). `fresh_body_tokens` serves until a part's first merge. It has one size for all, so that it tells little of granules with
- * many words, and takes a fifth of the other's time to make.
+ * README). A granule that it is wrong about is read for nothing, which costs more than a larger filter. `fresh_body_tokens` serves until a
+ * part's first merge. It has one size for all, so that it tells little of granules with many words, and takes a fifth of the other's time
+ * to make.
  */
 export const bodyIndex = {
   body_words: `tokens(${bodyText}) TYPE bloom_filter(0.001) GRANULARITY 1`,
