@@ -334,6 +334,21 @@ test.serial('a new rule is run over what was stored before it; what it finds has
   t.is(emitted.length, found);
   t.like(
     (await hunts()).find(({ id: of }: { id: string }) => of === hunt.id),
-    { status: 'finished', signals: 1 },
+    { status: 'finished', signals: found },
   );
+});
+
+test.serial('a correlation tells which of the rules that it names are not enabled', async (t) => {
+  const correlation = (names: string): string =>
+    `title: Twice\ncorrelation:\n  type: event_count\n  rules: [${names}]\n  timespan: 1m\n  condition: { gte: 2 }`;
+  const { body: made } = await create({ source: correlation(`${id}, nobody`) });
+  t.deepEqual(made.unknownRules, ['nobody']);
+  const named = ruleText('Named', ['name: nobody']);
+  const { body } = await harness.ask('POST', `${path}/validate`, {
+    as: 'editor',
+    body: { source: `${correlation(`${id}, nobody, other`)}\n---\n${named}` },
+  });
+  t.deepEqual(body.documents[0].unknownRules, ['other']);
+  await create({ source: named });
+  t.deepEqual((await harness.ask('GET', `${path}/${made.id}`, { as: 'viewer' })).body.unknownRules, []);
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { exceptionError, documentOf as storedDocument } from '../../../queries/sigma/deployed.ts';
 import type { SigmaDocument, SigmaLevel } from '../../../queries/sigma/documents.ts';
+import { missingRules } from '../../../queries/sigma/named-rules.ts';
 import { readRules } from '../../../queries/sigma/read.ts';
 import { newHunt } from '../../../queries/sigma/retro-hunt.ts';
 import { failedTests, RuleTests } from '../../../queries/sigma/rule-tests.ts';
@@ -67,6 +68,9 @@ export const RuleView = z.strictObject({
   logsource: z.record(z.string(), z.string()).nullable().describe('Of a rule or filter'),
   description: z.string(),
   telemetry: RuleTelemetry.describe(`Whether records that it needs came in the last ${defaultTelemetryDays} days`),
+  unknownRules: z
+    .array(z.string())
+    .describe('Of a correlation or filter: rules that it names and that are not enabled'),
   switchedOff: z
     .strictObject({
       at: z.iso.datetime(),
@@ -174,9 +178,12 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
       sentBy(context),
       readSwitchedOff(readingOf(context.caller, context.ports), documents),
     ]);
-    return documents.map((stored) => {
-      const read = storedDocument(stored.source);
-      const document = typeof read === 'string' ? undefined : read;
+    const read = documents.map(({ source }) => storedDocument(source));
+    const readable = read.filter((document) => typeof document !== 'string');
+    const missing = await missingRules(readable, [], context.ports.documents.of(context.caller.tenantId));
+    return documents.map((stored, index) => {
+      const found = read[index];
+      const document = typeof found === 'string' ? undefined : found;
       const switchedOff = off.get(stored.id);
       return {
         ...stored,
@@ -192,6 +199,7 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
           document === undefined
             ? { isSeen: null, reason: 'the rule cannot be read', lastSeen: null, missingFields: [] }
             : telemetryOf(document, tables, telemetry),
+        unknownRules: document === undefined ? [] : missing(document),
         switchedOff: switchedOff === undefined ? null : { ...switchedOff, reason: 'too-slow' as const },
       };
     });

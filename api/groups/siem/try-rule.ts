@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { documentOf } from '../../../queries/sigma/deployed.ts';
+import { missingRules } from '../../../queries/sigma/named-rules.ts';
 import { readRulesInTurns } from '../../../queries/sigma/read.ts';
 import { needsOf } from '../../../queries/sigma/rule-set.ts';
 import { matchesOf, TestEvent } from '../../../queries/sigma/rule-tests.ts';
@@ -95,14 +96,17 @@ export const validateDetectionRules = defineOperation({
         placeholders: z.array(z.string()),
         unknownPlaceholders: z.array(z.string()).describe('Those that stand for nothing here: no event can match them'),
         rules: z.array(z.string()).describe('Of a correlation or filter: the rules that it names'),
+        unknownRules: z.array(z.string()).describe('Those that neither are enabled nor stand in this text'),
       }),
     ),
   }),
   async handler({ caller, body }, ports) {
     const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesInTurns([body.source]);
-    const [{ tables, telemetry }, placeholders] = await Promise.all([
+    const own = ports.documents.of(caller.tenantId);
+    const [{ tables, telemetry }, placeholders, missing] = await Promise.all([
       sentBy({ caller, ports }, body.telemetryDays),
-      namesOfPlaceholders(ports.documents.of(caller.tenantId)),
+      namesOfPlaceholders(own),
+      missingRules(documents, documents, own),
     ]);
     return {
       isValid: errors.length === 0,
@@ -119,6 +123,7 @@ export const validateDetectionRules = defineOperation({
           placeholders: [...(needs?.placeholders ?? [])],
           unknownPlaceholders: needs?.placeholders.filter((name) => !placeholders.has(name)) ?? [],
           rules: kind === 'rule' || document.rules === 'any' ? [] : [...document.rules],
+          unknownRules: missing(document),
         };
       }),
     };

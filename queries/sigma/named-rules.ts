@@ -1,0 +1,25 @@
+/** Rules that correlations and filters name. */
+import { documentsIn } from '../../runtime/documents-in.ts';
+import type { TenantDocuments } from '../../schemas/ports/documents.ts';
+import { detectionRules } from '../../schemas/resources/detection-rule.ts';
+import { documentOf, namesOf } from './deployed.ts';
+import type { SigmaDocument } from './documents.ts';
+
+const namedBy = (document: SigmaDocument): readonly string[] =>
+  document.kind === 'rule' || document.rules === 'any' ? [] : document.rules;
+
+/** Answers, for each document, the rules that it names and that neither are enabled nor stand beside it. */
+export const missingRules = async (
+  documents: readonly SigmaDocument[],
+  beside: readonly SigmaDocument[],
+  own: Pick<TenantDocuments, 'collection'>,
+): Promise<(document: SigmaDocument) => string[]> => {
+  const wanted = new Set(documents.flatMap(namedBy));
+  if (wanted.size === 0) return () => [];
+  const known = new Set(beside.flatMap((document) => namesOf(document.id, document)));
+  for await (const { id, source } of documentsIn(own.collection(detectionRules), { filter: { enabled: true } })) {
+    const document = documentOf(source);
+    for (const name of typeof document === 'string' ? [id] : namesOf(id, document)) known.add(name);
+  }
+  return (document) => namedBy(document).filter((name) => !known.has(name));
+};
