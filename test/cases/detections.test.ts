@@ -4,6 +4,7 @@ import { Backtest } from '../../queries/sigma/backtest.ts';
 import { deploymentOf } from '../../queries/sigma/deployed.ts';
 import { recordIdOf, valuesOfRecord } from '../../queries/sigma/record-event.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
+import { DetectionFields, detectionFields, detectionPlaceholders } from '../../schemas/resources/detection-rule.ts';
 import { DetectionSignal } from '../../schemas/signals.ts';
 import { topics } from '../../schemas/topics.ts';
 import { deployedRule, detectionRulesForTests, ruleTexts, stored } from './detection-rules.ts';
@@ -81,6 +82,31 @@ test('a rule that is deployed, changed or removed counts from the next batch on'
     stream.signals.map(({ ruleVersion }) => ruleVersion),
     [1, 2],
   );
+});
+
+test('placeholders, tables of fields and filters count from the next batch on', (t) => {
+  const deployed = { version: 1, createdAt: '', updatedAt: '' };
+  const stream = new DetectionStream(rulesOf(rule('r', "{ User|expand: '%admins%' }", 'product: doors')));
+  const { task } = stream.detections;
+  const send = (): number => {
+    const before = stream.signals.length;
+    stream.logs([log('{"vendor":"acme","card":{"holder":"ann"}}'), log('{"vendor":"acme","card":{"holder":"bob"}}')]);
+    return stream.signals.length - before;
+  };
+  t.is(send(), 0);
+  const placeholder = { id: 'p', name: 'admins', description: '', values: ['a*', 'b*'], ...deployed };
+  task.change(detectionPlaceholders.name, 'acme', 'p', placeholder);
+  t.is(send(), 0);
+  const sources = [{ when: [{ names: ['vendor'], values: ['acme'] }], is: { product: 'doors' } }];
+  const table = DetectionFields.parse({ name: 'doors', rules: [{}], fields: { User: ['card.holder'] }, sources });
+  task.change(detectionFields.name, 'acme', 't', { id: 't', ...table, ...deployed });
+  t.is(send(), 2);
+  const filter =
+    'title: f\nname: f\nlogsource: { product: doors }\nfilter:\n  rules: [r]\n  s: { User: bob }\n  condition: not s\n';
+  stream.deploy(stored(deployedRule(filter)));
+  t.is(send(), 1);
+  task.change(detectionPlaceholders.name, 'acme', 'p', undefined);
+  t.is(send(), 0);
 });
 
 test('a signal that an exception covers says so, until the exception expires', (t) => {
@@ -226,6 +252,26 @@ const windows: readonly (readonly [fields: string, sent: readonly Sent[], signal
       [0, 'a', 'u', 1],
       [1, 'a', 'u', 9],
       [2, 'a', 'u', 9],
+    ],
+    [1],
+  ],
+  [
+    'type: value_median\nrules: [a]\ngroup-by: [User]\ntimespan: 10s\ncondition: { field: size, gte: 5 }',
+    [
+      [0, 'a', 'u', 1],
+      [1, 'a', 'u', 8],
+      [2, 'a', 'u', 9],
+    ],
+    [2],
+  ],
+  [
+    'type: event_count\nrules: [a]\ngroup-by: [User]\ntimespan: 10s\ncondition: { eq: 2 }',
+    [
+      [0, 'a', 'ann'],
+      [1, 'a', 'ann'],
+      [0, 'a', 'bob'],
+      [1, 'a', 'bob'],
+      [2, 'a', 'bob'],
     ],
     [1],
   ],
