@@ -136,7 +136,7 @@ export const getEntity = defineOperation({
   summary: 'Tell the risk of one user, host, process or address, and what each of its signals adds',
   role: 'viewer',
   params: z.strictObject({
-    type: z.string().min(1).max(32).describe(entityTypes.join(', ')),
+    type: z.string().min(1).max(512).describe(entityTypes.join(', ')),
     value: z.string().min(1).max(512),
   }),
   query: z.strictObject(parameters),
