@@ -10,14 +10,16 @@ export interface ReadIndicators {
 }
 
 /** Indicators are often written so that nobody opens them by mistake: `hxxp://evil[.]example`. */
-const refanged = (text: string): string =>
-  text
-    .trim()
+const refanged = (given: string): string => {
+  const text = given.trim();
+  if (!/[[({*]|^hxx/i.test(text)) return text;
+  return text
     .replace(/^h(?:xx|\*\*)p/i, 'http')
     .replaceAll(/\[\.\]|\(\.\)|\{\.\}|\[dot\]/gi, '.')
     .replaceAll(/\[:\]/g, ':')
     .replaceAll(/\[@\]|\[at\]/gi, '@')
     .replaceAll('[://]', '://');
+};
 
 const hashLengths: Readonly<Record<number, IndicatorType>> = { 32: 'md5', 40: 'sha1', 64: 'sha256', 128: 'sha512' };
 
@@ -27,12 +29,17 @@ const domainName =
 const domainOf = (text: string): string | undefined => {
   const low = text.toLowerCase();
   if (/[@/:?#\s]/.test(low)) return undefined;
+  if (domainName.test(low)) return low.replace(/\.$/, '');
+  // Beyond ASCII: as the name service has it.
   const name = URL.canParse(`http://${low}/`) ? new URL(`http://${low}/`).hostname : low;
   return domainName.test(name) ? name.replace(/\.$/, '') : undefined;
 };
 
+/** Asked first: what is none costs a thrown error. */
+const fourParts = /^\d{1,3}(?:\.\d{1,3}){3}$/;
+
 const addressOf = (text: string): string | undefined =>
-  ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.isValid(text))
+  (fourParts.test(text) && ipaddr.IPv4.isValidFourPartDecimal(text)) || (text.includes(':') && ipaddr.isValid(text))
     ? ipaddr.process(text).toString()
     : undefined;
 
