@@ -81,11 +81,12 @@ export const timeIn = (text: string): number | undefined => {
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 };
 
-/** A clock that is ahead of its record by more than this is not believed. */
+/** A source's clock that is so far ahead of its record, or behind it, is not believed. */
 const aheadMs = 5 * 60_000;
-/** When it happened, as the source says, unless that cannot be. */
+const behindMs = 24 * 3_600_000;
+/** When it happened, as the source says, unless that is far from when it was logged. */
 export const timeOr = (told: number | undefined, recordMs: number): number =>
-  told === undefined || told > recordMs + aheadMs ? Math.floor(recordMs) : told;
+  told === undefined || told > recordMs + aheadMs || told < recordMs - behindMs ? Math.floor(recordMs) : told;
 
 const folded = new WeakMap<readonly string[], readonly string[]>();
 const fold = (names: readonly string[]): readonly string[] => {

@@ -289,7 +289,9 @@ test('records about something else tell of nothing', (t) => {
   t.deepEqual(found(others), { files: [], packages: [] });
 });
 
-test('a clock that is ahead is not believed', (t) => {
+test('a clock that is far ahead or behind is not believed', (t) => {
+  const old = found([record(osquery({ target_path: '/etc/x', action: 'UPDATED', time: '1500000000' }))]);
+  t.is(old.files[0]?.timeMs, firstMs);
   const { files } = found([record(osquery({ target_path: '/etc/x', action: 'UPDATED', time: '4102444800' }))]);
   t.is(files[0]?.timeMs, firstMs);
 });
