@@ -29,7 +29,8 @@ type FilesContext = Context<typeof emits, Readonly<Record<never, never>>, Keyed<
 const mayTell = (record: LogRecord): boolean =>
   tellingAttributes.some((name) => record.attribute(name) !== undefined) || tellingBody.test(record.body);
 
-const hostOf = (record: LogRecord): string => record.resource('host.name') ?? record.attribute('host.name') ?? '';
+const hostOf = (record: LogRecord): string =>
+  record.resource('host.name') ?? record.attribute('host.name') ?? record.resource('k8s.node.name') ?? '';
 
 const finish = (key: string, event: AuditEvent, { emit, state, tenantId, setTimer }: FilesContext): void => {
   state.delete(key);

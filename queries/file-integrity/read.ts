@@ -139,11 +139,16 @@ const paths = new EventPaths([
   { name: '', summary: '', rules: [], fields: {}, roots: [...new Set(fileShapes.flatMap(({ roots }) => roots))] },
 ]);
 
+const mostHead = 256;
+
 const objectIn = (body: unknown): Record<string, unknown> | undefined => {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
-  if (typeof body !== 'string' || !body.trimStart().startsWith('{')) return undefined;
+  if (typeof body !== 'string') return undefined;
+  // Behind what syslog writes before it.
+  const from = body.slice(0, mostHead).search(/\{\s*"/);
+  if (from < 0 || !body.trimEnd().endsWith('}')) return undefined;
   try {
-    return JSON.parse(body) as Record<string, unknown>;
+    return JSON.parse(body.slice(from)) as Record<string, unknown>;
   } catch {
     return undefined;
   }

@@ -100,7 +100,7 @@ export const fileShapes: readonly FileShape[] = [
   {
     source: 'osquery',
     needs: [['columns.target_path', 'target_path'], ['columns.action']],
-    roots: ['osquery', '_source'],
+    roots: ['osquery', 'osquery.result', '_source'],
     action: ['columns.action'],
     words: [...removing, ...usualWords],
     path: ['columns.target_path', 'target_path'],
@@ -127,7 +127,7 @@ export const fileShapes: readonly FileShape[] = [
     // process_file_events: the operation is a system call.
     source: 'osquery',
     needs: [['columns.operation'], ['columns.executable']],
-    roots: ['osquery', '_source'],
+    roots: ['osquery', 'osquery.result', '_source'],
     action: ['columns.operation'],
     words: [...removing, ...usualWords],
     path: ['columns.dest_path', 'columns.path'],

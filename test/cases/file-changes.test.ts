@@ -213,6 +213,13 @@ const cases: readonly (readonly [title: string, given: object, told: Told])[] = 
     { action: 'deleted', path: '/var/log/auth.log' },
   ],
   [
+    'Falco: JSON behind the head of syslog',
+    record(
+      `<13>Jan  1 00:00:00 node-4 falco[88]: ${JSON.stringify(falco('Write below etc', { 'fd.name': '/etc/x', 'evt.type': 'open' }))}`,
+    ),
+    { source: 'falco', action: 'changed', path: '/etc/x', host: 'node-4' },
+  ],
+  [
     'OpenTelemetry: attributes of the semantic conventions',
     record('file changed', {
       ...{ 'event.action': 'modified', 'file.path': '/opt/app/config.yaml', 'file.mode': '0640', 'file.size': '81' },

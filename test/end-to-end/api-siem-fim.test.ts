@@ -128,6 +128,15 @@ test.serial('what is proposed decides nothing; approving needs If-Match, and is 
   const bare = await harness.ask('PATCH', `${baselines}/${webId}`, { as: 'editor', body: { state: 'approved' } });
   t.is(bare.status, 428);
   t.is((await decide(webId, 7, 'approved')).status, 412);
+  const account = await harness.ask('POST', '/api/service-accounts', { body: { name: 'Pipeline', role: 'editor' } });
+  const token = await harness.ask('POST', `/api/service-accounts/${account.body.id}/tokens`, {
+    body: { name: 'Pipeline', scopes: ['siem:write'], expiresAt: new Date(nowMs + 3_600_000).toISOString() },
+  });
+  const machine = await harness.ask('PATCH', `${baselines}/${webId}`, {
+    ...{ as: `token ${token.body.token}`, body: { state: 'approved' } },
+    headers: { 'if-match': '"1"' },
+  });
+  t.is(machine.status, 403);
   t.is((await harness.ask('PATCH', `${baselines}/${webId}`, { as: 'viewer', body: {} })).status, 403);
   const { body } = await decide(webId, 1, 'approved');
   t.like(body, { state: 'approved', version: 2 });

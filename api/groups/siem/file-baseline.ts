@@ -15,6 +15,7 @@ import {
   fileBaselines,
 } from '../../../schemas/resources/file-baseline.ts';
 import { signals } from '../../../schemas/topics.ts';
+import { type Caller, personOf } from '../../identity/caller.ts';
 import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
@@ -41,7 +42,9 @@ const BaselineFields = z.strictObject({
   state: z
     .enum(baselineStates)
     .default('proposed')
-    .describe('Only an approved baseline counts; a retired one counts for changes before it was retired'),
+    .describe(
+      'Only an approved baseline counts, and only people approve, no API tokens; a retired one counts for changes before it was retired',
+    ),
 });
 type Fields = z.output<typeof BaselineFields>;
 type Document = FileBaseline & Fields;
@@ -64,10 +67,10 @@ const hasMoved = (after: Document, before: Document | undefined): boolean =>
   (['hosts', 'paths'] as const).some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 
 /** Who approved it and when. What is proposed again is approved by nobody, and neither is what is now about other files. */
-const decided = (after: Document, before: Document | undefined, by: string, now: string): Document => {
+const decided = (after: Document, before: Document | undefined, caller: Caller, now: string): Document => {
   const isSame = after.state === before?.state;
   if (isSame && hasMoved(after, before) && after.state === 'approved')
-    return decided({ ...after, state: 'proposed' }, before, by, now);
+    return decided({ ...after, state: 'proposed' }, before, caller, now);
   if (isSame) return after;
   if (after.state === 'proposed') return { ...after, approvedAt: null, approvedBy: null, retiredAt: null };
   if (after.state === 'retired') return { ...after, retiredAt: now };
@@ -76,7 +79,7 @@ const decided = (after: Document, before: Document | undefined, by: string, now:
       'state',
       'cannot be approved: no file was seen there. Take another, when changes have landed, or give "files"',
     );
-  return { ...after, approvedAt: now, approvedBy: by, retiredAt: null };
+  return { ...after, approvedAt: now, approvedBy: personOf(caller).actor.id, retiredAt: null };
 };
 
 /** How many an organization may have. */
@@ -101,7 +104,7 @@ export const baselineResource = defineResource<typeof BaselineFields, Document, 
   show: (documents) => documents,
   list: { filters: { state: equals('state', z.enum(baselineStates)) } },
   prepare(after, { before, caller, ports }) {
-    return decided(after, before, caller.actor.id, new Date(ports.clock.now()).toISOString());
+    return decided(after, before, caller, new Date(ports.clock.now()).toISOString());
   },
 });
 
@@ -174,7 +177,7 @@ export const takeFileBaseline = defineOperation({
       };
       const made = await baselineResource
         .writer(scope, caller)
-        .create({ ...decided(document, undefined, caller.actor.id, now), id } as Document);
+        .create({ ...decided(document, undefined, caller, now), id } as Document);
       for (let part = 0; part * filesInPart < files.length; part++)
         await stored.collection(fileBaselineParts).insert({
           ...{ id: `${id}-${part}`, baselineId: id, part },
