@@ -48,7 +48,7 @@ const lines: readonly PackageLine[] = [
 
 /** `Upgrade: nginx:amd64 (1.18.0, 1.20.1), curl:amd64 (7.1, 7.2)` in the history of apt. */
 const aptLine = /^(Install|Upgrade|Remove|Purge|Reinstall|Downgrade): (.+)$/;
-const aptPackage = /([\w.+-]+)(?::[\w-]+)? \(([^)]*)\)/g;
+const aptPackage = /^([\w.+-]+)(?::[\w-]+)? \(([^)]*)/;
 /** `type=SOFTWARE_UPDATE … sw="nginx-1.20.1-1.el9" sw_type=rpm …` of auditd; `msg=` holds its own pairs. */
 const auditLine =
   /type=SOFTWARE_UPDATE msg=audit\((\d+\.\d+):\d+\).*?\bsw="?([\w.+:-]+?)-([^\s"-]+-[^\s"]+)"? sw_type=(\w+)/;
@@ -59,18 +59,19 @@ const mostPackages = 500;
 const apt = (line: string, recordMs: number): ReadPackage[] => {
   const [, word = '', list = ''] = aptLine.exec(line) ?? [];
   const action = words[word.toLowerCase()] ?? 'installed';
-  return [...list.matchAll(aptPackage)].map(([, name = '', versions = '']) => ({
-    ...{ manager: 'apt', action, package: name, timeMs: recordMs },
-    version:
-      versions
-        .split(', ')
-        .filter((each) => each !== 'automatic')
-        .at(-1) ?? '',
-  }));
+  return list.split('), ', mostPackages).flatMap((each) => {
+    const [, name = '', versions = ''] = aptPackage.exec(each) ?? [];
+    const version = versions.split(', ').findLast((one) => one !== 'automatic') ?? '';
+    return name === '' ? [] : [{ manager: 'apt', action, package: name, version, timeMs: recordMs }];
+  });
 };
+
+/** Longer ones are of something else; the history of apt alone has all packages in one. */
+const longest = 1_024;
 
 const packagesOfLine = (line: string, recordMs: number): ReadPackage[] => {
   if (aptLine.test(line)) return apt(line, recordMs);
+  if (line.length > longest) return [];
   const audit = auditLine.exec(line);
   if (audit !== null) {
     const [, seconds = '', name = '', version = '', manager = ''] = audit;

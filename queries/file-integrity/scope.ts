@@ -7,9 +7,8 @@ export interface FileScope {
   readonly paths: readonly string[];
 }
 
-/** Of a name with asterisks, a regular expression that JavaScript and RE2 read alike. */
-export const hostPattern = (host: string): string =>
-  `^${host.replace(/[\\^$.+?()[\]{}|]/g, '\\$&').replaceAll('*', '.*')}$`;
+/** Of a name with asterisks, a regular expression of RE2. */
+const hostPattern = (host: string): string => `^${host.replace(/[\\^$.+?()[\]{}|]/g, '\\$&').replaceAll('*', '.*')}$`;
 
 /** Without what a folder's name may end with, so that `/etc/` is `/etc` and `/` is everything. */
 export const folderOf = (path: string): string => path.replace(/[/\\]+$/, '');
@@ -21,9 +20,23 @@ export const isBelow = (path: string, folder: string): boolean => {
   return next === undefined || next === '/' || next === '\\';
 };
 
+/** In linear time, however many asterisks there are. */
+const matches = (pattern: string, host: string): boolean => {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return pattern === host;
+  if (!host.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = host.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return host.length - last.length >= at && host.endsWith(last);
+};
+
 export const coversHost = ({ hosts }: FileScope, host: string): boolean =>
-  hosts.length === 0 ||
-  hosts.some((each) => each === host || (each.includes('*') && new RegExp(hostPattern(each), 's').test(host)));
+  hosts.length === 0 || hosts.some((each) => matches(each, host));
 
 export const covers = (scope: FileScope, host: string, path: string): boolean =>
   scope.paths.some((each) => isBelow(path, each)) && coversHost(scope, host);

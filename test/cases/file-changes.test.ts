@@ -1,6 +1,8 @@
 import test from 'ava';
 import { fileChanges } from '../../processors/file-changes/file-changes.ts';
+import { packagesIn } from '../../queries/file-integrity/packages.ts';
 import { modeOf } from '../../queries/file-integrity/read.ts';
+import { coversHost } from '../../queries/file-integrity/scope.ts';
 import type { FileChange, PackageChange } from '../../schemas/file-changes.ts';
 import { topics } from '../../schemas/topics.ts';
 import { firstMs, TaskRun } from './run-task.ts';
@@ -508,4 +510,31 @@ test('modes are octal', (t) => {
   ] as const)
     t.is(modeOf(given), octal, given);
   t.is(modeOf('Administrators (ALLOWED): delete'), 'Administrators (ALLOWED): delete');
+});
+
+test('names of hosts are matched in linear time', (t) => {
+  for (const [pattern, host, isCovered] of [
+    ['web-*', 'web-1', true],
+    ['web-*', 'db-web-1', false],
+    ['*-db', 'a-db', true],
+    ['*-db', 'a-db2', false],
+    ['a*a', 'a', false],
+    ['a*a', 'aa', true],
+    ['*b*c*', 'abxc', true],
+    ['*c*b*', 'abxc', false],
+    ['*', '', true],
+    ['web.1', 'web-1', false],
+  ] as const)
+    t.is(coversHost({ hosts: [pattern], paths: [] }, host), isCovered, `${pattern} ${host}`);
+  t.false(coversHost({ hosts: ['*a'.repeat(250)], paths: [] }, `${'a'.repeat(4_000)}b`));
+});
+
+test('a line that only resembles one of a package manager costs little', (t) => {
+  const long = 'a-'.repeat(500_000);
+  for (const line of [
+    `Upgrade: ${long}`,
+    `2026-01-01T00:00:00Z INFO Installed: ${long}`,
+    `type=SOFTWARE_UPDATE msg=audit(1.1:1): sw=${long}`,
+  ])
+    t.deepEqual(packagesIn(line, firstMs), []);
 });
