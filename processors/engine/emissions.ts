@@ -5,6 +5,7 @@ import type { DerivedTopic } from '../../schemas/topics.ts';
 
 /** A message holds several values up to this size. */
 const packBytes = 256 * 1024;
+const text = new TextEncoder();
 /** What a message's key and headers take of the topic's limit. */
 const headerBytes = 4 * 1024;
 /** Packs of one batch. A position's part counts ticks above it. */
@@ -18,13 +19,22 @@ interface Pack {
   bytes: number;
 }
 
+/** A pack to which nothing is added any more: bytes, as the texts of a storm would take twice the memory. */
+interface FullPack extends Pick<Pack, 'topic' | 'tenantId' | 'key'> {
+  readonly records: number;
+  readonly value: Uint8Array;
+}
+
+const filled = ({ topic, tenantId, key, values }: Pack): FullPack => ({
+  ...{ topic, tenantId, key, records: values.length },
+  value: text.encode(`[${values.join(',')}]`),
+});
+
 /** What identifies the messages of a batch or tick: the same for the same input, greater for later input. */
 export interface Place {
   readonly emitter: string;
   readonly tick: number;
 }
-
-const text = new TextEncoder();
 
 /** A value that is ready to be published. */
 export interface Emitted {
@@ -62,7 +72,7 @@ export const restoredMessages = (saved: readonly SavedMessage[]): Message[] =>
 export class Emissions {
   readonly #packs = new Map<string, Pack>();
   readonly #buckets: number;
-  #full: Pack[] = [];
+  #full: FullPack[] = [];
 
   /** `buckets`: over how many message keys the values of a tenant are spread. */
   constructor(buckets: number) {
@@ -74,7 +84,7 @@ export class Emissions {
     const { json, bytes } = value;
     const pack = this.#packOf(value);
     if (pack.bytes > 0 && pack.bytes + bytes > packBytes) {
-      this.#full.push({ ...pack });
+      this.#full.push(filled(pack));
       pack.values = [];
       pack.bytes = 0;
     }
@@ -84,17 +94,17 @@ export class Emissions {
 
   /** The messages, which belong behind the offset `last`; it is then empty again. */
   take(last: number, { emitter, tick }: Place): Message[] {
-    const packs = [...this.#full, ...this.#packs.values()];
+    const packs = [...this.#full, ...Array.from(this.#packs.values(), filled)];
     this.#full = [];
     this.#packs.clear();
     if (packs.length >= partsPerTick) throw new Error(`${packs.length} messages are more than a batch may emit`);
-    return packs.map(({ topic, tenantId, key, values }, part) => ({
+    return packs.map(({ topic, tenantId, key, value, records }, part) => ({
       topic,
       key,
-      value: text.encode(`[${values.join(',')}]`),
+      value,
       headers: {
         tenant: tenantId,
-        records: String(values.length),
+        records: String(records),
         emitter,
         position: `${last}.${tick * partsPerTick + part}`,
       },

@@ -1,6 +1,6 @@
-/** How a task's snapshot lies in bytes: its length, JSON of all but the states, and the states. */
+/** How a task's snapshot lies in bytes: its length, JSON of all but states and emitted values, the states, and the values. */
 import type { Message } from '../../schemas/ports/bus.ts';
-import { restoredMessages, type SavedMessage, savedMessages } from './emissions.ts';
+import type { SavedMessage } from './emissions.ts';
 import type { Limit } from './tenant.ts';
 import type { Timer } from './timers.ts';
 
@@ -29,7 +29,9 @@ export interface SavedTask {
   readonly tenants: readonly SavedTenant[];
 }
 
-const format = 1;
+const format = 2;
+/** In it emitted values were texts within the JSON. */
+const formerFormat = 1;
 
 /** JSON has no infinity: before the first record the watermark is none. */
 const finite = (time: number): number | null => (Number.isFinite(time) ? time : null);
@@ -45,10 +47,12 @@ type TenantTuple = [
   stateBytes: number,
 ];
 
+type MessageTuple = readonly [topic: string, key: string, valueBytes: number, headers: Message['headers']];
+
 interface Head extends Omit<SavedTask, 'outbox' | 'tenants' | 'clockMs'> {
   readonly format: number;
   readonly clockMs: number | null;
-  readonly outbox: readonly SavedMessage[];
+  readonly outbox: readonly (MessageTuple | SavedMessage)[];
   readonly tenants: readonly TenantTuple[];
 }
 
@@ -57,7 +61,7 @@ export const encodeTask = ({ outbox, tenants, clockMs, ...task }: SavedTask): Ui
     format,
     ...task,
     clockMs: finite(clockMs),
-    outbox: savedMessages(outbox),
+    outbox: outbox.map(({ topic, key, value, headers }): MessageTuple => [topic, key, value.length, headers]),
     tenants: tenants.map(({ id, latestMs, watermarkMs, seenMs, limit, timers, state }) => [
       id,
       finite(latestMs),
@@ -69,14 +73,15 @@ export const encodeTask = ({ outbox, tenants, clockMs, ...task }: SavedTask): Ui
     ]),
   };
   const json = Buffer.from(JSON.stringify(head));
+  const parts = [...tenants.map(({ state }) => state), ...outbox.map(({ value }) => value)];
   // Memory of its own, so that it can be moved to another thread.
-  const bytes = Buffer.allocUnsafeSlow(tenants.reduce((sum, { state }) => sum + state.length, 4 + json.length));
+  const bytes = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 4 + json.length));
   bytes.writeUInt32LE(json.length);
   bytes.set(json, 4);
   let at = 4 + json.length;
-  for (const { state } of tenants) {
-    bytes.set(state, at);
-    at += state.length;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
   }
   return bytes;
 };
@@ -86,7 +91,7 @@ export const decodeTask = (bytes: Uint8Array): SavedTask => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 4 + buffer.readUInt32LE(0);
   const { format: written, ...head } = JSON.parse(buffer.toString('utf8', 4, at)) as Head;
-  if (written !== format)
+  if (written !== format && written !== formerFormat)
     throw new Error(`a snapshot of format ${written} cannot be read: this version reads ${format}`);
   const tenants = head.tenants.map(([id, latestMs, watermarkMs, seenMs, limit, timers, stateBytes]): SavedTenant => {
     const state = buffer.subarray(at, at + stateBytes);
@@ -101,6 +106,12 @@ export const decodeTask = (bytes: Uint8Array): SavedTask => {
       state,
     };
   });
+  const outbox = head.outbox.map(([topic, key, value, headers]): Message => {
+    if (typeof value === 'string') return { topic, key, value: new TextEncoder().encode(value), headers };
+    at += value;
+    // Memory of its own, which may be moved to another thread.
+    return { topic, key, value: new Uint8Array(buffer.subarray(at - value, at)), headers };
+  });
   if (at !== buffer.length) throw new Error(`a snapshot of ${buffer.length} bytes should have ${at}`);
-  return { ...head, clockMs: orBefore(head.clockMs), outbox: restoredMessages(head.outbox), tenants };
+  return { ...head, clockMs: orBefore(head.clockMs), outbox, tenants };
 };
