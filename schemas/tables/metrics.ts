@@ -106,6 +106,12 @@ export const histogramsTable = defineTable({
      * `negative_counts`, which have the nearest integers. Empty where these are exact.
      */
     exact_counts: 'Array(Float64)',
+    /**
+     * Which buckets remote-write sent, as its spans (offset and length, one after the other): others are zeros that fill gaps. Of custom bounds in
+     * `positive_spans`. Empty for OTLP.
+     */
+    positive_spans: 'Array(Int32)',
+    negative_spans: 'Array(Int32)',
   },
   partitionBy: byDayReceived,
   orderBy: pointOrder,

@@ -1,13 +1,19 @@
 /** Columns for what native histograms of remote-write say besides whole counts. Rows that are there have none of it. */
 import type { Migration } from './migration.ts';
 
+/** Each column and the one before it. */
+const added: readonly (readonly [column: string, before: string])[] = [
+  ['reset_hint UInt8', 'negative_counts'],
+  ['exact_counts Array(Float64)', 'reset_hint'],
+  ['positive_spans Array(Int32)', 'exact_counts'],
+  ['negative_spans Array(Int32)', 'positive_spans'],
+];
+
 export const keepNativeHistograms: Migration = {
   id: 14,
   name: 'keep native histograms',
   async up(columns) {
-    await columns.execute('ALTER TABLE histograms ADD COLUMN IF NOT EXISTS reset_hint UInt8 AFTER negative_counts');
-    await columns.execute(
-      'ALTER TABLE histograms ADD COLUMN IF NOT EXISTS exact_counts Array(Float64) AFTER reset_hint',
-    );
+    for (const [column, before] of added)
+      await columns.execute(`ALTER TABLE histograms ADD COLUMN IF NOT EXISTS ${column} AFTER ${before}`);
   },
 };

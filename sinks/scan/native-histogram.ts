@@ -106,6 +106,8 @@ export class NativeHistogram {
     own.zero_count.pushInteger(whole(this.#zeroCount));
     own.zero_threshold.pushDouble(this.#threshold);
     own.reset_hint.push(this.#resetHint);
+    for (const number of this.#positive.spans) own.positive_spans.elements.push(number);
+    for (const number of this.#negative.spans) own.negative_spans.elements.push(number);
     const all = [this.#count, this.#zeroCount, ...this.#positive.counts, ...this.#negative.counts];
     const exact = all.every(isWhole) ? undefined : own.exact_counts;
     exact?.elements.pushDouble(this.#count);

@@ -90,6 +90,8 @@ export class HistogramColumns extends PointColumns {
     negative_counts: new ArrayColumn(new WordsColumn('UInt64')),
     reset_hint: new NumberColumn('UInt8'),
     exact_counts: new ArrayColumn(new WordsColumn('Float64')),
+    positive_spans: new ArrayColumn(new NumberColumn('Int32')),
+    negative_spans: new ArrayColumn(new NumberColumn('Int32')),
   } as const;
   readonly rows: Rows = rowsOf(histogramsTable, { ...this.all, ...this.own });
 
@@ -100,6 +102,8 @@ export class HistogramColumns extends PointColumns {
     this.own.positive_counts.close();
     this.own.negative_counts.close();
     this.own.exact_counts.close();
+    this.own.positive_spans.close();
+    this.own.negative_spans.close();
   }
 }
 

@@ -172,6 +172,8 @@ test('histograms of both kinds are read back', async (t) => {
     negative_counts: [],
     reset_hint: 0,
     exact_counts: [],
+    positive_spans: [],
+    negative_spans: [],
   };
   t.deepEqual(rows[1], {
     ...both,
@@ -191,6 +193,8 @@ test('histograms of both kinds are read back', async (t) => {
     negative_counts: ['4294967296'],
     reset_hint: 0,
     exact_counts: [],
+    positive_spans: [],
+    negative_spans: [],
   });
   t.deepEqual(rows[0], {
     ...both,
@@ -457,7 +461,7 @@ test('native histograms become exponential ones, gaps between spans filled, and 
     ],
   });
   const rows = await tables.read(
-    `SELECT metric, count, scale, zero_count, positive_offset, positive_counts, negative_offset, negative_counts, bounds, counts, reset_hint, exact_counts FROM histograms WHERE tenant_id = 'native' ORDER BY metric DESC`,
+    `SELECT metric, count, scale, zero_count, positive_offset, positive_counts, negative_offset, negative_counts, bounds, counts, reset_hint, exact_counts, positive_spans, negative_spans FROM histograms WHERE tenant_id = 'native' ORDER BY metric DESC`,
   );
   t.deepEqual(rows, [
     {
@@ -473,6 +477,8 @@ test('native histograms become exponential ones, gaps between spans filled, and 
       counts: [],
       reset_hint: 3,
       exact_counts: [],
+      positive_spans: [0, 2, 1, 2],
+      negative_spans: [3, 1],
     },
     {
       metric: 'floats',
@@ -487,6 +493,8 @@ test('native histograms become exponential ones, gaps between spans filled, and 
       counts: [],
       reset_hint: 0,
       exact_counts: [3.6, 0, 1.4, 2.2],
+      positive_spans: [-2, 2],
+      negative_spans: [],
     },
     {
       metric: 'custom',
@@ -501,6 +509,8 @@ test('native histograms become exponential ones, gaps between spans filled, and 
       counts: ['0', '2', '2', '0'],
       reset_hint: 1,
       exact_counts: [3.5, 0, 0, 1.5, 2],
+      positive_spans: [1, 2],
+      negative_spans: [],
     },
   ]);
 });

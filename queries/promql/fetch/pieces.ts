@@ -30,7 +30,7 @@ const hourMs = 3_600_000;
 const latestMs = 9_223_372_036_000;
 
 const histogramColumns = `flags, toFloat64(histograms.count) AS total, ifNull(histograms.sum, nan) AS sum_of, toUInt8(isNotNull(histograms.sum)) AS has_sum,
-  bounds, counts, scale, toFloat64(histograms.zero_count) AS zeros, histograms.zero_threshold AS threshold, positive_offset, positive_counts, negative_offset, negative_counts, reset_hint, exact_counts`;
+  bounds, counts, scale, toFloat64(histograms.zero_count) AS zeros, histograms.zero_threshold AS threshold, positive_offset, positive_counts, negative_offset, negative_counts, reset_hint, exact_counts, positive_spans, negative_spans`;
 const ownColumns: Readonly<Record<PointTable, string>> = {
   samples: 'samples.value AS value',
   histograms: histogramColumns,

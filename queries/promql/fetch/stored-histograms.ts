@@ -13,6 +13,8 @@ interface Buckets {
   /** Index of the first bucket, in Prometheus' numbers. */
   readonly first: number;
   readonly counts: readonly number[];
+  /** Offset and length of each span that was sent; without them buckets that count nothing are left out. */
+  readonly spans?: ArrayLike<number>;
 }
 
 interface Stored {
@@ -26,8 +28,9 @@ interface Stored {
 }
 
 /** Half as many buckets, or a quarter …: bucket `i` of Prometheus ends at 2^(i · 2^-scale). */
-const coarser = ({ first, counts }: Buckets, steps: number): Buckets => {
-  if (steps === 0 || counts.length === 0) return { first, counts };
+const coarser = (all: Buckets, steps: number): Buckets => {
+  const { first, counts } = all;
+  if (steps === 0 || counts.length === 0) return all;
   const indexOf = (index: number): number => Math.ceil(index / 2 ** steps);
   const start = indexOf(first);
   const merged: number[] = Array.from({ length: indexOf(first + counts.length - 1) - start + 1 }, () => 0);
@@ -38,8 +41,24 @@ const coarser = ({ first, counts }: Buckets, steps: number): Buckets => {
   return { first: start, counts: merged };
 };
 
-/** Spans of the buckets that count something. */
-const spansOf = ({ first, counts }: Buckets): { spans: BucketSpan[]; buckets: number[] } => {
+/** Buckets as they were sent, those that count nothing among them. */
+const sentSpans = ({ counts }: Buckets, sent: ArrayLike<number>): { spans: BucketSpan[]; buckets: number[] } => {
+  const spans: BucketSpan[] = [];
+  const buckets: number[] = [];
+  let at = 0;
+  for (let place = 0; place < sent.length; place += 2) {
+    const [offset, length] = [sent[place] as number, sent[place + 1] as number];
+    if (place > 0) at += offset;
+    spans.push({ offset, length });
+    for (let bucket = 0; bucket < length; bucket++) buckets.push(counts[at++] ?? 0);
+  }
+  return { spans, buckets };
+};
+
+/** Spans of the buckets that count something, or of those that were sent. */
+const spansOf = (all: Buckets): { spans: BucketSpan[]; buckets: number[] } => {
+  if (all.spans !== undefined && all.spans.length > 0) return sentSpans(all, all.spans);
+  const { first, counts } = all;
   const spans: { offset: number; length: number }[] = [];
   const buckets: number[] = [];
   let next = 0;
@@ -90,10 +109,12 @@ const storedAt = (block: Block, row: number): Stored => {
     positive: {
       first: number('positive_offset') + 1,
       counts: [...(isExact ? exact.subarray(2, exactNegative) : positive)],
+      spans: arrayIn(block, 'positive_spans', row),
     },
     negative: {
       first: number('negative_offset') + 1,
       counts: [...(isExact ? exact.subarray(exactNegative) : negative)],
+      spans: arrayIn(block, 'negative_spans', row),
     },
   };
 };
@@ -104,7 +125,10 @@ export const histogramAt = (block: Block, row: number): NativeHistogram => {
   const counts = arrayIn(block, 'counts', row);
   if (counts.length === 0) return nativeOf(storedAt(block, row), resetHint);
   const exact = arrayIn(block, 'exact_counts', row);
-  const { spans, buckets } = spansOf({ first: 0, counts: [...(exact.length > 0 ? exact.subarray(2) : counts)] });
+  const sent = arrayIn(block, 'positive_spans', row);
+  // Buckets before the first span are there too.
+  const all = [...(exact.length > 0 ? exact.subarray(2) : counts)].slice(sent[0] ?? 0);
+  const { spans, buckets } = spansOf({ first: sent[0] ?? 0, counts: all, spans: sent });
   return {
     schema: -53,
     zeroThreshold: 0,
