@@ -58,9 +58,14 @@ const isPlain = (matchers: readonly Matcher[], { chosen }: Choice): boolean =>
   );
 
 /** All points in one piece; undefined where there are other series than those that are known, or too many points. */
-const readAtOnce = async ({ columns }: Scope, window: Window, selector: Known): Promise<Piece | undefined> => {
+const readAtOnce = async (
+  { columns }: Scope,
+  window: Window,
+  selector: Known,
+  hasStarts: boolean,
+): Promise<Piece | undefined> => {
   const { chosen, found, metrics, restriction } = selector;
-  const { sql, parameters } = pointsStatement('samples', { window, metrics });
+  const { sql, parameters } = pointsStatement('samples', { window, metrics, hasStarts });
   const bytes = await columns.native(
     `${sql}${restriction.sql} ${inOrder} LIMIT ${mostPoints + 1}`,
     { ...parameters, ...restriction.parameters },
@@ -83,19 +88,17 @@ export const openPieces = async (
   matchers: readonly Matcher[],
   hasStarts = false,
 ): Promise<PieceReader> => {
-  if (hasStarts)
-    return new Pieces(scope.columns, window, (await choiceOf(scope, window, matchers)).chosen, { hasStarts });
   const kept = known.of(scope.columns);
   const key = JSON.stringify([scope.projectId, scope.translation, matchers]);
   const before = kept.get(key);
   const perSeries = before && Math.max(1, before.density * (window.toMs - window.fromMs));
   if (before !== undefined && perSeries !== undefined && isFresh(before)) {
     const isFew = before.chosen.length * perSeries <= pointsAtOnce;
-    const piece = isFew ? await readAtOnce(scope, window, before) : undefined;
+    const piece = isFew ? await readAtOnce(scope, window, before, hasStarts) : undefined;
     if (piece !== undefined) return onlyPiece(piece);
   }
   const choice = await choiceOf(scope, window, matchers);
-  const pieces = new Pieces(scope.columns, window, choice.chosen, { perSeries });
+  const pieces = new Pieces(scope.columns, window, choice.chosen, { perSeries, hasStarts });
   const { metrics } = choice;
   if (metrics === undefined || !isPlain(matchers, choice)) return pieces;
   const restriction = restrictionOf(scope, matchers, choice);
