@@ -31,10 +31,12 @@ const numbersOf = (words: Uint32Array): Float64Array => {
 
 class Reader {
   readonly #bytes: Uint8Array;
+  readonly #inPlace: boolean;
   at = 0;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, inPlace = false) {
     this.#bytes = bytes;
+    this.#inPlace = inPlace;
   }
 
   get isAtEnd(): boolean {
@@ -57,12 +59,19 @@ class Reader {
     return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + start, length).toString();
   }
 
-  /** A copy, since typed arrays must begin at a multiple of their width. */
-  copy(length: number): ArrayBuffer {
+  /**
+   * Where the next bytes are, at a multiple of 8, since typed arrays must begin at one of their width: moved back over what was read
+   * before them where that may be, else copied. In front of a column stand its name and type, which are longer.
+   */
+  #aligned(length: number): readonly [ArrayBuffer, number] {
     if (this.at + length > this.#bytes.length) throw new Error('a Native block ends in the middle of a column');
-    const start = this.#bytes.byteOffset + this.at;
+    const { buffer, byteOffset } = this.#bytes;
+    const start = byteOffset + this.at;
     this.at += length;
-    return this.#bytes.buffer.slice(start, start + length) as ArrayBuffer;
+    if (!this.#inPlace) return [buffer.slice(start, start + length) as ArrayBuffer, 0];
+    const to = start - (start % 8);
+    if (to < start) new Uint8Array(buffer).copyWithin(to, start, start + length);
+    return [buffer as ArrayBuffer, to];
   }
 
   /** The next texts, by windows. One with a text that is long or not of ASCII alone is read text by text. */
@@ -99,25 +108,25 @@ class Reader {
   column(type: string, rows: number): Column {
     const element = /^Array\((.*)\)$/.exec(type)?.[1];
     if (element !== undefined) {
-      const ends = numbersOf(new Uint32Array(this.copy(rows * 8)));
+      const ends = numbersOf(new Uint32Array(...this.#aligned(rows * 8), rows * 2));
       return { kind: 'arrays', ends, elements: this.numbers(element, ends.at(-1) ?? 0) };
     }
-    if (type === 'UInt64') return { kind: 'words', words: new Uint32Array(this.copy(rows * 8)) };
+    if (type === 'UInt64') return { kind: 'words', words: new Uint32Array(...this.#aligned(rows * 8), rows * 2) };
     return { kind: 'numbers', values: this.numbers(type, rows) };
   }
 
   numbers(type: string, rows: number): Float64Array {
     switch (type) {
       case 'Float64':
-        return new Float64Array(this.copy(rows * 8));
+        return new Float64Array(...this.#aligned(rows * 8), rows);
       case 'UInt64':
-        return numbersOf(new Uint32Array(this.copy(rows * 8)));
+        return numbersOf(new Uint32Array(...this.#aligned(rows * 8), rows * 2));
       case 'UInt32':
-        return Float64Array.from(new Uint32Array(this.copy(rows * 4)));
+        return Float64Array.from(new Uint32Array(...this.#aligned(rows * 4), rows));
       case 'Int32':
-        return Float64Array.from(new Int32Array(this.copy(rows * 4)));
+        return Float64Array.from(new Int32Array(...this.#aligned(rows * 4), rows));
       case 'UInt8':
-        return Float64Array.from(new Uint8Array(this.copy(rows)));
+        return Float64Array.from(new Uint8Array(...this.#aligned(rows), rows));
       default:
         throw new Error(`columns of the type ${type} are not read as numbers`);
     }
@@ -142,11 +151,11 @@ export const textsOf = (bytes: Uint8Array): string[] => {
 };
 
 /**
- * All blocks of a result, with all columns or with those that are named alone. A column `UInt64` comes as words, any other as numbers or
- * arrays of numbers.
+ * All blocks of a result. A column `UInt64` comes as words, any other as numbers or arrays of numbers. Columns are parts of the bytes,
+ * which change so that they cannot be read again; with `named` these columns come alone, as copies.
  */
 export const blocksOf = (bytes: Uint8Array, named?: readonly string[]): Block[] => {
-  const reader = new Reader(bytes);
+  const reader = new Reader(bytes, named === undefined);
   const blocks: Block[] = [];
   while (!reader.isAtEnd) {
     const width = reader.varint();

@@ -19,18 +19,24 @@ interface Samples extends Points {
 
 type Rows = Readonly<Partial<Record<PointTable, PointRows>>>;
 
-/** Keeps points of which `keep` holds, and of several at one time the first. */
-const kept = (samples: Samples, keep: (timeMs: number) => boolean): Samples => {
+/** Whether each number is above the one before. */
+const isRising = (numbers: Float64Array): boolean => {
+  for (let at = 1; at < numbers.length; at++) if ((numbers[at - 1] as number) >= (numbers[at] as number)) return false;
+  return true;
+};
+
+const always: Window = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
+
+/** Keeps points later than `fromMs` and not later than `toMs`, and of several at one time the first. */
+const kept = (samples: Samples, { fromMs, toMs }: Window): Samples => {
   const { times, values, histograms, starts } = samples;
-  let isWhole = true;
-  for (let at = 0; at < times.length && isWhole; at++)
-    isWhole = keep(times[at] as number) && (at === 0 || (times[at - 1] as number) < (times[at] as number));
-  if (isWhole) return samples;
+  const isWithin = (times[0] ?? toMs) > fromMs && (times.at(-1) ?? toMs) <= toMs;
+  if (isWithin && isRising(times)) return samples;
   const places: number[] = [];
   let last = Number.NEGATIVE_INFINITY;
   for (let at = 0; at < times.length; at++) {
     const time = times[at] as number;
-    if (!keep(time) || time <= last) continue;
+    if (time <= fromMs || time > toMs || time <= last) continue;
     places.push(at);
     last = time;
   }
@@ -123,7 +129,7 @@ const hinted = (samples: Samples): Samples => {
   return { ...samples, histograms };
 };
 
-const once = (samples: Points): Points => kept(samples, () => true);
+const once = (samples: Points): Points => kept(samples, always);
 const counted = (samples: Points, isDelta: boolean): Points => (isDelta ? cumulative(once(samples)) : samples);
 
 /** Points without the rows that `has` denies. */
@@ -250,13 +256,12 @@ const fanned = function* (
 /** Series of a piece with what each has within the window; those without a sample there are left out. */
 export const seriesOfPiece = function* (
   { chosen, blocks }: Piece,
-  { fromMs, toMs }: Window,
+  window: Window,
   matchers: readonly Matcher[],
 ): Iterable<Series> {
   const rows: Rows = Object.fromEntries(Object.entries(blocks).map(([table, bytes]) => [table, new PointRows(bytes)]));
-  const keep = (time: number): boolean => time > fromMs && time <= toMs;
   const seriesOf = (labels: Labels, samples: Samples): Series | undefined => {
-    const { times, values, histograms, starts } = kept(samples, keep);
+    const { times, values, histograms, starts } = kept(samples, window);
     if (times.length === 0) return undefined;
     return { labels, times, values, ...(histograms && { histograms }), ...(starts && { starts }) };
   };
