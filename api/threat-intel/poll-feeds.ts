@@ -41,7 +41,7 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** Where to go on. A document is read whole again now and then. */
 const placeOf = (feed: Feed, state: ThreatFeedState | undefined, nowMs: number): FeedPlace => {
-  if (state === undefined) return noPlace;
+  if (state?.feedVersion !== feed.version) return noPlace;
   const { etag, lastModified, addedAfter, lastReadAt } = state;
   if (feed.location.type === 'taxii') return { ...noPlace, addedAfter };
   return lastReadAt !== null && nowMs - Date.parse(lastReadAt) < rereadMs
@@ -96,7 +96,11 @@ const stateAfter = (
 ): ThreatFeedState => {
   const everyMs = feed.everySeconds * 1000;
   const waitMs = failure instanceof FeedError ? Math.min(failure.waitMs ?? 0, longestWaitMs) : 0;
-  const shared = { lastPolledAt: iso(startedMs), nextPollAt: iso(startedMs + Math.max(everyMs, waitMs)) };
+  const shared = {
+    feedVersion: feed.version,
+    lastPolledAt: iso(startedMs),
+    nextPollAt: iso(startedMs + Math.max(everyMs, waitMs)),
+  };
   if (failure !== undefined)
     return {
       ...{ lastSucceededAt: null, lastReadAt: null, counts: nothing, refused: [], ...noPlace, ...state, ...shared },
@@ -158,18 +162,19 @@ const entitledTenants = async (documents: Documents): Promise<(tenantId: string)
 /** Polls the feeds that are due, some at once. */
 export const pollDueFeeds = async (ports: FeedPorts, signal: AbortSignal): Promise<void> => {
   const { documents, clock } = ports;
-  const nextAt = new Map<string, string>();
+  const polled = new Map<string, Pick<ThreatFeedState, 'nextPollAt' | 'feedVersion'>>();
   const gone = new Map<string, string>();
-  for await (const { tenantId, id, nextPollAt } of documents.everywhere(threatFeedStates)) {
-    nextAt.set(id, nextPollAt);
+  for await (const { tenantId, id, nextPollAt, feedVersion } of documents.everywhere(threatFeedStates)) {
+    polled.set(id, { nextPollAt, feedVersion });
     gone.set(id, tenantId);
   }
   const isEntitled = await entitledTenants(documents);
   const due: Feed[] = [];
   for await (const feed of documents.everywhere(threatFeeds)) {
     gone.delete(feed.id);
-    const isDue = feed.enabled && (nextAt.get(feed.id) ?? '') <= iso(clock.now());
-    if (isDue && (await isEntitled(feed.tenantId))) due.push(feed);
+    const last = polled.get(feed.id);
+    const isDue = last?.feedVersion !== feed.version || last.nextPollAt <= iso(clock.now());
+    if (feed.enabled && isDue && (await isEntitled(feed.tenantId))) due.push(feed);
   }
   for (const [id, tenantId] of gone) await documents.of(tenantId).collection(threatFeedStates).delete(id);
   const poll = async (): Promise<void> => {

@@ -132,6 +132,8 @@ export interface FeedCounts {
 
 /** How far a feed was read; the id is the feed's. */
 export interface ThreatFeedState {
+  /** Of the feed that was polled: a changed one is read from its beginning. */
+  readonly feedVersion: number;
   readonly nextPollAt: string;
   readonly lastPolledAt: string;
   readonly lastSucceededAt: string | null;

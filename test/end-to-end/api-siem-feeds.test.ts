@@ -164,6 +164,31 @@ test.serial('an address is asked whether it changed, and read whole once a day',
   await forget(id);
 });
 
+test.serial('a feed that was changed is polled at once, and read from its beginning', async (t) => {
+  server.reply = ({ headers }): Reply =>
+    headers['if-none-match'] === '"1"'
+      ? { status: 304 }
+      : { status: 200, headers: { etag: '"1"' }, body: 'one.changed.example' };
+  const id = await subscribe('changed', { location: { type: 'url', url: `${server.url}/list`, format: 'list' } });
+  await poll();
+  const before = await statusOf(id);
+  const { body: feed } = await harness.ask('GET', `${path}/${id}`, { as: 'editor' });
+  const { id: _, version, createdAt, updatedAt, status, ...fields } = feed;
+  const { status: answer } = await harness.ask('PUT', `${path}/${id}`, {
+    as: 'editor',
+    body: { ...fields, validDays: 1 },
+  });
+  t.is(answer, 200);
+  server.received.length = 0;
+  await poll();
+  t.is(server.received.length, 1);
+  t.is(server.received[0]?.headers['if-none-match'], undefined);
+  const after = await statusOf(id);
+  t.is(after.error, null);
+  t.deepEqual([before.counts.created, after.counts.unchanged], [1, 1]);
+  await forget(id);
+});
+
 const failures: readonly [what: string, reply: Reply, more: object, error: RegExp][] = [
   ['refused credentials', { status: 401 }, {}, /refuses the credentials \(401\)/],
   [

@@ -117,12 +117,12 @@ const mostFeeds = 200;
 
 const shown = z.strictObject({ ...FeedFields.shape, status: Status, ...storedView });
 
-/** Indicators that a feed brought stay when it is deleted, until they end. */
+/** Indicators that a feed brought stay when it is changed or deleted, until they end. A changed feed is polled soon, from its beginning. */
 export const feedResource = defineResource<typeof FeedFields, ThreatFeed, typeof shown>({
   noun: 'threat feed',
   path: '/api/siem/threat-intel/feeds',
   collection: threatFeeds,
-  verbs: ['list', 'create', 'delete'],
+  verbs: ['list', 'create', 'read', 'replace', 'delete'],
   roles: { read: 'viewer', write: 'editor' },
   fields: FeedFields,
   example: {
@@ -140,8 +140,8 @@ export const feedResource = defineResource<typeof FeedFields, ThreatFeed, typeof
     const known = new Map(items.map((state) => [state.id, state]));
     return feeds.map((feed) => ({ ...maskSecrets(feed, feedSecrets), status: statusOf(known.get(feed.id)) }));
   },
-  async prepare(after, { of, caller }) {
-    if ((await of(caller.tenantId).collection(threatFeeds).count()) >= mostFeeds)
+  async prepare(after, { of, caller, before }) {
+    if (before === undefined && (await of(caller.tenantId).collection(threatFeeds).count()) >= mostFeeds)
       throw new ApiError('CONFLICT', `there are ${mostFeeds} feeds: delete one first`);
     return after;
   },
