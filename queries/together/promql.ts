@@ -5,8 +5,9 @@
 import { setImmediate as next } from 'node:timers/promises';
 import type { Asked } from '../answer.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
-import { type Chosen, chooseSeries, type Scope } from '../promql/fetch/choose.ts';
+import { type Chosen, chooseSeries } from '../promql/fetch/choose.ts';
 import { Pieces } from '../promql/fetch/pieces.ts';
+import type { Scope } from '../promql/fetch/scope.ts';
 import { seriesOfPiece } from '../promql/fetch/series-of-piece.ts';
 import { evaluate, type ParsedQuery, parse, selectionsOf } from '../promql/index.ts';
 import { answerOfPromql, faultOfPromql, windowOfPromql } from '../promql/run-promql.ts';

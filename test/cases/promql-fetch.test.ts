@@ -1,9 +1,10 @@
 /** Points of OTLP and remote-write as series of Prometheus. */
 import test from 'ava';
-import { chooseSeries, type Scope } from '../../queries/promql/fetch/choose.ts';
+import { chooseSeries } from '../../queries/promql/fetch/choose.ts';
 import { openPieces } from '../../queries/promql/fetch/known-selections.ts';
 import { labelValues } from '../../queries/promql/fetch/label-reads.ts';
 import { Pieces } from '../../queries/promql/fetch/pieces.ts';
+import type { Scope } from '../../queries/promql/fetch/scope.ts';
 import { seriesOfPiece } from '../../queries/promql/fetch/series-of-piece.ts';
 import type { Matcher, Series } from '../../queries/promql/series.ts';
 import { parseSelector } from '../../queries/promql/syntax/parse.ts';

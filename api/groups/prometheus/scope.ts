@@ -1,5 +1,5 @@
 /** What a caller's reads of series are restricted to. */
-import type { Scope, Window } from '../../../queries/promql/fetch/choose.ts';
+import type { Scope, Window } from '../../../queries/promql/fetch/scope.ts';
 import { translationOf } from '../../../queries/promql/settings.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';

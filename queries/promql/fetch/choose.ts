@@ -1,6 +1,5 @@
 /** Which series a selector names: read from `series`, with labels as Prometheus has them. */
 import type { QueryParameters, TenantColumns } from '../../../schemas/ports/columns.ts';
-import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
 import { inOrderOfLabels } from '../engine/labels.ts';
 import { PromqlError } from '../errors.ts';
 import {
@@ -11,21 +10,13 @@ import {
   partsOf,
   sortedLabels,
   type Texts,
-  type Translation,
 } from '../otlp/labels.ts';
-import { escapes, labelNameOf, type NamedMetric } from '../otlp/names.ts';
+import { labelNameOf } from '../otlp/names.ts';
 import type { Labels, Matcher } from '../series.ts';
 import { testOf } from '../syntax/matchers.ts';
 import { type Condition, otlpCondition, prometheusCondition, type Test, testsOf } from './matching.ts';
-
-/** What a read of series is asked by. */
-export interface Scope {
-  readonly columns: TenantColumns;
-  readonly projectId?: string | undefined;
-  readonly translation: Translation;
-  /** Leaves out series of remote-write. */
-  readonly only?: 'otlp';
-}
+import { type Scope, scopeCondition, type Window } from './scope.ts';
+import { metricsNamed } from './stored-metrics.ts';
 
 /** Where samples of a series come from. */
 export type PointTable = 'samples' | 'histograms' | 'summaries';
@@ -47,99 +38,10 @@ export interface Chosen {
   readonly sources: readonly Source[];
 }
 
-/** Milliseconds since the epoch. */
-export interface Window {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
 /** Series that one selector may name. */
 export const mostSeries = 200_000;
-/** A row of `series` is written once an hour while the series has points. */
-const rewrittenMs = 3_600_000;
 /** Stored series that show that a target was there. */
 const seriesOfTarget = 5;
-
-export const aliveCondition = "series.last_seen >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')";
-export const aliveValues = ({ fromMs }: Window): { readonly alive: string } => ({
-  alive: String(Math.max(0, Math.floor(fromMs) - rewrittenMs)),
-});
-
-/** What every statement over `series` is restricted by. */
-export const scopeCondition = (
-  { projectId }: Scope,
-  window: Window,
-): { readonly sql: string; readonly parameters: Record<string, string> } => ({
-  sql: `tenant_id = {tenant:String}${projectScopeCondition({ projectId })} AND ${aliveCondition}`,
-  parameters: { ...aliveValues(window), ...projectScopeValues({ projectId }) },
-});
-
-/** A metric as it is stored. */
-interface StoredMetric extends NamedMetric {
-  readonly source: string;
-}
-
-/** First characters of an OTLP metric whose translated name is this; undefined where it cannot be said. */
-const beginningsOf = (name: string, translation: Translation): readonly string[] => {
-  if (!escapes(translation.strategy)) return [name.slice(0, 1)];
-  const first = /^[A-Za-z][A-Za-z0-9:]*/.exec(name)?.[0];
-  return first === undefined ? [] : [first, 'total', 'ratio'];
-};
-
-/** Stored metrics of which some part may have a name that passes all tests. */
-export const metricsNamed = async (
-  scope: Scope,
-  window: Window,
-  matchers: readonly Matcher[],
-): Promise<StoredMetric[]> => {
-  const names = matchers.filter(({ name }) => name === '__name__');
-  const { sql, parameters } = scopeCondition(scope, window);
-  const exact = names.find(({ op }) => op === '=')?.value;
-  const beginnings = exact === undefined ? [] : beginningsOf(exact, scope.translation);
-  const values: Record<string, string> = {};
-  let condition = '';
-  if (exact !== undefined && beginnings.length > 0) {
-    values['exact'] = exact;
-    const starts = beginnings.map((beginning, index) => {
-      values[`start${index}`] = beginning;
-      return `startsWith(metric, {start${index}:String})`;
-    });
-    // Names that begin with what no name in Prometheus begins with lose it.
-    const others = escapes(scope.translation.strategy)
-      ? " OR metric < 'A' OR (metric > 'Z~' AND metric < 'a') OR metric > 'z~'"
-      : '';
-    condition = ` AND (metric = {exact:String} OR ${starts.join(' OR ')}${others})`;
-  }
-  const rows = await scope.columns.query<{
-    readonly name: string;
-    readonly of_source: string;
-    readonly of_kind: string;
-    readonly of_unit: string;
-    readonly of_monotonic: boolean;
-  }>(
-    `SELECT metric AS name, source AS of_source, kind AS of_kind, series.unit AS of_unit, monotonic AS of_monotonic
-    FROM series WHERE ${sql}${condition} GROUP BY ALL`,
-    { ...parameters, ...values },
-  );
-  const tests = names.map(testOf);
-  return rows
-    .map((row) => ({
-      metric: row.name,
-      source: row.of_source,
-      kind: row.of_kind,
-      unit: row.of_unit,
-      monotonic: row.of_monotonic,
-    }))
-    .filter((metric) => namesOf(metric, scope.translation).some((name) => tests.every((test) => test(name))));
-};
-
-/** Names of a stored metric's series in Prometheus. */
-export const namesOf = (metric: StoredMetric, { strategy }: Translation): readonly string[] =>
-  metric.source === 'prometheus'
-    ? [metric.metric]
-    : partsOf(metric.kind)
-        .map((part) => partNameOf(metric, part, strategy))
-        .filter((name) => name !== '');
 
 interface Row {
   readonly id: string;

@@ -1,8 +1,9 @@
 /** Exemplars of the series that matchers name. */
 import type { Labels, Matcher } from '../series.ts';
 import { plainNumber } from '../syntax/numbers.ts';
-import { chooseSeries, type Scope, type Source, type Window } from './choose.ts';
+import { chooseSeries, type Source } from './choose.ts';
 import { fansOf } from './label-reads.ts';
+import type { Scope, Window } from './scope.ts';
 
 export interface Exemplar {
   readonly labels: Labels;

@@ -5,10 +5,11 @@
 import { KeptRows } from '../../kept-rows.ts';
 import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
 import type { Matcher } from '../series.ts';
-import { type Choice, type Chosen, choiceOf, type Scope, type Window } from './choose.ts';
+import { type Choice, type Chosen, choiceOf } from './choose.ts';
 import type { Condition } from './matching.ts';
 import { inOrder, type Piece, Pieces, pointsStatement } from './pieces.ts';
 import { seriesIn } from './rows.ts';
+import type { Scope, Window } from './scope.ts';
 
 /** A selector whose series have numbers alone. */
 interface Known {

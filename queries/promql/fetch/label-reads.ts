@@ -6,18 +6,11 @@ import { labelNameOf } from '../otlp/names.ts';
 import type { Labels, Matcher } from '../series.ts';
 import { testOf } from '../syntax/matchers.ts';
 import { plainNumber } from '../syntax/numbers.ts';
-import {
-  type Chosen,
-  chooseSeries,
-  metricsNamed,
-  namesOf,
-  resourceTexts,
-  type Scope,
-  scopeCondition,
-  type Window,
-} from './choose.ts';
+import { type Chosen, chooseSeries, resourceTexts } from './choose.ts';
 import { keyPattern, prometheusCondition } from './matching.ts';
 import { textsOf } from './native-blocks.ts';
+import { type Scope, scopeCondition, type Window } from './scope.ts';
+import { metricsNamed, namesOf } from './stored-metrics.ts';
 
 /** Names or values that one answer holds at most. */
 const mostTexts = 2_000_000;

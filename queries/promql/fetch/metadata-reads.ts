@@ -1,7 +1,8 @@
 /** What senders say of metrics, and how many series there are, as Prometheus answers it. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { metricNameOf, unitNameOf } from '../otlp/names.ts';
-import { namesOf, type Scope, scopeCondition, type Window } from './choose.ts';
+import { type Scope, scopeCondition, type Window } from './scope.ts';
+import { namesOf } from './stored-metrics.ts';
 
 export interface MetricMetadata {
   readonly type: string;

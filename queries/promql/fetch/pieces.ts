@@ -1,8 +1,9 @@
 /** Reads the points of chosen series, in pieces that a worker can take one after the other. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { PromqlError } from '../errors.ts';
-import type { Chosen, PointTable, Source, Window } from './choose.ts';
+import type { Chosen, PointTable, Source } from './choose.ts';
 import type { Condition } from './matching.ts';
+import type { Window } from './scope.ts';
 
 /** Series with their points as they came from the engine (`native-blocks.ts`). */
 export interface Piece {

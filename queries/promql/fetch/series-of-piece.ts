@@ -4,11 +4,12 @@ import { storedHint } from '../histograms/resets.ts';
 import type { Labels, Matcher, NativeHistogram, Series } from '../series.ts';
 import { testOf } from '../syntax/matchers.ts';
 import { plainNumber } from '../syntax/numbers.ts';
-import type { Chosen, PointTable, Source, Window } from './choose.ts';
+import type { Chosen, PointTable, Source } from './choose.ts';
 import { cumulative, type Points, stale } from './deltas.ts';
 import { arrayIn, numbersIn } from './native-blocks.ts';
 import type { Piece } from './pieces.ts';
 import { joined, PointRows, type Run } from './rows.ts';
+import type { Window } from './scope.ts';
 import { DeltaHistograms, histogramAt } from './stored-histograms.ts';
 
 interface Samples extends Points {

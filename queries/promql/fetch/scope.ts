@@ -1,0 +1,35 @@
+/** What reads of series are asked by, and what restricts their statements. */
+import type { TenantColumns } from '../../../schemas/ports/columns.ts';
+import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
+import type { Translation } from '../otlp/labels.ts';
+
+/** What a read of series is asked by. */
+export interface Scope {
+  readonly columns: TenantColumns;
+  readonly projectId?: string | undefined;
+  readonly translation: Translation;
+  /** Leaves out series of remote-write. */
+  readonly only?: 'otlp';
+}
+
+/** Milliseconds since the epoch. */
+export interface Window {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** A row of `series` is written once an hour while the series has points. */
+const rewrittenMs = 3_600_000;
+export const aliveCondition = "series.last_seen >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')";
+export const aliveValues = ({ fromMs }: Window): { readonly alive: string } => ({
+  alive: String(Math.max(0, Math.floor(fromMs) - rewrittenMs)),
+});
+
+/** What every statement over `series` is restricted by. */
+export const scopeCondition = (
+  { projectId }: Scope,
+  window: Window,
+): { readonly sql: string; readonly parameters: Record<string, string> } => ({
+  sql: `tenant_id = {tenant:String}${projectScopeCondition({ projectId })} AND ${aliveCondition}`,
+  parameters: { ...aliveValues(window), ...projectScopeValues({ projectId }) },
+});
