@@ -1,0 +1,190 @@
+/** The evaluation of alerts in processes that are killed at every stage: no transition is lost, and none is told twice. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { decodeSlot } from '../../processors/engine/schedule-snapshot.ts';
+import { phaseOf, slotOf, thingKey } from '../../processors/engine/schedule-times.ts';
+import { scheduleTopics } from '../../processors/index.ts';
+import { toldEvent } from '../../queries/alerts/told.ts';
+import { openStates } from '../../runtime/states.ts';
+import type { AlertTransition } from '../../schemas/alerts.ts';
+import type { Bus } from '../../schemas/ports/bus.ts';
+import { systemClock } from '../../schemas/ports/clock.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { emittedPosition, TakenPositions } from '../../schemas/records/emitted.ts';
+import { allTopics, type DerivedTopic, topics } from '../../schemas/topics.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+import { seeded } from '../cases/random.ts';
+import { duesOf, prepareScript, type Script, type Stage, type StoredRule, stepMs } from './alert-script.ts';
+
+/** Each death, and within how many times of coming to its stage. */
+const deaths: readonly (readonly [Stage, number])[] = [
+  ['before a save', 1],
+  ['between a save and what it publishes', 1],
+  // What the process before saved is what this one would publish first.
+  ['before it publishes', 1],
+  ['while it publishes', 1],
+  ['after it published', 1],
+  ['before a statement', 4],
+  ['while it publishes', 40],
+  ['between the parts of a save', 2],
+  ['after it published', 40],
+  ['while it saves', 40],
+  ['after an answer', 2],
+  ['between a save and what it publishes', 40],
+  ['before a save', 40],
+  ['while it publishes', 40],
+  ['before it publishes', 40],
+  ['after an answer', 4],
+  ['while it saves', 40],
+];
+const lengthMs = 240_000;
+
+interface Ended {
+  readonly signal: string | null;
+  readonly code: number | null;
+  readonly output: string;
+  /** The last time of its clock. */
+  readonly atMs: number;
+}
+
+const evaluate = async (t: ExecutionContext, ...args: readonly (string | number)[]): Promise<Ended> => {
+  const file = fileURLToPath(new URL('dying-alerts.ts', import.meta.url));
+  const flags = ['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'];
+  const child = spawn(process.execPath, [...flags, file, ...args.map(String)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  let [output, times] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    times += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  return { code, signal, output, atMs: Number(times.trim().split('\n').at(-1)) };
+};
+
+/** Runs the script with all deaths. */
+const evaluateDying = async (t: ExecutionContext, { fromMs, untilMs }: Script, directory: string): Promise<void> => {
+  const random = seeded(11);
+  let nowMs = fromMs;
+  for (const [index, [stage, most]] of deaths.entries()) {
+    const { signal, code, output, atMs } = await evaluate(
+      ...([t, directory, fromMs, nowMs, untilMs, stage, 1 + random(most)] as const),
+    );
+    t.is(signal, 'SIGKILL', `${stage}: it ended with ${code} instead\n${output}`);
+    // Now and then nothing runs for a while: due times are missed, fewer than are made up.
+    nowMs = Math.min(untilMs, atMs + (index % 3 === 2 ? 2 * stepMs : 0));
+  }
+  const last = await evaluate(t, directory, fromMs, nowMs, untilMs);
+  t.is(last.code, 0, last.output);
+};
+
+interface Landed {
+  readonly values: readonly object[];
+  /** Messages that came again. */
+  readonly repeated: number;
+}
+
+/** Takes each position of an emitter once, as sinks and processors do. */
+const takenOn = async (bus: Bus, { name }: DerivedTopic): Promise<Landed> => {
+  const values: object[] = [];
+  let repeated = 0;
+  for (const { partition, earliest, end } of await bus.offsets(name)) {
+    const taken = new TakenPositions();
+    for await (const { headers, value } of bus.read(name, partition, earliest, end)) {
+      const position = emittedPosition(headers);
+      if (position === undefined) throw new Error(`a message on ${name} has no position`);
+      if (taken.take(position)) values.push(...(JSON.parse(value.toString()) as object[]));
+      else repeated++;
+    }
+  }
+  return { values, repeated };
+};
+
+/** What a directory holds in the end. */
+const outcomeOf = async (directory: string, rules: readonly StoredRule[]) => {
+  const bus = await segmentsBus({ directory: join(directory, 'bus'), lockWaitMs: 10_000 });
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const states = openStates({ documents, clock: systemClock });
+  const transitions = await takenOn(bus, topics.alertTransitions);
+  const evaluations = await takenOn(bus, topics.alertEvaluations);
+  const events = await takenOn(bus, topics.events);
+  const saved = new Map<string, { readonly dueMs: number; readonly state: unknown }>();
+  for (const { id, tenantId } of rules) {
+    const key = thingKey(tenantId, id);
+    const snapshot = await states.load(`schedules/alert-evaluation/${slotOf(phaseOf(key))}`);
+    const thing = snapshot && decodeSlot(snapshot.bytes).things.get(key);
+    if (thing !== undefined) saved.set(id, { dueMs: thing.dueMs, state: JSON.parse(thing.state) });
+  }
+  await bus.close();
+  await documents.close();
+  return { transitions, evaluations, events, saved };
+};
+
+type Outcome = Awaited<ReturnType<typeof outcomeOf>>;
+
+/** Holds an outcome against the evaluator, and answers how many transitions there were. */
+const judge = (t: ExecutionContext, name: string, script: Script, outcome: Outcome): number => {
+  const told = outcome.transitions.values as AlertTransition[];
+  const evaluated = outcome.evaluations.values as { ruleId: string; atMs: number }[];
+  const events: string[] = [];
+  let count = 0;
+  for (const rule of script.rules) {
+    const dues = duesOf(rule, script.fromMs, script.untilMs);
+    const expected = script.evaluations(rule, dues);
+    const transitions = expected.flatMap((each) => each.transitions);
+    const own = told.filter(({ ruleId }) => ruleId === rule.id);
+    const alerts = new Set([...transitions, ...own].map(({ alertId }) => alertId));
+    for (const alertId of alerts) {
+      const of = (all: readonly AlertTransition[]) => all.filter((each) => each.alertId === alertId);
+      t.deepEqual(of(own), of(transitions), `${name}: transitions of ${rule.name} of ${rule.tenantId}`);
+    }
+    const evaluatedAt = evaluated.filter(({ ruleId }) => ruleId === rule.id).map(({ atMs }) => atMs);
+    t.deepEqual([...new Set(evaluatedAt)], dues, `${name}: evaluations of ${rule.name} of ${rule.tenantId}`);
+    const saved = outcome.saved.get(rule.id);
+    t.is(saved?.dueMs, dues.at(-1));
+    const { rule: _, ...state } = (saved?.state ?? {}) as { readonly rule?: object };
+    t.deepEqual(state, JSON.parse(JSON.stringify(expected.at(-1)?.state)), `${name}: the state of ${rule.name}`);
+    events.push(...transitions.flatMap((each) => toldEvent(each)?.id ?? []));
+    count += transitions.length;
+  }
+  t.is(told.length, count);
+  t.deepEqual((outcome.events.values as { id: string }[]).map(({ id }) => id).toSorted(), events.toSorted());
+  return count;
+};
+
+test('alerts that are evaluated by processes that die at every stage have the transitions and states of an undisturbed run', async (t) => {
+  t.timeout(600_000);
+  const root = await mkdtemp(join(tmpdir(), 'oiq-alert-kills-'));
+  t.teardown(() => rm(root, { recursive: true, force: true }));
+  const [quiet, disturbed] = [join(root, 'quiet'), join(root, 'disturbed')];
+  await mkdir(quiet);
+  const documents = await sqliteDocuments({ path: join(quiet, 'documents.sqlite') });
+  const columns = await chdbColumns({ directory: join(quiet, 'columns') });
+  const bus = await segmentsBus({ directory: join(quiet, 'bus') });
+  await migrate(columns, silent);
+  await bus.ensureTopics([...allTopics, ...scheduleTopics]);
+  const script = await prepareScript({ documents, columns }, lengthMs);
+  await Promise.all([documents.close(), columns.close(), bus.close()]);
+  await cp(quiet, disturbed, { recursive: true });
+
+  const whole = await evaluate(t, quiet, script.fromMs, script.fromMs, script.untilMs);
+  t.is(whole.code, 0, whole.output);
+  await evaluateDying(t, script, disturbed);
+
+  const undisturbed = await outcomeOf(quiet, script.rules);
+  const outcome = await outcomeOf(disturbed, script.rules);
+  const count = judge(t, 'undisturbed', script, undisturbed);
+  judge(t, 'killed', script, outcome);
+  t.true(count > 300, `${count} transitions`);
+  t.is(undisturbed.transitions.repeated, 0);
+  t.true(outcome.transitions.repeated > 0, 'nothing came again');
+});
