@@ -10,8 +10,8 @@ import type { RuleState } from '../../queries/alerts/state.ts';
 import { type AlertBacktest, alertBacktests } from '../../schemas/resources/alert-backtest.ts';
 import { defineSchedule } from '../engine/schedule.ts';
 import { nextDue, sharedPhaseOf, thingKey } from '../engine/schedule-times.ts';
+import { tenantReading } from '../engine/tenant-reading.ts';
 import { togetherMs } from './alert-evaluation.ts';
-import { tenantReading } from './tenant-reading.ts';
 
 /** Of one run; what is done is kept then. */
 const workMs = 10_000;

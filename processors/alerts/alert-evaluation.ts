@@ -11,8 +11,8 @@ import type { Stored } from '../../schemas/ports/documents.ts';
 import { alertRules, type StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
 import { topics } from '../../schemas/topics.ts';
 import { defineSchedule, type Run } from '../engine/schedule.ts';
+import { tenantReading } from '../engine/tenant-reading.ts';
 import { ruleAnswers } from './rule-answers.ts';
-import { tenantReading } from './tenant-reading.ts';
 
 /** Documents are the same objects until they change. */
 const read = new WeakMap<object, AlertRule>();

@@ -4,13 +4,9 @@ import { QueryError } from '../../queries/errors.ts';
 import { hunt } from '../../queries/sigma/retro-hunt.ts';
 import { retroHunts } from '../../schemas/resources/retro-hunt.ts';
 import { topics } from '../../schemas/topics.ts';
-import { tenantReading } from '../alerts/tenant-reading.ts';
 import { defineSchedule } from '../engine/schedule.ts';
-
-/** How long one hunt may look; what it has found by then is emitted. */
-const workMs = 60_000;
-/** By then what was received before the end of the range has landed. */
-const landedAfterMs = 15_000;
+import { tenantReading } from '../engine/tenant-reading.ts';
+import { hunting, huntMs, landedAfterMs } from '../hunting.ts';
 
 const Outcome = z.strictObject({
   status: z.enum(['finished', 'failed']),
@@ -28,14 +24,11 @@ const failed = (message: string): z.output<typeof Outcome> => ({
 export const retroHunting = defineSchedule({
   name: 'retro-hunts',
   summary: 'Runs new detection rules over stored records.',
-  entitlement: 'siem',
+  ...hunting,
   things: retroHunts,
   everyMs: ({ status }) => (status === 'running' ? 1000 : undefined),
-  missed: 'skip',
   state: { version: 1, schema: Outcome.nullable(), empty: () => null },
   emits: { signals: topics.signals },
-  budgetMs: 2 * workMs,
-  atOnce: { total: 2, perTenant: 1 },
   async run(thing, { tenantId, state, emit, signal, ports }) {
     const own = ports.documents.of(tenantId);
     if (state !== null) {
@@ -45,7 +38,7 @@ export const retroHunting = defineSchedule({
     if (Date.now() < thing.toMs + landedAfterMs) return null;
     const reading = await tenantReading(ports, tenantId, Date.now());
     if (reading === undefined) return failed('the organization is disabled');
-    const until = performance.now() + workMs;
+    const until = performance.now() + huntMs;
     try {
       const found = await hunt(thing, { reading, own, tenantId }, () => signal.aborted || performance.now() > until);
       for (const each of found.signals) emit.signals(each);

@@ -7,13 +7,9 @@ import type { PlatformEvent } from '../../schemas/events.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type IndicatorHunt, indicatorHunts } from '../../schemas/resources/threat-intel.ts';
 import { topics } from '../../schemas/topics.ts';
-import { tenantReading } from '../alerts/tenant-reading.ts';
 import { defineSchedule } from '../engine/schedule.ts';
-
-/** How long one hunt may look; what it has found by then is emitted. */
-const workMs = 60_000;
-/** By then what was received before the end of the range has landed. */
-const landedAfterMs = 15_000;
+import { tenantReading } from '../engine/tenant-reading.ts';
+import { hunting, huntMs, landedAfterMs } from '../hunting.ts';
 
 const textOf = ({ records, isWhole, matches }: Hunted): string => {
   const found = `${records} log records were looked at, and ${matches.length} matches found.`;
@@ -33,14 +29,11 @@ const told = (tenantId: string, { id, toMs, sources }: IndicatorHunt & Stored, t
 export const indicatorHunting = defineSchedule({
   name: 'indicator-hunts',
   summary: 'Looks for new threat indicators in stored log records.',
-  entitlement: 'siem',
+  ...hunting,
   things: indicatorHunts,
   everyMs: () => 1000,
-  missed: 'skip',
   state: { version: 1, schema: z.boolean(), empty: () => false },
   emits: { matches: topics.threatMatches, events: topics.events },
-  budgetMs: 2 * workMs,
-  atOnce: { total: 2, perTenant: 1 },
   async run(hunt, { tenantId, state: isDone, emit, signal, ports }) {
     const nowMs = Date.now();
     if (isDone) {
@@ -50,7 +43,7 @@ export const indicatorHunting = defineSchedule({
     if (nowMs < hunt.toMs + landedAfterMs) return false;
     const reading = await tenantReading(ports, tenantId, nowMs);
     if (reading === undefined) return true;
-    const until = performance.now() + workMs;
+    const until = performance.now() + huntMs;
     try {
       const found = await huntIndicators(
         hunt,

@@ -1,9 +1,9 @@
-/** What rules of a tenant read with: its rows, and what its plan includes and keeps. */
+/** What schedules read with of a tenant: its rows, and what its plan includes and keeps. */
 import type { Reading } from '../../queries/reading.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
-import type { SchedulePorts } from '../engine/schedule.ts';
+import type { SchedulePorts } from './schedule.ts';
 
 type Plan = Reading['plan'];
 
