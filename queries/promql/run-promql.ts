@@ -6,13 +6,13 @@ import type { Reading } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
 import { PromqlError } from './errors.ts';
 import type { EvaluationWindow } from './evaluation/messages.ts';
+import { keptFromMs } from './fetch/scope.ts';
 import { histogramFrom } from './histograms/histogram.ts';
 import { histogramText } from './histograms/text.ts';
 import type { Evaluated } from './index.ts';
 import type { NativeHistogram } from './series.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from './syntax/errors.ts';
 
-const dayMs = 86_400_000;
 /** Steps of one query, as in Prometheus. */
 export const mostSteps = 11_000;
 /** Prometheus' default: how far back a sample counts. */
@@ -50,10 +50,12 @@ export const runPromql = async (
   if (stepMs !== undefined && (window.endMs - window.startMs) / stepMs > mostSteps)
     throw invalid('step', `gives more than ${mostSteps} steps: take a longer one`);
   const scope = { columns, translation: promql.translation };
-  const keptFromMs = nowMs - plan.retentionDays.metrics * dayMs;
   try {
     const { expression } = query;
-    const evaluated = await promql.threads.evaluate({ expression, window, scope, keptFromMs, signal });
+    const evaluated = await promql.threads.evaluate({
+      ...{ expression, window, scope, signal },
+      keptFromMs: keptFromMs(plan, nowMs),
+    });
     return answerOfPromql(query, evaluated, { stepMs });
   } catch (error) {
     throw faultOfPromql(error);

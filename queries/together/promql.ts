@@ -7,7 +7,7 @@ import type { Asked } from '../answer.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
 import { type Chosen, chooseSeries } from '../promql/fetch/choose.ts';
 import { Pieces } from '../promql/fetch/pieces.ts';
-import type { Scope } from '../promql/fetch/scope.ts';
+import { keptFromMs, type Scope } from '../promql/fetch/scope.ts';
 import { seriesOfPiece } from '../promql/fetch/series-of-piece.ts';
 import { evaluate, type ParsedQuery, parse, selectionsOf } from '../promql/index.ts';
 import { answerOfPromql, faultOfPromql, windowOfPromql } from '../promql/run-promql.ts';
@@ -24,7 +24,6 @@ const mostSeries = 10_000;
 const mostSteps = 120;
 /** Samples of one window, times the steps at which they may be looked at. */
 const mostWork = 2_000_000;
-const dayMs = 86_400_000;
 
 /** Whether a query can be answered with others. */
 export const isSharedPromql = (asked: Asked): boolean => {
@@ -68,19 +67,19 @@ const wantedOf = (members: readonly Member[]): Map<string, Wanted> => {
 
 interface Place {
   readonly scope: Scope;
-  readonly keptFromMs: number;
+  readonly keptMs: number;
   readonly steps: number;
 }
 
 const read = async (
-  { scope, keptFromMs, steps }: Place,
+  { scope, keptMs, steps }: Place,
   { selection: { fromMs, toMs }, names }: Wanted,
   chosen: readonly Chosen[],
 ): Promise<SeriesByName> => {
   const byName = new Map<string, Series[]>();
-  if (toMs <= keptFromMs) return byName;
+  if (toMs <= keptMs) return byName;
   const own = chosen.filter(({ labels }) => names.has(labels['__name__'] ?? ''));
-  const pieces = new Pieces(scope.columns, { fromMs: Math.max(fromMs, keptFromMs), toMs }, own);
+  const pieces = new Pieces(scope.columns, { fromMs: Math.max(fromMs, keptMs), toMs }, own);
   let samples = 0;
   for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next())
     for (const series of seriesOfPiece(piece, { fromMs, toMs }, [])) {
@@ -123,19 +122,19 @@ export const promqlTogether = async (
     }
   const all = members.flatMap(({ selections }) => selections);
   const scope = { columns, translation: promql.translation };
-  const keptFromMs = nowMs - plan.retentionDays.metrics * dayMs;
+  const keptMs = keptFromMs(plan, nowMs);
   const byWindow = new Map<string, SeriesByName>();
   try {
     const wanted = wantedOf(members);
     const names = [...new Set(all.map((each) => nameOf(each) ?? ''))].sort();
     const span = {
-      fromMs: Math.max(keptFromMs, Math.min(...all.map(({ fromMs }) => fromMs))),
+      fromMs: Math.max(keptMs, Math.min(...all.map(({ fromMs }) => fromMs))),
       toMs: Math.max(...all.map(({ toMs }) => toMs)),
     };
     const named = { name: '__name__', op: '=~', value: names.map(escaped).join('|') } as const;
     const chosen = names.length === 0 ? [] : await chooseSeries(scope, span, [named], mostSeries);
     const steps = window.stepMs === 0 ? 1 : 1 + (window.endMs - window.startMs) / window.stepMs;
-    const place = { scope, keptFromMs, steps };
+    const place = { scope, keptMs, steps };
     const reads = [...wanted].map(async ([key, one]) => byWindow.set(key, await read(place, one, chosen)));
     await Promise.all(reads);
   } catch (error) {

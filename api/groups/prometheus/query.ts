@@ -1,6 +1,7 @@
 import { answerJson } from '../../../queries/promql/answer-json.ts';
 import { PromqlError } from '../../../queries/promql/errors.ts';
 import type { EvaluationWindow } from '../../../queries/promql/evaluation/messages.ts';
+import { keptFromMs } from '../../../queries/promql/fetch/scope.ts';
 import type { Evaluated } from '../../../queries/promql/index.ts';
 import { mostSteps, usualLookbackMs } from '../../../queries/promql/run-promql.ts';
 import { PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
@@ -19,7 +20,7 @@ import {
   timeOf,
   withExpression,
 } from './parameters.ts';
-import { keptFromMs, scopeOf } from './scope.ts';
+import { scopeOf } from './scope.ts';
 
 const parameters = {
   query: parameter('An expression'),
@@ -62,7 +63,7 @@ const evaluated = async (asked: Asked, window: EvaluationWindow, ports: Ports): 
       expression: textOf(given, 'query'),
       window,
       scope: scopeOf(asked, ports),
-      keptFromMs: keptFromMs(caller, ports.clock.now()),
+      keptFromMs: keptFromMs(caller.plan, ports.clock.now()),
       signal: AbortSignal.any([asked.signal, timeout]),
     });
   } catch (error) {

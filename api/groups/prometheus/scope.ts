@@ -1,5 +1,5 @@
 /** What a caller's reads of series are restricted to. */
-import type { Scope, Window } from '../../../queries/promql/fetch/scope.ts';
+import { keptFromMs, type Scope, type Window } from '../../../queries/promql/fetch/scope.ts';
 import { translationOf } from '../../../queries/promql/settings.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
@@ -19,16 +19,13 @@ export const scopeOf = (
   };
 };
 
-/** The earliest time that the caller's plan keeps: what was before is not there, as in Prometheus. */
-export const keptFromMs = ({ plan }: Caller, nowMs: number): number => nowMs - plan.retentionDays.metrics * dayMs;
-
 /** The range of a read of labels: without parameters all that is kept. */
 export const windowOf = (
   { caller, given }: { readonly caller: Caller; readonly given: Given },
   { clock }: Pick<Ports, 'clock'>,
 ): Window => {
   const nowMs = clock.now();
-  const kept = keptFromMs(caller, nowMs);
+  const kept = keptFromMs(caller.plan, nowMs);
   const fromMs = timeOf(given, 'start', Number.NEGATIVE_INFINITY);
   const toMs = timeOf(given, 'end', Number.POSITIVE_INFINITY);
   return { fromMs: Math.max(kept, fromMs), toMs: Math.min(toMs, nowMs + dayMs) };

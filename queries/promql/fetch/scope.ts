@@ -1,7 +1,10 @@
 /** What reads of series are asked by, and what restricts their statements. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
+import type { Reader } from '../../entitlement.ts';
 import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
 import type { Translation } from '../otlp/labels.ts';
+
+const dayMs = 86_400_000;
 
 /** What a read of series is asked by. */
 export interface Scope {
@@ -33,3 +36,7 @@ export const scopeCondition = (
   sql: `tenant_id = {tenant:String}${projectScopeCondition({ projectId })} AND ${aliveCondition}`,
   parameters: { ...aliveValues(window), ...projectScopeValues({ projectId }) },
 });
+
+/** The earliest time that a plan keeps: what was before is not there, as in Prometheus. */
+export const keptFromMs = ({ retentionDays }: Pick<Reader['plan'], 'retentionDays'>, nowMs: number): number =>
+  nowMs - retentionDays.metrics * dayMs;
