@@ -128,28 +128,35 @@ export class Administration {
     const missing = topics.filter(({ name }) => !existing.has(name)).map((topic) => creation(topic, copies));
     // Another process may create the same ones at this moment; that is not an error.
     if (missing.length > 0) await this.#ask((admin) => admin.createTopics({ waitForLeaders: false, topics: missing }));
-    await this.#awaitLeaders(missing.map(({ topic }) => topic));
     const present = topics.filter(({ name }) => existing.has(name));
-    if (present.length > 0) await this.#ask((admin) => this.#raise(admin, present, copies));
+    const raised = present.length > 0 ? await this.#ask((admin) => this.#raise(admin, present, copies)) : [];
+    const changed = new Set([...missing, ...raised].map(({ topic }) => topic));
+    await this.#awaitLeaders(topics.filter(({ name }) => changed.has(name)));
   }
 
-  /** A topic that was just created can be used once every partition has a leader. */
-  async #awaitLeaders(names: string[]): Promise<void> {
+  /** Brokers hear of new topics and partitions some time later; they can be used once every partition has a leader. */
+  async #awaitLeaders(wanted: readonly Topic[]): Promise<void> {
+    const names = wanted.map(({ name }) => name);
+    const counts = new Map(wanted.map(({ name, partitions }) => [name, partitions]));
     const deadline = Date.now() + 3 * timeoutMs;
     for (let waiting = names.length > 0; waiting; ) {
       const { topics } = await this.#ask((admin) => admin.fetchTopicMetadata({ topics: names })).catch((error) => {
         if (error instanceof MissingTopicError) return { topics: [] };
         throw error;
       });
-      waiting = topics.length < names.length || topics.some(({ partitions }) => partitions.some((p) => p.leader < 0));
+      const usable = topics.filter(
+        ({ name, partitions }) =>
+          partitions.length >= (counts.get(name) ?? 0) && partitions.every(({ leader }) => leader >= 0),
+      );
+      waiting = usable.length < names.length;
       if (waiting && Date.now() > deadline)
         throw new UnavailableError(`Kafka made no leader for every partition of ${names.join(', ')}`);
       if (waiting) await sleep(retryMs);
     }
   }
 
-  /** Raises partitions and limits of topics that exist; a limit that is higher already stays. */
-  async #raise(admin: Admin, topics: readonly Topic[], copies: number): Promise<void> {
+  /** Raises partitions and limits of topics that exist; a limit that is higher already stays. Returns those with new partitions. */
+  async #raise(admin: Admin, topics: readonly Topic[], copies: number): Promise<{ topic: string }[]> {
     const { topics: found } = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
     for (const { name, partitions } of found) {
       const fewest = Math.min(...partitions.map(({ replicas }) => replicas.length));
@@ -181,6 +188,7 @@ export class Administration {
         resources: [{ type: ConfigResourceTypes.TOPIC, name: topic.name, configEntries }],
       });
     }
+    return topicPartitions;
   }
 
   /** Settings made on the topics themselves. */
