@@ -152,3 +152,22 @@ test('samples are counted as Prometheus counts them', (t) => {
   t.is(samples.total, 24);
   t.deepEqual([...samples.perStep], [8, 8, 8]);
 });
+
+const places: readonly (readonly [query: string, place: string])[] = [
+  ['rate(fill[5m])', '1:6'],
+  // Prometheus makes a selector without a place of what a subquery gave.
+  ['rate(fill[5m:15s])', '1:1'],
+  ['1 + increase(fill[5m])', '1:14'],
+];
+for (const [text, place] of places)
+  test(`the remark on ${text} names ${place}`, (t) => {
+    const gauge: Series = {
+      labels: { __name__: 'fill' },
+      times: Float64Array.of(0, 15_000, 30_000),
+      values: Float64Array.of(1, 2, 3),
+    };
+    const at = { startMs: 30_000, endMs: 30_000, stepMs: 0 };
+    t.deepEqual(evaluate(parse(text), at, () => [gauge]).infos, [
+      `PromQL info: metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "fill" (${place})`,
+    ]);
+  });

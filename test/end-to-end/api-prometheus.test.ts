@@ -8,8 +8,8 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import test from 'ava';
+import { eventually } from '../waiting.ts';
 import { type Subject, snappy, startSubject, type TimeSeries, write, writeRequestOf } from './conformance.ts';
-import { until } from './reliability.ts';
 
 let subject: Subject;
 const now = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
@@ -132,7 +132,6 @@ const sendDeltas = async (beganMs: number, deltas: readonly (readonly [seconds: 
 };
 
 test.before(async (t) => {
-  t.timeout(300_000);
   subject = await startSubject();
   await sendWithSdk();
   await sendDeltas(hour - 100_000, [
@@ -147,7 +146,7 @@ test.before(async (t) => {
     [20, 2],
   ]);
   t.true((await write(subject, 2, snappy(writeRequestOf(2, remote)))).status < 300);
-  await until('series have landed', async () => {
+  await eventually('series have landed', async () => {
     const names = await data('label/__name__/values');
     return ['http_requests_total', 'orders_taken_total', 'size_bytes', 'jobs_size'].every((name) =>
       names.includes(name),
@@ -220,7 +219,7 @@ test('forms are taken as queries are', async (t) => {
 
 test('instant and range queries answer over both kinds of series', async (t) => {
   const at = String((now + 45_000) / 1000);
-  await until('samples have landed', async () => {
+  await eventually('samples have landed', async () => {
     const { result } = await data('query', { query: 'count_over_time(http_requests_total[5m])', time: at });
     return result.length === 2 && result[0].value[1] === '4';
   });
@@ -273,7 +272,7 @@ const roseBy = (values: readonly number[]): number =>
 
 test('deltas become counters that rise by exactly what was sent, over restarts of the sender and full hours', async (t) => {
   const ask = (query: string) => data('query', { query, time: String(hour / 1000 + 30) });
-  await until('deltas have landed', async () => {
+  await eventually('deltas have landed', async () => {
     const { result } = await ask('count_over_time(jobs_done_total[2m])');
     return result[0]?.value[1] === '7';
   });
@@ -337,7 +336,7 @@ test('metadata and exemplars are those that were sent', async (t) => {
     http_requests_total: [{ type: 'counter', help: 'Requests', unit: '' }],
   });
   t.deepEqual((await data('metadata')).orders_taken_total, [{ type: 'counter', help: 'Orders taken', unit: '' }]);
-  await until(
+  await eventually(
     'the exemplar has landed',
     async () => (await data('query_exemplars', { query: 'http_requests_total' })).length > 0,
   );
@@ -380,6 +379,57 @@ test('errors are worded as Prometheus words them', async (t) => {
       'exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)',
     ],
     ['labels', { limit: '-1' }, 'invalid parameter "limit": limit must be non-negative'],
+    [
+      'labels',
+      { limit: '99999999999999999999' },
+      'invalid parameter "limit": strconv.Atoi: parsing "99999999999999999999": value out of range',
+    ],
+    ['labels', { 'match[]': 'up{' }, '1:4: parse error: unexpected end of input inside braces'],
+    ['labels', { 'match[]': '{job=~".*"}' }, 'match[] must contain at least one non-empty matcher'],
+    [
+      'series',
+      { 'match[]': ['up', '{job=""}'] },
+      'invalid parameter "match[]": match[] must contain at least one non-empty matcher',
+    ],
+    [
+      'series',
+      { 'match[]': 'up{' },
+      'invalid parameter "match[]": 1:4: parse error: unexpected end of input inside braces',
+    ],
+    ['label/job/values', { 'match[]': 'up[5m]' }, '1:3: parse error: unexpected "["'],
+    ['label/U__/values', {}, 'invalid label name: ""'],
+    ['metadata', { limit: '1.5' }, 'limit must be a number'],
+    ['metadata', { limit_per_metric: 'x' }, 'limit_per_metric must be a number'],
+    ['status/tsdb', { limit: '0' }, 'limit must be a positive number'],
+    ['query_exemplars', { query: 'up{' }, '1:4: parse error: unexpected end of input inside braces'],
+    ['query', { query: '1', timeout: '0' }, 'invalid parameter "query": context deadline exceeded'],
+    [
+      'query_range',
+      { query: '1', start: '0', end: '1', step: '1e30' },
+      'invalid parameter "step": cannot parse "1e30" to a valid duration. It overflows int64',
+    ],
+    ['rules', { type: 'x' }, 'invalid parameter "type": not supported value "x"'],
+    ['rules', { 'match[]': '{' }, '1:2: parse error: unexpected end of input inside braces'],
+    [
+      'rules',
+      { exclude_alerts: 'x' },
+      'invalid parameter "exclude_alerts": error converting exclude_alerts: strconv.ParseBool: parsing "x": invalid syntax',
+    ],
+    [
+      'rules',
+      { group_limit: 'x' },
+      'invalid parameter "group_limit": group_limit needs to be a valid number: strconv.ParseInt: parsing "x": invalid syntax',
+    ],
+    [
+      'rules',
+      { group_next_token: 'x' },
+      'invalid parameter "group_next_token": group_limit needs to be present in order to paginate over the groups',
+    ],
+    [
+      'rules',
+      { group_next_token: 'x', group_limit: '1' },
+      'invalid parameter "group_next_token": invalid group_next_token \'x\'. were rule groups changed?',
+    ],
   ];
   for (const [path, parameters, message] of cases) {
     const { status, body } = await ask(path, parameters);
@@ -409,4 +459,18 @@ test('what Grafana asks first is answered', async (t) => {
   t.deepEqual(seriesCountByMetricName[0], { name: 'http_requests_total', value: 2 });
   t.is(await data('format_query', { query: 'sum by(job)(up)' }), 'sum by (job) (up)');
   t.is((await data('parse_query', { query: 'sum(up)' })).type, 'aggregation');
+});
+
+test('what Prometheus takes as a form is taken as one', async (t) => {
+  for (const path of ['format_query', 'parse_query', 'query_exemplars']) {
+    const parameters = { query: 'rate(http_requests_total[5m])' };
+    t.deepEqual(await ask(path, parameters, { method: 'POST' }), await ask(path, parameters));
+  }
+});
+
+test('a form of statistics that Prometheus does not know is told so, in its words', async (t) => {
+  t.deepEqual((await ask('query', { query: '1', stats: 'x' })).body.warnings, [
+    'value "x" for parameter "stats" is deprecated and will be rejected in the next major release, use "true" or "all"',
+  ]);
+  for (const stats of ['true', 'all']) t.is((await ask('query', { query: '1', stats })).body.warnings, undefined);
 });

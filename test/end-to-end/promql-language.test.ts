@@ -11,11 +11,11 @@ import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { commandsOf, type Evaluation } from '../cases/promql-language/commands.ts';
 import type { ToldAnswer, ToldHistogram } from '../cases/promql-language/compare.ts';
 import { answerProblem, refusalProblem } from '../cases/promql-language/run.ts';
+import { eventually } from '../waiting.ts';
 import { contentTypes, snappy, writeRequestOf } from './conformance.ts';
 import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { type OiqProcess, signIn, startOiq } from './oiq-process.ts';
 import { type Part, partsOf } from './promql-parts.ts';
-import { until } from './reliability.ts';
 
 const folder = new URL('../cases/promql/', import.meta.url);
 const files = readdirSync(folder).filter((name) => name.endsWith('.test'));
@@ -87,8 +87,7 @@ const landedRows = async (table: string): Promise<number> => {
   return Number(new RegExp(`^oiq_landed_rows_total\\{[^}]*table="${table}"[^}]*\\} (\\S+)`, 'm').exec(text)?.[1] ?? 0);
 };
 
-test.before(async (t) => {
-  t.timeout(300_000);
+test.before(async () => {
   dataDirectory = await mkdtemp(join(tmpdir(), 'oiq-promql-'));
   await embeddedDeployment(dataDirectory);
   const keys = await makeKeys();
@@ -108,7 +107,7 @@ test.before(async (t) => {
     ),
   );
   for (const table of ['samples', 'histograms'] as const)
-    await until(`${sent[table]} ${table} have landed`, async () => (await landedRows(table)) >= sent[table]);
+    await eventually(`${sent[table]} ${table} have landed`, async () => (await landedRows(table)) >= sent[table]);
 });
 test.after.always(async () => {
   await oiq?.kill();
@@ -199,7 +198,6 @@ const problemOf = async (projectId: string, evaluation: Evaluation): Promise<str
 let evaluations = 0;
 for (const [file, all] of parts)
   test.serial(`every evaluation of ${file} answers over HTTP as Prometheus does`, async (t) => {
-    t.timeout(300_000);
     const failed: string[] = [];
     for (const [index, part] of all.entries())
       for (const evaluation of part.evaluations) {

@@ -8,6 +8,7 @@ import type { Caller } from '../../identity/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { byGet } from './answer.ts';
+import { chosenRules, pageOfGroups, ruleParameters, wantsAlerts } from './rule-filters.ts';
 
 const mostAlerts = 10_000;
 
@@ -24,19 +25,30 @@ const rulesOf = async (caller: Caller, { documents }: Ports): Promise<AlertRule[
 const activeAlerts = (caller: Caller, ports: Ports) =>
   readAlerts(readingOf(caller, ports), { states: ['pending', 'firing', 'recovering'] }, mostAlerts);
 
+type Group = ReturnType<typeof prometheusRules>[number];
+
+const withoutAlerts = (group: Group): Group => ({
+  ...group,
+  rules: group.rules.map((rule) => ({ ...rule, alerts: [] })),
+});
+
 export const listRules = byGet({
   path: 'rules',
   operationId: 'listPrometheusRules',
   summary: 'List alert rules in the form of Prometheus',
-  parameters: {},
-  async answer({ caller }, ports) {
-    const rules = await rulesOf(caller, ports);
+  parameters: ruleParameters,
+  async answer({ caller, given }, ports) {
+    const isWithAlerts = wantsAlerts(given);
+    const rules = chosenRules(given, await rulesOf(caller, ports));
     const ids = rules.map(({ id }) => id);
     const [standing, alerts] = await Promise.all([
       readRuleStates(readingOf(caller, ports), ids),
       activeAlerts(caller, ports),
     ]);
-    return { data: { groups: prometheusRules(rules, standing, alerts) } };
+    const groups = prometheusRules(rules, standing, alerts);
+    return {
+      data: pageOfGroups(given, isWithAlerts ? groups : groups.map(withoutAlerts)),
+    };
   },
 });
 

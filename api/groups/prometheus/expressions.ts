@@ -1,12 +1,12 @@
 import { treeJson } from '../../../queries/promql/syntax/json.ts';
 import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
 import { pretty } from '../../../queries/promql/syntax/print.ts';
-import { byGet } from './answer.ts';
+import { byGetAndPost } from './answer.ts';
 import { parameter, withExpression } from './parameters.ts';
 
 const parameters = { query: parameter('An expression') };
 
-export const formatQuery = byGet({
+export const formatQuery = byGetAndPost({
   path: 'format_query',
   operationId: 'formatPromql',
   summary: 'Format an expression',
@@ -14,7 +14,7 @@ export const formatQuery = byGet({
   answer: ({ given }) => ({ data: withExpression(given, (text) => pretty(parseExpression(text))) }),
 });
 
-export const parseQuery = byGet({
+export const parseQuery = byGetAndPost({
   path: 'parse_query',
   operationId: 'parsePromql',
   summary: 'Read an expression as a tree',

@@ -13,7 +13,7 @@ export const showSeries = byGetAndPost({
   summary: 'List the label sets of the series that selectors match',
   parameters,
   async answer(asked, ports) {
-    const sets = setsOf(asked.given);
+    const sets = setsOf(asked.given, true);
     if (sets.length === 0) throw new PromqlError('bad_data', 'no match[] parameter provided');
     const limit = limitOf(asked.given);
     return cut(await listSeries({ scope: scopeOf(asked, ports), window: windowOf(asked, ports), sets }), limit);
@@ -55,6 +55,7 @@ export const showLabelValues = byGet({
   parameters,
   async answer(asked, ports) {
     const name = unescaped(asked.params['name'] ?? '');
+    if (name === '') throw new PromqlError('bad_data', 'invalid label name: ""');
     const limit = limitOf(asked.given);
     const question = { scope: scopeOf(asked, ports), window: windowOf(asked, ports), sets: setsOf(asked.given) };
     return cut(await labelValues(question, name), limit);

@@ -5,23 +5,26 @@ import { numberText } from '../../../queries/promql/fetch/numbers.ts';
 import type { Matcher } from '../../../queries/promql/series.ts';
 import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
 import { walk } from '../../../queries/promql/syntax/tree.ts';
-import { byGet } from './answer.ts';
-import { limited, limitOf, parameter, shared, textOf, timeOf, timeRange, withExpression } from './parameters.ts';
+import { byGet, byGetAndPost } from './answer.ts';
+import { parameter, plainNumberOf, shared, textOf, timeOf, timeRange } from './parameters.ts';
 import { scopeOf, windowOf } from './scope.ts';
+
+/** Prometheus takes what is below the least limit for none. */
+const orAll = (limit = -1, least: number): number => (limit < least ? Number.POSITIVE_INFINITY : limit);
 
 export const showMetadata = byGet({
   path: 'metadata',
   operationId: 'showPrometheusMetadata',
   summary: 'Show type, help and unit of metrics',
   parameters: {
-    ...limited,
+    limit: parameter('Most metrics in the answer'),
     limit_per_metric: parameter('Most entries of one metric'),
     metric: parameter('One metric'),
     ...shared,
   },
   async answer(asked, ports) {
-    const limit = limitOf(asked.given);
-    const perMetric = limitOf(asked.given, 'limit_per_metric');
+    const limit = orAll(plainNumberOf(asked.given, 'limit'), 0);
+    const perMetric = orAll(plainNumberOf(asked.given, 'limit_per_metric'), 1);
     const metric = textOf(asked.given, 'metric');
     const all = await readMetadata(scopeOf(asked, ports), windowOf({ ...asked, given: {} }, ports));
     const chosen = [...all].filter(([name]) => metric === '' || name === metric);
@@ -40,7 +43,7 @@ const setsIn = (text: string): (readonly Matcher[])[] => {
   return sets;
 };
 
-export const showExemplars = byGet({
+export const showExemplars = byGetAndPost({
   path: 'query_exemplars',
   operationId: 'listPrometheusExemplars',
   summary: 'List exemplars of the series in an expression',
@@ -49,7 +52,7 @@ export const showExemplars = byGet({
     const start = timeOf(asked.given, 'start', Number.NEGATIVE_INFINITY);
     const end = timeOf(asked.given, 'end', Number.POSITIVE_INFINITY);
     if (end < start) throw new PromqlError('bad_data', 'end timestamp must not be before start timestamp');
-    const sets = withExpression(asked.given, setsIn);
+    const sets = setsIn(textOf(asked.given, 'query'));
     const found = await readExemplarsOf(scopeOf(asked, ports), windowOf(asked, ports), sets);
     return {
       data: found.map(({ labels, exemplars }) => ({

@@ -4,6 +4,7 @@ import { PromqlError } from '../../../queries/promql/errors.ts';
 import type { Matcher } from '../../../queries/promql/series.ts';
 import { readDuration } from '../../../queries/promql/syntax/durations.ts';
 import { PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
+import { testOf } from '../../../queries/promql/syntax/matchers.ts';
 import { parseSelector } from '../../../queries/promql/syntax/parse.ts';
 
 const texts = z.union([z.string(), z.array(z.string())]).optional();
@@ -32,12 +33,14 @@ export const textOf = (given: Given, name: string): string => {
   return typeof first === 'string' ? first : '';
 };
 
-const listOf = (given: Given, name: string): string[] => {
+/** All values of a parameter. */
+export const listOf = (given: Given, name: string): string[] => {
   const value = given[name];
   return (Array.isArray(value) ? value : [value]).filter((text): text is string => typeof text === 'string');
 };
 
-const invalid = (name: string, problem: string): PromqlError =>
+/** A fault of a parameter, as Prometheus words it. */
+export const invalid = (name: string, problem: string): PromqlError =>
   new PromqlError('bad_data', `invalid parameter "${name}": ${problem}`);
 
 /** Prometheus' earliest and latest times, as its clients send them. */
@@ -68,43 +71,71 @@ export const timeOf = (given: Given, name: string, fallback?: number): number =>
   throw invalid(name, `${what}cannot parse "${text}" to a valid timestamp`);
 };
 
-/** Milliseconds of seconds or of a duration such as `5m`; undefined if it is neither. */
-export const durationIn = (text: string): number | undefined => {
-  if (decimal.test(text)) return Number(text) * 1000;
+/** Prometheus keeps durations as nanoseconds of 64 bits. */
+const longestSeconds = 2 ** 63 / 1e9;
+const infinite = /^[+-]?inf(?:inity)?$/i;
+
+/** Milliseconds of seconds or of a duration such as `5m`; else what is wrong, in Prometheus' words. */
+export const durationIn = (text: string): number | { readonly problem: string } => {
+  const problem = `cannot parse "${text}" to a valid duration`;
+  if (infinite.test(text)) return { problem: `${problem}. It overflows int64` };
+  if (decimal.test(text))
+    return Math.abs(Number(text)) < longestSeconds
+      ? Number(text) * 1000
+      : { problem: `${problem}. It overflows int64` };
   const duration = readDuration(text);
-  return typeof duration === 'number' ? duration : undefined;
+  return typeof duration === 'number' ? duration : { problem };
 };
 
 /** The duration of a parameter. */
 export const durationOf = (given: Given, name: string): number => {
-  const text = textOf(given, name);
-  const duration = durationIn(text);
-  if (duration === undefined) throw invalid(name, `cannot parse "${text}" to a valid duration`);
+  const duration = durationIn(textOf(given, name));
+  if (typeof duration !== 'number') throw invalid(name, duration.problem);
   return duration;
 };
 
+/** A whole number of 64 bits; else what is wrong, in Prometheus' words. */
+const wholeNumberIn = (text: string): number | { readonly problem: string } => {
+  const problem = `strconv.Atoi: parsing ${JSON.stringify(text)}`;
+  if (!/^[+-]?\d+$/.test(text)) return { problem: `${problem}: invalid syntax` };
+  const number = BigInt(text.replace('+', ''));
+  return BigInt.asIntN(64, number) === number ? Number(number) : { problem: `${problem}: value out of range` };
+};
+
 /** How many items an answer may have. */
-export const limitOf = (given: Given, name = 'limit'): number => {
-  const text = textOf(given, name);
+export const limitOf = (given: Given): number => {
+  const text = textOf(given, 'limit');
   if (text === '') return Number.POSITIVE_INFINITY;
-  if (!/^[+-]?\d+$/.test(text)) throw invalid(name, `strconv.Atoi: parsing "${text}": invalid syntax`);
-  const limit = Number(text);
-  if (limit < 0) throw invalid(name, 'limit must be non-negative');
+  const limit = wholeNumberIn(text);
+  if (typeof limit !== 'number') throw invalid('limit', limit.problem);
+  if (limit < 0) throw invalid('limit', 'limit must be non-negative');
   return limit === 0 ? Number.POSITIVE_INFINITY : limit;
 };
 
-/** The sets of matchers of `match[]`. */
-export const setsOf = (given: Given): (readonly Matcher[])[] =>
-  listOf(given, 'match[]').map((text) => {
+/** A whole number where Prometheus says no more than that it must be one; undefined without a value. */
+export const plainNumberOf = (given: Given, name: string, mustBe = 'a number'): number | undefined => {
+  const text = textOf(given, name);
+  if (text === '') return undefined;
+  const number = wholeNumberIn(text);
+  if (typeof number !== 'number') throw new PromqlError('bad_data', `${name} must be ${mustBe}`);
+  return number;
+};
+
+/** The sets of matchers of `match[]`, each of which must leave something out. `namesParameter` where an error says whose it is. */
+export const setsOf = (given: Given, namesParameter = false): (readonly Matcher[])[] => {
+  const refused = (problem: string): PromqlError =>
+    namesParameter ? invalid('match[]', problem) : new PromqlError('bad_data', problem);
+  return listOf(given, 'match[]').map((text) => {
     try {
       const matchers = parseSelector(text);
-      if (matchers.length > 0) return matchers;
+      if (matchers.some((matcher) => !testOf(matcher)(''))) return matchers;
     } catch (error) {
-      if (error instanceof PromqlSyntaxError) throw invalid('match[]', error.message);
+      if (error instanceof PromqlSyntaxError) throw refused(error.message);
       throw error;
     }
-    throw new PromqlError('bad_data', 'match[] must contain at least one non-empty matcher');
+    throw refused('match[] must contain at least one non-empty matcher');
   });
+};
 
 /** Calls `work` with the text of a parameter; a fault in its expression is told as Prometheus tells it. */
 export const withExpression = <Result>(given: Given, work: (text: string) => Result): Result => {

@@ -12,6 +12,7 @@ import {
   durationIn,
   durationOf,
   type Given,
+  invalid,
   limited,
   limitOf,
   parameter,
@@ -38,16 +39,17 @@ const lookbackOf = (given: Given): number => {
   const text = textOf(given, 'lookback_delta');
   if (text === '') return usualLookbackMs;
   const lookback = durationIn(text);
-  if (lookback === undefined)
-    throw new PromqlError(
-      'bad_data',
-      `error parsing lookback delta duration: cannot parse "${text}" to a valid duration`,
-    );
+  if (typeof lookback !== 'number')
+    throw new PromqlError('bad_data', `error parsing lookback delta duration: ${lookback.problem}`);
   return lookback > 0 ? lookback : usualLookbackMs;
 };
 
-const timeoutOf = (given: Given): number =>
-  textOf(given, 'timeout') === '' ? longestMs : Math.max(0, Math.min(longestMs, durationOf(given, 'timeout')));
+const timeoutOf = (given: Given): number => {
+  if (textOf(given, 'timeout') === '') return longestMs;
+  const timeoutMs = durationOf(given, 'timeout');
+  if (timeoutMs <= 0) throw invalid('query', 'context deadline exceeded');
+  return Math.min(longestMs, timeoutMs);
+};
 
 type Asked = Parameters<Parameters<typeof byGetAndPost>[0]['answer']>[0];
 type Ports = Parameters<Parameters<typeof byGetAndPost>[0]['answer']>[1];
@@ -99,6 +101,14 @@ const statsOf = (
   },
 });
 
+/** Prometheus' own words. */
+const statsWarnings = (kind: string): string[] =>
+  ['', 'all', 'true'].includes(kind)
+    ? []
+    : [
+        `value ${JSON.stringify(kind)} for parameter "stats" is deprecated and will be rejected in the next major release, use "true" or "all"`,
+      ];
+
 const answer = async (asked: Asked, window: EvaluationWindow, ports: Ports): Promise<Answered> => {
   const limit = limitOf(asked.given);
   const kind = textOf(asked.given, 'stats');
@@ -108,7 +118,7 @@ const answer = async (asked: Asked, window: EvaluationWindow, ports: Ports): Pro
   const { data, isCut } = answerJson(found.value, limit);
   return {
     data: { ...data, ...(kind !== '' && { stats: statsOf(found, window, { kind, seconds }) }) },
-    warnings: [...found.warnings, ...(isCut ? ['results truncated due to limit'] : [])],
+    warnings: [...found.warnings, ...(isCut ? ['results truncated due to limit'] : []), ...statsWarnings(kind)],
     infos: found.infos,
   };
 };
@@ -123,9 +133,6 @@ export const queryInstant = byGetAndPost({
     return answer(asked, { startMs: timeMs, endMs: timeMs, stepMs: 0, lookbackMs: lookbackOf(asked.given) }, ports);
   },
 });
-
-const invalid = (name: string, problem: string): PromqlError =>
-  new PromqlError('bad_data', `invalid parameter "${name}": ${problem}`);
 
 export const queryRange = byGetAndPost({
   path: 'query_range',

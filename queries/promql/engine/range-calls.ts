@@ -43,9 +43,11 @@ const checkExtended = (name: string, call: RangeCall): void => {
 
 const callOf = (evaluation: Evaluation, node: Call, range: MatrixSelector | Subquery): RangeCall => {
   const selector = range.kind === 'range' ? (range.selector as VectorSelector) : undefined;
+  const first = node.args[0] as Expression;
   return {
     annotations: evaluation.annotations,
-    place: node.args[0] as Expression,
+    // Prometheus makes a selector without a place of what a subquery gave, and so names the beginning.
+    place: first.kind === 'subquery' ? { start: 0, end: 0 } : first,
     rangeMs: range.rangeMs,
     anchored: selector?.anchored ?? false,
     smoothed: selector?.smoothed ?? false,

@@ -85,10 +85,10 @@ class Threads implements Promql {
     const end = await this.#turnOf(scope.columns.tenantId, signal);
     const thread = this.#idle.pop() ?? this.#start();
     try {
-      const result = await this.#ask(thread, question, new Feed(question, selections, engine.startTimestamps));
-      this.#idle.push(thread);
-      return result;
+      return await this.#ask(thread, question, new Feed(question, selections, engine.startTimestamps));
     } finally {
+      // One that an abort ends may still have answered.
+      if (this.#all.has(thread)) this.#idle.push(thread);
       end();
     }
   }
@@ -110,6 +110,7 @@ class Threads implements Promql {
   }
 
   async #ask(thread: PoolThread<Reply>, { expression, window, signal }: Question, feed: Feed): Promise<Evaluated> {
+    signal?.throwIfAborted();
     const { port1, port2 } = new MessageChannel();
     const answered = new SharedArrayBuffer(4);
     const state = new Int32Array(answered);
@@ -122,7 +123,6 @@ class Threads implements Promql {
       Atomics.notify(state, 0);
     });
     const stop = (): void => void this.#drop(thread);
-    signal?.throwIfAborted();
     signal?.addEventListener('abort', stop, { once: true });
     try {
       const reply = await thread.ask(
@@ -130,7 +130,6 @@ class Threads implements Promql {
         [port2],
       );
       if ('result' in reply) return reply.result;
-      this.#idle.push(thread);
       throw 'failure' in reply ? new PromqlError(reply.failure.type, reply.failure.message) : feed.failure;
     } catch (error) {
       signal?.throwIfAborted();

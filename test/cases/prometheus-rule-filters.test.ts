@@ -1,0 +1,51 @@
+/** Which rules and groups a client of Prometheus' rules asks for. */
+import test from 'ava';
+import { chosenRules, pageOfGroups, wantsAlerts } from '../../api/groups/prometheus/rule-filters.ts';
+import type { AlertRule } from '../../queries/alerts/rule.ts';
+
+const rule = (name: string, labels: Readonly<Record<string, string>>): AlertRule =>
+  ({ name, labels }) as unknown as AlertRule;
+const rules = [rule('slow', { team: 'a' }), rule('full', { team: 'b', tier: '1' }), rule('down', {})];
+
+const chosen: readonly (readonly [given: Readonly<Record<string, unknown>>, names: readonly string[]])[] = [
+  [{}, ['slow', 'full', 'down']],
+  [{ type: 'ALERT' }, ['slow', 'full', 'down']],
+  [{ type: 'record' }, []],
+  [{ 'rule_name[]': ['down', 'slow'] }, ['slow', 'down']],
+  [{ 'match[]': '{team="b"}' }, ['full']],
+  [{ 'match[]': ['{team="a"}', '{tier!=""}'] }, ['slow', 'full']],
+  [{ 'match[]': '{team=~"a|b"}', 'rule_name[]': 'full' }, ['full']],
+];
+for (const [given, names] of chosen)
+  test(`rules of ${JSON.stringify(given)} are ${names.join(', ') || 'none'}`, (t) => {
+    t.deepEqual(
+      chosenRules(given, rules).map(({ name }) => name),
+      names,
+    );
+  });
+
+test('alerts are left out where a client says so', (t) => {
+  t.deepEqual(
+    ['', 'false', '0', 'true', 'T', '1'].map((text) => wantsAlerts({ exclude_alerts: text })),
+    [true, true, true, false, false, false],
+  );
+});
+
+test('groups come in pages that together are all of them, each once', (t) => {
+  const groups = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, file: 'alert-rules' }));
+  for (const limit of [1, 2, 3, 5, 9]) {
+    const seen: string[] = [];
+    for (let token = '', pages = 0; pages < 9; pages++) {
+      const page = pageOfGroups({ group_limit: String(limit), ...(token && { group_next_token: token }) }, groups);
+      seen.push(...page.groups.map(({ name }) => name));
+      if (page.groupNextToken === undefined) break;
+      token = page.groupNextToken;
+    }
+    t.deepEqual(seen, ['a', 'b', 'c', 'd', 'e']);
+  }
+  t.deepEqual(
+    pageOfGroups({ 'rule_group[]': ['b', 'e'] }, groups).groups.map(({ name }) => name),
+    ['b', 'e'],
+  );
+  t.deepEqual(pageOfGroups({ 'file[]': 'another' }, groups).groups, []);
+});

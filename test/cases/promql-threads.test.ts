@@ -1,0 +1,35 @@
+/** Threads that evaluate PromQL: what an abort ends is not used again, and nothing else is lost. */
+import { setTimeout as delay } from 'node:timers/promises';
+import test from 'ava';
+import { openPromql } from '../../queries/promql/evaluation/threads.ts';
+import type { Scope } from '../../queries/promql/fetch/scope.ts';
+
+/** No expression here reads anything. */
+const scope = { columns: { tenantId: 'one' } } as unknown as Scope;
+const question = {
+  expression: '1 + 1',
+  window: { startMs: 0, endMs: 0, stepMs: 0, lookbackMs: 1 },
+  scope,
+  keptFromMs: 0,
+};
+
+test('a query that is aborted while it answers leaves a thread that lives to the next one', async (t) => {
+  const threads = openPromql({ size: 1 });
+  await threads.evaluate(question);
+  let aborted = 0;
+  for (let round = 0; round < 60; round++) {
+    const abort = new AbortController();
+    const asked = threads.evaluate({ ...question, signal: abort.signal });
+    // From before it starts to after it has answered.
+    if (round % 3 === 0) abort.abort(new Error('enough'));
+    else if (round % 3 === 1) setImmediate(() => abort.abort(new Error('enough')));
+    else delay(round / 30).then(() => abort.abort(new Error('enough')));
+    await asked.catch((error: Error) => {
+      aborted++;
+      t.is(error.message, 'enough');
+    });
+    await t.notThrowsAsync(threads.evaluate(question), `after round ${round}`);
+  }
+  t.true(aborted > 0);
+  await threads.close();
+});
