@@ -4,10 +4,12 @@ import { durationQuantile } from '../../schemas/tables/durations.ts';
 import { requireEntitlement } from '../entitlement.ts';
 import { invalid } from '../errors.ts';
 import { unknown } from '../ledger/unknown.ts';
+import { presentMetrics } from '../metrics/present.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import type { Result } from '../result.ts';
-import { type AskedQuery, run } from '../run.ts';
+import { type AskedQuery, answerOnly, queryOf } from '../run.ts';
+import { Answers } from '../together/answers.ts';
 import { type Engine, engineOf, type Figure } from './engines.ts';
 import { callParameters, databaseCalls, type InstanceQuery } from './instances.ts';
 
@@ -27,38 +29,29 @@ const metricsOf = (query: AskedQuery): readonly string[] => {
   return query.kind === 'formula' ? Object.values(query.queries).flatMap(metricsOf) : [];
 };
 
-/** Which of these metrics had a series in the range. */
-const present = async (
-  { columns }: Reading,
-  metrics: readonly string[],
-  range: Range,
-): Promise<ReadonlySet<string>> => {
-  const rows = await columns.query<{ metric: string }>(
-    `SELECT DISTINCT metric FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}
-      AND last_seen >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND first_seen <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')`,
-    { metrics: [...metrics], from: String(range.from), to: String(range.to) },
-  );
-  return new Set(rows.map(({ metric }) => metric));
-};
-
 /** The query by which a figure can be answered from the metrics that there are. */
 const answerable = (figure: Figure, metrics: ReadonlySet<string>): AskedQuery | undefined =>
   figure.of.find((query) => metricsOf(query).every((metric) => metrics.has(metric)));
 
 const candidates = (figure: Figure): string[] => [...new Set(figure.of.flatMap(metricsOf))];
 
+/** How long figures may take. */
+const mostMs = 30_000;
+
 /** Every figure of an engine over a range, known or not. */
 export const readFigures = async (reading: Reading, engine: Engine, range: Range): Promise<FigureAnswer[]> => {
   const { figures, senders } = engine;
   if (!reading.plan.entitlements.includes('metrics'))
     return figures.map((figure) => absent(figure, 'the plan does not include metrics'));
-  const metrics = await present(reading, figures.flatMap(candidates), range);
+  const metrics = await presentMetrics(reading, figures.flatMap(candidates), range);
+  // Each statement costs as much as the points of an engine: those of all figures are few.
+  const answers = new Answers({ gatherMs: 0, sharedMs: mostMs, aloneMs: mostMs });
   return Promise.all(
     figures.map(async (figure) => {
       const query = answerable(figure, metrics);
       if (query === undefined)
         return absent(figure, `none of its metrics came in this range; ${senders.join(' and ')} send them`);
-      const value = numberIn(await run(query, reading, { range }));
+      const value = numberIn(await answers.ask(queryOf(query), reading, { range }));
       return value === undefined
         ? { ...absent(figure, 'its metrics have no value in this range'), metrics: [...metricsOf(query)] }
         : { ...about(figure), value, reason: null, metrics: [...metricsOf(query)] };
@@ -74,7 +67,7 @@ const absent = (figure: Figure, reason: string): FigureAnswer => ({
 });
 
 /** The number in a table of one row. */
-const numberIn = ({ rows }: Result): number | undefined => {
+const numberIn = ({ rows }: Pick<Result, 'rows'>): number | undefined => {
   const value = rows[0]?.at(-1);
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 };
@@ -122,7 +115,7 @@ export const readEngineSeries = async (
       `is none of ${query.engine}: it has ${[...Object.keys(callFigures), ...(engine?.figures.map((each) => each.name) ?? [])].join(', ')}`,
     );
   requireEntitlement(reading, 'metrics');
-  const found = answerable(figure, await present(reading, candidates(figure), minutes));
+  const found = answerable(figure, await presentMetrics(reading, candidates(figure), minutes));
   if (found === undefined)
     return {
       figure: name,
@@ -130,7 +123,7 @@ export const readEngineSeries = async (
       series: [],
       reason: `none of ${candidates(figure).join(', ')} came in this range`,
     };
-  const { series } = await run(found, reading, { range: minutes, stepMs });
+  const { series } = await answerOnly(queryOf(found), reading, { range: minutes, stepMs });
   return { figure: name, unit: figure.unit, series, reason: null };
 };
 

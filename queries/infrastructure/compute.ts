@@ -6,7 +6,7 @@ import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { formatTime } from '../time.ts';
 import { type Cell, readCells } from './cells.ts';
-import { type CellsByMetric, figureOf, KnownText, metricsOf, missing, textOf } from './figures.ts';
+import { type CellsByMetric, countersOf, figureOf, KnownText, metricsOf, missing, textOf } from './figures.ts';
 import { hostIdentityOf } from './host-identity.ts';
 import { type Host, readHosts, recent } from './hosts.ts';
 import { containerSources } from './names.ts';
@@ -37,7 +37,7 @@ export const ComputeGroup = z.strictObject({
   active: z.int(),
 });
 
-const labels = [
+const labels: readonly string[] = [
   'name',
   'container',
   'container_name',
@@ -48,9 +48,9 @@ const labels = [
   'id',
   'instance',
   'node',
-  'cpu',
 ];
 const metrics = metricsOf(containerSources);
+const counters = countersOf(containerSources);
 
 /** Hosts, and containers that sent points in the last minutes of a range. */
 export const readCompute = async (
@@ -60,7 +60,7 @@ export const readCompute = async (
 ): Promise<{ readonly items: Compute[]; readonly isCut: boolean }> => {
   const [hosts, { cells, isCut }] = await Promise.all([
     readHosts(reading, range, scope),
-    readCells(reading, { metrics, labels: labels.filter((label) => label !== 'cpu'), range: recent(range), ...scope }),
+    readCells(reading, { ...{ metrics, counters, labels, range: recent(range) }, ...scope }),
   ]);
   const containers = Map.groupBy(cells, containerKey);
   return {

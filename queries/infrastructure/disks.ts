@@ -5,7 +5,8 @@ import { Known, known } from '../ledger/unknown.ts';
 import type { ProjectScope } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { type Cell, type CellQuery, readCells } from './cells.ts';
+import type { CellQuery } from './cell-points.ts';
+import { type Cell, readCells } from './cells.ts';
 import { DaysUntilFull, daysUntilFull, type UsedAt } from './disk-fill.ts';
 import { type CellsByMetric, figure, KnownText, metricsOf, missing, textOf, totalOf } from './figures.ts';
 import { disksOf, type Disk as Filesystem, ioOfDevice, isShared } from './filesystems.ts';
@@ -60,7 +61,7 @@ export const readDisks = async (
 ): Promise<{ readonly items: FoundDisk[]; readonly isCut: boolean }> => {
   const { cells, isCut } = await readCells(reading, {
     metrics: [...filesystemMetrics, ...ioMetrics, ...volumeMetrics, nodeNames],
-    labels,
+    ...{ counters: ioMetrics, labels },
     range: recent(range),
     ...scope,
   });
@@ -183,7 +184,7 @@ export const withDaysUntilFull = async (
   if (disks.length === 0) return [];
   const { cells } = await readCells(reading, {
     metrics: [...filesystemMetrics, ...volumeMetrics, nodeNames],
-    labels,
+    ...{ counters: [], labels },
     range: { from: range.to - BigInt(days) * dayNs, to: range.to },
     stepMs: hourMs,
     series: seriesOf(disks.flatMap((disk) => disk.cells)),

@@ -78,6 +78,16 @@ export const hasOnePoint = (cells: CellsByMetric, sources: readonly Source[]): b
 export const missing = (cells: CellsByMetric, sources: readonly Source[], reason: string): string =>
   hasOnePoint(cells, sources) ? 'there is one point so far; a rate needs two' : reason;
 
+/** Metrics of sources of which increases a second are asked, each once. */
+export const countersOf = (sources: Readonly<Record<string, readonly Source[]>>): string[] => [
+  ...new Set(
+    Object.values(sources)
+      .flat()
+      .filter(({ as }) => as === 'rate')
+      .map(({ metric }) => metric),
+  ),
+];
+
 /** Metrics of sources, each once. */
 export const metricsOf = (sources: Readonly<Record<string, readonly Source[]>>): string[] => [
   ...new Set(Object.values(sources).flatMap((each) => each.map(({ metric }) => metric))),

@@ -8,7 +8,7 @@ import { Series } from '../result.ts';
 import { readCells } from './cells.ts';
 import { groupedByHost } from './host-parts.ts';
 import { type Host, hostFigures } from './hosts.ts';
-import { filesystemMetrics, hostLabels, hostMetrics } from './names.ts';
+import { filesystemMetrics, hostCounters, hostLabels, hostMetrics } from './names.ts';
 
 export const hostSeriesNames = ['cpu', 'memory', 'disk', 'network', 'load'] as const;
 
@@ -62,7 +62,7 @@ export const readHostSeries = async (
   const named = ['host.id', 'host.name', 'k8s.node.name'].map((key) => `attributes[${quote(key)}] IN (${texts})`);
   const { cells } = await readCells(reading, {
     metrics: [...hostMetrics, ...filesystemMetrics],
-    labels: hostLabels,
+    ...{ counters: hostCounters, labels: hostLabels },
     range,
     stepMs,
     series: {

@@ -23,7 +23,15 @@ import { disksOfHost, ioOf } from './filesystems.ts';
 import { groupedByHost, type HostParts } from './host-parts.ts';
 import { readLastRecords, readMetricSigns, readNamedHosts, type Senders } from './host-signs.ts';
 import { type HostState, hostStateOf, type LastSeen, leastSilenceMs } from './host-state.ts';
-import { cpuModeOf, filesystemMetrics, hostLabels, hostMetrics, hostSources, idleModes } from './names.ts';
+import {
+  cpuModeOf,
+  filesystemMetrics,
+  hostCounters,
+  hostLabels,
+  hostMetrics,
+  hostSources,
+  idleModes,
+} from './names.ts';
 
 const State = z.enum(['active', 'silent']);
 const share = Known.describe('0 to 1');
@@ -87,7 +95,7 @@ export const readHosts = async (
   const [{ cells, isCut }, named] = await Promise.all([
     readCells(reading, {
       metrics: [...hostMetrics, ...filesystemMetrics],
-      labels: hostLabels,
+      ...{ counters: hostCounters, labels: hostLabels },
       range: recent(range),
       ...scope,
     }),

@@ -3,7 +3,7 @@
  * collectors send (contrib 0.155: `hostmetrics`, `docker_stats`, `kubeletstats`) or sent, and those of node_exporter and cAdvisor, which come
  * through remote-write or the `prometheus` receiver. In each list the names of today stand first.
  */
-import { level, metricsOf, rate, type Source } from './figures.ts';
+import { countersOf, level, metricsOf, rate, type Source } from './figures.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -201,6 +201,7 @@ export const hostSignMetrics: readonly string[] = [
 ];
 
 export const hostMetrics: readonly string[] = [...metricsOf(hostSources), 'node_uname_info'];
+export const hostCounters: readonly string[] = countersOf(hostSources);
 export const filesystemMetrics: readonly string[] = [
   ...metricsOf(filesystemSources),
   ...metricsOf(nodeFilesystemSources),

@@ -6,7 +6,16 @@ import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { formatTime } from '../time.ts';
 import { type Cell, readCells } from './cells.ts';
-import { type CellsByMetric, figureOf, KnownText, metricsOf, missing, type Source, textOf } from './figures.ts';
+import {
+  type CellsByMetric,
+  countersOf,
+  figureOf,
+  KnownText,
+  metricsOf,
+  missing,
+  type Source,
+  textOf,
+} from './figures.ts';
 import { hostIdentityOf, hostKeys, nodeNamesOf } from './host-identity.ts';
 import { recent } from './hosts.ts';
 import { processSources } from './names.ts';
@@ -33,6 +42,7 @@ export type Process = z.output<typeof Process>;
 
 const labels = ['direction', 'disk.io.direction', 'instance', 'job', 'nodename'];
 const metrics = [...metricsOf(processSources), 'node_uname_info'];
+const counters = countersOf(processSources);
 const by = "the collector's hostmetrics receiver with the scraper process sends it";
 const detected = 'the sender does not say';
 
@@ -42,7 +52,10 @@ export const readProcesses = async (
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Process[]; readonly isCut: boolean }> => {
-  const { cells: all, isCut } = await readCells(reading, { metrics, labels, range: recent(range), ...scope });
+  const { cells: all, isCut } = await readCells(reading, {
+    ...{ metrics, counters, labels, range: recent(range) },
+    ...scope,
+  });
   const names = nodeNamesOf(all);
   const cells = all.filter(({ metric }) => metric !== 'node_uname_info');
   const identified = cells.map((cell) => ({ cell, identity: hostIdentityOf(cell.resource, cell.labels, names) }));

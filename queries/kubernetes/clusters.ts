@@ -8,8 +8,8 @@ import type { Reading } from '../reading.ts';
 import { formatTime } from '../time.ts';
 import { namespaceSources } from './names.ts';
 import { type Node, nodeMetrics, nodesOf, overNodes, requestedBy } from './nodes.ts';
-import { attributeOf, byMetric, chosenLabel, type PlacedCell, type PodParts, podsOf, readPlaced } from './objects.ts';
-import { podMetrics, podOf } from './pods.ts';
+import { attributeOf, byMetric, chosenLabel, type PlacedCell, podsOf, readPlaced } from './objects.ts';
+import { type Pod, podMetrics, podOf } from './pods.ts';
 import { overPods, workloadMetrics, workloadsOf } from './workloads.ts';
 
 const Phases = z.record(z.string(), z.int()).describe('Pods by phase; Unknown is also where no phase is told');
@@ -50,10 +50,10 @@ export type Namespace = z.output<typeof Namespace>;
 const namespaceMetrics = metricsOf(namespaceSources);
 const metrics = [...new Set([...nodeMetrics, ...podMetrics, ...workloadMetrics, ...namespaceMetrics])];
 
-const phasesOf = (pods: readonly PodParts[]): Record<string, number> => {
+const phasesOf = (pods: readonly Pod[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const pod of pods) {
-    const phase = podOf(pod).phase.value ?? 'Unknown';
+    const phase = pod.phase.value ?? 'Unknown';
     counts[phase] = (counts[phase] ?? 0) + 1;
   }
   return counts;
@@ -84,7 +84,7 @@ const insideOf = (cells: readonly PlacedCell[]) => {
   return {
     parts,
     workloads: { count: workloads.length, degraded: workloads.filter(({ state }) => state === 'degraded').length },
-    pods: phasesOf(parts),
+    pods: phasesOf(pods),
     restarts: pods.length === 0 ? unknown('no pod is told of') : overPods(pods, ({ restarts }) => restarts),
     requested: (kind: 'cpu' | 'memory') => figure(requestedBy(parts, kind), noRequest(kind)),
     used,

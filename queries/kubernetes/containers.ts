@@ -1,5 +1,6 @@
 /** Containers of pods: use against request and limit, how they ended, and whether memory ran out. */
 import { z } from 'zod';
+import type { CellQuery } from '../infrastructure/cell-points.ts';
 import {
   type CellsByMetric,
   figure,
@@ -82,19 +83,21 @@ export const readContainers = async (
   const { cells, isCut } = await readPlaced(reading, range, scope, containerMetrics);
   const pods = podsOf(cells);
   const happened = await readHappened(reading, range, scope, podKeys(cells));
-  return { isCut, items: [...pods.values()].flatMap((pod) => containersOf(pod, happened, toldOf(cells))) };
+  const told = toldOf(cells);
+  return { isCut, items: [...pods.values()].flatMap((pod) => containersOf(pod, happened, told)) };
 };
 
-/** What happened in the whole range: kills that cgroups counted, most memory used, and events of nodes. */
+/** What happened in the whole range, to these series alone where some are given: kills that cgroups counted, most memory used, and events of nodes. */
 export const readHappened = async (
   reading: Reading,
   range: Range,
   scope: ProjectScope,
   keyOf: (place: PlacedCell['place']) => string,
+  series?: CellQuery['series'],
 ): Promise<Happened> => {
   const memory = containerSources.memory.map(({ metric }) => metric);
   const [cells, nodeEvents] = await Promise.all([
-    readPlacedOf(reading, range, scope, [...oomCounters, ...memory]),
+    readPlacedOf(reading, range, scope, [...oomCounters, ...memory], series),
     reading.plan.entitlements.includes('logs') ? countNodeMemoryEvents(reading, range, scope) : undefined,
   ]);
   const kills = new Map<string, number>();

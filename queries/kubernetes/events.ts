@@ -4,7 +4,8 @@
  * record and resource.
  */
 import { z } from 'zod';
-import { attributeEquals } from '../../schemas/tables/search.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import { attributeEquals, bodyHasAllWords } from '../../schemas/tables/search.ts';
 import { requireEntitlement } from '../entitlement.ts';
 import { type FoundLog, type LogPosition, readLogsOfRange, readPage } from '../logs/record.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
@@ -87,11 +88,18 @@ const filters: Readonly<
   reason: [`${bodyField('reason')} = {reason:String}`, "attributes['k8s.event.reason'] = {reason:String}"],
   type: [`${typeInBody} = {type:String}`, 'severity_text = {type:String}'],
 };
+/** Values whose words are those of the body, since JSON escapes nothing of them. */
+const standsAsItIs = /^[ !#-[\]-~]*[0-9A-Za-z][ !#-[\]-~]*$/;
+const wordy: ReadonlySet<string> = new Set(['name', 'uid', 'reason']);
+
 const conditionOf = (filter: EventFilter): { sql: string; parameters: Record<string, string> } => {
   const asked = Object.entries(filters).flatMap(([name, [body, attributes]]) => {
     const value = filter[name as keyof typeof filters];
     if (value === undefined) return [];
-    return [{ name, value, sql: `if(body_type = 'j', ${body}, ${attributes})` }];
+    const sql = `if(body_type = 'j', ${body}, ${attributes})`;
+    // A body without the words of the value is not read as JSON.
+    const hasWords = wordy.has(name) && standsAsItIs.test(value);
+    return [{ name, value, sql: hasWords ? `(body_type != 'j' OR ${bodyHasAllWords(value)}) AND ${sql}` : sql }];
   });
   return {
     sql: [withinRange('logs'), isEvent, ...asked.map(({ sql }) => sql)].join(' AND ') + projectScopeCondition(filter),
@@ -117,7 +125,11 @@ export const readEvents = async (
 
 /** Reasons by which nodes tell that memory ran out: of the node problem detector, and of the kubelet. */
 const memoryReasons = ['OOMKilling', 'SystemOOM'] as const;
-const mostNodeEvents = 1000;
+const mostNodeEvents = 2000;
+const memoryReasonsList = memoryReasons.map(quote).join(', ');
+/** By their words first, of which there are indexes: few bodies are then read as JSON. */
+const isOfMemory = `(${memoryReasons.map((reason) => `${bodyHasAllWords(reason)} OR ${attributeEquals("'k8s.event.reason'", quote(reason))}`).join(' OR ')})
+  AND if(body_type = 'j', ${bodyField('reason')}, attributes['k8s.event.reason']) IN (${memoryReasonsList})`;
 
 /** How often each node told in a range that memory ran out. */
 export const countNodeMemoryEvents = async (
@@ -126,18 +138,16 @@ export const countNodeMemoryEvents = async (
   scope: ProjectScope,
 ): Promise<ReadonlyMap<string, number>> => {
   const counts = new Map<string, number>();
-  for (const reason of memoryReasons) {
-    const { sql, parameters } = conditionOf({ ...scope, reason });
-    const found = await readLogsOfRange(
-      reading.columns,
-      sql,
-      { ...parameters, ...rangeValues(range) },
-      { limit: mostNodeEvents, range },
-    );
-    for (const { object, node } of found.map(eventOf)) {
-      const name = object.kind === 'Node' ? object.name : node;
-      if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
-    }
+  const { sql, parameters } = conditionOf({ projectId: scope.projectId, scope: scope.scope });
+  const found = await readLogsOfRange(
+    reading.columns,
+    `${sql} AND ${isOfMemory}`,
+    { ...parameters, ...rangeValues(range) },
+    { limit: mostNodeEvents, range },
+  );
+  for (const { object, node } of found.map(eventOf)) {
+    const name = object.kind === 'Node' ? object.name : node;
+    if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return counts;
 };

@@ -3,7 +3,7 @@
  * receivers send (contrib 0.155: `k8s_cluster`, `kubeletstats`), and those of kube-state-metrics (2, and 1 where it differed) and cAdvisor. In each
  * list the names of today stand first.
  */
-import { level, rate, type Source } from '../infrastructure/figures.ts';
+import { countersOf, level, rate, type Source } from '../infrastructure/figures.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -240,6 +240,11 @@ export const workloads: Readonly<Record<WorkloadKind, WorkloadNames>> = {
     },
   },
 };
+
+/** Metrics of which increases a second are asked. */
+export const kubernetesCounters: readonly string[] = [
+  ...new Set([containerSources, podSources, nodeSources].flatMap(countersOf)),
+];
 
 /** Labels that places and states are read from. */
 export const kubernetesLabels: readonly string[] = [

@@ -1,4 +1,5 @@
 /** Pods, containers, nodes and workloads that series speak of, from the attributes of collectors and the labels of kube-state-metrics and cAdvisor. */
+import type { CellQuery } from '../infrastructure/cell-points.ts';
 import { type Cell, readCells } from '../infrastructure/cells.ts';
 import type { CellsByMetric, Source } from '../infrastructure/figures.ts';
 import { valuesOf } from '../infrastructure/figures.ts';
@@ -6,7 +7,7 @@ import { recent } from '../infrastructure/hosts.ts';
 import type { ProjectScope } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { kubernetesLabels } from './names.ts';
+import { kubernetesCounters, kubernetesLabels, oomCounters } from './names.ts';
 
 /** Where in a cluster something is; empty where the sender does not say. */
 export interface Place {
@@ -78,7 +79,7 @@ export const readPlaced = async (
 ): Promise<{ readonly cells: readonly PlacedCell[]; readonly isCut: boolean }> => {
   const { cells, isCut } = await readCells(reading, {
     metrics,
-    labels: kubernetesLabels,
+    ...{ counters: kubernetesCounters, labels: kubernetesLabels },
     range: recent(range),
     ...scope,
   });
@@ -89,14 +90,19 @@ export const readPlaced = async (
   return { isCut, cells: placed.filter((cell) => cell.atMs >= (newest.get(key(cell)) ?? 0) - goneMs) };
 };
 
-/** Cells of a whole range rather than of its end: for what happened in it. */
+/** Cells of a whole range rather than of its end: for what happened in it, to some series or to all. */
 export const readPlacedOf = async (
   reading: Reading,
   range: Range,
   scope: ProjectScope,
   metrics: readonly string[],
+  series?: CellQuery['series'],
 ): Promise<readonly PlacedCell[]> => {
-  const { cells } = await readCells(reading, { metrics, labels: kubernetesLabels, range, ...scope });
+  const { cells } = await readCells(reading, {
+    ...(series === undefined ? {} : { series }),
+    ...{ metrics, counters: oomCounters, labels: kubernetesLabels, range },
+    ...scope,
+  });
   return cells.map((cell) => ({ ...cell, place: placeOf(cell) }));
 };
 
@@ -193,8 +199,12 @@ export const chosenLabel = (
 
 /** The first attribute of a name among resources of cells, those heard last first. */
 export const attributeOf = (cells: CellsByMetric, ...names: readonly string[]): unknown => {
-  const newestFirst = [...cells.values()].flat().toSorted((one, other) => other.atMs - one.atMs);
-  for (const { resource } of newestFirst)
-    for (const name of names) if (resource[name] !== undefined && resource[name] !== '') return resource[name];
-  return undefined;
+  let [found, foundMs]: [unknown, number] = [undefined, Number.NEGATIVE_INFINITY];
+  for (const own of cells.values())
+    for (const { resource, atMs } of own) {
+      if (atMs <= foundMs) continue;
+      const name = names.find((each) => resource[each] !== undefined && resource[each] !== '');
+      if (name !== undefined) [found, foundMs] = [resource[name], atMs];
+    }
+  return found;
 };

@@ -1,5 +1,6 @@
 /** One pod with its containers, events and newest log records. */
 import { z } from 'zod';
+import type { CellQuery } from '../infrastructure/cell-points.ts';
 import { LogRecord, readPage } from '../logs/record.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
@@ -7,7 +8,7 @@ import type { Reading } from '../reading.ts';
 import { rangeValues, withinRange } from '../records.ts';
 import { Container, containersOf, readHappened, toldOf } from './containers.ts';
 import { KubernetesEvent, readEvents } from './events.ts';
-import { podKeys, podsOf, readPlaced } from './objects.ts';
+import { type Place, podKeys, podsOf, readPlaced } from './objects.ts';
 import { Pod, podMetrics, podOf } from './pods.ts';
 
 const Missing = z.strictObject({ value: z.null(), reason: z.string() });
@@ -45,11 +46,30 @@ export const readPod = async (
   const pod = podsOf(cells).get(id);
   if (pod === undefined) return undefined;
   const [happened, events, logs] = await Promise.all([
-    readHappened(reading, range, scope, podKeys(cells)),
+    readHappened(reading, range, scope, podKeys(cells), seriesOf(pod.place)),
     eventsOf(reading, range, scope, pod.place.podUid),
     logsOf(reading, range, scope, pod.place.podUid),
   ]);
   return { ...podOf(pod), containers: containersOf(pod, happened, toldOf(cells)), events, logs };
+};
+
+/** Series that may be of a pod, under any resource that it had. */
+const seriesOf = ({ pod, podUid }: Place): NonNullable<CellQuery['series']> => {
+  const asked = [
+    ...(pod === '' ? [] : [['pod', ['k8s.pod.name'], ['pod', 'exported_pod', 'pod_name']] as const]),
+    ...(podUid === '' ? [] : [['podUid', ['k8s.pod.uid'], ['uid']] as const]),
+  ];
+  const is = (parameter: string) => (key: string) => `attributes['${key}'] = {${parameter}:String}`;
+  return {
+    sql: asked
+      .map(([parameter, ofResource, ofSeries]) => {
+        const resources = ofResource.map(is(parameter)).join(' OR ');
+        const own = ofSeries.map((key) => `series.${is(parameter)(key)}`).join(' OR ');
+        return `series.resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND (${resources})) OR ${own}`;
+      })
+      .join(' OR '),
+    parameters: { ...(pod === '' ? {} : { pod }), ...(podUid === '' ? {} : { podUid }) },
+  };
 };
 
 const noUid = 'no sender tells the uid of this pod, by which its records are found';

@@ -1,10 +1,12 @@
 /** Names that were looked up, and how it went: from spans and metrics of those who ask, and from metrics of CoreDNS. */
 import { z } from 'zod';
+import type { Answer } from '../answer.ts';
 import { Known, known, unknown } from '../ledger/unknown.ts';
+import { presentMetrics } from '../metrics/present.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import type { Incompleteness, Result } from '../result.ts';
-import { type AskedQuery, run } from '../run.ts';
+import type { Incompleteness } from '../result.ts';
+import { type AskedQuery, answerOnly, queryOf } from '../run.ts';
 
 export const DnsName = z.strictObject({
   name: z.string().describe('dns.question.name'),
@@ -39,6 +41,8 @@ export interface Dns {
 const nameKey = 'dns.question.name';
 const mostNames = 1_000;
 const lookupMetric = 'dns.lookup.duration';
+const responseMetric = 'coredns_dns_responses_total';
+const metrics = [lookupMetric, responseMetric];
 
 export const readDns = async (
   reading: Reading,
@@ -47,16 +51,17 @@ export const readDns = async (
 ): Promise<Dns> => {
   const { entitlements } = reading.plan;
   const partial: Incompleteness[] = [];
-  const ask = async (asked: AskedQuery): Promise<Result> => {
-    const result = await run({ ...asked, ...query } as AskedQuery, reading, { range });
+  const ask = async (asked: AskedQuery): Promise<Answer> => {
+    const result = await answerOnly(queryOf({ ...asked, ...query }), reading, { range });
     partial.push(...result.partial);
     return result;
   };
   const has = (signal: string): boolean => entitlements.includes(signal);
+  const came = has('metrics') ? await presentMetrics(reading, metrics, range) : new Set();
   const [ofSpans, ofMetrics, servers] = await Promise.all([
     has('traces') ? namesOfSpans(ask) : [],
-    has('metrics') ? namesOfMetrics(ask) : [],
-    has('metrics') ? readServers(ask) : [],
+    came.has(lookupMetric) ? namesOfMetrics(ask) : [],
+    came.has(responseMetric) ? readServers(ask) : [],
   ]);
   const inSpans = new Set(ofSpans.map(({ name }) => name));
   const names = [...ofSpans, ...ofMetrics.filter(({ name }) => !inSpans.has(name))].sort(
@@ -71,7 +76,7 @@ export const readDns = async (
   };
 };
 
-type Ask = (query: AskedQuery) => Promise<Result>;
+type Ask = (query: AskedQuery) => Promise<Answer>;
 
 const namesOfSpans = async (ask: Ask): Promise<DnsName[]> => {
   const search = `attribute.${nameKey}:*`;
@@ -105,14 +110,14 @@ const namesOfSpans = async (ask: Ask): Promise<DnsName[]> => {
 };
 
 /** Second column → last column of the rows with this in the first. */
-const countsOf = ({ rows }: Result, first: string): Record<string, number> =>
+const countsOf = ({ rows }: Answer, first: string): Record<string, number> =>
   Object.fromEntries(rows.filter(([name]) => name === first).map((row) => [String(row[1]), Number(row.at(-1))]));
 
 const knownOr = (value: unknown, reason: string, factor = 1): Known =>
   typeof value === 'number' ? known(value * factor) : unknown(reason);
 
 /** Value of each group of a table with one label. */
-const byFirst = ({ rows }: Result): ReadonlyMap<string, unknown> =>
+const byFirst = ({ rows }: Answer): ReadonlyMap<string, unknown> =>
   new Map(rows.map((row) => [String(row[0]), row.at(-1)]));
 
 const secondNs = 1e9;
@@ -147,7 +152,7 @@ const readServers = async (ask: Ask): Promise<DnsServer[]> => {
   });
   const [responses, p50, p95] = await Promise.all([
     ask({
-      ...{ kind: 'metric', metric: 'coredns_dns_responses_total', overTime: 'increase', across: 'sum' },
+      ...{ kind: 'metric', metric: responseMetric, overTime: 'increase', across: 'sum' },
       groupBy: ['server', 'rcode'],
       limit: 10_000,
     }),

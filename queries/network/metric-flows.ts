@@ -1,8 +1,9 @@
 /** Flows by the counters of eBPF agents: OBI's, and Beyla's before it, over OTLP and by Prometheus. */
+import { presentMetrics } from '../metrics/present.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import type { Incompleteness, Result } from '../result.ts';
-import { run } from '../run.ts';
+import { answerOnly, queryOf } from '../run.ts';
 import { endOf, type Flow, type FlowQuery, type FlowView, noPackets } from './flow.ts';
 
 /** Names of the counter, and whether its labels are written as Prometheus writes them. */
@@ -29,13 +30,13 @@ const addressLabels = ['transport', 'dst.port'];
 
 const mostFlows = 10_000;
 
-const present = async ({ columns }: Reading, range: Range): Promise<(typeof metrics)[number][]> => {
-  const rows = await columns.query<{ metric: string }>(
-    `SELECT DISTINCT metric FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}
-      AND last_seen >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND first_seen <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')`,
-    { metrics: metrics.map(([name]) => name), from: String(range.from), to: String(range.to) },
+const present = async (reading: Reading, range: Range): Promise<(typeof metrics)[number][]> => {
+  const found = await presentMetrics(
+    reading,
+    metrics.map(([name]) => name),
+    range,
   );
-  return metrics.filter(([name]) => rows.some(({ metric }) => metric === name));
+  return metrics.filter(([name]) => found.has(name));
 };
 
 /** What one flow was seen to carry, by the side on which it was seen. */
@@ -57,11 +58,11 @@ export const readMetricFlows = async (
   const labels = [...endLabels[view].flat(), sideLabel, ...(view === 'address' ? addressLabels : [])];
   const results = await Promise.all(
     (await present(reading, range)).map(([metric, isPrometheus]) =>
-      run(
-        {
+      answerOnly(
+        queryOf({
           ...{ kind: 'metric', metric, projectId, overTime: 'increase', across: 'sum', limit: mostFlows },
           groupBy: labels.map((label) => (isPrometheus ? label.replaceAll('.', '_') : label)),
-        },
+        }),
         reading,
         { range },
       ),
@@ -76,7 +77,7 @@ export const readMetricFlows = async (
   };
 };
 
-const addSides = (found: Map<string, Sides>, { rows }: Result, view: FlowView): void => {
+const addSides = (found: Map<string, Sides>, { rows }: Pick<Result, 'rows'>, view: FlowView): void => {
   const [sourceLabels, destinationLabels] = endLabels[view];
   for (const row of rows) {
     const texts = row.slice(0, -1).map(String);
