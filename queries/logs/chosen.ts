@@ -4,7 +4,7 @@ import type { Range } from '../range.ts';
 import { type Condition, rangeValues } from '../records.ts';
 import { resourcesOf } from '../resources.ts';
 import { type ChosenColumn, type ChosenRow, chosenColumn } from '../rows/columns.ts';
-import { inStretches } from '../rows/in-order.ts';
+import { earlierOf, inStretches } from '../rows/in-order.ts';
 import { afterPosition, type LogPageRequest, type LogPosition, orderOf, rangeAfter } from './record.ts';
 
 export interface ChosenLog {
@@ -31,7 +31,8 @@ export const readChosen = async (
 ): Promise<ChosenLog[]> => {
   const where = after === undefined ? condition.sql : `${condition.sql} AND ${afterPosition(order)}`;
   const selection = [positionColumns, ...chosen.flatMap((each) => each.selection)].join(', ');
-  const rows = await inStretches(rangeAfter(range, after, order), { order, limit, isOfService }, (stretch, missing) =>
+  const asked = { order, limit, isOfService, earlier: earlierOf(columns, order, condition) };
+  const rows = await inStretches(rangeAfter(range, after, order), asked, (stretch, missing) =>
     columns.query<Row>(
       `SELECT ${selection} FROM logs WHERE tenant_id = {tenant:String} AND ${where} ORDER BY ${orderOf(order)} LIMIT ${missing}`,
       { ...condition.parameters, ...after, ...rangeValues(stretch) },

@@ -11,7 +11,7 @@ import {
 import type { Range } from '../range.ts';
 import { rangeValues } from '../records.ts';
 import { type Resource, resourceFields, resourceFieldsOf, resourcesOf } from '../resources.ts';
-import { inStretches } from '../rows/in-order.ts';
+import { earlierOf, inStretches } from '../rows/in-order.ts';
 import { formatTime } from '../time.ts';
 import { patternIdsOf } from './pattern-ids.ts';
 
@@ -176,7 +176,9 @@ export const readLogsOfRange = async (
 ): Promise<FoundLog[]> => {
   const where = after === undefined ? condition : `${condition} AND ${afterPosition(order)}`;
   if (range === undefined) return readLogs(columns, where, { ...parameters, ...after }, limit, order);
-  const rows = await inStretches(rangeAfter(range, after, order), { order, limit, isOfService }, (stretch, missing) =>
+  const earlier = earlierOf(columns, order, { sql: condition, parameters });
+  const asked = { order, limit, isOfService, earlier };
+  const rows = await inStretches(rangeAfter(range, after, order), asked, (stretch, missing) =>
     readRows(columns, where, { ...parameters, ...after, ...rangeValues(stretch) }, missing, order),
   );
   return foundLogs(columns, rows);

@@ -1,8 +1,10 @@
 /**
  * Records in the order of their time, from the newest or the oldest on, without reading all that match: the end of the range that is
- * asked for first is read first, and then stretches that grow, until there are enough.
+ * asked for first is read first, and then stretches that grow, until there are enough. A question that was asked a short time ago begins
+ * with the stretch that had enough then.
  */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { KeptRows } from '../kept-rows.ts';
 import type { Range } from '../range.ts';
 import { type Condition, rangeValues, withinRange } from '../records.ts';
 import type { QuerySignal } from '../search/tree.ts';
@@ -29,6 +31,50 @@ export interface Yield {
   readonly found: number;
 }
 
+/** How many rows a question found in how much time, from the end where its order begins. */
+interface Found {
+  readonly rows: number;
+  readonly readNs: bigint;
+  readonly atMs: number;
+}
+
+/** What the same question found a short time ago: only where its first stretch ends depends on it. */
+export interface Earlier {
+  get(): Found | undefined;
+  set(found: Found): void;
+}
+
+const mostQuestions = 10_000;
+/** From when it was learnt on, however often it is used: what was rare may be frequent now, and would be read for too long a time. */
+const learntForMs = 60_000;
+const questions = new KeptRows<Found>(mostQuestions);
+
+/** What is known of a condition's records in an order. Ends of the range, which may be among its parameters, and pages make no difference. */
+export const earlierOf = (columns: TenantColumns, order: RowOrder, { sql, parameters }: Condition): Earlier => {
+  const kept = questions.of(columns);
+  const { from: _from, to: _to, ...given } = parameters;
+  const key = JSON.stringify([order, sql, given]);
+  return {
+    get() {
+      const found = kept.get(key);
+      return found !== undefined && performance.now() - found.atMs < learntForMs ? found : undefined;
+    },
+    set(found) {
+      kept.set(key, found);
+    },
+  };
+};
+
+/** The first stretch: by what was found earlier, so that it is likely to have all. */
+const firstSize = (all: bigint, wanted: number, isOfService: boolean, earlier: Found | undefined): bigint => {
+  const usual = isOfService ? firstOfServiceNs : firstNs;
+  if (earlier === undefined) return usual;
+  const { rows, readNs } = earlier;
+  if (rows === 0) return all <= readNs * leftAtOnce ? all : readNs;
+  const likely = (readNs * BigInt(wanted)) / BigInt(rows);
+  return likely > usual ? likely : usual;
+};
+
 /** How long the next stretch is: by how many rows there were so far, so that it is likely to have the rest. */
 const nextSize = (read: bigint, last: bigint, left: bigint, { wanted, found }: Yield): bigint => {
   if (found === 0) return left <= read * leftAtOnce ? left : last * growth;
@@ -41,9 +87,9 @@ const nextSize = (read: bigint, last: bigint, left: bigint, { wanted, found }: Y
  * Stretches that together are the range, in order, without a gap and without an overlap, at most four. `next` takes how many rows there
  * were in all stretches so far.
  */
-export function* stretchesOf({ from, to }: Range, order: RowOrder, isOfService = false): Generator<Range, void, Yield> {
+export function* stretchesOf({ from, to }: Range, order: RowOrder, first = firstNs): Generator<Range, void, Yield> {
   const all = to - from + 1n;
-  let size = isOfService ? firstOfServiceNs : firstNs;
+  let size = first;
   let read = 0n;
   for (let count = 1; read < all; count++) {
     const left = all - read;
@@ -58,23 +104,37 @@ export function* stretchesOf({ from, to }: Range, order: RowOrder, isOfService =
   }
 }
 
-/** Up to `limit` rows of a range, in order. `read` gives up to so many of a stretch, in order. `isOfService` where all rows are of one service. */
+/**
+ * Up to `limit` rows of a range, in order. `read` gives up to so many of a stretch, in order. `isOfService` where all rows are of one
+ * service; `earlier` has what the same question found before, and is told what it finds.
+ */
 export const inStretches = async <Row>(
   range: Range,
   {
     order,
     limit,
-    isOfService,
-  }: { readonly order: RowOrder; readonly limit: number; readonly isOfService?: boolean | undefined },
+    isOfService = false,
+    earlier,
+  }: {
+    readonly order: RowOrder;
+    readonly limit: number;
+    readonly isOfService?: boolean | undefined;
+    readonly earlier?: Earlier | undefined;
+  },
   read: (stretch: Range, limit: number) => Promise<readonly Row[]>,
 ): Promise<Row[]> => {
   const rows: Row[] = [];
-  const stretches = stretchesOf(range, order, isOfService);
+  const before = earlier?.get();
+  const stretches = stretchesOf(range, order, firstSize(range.to - range.from + 1n, limit, isOfService, before));
+  let readNs = 0n;
   for (let next = stretches.next({ wanted: limit, found: 0 }); next.done !== true; ) {
+    const { from, to } = next.value;
     rows.push(...(await read(next.value, limit - rows.length)));
+    readNs += to - from + 1n;
     if (rows.length >= limit) break;
     next = stretches.next({ wanted: limit, found: rows.length });
   }
+  if (before === undefined) earlier?.set({ rows: rows.length, readNs, atMs: performance.now() });
   return rows;
 };
 
@@ -91,7 +151,8 @@ export const rowsInOrder = async <Row>(
   const { table, from = table } = signalTables[signal];
   const way = order === 'newest' ? 'DESC' : 'ASC';
   const by = ['timestamp', 'partition', 'offset', 'ordinal'].map((column) => `${table}.${column} ${way}`).join(', ');
-  return inStretches(range, { order, limit }, (stretch, missing) =>
+  const earlier = earlierOf(columns, order, condition);
+  return inStretches(range, { order, limit, earlier }, (stretch, missing) =>
     columns.query<Row>(
       `SELECT ${selection} FROM ${from} WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} AND ${condition.sql}
       ORDER BY ${by} LIMIT ${missing}`,

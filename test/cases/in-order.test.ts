@@ -1,6 +1,6 @@
 /** Stretches by which long ranges are read in order: together they are the range, and reading ends early. */
 import test from 'ava';
-import { inStretches, type RowOrder } from '../../queries/rows/in-order.ts';
+import { type Earlier, inStretches, type RowOrder } from '../../queries/rows/in-order.ts';
 import { randomOf } from './random.ts';
 
 const second = 1_000_000_000n;
@@ -15,10 +15,11 @@ const read = async (
   order: RowOrder,
   limit: number,
   isOfService = false,
+  earlier?: Earlier,
 ) => {
   const sorted = times.toSorted((one, other) => Number(order === 'newest' ? other - one : one - other));
   const stretches: { from: bigint; to: bigint }[] = [];
-  const rows = await inStretches({ from, to }, { order, limit, isOfService }, async (stretch, missing) => {
+  const rows = await inStretches({ from, to }, { order, limit, isOfService, earlier }, async (stretch, missing) => {
     stretches.push(stretch);
     return sorted.filter((time) => time >= stretch.from && time <= stretch.to).slice(0, missing);
   });
@@ -83,4 +84,57 @@ test('the first stretch of one service is ten minutes long', async (t) => {
   const { rows, stretches } = await read(times, middle, middle + hours, 'oldest', 100, true);
   t.is(rows.length, 100);
   t.deepEqual(stretches, [{ from: middle, to: middle + 600n * second - 1n }]);
+});
+
+/** What a question found, as the memory keeps it. */
+const memory = (): Earlier => {
+  let kept: ReturnType<Earlier['get']>;
+  return {
+    get: () => kept,
+    set(found) {
+      kept = found;
+    },
+  };
+};
+
+const repeated: readonly (readonly [title: string, everySeconds: number, first: number, again: number])[] = [
+  ['what is nowhere', Number.POSITIVE_INFINITY, 3, 1],
+  ['what is rare', 40_000, 3, 1],
+  ['what needed two stretches', 50, 2, 1],
+  ['what is frequent', 0.5, 1, 1],
+];
+for (const [title, every, first, again] of repeated)
+  test(`${title} takes ${first} statements, and ${again} when it is asked for again`, async (t) => {
+    const times = Array.from(
+      { length: Math.floor(86_400 / every) },
+      (_, index) => middle + BigInt(Math.floor(index * every * 1e9)),
+    );
+    const earlier = memory();
+    const lengths: bigint[] = [];
+    for (const count of [first, again, again]) {
+      const { rows, stretches, all } = await read(times, middle, middle + hours, 'newest', 100, false, earlier);
+      t.deepEqual(rows, all.slice(0, 100));
+      t.is(stretches.length, count);
+      lengths.push(stretches.reduce((sum, { from, to }) => sum + (to - from + 1n), 0n));
+    }
+    t.is(lengths[2], lengths[1], 'what is read does not grow from one time to the next');
+  });
+
+test('whatever is remembered, what is read is what there is now', async (t) => {
+  const random = randomOf(5);
+  for (let round = 0; round < 300; round++) {
+    const width = Math.floor(10 ** (random() * 15));
+    const end = middle + BigInt(width);
+    const order = orders[round % 2] as RowOrder;
+    const earlier = memory();
+    earlier.set({
+      rows: Math.floor(random() * 120),
+      readNs: 1n + BigInt(Math.floor(10 ** (random() * 15))),
+      atMs: performance.now(),
+    });
+    const limit = 1 + Math.floor(random() * 120);
+    const { rows, stretches, all } = await read(someTimes(random, width), middle, end, order, limit, false, earlier);
+    t.deepEqual(rows, all.slice(0, limit));
+    t.true(stretches.length <= 4);
+  }
 });
