@@ -56,7 +56,7 @@ export const sinks: readonly Sink[] = [
  * what many small ones do to write and to merge. Bounded by what a batch takes in memory on its way, and there is less of
  * it where the engine is in the same process.
  */
-const batchLimits = (embedded: boolean) => ({ maxRecords: 100_000, maxBytes: (embedded ? 16 : 36) * 1024 * 1024 });
+const batchLimits = (embedded: boolean) => ({ maxRecords: 100_000, maxBytes: (embedded ? 16 : 48) * 1024 * 1024 });
 
 const topicsOf = ({ inputs }: Sink): string[] => inputs.map(({ topic }) => topic.name);
 

@@ -13,6 +13,7 @@
 import { quote } from '../tables/literal.ts';
 import type { logsTable } from '../tables/logs.ts';
 import type { samplesTable, seriesTable } from '../tables/metrics.ts';
+import { attributeText } from '../tables/search.ts';
 import type { spansTable } from '../tables/spans.ts';
 import type { AttributeType } from './attributes.ts';
 import type { LogRecord } from './log-record.ts';
@@ -256,7 +257,7 @@ export const attributeExpressions = (key: string): AttributeExpressions => {
   const name = quote(key);
   return {
     exists: `mapContains(attributes, ${name})`,
-    text: `attributes[${name}]`,
+    text: attributeText(name),
     type: `if(mapContains(attributes, ${name}), substring(attribute_types, indexOf(mapKeys(attributes), ${name}), 1), '')`,
   };
 };

@@ -18,6 +18,7 @@ import { indexFreshRows } from './011-index-fresh-rows.ts';
 import { findTracesSooner } from './012-find-traces-sooner.ts';
 import { fewerWrongGranules } from './013-fewer-wrong-granules.ts';
 import { keepNativeHistograms } from './014-keep-native-histograms.ts';
+import { cheaperFreshWords } from './015-cheaper-fresh-words.ts';
 import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
 
@@ -36,6 +37,7 @@ export const migrations: readonly Migration[] = [
   findTracesSooner,
   fewerWrongGranules,
   keepNativeHistograms,
+  cheaperFreshWords,
 ];
 
 const appliedIds = async (columns: Columns): Promise<ReadonlySet<number>> => {

@@ -18,7 +18,7 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { embeddedDeployment, withoutLimits } from '../end-to-end/deployment.ts';
-import { type OiqProcess, owner, startOiq } from '../end-to-end/oiq-process.ts';
+import { type OiqProcess, signedIn, startOiq } from '../end-to-end/oiq-process.ts';
 import { freePorts } from '../services/ports.ts';
 import { startService } from '../services/services.ts';
 import { runLoad } from './load.ts';
@@ -59,16 +59,6 @@ interface Asked {
 }
 
 const unlimited = { ...withoutLimits, OIQ_API_REQUESTS_PER_SECOND: '1000000' };
-
-const signedIn = async (http: string): Promise<{ token: string; tenantId: string }> => {
-  const response = await fetch(`${http}/auth/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(owner),
-  });
-  const { token, tenant } = (await response.json()) as { token: string; tenant: string | { id: string } };
-  return { token, tenantId: typeof tenant === 'string' ? tenant : tenant.id };
-};
 
 /** Sets an installation up and fills its tables. Its process is not running when this resolves. */
 const filled = async (

@@ -29,8 +29,7 @@ const nativeFrom = async (url: string, select: string): Promise<Uint8Array> => {
 };
 const native = (select: string): Promise<Uint8Array> => nativeFrom(server, select);
 
-test.before(async (t) => {
-  t.timeout(180_000);
+test.before(async () => {
   server = (await startServices(['clickhouse'])).url('clickhouse');
   columns = await clickhouseColumns({ url: `${server}/${database}` });
   await migrate(columns, silent);
@@ -104,7 +103,6 @@ test('ClickHouse: a connection that goes on answering 500 is left after a few re
 });
 
 test('ClickHouse: while the server is gone all is unavailable, and the same insert lands once when it is back', async (t) => {
-  t.timeout(120_000);
   const directory = mkdtempSync(join(tmpdir(), 'oiq-clickhouse-'));
   const [port = 0] = await freePorts(1);
   const instance = await startService('clickhouse', { port, directory });

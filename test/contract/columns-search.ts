@@ -1,13 +1,13 @@
 /** That rows are found by words and attributes from the moment they are landed, and how it is with indexes until parts are merged. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
-import { attributeEquals, bodyHasAllWords, traceIs } from '../../schemas/tables/search.ts';
+import { attributeEquals, attributeText, bodyHasAllWords, traceIs } from '../../schemas/tables/search.ts';
 import { blockOf, type ColumnsContract, quoted, someTenant, tableNamed } from './columns-harness.ts';
 
 const rows = 20_000;
 const conditions: Readonly<Record<string, string>> = {
   body_words: bodyHasAllWords('ORDER 12345'),
-  fresh_body_tokens: bodyHasAllWords('ORDER 12345'),
+  fresh_words: bodyHasAllWords('ORDER 12345'),
   attribute_pairs: attributeEquals("'n'", "'12345'"),
   trace: traceIs(`'${'3039'.padStart(32, '0')}'`),
 };
@@ -45,9 +45,45 @@ export const columnsSearch = ({ name, under }: ColumnsContract): void => {
       }
     };
     await find();
-    t.deepEqual(narrowed, ['fresh_body_tokens', 'trace']);
+    t.deepEqual(narrowed, ['fresh_words', 'trace']);
     await columns.execute('OPTIMIZE TABLE logs PARTITION 20260301 FINAL');
     await find();
     t.deepEqual(narrowed, ['body_words', 'attribute_pairs', 'trace']);
+  });
+
+  test(`${name}: of a key that a record has twice, the first value is read, wherever it stands`, async (t) => {
+    const { columns } = under();
+    const tenant = someTenant();
+    const attribute = "if(i = at, ('n', 'first'), if(i = at + 1, ('n', 'second'), (concat('k', toString(i)), 'v')))";
+    const block = await blockOf(
+      under(),
+      tableNamed('logs'),
+      {
+        tenant_id: quoted(tenant),
+        service: "'shop'",
+        resource_id: 'number',
+        attributes: `arrayMap((i, at) -> ${attribute}, range(2 + intDiv(number, 10)), arrayWithConstant(2 + intDiv(number, 10), number % 10 % (1 + intDiv(number, 10))))`,
+      },
+      120,
+    );
+    await columns.insert(block, randomUUID());
+    const text = attributeText("'n'");
+    const reader = columns.of(tenant);
+    t.deepEqual(
+      await reader.query(
+        `SELECT ${text} AS value, count() AS n FROM logs WHERE tenant_id = {tenant:String} GROUP BY value`,
+      ),
+      [{ value: 'first', n: '120' }],
+    );
+    for (const [value, n] of [
+      ['first', '120'],
+      ['second', '0'],
+    ] as const)
+      for (const condition of [`${text} = '${value}'`, attributeEquals("'n'", `'${value}'`)])
+        t.deepEqual(
+          await reader.query(`SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String} AND ${condition}`),
+          [{ n }],
+          condition,
+        );
   });
 };

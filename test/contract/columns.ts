@@ -1,10 +1,10 @@
 /** What every adapter of the columns port must do. */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { explained, type QueryParameters, type StatementCost } from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
+import { eventually } from '../waiting.ts';
 import { columnsFences } from './columns-fences.ts';
 import {
   blockOf,
@@ -231,8 +231,7 @@ export const columnsContract = (contract: ColumnsContract): void => {
       );
       return rows.length;
     };
-    for (let attempt = 0; attempt < 100 && (await running()) > 0; attempt++) await sleep(50);
-    t.is(await running(), 0);
+    await eventually('it runs no more', async () => (await running()) === 0);
   });
 
   test(`${name}: numbers come as bytes, and NaN with its bits`, async (t) => {
