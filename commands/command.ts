@@ -2,23 +2,12 @@
 
 import type { FirstStart } from '../api/index.ts';
 import { type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
-import { checkCommand } from './check.ts';
 import { optionsOf } from './command-arguments.ts';
-import { deadLetterCommand } from './dead-letter.ts';
-import { demoCommand } from './demo.ts';
-import { evidenceCommand } from './evidence.ts';
-import { forgetGroupCommand } from './forget-group.ts';
 import { installationName } from './installation.ts';
-import { migrateCommand } from './migrate.ts';
-import { organizationCommand } from './organization.ts';
 import { readPlans } from './plans.ts';
 import type { CommandContext } from './platform.ts';
-import { processorStateCommand } from './processor-state.ts';
-import { rulesCommand } from './rules.ts';
-import { settingsTable } from './settings.ts';
 import { type RoleName, type Running, roleNames, start } from './start.ts';
 import { UsageError } from './usage-error.ts';
-import { waitForVersionCommand } from './wait-for-version.ts';
 
 const usage = `oiq, an open observability platform
 
@@ -65,6 +54,7 @@ const plainCommands: readonly string[] = ['start', ...roleNames, 'migrate', 'ope
 
 const asksForHelp = (args: readonly string[]): boolean => args.includes('--help') || args.includes('-h');
 
+/** Each command's code is read when it is called: what a long-running process does not need costs its start most. */
 const dispatch = async (name: string, context: CommandContext): Promise<void> => {
   if (plainCommands.includes(name) && asksForHelp(context.args)) return print(usage);
   if (name === 'start') {
@@ -77,23 +67,23 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
   }
   switch (name) {
     case 'migrate':
-      return migrateCommand(context, usage);
+      return (await import('./migrate.ts')).migrateCommand(context, usage);
     case 'check':
-      return checkCommand(context);
+      return (await import('./check.ts')).checkCommand(context);
     case 'wait-for-version':
-      return waitForVersionCommand(context);
+      return (await import('./wait-for-version.ts')).waitForVersionCommand(context);
     case 'dead-letter':
-      return deadLetterCommand(context);
+      return (await import('./dead-letter.ts')).deadLetterCommand(context);
     case 'rules':
-      return rulesCommand(context);
+      return (await import('./rules.ts')).rulesCommand(context);
     case 'organization':
-      return organizationCommand(context);
+      return (await import('./organization.ts')).organizationCommand(context);
     case 'forget-group':
-      return forgetGroupCommand(context);
+      return (await import('./forget-group.ts')).forgetGroupCommand(context);
     case 'processor-state':
-      return processorStateCommand(context);
+      return (await import('./processor-state.ts')).processorStateCommand(context);
     case 'evidence':
-      return evidenceCommand(context);
+      return (await import('./evidence.ts')).evidenceCommand(context);
     case 'operations': {
       const { missing } = optionsOf(context.args, { missing: { type: 'boolean' } }, usage);
       const { operationsReport } = await import('../api/index.ts');
@@ -101,10 +91,11 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
     }
     case 'settings': {
       const { markdown } = optionsOf(context.args, { markdown: { type: 'boolean' } }, usage);
+      const { settingsTable } = await import('./settings.ts');
       return print(settingsTable(markdown === true));
     }
     case 'demo':
-      return demoCommand(context);
+      return (await import('./demo.ts')).demoCommand(context);
     case 'help':
     case '--help':
     case '-h':

@@ -1,11 +1,8 @@
-import { processorGroups } from '../processors/index.ts';
 import { within } from '../runtime/within.ts';
 import type { Bus, Lag } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
-import { sinkGroups } from '../sinks/index.ts';
-import type { Platform } from './platform.ts';
 
 const intervalMs = 5_000;
 /** A bus that is away may let a read wait until it is back. */
@@ -105,20 +102,40 @@ export const lagReport = (reporting: Reporting, groups: readonly Group[]): (() =
   };
 };
 
-/** Keeps the lag current for every consumer group of this process' roles. */
-export const reportLag = (platform: Platform, consumes: boolean): { stop(): void } => {
-  if (!consumes) return { stop() {} };
-  const report = lagReport(platform, [...sinkGroups, ...processorGroups]);
+/** Roles that consume, and their groups. Reading the code of a role takes a process that does not run it a quarter of a second of CPU time. */
+const groupsOf = {
+  sinks: async () => (await import('../sinks/index.ts')).sinkGroups,
+  processors: async () => (await import('../processors/index.ts')).processorGroups,
+} as const;
+type LagRole = keyof typeof groupsOf;
+export const lagRoles = Object.keys(groupsOf) as readonly LagRole[];
+
+/** From when on a process tells of groups of roles that others run: it matters only where none of them does any more. */
+const othersAfterMs = 60_000;
+
+/** Keeps the lag current for every consumer group: of these roles from the start, of the other one later. Without a role it does nothing. */
+export const reportLag = (
+  platform: Reporting,
+  roles: readonly LagRole[],
+  othersAfter = othersAfterMs,
+): { stop(): void } => {
+  if (roles.length === 0) return { stop() {} };
+  const reports: (() => Promise<void>)[] = [];
   let running = false;
   const tick = (): void => {
     if (running) return;
     running = true;
-    void report().finally(() => {
+    void Promise.all(reports.map((report) => report())).finally(() => {
       running = false;
     });
   };
-  tick();
-  const timer = setInterval(tick, intervalMs);
-  timer.unref();
-  return { stop: () => clearInterval(timer) };
+  const add = async (added: readonly LagRole[]): Promise<void> => {
+    for (const role of added) reports.push(lagReport(platform, await groupsOf[role]()));
+    tick();
+  };
+  void add(roles);
+  const others = lagRoles.filter((role) => !roles.includes(role));
+  const timers = [setInterval(tick, intervalMs), setTimeout(() => void add(others), othersAfter)];
+  for (const timer of timers) timer.unref();
+  return { stop: () => timers.forEach(clearTimeout) };
 };

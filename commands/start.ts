@@ -7,11 +7,10 @@ import { standardRequests } from '../runtime/http-requests.ts';
 import { type Jobs, openJobs } from '../runtime/jobs.ts';
 import { within } from '../runtime/within.ts';
 import type { Role } from '../schemas/ports/role.ts';
-import { controlServer } from './control.ts';
 import { deadLettersOf } from './dead-letter-request.ts';
 import { healthHandler } from './health.ts';
 import { refuseOverData } from './installation.ts';
-import { reportLag } from './lag.ts';
+import { lagRoles, reportLag } from './lag.ts';
 import { migrateAll } from './migrate.ts';
 import { applyPlans, type Plans } from './plans.ts';
 import type { Platform } from './platform.ts';
@@ -145,8 +144,8 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     });
     server = serve([healthHandler(roles, metrics, () => draining), ...listeners], ingest, sockets);
     addresses.unshift(['HTTP', `http://${await bind(server, 'HTTP_ADDRESS', settings.HTTP_ADDRESS)}`]);
-    if (platform.embedded) control = await controlServer({ ...platform, deadLetters });
-    lag = reportLag(platform, wants('sinks') || wants('processors'));
+    if (platform.embedded) control = await (await import('./control.ts')).controlServer({ ...platform, deadLetters });
+    lag = reportLag(platform, lagRoles.filter(wants));
     if (failures.length > 0) throw failures[0];
     return { addresses, roles, failed: Promise.all(roles.map(({ failed }) => failed)).then(() => undefined), stop };
   } catch (error) {
