@@ -95,7 +95,12 @@ if (chosen.length === 0) {
   await check('types hold', binary('tsc'), ['-p', '.']);
 }
 
-const environment: NodeJS.ProcessEnv = { ...process.env, UV_THREADPOOL_SIZE: '16' };
+const environment: NodeJS.ProcessEnv = {
+  ...process.env,
+  UV_THREADPOOL_SIZE: '16',
+  // Each file of tests is a process that loads much of the same code.
+  NODE_COMPILE_CACHE: `${root}node_modules/.cache/node`,
+};
 // Suites find the shared instances by themselves; started here, they stay up from the first suite to the last.
 const missing = serviceNames.filter((name) => unavailable(name) !== undefined);
 for (const name of missing) console.log(`# ${unavailable(name)}; its suites are skipped`);
@@ -105,7 +110,8 @@ try {
   await tools?.catch((error: Error) => failures.push(`the programs that check the chart: ${error.message}`));
   if (chosen.length > 0) await suites(chosen, 1, environment);
   else {
-    await suites(['test/{architecture,contract,cases,security,end-to-end}/**/*.test.ts'], 2, environment);
+    // One more than CI has cores: many suites wait for something most of the time.
+    await suites(['test/{architecture,contract,cases,security,end-to-end}/**/*.test.ts'], 3, environment);
   }
 } finally {
   await services.stop();

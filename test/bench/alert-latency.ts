@@ -52,7 +52,6 @@ const receiver = await startChannelReceiver();
 const oiq = await startOiq({
   dataDirectory,
   environment: { ...withoutLimits, OIQ_OUTBOUND_NETWORKS: '127.0.0.0/8' },
-  readyTimeoutMs: 120_000,
 });
 const ask = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
   const answer = await fetch(`${oiq.http}${path}`, {

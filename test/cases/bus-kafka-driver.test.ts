@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import test from 'ava';
-import { eventually, someGroup, someTopic } from '../contract/bus-harness.ts';
+import { someGroup, someTopic } from '../contract/bus-harness.ts';
 import { startServices } from '../services/services.ts';
+import { eventually } from '../waiting.ts';
 
 const require = createRequire(import.meta.url);
 const ofDriver = createRequire(import.meta.resolve('@platformatic/kafka'));
@@ -20,7 +21,6 @@ test('The bus changes nothing of its drivers, nor of what they share with others
 });
 
 test('The client that wakes the process each millisecond while it is idle is not kept connected', async (t) => {
-  t.timeout(180_000);
   const brokers = (await startServices(['kafka'])).url('kafka').split(',');
   const { kafkaBus } = await import('../../adapters/bus-kafka/bus-kafka.ts');
   const bus = await kafkaBus({ brokers });
@@ -29,12 +29,12 @@ test('The client that wakes the process each millisecond while it is idle is not
   const topic = someTopic();
   await bus.ensureTopics([topic]);
   t.true(connections() > 0);
-  await eventually('no connection', 30_000, () => connections() === 0);
+  await eventually('no connection', () => connections() === 0);
   await bus.lag(someGroup(), [topic.name]);
   const own = connections();
   await bus.ensureTopics([topic]);
   t.true(connections() > own, 'it is connected again when it is asked');
-  await eventually('no connection but those of the other client', 30_000, () => connections() <= own);
+  await eventually('no connection but those of the other client', () => connections() <= own);
 });
 
 test('The versions of the drivers are exact: what is promised of them was looked at in these', (t) => {

@@ -26,8 +26,7 @@ const withTools = chartToolsMissing === undefined ? test : test.skip;
 const names = [...valueSets.keys()];
 const schemas = new URL('chart/schemas/', import.meta.url).pathname;
 
-test.before(async (t) => {
-  t.timeout(20 * 60_000, 'helm is built once');
+test.before(async () => {
   if (chartToolsMissing === undefined) await chartTools();
 });
 

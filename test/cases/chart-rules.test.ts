@@ -25,8 +25,7 @@ const rules = (parse(readChart('files/rules.yaml')) as { groups: { rules: Rule[]
 );
 const alerts = rules.flatMap(({ alert }) => alert ?? []);
 
-test.before(async (t) => {
-  t.timeout(20 * 60_000, 'helm is built once');
+test.before(async () => {
   if (chartToolsMissing === undefined) await chartTools();
 });
 

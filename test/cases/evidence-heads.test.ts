@@ -16,6 +16,7 @@ import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { allTopics, topics } from '../../schemas/topics.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
+import { eventually } from '../waiting.ts';
 
 const key = evidenceKeyOf(makeSecretBox('a secret key of the tests, long enough'));
 
@@ -52,12 +53,10 @@ test('heads are read in order of size, landed or not, each once and each as it w
       embedded: true,
       threads: 1,
     });
-    for (const deadline = Date.now() + 20_000; ; ) {
+    await eventually('the heads to land', async () => {
       const lags = await bus.lag('sinks.evidence-heads', [topics.evidenceHeads.name]);
-      if (lags.every(({ lag }) => lag === 0)) break;
-      if (Date.now() > deadline) throw new Error('the heads did not land within 20 seconds');
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+      return lags.every(({ lag }) => lag === 0);
+    });
     await role.stop();
   };
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { lagReport, largestShare } from '../../commands/lag.ts';
+import { lagReport, largestShare, reportLag } from '../../commands/lag.ts';
 import type { Lag } from '../../schemas/ports/bus.ts';
 import { silent } from '../../schemas/ports/log.ts';
 
@@ -113,4 +113,32 @@ test('The age of the lag is that of the oldest message not committed, to one loo
     await report();
     t.deepEqual({ age, reads }, expected, title);
   }
+});
+
+test('A process tells of the groups of its own roles at once, and of the others later', async (t) => {
+  const told: string[] = [];
+  const { promise: isTold, resolve } = Promise.withResolvers<void>();
+  const lag = async (group: string): Promise<Lag[]> => {
+    told.push(group);
+    if (group.startsWith('processors.')) resolve();
+    return [];
+  };
+  const platform = {
+    bus: { lag, ...messages(new Map()) },
+    clock: { now: () => 0 },
+    metrics: { set() {} },
+    log: silent,
+  };
+  const { stop } = reportLag(platform, ['sinks'], 1);
+  await isTold;
+  stop();
+  t.true(told[0]?.startsWith('sinks.'));
+  t.true(told.includes('sinks.logs'));
+});
+
+test('A process that consumes nothing tells of no lag', (t) => {
+  const bus = { lag: () => Promise.reject(new Error('nobody asks')), ...messages(new Map()) };
+  const { stop } = reportLag({ bus, clock: { now: () => 0 }, metrics: { set: () => t.fail() }, log: silent }, [], 0);
+  stop();
+  t.pass();
 });

@@ -90,7 +90,6 @@ const lines = fc.array(fc.record({ service: fc.constantFrom('cart', 'pay'), body
 });
 
 test('a record is shown with the pattern that survives, and is found by it and by its aliases alone', async (t) => {
-  t.timeout(300_000);
   await fc.assert(
     fc.asyncProperty(lines, async (sent) => {
       const logs = new MinedLogs(tables, 2);

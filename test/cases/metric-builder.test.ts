@@ -241,8 +241,7 @@ const cases = Array.from({ length: rounds }, (_, index) => index + 1).flatMap((r
 ]);
 
 let tables: MetricTables;
-test.before(async (t) => {
-  t.timeout(300_000);
+test.before(async () => {
   tables = await openMetricTables();
   await tables.put(cases);
 });

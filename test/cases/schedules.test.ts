@@ -23,9 +23,7 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { defineDerivedTopic } from '../../schemas/topics.ts';
-import { eventually } from '../contract/bus-harness.ts';
-
-const patienceMs = 60_000;
+import { eventually } from '../waiting.ts';
 
 test('The due times of 100,000 things at one a minute are spread evenly over the minute, the slots and the partitions', (t) => {
   const perSecond = new Array<number>(60).fill(0);
@@ -268,15 +266,13 @@ const running = async (
   };
 };
 
-const settled = (what: string, check: () => boolean): Promise<void> => eventually(what, patienceMs, check);
-
 test('With `skip` the latest of the missed due times is run, and the others are counted', async (t) => {
   const { set, clock, due, saved, emitted, outcomes } = await running(t, {});
   set({ everyMs: 1000 });
   clock.nowMs = due(1);
-  await settled('the first', () => saved()?.dueMs === due(1));
+  await eventually('the first', () => saved()?.dueMs === due(1));
   clock.nowMs = due(5) + 10;
-  await settled('the fifth', () => saved()?.dueMs === due(5));
+  await eventually('the fifth', () => saved()?.dueMs === due(5));
   t.deepEqual(saved()?.state, '2');
   t.deepEqual(emitted(), [due(1), due(5)]);
   t.deepEqual(outcomes.toSorted(), ['skipped', 'skipped', 'skipped', 'success', 'success']);
@@ -292,7 +288,7 @@ test('Things of a tenant are run while its plan has the entitlement; due times t
   for (const [index, entitlements] of has.entries()) {
     if (entitlements !== undefined) plan(entitlements);
     clock.nowMs = due(index + 1);
-    await settled(`due time ${index + 1}`, () => saved()?.dueMs === due(index + 1));
+    await eventually(`due time ${index + 1}`, () => saved()?.dueMs === due(index + 1));
   }
   t.deepEqual(emitted(), [due(3)], 'what was due before is not made up');
   t.is(saved()?.state, '1');
@@ -312,7 +308,7 @@ test('A run that rejects has no effect, is counted, and is tried again at the ne
   set({ everyMs: 1000 });
   for (const n of [1, 2, 3]) {
     clock.nowMs = due(n);
-    await settled(`due time ${n}`, () => saved()?.dueMs === due(n));
+    await eventually(`due time ${n}`, () => saved()?.dueMs === due(n));
   }
   t.deepEqual(saved()?.state, '1');
   t.deepEqual(emitted(), [due(3)]);
@@ -334,13 +330,13 @@ test('A run that overruns its time is told, has no effect, and the thing does no
   });
   set({ everyMs: 1000 });
   clock.nowMs = due(1);
-  await settled('the end of its time', () => saved()?.dueMs === due(1));
+  await eventually('the end of its time', () => saved()?.dueMs === due(1));
   t.deepEqual(told, ['Error: it took longer than 20 ms']);
   clock.nowMs = due(2);
   await sleep(50);
   t.deepEqual(dueTimes, [due(1)]);
   end.resolve();
-  await settled('the second', () => saved()?.dueMs === due(2));
+  await eventually('the second', () => saved()?.dueMs === due(2));
   t.deepEqual(emitted(), [due(2)]);
   t.is(saved()?.state, '1');
   t.deepEqual(outcomes, ['late', 'success']);
@@ -357,16 +353,16 @@ test('A thing that is off does not run, and begins anew when it is on; so does a
   t.deepEqual(dueTimes, [], 'what was due while it was off is not made up');
   for (const n of [2, 3]) {
     clock.nowMs = due(n);
-    await settled(`due time ${n}`, () => saved()?.dueMs === due(n));
+    await eventually(`due time ${n}`, () => saved()?.dueMs === due(n));
   }
   t.is(saved()?.state, '2');
   set({ everyMs: 1000, revision: 2 });
   clock.nowMs = due(4);
-  await settled('the changed rule', () => saved()?.dueMs === due(4));
+  await eventually('the changed rule', () => saved()?.dueMs === due(4));
   t.is(saved()?.state, '3', 'a change keeps the state');
   set({ everyMs: 1000, createdAt: new Date(clock.nowMs).toISOString() });
   clock.nowMs = due(5);
-  await settled('the new rule', () => saved()?.dueMs === due(5));
+  await eventually('the new rule', () => saved()?.dueMs === due(5));
   t.is(saved()?.state, '1', 'the state was another rule’s');
   set(undefined);
   clock.nowMs = due(9);
@@ -387,7 +383,7 @@ for (const [what, fault] of [
     for (const n of [1, 2, 3, 4]) {
       if (n === 3) faults[fault] = 1;
       clock.nowMs = due(n);
-      await settled(`due time ${n}`, () => saved()?.dueMs === due(n));
+      await eventually(`due time ${n}`, () => saved()?.dueMs === due(n));
     }
     await member.stop();
     t.is(faults[fault], 0);
@@ -412,13 +408,13 @@ test('A stop saves what has run, and ends what runs without an effect', async (t
   set({ everyMs: 1000 });
   set({ everyMs: 1000 }, other);
   clock.nowMs = due(1) + 10;
-  await settled('the first runs', () => saved()?.state === '1' && saved(other)?.state === '1');
+  await eventually('the first runs', () => saved()?.state === '1' && saved(other)?.state === '1');
   const save = Promise.withResolvers<void>();
   saving.until = save.promise;
   clock.nowMs = due(2) + 10;
-  await settled('the other one to be saved', () => saving.underWay === 1);
+  await eventually('the other one to be saved', () => saving.underWay === 1);
   clock.nowMs = due(3) + 10;
-  await settled('its third run', () => dueTimes.length === 5);
+  await eventually('its third run', () => dueTimes.length === 5);
   // By now it has run, and waits to be saved.
   const stopped = member.stop();
   await sleep(0);
@@ -435,18 +431,18 @@ test('A state of an older version is upgraded, or begins empty, and its due time
   const state = (version: number) => ({ version, schema: z.number(), empty: () => 0 });
   const first = await running(t, {}, { rule });
   first.clock.nowMs = first.due(1);
-  await settled('the first', () => first.saved()?.state === '1');
+  await eventually('the first', () => first.saved()?.state === '1');
   await first.member.stop();
   const { snapshots } = first;
   const upgrade = (saved: unknown, version: number): number => (saved as number) * 100 + version;
   const second = await running(t, { state: { ...state(2), upgrade } }, { snapshots, rule });
   second.clock.nowMs = second.due(2);
-  await settled('the second', () => second.saved()?.dueMs === second.due(2));
+  await eventually('the second', () => second.saved()?.dueMs === second.due(2));
   await second.member.stop();
   t.is(second.saved()?.state, '102');
   const third = await running(t, { state: state(3) }, { snapshots, rule });
   third.clock.nowMs = third.due(3);
-  await settled('the third', () => third.saved()?.dueMs === third.due(3));
+  await eventually('the third', () => third.saved()?.dueMs === third.due(3));
   t.is(third.saved()?.state, '1');
   t.deepEqual(third.dueTimes, [third.due(3)]);
 });
@@ -468,23 +464,23 @@ test('What a deleted thing leaves behind takes effect once, also where nothing r
   const { set, clock, due, saved, emitted, snapshots, faults, member } = await running(t, definition);
   set({ everyMs: 1000 });
   clock.nowMs = due(1);
-  await settled('the first', () => saved()?.dueMs === due(1));
+  await eventually('the first', () => saved()?.dueMs === due(1));
   set(undefined);
-  await settled('the end', () => emitted().includes(-1));
-  await settled('the save', () => saved() === undefined);
+  await eventually('the end', () => emitted().includes(-1));
+  await eventually('the save', () => saved() === undefined);
   set({ everyMs: 1000, createdAt: new Date(clock.nowMs).toISOString() });
   clock.nowMs = due(3);
-  await settled('the second life', () => saved()?.dueMs === due(3));
+  await eventually('the second life', () => saved()?.dueMs === due(3));
   faults.save = 1;
   set(undefined);
-  await settled('the second end', () => emitted().filter((each) => each === -1).length === 2);
+  await eventually('the second end', () => emitted().filter((each) => each === -1).length === 2);
   t.is(emitted().filter((each) => each === -1).length, 2, 'a save that failed published nothing');
   set({ everyMs: 1000, createdAt: new Date(clock.nowMs + 1).toISOString() });
   clock.nowMs = due(5);
-  await settled('the third life', () => saved()?.dueMs === due(5));
+  await eventually('the third life', () => saved()?.dueMs === due(5));
   await member.stop();
   const later = await running(t, definition, { snapshots });
-  await settled('the end after a restart', () => later.emitted().includes(-1));
-  await settled('the state is gone', () => later.saved() === undefined);
+  await eventually('the end after a restart', () => later.emitted().includes(-1));
+  await eventually('the state is gone', () => later.saved() === undefined);
   t.is(left.length, 4, 'the one whose save failed was asked twice');
 });

@@ -19,6 +19,7 @@ import type { Columns, QueryLimits } from '../../schemas/ports/columns.ts';
 import { defineCollection } from '../../schemas/ports/documents.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { settingsOf } from '../../schemas/settings.ts';
+import { eventually } from '../waiting.ts';
 
 const things = defineCollection<{ name: string }>({ name: 'things' });
 const common = { role: 'none', summary: 'Of this test', response: z.strictObject({}) } as const;
@@ -135,9 +136,7 @@ const started = async (t: { teardown(work: () => unknown): void }) => {
   return { seen, url: `http://127.0.0.1:${(http.address() as AddressInfo).port}` };
 };
 
-const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await sleep(5);
-};
+const until = (holds: () => boolean): Promise<void> => eventually(String(holds), holds);
 
 test('a request that reads on and on is refused when its time is over, and others are answered meanwhile', async (t) => {
   const { seen, url } = await started(t);

@@ -26,6 +26,7 @@ import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { auditHeads, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
+import { eventually } from '../waiting.ts';
 import { changesFor, patiently, things } from './audit-changes.ts';
 import { tamperings } from './audit-tampering.ts';
 
@@ -127,13 +128,8 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       ...{ documents, heads, key, clock: systemClock, log: silent, jobs: jobsOver(documents) },
       everyMs: 120,
     });
-    const covers = async (size: number): Promise<void> => {
-      const deadline = Date.now() + 100_000;
-      while (((await heads.newest('waiting'))[0]?.size ?? 0) < size) {
-        if (Date.now() > deadline) throw new Error(`no head of ${size} records within ten seconds`);
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-    };
+    const covers = (size: number): Promise<void> =>
+      eventually(`a head of ${size} records`, async () => ((await heads.newest('waiting'))[0]?.size ?? 0) >= size);
     await covers(1);
     await changesFor(one, 'waiting')(async ({ record }) => record({ id: 'x' }));
     await covers(2);
@@ -416,12 +412,10 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       ...{ everyRecords: 10, everyMs: 3_600_000 },
     });
     for (let n = 0; n < 25; n++) await changesFor(one, 'quick')(async ({ record }) => record({ id: 'x' }));
-    for (const deadline = Date.now() + 100_000; ; ) {
+    await eventually('less than ten are not signed', async () => {
       const [newest] = await heads.newest('quick');
-      if (25 - (newest?.size ?? 0) < 10) break;
-      if (Date.now() > deadline) throw new Error('ten records were not signed for ten seconds');
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+      return 25 - (newest?.size ?? 0) < 10;
+    });
     await quick.close();
     t.pass();
   });

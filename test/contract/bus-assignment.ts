@@ -3,10 +3,10 @@ import test from 'ava';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Batch, Bus, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topics.ts';
+import { eventually } from '../waiting.ts';
 import {
   type BusContract,
   consume,
-  eventually,
   keysOf,
   messageTo,
   pending,
@@ -55,7 +55,7 @@ const holdings = () => {
   return { held, events };
 };
 
-export const assignmentContract = ({ name, make, patienceMs, quietMs }: BusContract): void => {
+export const assignmentContract = ({ name, make, quietMs }: BusContract): void => {
   test(`${name}: every partition is assigned once before its batches, also without messages, and revoked once after them`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 2 });
@@ -65,12 +65,12 @@ export const assignmentContract = ({ name, make, patienceMs, quietMs }: BusContr
     const { of, notes, batch, events } = notebook();
     const group = someGroup();
     const member = consume(bus, [topic], { group }, batch('a'), events('a'));
-    await eventually('three notes', patienceMs, () => notes.length === 3);
+    await eventually('three notes', () => notes.length === 3);
     await member.stop();
     t.deepEqual(of(0), ['a: assigned from 0', 'a: revoked']);
     t.deepEqual(of(1), ['a: assigned from 0', 'a: 0-1', 'a: revoked']);
     const next = consume(bus, [topic], { group }, batch('b'), events('b'));
-    await eventually('two more', patienceMs, () => notes.length === 7);
+    await eventually('two more', () => notes.length === 7);
     await next.stop();
     t.deepEqual(of(1).slice(3), ['b: assigned from 2', 'b: revoked']);
   });
@@ -89,11 +89,11 @@ export const assignmentContract = ({ name, make, patienceMs, quietMs }: BusContr
       await loaded.promise;
     };
     const member = consume(bus, [topic], { group: someGroup() }, batch('a'), { ...events('a'), assigned });
-    await eventually('the second call', patienceMs, () => calls === 2);
+    await eventually('the second call', () => calls === 2);
     await quiet(Math.min(quietMs, 300));
     t.deepEqual(notes, ['0 a: assigned from 0', '0 a: assigned from 0']);
     loaded.resolve();
-    await eventually('the batch', patienceMs, () => member.texts.length === 1);
+    await eventually('the batch', () => member.texts.length === 1);
     await member.stop();
     t.deepEqual(notes.slice(2), ['0 a: 0-0', '0 a: revoked']);
   });
@@ -107,13 +107,13 @@ export const assignmentContract = ({ name, make, patienceMs, quietMs }: BusContr
     const group = someGroup();
     const outcome = pending();
     const member = consume(bus, [topic], { group }, () => outcome.promise, events('a'));
-    await eventually('a batch', patienceMs, () => member.batches.length === 1);
+    await eventually('a batch', () => member.batches.length === 1);
     const stopped = member.stop();
     outcome.reject(new Error('no time left'));
     await stopped;
     await publish(bus, topic, ['4']);
     const next = consume(bus, [topic], { group }, batch('b'), events('b'));
-    await eventually('all messages', patienceMs, () => next.texts.length === 4);
+    await eventually('all messages', () => next.texts.length === 4);
     await next.stop();
     const [first] = member.batches;
     t.deepEqual(notes.slice(0, 4), [
@@ -133,12 +133,12 @@ export const assignmentContract = ({ name, make, patienceMs, quietMs }: BusContr
     const group = someGroup();
     const never = pending();
     const member = consume(made.bus, [topic], { group }, () => never.promise, events('a'));
-    await eventually('a batch', patienceMs, () => member.batches.length === 1);
+    await eventually('a batch', () => member.batches.length === 1);
     await publish(made.bus, topic, ['4']);
     const bus = await made.reopen();
     never.resolve();
     const next = consume(bus, [topic], { group }, batch('b'), events('b'));
-    await eventually('all messages', patienceMs, () => next.texts.length === 4);
+    await eventually('all messages', () => next.texts.length === 4);
     const [range] = member.batches.map(rangeOf);
     t.is(next.ranges[0], range);
     await next.stop();
@@ -171,7 +171,7 @@ export const assignmentContract = ({ name, make, patienceMs, quietMs }: BusContr
         },
       },
     );
-    await eventually('a batch', patienceMs, () => leaving.batches.length === 1);
+    await eventually('a batch', () => leaving.batches.length === 1);
     const next = consume(bus, [topic], { group }, batch('b'), events('b'));
     let left = false;
     const stopped = leaving.stop().then(() => {
@@ -185,7 +185,7 @@ export const assignmentContract = ({ name, make, patienceMs, quietMs }: BusContr
     t.false(left);
     saved.resolve();
     await stopped;
-    await eventually('the next member', patienceMs, () => notes.length === 4);
+    await eventually('the next member', () => notes.length === 4);
     await next.stop();
     t.deepEqual(notes.slice(2), ['0 a: revoked', '0 b: assigned from 1', '0 b: revoked']);
   });
@@ -199,7 +199,7 @@ export const assignmentContract = ({ name, make, patienceMs, quietMs }: BusContr
       ...events,
       revoked: () => Promise.reject(new Error('cannot be saved')),
     });
-    await eventually('the partition', patienceMs, () => held.size === 1);
+    await eventually('the partition', () => held.size === 1);
     await t.notThrowsAsync(member.stop());
   });
 
@@ -210,13 +210,13 @@ export const assignmentContract = ({ name, make, patienceMs, quietMs }: BusContr
     const group = someGroup();
     const [left, right] = [holdings(), holdings()];
     const first = consume(bus, [topic], { group }, undefined, left.events);
-    await eventually('all four', patienceMs, () => left.held.size === 4);
+    await eventually('all four', () => left.held.size === 4);
     const second = consume(bus, [topic], { group }, undefined, right.events);
-    await eventually('two each', patienceMs, () => left.held.size === 2 && right.held.size === 2);
+    await eventually('two each', () => left.held.size === 2 && right.held.size === 2);
     t.deepEqual([...left.held, ...right.held].toSorted(), [0, 1, 2, 3]);
     await first.stop();
     t.is(left.held.size, 0);
-    await eventually('all four', patienceMs, () => right.held.size === 4);
+    await eventually('all four', () => right.held.size === 4);
     await second.stop();
     t.is(right.held.size, 0);
   });

@@ -4,21 +4,12 @@ import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { PermanentError } from '../../schemas/errors.ts';
 import { partitionOf } from '../../schemas/partition.ts';
-import {
-  type BusContract,
-  consume,
-  eventually,
-  keysOf,
-  messageTo,
-  pending,
-  quiet,
-  someGroup,
-  someTopic,
-} from './bus-harness.ts';
+import { eventually } from '../waiting.ts';
+import { type BusContract, consume, keysOf, messageTo, pending, quiet, someGroup, someTopic } from './bus-harness.ts';
 
 const mebibyte = 1024 * 1024;
 
-export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContract): void => {
+export const consumingContract = ({ name, make, quietMs }: BusContract): void => {
   test(`${name}: every group gets everything, from the earliest offset`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 2 });
@@ -29,7 +20,7 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
     await publish(texts.slice(0, 20));
     const groups = [consume(bus, [topic], { group: someGroup() }), consume(bus, [topic], { group: someGroup() })];
     await publish(texts.slice(20));
-    for (const { texts: seen } of groups) await eventually('40 messages', patienceMs, () => seen.length >= 40);
+    for (const { texts: seen } of groups) await eventually('40 messages', () => seen.length >= 40);
     for (const { stop } of groups) await stop();
     for (const { texts: seen } of groups) t.deepEqual(seen.toSorted(), texts.toSorted());
   });
@@ -42,7 +33,7 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
     await producer.publish([messageTo(topic, 'first')]);
     const group = someGroup();
     const before = consume(bus, [topic], { group });
-    await eventually('the message', patienceMs, () => before.texts.length === 1);
+    await eventually('the message', () => before.texts.length === 1);
     const inUse = await t.throwsAsync(bus.forget(group), { instanceOf: PermanentError });
     t.is((inUse as PermanentError | undefined)?.reason, 'group-in-use');
     await before.stop();
@@ -58,7 +49,7 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
     const unknown = await t.throwsAsync(bus.forget(group), { instanceOf: PermanentError });
     t.is((unknown as PermanentError | undefined)?.reason, 'unknown-group');
     const after = consume(bus, [topic], { group });
-    await eventually('the message again', patienceMs, () => after.texts.length === 1);
+    await eventually('the message again', () => after.texts.length === 1);
     await after.stop();
   });
 
@@ -84,7 +75,7 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
       await producer.publish(keys.map((key) => messageTo(topic, `${sent++}`, { key })));
       await quiet(20);
     };
-    await eventually('both members to work', patienceMs, async () => {
+    await eventually('both members to work', async () => {
       await send();
       return left.texts.length > 0 && right.texts.length > 0;
     });
@@ -92,7 +83,7 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
     const before = right.batches.length;
     const seen = () => new Set([...left.texts, ...right.texts]);
     for (let i = 0; i < 5; i++) await send();
-    await eventually('everything', patienceMs, () => seen().size === sent);
+    await eventually('everything', () => seen().size === sent);
     await left.stop();
     t.is(right.batches.length, before);
     t.is(overlaps, 0);
@@ -110,11 +101,11 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
       producer.publish(Array.from({ length: to - from }, (_, index) => messageTo(topic, `${from + index}`)));
     await publish(0, 25);
     const first = consume(made.bus, [topic], { group, maxRecords: 10 });
-    await eventually('25 messages', patienceMs, () => first.texts.length >= 25);
+    await eventually('25 messages', () => first.texts.length >= 25);
     await first.stop();
     await publish(25, 30);
     const second = consume(made.bus, [topic], { group, maxRecords: 10 });
-    await eventually('5 more messages', patienceMs, () => second.texts.length >= 5);
+    await eventually('5 more messages', () => second.texts.length >= 5);
     await second.stop();
     const batches = [...first.batches, ...second.batches];
     let next = 0;
@@ -136,7 +127,7 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
     const producer = await bus.producer();
     await producer.publish(Array.from({ length: 9 }, () => messageTo(topic, 'x', { headers: { records: '40' } })));
     const consuming = consume(bus, [topic], { group: someGroup(), maxRecords: 100, maxWaitMs: 200 });
-    await eventually('9 messages', patienceMs, () => consuming.texts.length >= 9);
+    await eventually('9 messages', () => consuming.texts.length >= 9);
     await consuming.stop();
     t.deepEqual(
       consuming.batches.map(({ records }) => records.length),
@@ -152,7 +143,7 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
     const sizes = [100_000, 400_000, 100_000, 100_000];
     await producer.publish(sizes.map((size) => messageTo(topic, Buffer.alloc(size))));
     const consuming = consume(bus, [topic], { group: someGroup(), maxBytes: 250_000, maxWaitMs: 200 });
-    await eventually('4 messages', patienceMs, () => consuming.texts.length >= 4);
+    await eventually('4 messages', () => consuming.texts.length >= 4);
     await consuming.stop();
     for (const { records } of consuming.batches) {
       const bytes = records.reduce((sum, { value }) => sum + value.length, 0);
@@ -167,7 +158,7 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
     const producer = await bus.producer();
     await producer.publish(Array.from({ length: 9 }, () => messageTo(topic, 'x', { headers: { size: '100000' } })));
     const consuming = consume(bus, [topic], { group: someGroup(), maxBytes: 250_000, maxWaitMs: 200 });
-    await eventually('9 messages', patienceMs, () => consuming.texts.length >= 9);
+    await eventually('9 messages', () => consuming.texts.length >= 9);
     await consuming.stop();
     t.deepEqual(
       consuming.batches.map(({ records }) => records.length),
@@ -184,11 +175,11 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
     const consuming = consume(bus, [topic], { group: someGroup(), maxWaitMs: 700 }, () => warmUp.resolve());
     await producer.publish([messageTo(topic, 'warm-up')]);
     await warmUp.promise;
-    await eventually('the warm-up', patienceMs, () => consuming.texts.length === 1);
+    await eventually('the warm-up', () => consuming.texts.length === 1);
     await producer.publish([messageTo(topic, 'early')]);
     await quiet(100);
     await producer.publish([messageTo(topic, 'late')]);
-    await eventually('one batch of two', patienceMs, () => consuming.texts.length >= 3);
+    await eventually('one batch of two', () => consuming.texts.length >= 3);
     await consuming.stop();
     t.is(consuming.batches.at(-1)?.records.length, 2);
   });
@@ -204,12 +195,12 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
       partition === 0 ? goOn.promise : undefined,
     );
     await producer.publish([messageTo(topic, 'slow', { key: slow })]);
-    await eventually('the slow batch', patienceMs, () => consuming.batches.length === 1);
+    await eventually('the slow batch', () => consuming.batches.length === 1);
     await producer.publish([messageTo(topic, 'quick', { key: quick })]);
-    await eventually('the quick batch', patienceMs, () => consuming.texts.includes('quick'));
+    await eventually('the quick batch', () => consuming.texts.includes('quick'));
     t.deepEqual(consuming.texts, ['quick']);
     goOn.resolve();
-    await eventually('the slow one too', patienceMs, () => consuming.texts.length === 2);
+    await eventually('the slow one too', () => consuming.texts.length === 2);
     await consuming.stop();
     t.pass();
   });
@@ -228,7 +219,7 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
     await producer.publish([messageTo(topic, '1'), messageTo(topic, '2'), messageTo(topic, '3')]);
     t.deepEqual(await lag(), { committed: 0, end: 3, lag: 3 });
     const consuming = consume(bus, [topic], { group });
-    await eventually('no lag', patienceMs, async () => (await lag()).lag === 0);
+    await eventually('no lag', async () => (await lag()).lag === 0);
     await consuming.stop();
     await producer.publish([messageTo(topic, '4')]);
     t.deepEqual(await lag(), { committed: 3, end: 4, lag: 1 });
@@ -243,7 +234,7 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
     await producer.publish([messageTo(topic, 'first')]);
     const goOn = pending();
     const consuming = consume(bus, [topic], { group }, () => goOn.promise);
-    await eventually('a batch', patienceMs, () => consuming.batches.length === 1);
+    await eventually('a batch', () => consuming.batches.length === 1);
     const stopped = consuming.stop();
     await quiet(50);
     goOn.resolve();
@@ -251,7 +242,7 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
     t.deepEqual(consuming.texts, ['first']);
     await producer.publish([messageTo(topic, 'second')]);
     const next = consume(bus, [topic], { group });
-    await eventually('the second message', patienceMs, () => next.texts.length > 0);
+    await eventually('the second message', () => next.texts.length > 0);
     await next.stop();
     t.deepEqual(next.texts, ['second']);
   });
@@ -272,7 +263,7 @@ export const consumingContract = ({ name, make, patienceMs, quietMs }: BusContra
     const before = held();
     const goOn = pending();
     const consuming = consume(bus, [topic], { group: someGroup(), maxBytes: mebibyte }, () => goOn.promise);
-    await eventually('a batch', patienceMs, () => consuming.batches.length > 0);
+    await eventually('a batch', () => consuming.batches.length > 0);
     await quiet(quietMs);
     const grown = held() - before;
     t.is(consuming.batches.length, 1);

@@ -3,7 +3,8 @@ import test from 'ava';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Bus, Follower } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topics.ts';
-import { type BusContract, eventually, keysOf, messageTo, pending, quiet, someTopic } from './bus-harness.ts';
+import { eventually } from '../waiting.ts';
+import { type BusContract, keysOf, messageTo, pending, quiet, someTopic } from './bus-harness.ts';
 
 interface Following {
   readonly texts: string[];
@@ -35,7 +36,7 @@ const publish = async (bus: Bus, topic: Topic, texts: readonly string[], key = '
   await producer.close();
 };
 
-export const followingContract = ({ name, make, patienceMs, quietMs }: BusContract): void => {
+export const followingContract = ({ name, make, quietMs }: BusContract): void => {
   test(`${name}: a follower reads partitions from given offsets on, as they grow`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 3 });
@@ -46,11 +47,11 @@ export const followingContract = ({ name, make, patienceMs, quietMs }: BusContra
     const follower = bus.follower();
     const first = follow(follower, topic, 0, 1);
     const second = follow(follower, topic, 1, 1);
-    await eventually('what there is', patienceMs, () => first.texts.length === 2);
+    await eventually('what there is', () => first.texts.length === 2);
     await publish(bus, topic, ['e', 'f'], two);
     await publish(bus, topic, ['g'], one);
     await publish(bus, topic, ['h'], three);
-    await eventually('what was added', patienceMs, () => first.texts.length === 3 && second.texts.length === 2);
+    await eventually('what was added', () => first.texts.length === 3 && second.texts.length === 2);
     await follower.close();
     await first.ended;
     await second.ended;
@@ -73,7 +74,7 @@ export const followingContract = ({ name, make, patienceMs, quietMs }: BusContra
     const both = followers.map((follower) => follow(follower, topic, 0, 0));
     const texts = Array.from({ length: 200 }, (_, index) => `message ${index}`);
     await publish(bus, topic, texts);
-    for (const { texts } of both) await eventually('200 messages', patienceMs, () => texts.length === 200);
+    for (const { texts } of both) await eventually('200 messages', () => texts.length === 200);
     for (const follower of followers) await follower.close();
     t.deepEqual(
       both.map((each) => each.texts),
@@ -104,14 +105,14 @@ export const followingContract = ({ name, make, patienceMs, quietMs }: BusContra
     t.deepEqual(following.texts, ['before']);
     decided.resolve();
     await transaction;
-    await eventually('the transaction', patienceMs, () => following.texts.length === 3);
+    await eventually('the transaction', () => following.texts.length === 3);
     const failed = producer.transaction(topic.name, async (add) => {
       await add([messageTo(topic, 'aborted')]);
       throw new Error('no');
     });
     await t.throwsAsync(failed, { message: 'no' });
     await publish(bus, topic, ['last']);
-    await eventually('the last', patienceMs, () => following.texts.includes('last'));
+    await eventually('the last', () => following.texts.includes('last'));
     await follower.close();
     t.deepEqual(following.texts, ['before', 'within', 'after', 'last']);
   });

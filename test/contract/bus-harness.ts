@@ -10,7 +10,7 @@ export interface BusUnderTest {
   readonly bus: Bus;
   /** Ends the bus as a crash would (batches in hand are abandoned, nothing of them is committed) and opens the same one again. */
   reopen(): Promise<Bus>;
-  /** Makes the bus look at retention now; absent where the bus does so by itself within `patienceMs`. */
+  /** Makes the bus look at retention now; absent where the bus does so by itself. */
   retain?(): Promise<void>;
 }
 
@@ -19,8 +19,6 @@ export interface BusContract {
   readonly name: string;
   /** A bus of its own, or a fresh client of a shared one: topics and groups have random names. */
   make(t: ExecutionContext): Promise<BusUnderTest>;
-  /** How long what must happen may take. */
-  readonly patienceMs: number;
   /** How long to watch for what must not happen. */
   readonly quietMs: number;
 }
@@ -51,19 +49,6 @@ export const keysOf = (count: number, partitionOf: (key: string, count: number) 
   const keys: string[] = [];
   for (let i = 0; Object.keys(keys).length < count; i++) keys[partitionOf(`key-${i}`, count)] ??= `key-${i}`;
   return keys;
-};
-
-/** Waits until `check` is true; throws what it was waiting for when patience ends. */
-export const eventually = async (
-  what: string,
-  patienceMs: number,
-  check: () => boolean | Promise<boolean>,
-): Promise<void> => {
-  const deadline = Date.now() + patienceMs;
-  while (!(await check())) {
-    if (Date.now() > deadline) throw new Error(`waited ${patienceMs} ms in vain for: ${what}`);
-    await sleep(20);
-  }
 };
 
 export const rangeOf = ({ topic, partition, first, last }: Batch): string => `${topic}:${partition}:${first}-${last}`;

@@ -11,16 +11,15 @@ import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topics.ts';
 import { leadersAt, startBrokers } from '../services/kafka-cluster.ts';
 import { type Instance, unavailable } from '../services/services.ts';
-import { consume, eventually, keysOf, messageTo, someGroup, someTopic } from './bus-harness.ts';
+import { eventually } from '../waiting.ts';
+import { consume, keysOf, messageTo, someGroup, someTopic } from './bus-harness.ts';
 
 const serial = unavailable('kafka') === undefined ? test.serial : test.serial.skip;
-const patienceMs = 90_000;
 
 let directory: string;
 let servers: readonly Instance[] = [];
 
-test.before(async (t) => {
-  t.timeout(180_000);
+test.before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'oiq-brokers-'));
   if (unavailable('kafka') === undefined) servers = await startBrokers(directory);
 });
@@ -113,7 +112,6 @@ serial('topics have a copy on each of three brokers, and want two for a write, w
 });
 
 serial('a partition that another broker leads now is read on, also while its former leader has others', async (t) => {
-  t.timeout(60_000);
   const bus = await open(t);
   const topic = someTopic({ partitions: 6 });
   await bus.ensureTopics([topic]);
@@ -122,7 +120,7 @@ serial('a partition that another broker leads now is read on, also while its for
   const producer = await bus.producer();
   const keys = keysOf(6, partitionOf);
   await producer.publish(keys.map((key) => messageTo(topic, key, { key })));
-  await eventually('what was there before', patienceMs, () => consuming.texts.length === 6);
+  await eventually('what was there before', () => consuming.texts.length === 6);
   const before = await partitionsOf(topic);
   const moving = before.find(({ leader }) => before.filter((other) => other.leader === leader).length > 1);
   t.truthy(moving, 'one broker leads two partitions');
@@ -132,14 +130,13 @@ serial('a partition that another broker leads now is read on, also while its for
       { topic: topic.name, partitionAssignment: [{ partition, replicas: replicas.filter((node) => node !== leader) }] },
     ],
   });
-  await eventually('another leader', patienceMs, async () => (await partitionsOf(topic))[partition]?.leader !== leader);
+  await eventually('another leader', async () => (await partitionsOf(topic))[partition]?.leader !== leader);
   await producer.publish([messageTo(topic, 'after', { key: keys[partition] ?? '' })]);
-  await eventually('what came after', patienceMs, () => consuming.texts.includes('after'));
+  await eventually('what came after', () => consuming.texts.includes('after'));
   await consuming.stop();
 });
 
 serial('a broker that hangs, though it is the first that is named, leads and coordinates, is got around', async (t) => {
-  t.timeout(120_000);
   const group = someGroup();
   const topic = someTopic({ partitions: 3 });
   const setUp = await open(t);
@@ -148,17 +145,17 @@ serial('a broker that hangs, though it is the first that is named, leads and coo
   const bus = await open(t, hanging - 1);
   const load = await publishing(t, bus, topic);
   const consuming = consume(bus, [topic], { group });
-  await eventually('something of each partition', patienceMs, () => consuming.texts.length > 10);
+  await eventually('something of each partition', () => consuming.texts.length > 10);
   await brokerOf(hanging).hang();
   try {
     const other = brokerOf((hanging % servers.length) + 1);
-    await eventually('other leaders', patienceMs, async () => {
+    await eventually('other leaders', async () => {
       const leaders = await leadersAt(other, topic.name);
       return leaders.every((leader) => leader !== hanging && leader > 0);
     });
     const [published, consumed] = [load.acknowledged.length, consuming.texts.length];
-    await eventually('acknowledgements while it hangs', patienceMs, () => load.acknowledged.length > published + 20);
-    await eventually('consuming while it hangs', patienceMs, () => consuming.texts.length > consumed + 20);
+    await eventually('acknowledgements while it hangs', () => load.acknowledged.length > published + 20);
+    await eventually('consuming while it hangs', () => consuming.texts.length > consumed + 20);
     await t.notThrowsAsync(bus.check());
     // A process that starts now meets the one that hangs first.
     const late = await open(t, hanging - 1);
@@ -167,13 +164,12 @@ serial('a broker that hangs, though it is the first that is named, leads and coo
     brokerOf(hanging).resume();
   }
   await load.stop();
-  await eventually('the rest', patienceMs, () => load.acknowledged.every((text) => consuming.texts.includes(text)));
+  await eventually('the rest', () => load.acknowledged.every((text) => consuming.texts.includes(text)));
   await consuming.stop();
   judge(t, load.acknowledged, consuming.texts);
 });
 
 serial('a broker that cannot answer for what only it has holds up nothing of the others', async (t) => {
-  t.timeout(60_000);
   const bus = await kafkaBus({ brokers: servers.map(({ url }) => url), replication: 1 });
   t.teardown(() => bus.close());
   const topic = someTopic({ partitions: 3 });
@@ -202,7 +198,6 @@ serial('a broker that cannot answer for what only it has holds up nothing of the
 serial(
   'leaders that are killed, one and then too many, lose and double nothing, and are not waited for by hand',
   async (t) => {
-    t.timeout(180_000);
     const bus = await open(t);
     const topic = someTopic({ partitions: 3 });
     await bus.ensureTopics([topic]);
@@ -211,28 +206,28 @@ serial(
     const group = someGroup();
     const consuming = members.map((member) => consume(member, [topic], { group }));
     const texts = (): string[] => consuming.flatMap((each) => each.texts);
-    await eventually('something', patienceMs, () => texts().length > 10);
+    await eventually('something', () => texts().length > 10);
 
     const [first, second] = [brokerOf(1), brokerOf(2)];
     await first.kill();
     const { length: whenKilled } = load.acknowledged;
-    await eventually('acknowledgements with two brokers', patienceMs, () => load.acknowledged.length > whenKilled + 20);
+    await eventually('acknowledgements with two brokers', () => load.acknowledged.length > whenKilled + 20);
     await second.kill();
-    await eventually('word that nothing is acknowledged', patienceMs, async () => {
+    await eventually('word that nothing is acknowledged', async () => {
       const answer = await bus.check().then(() => 'ready', String);
       return /did not acknowledge/.test(answer);
     });
     const { length: whenStopped } = load.acknowledged;
     await Promise.all([first.start(), second.start()]);
-    await eventually('acknowledgements again', patienceMs, () => load.acknowledged.length > whenStopped + 20);
-    await eventually('readiness again', patienceMs, () =>
+    await eventually('acknowledgements again', () => load.acknowledged.length > whenStopped + 20);
+    await eventually('readiness again', () =>
       bus.check().then(
         () => true,
         () => false,
       ),
     );
     await load.stop();
-    await eventually('the rest', patienceMs, () => {
+    await eventually('the rest', () => {
       const there = new Set(texts());
       return load.acknowledged.every((text) => there.has(text));
     });

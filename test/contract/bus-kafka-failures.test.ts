@@ -20,13 +20,12 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import { partitionOf } from '../../schemas/partition.ts';
 import { freePorts } from '../services/ports.ts';
 import { startService, startServices } from '../services/services.ts';
-import { consume, eventually, keysOf, messageTo, pending, someGroup, someTopic } from './bus-harness.ts';
+import { eventually } from '../waiting.ts';
+import { consume, keysOf, messageTo, pending, someGroup, someTopic } from './bus-harness.ts';
 
 let brokers: string[] = [];
-const patienceMs = 90_000;
 
-test.before(async (t) => {
-  t.timeout(180_000);
+test.before(async () => {
   brokers = (await startServices(['kafka'])).url('kafka').split(',');
 });
 
@@ -67,7 +66,7 @@ test.serial(
     await producer.publish(['1', '2', '3'].map((text) => messageTo(topic, text)));
 
     const { child, lines } = startMember(t, group, topic.name);
-    await eventually('a range', patienceMs, () => lines.length === 2);
+    await eventually('a range', () => lines.length === 2);
     await producer.publish(['4', '5'].map((text) => messageTo(topic, text)));
     await stop(child);
 
@@ -77,7 +76,7 @@ test.serial(
         claimed ??= partition.claimed;
       },
     });
-    await eventually('all five', patienceMs, () => next.texts.length >= 5);
+    await eventually('all five', () => next.texts.length >= 5);
     await next.stop();
     t.deepEqual(lines, ['assigned', `range ${next.ranges[0]?.split(':')[2]}`]);
     t.true(claimed);
@@ -93,17 +92,17 @@ test.serial(
     const group = someGroup();
     await bus.ensureTopics([topic]);
     const { child, lines } = startMember(t, group, topic.name);
-    await eventually('the partition', patienceMs, () => lines.length === 1);
+    await eventually('the partition', () => lines.length === 1);
     child.kill('SIGSTOP');
     let assigned = 0;
     const next = consume(bus, [topic], { group }, undefined, { assigned: () => void assigned++ });
-    await eventually('its successor', patienceMs, () => assigned === 1);
+    await eventually('its successor', () => assigned === 1);
     t.deepEqual(lines, ['assigned']);
     child.kill('SIGCONT');
-    await eventually('the revocation', patienceMs, () => lines.length > 1);
+    await eventually('the revocation', () => lines.length > 1);
     t.deepEqual(lines.slice(0, 2), ['assigned', 'revoked']);
     await next.stop();
-    await eventually('the partition again', patienceMs, () => lines.at(-1) === 'assigned' && lines.length > 2);
+    await eventually('the partition again', () => lines.at(-1) === 'assigned' && lines.length > 2);
   },
 );
 
@@ -113,7 +112,7 @@ test.serial('a batch that takes longer than the session keeps its partition and 
   await bus.ensureTopics([topic]);
   await (await bus.producer()).publish([messageTo(topic, 'slow')]);
   const consuming = consume(bus, [topic], { group: someGroup() }, () => sleep(8000));
-  await eventually('the slow batch', patienceMs, () => consuming.texts.length > 0);
+  await eventually('the slow batch', () => consuming.texts.length > 0);
   await consuming.stop();
   t.is(consuming.batches.length, 1);
 });
@@ -134,9 +133,9 @@ test.serial('a member that joins gets no partition before the batch in hand of i
     busy.delete(partition);
   };
   const left = consume(bus, [topic], { group }, slowly);
-  await eventually('both batches in hand', patienceMs, () => busy.size === 2);
+  await eventually('both batches in hand', () => busy.size === 2);
   const right = consume(bus, [topic], { group }, slowly);
-  await eventually('both batches', patienceMs, () => left.texts.length + right.texts.length >= 2);
+  await eventually('both batches', () => left.texts.length + right.texts.length >= 2);
   await sleep(500);
   await Promise.all([left.stop(), right.stop()]);
   t.is(overlaps, 0);
@@ -152,7 +151,6 @@ const isRebalancing = async (t: ExecutionContext, group: string): Promise<boolea
 };
 
 test.serial('a member that is told to stop while it joins leaves at once, and the others go on', async (t) => {
-  t.timeout(60_000);
   const bus = await open(t);
   const topic = someTopic({ partitions: 2 });
   const group = someGroup();
@@ -161,15 +159,15 @@ test.serial('a member that is told to stop while it joins leaves at once, and th
   await producer.publish([messageTo(topic, 'held')]);
   const held = pending();
   const working = consume(bus, [topic], { group }, () => held.promise);
-  await eventually('a batch in hand', patienceMs, () => working.batches.length === 1);
+  await eventually('a batch in hand', () => working.batches.length === 1);
   // The join waits for the batch in hand.
   const joining = consume(bus, [topic], { group });
-  await eventually('the join waits', patienceMs, () => isRebalancing(t, group));
+  await eventually('the join waits', () => isRebalancing(t, group));
   await joining.stop();
   held.resolve();
-  await eventually('the batch', patienceMs, () => working.texts.length === 1);
+  await eventually('the batch', () => working.texts.length === 1);
   await producer.publish(keysOf(2, partitionOf).map((key) => messageTo(topic, key, { key })));
-  await eventually('both partitions', patienceMs, () => working.texts.length === 3);
+  await eventually('both partitions', () => working.texts.length === 3);
   await working.stop();
   t.deepEqual(joining.batches, []);
   t.is(working.batches.length, new Set(working.ranges).size);
@@ -186,18 +184,18 @@ test.serial('a group under a new name waits until the members of the former one 
   const send = (text: string) => producer.publish(keys.map((key) => messageTo(topic, `${text} ${key}`, { key })));
   await send('1');
   const old = consume(bus, [topic], { group: former });
-  await eventually('what the former one consumes', patienceMs, () => old.texts.length === 2);
+  await eventually('what the former one consumes', () => old.texts.length === 2);
   const members = [consume(bus, [topic], { group }), consume(bus, [topic], { group })];
   await sleep(2000);
   await send('2');
-  await eventually('what the former one consumes', patienceMs, () => old.texts.length === 4);
+  await eventually('what the former one consumes', () => old.texts.length === 4);
   t.deepEqual(
     members.flatMap(({ batches }) => batches),
     [],
   );
   await old.stop();
   await send('3');
-  await eventually('the rest', patienceMs, () => members.flatMap(({ texts }) => texts).length >= 2);
+  await eventually('the rest', () => members.flatMap(({ texts }) => texts).length >= 2);
   await Promise.all(members.map((member) => member.stop()));
   t.deepEqual(members.flatMap(({ texts }) => texts).toSorted(), keys.map((key) => `3 ${key}`).toSorted());
 });
@@ -205,7 +203,6 @@ test.serial('a group under a new name waits until the members of the former one 
 test.serial(
   'while the broker is away publishing rejects soon, and both sides go on by themselves when it is back',
   async (t) => {
-    t.timeout(120_000);
     const directory = await mkdtemp(join(tmpdir(), 'bus-kafka-'));
     const [port = 0] = await freePorts(1);
     const broker = await startService('kafka', { port, directory });
@@ -220,7 +217,7 @@ test.serial(
     await producer.publish([messageTo(topic, 'before')]);
     const group = someGroup();
     const consuming = consume(bus, [topic], { group });
-    await eventually('the first message', patienceMs, async () => {
+    await eventually('the first message', async () => {
       const [lag] = await bus.lag(group, [topic.name]);
       return consuming.texts.length === 1 && lag?.lag === 0;
     });
@@ -232,7 +229,7 @@ test.serial(
 
     await broker.start();
     let tries = 0;
-    await eventually('publishing to work', 60_000, async () => {
+    await eventually('publishing to work', async () => {
       try {
         await producer.publish([messageTo(topic, `try ${++tries}`)]);
         return true;
@@ -240,7 +237,7 @@ test.serial(
         return false;
       }
     });
-    await eventually('the message after it', 60_000, () => consuming.texts.includes(`try ${tries}`));
+    await eventually('the message after it', () => consuming.texts.includes(`try ${tries}`));
     await t.notThrowsAsync(() => bus.check());
     t.true((await bus.offsets(topic.name)).length > 0);
     await consuming.stop();
@@ -285,7 +282,7 @@ test.serial(
     const producer = await bus.producer();
     await producer.publish([messageTo(topic, '0')]);
     const first = consume(bus, [topic], { group });
-    await eventually('the first message', patienceMs, () => first.texts.length === 1);
+    await eventually('the first message', () => first.texts.length === 1);
     await first.stop();
     for (let i = 1; i < 6; i++) await producer.publish([messageTo(topic, `${i}`)]);
     const admin = driver().admin();

@@ -8,8 +8,7 @@ import { messageTo, someTopic } from './bus-harness.ts';
 
 let brokers: string[] = [];
 
-test.before(async (t) => {
-  t.timeout(180_000);
+test.before(async () => {
   brokers = (await startServices(['kafka'])).url('kafka').split(',');
 });
 

@@ -12,7 +12,8 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import { runOiq } from '../end-to-end/oiq-process.ts';
 import { freePorts } from '../services/ports.ts';
 import { type Instance, startService } from '../services/services.ts';
-import { consume, eventually, messageTo, someTopic } from './bus-harness.ts';
+import { eventually } from '../waiting.ts';
+import { consume, messageTo, someTopic } from './bus-harness.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-kafka-security-'));
 const username = 'oiq';
@@ -56,8 +57,7 @@ const addScramUser = async (port: number): Promise<void> => {
 const trusted = getCACertificates('default');
 const trustAuthority = (): void => setDefaultCACertificates([...trusted, readFileSync(file('authority.crt'), 'utf8')]);
 
-test.before(async (t) => {
-  t.timeout(180_000);
+test.before(async () => {
   const [port = 0, secure = 0] = await freePorts(2);
   const { key, chain } = certify();
   trustAuthority();
@@ -97,7 +97,6 @@ const open = async (t: ExecutionContext, mechanism: Mechanism, { secret = passwo
 
 for (const mechanism of offered) {
   test.serial(`${mechanism}: topics are made, messages go out and come back, and lag is known`, async (t) => {
-    t.timeout(60_000);
     const bus = await open(t, mechanism);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -105,7 +104,7 @@ for (const mechanism of offered) {
     await producer.publish([messageTo(topic, 'guarded')]);
     await producer.transaction(topic.name, (publish) => publish([messageTo(topic, 'together')]));
     const consumer = consume(bus, [topic], { group: topic.name });
-    await eventually('the messages', 30_000, () => consumer.texts.length === 2);
+    await eventually('the messages', () => consumer.texts.length === 2);
     await consumer.stop();
     t.deepEqual(consumer.texts, ['guarded', 'together']);
     t.is((await bus.lag(topic.name, [topic.name]))[0]?.lag, 0);
@@ -113,7 +112,6 @@ for (const mechanism of offered) {
   });
 
   test.serial(`${mechanism}: a wrong password is refused, and the setting is named`, async (t) => {
-    t.timeout(60_000);
     const bus = await open(t, mechanism, { secret: 'wrong' });
     const topic = someTopic();
     const expected = { instanceOf: UnavailableError, message: /authentication failed.*OIQ_KAFKA_SASL_PASSWORD/i };
@@ -131,13 +129,11 @@ test.serial('a mechanism that the brokers do not offer is named with its setting
 });
 
 test.serial('a broker that wants TLS is not reached without, and the setting is named', async (t) => {
-  t.timeout(60_000);
   const bus = await open(t, 'plain', { tls: false });
   await t.throwsAsync(bus.check(), { instanceOf: UnavailableError, message: /OIQ_KAFKA_SSL/ });
 });
 
 test.serial('a certificate of an unknown authority is refused, and it is said how to make it known', async (t) => {
-  t.timeout(60_000);
   setDefaultCACertificates(trusted);
   t.teardown(trustAuthority);
   const bus = await open(t, 'plain');
@@ -147,7 +143,6 @@ test.serial('a certificate of an unknown authority is refused, and it is said ho
 });
 
 test.serial('a process gets in by its settings and the file of the authority', async (t) => {
-  t.timeout(120_000);
   const settings = {
     OIQ_DATA_DIR: file('data'),
     OIQ_KAFKA_BROKERS: brokers.join(','),

@@ -7,15 +7,13 @@ import { busContract } from './bus.ts';
 
 let brokers: string[] = [];
 
-test.before(async (t) => {
-  t.timeout(180_000);
+test.before(async () => {
   const services = await startServices(['kafka']);
   brokers = services.url('kafka').split(',');
 });
 
 busContract({
   name: 'Kafka',
-  patienceMs: 30_000,
   quietMs: 1000,
   async make(t) {
     const open: Bus[] = [];

@@ -3,11 +3,11 @@ import test from 'ava';
 import { PermanentError } from '../../schemas/errors.ts';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Bus, BusRecord } from '../../schemas/ports/bus.ts';
+import { eventually } from '../waiting.ts';
 import {
   type BusContract,
   type BusUnderTest,
   consume,
-  eventually,
   keysOf,
   messageTo,
   pending,
@@ -24,7 +24,7 @@ const readAll = async (bus: Bus, topic: string, partition: number, from: number,
 
 const earliest = async (bus: Bus, topic: string): Promise<number> => (await bus.offsets(topic))[0]?.earliest ?? -1;
 
-export const publishingContract = ({ name, make, patienceMs, quietMs }: BusContract): void => {
+export const publishingContract = ({ name, make, quietMs }: BusContract): void => {
   test(`${name}: messages of one key keep the order of the calls`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 3 });
@@ -33,7 +33,7 @@ export const publishingContract = ({ name, make, patienceMs, quietMs }: BusContr
     const texts = Array.from({ length: 300 }, (_, index) => `message ${index}`);
     await Promise.all(texts.map((text) => producer.publish([messageTo(topic, text)])));
     const consuming = consume(bus, [topic], { group: someGroup() });
-    await eventually('300 messages', patienceMs, () => consuming.texts.length >= 300);
+    await eventually('300 messages', () => consuming.texts.length >= 300);
     await consuming.stop();
     t.deepEqual(consuming.texts, texts);
   });
@@ -84,7 +84,7 @@ export const publishingContract = ({ name, make, patienceMs, quietMs }: BusContr
     const error = await t.throwsAsync(() => producer.publish([messageTo(topic, Buffer.alloc(value.length + 1))]));
     t.true(error instanceof PermanentError);
     const consuming = consume(bus, [topic], { group: someGroup() });
-    await eventually('both large messages', patienceMs, () => consuming.texts.length >= 2);
+    await eventually('both large messages', () => consuming.texts.length >= 2);
     await consuming.stop();
     const records = consuming.batches.flatMap((batch) => batch.records);
     t.is(records.length, 2);
@@ -124,11 +124,11 @@ export const publishingContract = ({ name, make, patienceMs, quietMs }: BusContr
     t.deepEqual(await offsets(10, 20), []);
   });
 
-  transactions({ name, make, patienceMs, quietMs });
-  retention({ name, make, patienceMs, quietMs });
+  transactions({ name, make, quietMs });
+  retention({ name, make, quietMs });
 };
 
-const transactions = ({ name, make, patienceMs, quietMs }: BusContract): void => {
+const transactions = ({ name, make, quietMs }: BusContract): void => {
   test(`${name}: what a transaction publishes becomes visible all at once when its work resolves`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 2 });
@@ -151,7 +151,7 @@ const transactions = ({ name, make, patienceMs, quietMs }: BusContract): void =>
     t.deepEqual(consuming.batches, []);
     goOn.resolve();
     t.is(await transaction, 'result');
-    await eventually('three messages', patienceMs, () => consuming.texts.length >= 3);
+    await eventually('three messages', () => consuming.texts.length >= 3);
     await consuming.stop();
     t.deepEqual(consuming.texts.toSorted(), ['mark', 'one', 'two']);
   });
@@ -170,7 +170,7 @@ const transactions = ({ name, make, patienceMs, quietMs }: BusContract): void =>
     t.is(await t.throwsAsync(transaction), failure);
     await producer.publish([messageTo(topic, 'after')]);
     const consuming = consume(bus, [topic], { group: someGroup() });
-    await eventually('the message after it', patienceMs, () => consuming.texts.includes('after'));
+    await eventually('the message after it', () => consuming.texts.includes('after'));
     await consuming.stop();
     t.deepEqual(consuming.texts, ['before', 'after']);
     const { end = 0 } = (await bus.offsets(topic.name))[0] ?? {};
@@ -201,7 +201,7 @@ const transactions = ({ name, make, patienceMs, quietMs }: BusContract): void =>
     await t.throwsAsync(earlier);
     await producer.publish([messageTo(topic, 'end')]);
     const consuming = consume(bus, [topic], { group: someGroup() });
-    await eventually('the end', patienceMs, () => consuming.texts.includes('end'));
+    await eventually('the end', () => consuming.texts.includes('end'));
     await consuming.stop();
     t.deepEqual(consuming.texts, ['later', 'end']);
   });
@@ -218,7 +218,7 @@ const transactions = ({ name, make, patienceMs, quietMs }: BusContract): void =>
     t.true((await t.throwsAsync(transaction)) instanceof PermanentError);
     await producer.publish([messageTo(topic, 'end')]);
     const consuming = consume(bus, [topic], { group: someGroup() });
-    await eventually('the end', patienceMs, () => consuming.texts.includes('end'));
+    await eventually('the end', () => consuming.texts.includes('end'));
     await consuming.stop();
     t.deepEqual(consuming.texts, ['end']);
   });
@@ -226,7 +226,7 @@ const transactions = ({ name, make, patienceMs, quietMs }: BusContract): void =>
 
 const mebibyte = 1024 * 1024;
 
-const retention = ({ name, make, patienceMs }: BusContract): void => {
+const retention = ({ name, make }: BusContract): void => {
   /** 12 MiB in messages of 256 KiB. */
   const fill = async ({ bus }: BusUnderTest, topic: ReturnType<typeof someTopic>) => {
     const producer = await bus.producer();
@@ -239,13 +239,13 @@ const retention = ({ name, make, patienceMs }: BusContract): void => {
     const topic = someTopic({ retentionBytes: 4 * mebibyte });
     await bus.ensureTopics([topic]);
     await fill(made, topic);
-    await eventually('old segments to go', patienceMs, async () => {
+    await eventually('old segments to go', async () => {
       await made.retain?.();
       return (await earliest(bus, topic.name)) > 0;
     });
     let first = 0;
     let kept: readonly BusRecord[] = [];
-    await eventually('what is kept is read while nothing goes', patienceMs, async () => {
+    await eventually('what is kept is read while nothing goes', async () => {
       const [offsets] = await bus.offsets(topic.name);
       t.is(offsets?.end, 48);
       first = offsets?.earliest ?? 0;
@@ -266,7 +266,7 @@ const retention = ({ name, make, patienceMs }: BusContract): void => {
     const topic = someTopic({ retentionHours: 1 / 3600 });
     await bus.ensureTopics([topic]);
     await fill(made, topic);
-    await eventually('old segments to go', patienceMs, async () => {
+    await eventually('old segments to go', async () => {
       await made.retain?.();
       return (await earliest(bus, topic.name)) > 0;
     });

@@ -3,10 +3,10 @@ import test from 'ava';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topics.ts';
+import { eventually } from '../waiting.ts';
 import {
   type BusContract,
   consume,
-  eventually,
   keysOf,
   messageTo,
   pending,
@@ -21,7 +21,7 @@ const publish = async (bus: Bus, topic: Topic, count: number, key = 'key'): Prom
   await producer.publish(Array.from({ length: count }, (_, index) => messageTo(topic, `${index}`, { key })));
 };
 
-export const redeliveryContract = ({ name, make, patienceMs, quietMs }: BusContract): void => {
+export const redeliveryContract = ({ name, make, quietMs }: BusContract): void => {
   const failures: readonly (readonly [string, () => unknown])[] = [
     ['a rejection', () => Promise.reject(new Error('not now'))],
     [
@@ -42,7 +42,7 @@ export const redeliveryContract = ({ name, make, patienceMs, quietMs }: BusContr
         await publish(bus, topic, 5);
         await fail();
       });
-      await eventually('all 13 messages', patienceMs, () => consuming.texts.length >= 13);
+      await eventually('all 13 messages', () => consuming.texts.length >= 13);
       await consuming.stop();
       const [first, second, third] = consuming.batches.map(rangeOf);
       t.is(second, first);
@@ -59,14 +59,14 @@ export const redeliveryContract = ({ name, make, patienceMs, quietMs }: BusContr
     await publish(bus, topic, 3);
     const outcome = pending();
     const consuming = consume(bus, [topic], { group }, () => outcome.promise);
-    await eventually('a batch', patienceMs, () => consuming.batches.length === 1);
+    await eventually('a batch', () => consuming.batches.length === 1);
     const stopped = consuming.stop();
     await publish(bus, topic, 4);
     outcome.reject(new Error('no time left'));
     await stopped;
     t.deepEqual(consuming.texts, []);
     const next = consume(bus, [topic], { group });
-    await eventually('7 messages', patienceMs, () => next.texts.length >= 7);
+    await eventually('7 messages', () => next.texts.length >= 7);
     await next.stop();
     t.is(next.ranges[0], consuming.batches.map(rangeOf)[0]);
     t.is(next.texts.length, 7);
@@ -99,18 +99,18 @@ export const redeliveryContract = ({ name, make, patienceMs, quietMs }: BusContr
       return consuming;
     };
     const left = member();
-    await eventually('both partitions', patienceMs, () => [...offered.values()].every(({ size }) => size > 0));
+    await eventually('both partitions', () => [...offered.values()].every(({ size }) => size > 0));
     await more();
     const right = member();
-    await eventually('the second member to work', patienceMs, () => right.batches.length > 0);
+    await eventually('the second member to work', () => right.batches.length > 0);
     await left.stop();
     await more();
     const offeredTo = right.batches.length;
-    await eventually('the partitions of the one who left', patienceMs, () =>
+    await eventually('the partitions of the one who left', () =>
       [0, 1].every((partition) => right.batches.slice(offeredTo).some((batch) => batch.partition === partition)),
     );
     healthy = true;
-    await eventually('all 18 messages', patienceMs, () => left.texts.length + right.texts.length >= 18);
+    await eventually('all 18 messages', () => left.texts.length + right.texts.length >= 18);
     await right.stop();
     for (const [partition, ranges] of offered) {
       t.is(ranges.size, 1, [...ranges].join(', '));
@@ -127,13 +127,13 @@ export const redeliveryContract = ({ name, make, patienceMs, quietMs }: BusContr
     await publish(made.bus, topic, 3);
     const never = pending();
     const consuming = consume(made.bus, [topic], { group }, () => never.promise);
-    await eventually('a batch', patienceMs, () => consuming.batches.length === 1);
+    await eventually('a batch', () => consuming.batches.length === 1);
     await publish(made.bus, topic, 4);
     const bus = await made.reopen();
     never.resolve();
     await quiet(Math.min(quietMs, 200));
     const next = consume(bus, [topic], { group });
-    await eventually('7 messages', patienceMs, () => next.texts.length >= 7);
+    await eventually('7 messages', () => next.texts.length >= 7);
     await next.stop();
     t.is(next.ranges[0], consuming.batches.map(rangeOf)[0]);
     t.is(next.texts.length, 7);
@@ -146,10 +146,10 @@ export const redeliveryContract = ({ name, make, patienceMs, quietMs }: BusContr
     await publish(bus, topic, 2);
     const held = pending();
     const stuck = consume(bus, [topic], { group: someGroup() }, () => held.promise);
-    await eventually('a batch', patienceMs, () => stuck.batches.length === 1);
+    await eventually('a batch', () => stuck.batches.length === 1);
     await publish(bus, topic, 2);
     const other = consume(bus, [topic], { group: someGroup() });
-    await eventually('4 messages', patienceMs, () => other.texts.length >= 4);
+    await eventually('4 messages', () => other.texts.length >= 4);
     await other.stop();
     held.resolve();
     await stuck.stop();

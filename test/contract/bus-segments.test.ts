@@ -6,7 +6,6 @@ import { busContract } from './bus.ts';
 
 busContract({
   name: 'segment files',
-  patienceMs: 20_000,
   quietMs: 300,
   async make(t) {
     const directory = await mkdtemp(join(tmpdir(), 'oiq-segments-'));

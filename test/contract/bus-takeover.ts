@@ -2,17 +2,8 @@
 import test from 'ava';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topics.ts';
-import {
-  type BusContract,
-  consume,
-  eventually,
-  messageTo,
-  pending,
-  quiet,
-  rangeOf,
-  someGroup,
-  someTopic,
-} from './bus-harness.ts';
+import { eventually } from '../waiting.ts';
+import { type BusContract, consume, messageTo, pending, quiet, rangeOf, someGroup, someTopic } from './bus-harness.ts';
 
 const publish = async (bus: Bus, topic: Topic, texts: readonly string[]): Promise<void> => {
   const producer = await bus.producer();
@@ -23,7 +14,7 @@ const publish = async (bus: Bus, topic: Topic, texts: readonly string[]): Promis
 const lagOf = async (bus: Bus, group: string, topic: Topic): Promise<number> =>
   (await bus.lag(group, [topic.name])).reduce((sum, { lag }) => sum + lag, 0);
 
-export const takeoverContract = ({ name, make, patienceMs, quietMs }: BusContract): void => {
+export const takeoverContract = ({ name, make, quietMs }: BusContract): void => {
   test(`${name}: a group goes on where it stood under its former name, in every partition`, async (t) => {
     const made = await make(t);
     const topic = someTopic({ partitions: 4 });
@@ -32,18 +23,18 @@ export const takeoverContract = ({ name, make, patienceMs, quietMs }: BusContrac
     const group = `sinks.${former}`;
     await publish(made.bus, topic, ['a', 'b', 'c', 'd', 'e', 'f']);
     const before = consume(made.bus, [topic], { group: former });
-    await eventually('6 messages', patienceMs, () => before.texts.length === 6);
+    await eventually('6 messages', () => before.texts.length === 6);
     await before.stop();
     await publish(made.bus, topic, ['g', 'h']);
     const bus = await made.reopen();
     t.is(await lagOf(bus, group, topic), 2, 'before it runs for the first time');
 
     const first = consume(bus, [topic], { group });
-    await eventually('2 messages', patienceMs, () => first.texts.length >= 2);
+    await eventually('2 messages', () => first.texts.length >= 2);
     await first.stop();
     await publish(bus, topic, ['i']);
     const second = consume(bus, [topic], { group });
-    await eventually('1 message', patienceMs, () => second.texts.length >= 1);
+    await eventually('1 message', () => second.texts.length >= 1);
     await quiet(quietMs);
     await second.stop();
     t.deepEqual(first.texts.toSorted(), ['g', 'h']);
@@ -59,12 +50,12 @@ export const takeoverContract = ({ name, make, patienceMs, quietMs }: BusContrac
     await publish(made.bus, topic, ['a', 'b', 'c']);
     const never = pending();
     const before = consume(made.bus, [topic], { group: former }, () => never.promise);
-    await eventually('a batch', patienceMs, () => before.batches.length === 1);
+    await eventually('a batch', () => before.batches.length === 1);
     await publish(made.bus, topic, ['d', 'e']);
     const bus = await made.reopen();
     never.resolve();
     const after = consume(bus, [topic], { group: `sinks.${former}` });
-    await eventually('5 messages', patienceMs, () => after.texts.length >= 5);
+    await eventually('5 messages', () => after.texts.length >= 5);
     await after.stop();
     t.is(after.ranges[0], before.batches.map(rangeOf)[0]);
     t.deepEqual(after.texts, ['a', 'b', 'c', 'd', 'e']);

@@ -16,10 +16,9 @@ import { topics } from '../../schemas/topics.ts';
 import { deployedRule } from '../cases/detection-rules.ts';
 import { otlpMessage } from '../cases/run-task.ts';
 import { startServices, unavailable } from '../services/services.ts';
-import { eventually } from './bus-harness.ts';
+import { eventually } from '../waiting.ts';
 import { openStores, partitions } from './processors-stores.ts';
 
-const patienceMs = 120_000;
 const tenantId = 'acme';
 const source = (word: string): string =>
   `title: r\nname: r\nlogsource: { category: application }\ndetection:\n  words: [${word}]\n  condition: words\n`;
@@ -41,7 +40,6 @@ const reason = unavailable('kafka') ?? unavailable('mongodb');
 const run = reason === undefined ? test : test.skip;
 
 run('a rule is live on both members in the version that was deployed', async (t) => {
-  t.timeout(4 * patienceMs);
   const services = await startServices(['kafka', 'mongodb']);
   const place = {
     ...{ kind: 'cluster' as const, brokers: services.url('kafka'), prefix: `members-${randomUUID()}.` },
@@ -100,7 +98,7 @@ run('a rule is live on both members in the version that was deployed', async (t)
     );
   const isLive = async (version: number, body: string): Promise<void> => {
     const since = Date.now();
-    await eventually(`version ${version} on both members`, patienceMs, async () => {
+    await eventually(`version ${version} on both members`, async () => {
       await send(body);
       await sleep(100);
       return (await partitionsOf(version)).size === partitions;
@@ -117,7 +115,7 @@ run('a rule is live on both members in the version that was deployed', async (t)
   const before = (await signals()).length;
   await send('alpha');
   await send('beta');
-  await eventually('the signals of what was sent last', patienceMs, async () => (await signals()).length >= before + 8);
+  await eventually('the signals of what was sent last', async () => (await signals()).length >= before + 8);
   const last = (await signals()).filter(({ ruleVersion }) => ruleVersion === 2);
   t.true(last.every(({ events }) => events.every(({ fields }) => fields.every(({ value }) => value !== 'alpha'))));
   t.is(new Set((await signals()).map(({ id: signal }) => signal)).size, (await signals()).length);

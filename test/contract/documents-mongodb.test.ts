@@ -14,7 +14,8 @@ import {
 } from '../../schemas/ports/documents.ts';
 import { freePorts } from '../services/ports.ts';
 import { startService, startServices, unavailable } from '../services/services.ts';
-import { documentsContract, eventually } from './documents.ts';
+import { eventually } from '../waiting.ts';
+import { documentsContract } from './documents.ts';
 
 interface Thing {
   readonly n: number;
@@ -28,7 +29,12 @@ function suites(): void {
   const name = `oiq-documents-${process.pid}-${Date.now()}`;
   const within = (url: string): string => url.replace('/?', `/${name}?`);
   const urls = startServices(['mongodb']).then((services) => services.url('mongodb'));
-  const open = async (): Promise<Documents> => mongoDocuments({ url: within(await urls) });
+  const stores: Documents[] = [];
+  const open = async (): Promise<Documents> => {
+    const documents = await mongoDocuments({ url: within(await urls) });
+    stores.push(documents);
+    return documents;
+  };
   const raw = async <Result>(work: (client: MongoClient) => Promise<Result>): Promise<Result> => {
     const client = await new MongoClient(await urls).connect();
     try {
@@ -37,7 +43,11 @@ function suites(): void {
       await client.close();
     }
   };
-  test.after.always(() => raw((client) => client.db(name).dropDatabase()));
+  test.after.always(async () => {
+    // Those of tests that failed are still open, and the process would not end.
+    for (const documents of stores) await documents.close();
+    await raw((client) => client.db(name).dropDatabase());
+  });
 
   documentsContract('mongodb', open);
 
@@ -86,20 +96,15 @@ function suites(): void {
     });
     const documents = await open();
     await documents.ensureCollections([definition]);
-    await documents.transaction(async (transaction) => {
-      for (let n = 0; n < 200; n += 1)
-        await transaction
-          .of('a')
-          .collection(definition)
-          .insert({ state: `${n % 50}`, mail: `${n}` });
-    });
+    const collection = documents.of('a').collection(definition);
+    for (let n = 0; n < 200; n += 1) await collection.insert({ state: `${n % 50}`, mail: `${n}` });
     await raw(async (client) => {
-      const collection = client.db(name).collection('planned');
+      const planned = client.db(name).collection('planned');
       for (const [filter, examined] of [
         [{ '_id.tenant': 'a', 'fields.state': '7' }, 4],
         [{ 'fields.mail': '7' }, 1],
       ] as [Record<string, string>, number][]) {
-        const { executionStats } = await collection.find(filter).explain('executionStats');
+        const { executionStats } = await planned.find(filter).explain('executionStats');
         t.is(executionStats.totalDocsExamined, examined);
       }
     });
@@ -177,7 +182,6 @@ function suites(): void {
   test.serial(
     'mongodb: a server whose replica set was not initiated is told apart from one that is away',
     async (t) => {
-      t.timeout(120_000);
       const directory = mkdtempSync(join(tmpdir(), 'oiq-mongodb-'));
       const [port = 0, nobody = 0] = await freePorts(2);
       const server = await startService('mongodb', { port, directory, initialize: false });
@@ -198,7 +202,6 @@ function suites(): void {
   );
 
   test('mongodb: while it is gone, killed or hung, everything is refused in time and feeds are stale; then all goes on without a gap', async (t) => {
-    t.timeout(120_000);
     const directory = mkdtempSync(join(tmpdir(), 'oiq-mongodb-'));
     const [port = 0] = await freePorts(1);
     const server = await startService('mongodb', { port, directory });
@@ -231,10 +234,10 @@ function suites(): void {
           refusedAsUnavailable(() =>
             documents.transaction((transaction) => transaction.of('a').collection(definition).insert({ n: 5 })),
           ),
-          eventually('the feed is stale', () => feed.staleMs() > 2000, 3000),
+          eventually('the feed is stale', () => feed.staleMs() > 2000),
         ]);
         await on();
-        await eventually('the feed is fresh again', () => feed.staleMs() < 1500, 15_000);
+        await eventually('the feed is fresh again', () => feed.staleMs() < 1500);
         await things.update('before', { n: 3 });
       }
       const { acknowledged, unknown } = await stop();

@@ -12,6 +12,7 @@ import {
   type Filter,
   type FindOptions,
 } from '../../schemas/ports/documents.ts';
+import { eventually } from '../waiting.ts';
 
 interface Thing {
   readonly name?: string;
@@ -28,18 +29,6 @@ const freshCollection = <Fields extends object = Thing>(
 ): CollectionDefinition<Fields> => {
   collections += 1;
   return defineCollection<Fields>({ name: `c${collections}-${process.pid}`, ...rest });
-};
-
-export const eventually = async (
-  what: string,
-  holds: () => boolean | Promise<boolean>,
-  limitMs = 60_000,
-): Promise<void> => {
-  const deadline = performance.now() + limitMs;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 };
 
 const deep = (levels: number): unknown => {
@@ -639,7 +628,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   const brief = ({ tenantId, id, document }: Change<object>): string =>
     `${tenantId === a ? 'a' : 'b'}/${id}/${document?.version ?? 'gone'}`;
 
-  test(`${name}: a follower hears of everything there is, then of each change in order within a second`, async (t) => {
+  test(`${name}: a follower hears of everything there is, then of each change in order`, async (t) => {
     const definition = freshCollection();
     await documents.ensureCollections([definition]);
     await kept(definition).insert({ id: '1', name: 'one' });
@@ -659,7 +648,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       await transaction.of(b).collection(definition).delete('1');
     });
     await t.throwsAsync(things.update('2', { rank: 2 }, 9));
-    await eventually('changes told', () => changes.length >= 7, 1000);
+    await eventually('changes told', () => changes.length >= 7);
     t.deepEqual(changes.map(brief), ['a/2/1', 'a/2/2', 'a/1/3', 'a/2/gone', 'a/2/1', 'a/2/2', 'b/1/gone']);
     t.deepEqual(changes[0]?.document, made);
     t.is(changes[1]?.document?.state, 'open');
@@ -676,7 +665,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     const { feed, changes } = await following(definition);
     t.deepEqual(changes, []);
     await kept(definition).insert({ id: '1' });
-    await eventually('the change is told', () => changes.length > 0, 1000);
+    await eventually('the change is told', () => changes.length > 0);
     t.deepEqual(changes.map(brief), ['a/1/1']);
     await feed.close();
   });
@@ -730,7 +719,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       t.is(changes.length, 0);
       await transaction.of(a).collection(definition).insert({ id: '2' });
     });
-    await eventually('changes told', () => changes.length >= 2, 1000);
+    await eventually('changes told', () => changes.length >= 2);
     t.deepEqual(changes.map(brief), ['a/1/1', 'a/2/1']);
     await feed.close();
   });

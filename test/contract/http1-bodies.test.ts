@@ -1,7 +1,8 @@
 /** Bodies over HTTP/1.1: of every size, refused while they come, cut, and more than there is memory for. */
 import { randomBytes } from 'node:crypto';
 import test from 'ava';
-import { good, headOf, refused, sending, until, type Wire } from './http1-client.ts';
+import { eventually } from '../waiting.ts';
+import { good, headOf, refused, sending, type Wire } from './http1-client.ts';
 import { request } from './receivers-bodies.ts';
 
 const mebibyte = 1024 * 1024;
@@ -92,7 +93,7 @@ for (const [how, end] of endings)
         end(wire);
         if (how === 'ends') t.is((await wire.next())?.status, 400);
         const peer = await wire.peer();
-        await until('the connection is closed', () => peer.destroyed);
+        await eventually('the connection is closed', () => peer.destroyed);
       }
       t.is(sender.bus.publishes, 0);
       const wire = sender.open();

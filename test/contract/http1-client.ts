@@ -1,10 +1,9 @@
 /** A sender over HTTP/1.1 that sends exactly the bytes that a test gives it, and sees the other end of its connection too. */
 import { subscribe } from 'node:diagnostics_channel';
 import { connect, type Socket } from 'node:net';
+import { eventually } from '../waiting.ts';
 import { request as exportRequest } from './receivers-bodies.ts';
 import { type Fixture, manyRequests, running } from './receivers-fixture.ts';
-
-const patienceMs = 60_000;
 
 export interface Answered {
   readonly status: number;
@@ -19,15 +18,6 @@ subscribe('net.server.socket', (message) => {
   const { socket } = message as { socket: Socket };
   if (socket.remotePort !== undefined) accepted.set(socket.remotePort, socket);
 });
-
-/** Resolves when it holds; rejects, saying so, when it does not for very long. */
-export const until = async (what: string, holds: () => boolean): Promise<void> => {
-  const end = Date.now() + patienceMs;
-  while (!holds()) {
-    if (Date.now() > end) throw new Error(`waited in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-};
 
 const headEnd = '\r\n\r\n';
 
@@ -73,26 +63,26 @@ export class Wire {
 
   /** The socket at the other end. */
   async peer(): Promise<Socket> {
-    await until('the connection is accepted', () => accepted.has(this.#port ?? 0));
+    await eventually('the connection is accepted', () => accepted.has(this.#port ?? 0));
     return accepted.get(this.#port ?? 0) as Socket;
   }
 
   /** Resolves when the other end has read all that was sent. */
   async read(): Promise<void> {
     const peer = await this.peer();
-    await until('all is read', () => peer.bytesRead >= this.#sent || peer.destroyed);
+    await eventually('all is read', () => peer.bytesRead >= this.#sent || peer.destroyed);
     // Read from the system is not yet given to a listener.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** The next answer; undefined when the connection ends without it. */
   async next(): Promise<Answered | undefined> {
-    await until('an answer comes', () => this.answers.length > this.#next || this.isClosed);
+    await eventually('an answer comes', () => this.answers.length > this.#next || this.isClosed);
     return this.answers[this.#next++];
   }
 
   async closed(): Promise<void> {
-    await until('the connection is closed', () => this.isClosed);
+    await eventually('the connection is closed', () => this.isClosed);
   }
 
   #parse(): void {

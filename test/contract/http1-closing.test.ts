@@ -1,6 +1,7 @@
 /** HTTP/1.1 connections that end while there is something to do: by their sender, by its silence, or because the receiver stops. */
 import test from 'ava';
-import { good, headOf, refused, type Sender, sending, until } from './http1-client.ts';
+import { eventually } from '../waiting.ts';
+import { good, headOf, refused, type Sender, sending } from './http1-client.ts';
 
 /** Nothing is broken off before a test would be. */
 const patient = { environment: { OIQ_SHUTDOWN_SECONDS: '100' } };
@@ -21,13 +22,13 @@ test('a connection that closes while its call waits for the bus changes nothing 
   const gone = [sender.open(), sender.open(), sender.open()].map((wire) => wire.send(sender.bytes(good)));
   const stays = sender.open().send(sender.bytes(good));
   await Promise.all([...gone, stays].map((wire) => wire.read()));
-  await until('the bus is asked', () => sender.bus.publishes > 0);
+  await eventually('the bus is asked', () => sender.bus.publishes > 0);
   gone[0]?.socket.destroy();
   gone[1]?.socket.resetAndDestroy();
   gone[2]?.socket.end();
   release();
   t.is((await stays.next())?.status, 200);
-  await until('all four are there', () => sender.bus.members().length === 4);
+  await eventually('all four are there', () => sender.bus.members().length === 4);
   await sender.receivers.stop();
 });
 
@@ -38,7 +39,7 @@ test('connections that their senders leave are closed here as well', async (t) =
     if (raw !== '') await wire.send(sender.bytes(raw)).next();
     const peer = await wire.peer();
     wire.socket.destroy();
-    await until('it is closed', () => peer.destroyed);
+    await eventually('it is closed', () => peer.destroyed);
   }
   t.pass();
 });
@@ -63,10 +64,10 @@ test('a sender that does not read its answers is not read on, and gets all of th
   }
   t.true(most < 1024 * 1024, `${most} bytes wait`);
   wire.socket.resume();
-  await until('all answers are there', () => wire.answers.length === count + 1);
+  await eventually('all answers are there', () => wire.answers.length === count + 1);
   t.true(wire.answers.every(({ status }) => status === 415));
   wire.send(sender.bytes(good));
-  await until('the last one as well', () => wire.answers[count + 1]?.status === 200);
+  await eventually('the last one as well', () => wire.answers[count + 1]?.status === 200);
 });
 
 test('a stop answers the calls in hand as the last ones and closes connections that wait for none', async (t) => {
@@ -79,7 +80,7 @@ test('a stop answers the calls in hand as the last ones and closes connections t
   const waiting = sender.open().send(bytes);
   const half = sender.open().send(bytes.subarray(0, -1));
   await Promise.all([fresh.peer(), ...[waiting, half].map((wire) => wire.read())]);
-  await until('the bus is asked', () => sender.bus.publishes > 0);
+  await eventually('the bus is asked', () => sender.bus.publishes > 0);
   const stopped = sender.receivers.stop();
   await Promise.all([fresh.closed(), idle.closed()]);
   half.send(bytes.subarray(-1));

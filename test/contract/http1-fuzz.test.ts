@@ -1,7 +1,8 @@
 /** Thousands of damaged requests, the same ones in each run: none ends the process or hangs. */
 import test from 'ava';
 import { randomOf } from '../cases/random.ts';
-import { good, headOf, lines, refused, type Sender, sending, until } from './http1-client.ts';
+import { eventually } from '../waiting.ts';
+import { good, headOf, lines, refused, type Sender, sending } from './http1-client.ts';
 
 const seeds: readonly string[] = [
   good,
@@ -78,7 +79,7 @@ const attack = async (sender: Sender, mutator: Mutator): Promise<void> => {
   if (end === 0) wire.socket.destroy();
   else if (end === 1) wire.socket.resetAndDestroy();
   else wire.socket.end();
-  await until(`it is closed: ${JSON.stringify(text)}`, () => peer.destroyed);
+  await eventually(`it is closed: ${JSON.stringify(text)}`, () => peer.destroyed);
 };
 
 test('damaged requests are answered or closed, and good ones are served meanwhile and afterwards', async (t) => {

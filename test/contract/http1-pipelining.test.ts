@@ -1,6 +1,7 @@
 /** Requests on one connection, one behind the other, cut anywhere. */
 import test from 'ava';
-import { essence, good, headOf, onBus, refused, sending, until } from './http1-client.ts';
+import { eventually } from '../waiting.ts';
+import { essence, good, headOf, onBus, refused, sending } from './http1-client.ts';
 
 /** Answered with more than a status. */
 const malformed = `${headOf(40)}${'\xff'.repeat(40)}`;
@@ -29,7 +30,7 @@ test('what comes behind a call that waits for the bus is answered behind it', as
   const { promise, resolve } = Promise.withResolvers<void>();
   bus.held = promise;
   const wire = sender.open().send(sender.bytes(good + refused + malformed + headOf(0)));
-  await until('the bus is asked', () => bus.publishes > 0);
+  await eventually('the bus is asked', () => bus.publishes > 0);
   await wire
     .send(sender.bytes(refused + good))
     .send(sender.bytes(good))

@@ -185,7 +185,7 @@ for (const [what, sent] of Object.entries(cutShort))
     await using fixture = await serving({ handshakeMs: 1_000 });
     const idle = await fixture.greeted().settled();
     const peer = new Peer(fixture.port).send(...sent);
-    await peer.closed(5_000);
+    await peer.closed();
     t.false(idle.isClosed, 'a connection on which nothing has begun may stay');
     await idle.send(request(1)).heard('end 1');
     closedOnce(t, fixture);
@@ -198,7 +198,7 @@ test('a peer that sends a frame byte by byte is let go in time', async (t) => {
   let at = 0;
   const timer = setInterval(() => peer.send(slow.subarray(at, ++at)), 20);
   t.teardown(() => clearInterval(timer));
-  await peer.closed(5_000);
+  await peer.closed();
   t.is(fixture.calls.length, 0);
 });
 

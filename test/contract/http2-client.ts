@@ -134,7 +134,8 @@ const saidBy = ({ kind, flags, streamId, payload }: Frame): string[] => {
   return kind === type.windowUpdate ? [`window ${streamId} ${payload.readUInt32BE(0)}`] : [`frame of type ${kind}`];
 };
 
-const patienceMs = 60_000;
+/** Longer than anything takes that does not hang. */
+const patienceMs = 600_000;
 
 export class Peer {
   readonly socket: Socket;
@@ -181,7 +182,7 @@ export class Peer {
   }
 
   /** Resolves once it holds, and rejects with what was said until then when it does not come to hold. */
-  until(what: string, holds: () => boolean, withinMs = patienceMs): Promise<this> {
+  until(what: string, holds: () => boolean): Promise<this> {
     return new Promise((resolve, reject) => {
       const settle = (error?: Error): void => {
         clearTimeout(timer);
@@ -195,18 +196,18 @@ export class Peer {
         if (holds()) settle();
         else if (this.isClosed) fail('the connection was closed');
       };
-      const timer = setTimeout(() => fail(`${withinMs} ms passed`), withinMs);
+      const timer = setTimeout(() => fail('very long passed'), patienceMs);
       this.#waiting.add(look);
       look();
     });
   }
 
-  heard(what: string, withinMs?: number): Promise<this> {
-    return this.until(`"${what}"`, () => this.said.includes(what), withinMs);
+  heard(what: string): Promise<this> {
+    return this.until(`"${what}"`, () => this.said.includes(what));
   }
 
-  closed(withinMs?: number): Promise<this> {
-    return this.until('the connection was closed', () => this.isClosed, withinMs);
+  closed(): Promise<this> {
+    return this.until('the connection was closed', () => this.isClosed);
   }
 
   /** Resolves when the server has said all that it has to say to what was sent: it answers a ping, or closes. */

@@ -3,6 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { createHttp2Server, type Http2Server, type Http2Stream } from '../../receivers/http2/server.ts';
 import { createNodeServer } from '../../receivers/otlp-grpc/node-server.ts';
+import { eventually } from '../waiting.ts';
 import { Peer, request, type Settings } from './http2-client.ts';
 
 interface Call {
@@ -90,11 +91,8 @@ export const serving = async (
       http2.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
     );
   const empty = async (): Promise<void> => {
-    const until = Date.now() + 10_000;
-    while ((await connections()) > 0 || calls.some(({ closed }) => closed === 0)) {
-      if (Date.now() > until) throw new Error(`${await connections()} connections are left`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    const isEmpty = async () => (await connections()) === 0 && calls.every(({ closed }) => closed > 0);
+    await eventually('no connection is left', isEmpty);
   };
   return {
     port,

@@ -5,7 +5,7 @@ import { leases, takeLease } from '../../runtime/leases.ts';
 import { type Documents, platformTenant } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { type MetricName, type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
-import { eventually } from './documents.ts';
+import { eventually } from '../waiting.ts';
 
 const clock = { now: () => Date.now() };
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -7,7 +7,6 @@ import { liveTailContract } from './live-tail.ts';
 
 liveTailContract({
   name: 'segment files',
-  patienceMs: 60_000,
   quietMs: 300,
   async make(t) {
     const directory = await mkdtemp(join(tmpdir(), 'oiq-tail-'));

@@ -6,7 +6,8 @@ import { type Asked, openLiveTail } from '../../queries/live-tail/live-tail.ts';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type BusContract, eventually } from './bus-harness.ts';
+import { eventually } from '../waiting.ts';
+import type { BusContract } from './bus-harness.ts';
 import { hear, logsOf, numbered, silence, spansOf } from './live-tail-harness.ts';
 
 const someTenant = (): string => `tenant-${randomUUID()}`;
@@ -15,7 +16,7 @@ const asked = (tenantId: string, more: Partial<Asked> = {}): Asked => ({
   ...more,
 });
 
-export const liveTailContract = ({ name, make, patienceMs }: BusContract): void => {
+export const liveTailContract = ({ name, make }: BusContract): void => {
   const prepare = async (t: Parameters<typeof make>[0]) => {
     const { bus } = await make(t);
     await bus.ensureTopics([topics.logs, topics.traces]);
@@ -40,7 +41,7 @@ export const liveTailContract = ({ name, make, patienceMs }: BusContract): void 
       await publish(logsOf(numbered(`one ${round}`, 3), { tenantId: one }));
       await publish(logsOf([`two ${round}`], { tenantId: two }));
     }
-    await eventually('all records', patienceMs, () => {
+    await eventually('all records', () => {
       all();
       return heard[1]?.bodies.length === 60 && heard[2]?.bodies.length === 20;
     });
@@ -68,7 +69,7 @@ export const liveTailContract = ({ name, make, patienceMs }: BusContract): void 
     })();
     const listening = await tail.open(asked(tenantId, { filter, last: 50 }));
     const heard = silence();
-    await eventually('the last of all', patienceMs, () => {
+    await eventually('the last of all', () => {
       hear(listening, heard);
       return !publishing && heard.bodies.at(-1) === 'wanted 159';
     });
@@ -92,7 +93,7 @@ export const liveTailContract = ({ name, make, patienceMs }: BusContract): void 
       for (let round = 0; round < 40; round++) await publish(logsOf(numbered(`record ${round}`, 5), { tenantId }));
     })();
     let times = 0;
-    await eventually('everything', patienceMs, async () => {
+    await eventually('everything', async () => {
       // A few records at a time: positions lie within messages as well.
       if (!listening.hasNews) return heard.bodies.length >= expected.length;
       const { records, positions, gap } = listening.take(700);
@@ -118,7 +119,7 @@ export const liveTailContract = ({ name, make, patienceMs }: BusContract): void 
     const listening = await open().open(asked(tenantId, { resume: beyond }));
     await publish(logsOf(['after'], { tenantId }));
     const heard = silence();
-    await eventually('the record', patienceMs, () => hear(listening, heard).bodies.length > 0);
+    await eventually('the record', () => hear(listening, heard).bodies.length > 0);
     t.deepEqual([heard.bodies, heard.gaps], [['after'], 1]);
   });
 
@@ -131,7 +132,7 @@ export const liveTailContract = ({ name, make, patienceMs }: BusContract): void 
     const padding = 'x'.repeat(20_000);
     for (let round = 0; round < 20; round++) {
       await publish(logsOf(numbered(`${padding} ${round}`, 10), { tenantId }));
-      await eventually('what was published', patienceMs, () => hear(quick, heard).bodies.length === (round + 1) * 10);
+      await eventually('what was published', () => hear(quick, heard).bodies.length === (round + 1) * 10);
     }
     const late = hear(slow);
     t.true(late.bodies.length > 0 && late.bodies.length < 100, `${late.bodies.length} had room`);
@@ -139,7 +140,7 @@ export const liveTailContract = ({ name, make, patienceMs }: BusContract): void 
     t.is(late.skipped, heard.skipped);
     t.is(heard.bodies.length, 200);
     await publish(logsOf(['last'], { tenantId }));
-    await eventually('the last', patienceMs, () => hear(slow, late).bodies.at(-1) === 'last');
+    await eventually('the last', () => hear(slow, late).bodies.at(-1) === 'last');
   });
 
   test(`${name}: live tail reads all partitions of an organization, also of before it had several`, async (t) => {
@@ -149,10 +150,10 @@ export const liveTailContract = ({ name, make, patienceMs }: BusContract): void 
     for (let turn = 0; turn < 8; turn++) await publish(logsOf([`last ${turn}`], { tenantId, shards: 8, turn }));
     const listening = await open().open(asked(tenantId, { shards: 8, last: 5 }));
     const heard = silence();
-    await eventually('to be live', patienceMs, () => hear(listening, heard).live);
+    await eventually('to be live', () => hear(listening, heard).live);
     t.deepEqual(heard.bodies.toSorted(), numbered('last', 8).slice(3));
     for (let turn = 0; turn < 16; turn++) await publish(logsOf([`live ${turn}`], { tenantId, shards: 8, turn }));
-    await eventually('16 records', patienceMs, () => hear(listening, heard).bodies.length === 21);
+    await eventually('16 records', () => hear(listening, heard).bodies.length === 21);
     t.deepEqual(heard.bodies.slice(5).toSorted(), numbered('live', 16).toSorted());
   });
 
@@ -162,7 +163,7 @@ export const liveTailContract = ({ name, make, patienceMs }: BusContract): void 
     const listening = await open().open(asked(tenantId));
     listening.spread(8);
     const heard = silence();
-    await eventually('records of every shard', patienceMs, async () => {
+    await eventually('records of every shard', async () => {
       for (let turn = 0; turn < 8; turn++) await publish(logsOf([`shard ${turn}`], { tenantId, shards: 8, turn }));
       return new Set(hear(listening, heard).bodies).size === 8;
     });
@@ -181,7 +182,7 @@ export const liveTailContract = ({ name, make, patienceMs }: BusContract): void 
       logsOf(['told'], { tenantId, projectId: 'p' }),
     );
     const heard = silence();
-    await eventually('the record', patienceMs, () => hear(listening, heard).bodies.length > 0);
+    await eventually('the record', () => hear(listening, heard).bodies.length > 0);
     t.deepEqual(heard.bodies, ['told']);
   });
 
@@ -193,7 +194,7 @@ export const liveTailContract = ({ name, make, patienceMs }: BusContract): void 
     const span = { name: 'GET /', kind: 2, status: { code: 2 }, startTimeUnixNano: '1', endTimeUnixNano: '5' };
     await publish(spansOf([span, { ...span, name: 'fine', status: { code: 1 } }], { tenantId }));
     const heard = silence();
-    await eventually('the span', patienceMs, () => hear(listening, heard).bodies.length > 0);
+    await eventually('the span', () => hear(listening, heard).bodies.length > 0);
     t.deepEqual(heard.bodies, ['GET /']);
   });
 };

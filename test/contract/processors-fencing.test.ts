@@ -25,7 +25,6 @@ const hourMs = 3_600_000;
 const key = `${visitCounter.name}/${visits.name}/0`;
 
 const fixture = async (t: ExecutionContext) => {
-  t.timeout(120_000);
   const directory = mkdtempSync(join(tmpdir(), 'oiq-fencing-'));
   const bus = await segmentsBus({ directory });
   await bus.ensureTopics([visits, visitCounts]);

@@ -15,10 +15,9 @@ import { organizations } from '../../schemas/resources/organization.ts';
 import { plans } from '../../schemas/resources/plan.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { topics } from '../../schemas/topics.ts';
-import { eventually } from './bus-harness.ts';
+import { eventually } from '../waiting.ts';
 import { marks, processors, rebuildMs, shouts, words } from './made-up-processors.ts';
 
-const patienceMs = 120_000;
 const key = 'test-tallies/test-words/0';
 
 interface Line {
@@ -27,7 +26,6 @@ interface Line {
 }
 
 const open = async (t: ExecutionContext) => {
-  t.timeout(3 * patienceMs);
   const directory = mkdtempSync(join(tmpdir(), 'oiq-load-'));
   const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
   await documents.ensureCollections([processorStates, processorStateChunks, marks, plans, organizations]);
@@ -86,7 +84,7 @@ const open = async (t: ExecutionContext) => {
       await producer.close();
     },
     async caughtUp(name = 'test-tallies') {
-      await eventually(`${name} has no lag`, patienceMs, async () =>
+      await eventually(`${name} has no lag`, async () =>
         (await bus.lag(`processors.${name}`, [words.name])).every(({ lag }) => lag === 0),
       );
     },
@@ -128,7 +126,7 @@ test('A processor whose snapshot is damaged names it and waits, alone, and goes 
   await world.caughtUp('test-shouts');
   const complaints = () =>
     lines.filter(({ fields, message }) => /is damaged/.test(message) && fields['processor'] === 'test-tallies');
-  await eventually('it tries again', patienceMs, () => complaints().length > 1);
+  await eventually('it tries again', () => complaints().length > 1);
   t.regex(String(complaints()[0]?.fields['error']), /oiq processor-state remove test-tallies\/test-words\/0/);
   await world.say('b');
   await world.caughtUp('test-shouts');

@@ -41,8 +41,6 @@ export interface OnceContract {
   readonly failures: number;
 }
 
-const patienceMs = 600_000;
-
 /** The undisturbed run of one partition. */
 interface Reference {
   readonly topic: string;
@@ -363,7 +361,6 @@ export const onceContract = (contract: OnceContract): void => {
     test.serial(
       `${contract.name}: ${processor.name}: a disturbed run ends with the outputs and state of an undisturbed one`,
       async (t) => {
-        t.timeout(patienceMs);
         const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 1e9);
         t.log(`seed ${seed}`);
         await new DisturbedRun(t, contract, processor, module, await contract.place(t), seed).run();

@@ -21,10 +21,9 @@ import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { topics } from '../../schemas/topics.ts';
 import { ignoredPages, visitCounts, visits } from '../cases/made-up-processor.ts';
-import { eventually } from './bus-harness.ts';
+import { eventually } from '../waiting.ts';
 import { marks, processors, shouts, words } from './made-up-processors.ts';
 
-const patienceMs = 120_000;
 const group = 'processors.test-shouts';
 
 interface Stores {
@@ -34,7 +33,6 @@ interface Stores {
 }
 
 const open = async (t: ExecutionContext): Promise<Stores> => {
-  t.timeout(2 * patienceMs);
   const directory = mkdtempSync(join(tmpdir(), 'oiq-processors-'));
   const bus = await segmentsBus({ directory });
   await bus.ensureTopics([words, shouts, visits, visitCounts, topics.deadLetter]);
@@ -112,7 +110,7 @@ const lagOf = async (bus: Bus, of = group): Promise<number> =>
   (await bus.lag(of, [words.name])).reduce((sum, { lag }) => sum + lag, 0);
 
 const caughtUp = (bus: Bus, of = group): Promise<void> =>
-  eventually('the processor has no lag', patienceMs, async () => (await lagOf(bus, of)) === 0);
+  eventually('the processor has no lag', async () => (await lagOf(bus, of)) === 0);
 
 test('what a step emits is published, in order, and in messages that can be taken once', async (t) => {
   const stores = await open(t);
@@ -134,11 +132,7 @@ test('what is dropped is neither published nor a dead letter, and counted by its
   await caughtUp(stores.bus);
   t.deepEqual(await shouted(stores.bus), ['A', 'C']);
   t.is((await all(stores.bus, topics.deadLetter)).length, 0);
-  await eventually(
-    'it is counted',
-    patienceMs,
-    () => counted.get('oiq_processor_dropped_total test-shouts unwanted') === 1,
-  );
+  await eventually('it is counted', () => counted.get('oiq_processor_dropped_total test-shouts unwanted') === 1);
   t.is(counted.get('oiq_processor_items_total test-shouts'), 3);
   t.is(counted.get(`oiq_processor_emitted_values_total test-shouts ${shouts.name}`), 2);
 });
@@ -200,10 +194,10 @@ test('nothing is acknowledged before what was made of it is durable, and what co
     },
   });
   await start(t, { ...stores, bus }, 'test-shouts');
-  await eventually('it is published', patienceMs, () => attempts.length === 1);
+  await eventually('it is published', () => attempts.length === 1);
   t.is(await lagOf(stores.bus), 1, 'publishing is under way');
   attempts[0]?.reject(new UnavailableError('the broker is away'));
-  await eventually('it is published again', patienceMs, () => attempts.length === 2);
+  await eventually('it is published again', () => attempts.length === 2);
   t.is(await lagOf(stores.bus), 1, 'publishing failed');
   attempts[1]?.resolve();
   await caughtUp(stores.bus);
@@ -233,11 +227,7 @@ test('too many dead letters of several tenants stop the processor instead of emp
     Array.from({ length: 80 }, (_, index) => messageOf(tenants[index % 4] ?? '', ['broken'])),
   );
   const { counted } = await start(t, stores, 'test-shouts');
-  await eventually(
-    'it rejects',
-    patienceMs,
-    () => (counted.get(`oiq_consumer_batches_total ${group} rejected`) ?? 0) > 1,
-  );
+  await eventually('it rejects', () => (counted.get(`oiq_consumer_batches_total ${group} rejected`) ?? 0) > 1);
   t.is((await all(stores.bus, topics.deadLetter)).length, 0);
   t.is(await lagOf(stores.bus), 80);
 });
@@ -257,7 +247,6 @@ test('a tenant that is alone in the dead letter is passed by, and others go on',
   t.deepEqual((await shouted(stores.bus)).slice(30), ['D']);
   await eventually(
     'it is counted by name',
-    patienceMs,
     () => counted.get('oiq_processor_limited_records_total test-shouts bad dead-letters') === 2,
   );
 });
@@ -272,7 +261,6 @@ test('a tenant whose state is too large is passed by', async (t) => {
   t.deepEqual(await shouted(stores.bus), ['D']);
   await eventually(
     'it is counted by name',
-    patienceMs,
     () => counted.get('oiq_processor_limited_records_total test-shouts bad state-size') === 1,
   );
 });
@@ -303,7 +291,6 @@ test('a tenant whose timer never ends is passed by, and the others go on', async
   t.deepEqual(await shouted(stores.bus), ['A', 'C']);
   await eventually(
     'it is counted by name',
-    patienceMs,
     () => (counted.get('oiq_processor_limited_records_total test-shouts bad too-slow') ?? 0) >= 1,
   );
 });
@@ -317,7 +304,7 @@ test('documents that are followed reach steps, those that are new as well', asyn
   await caughtUp(stores.bus);
   t.deepEqual(await shouted(stores.bus), ['A!', 'B']);
   await collection.insert({ mark: '?' });
-  await eventually('the new one reaches them', patienceMs, async () => {
+  await eventually('the new one reaches them', async () => {
     await stores.producer.publish([messageOf('acme', ['c'])]);
     await caughtUp(stores.bus);
     return (await shouted(stores.bus)).at(-1) === 'C!?';
@@ -373,11 +360,7 @@ test('only tenants whose plan has the entitlement are worked for', async (t) => 
   const { counted } = await start(t, stores, 'test-entitled');
   await caughtUp(stores.bus, 'processors.test-entitled');
   t.deepEqual(await shouted(stores.bus), ['a', 'a']);
-  await eventually(
-    'it is counted',
-    patienceMs,
-    () => counted.get('oiq_processor_dropped_total test-entitled not-entitled') === 6,
-  );
+  await eventually('it is counted', () => counted.get('oiq_processor_dropped_total test-entitled not-entitled') === 6);
 });
 
 test('a replayed dead letter of another group is passed by', async (t) => {
@@ -408,7 +391,7 @@ test('where nothing arrives any longer, time closes windows', async (t) => {
   await stores.producer.publish([{ topic: visits.name, key: 'acme', value, headers: { tenant: 'acme' } }]);
   let nowMs = Date.now();
   const stopped = await start(t, stores, 'test-visit-counts');
-  await eventually('it is counted', patienceMs, async () => (await all(stores.bus, visitCounts)).length === 1);
+  await eventually('it is counted', async () => (await all(stores.bus, visitCounts)).length === 1);
   await stopped.stop();
   nowMs += 25_000;
   const role = await startProcessors({
@@ -419,7 +402,7 @@ test('where nothing arrives any longer, time closes windows', async (t) => {
     pace: { tickMs: 50 },
   });
   t.teardown(() => role.stop());
-  await eventually('the window closes', patienceMs, async () => (await all(stores.bus, visitCounts)).length === 2);
+  await eventually('the window closes', async () => (await all(stores.bus, visitCounts)).length === 2);
   const [, { headers, value: closed } = { headers: {} as Record<string, string>, value: '' }] = await all(
     stores.bus,
     visitCounts,

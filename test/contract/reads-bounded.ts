@@ -69,7 +69,6 @@ const asksOf = async (a: World, operation: Operation): Promise<readonly Asked[]>
 /** The suite over stores that `open` opens. */
 export const readsAreBounded = (store: string, open: () => Promise<CountedStore>): void => {
   test(`${store}: every built operation reads what is its organization’s, beside ${foreignUsers} users of another`, async (t) => {
-    t.timeout(600_000);
     const { options, filled, read } = await open();
     const { a, close } = await startWorlds(options);
     try {

@@ -2,7 +2,6 @@
 
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:http2';
-import { setTimeout as delay } from 'node:timers/promises';
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import test from 'ava';
@@ -11,6 +10,7 @@ import { Quota, quotaId, quotas } from '../../schemas/resources/quota.ts';
 import { type Signal, topics, UsageReport } from '../../schemas/topics.ts';
 import { sinks } from '../../sinks/index.ts';
 import { openTables } from '../cases/sink-tables.ts';
+import { eventually } from '../waiting.ts';
 import { jsonRequest, request, writeRequest, writeRequest2 } from './receivers-bodies.ts';
 import { type Fixture, projectId, running, tenantId } from './receivers-fixture.ts';
 
@@ -52,12 +52,9 @@ const reported = ({ bus, keyId }: Fixture) => {
   });
 };
 
-/** Asks until it is answered so: the change feed is heard within a second, and a busy machine takes longer. */
-const until = async (status: number, ask: () => Promise<number>): Promise<void> => {
-  for (const deadline = Date.now() + 100_000; (await ask()) !== status; await delay(20)) {
-    if (Date.now() > deadline) throw new Error(`it never answered ${status}`);
-  }
-};
+/** Asks until it is answered so: the change feed is heard in a moment. */
+const until = (status: number, ask: () => Promise<number>): Promise<void> =>
+  eventually(`an answer of ${status}`, async () => (await ask()) === status);
 
 test('what a known key is refused is reported at the end, by reason; what is kept as a dead letter is not', async (t) => {
   await using fixture = await running({ key: { signals: ['logs'] } });

@@ -289,7 +289,7 @@ test('small requests of one key share messages, each durable for itself', async 
   // While the bus is slow the requests that arrive wait together.
   setTimeout(resolve, 3_000);
   const answers = await Promise.all(sent);
-  t.true(answers.every(({ status }) => status === 200));
+  t.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
   const digests = (bodies: readonly Buffer[]) =>
     bodies.map((body) => createHash('md5').update(body).digest('hex')).sort();
   const members = fixture.bus.members();

@@ -10,10 +10,8 @@ import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongo
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { startServices } from '../services/services.ts';
-import { eventually } from './bus-harness.ts';
+import { eventually } from '../waiting.ts';
 import { madeUpChecks } from './made-up-checks.ts';
-
-const patienceMs = 120_000;
 
 const end = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return;
@@ -33,13 +31,12 @@ const startProcess = (t: ExecutionContext, args: readonly string[]) => {
     child,
     works(what: string): Promise<void> {
       const until = saves + 40;
-      return eventually(what, patienceMs, () => saves >= until);
+      return eventually(what, () => saves >= until);
     },
   };
 };
 
 test('every due time takes effect once, also when a process is paused beyond its session and returns, and one is killed', async (t) => {
-  t.timeout(4 * patienceMs);
   const services = await startServices(['kafka', 'mongodb']);
   const brokers = services.url('kafka');
   const url = services.url('mongodb').replace('/?', `/oiq-schedules-${process.pid}-${Date.now()}?`);
@@ -59,7 +56,7 @@ test('every due time takes effect once, also when a process is paused beyond its
   await Promise.all([first.works('the first process'), second.works('the second process')]);
   first.child.kill('SIGSTOP');
   const pausedMs = Date.now();
-  await eventually('the second process to run everything', patienceMs, async () => {
+  await eventually('the second process to run everything', async () => {
     const saved = await Promise.all(made.map((check) => checks.saved(states, check)));
     return saved.every((each) => each !== undefined && each.dueMs > pausedMs);
   });

@@ -18,7 +18,7 @@ import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { defineDerivedTopic } from '../../schemas/topics.ts';
 import { startServices } from '../services/services.ts';
-import { eventually } from './bus-harness.ts';
+import { eventually } from '../waiting.ts';
 import { schedulesContract } from './schedules.ts';
 
 const directory = async (t: ExecutionContext, what: string): Promise<string> => {
@@ -46,7 +46,6 @@ const stores = {
 };
 
 test('the role of processors runs schedules too, by the wall clock, and saves them when it stops', async (t) => {
-  t.timeout(120_000);
   const bus = await buses['segment files'](t);
   const documents = await stores.SQLite(t);
   t.teardown(async () => {
@@ -98,7 +97,7 @@ test('the role of processors runs schedules too, by the wall clock, and saves th
     const role = await start();
     // It comes while the schedule runs.
     if (least === 1) await documents.of('tenant').collection(things).insert({ everyMs: 1000 });
-    await eventually('a run', 60_000, async () => (await runs()).length >= least);
+    await eventually('a run', async () => (await runs()).length >= least);
     await role.stop();
     await role.failed;
   }
@@ -123,5 +122,4 @@ for (const [onBus, openBus] of Object.entries(buses))
         t.teardown(() => documents.close());
         return documents;
       },
-      patienceMs: 60_000,
     });

@@ -9,7 +9,7 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import { ConflictError, type Documents } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { eventually } from './bus-harness.ts';
+import { eventually } from '../waiting.ts';
 import { madeUpChecks } from './made-up-checks.ts';
 
 export interface SchedulesContract {
@@ -18,7 +18,6 @@ export interface SchedulesContract {
   /** Of this test alone, or shared. Whoever makes them removes them, with `t.teardown`. */
   bus(t: ExecutionContext): Promise<Bus>;
   documents(t: ExecutionContext): Promise<Documents>;
-  readonly patienceMs: number;
 }
 
 /** Holds up a process: what passes it waits while it is frozen. */
@@ -136,14 +135,8 @@ class Member {
   }
 }
 
-export const schedulesContract = ({
-  name,
-  bus: makeBus,
-  documents: makeDocuments,
-  patienceMs,
-}: SchedulesContract): void => {
+export const schedulesContract = ({ name, bus: makeBus, documents: makeDocuments }: SchedulesContract): void => {
   test(`${name}: every due time takes effect once, also when one member returns from a long pause and one dies`, async (t) => {
-    t.timeout(4 * patienceMs);
     const [bus, documents] = [await makeBus(t), await makeDocuments(t)];
     const checks = madeUpChecks(randomUUID());
     const { schedule } = checks;
@@ -164,7 +157,7 @@ export const schedulesContract = ({
     t.teardown(() => clearInterval(ticking));
     const works = (what: string, member: Member): Promise<void> => {
       const until = member.saves + 60;
-      return eventually(what, patienceMs, () => member.saves >= until);
+      return eventually(what, () => member.saves >= until);
     };
 
     const first = join();
@@ -174,7 +167,7 @@ export const schedulesContract = ({
     await first.lose();
     await works('the second member, which has everything', second);
     first.gate.thaw();
-    await eventually('the first member to be refused', patienceMs, () => first.conflicts > 0);
+    await eventually('the first member to be refused', () => first.conflicts > 0);
     const third = join();
     await works('the first member’s next process', third);
     await second.lose();
@@ -183,11 +176,7 @@ export const schedulesContract = ({
 
     const expected = made.map((thing) => ({ thing, lastMs: checks.lastDue(thing, clock.nowMs) }));
     for (const { thing, lastMs } of expected)
-      await eventually(
-        'the last due time',
-        patienceMs,
-        async () => (await checks.saved(states, thing))?.dueMs === lastMs,
-      );
+      await eventually('the last due time', async () => (await checks.saved(states, thing))?.dueMs === lastMs);
     await third.running.stop();
     t.true((await checks.verify(t, { bus, states, made })) > 300);
   });

@@ -8,8 +8,7 @@ import { startServices } from '../services/services.ts';
 
 let url = '';
 
-test.before(async (t) => {
-  t.timeout(180_000);
+test.before(async () => {
   url = (await startServices(['schema-registry'])).url('schema-registry');
 });
 

@@ -3,7 +3,6 @@ import { deepStrictEqual } from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { compressSnappy } from '../../schemas/compression.ts';
@@ -28,6 +27,7 @@ import {
   tracesRequest,
   writeRequest,
 } from '../cases/sink-tables.ts';
+import { eventually } from '../waiting.ts';
 import { errorCountsSink } from './made-up-sink.ts';
 
 let tables: Tables;
@@ -248,13 +248,6 @@ test('compressed members land, and one that is larger than a message may be is r
   );
 });
 
-const eventually = async (check: () => Promise<boolean>): Promise<void> => {
-  for (const deadline = Date.now() + 100_000; !(await check()); ) {
-    if (Date.now() > deadline) throw new Error('it did not happen');
-    await sleep(100);
-  }
-};
-
 const drained = async (bus: Bus): Promise<boolean> => {
   for (const { group, topics: names } of sinkGroups) {
     if ((await bus.lag(group, names)).some(({ lag }) => lag > 0)) return false;
@@ -310,7 +303,7 @@ test('what lies on the bus is in the tables, dead letters included, and is commi
     const [row] = await tables.read<{ rows: string }>(`SELECT count() AS rows FROM ${table} WHERE tenant_id = 'bus'`);
     return Number(row?.rows);
   };
-  await eventually(async () => (await count('dead_letters')) === 1 && (await drained(bus)));
+  await eventually('the dead letter to land', async () => (await count('dead_letters')) === 1 && (await drained(bus)));
   await role.stop();
   await role.failed;
   t.deepEqual(await Promise.all(['logs', 'spans', 'samples', 'dead_letters'].map(count)), [1, 1, 2, 1]);

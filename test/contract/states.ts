@@ -117,7 +117,6 @@ export const statesContract = (
   });
 
   test(`${name}: of two that save on the same number one wins, a hundred times, and readers never see a mix`, async (t) => {
-    t.timeout(600_000);
     const key = freshKey();
     let number: number | undefined;
     let isOver = false;
@@ -262,7 +261,6 @@ export const statesContract = (
     ['once it is current', 'the new one'],
   ] as const) {
     test(`${name}: killed ${moment}, a save leaves ${saved} and nothing else after the next save`, async (t) => {
-      t.timeout(120_000);
       const key = freshKey();
       const before = several();
       const number = await one.save(key, before, undefined);

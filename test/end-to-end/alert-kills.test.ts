@@ -162,7 +162,6 @@ const judge = (t: ExecutionContext, name: string, script: Script, outcome: Outco
 };
 
 test('alerts that are evaluated by processes that die at every stage have the transitions and states of an undisturbed run', async (t) => {
-  t.timeout(600_000);
   const root = await mkdtemp(join(tmpdir(), 'oiq-alert-kills-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
   const [quiet, disturbed] = [join(root, 'quiet'), join(root, 'disturbed')];

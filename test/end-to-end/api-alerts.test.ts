@@ -7,10 +7,9 @@ import { noMetrics } from '../../schemas/ports/metrics.ts';
 import type { Role } from '../../schemas/ports/role.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 import { startSinks } from '../../sinks/index.ts';
-import { eventually } from '../contract/bus-harness.ts';
+import { eventually } from '../waiting.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
-const patienceMs = 120_000;
 let harness: Harness;
 let roles: Role[] = [];
 
@@ -53,7 +52,6 @@ const ask = async (method: string, path: string, body?: unknown) => {
 };
 
 test('a rule fires for the groups above its threshold, says why, is acknowledged, and ends when it is switched off', async (t) => {
-  t.timeout(4 * patienceMs);
   await land('cart', 7);
   await land('mail', 2);
   await land('cart', 50, 'b');
@@ -63,7 +61,7 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
   });
   t.is(rule.standing, null);
   const alerts = async () => (await ask('GET', `/api/alerts?ruleId=${rule.id}`)).items;
-  await eventually('the alert', patienceMs, async () => (await alerts()).length > 0);
+  await eventually('the alert', async () => (await alerts()).length > 0);
   const [alert, ...others] = await alerts();
   t.deepEqual(others, []);
   t.is(alert.state, 'firing');
@@ -95,7 +93,7 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
 
   await ask('PATCH', `/api/alerts/rules/${rule.id}`, { enabled: false });
   const history = async () => (await ask('GET', `/api/alerts/history?ruleId=${rule.id}`)).items;
-  await eventually('the end', patienceMs, async () => (await history()).length > 1);
+  await eventually('the end', async () => (await history()).length > 1);
   t.deepEqual(
     (await history()).map(({ from, to, reason }: Record<string, string>) => [from, to, reason]),
     [
@@ -103,9 +101,9 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
       ['inactive', 'firing', '7 is above 5 over 1h'],
     ],
   );
-  await eventually('no alert', patienceMs, async () => (await alerts()).length === 0);
+  await eventually('no alert', async () => (await alerts()).length === 0);
   const events = async () => (await ask('GET', '/api/events?kinds=alert&service=cart')).items;
-  await eventually('the events', patienceMs, async () => (await events()).length > 1);
+  await eventually('the events', async () => (await events()).length > 1);
   t.deepEqual(
     (await events()).map(({ title, severity, service }: Record<string, string>) => [title, severity, service]),
     [
@@ -135,7 +133,6 @@ test('a preview says what a rule would find now, and what is wrong with it', asy
 });
 
 test('a test firing is told with its end, marked as a test, and is no alert', async (t) => {
-  t.timeout(2 * patienceMs);
   const rule = await ask('POST', '/api/v2/alerts/rules', { name: 'Tested', condition: errorsAbove(1e9), for: '1h' });
   const { transitions } = await ask('POST', `/api/alerts/rules/${rule.id}/test`, { labels: { service: 'cart' } });
   t.deepEqual(
@@ -150,13 +147,12 @@ test('a test firing is told with its end, marked as a test, and is no alert', as
     ],
   );
   const history = async () => (await ask('GET', `/api/alerts/history?ruleId=${rule.id}`)).items;
-  await eventually('the history', patienceMs, async () => (await history()).length === 2);
+  await eventually('the history', async () => (await history()).length === 2);
   t.true((await history()).every(({ isTest }: { isTest: boolean }) => isTest));
   t.deepEqual((await ask('GET', `/api/alerts?ruleId=${rule.id}`)).items, []);
 });
 
 test('an imported rule of PromQL fires for the series that its expression answers, and is exported', async (t) => {
-  t.timeout(4 * patienceMs);
   await harness.columns.execute(
     `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, unit, source, service, resource_id, attributes, attribute_types, first_seen, last_seen) VALUES
       ('a', 'default', 'queue', 71, 'gauge', 2, false, '', 'prometheus', '', 0, map('queue', 'mail'), 's', now64(3), now64(3) + 600),
@@ -176,11 +172,10 @@ test('an imported rule of PromQL fires for the series that its expression answer
   const alerts = async () => (await ask('GET', `/api/alerts?ruleId=${items[0].id}`)).items;
   await eventually(
     'an evaluation',
-    patienceMs,
     async () => (await ask('GET', `/api/alerts/rules/${items[0].id}`)).standing !== null,
   );
   t.is((await ask('GET', `/api/alerts/rules/${items[0].id}`)).standing.error, null);
-  await eventually('the alert', patienceMs, async () => (await alerts()).length > 0);
+  await eventually('the alert', async () => (await alerts()).length > 0);
   const [alert, ...others] = await alerts();
   t.deepEqual(others, []);
   t.like(alert, { state: 'firing', value: 1 });
@@ -198,7 +193,7 @@ test('an imported rule of PromQL fires for the series that its expression answer
 
   await ask('DELETE', `/api/alerts/rules/${items[0].id}`);
   const history = async () => (await ask('GET', `/api/alerts/history?ruleId=${items[0].id}`)).items;
-  await eventually('the end', patienceMs, async () => (await history()).length > 1);
+  await eventually('the end', async () => (await history()).length > 1);
   t.deepEqual(
     (await history()).map(({ from, to, reason }: Record<string, string>) => [from, to, reason]),
     [
@@ -217,7 +212,6 @@ test('the first rule is a step of getting started', async (t) => {
 });
 
 test('a backtest over a stretch that was evaluated live tells the same transitions, bit by bit', async (t) => {
-  t.timeout(4 * patienceMs);
   const rule = await ask('POST', '/api/alerts/rules', {
     ...{ name: 'Burst', interval: '10s', delay: '5s', for: '10s', keepFiringFor: '10s', noData: 'resolve' },
     condition: { ...errorsAbove(3, 'service:burst'), window: '25s' },
@@ -225,7 +219,7 @@ test('a backtest over a stretch that was evaluated live tells the same transitio
   });
   await land('burst', 5);
   const history = async () => (await ask('GET', `/api/alerts/history?ruleId=${rule.id}`)).items;
-  await eventually('the end', patienceMs, async () => (await history())[0]?.to === 'inactive');
+  await eventually('the end', async () => (await history())[0]?.to === 'inactive');
   const live = (await history()).toReversed();
   t.deepEqual(
     live.map(({ to }: { to: string }) => to),
@@ -233,7 +227,7 @@ test('a backtest over a stretch that was evaluated live tells the same transitio
   );
   const started = await ask('POST', '/api/v2/alerts/backtests', { ruleId: rule.id, from: rule.createdAt });
   const backtest = () => ask('GET', `/api/v2/alerts/backtests/${started.id}`);
-  await eventually('the backtest', patienceMs, async () => (await backtest()).status !== 'running');
+  await eventually('the backtest', async () => (await backtest()).status !== 'running');
   const result = await backtest();
   t.like(result, { status: 'finished', failed: 0, progress: 1, isCut: false });
   t.deepEqual(result.transitions, live);

@@ -177,7 +177,6 @@ const foundIn = (text: string): Promise<string> =>
   );
 
 test.serial('an exported chain verifies without any store, and what was changed in it is named', async (t) => {
-  t.timeout(60_000);
   for (let n = 0; n < 3; n++) await makeProject();
   const { body: text } = await ask('/api/audit/export?format=evidence');
   const lines: string[] = text.trimEnd().split('\n');

@@ -19,6 +19,7 @@ import { projects } from '../../schemas/resources/project.ts';
 import { sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
 import { settingsOf } from '../../schemas/settings.ts';
+import { eventually } from '../waiting.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -70,9 +71,7 @@ test.serial(
         return '';
       }
     };
-    const deadline = Date.now() + 100_000;
-    while (!outbox().includes('owner@b.example') && Date.now() < deadline)
-      await new Promise((next) => setTimeout(next, 20));
+    await eventually('the mail', () => outbox().includes('owner@b.example'));
     t.regex(outbox(), /oiq organization reopen b/);
   },
 );

@@ -1,8 +1,8 @@
 /** Groups of errors over HTTP: figures beside SQL written by hand, decisions, merges, and who may see what. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { text } from '../cases/sink-tables.ts';
+import { eventually } from '../waiting.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { landErrors, type Resource } from './errors-landed.ts';
 
@@ -562,13 +562,14 @@ test.serial('a plan without logs shows errors of spans alone, and one without lo
   const without = (...names: string[]) =>
     own.update('enterprise', { entitlements: entitlements.filter((each) => !names.includes(each)) });
   const until = async (isDone: (answer: { status: number; types: unknown[] }) => boolean) => {
-    for (let tries = 0; tries < 600; tries++) {
-      const { status, body } = await harness.ask('GET', '/api/errors?limit=1000', { as: 'editor' });
-      const types = (body.items ?? []).flatMap(({ sources }: { sources: string[] }) => sources);
-      if (isDone({ status, types })) return { status, body };
-      await sleep(100);
-    }
-    throw new Error('the plan did not take effect');
+    const asked = () => harness.ask('GET', '/api/errors?limit=1000', { as: 'editor' });
+    let answer = await asked();
+    await eventually('the plan to take effect', async () => {
+      answer = await asked();
+      const types = (answer.body.items ?? []).flatMap(({ sources }: { sources: string[] }) => sources);
+      return isDone({ status: answer.status, types });
+    });
+    return answer;
   };
   const lost = (await list('search=lost'))[0].id;
   await without('logs');

@@ -28,6 +28,7 @@ import { memberships, type Role, roles, users, usersTenant } from '../../schemas
 import { settingsOf } from '../../schemas/settings.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
+import { stretched } from '../waiting.ts';
 
 export const password = 'correct horse battery staple';
 
@@ -107,6 +108,9 @@ const asked = async (
       ...headers,
     },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  }).catch((cause: Error) => {
+    // What went wrong is in its cause, which ava does not print.
+    throw new Error(`${method} ${path}: ${cause.message}: ${cause.cause}`, { cause });
   });
   const text = await answer.text();
   const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false;
@@ -201,7 +205,7 @@ export const startHarness = async ({
     });
     if (answer.status === 401 && again > 0) {
       await answer.text();
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await new Promise((resolve) => setTimeout(resolve, stretched(500)));
       return signIn(email, again - 1);
     }
     if (answer.status !== 200) throw new Error(`${email} could not sign in: ${await answer.text()}`);

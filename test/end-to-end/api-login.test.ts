@@ -1,10 +1,10 @@
 /** Signing in with a password: what an answer tells, how often one may guess, and what is recorded of it. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { hash } from '@node-rs/argon2';
 import test from 'ava';
 import { type AuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { users, usersTenant } from '../../schemas/resources/user.ts';
+import { eventually } from '../waiting.ts';
 import { type Answer, type Harness, password, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -170,8 +170,7 @@ test.serial('sign-ins are recorded, and failures of known users, few of many', a
     nowMs += 61_000;
   }
   // Recorded within seconds of the answer, at random.
-  const deadline = Date.now() + 100_000;
-  while ((await recordsOf('session.refuse', id)).length < 20 && Date.now() < deadline) await sleep(50);
+  await eventually('twenty records', async () => (await recordsOf('session.refuse', id)).length >= 20);
   const failures = await recordsOf('session.refuse', id);
   t.is(failures.length, 20, 'of forty');
   t.deepEqual(failures[0]?.actor, { type: 'anonymous', id: '' });

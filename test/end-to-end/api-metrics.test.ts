@@ -3,8 +3,8 @@ import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { AggregationType, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import test from 'ava';
+import { eventually } from '../waiting.ts';
 import { type Subject, snappy, startSubject, write, writeRequestOf } from './conformance.ts';
-import { until } from './reliability.ts';
 
 let subject: Subject;
 const now = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
@@ -78,18 +78,17 @@ const sendWithSdk = async (): Promise<void> => {
 };
 
 test.before(async (t) => {
-  t.timeout(300_000);
   subject = await startSubject();
   await sendWithSdk();
   t.is((await write(subject, 2, snappy(writeRequestOf(2, remote())))).status < 300, true);
-  await until('metrics have landed', async () => {
+  await eventually('metrics have landed', async () => {
     const { body } = await ask('GET', '/api/metrics?from=now-1h&limit=1000');
     const names = (body.items ?? []).map(({ name }: { name: string }) => name);
     return ['orders', 'duration', 'size', 'rpc_seconds_bucket', 'http_requests_total'].every((name) =>
       names.includes(name),
     );
   });
-  await until('points have landed', async () => {
+  await eventually('points have landed', async () => {
     const queries = Object.fromEntries(
       ['orders', 'rpc_seconds_bucket', 'http_requests_total'].map((metric) => [
         metric,
@@ -110,7 +109,6 @@ const query = async (body: object) => {
 };
 
 test('counters, histograms and buckets answer as by hand', async (t) => {
-  t.timeout(120_000);
   const window = { from: String(now), to: String(now + 59_999), form: 'table' };
   const { results } = await query({
     ...window,

@@ -1,13 +1,13 @@
 /** Authenticators and recovery codes: what turns them on, what they ask for, and that no code counts twice. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { generateSync } from 'otplib';
 import { hashPassword } from '../../api/identity/password.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
+import { eventually } from '../waiting.ts';
 import { type Answer, type Harness, password, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -155,8 +155,7 @@ test.serial(
     const { recoveryCodes, secret, token } = await enroll(t, 'editor@b.example');
     t.is((await login('editor@b.example', recoveryCodes[0])).status, 200);
     t.is((await post(token, '', { password, code: codeAt(secret) }, 'DELETE')).status, 200);
-    const deadline = Date.now() + 100_000;
-    while (toldTo('editor@b.example').length < 3 && Date.now() < deadline) await sleep(20);
+    await eventually('three mails', () => toldTo('editor@b.example').length >= 3);
     const texts = toldTo('editor@b.example').join('\n');
     for (const happened of [/was set up/, /recovery code/, /turned off/]) t.regex(texts, happened);
   },
@@ -238,7 +237,6 @@ test.serial('changing the password asks for a code where multi-factor is on, and
   t.is((await change({ code: codeAt(secret) })).status, 200);
   nowMs += 4 * stepMs;
   t.is((await login(email, codeAt(secret), newPassword)).status, 200);
-  const deadline = Date.now() + 100_000;
-  while (toldTo(email).length < 2 && Date.now() < deadline) await sleep(20);
+  await eventually('two mails', () => toldTo(email).length >= 2);
   t.regex(toldTo(email).join('\n'), /password was changed/);
 });

@@ -1,5 +1,4 @@
 /** Signing in through a real OpenID Connect provider: who is taken in, as what, and who is not. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { checkDomains } from '../../api/identity/sso/domains.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';
@@ -7,6 +6,7 @@ import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { identities, identitiesTenant } from '../../schemas/resources/identity.ts';
 import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
+import { eventually } from '../waiting.ts';
 import { type Answer, password } from './api-harness.ts';
 import { openBrowser } from './browser.ts';
 import { clientId, clientSecret, type OidcHarness, startOidcHarness } from './oidc-harness.ts';
@@ -214,9 +214,7 @@ test.serial('the mapping gives roles at each sign-in, up to Admin, and leaves Ow
       .of('a')
       .collection(auditRecords)
       .count({ action: 'session.refuse', 'resource.id': people.items[0]?.id });
-  const deadline = Date.now() + 100_000;
-  while ((await refusals()) < 1 && Date.now() < deadline) await sleep(20);
-  t.true((await refusals()) >= 1, 'the refusal of a known user is recorded');
+  await eventually('the refusal of a known user to be recorded', async () => (await refusals()) >= 1);
 });
 
 test.serial(

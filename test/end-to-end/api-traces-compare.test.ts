@@ -4,6 +4,7 @@ import { randomOf } from '../cases/random.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { landedIn, type SentSpan } from './landed-spans.ts';
 
+// One test after the other: together they ask for more than a busy machine answers in the time that a request has.
 let harness: Harness;
 const start = BigInt(Date.now() - 600_000) * 1_000_000n;
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
@@ -58,7 +59,7 @@ const compare = async (query: string) => {
   return { status, body };
 };
 
-test('slow spans: the cause is first, with counts as the spans have them, and what goes with it', async (t) => {
+test.serial('slow spans: the cause is first, with counts as the spans have them, and what goes with it', async (t) => {
   const { status, body } = await compare('projectId=p1&search=kind:server&minDuration=500ms');
   t.is(status, 200);
   const roots = sent().filter(({ kind }) => kind === 2);
@@ -101,7 +102,7 @@ test('slow spans: the cause is first, with counts as the spans have them, and wh
   t.false(JSON.stringify(body).includes(canary));
 });
 
-test('failed spans: numbers are compared by rank', async (t) => {
+test.serial('failed spans: numbers are compared by rank', async (t) => {
   const { body } = await compare('projectId=p1&search=kind:server&status=error');
   const [first] = body.items;
   t.deepEqual([first.field, first.value, first.test], ['attribute.request.bytes', null, 'rank']);
@@ -109,7 +110,7 @@ test('failed spans: numbers are compared by rank', async (t) => {
   t.is(body.selected.count, sent().filter(({ status }) => status === 2).length);
 });
 
-test('whole traces, and spans by a search', async (t) => {
+test.serial('whole traces, and spans by a search', async (t) => {
   const { body } = await compare('projectId=p1&by=traces&minDuration=500ms&service=cart&limit=1');
   t.is(body.selected.count, sent().filter(({ duration }) => Number(duration) >= 500_000_000).length);
   t.is(body.selected.count + body.baseline.count, 1_500);
@@ -121,7 +122,7 @@ test('whole traces, and spans by a search', async (t) => {
   t.deepEqual([red.body.items[0].field, red.body.items[0].selected.share], ['attribute.color', 1]);
 });
 
-test('of many spans a sample is compared, which says so', async (t) => {
+test.serial('of many spans a sample is compared, which says so', async (t) => {
   const random = randomOf(5);
   const { spans } = landedIn(harness);
   const many = Array.from({ length: 45_000 }, (_, index): SentSpan => {
@@ -149,7 +150,7 @@ test('of many spans a sample is compared, which says so', async (t) => {
   t.true(Math.abs(body.items[0].baseline.share - (body.items[0].value === 'far' ? 0.053 : 0.947)) < 0.02);
 });
 
-test('nothing to compare says why, and a question without a selection is refused', async (t) => {
+test.serial('nothing to compare says why, and a question without a selection is refused', async (t) => {
   for (const [query, reason] of [
     ['projectId=none&status=error', /no spans/],
     ['projectId=p1&minDuration=1h', /none of 3000 spans/],

@@ -4,6 +4,7 @@ import { seeded } from '../cases/random.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Landed, landedIn, type SentSpan } from './landed-spans.ts';
 
+// One test after the other: together they ask for more than a busy machine answers in the time that a request has.
 let harness: Harness;
 let landed: Landed;
 const nowMs = Date.now();
@@ -64,8 +65,7 @@ const latest = (spans: readonly SentSpan[]): bigint => spans.map(end).sort(inOrd
 /** Ids of the traces that are asked for, newest first. */
 const expected = ({ from, to, span = () => true, trace = () => true }: Wanted): string[] => {
   const within = listed.filter(({ start }) => start >= ago(from) && start <= ago(to));
-  const traces = new Map<string, SentSpan[]>();
-  for (const each of within) traces.set(each.trace, [...(traces.get(each.trace) ?? []), each]);
+  const traces = Map.groupBy(within, (each) => each.trace);
   const found = [...traces].flatMap(([id, spans]) => {
     const start = earliest(spans);
     return spans.some(span) && trace(spans, Number(latest(spans) - start)) ? [{ id, start }] : [];
@@ -97,22 +97,25 @@ const wanted: readonly Wanted[] = [
 
 for (const each of wanted)
   for (const limit of [1000, 13])
-    test(`traces of ${each.from} to ${each.to} seconds ago, ${each.query || 'all of them'}, ${limit} a page`, async (t) => {
-      const path = `/api/traces?projectId=p1&from=${nowMs - each.from * 1000}&to=${nowMs - each.to * 1000}&${each.query}&limit=${limit}`;
-      const seen: unknown[] = [];
-      let cursor: string | null = '';
-      do {
-        const { status, body } = await get(`${path}&cursor=${cursor}`);
-        t.is(status, 200);
-        t.true(body.items.length <= limit);
-        seen.push(...body.items.map(({ traceId }: { traceId: string }) => traceId));
-        cursor = body.nextCursor;
-        t.false(JSON.stringify(body).includes(canary));
-      } while (cursor !== null && seen.length < 1_000);
-      t.deepEqual(seen, expected(each));
-    });
+    test.serial(
+      `traces of ${each.from} to ${each.to} seconds ago, ${each.query || 'all of them'}, ${limit} a page`,
+      async (t) => {
+        const path = `/api/traces?projectId=p1&from=${nowMs - each.from * 1000}&to=${nowMs - each.to * 1000}&${each.query}&limit=${limit}`;
+        const seen: unknown[] = [];
+        let cursor: string | null = '';
+        do {
+          const { status, body } = await get(`${path}&cursor=${cursor}`);
+          t.is(status, 200);
+          t.true(body.items.length <= limit);
+          seen.push(...body.items.map(({ traceId }: { traceId: string }) => traceId));
+          cursor = body.nextCursor;
+          t.false(JSON.stringify(body).includes(canary));
+        } while (cursor !== null && seen.length < 1_000);
+        t.deepEqual(seen, expected(each));
+      },
+    );
 
-test('a trace as a list shows it is the whole trace, also what lies outside of the range', async (t) => {
+test.serial('a trace as a list shows it is the whole trace, also what lies outside of the range', async (t) => {
   const { body } = await get('/api/traces?projectId=p1&from=now-6h&limit=1000');
   for (const { traceId, startTime, durationNs, spanCount, errorCount, services: names } of body.items) {
     const spans = listed.filter(({ trace }) => trace === traceId);
@@ -132,7 +135,7 @@ test('a trace as a list shows it is the whole trace, also what lies outside of t
   }
 });
 
-test('a trace: its facts, its roots, its critical path, and where each span stands', async (t) => {
+test.serial('a trace: its facts, its roots, its critical path, and where each span stands', async (t) => {
   const trace = hex(0xa1, 32);
   const at = (offset: number): bigint => ago(30) + BigInt(offset);
   const span = (
@@ -225,7 +228,7 @@ test('a trace: its facts, its roots, its critical path, and where each span stan
   ]);
 });
 
-test('a trace of 100,000 spans comes in pages, each with the facts of all', async (t) => {
+test.serial('a trace of 100,000 spans comes in pages, each with the facts of all', async (t) => {
   const trace = hex(0xb1, 32);
   const count = 100_000;
   // One after the other, in groups of a hundred below the root.
@@ -259,35 +262,38 @@ test('a trace of 100,000 spans comes in pages, each with the facts of all', asyn
   );
 });
 
-test('logs of a trace come in pages, of one span where one is asked for, and of no other organization', async (t) => {
-  const trace = hex(0xc1, 32);
-  const [first, second] = [hex(1, 16), hex(2, 16)] as const;
-  await landed.spans([{ trace, span: first, start: ago(40), duration: 5 * ms }], other);
-  const logs = Array.from({ length: 9 }, (_, index) => ({
-    ...{ trace, span: index % 3 === 0 ? second : first, time: ago(40) + BigInt(index >> 1), body: `record ${index}` },
-  }));
-  await landed.logs([...logs, { trace, time: ago(9 * hours), body: 'a day before' }]);
-  await landed.logs([{ trace, time: ago(40), body: canary }], { tenant: 'b' });
-  const newestFirst = ['8', '7', '6', '5', '4', '3', '2', '1', '0'].map((index) => `record ${index}`);
-  for (const limit of [1, 2, 9, 100]) {
-    const seen: string[] = [];
-    let cursor: string | null = '';
-    do {
-      const { body } = await get(`/api/traces/${trace}/logs?limit=${limit}&cursor=${cursor}`);
-      seen.push(...body.items.map((each: { body: string }) => each.body));
-      cursor = body.nextCursor;
-    } while (cursor !== null && seen.length < 100);
-    t.deepEqual(seen, newestFirst);
-  }
-  const { body } = await get(`/api/traces/${trace}/logs?spanId=${second.toUpperCase()}`);
-  t.deepEqual(
-    body.items.map((each: { body: string }) => each.body),
-    ['record 6', 'record 3', 'record 0'],
-  );
-  t.is((await get(`/api/traces/${trace}/logs?spanId=2`)).status, 400);
-  t.is((await get(`/api/traces/${hex(0xc2, 32)}/logs`)).status, 404);
-  t.is((await get('/api/traces/nothing/logs')).status, 404);
-});
+test.serial(
+  'logs of a trace come in pages, of one span where one is asked for, and of no other organization',
+  async (t) => {
+    const trace = hex(0xc1, 32);
+    const [first, second] = [hex(1, 16), hex(2, 16)] as const;
+    await landed.spans([{ trace, span: first, start: ago(40), duration: 5 * ms }], other);
+    const logs = Array.from({ length: 9 }, (_, index) => ({
+      ...{ trace, span: index % 3 === 0 ? second : first, time: ago(40) + BigInt(index >> 1), body: `record ${index}` },
+    }));
+    await landed.logs([...logs, { trace, time: ago(9 * hours), body: 'a day before' }]);
+    await landed.logs([{ trace, time: ago(40), body: canary }], { tenant: 'b' });
+    const newestFirst = ['8', '7', '6', '5', '4', '3', '2', '1', '0'].map((index) => `record ${index}`);
+    for (const limit of [1, 2, 9, 100]) {
+      const seen: string[] = [];
+      let cursor: string | null = '';
+      do {
+        const { body } = await get(`/api/traces/${trace}/logs?limit=${limit}&cursor=${cursor}`);
+        seen.push(...body.items.map((each: { body: string }) => each.body));
+        cursor = body.nextCursor;
+      } while (cursor !== null && seen.length < 100);
+      t.deepEqual(seen, newestFirst);
+    }
+    const { body } = await get(`/api/traces/${trace}/logs?spanId=${second.toUpperCase()}`);
+    t.deepEqual(
+      body.items.map((each: { body: string }) => each.body),
+      ['record 6', 'record 3', 'record 0'],
+    );
+    t.is((await get(`/api/traces/${trace}/logs?spanId=2`)).status, 400);
+    t.is((await get(`/api/traces/${hex(0xc2, 32)}/logs`)).status, 404);
+    t.is((await get('/api/traces/nothing/logs')).status, 404);
+  },
+);
 
 const spanPages = async (query: string, limit: number): Promise<Record<string, unknown>[]> => {
   const seen: Record<string, unknown>[] = [];
@@ -306,7 +312,7 @@ for (const [order, placeOf, sign] of [
   ['oldest', ({ start }: SentSpan) => start, 1],
   ['slowest', ({ duration }: SentSpan) => BigInt(duration), -1],
 ] as const)
-  test(`spans, the ${order} first, in pages of any size`, async (t) => {
+  test.serial(`spans, the ${order} first, in pages of any size`, async (t) => {
     const wantedSpans = listed.filter(({ service }) => service === 'cart');
     const whole = await spanPages(`service=cart&order=${order}`, 1000);
     t.deepEqual(whole.map(({ spanId }) => spanId).sort(), wantedSpans.map(({ span: id }) => id).sort());
@@ -321,7 +327,7 @@ for (const [order, placeOf, sign] of [
     );
   });
 
-test('figures of spans by group, and what is wrong with a question', async (t) => {
+test.serial('figures of spans by group, and what is wrong with a question', async (t) => {
   const { body } = await get(
     '/api/spans?projectId=p1&from=now-6h&search=size:>=50&measure=count,p100(duration)&groupBy=service',
   );
@@ -357,7 +363,7 @@ test('figures of spans by group, and what is wrong with a question', async (t) =
   }
 });
 
-test('fields of spans are those that landed, and how many spans have each', async (t) => {
+test.serial('fields of spans are those that landed, and how many spans have each', async (t) => {
   const { body } = await get('/api/traces/fields?projectId=p1&from=now-7h&limit=1000');
   t.is(body.records, listed.length);
   const size = body.items.find(({ name }: { name: string }) => name === 'size');

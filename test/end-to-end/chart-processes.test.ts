@@ -6,11 +6,12 @@ import test from 'ava';
 import { stringify } from 'yaml';
 import { type Manifest, render } from '../cases/chart/chart.ts';
 import { chartTools, chartToolsMissing } from '../services/chart-tools.ts';
+import { eventually } from '../waiting.ts';
 import { type Cluster, clusterMissing, startCluster } from './cluster.ts';
 import { owner } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 import { readBackClickhouse } from './read-back.ts';
-import { judge, lagOf, until } from './reliability.ts';
+import { judge, lagOf } from './reliability.ts';
 import { codeOfVersion, podNamed, Release } from './rendered-pods.ts';
 
 const missing = clusterMissing ?? chartToolsMissing;
@@ -19,8 +20,7 @@ const serial = missing === undefined ? test.serial : test.serial.skip;
 let cluster: Cluster;
 let directory: string;
 
-test.before(async (t) => {
-  t.timeout(20 * 60_000, 'helm is built once');
+test.before(async () => {
   if (missing !== undefined) return;
   await chartTools();
   directory = await mkdtemp(join(tmpdir(), 'oiq-chart-processes-'));
@@ -59,7 +59,6 @@ const manifestsOf = async (): Promise<readonly Manifest[]> => {
 };
 
 serial('an upgrade and a rollback under load lose nothing, double nothing and refuse nothing', async (t) => {
-  t.timeout(30 * 60_000);
   const manifests = await manifestsOf();
   const versions = ['0.1.0', '0.2.0'] as const;
   const [former, next] = versions.map((version) => codeOfVersion(directory, version)) as [string, string];
@@ -83,7 +82,7 @@ serial('an upgrade and a rollback under load lose nothing, double nothing and re
   await migrate(former);
   await release.roll(former, versions[0], manifests);
   oracle.start();
-  await until('records are acknowledged', () => oracle.counts().acknowledged > 500);
+  await eventually('records are acknowledged', () => oracle.counts().acknowledged > 500);
   for (const [code, version] of [
     [next, versions[1]],
     [former, versions[0]],
@@ -109,14 +108,13 @@ serial('an upgrade and a rollback under load lose nothing, double nothing and re
   const check = podNamed(manifests, 'Pod', 'oiq-test');
   const checked = await release.runToEnd(former, manifests, check.containers[0], check);
   t.is(checked.code, 0, checked.output);
-  await until('all has landed', async () => (await lagOf(cluster.bus)) === 0, 180_000);
+  await eventually('all has landed', async () => (await lagOf(cluster.bus)) === 0);
   judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
   const { unknown, refused } = oracle.counts();
   t.deepEqual({ unknown, refused }, { unknown: 0, refused: 0 }, 'no sender had to repeat anything');
 });
 
 serial('the migration waits for its stores, and tells what it waits for', async (t) => {
-  t.timeout(5 * 60_000);
   const manifests = await manifestsOf();
   const job = podNamed(manifests, 'Job', 'oiq-migrate');
   const release = new Release(directory);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { eventually } from '../waiting.ts';
 
 const isProgram = (path: string): boolean => {
   try {
@@ -29,7 +30,7 @@ export interface Tab {
   /** The value of an expression in the page. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into values of every shape
   look(expression: string): Promise<any>;
-  /** Resolves once an expression holds, within 45 seconds; an expression that throws does not hold. */
+  /** Resolves once an expression holds; an expression that throws does not hold. */
   until(expression: string): Promise<void>;
   /** Fills in the fields with these ids as a keyboard does, and presses Enter in the last one. */
   fillIn(fields: Readonly<Record<string, string>>): Promise<void>;
@@ -55,8 +56,6 @@ interface Message {
   readonly error?: { readonly message: string };
 }
 type Send = (method: string, params?: object) => Promise<Message['result']>;
-
-const waitMs = 45_000;
 
 const addressIn = (child: ChildProcess): Promise<string> =>
   new Promise((found, failed) => {
@@ -143,13 +142,11 @@ const tabOf = async (send: Send, listen: (listener: (message: Message) => void) 
     return result.value;
   };
   const until = async (expression: string): Promise<void> => {
-    const deadline = Date.now() + waitMs;
     // A page that is being left knows no answer.
-    while ((await look(expression).catch(() => false)) !== true) {
-      if (Date.now() > deadline)
-        throw new Error(`never: ${expression}; ${await look('location.href + " " + document.body.innerText')}`);
-      await new Promise((resolve) => setTimeout(resolve, 30));
-    }
+    const holds = async (): Promise<boolean> => (await look(expression).catch(() => false)) === true;
+    await eventually(expression, holds).catch(async (cause: Error) => {
+      throw new Error(`${cause.message}; ${await look('location.href + " " + document.body.innerText')}`, { cause });
+    });
   };
   const press = async (): Promise<void> => {
     const key = { key: 'Enter', code: 'Enter', windowsVirtualKeyCode: 13 };

@@ -11,9 +11,9 @@ import { requestFromJson } from '../../schemas/otlp/json.ts';
 import type { Signal } from '../../schemas/topics.ts';
 import { field, requestTypes } from '../cases/proto/load.ts';
 import { jsonRequest, request } from '../contract/receivers-bodies.ts';
+import { eventually } from '../waiting.ts';
 import { type Subject, startSubject } from './conformance.ts';
 import { read } from './oiq-process.ts';
-import { until } from './reliability.ts';
 
 const json = 'application/json';
 const protobuf = 'application/x-protobuf';
@@ -23,8 +23,7 @@ const allowedOrigin = 'https://shop.example';
 let subject: Subject;
 let client: Client;
 let compressing: Client;
-test.before(async (t) => {
-  t.timeout(120_000);
+test.before(async () => {
   subject = await startSubject({ OIQ_CORS_ORIGINS: allowedOrigin });
   client = new Client(subject.oiq.grpc, credentials.createInsecure());
   const gzip = { 'grpc.default_compression_algorithm': 2 };
@@ -381,7 +380,6 @@ for (const [at, [way, send]] of Object.entries(ways).entries()) {
   const ask = <Item>(path: string): Promise<Page<Item>> => read(subject.oiq.http, path, subject.token);
 
   test(`the published examples sent as ${way} are read back field by field`, async (t) => {
-    t.timeout(60_000);
     for (const [file, signal] of [
       ['logs', 'logs'],
       ['events', 'logs'],
@@ -390,7 +388,7 @@ for (const [at, [way, send]] of Object.entries(ways).entries()) {
     ] as const)
       t.true(await send(signal, example(file, way, id)), file);
     const logs = `/api/logs?scope=account&service=${service}`;
-    await until('both records', async () => (await ask(logs)).items.length === 2);
+    await eventually('both records', async () => (await ask(logs)).items.length === 2);
     const [event, log] = (await ask<Fields>(logs)).items.toSorted(
       (a, b) => Number(a['eventName'] === null) - Number(b['eventName'] === null),
     );
@@ -424,7 +422,7 @@ for (const [at, [way, send]] of Object.entries(ways).entries()) {
     t.like(event?.['body'], { type: 0, title: 'Free Online GUID Generator', referrer: 'https://wwww.google.com' });
 
     const trace = `/api/traces/5b8efff798038103d269b633813fc6${id}?scope=account`;
-    await until(
+    await eventually(
       'the trace',
       async () =>
         (await fetch(`${subject.oiq.http}${trace}`, { headers: { authorization: `Bearer ${subject.token}` } }))
@@ -447,7 +445,7 @@ for (const [at, [way, send]] of Object.entries(ways).entries()) {
 
     const metric = async (name: string): Promise<Fields & { series: (Fields & { points: Fields[] })[] }> => {
       const path = `/api/metrics?scope=account&name=${name}.${way}`;
-      await until(name, async () => (await ask<{ series: Fields[] }>(path)).items[0]?.series.length === 1);
+      await eventually(name, async () => (await ask<{ series: Fields[] }>(path)).items[0]?.series.length === 1);
       const [found] = (await ask<Fields & { series: (Fields & { points: Fields[] })[] }>(path)).items;
       if (found === undefined) throw new Error(`no metric ${name}`);
       return found;

@@ -4,9 +4,9 @@
  */
 import test, { type ExecutionContext } from 'ava';
 import { field, varint } from '../cases/proto/load.ts';
+import { eventually } from '../waiting.ts';
 import { type Subject, snappy, startSubject, write, writeRequestOf } from './conformance.ts';
 import { read } from './oiq-process.ts';
-import { until } from './reliability.ts';
 
 const seconds = Math.floor(Date.now() / 1000) - 30;
 const ns = (fraction: string): string => `${seconds}${fraction}`;
@@ -14,8 +14,7 @@ const iso = (fraction: string): string => `${new Date(seconds * 1000).toISOStrin
 const milliseconds = seconds * 1000 + 7;
 
 let subject: Subject;
-test.before(async (t) => {
-  t.timeout(120_000);
+test.before(async () => {
   subject = await startSubject();
 });
 test.after.always(() => subject?.close());
@@ -116,7 +115,6 @@ const traceId = 'ABCDEF0123456789abcdef0123456789';
 
 for (const [at, [key, value, expectedBody]] of values.entries()) {
   test(`a log record whose body is ${key === '' ? 'a text' : key} is read back whole`, async (t) => {
-    t.timeout(60_000);
     const service = `log-${at}`;
     const record = {
       timeUnixNano: ns('123456789'),
@@ -141,7 +139,7 @@ for (const [at, [key, value, expectedBody]] of values.entries()) {
       ],
     });
     const path = `/api/logs?scope=account&service=${service}`;
-    await until('the record', async () => (await items(path)).length === 1);
+    await eventually('the record', async () => (await items(path)).length === 1);
     const [found] = await items(path);
     t.like(found, {
       timestamp: iso('123456789'),
@@ -162,7 +160,6 @@ for (const [at, [key, value, expectedBody]] of values.entries()) {
 }
 
 test('a span is read back whole, with its events and links', async (t) => {
-  t.timeout(60_000);
   const span = {
     traceId,
     spanId: '0000000000000001',
@@ -197,7 +194,7 @@ test('a span is read back whole, with its events and links', async (t) => {
     ],
   });
   const path = '/api/traces?scope=account&service=spans';
-  await until('the trace', async () => (await items(path)).length === 1);
+  await eventually('the trace', async () => (await items(path)).length === 1);
   const trace = `/api/traces/${traceId.toLowerCase()}?scope=account`;
   const { spans } = await read<{ spans: Fields[] }>(subject.oiq.http, trace, subject.token);
   const [found] = spans;
@@ -243,7 +240,7 @@ interface SeriesFields {
 const seriesOf = async (metric: string, exemplarCount = 0): Promise<Fields & SeriesFields> => {
   const path = `/api/metrics?scope=account&name=${encodeURIComponent(metric)}`;
   const find = async () => (await items(path))[0] as (Fields & { series: (Fields & SeriesFields)[] }) | undefined;
-  await until(metric, async () => {
+  await eventually(metric, async () => {
     const found = (await find())?.series;
     return found?.length === 1 && (found[0]?.exemplars.length ?? 0) >= exemplarCount;
   });
@@ -399,7 +396,6 @@ const kinds: readonly (readonly [name: string, sent: Fields, said: Fields, exemp
 
 for (const [name, sent, expectedPoint, hasExemplars] of kinds) {
   test(`a ${name} is read back whole`, async (t) => {
-    t.timeout(60_000);
     const metric = { name, unit: '{things}/s', description: 'what "it" is\n', metadata: attributes, ...sent };
     await send('/v1/metrics', {
       resourceMetrics: [
@@ -436,7 +432,6 @@ const sample = (value: Buffer): Buffer =>
 const staleMark = Buffer.from('020000000000f07f', 'hex');
 
 test('remote-write: labels, starts, exemplars and native histograms are read back', async (t) => {
-  t.timeout(60_000);
   const body = writeRequestOf(2, [
     {
       labels: [
@@ -497,7 +492,6 @@ test('remote-write: labels, starts, exemplars and native histograms are read bac
 });
 
 test('remote-write: references that are not packed, cut runs and a start of the whole series are understood', async (t) => {
-  t.timeout(60_000);
   const symbols = ['', '__name__', 'rw_unpacked', 'a', 'b', 'trace_id'].map((symbol) => field(4, symbol));
   const one = (ref: number): Buffer => Buffer.from([0x08, ref]);
   const run = (...refs: number[]): Buffer => field(1, Buffer.from(refs));
@@ -512,7 +506,6 @@ test('remote-write: references that are not packed, cut runs and a start of the 
 });
 
 test('remote-write 1.0: a mark of staleness is told from a sample that is not a number', async (t) => {
-  t.timeout(60_000);
   const labels = (name: string) => field(1, field(1, '__name__'), field(2, name));
   const body = Buffer.concat([
     field(1, labels('rw_stale'), field(2, sample(staleMark))),
@@ -524,7 +517,6 @@ test('remote-write 1.0: a mark of staleness is told from a sample that is not a 
 });
 
 test('remote-write 1.0: metadata that comes first describes the series after it', async (t) => {
-  t.timeout(60_000);
   const metadata = field(
     3,
     Buffer.from([0x08, 1]),

@@ -332,8 +332,7 @@ const probes: Readonly<Record<string, () => Promise<Response>>> = (() => {
   };
 })();
 
-test.before(async (t) => {
-  t.timeout(180_000);
+test.before(async () => {
   subject = await startSubject();
   for (const [at, what] of names.entries()) {
     const series = prefixed(at, accepted[what]?.series ?? []);

@@ -7,8 +7,7 @@ import { contentTypes, type Subject, snappy, startSubject } from './conformance.
 
 let subject: Subject;
 let client: Client;
-test.before(async (t) => {
-  t.timeout(120_000);
+test.before(async () => {
   subject = await startSubject({ OIQ_KEY_REQUESTS_PER_SECOND: '2' });
   client = new Client(subject.oiq.grpc, credentials.createInsecure());
 });
@@ -66,7 +65,6 @@ const protocols: Readonly<Record<string, () => Promise<Outcome>>> = {
 
 for (const [protocol, send] of Object.entries(protocols)) {
   test.serial(`${protocol}: a sender that is too fast is told when to come back, and is taken then`, async (t) => {
-    t.timeout(60_000);
     let refused: Outcome = { taken: true };
     for (let sent = 0; sent < 50 && refused.taken; sent++) refused = await send();
     if (refused.taken) return t.fail('fifty requests at once were taken');

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
+import { eventually } from '../waiting.ts';
 import { startOiq } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
-import { until } from './reliability.ts';
 
 /** Records of the ranges in which the crashing sinks land. */
 export const rangeRecords = 5_000;
@@ -50,7 +50,7 @@ export const landWithCrashes = async (
   });
   oracle.start();
   // Ranges for every crash, and for a sink that finishes.
-  await until('enough on the bus', () => oracle.counts().acknowledged > rangeRecords * 5 * crashes);
+  await eventually('enough on the bus', () => oracle.counts().acknowledged > rangeRecords * 5 * crashes);
   await oracle.stop();
   t.is(await receivers.stop(), 0, receivers.output());
   for (let round = 0; round < crashes; round++) {

@@ -1,7 +1,7 @@
 /** `oiq dead-letter …` as an operator types it. */
 import type { ExecutionContext } from 'ava';
+import { eventually } from '../waiting.ts';
 import { runOiq } from './oiq-process.ts';
-import { until } from './reliability.ts';
 
 /** Runs the command of an installation to its good end and answers what it printed. */
 export type DeadLetterCommand = (...args: readonly string[]) => Promise<string>;
@@ -24,7 +24,7 @@ export const idsIn = (list: string): string[] =>
 /** The list, with as many letters as are expected: they land a moment after what they name. */
 export const listed = async (run: DeadLetterCommand, length: number, ...filters: string[]): Promise<string[]> => {
   let ids: string[] = [];
-  await until(`${length} dead letters (${filters.join(' ')})`, async () => {
+  await eventually(`${length} dead letters (${filters.join(' ')})`, async () => {
     ids = idsIn(await run('list', '--limit', '1000', ...filters));
     return ids.length === length;
   });

@@ -16,7 +16,7 @@ import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { topics } from '../../schemas/topics.ts';
-import { eventually } from '../contract/bus-harness.ts';
+import { eventually } from '../waiting.ts';
 import { duesOf, type Stage, stepMs } from './alert-script.ts';
 
 const [directory = '', begin, from, until, wanted, times] = process.argv.slice(2);
@@ -157,7 +157,7 @@ const role = await startProcessors({
 const isPublished = (rule: (typeof rules)[number]): boolean =>
   duesOf(rule, evaluated.get(rule.id) ?? Number(begin), clock.nowMs).length === 0;
 for (;;) {
-  await eventually('all that is due to be published', 120_000, () => rules.every(isPublished));
+  await eventually('all that is due to be published', () => rules.every(isPublished));
   if (clock.nowMs >= Number(until)) break;
   clock.nowMs = Math.min(clock.nowMs + stepMs, Number(until));
   console.log(clock.nowMs);

@@ -8,6 +8,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import test from 'ava';
 import { freePorts } from '../services/ports.ts';
+import { eventually } from '../waiting.ts';
 import { embeddedDeployment } from './deployment.ts';
 import { read, signIn, startOiq } from './oiq-process.ts';
 
@@ -89,10 +90,10 @@ test('what SDKs send is answered as dependencies and as a map, also when the pro
   const dependencies = () => read<Edges>(running.http, '/api/dependencies?scope=account', token);
   let found = await dependencies();
   const isWhole = ({ items }: Edges): boolean => items.length === 6 && items.every(({ requests }) => requests >= 20);
-  for (let tries = 0; tries < 240 && !isWhole(found); tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 500));
+  await eventually('all edges with their requests', async () => {
     found = await dependencies();
-  }
+    return isWhole(found);
+  });
   t.deepEqual(
     found.items.map(({ client, connection, server, requests, errors }) =>
       [client.kind, client.name, connection, server.kind, server.name, requests, errors].join(' '),

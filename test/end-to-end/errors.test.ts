@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -11,6 +10,7 @@ import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import test from 'ava';
 import { freePorts } from '../services/ports.ts';
+import { eventually } from '../waiting.ts';
 import { embeddedDeployment } from './deployment.ts';
 import { read, signIn, startOiq } from './oiq-process.ts';
 
@@ -27,7 +27,6 @@ const reserve = (sku: number): never => {
 };
 
 test('what an SDK records is counted once, by group, with its user and its trace', async (t) => {
-  t.timeout(600_000);
   const dataDirectory = join(mkdtempSync(join(tmpdir(), 'oiq-errors-')), 'data');
   t.teardown(() => rmSync(dataDirectory, { recursive: true, force: true }));
   const licenseKey = await embeddedDeployment(dataDirectory);
@@ -91,10 +90,10 @@ test('what an SDK records is counted once, by group, with its user and its trace
 
   const token = await signIn(running.http);
   let groups: readonly Group[] = [];
-  for (let tries = 0; tries < 240 && (groups[0]?.count ?? 0) < 9; tries++) {
-    await sleep(500);
+  await eventually('nine occurrences', async () => {
     ({ items: groups } = await read<{ items: Group[] }>(running.http, '/api/errors', token));
-  }
+    return (groups[0]?.count ?? 0) >= 9;
+  });
   t.is(groups.length, 1);
   t.like(groups[0], { type: 'RangeError', count: 9, users: 3, culprit: 'end-to-end/errors.test.ts reserve' });
   const { items } = await read<{ items: { traceId: string; logId: string | null; release: string }[] }>(

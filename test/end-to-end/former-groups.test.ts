@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
 import { processorGroups } from '../../processors/index.ts';
 import { sinkGroups } from '../../sinks/index.ts';
+import { eventually } from '../waiting.ts';
 import { embeddedDeployment } from './deployment.ts';
 import { type OiqProcess, startOiq } from './oiq-process.ts';
 import { logsRequest } from './oracle.ts';
@@ -34,7 +35,6 @@ const lagOfLogs = async ({ http }: OiqProcess): Promise<number> => {
 };
 
 test('consumer groups go on where they stood, and nothing lands twice', async (t) => {
-  t.timeout(180_000);
   const dataDirectory = mkdtempSync(join(tmpdir(), 'oiq-former-groups-'));
   t.teardown(() => rmSync(dataDirectory, { recursive: true, force: true }));
   const licenseKey = await embeddedDeployment(dataDirectory);
@@ -49,8 +49,7 @@ test('consumer groups go on where they stood, and nothing lands twice', async (t
       });
       t.is(answer.status, 200);
     }
-    for (let tries = 0; tries < 600 && (await lagOfLogs(oiq)) !== 0; tries++)
-      await new Promise((resolve) => setTimeout(resolve, 100));
+    await eventually('lag 0', async () => (await lagOfLogs(oiq)) === 0);
     t.is(await oiq.stop(), 0);
   };
 

@@ -8,6 +8,7 @@ import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongo
 import { licenseKeys } from '../../schemas/resources/license-key.ts';
 import { freePorts } from '../services/ports.ts';
 import { type Instance, startService, unavailable } from '../services/services.ts';
+import { eventually } from '../waiting.ts';
 import { mongoDeployment, withoutLimits } from './deployment.ts';
 import { type OiqProcess, runOiq, startOiq } from './oiq-process.ts';
 
@@ -21,9 +22,8 @@ const dataDirectory = join(directory, 'data');
 let mongodb: Instance;
 let licenseKey: string;
 
-test.before(async (t) => {
+test.before(async () => {
   if (missing !== undefined) return;
-  t.timeout(180_000);
   const [port = 0] = await freePorts(1);
   mongodb = await startService('mongodb', { port, directory: join(directory, 'mongodb') });
   licenseKey = await mongoDeployment(mongodb.url);
@@ -78,14 +78,6 @@ const readiness = async ({ http }: OiqProcess): Promise<{ status: number; body: 
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 };
 
-const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
-  const deadline = Date.now() + 60_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`never: ${what}`);
-    await delay(50);
-  }
-};
-
 const isDegraded = async (oiq: OiqProcess): Promise<boolean> => 'degraded' in (await readiness(oiq)).body;
 const occurrences = (text: string, part: string): number => text.split(part).length - 1;
 const staleSeconds = async ({ http }: OiqProcess): Promise<number> => {
@@ -95,45 +87,42 @@ const staleSeconds = async ({ http }: OiqProcess): Promise<number> => {
 
 for (const how of ['hang', 'kill'] as const)
   serial(`MongoDB is away (${how}) under load: no request is refused, and the state is told`, async (t) => {
-    t.timeout(180_000 + 2 * outageMs);
     const oiq = await startReceivers(t);
     const load = startLoad(oiq);
     await (how === 'hang' ? mongodb.hang() : mongodb.kill());
-    await until('the receivers say so', () => isDegraded(oiq));
+    await eventually('the receivers say so', () => isDegraded(oiq));
     const { status, body } = await readiness(oiq);
     t.is(status, 200);
     t.is(body['status'], 'ready');
     t.regex(JSON.stringify(body['degraded']), /the configuration store does not answer/);
-    await until('the metric says so', async () => (await staleSeconds(oiq)) > 5);
+    await eventually('the metric says so', async () => (await staleSeconds(oiq)) > 5);
     await delay(outageMs);
     await (how === 'hang' ? mongodb.resume() : mongodb.start());
-    await until('the receivers are well again', async () => !(await isDegraded(oiq)));
+    await eventually('the receivers are well again', async () => !(await isDegraded(oiq)));
     t.deepEqual(Object.keys(await load()), ['200']);
-    await until('the end is logged', async () => occurrences(oiq.output(), 'answers again') === 1);
+    await eventually('the end is logged', async () => occurrences(oiq.output(), 'answers again') === 1);
     t.is(occurrences(oiq.output(), 'requests are admitted by the license keys'), 1, oiq.output());
     t.is(await oiq.stop(), 0);
   });
 
 serial('after the grace requests are refused with 503, and taken again once MongoDB answers', async (t) => {
-  t.timeout(180_000);
   const oiq = await startReceivers(t, { OIQ_KEY_GRACE_SECONDS: '6' });
   t.is(await send(oiq), 200);
   await mongodb.hang();
-  await until('refused', async () => (await send(oiq)) === 503);
+  await eventually('refused', async () => (await send(oiq)) === 503);
   const { status, body } = await readiness(oiq);
   t.is(status, 503);
   t.regex(JSON.stringify(body['reasons']), /license keys cannot be checked/);
   await mongodb.resume();
-  await until('taken again', async () => (await send(oiq)) === 200);
+  await eventually('taken again', async () => (await send(oiq)) === 200);
 });
 
 serial(
   'a key that is revoked as soon as MongoDB is back is refused, and so is one that is revoked with no outage',
   async (t) => {
-    t.timeout(180_000);
     const oiq = await startReceivers(t);
     await mongodb.kill();
-    await until('degraded', () => isDegraded(oiq));
+    await eventually('degraded', () => isDegraded(oiq));
     t.is(await send(oiq), 200);
     await mongodb.start();
     const documents = await mongoDocuments({ url: mongodb.url });
@@ -143,12 +132,12 @@ serial(
     if (key === undefined) throw new Error('there is a license key');
     const revoke = (revokedAt: string | null): Promise<unknown> => keys.update(key.id, { revokedAt });
     await revoke(new Date().toISOString());
-    await until('refused', async () => (await send(oiq)) === 401);
+    await eventually('refused', async () => (await send(oiq)) === 401);
     await revoke(null);
-    await until('the feeds are well again', async () => !(await isDegraded(oiq)));
-    await until('admitted', async () => (await send(oiq)) === 200);
+    await eventually('the feeds are well again', async () => !(await isDegraded(oiq)));
+    await eventually('admitted', async () => (await send(oiq)) === 200);
     await revoke(new Date().toISOString());
-    await until('refused', async () => (await send(oiq)) === 401);
+    await eventually('refused', async () => (await send(oiq)) === 401);
     t.false(await isDegraded(oiq), 'the feed was alive');
   },
 );

@@ -45,14 +45,9 @@ const spanOf = (span: SentSpan): object => ({
   })),
 });
 
-const grouped = <Item>(items: readonly Item[], keyOf: (item: Item) => object): Item[][] => {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const key = JSON.stringify(keyOf(item));
-    groups.set(key, [...(groups.get(key) ?? []), item]);
-  }
-  return [...groups.values()];
-};
+const grouped = <Item>(items: readonly Item[], keyOf: (item: Item) => object): Item[][] => [
+  ...Map.groupBy(items, (item) => JSON.stringify(keyOf(item))).values(),
+];
 
 export interface Landed {
   spans(

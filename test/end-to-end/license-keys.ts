@@ -13,11 +13,8 @@ import { projects } from '../../schemas/resources/project.ts';
 import { resourceHistory } from '../../schemas/resources/resource-history.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 import { jsonRequest } from '../contract/receivers-bodies.ts';
+import { eventually } from '../waiting.ts';
 import { type Harness, startHarness } from './api-harness.ts';
-
-/** Within this, every receiver goes by what the API answered. */
-/** Far above what it takes: the machine may be busy. */
-const secondsMs = 60_000;
 
 /** Without `open`, the receivers and the API share the embedded store; with it, each has a connection of its own. */
 export const licenseKeysContract = (store: string, open?: () => Promise<Documents>): void => {
@@ -58,14 +55,14 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
 
   /** Waits until what is asked for holds, and answers with it. */
   const soon = async <Value>(what: string, ask: () => Promise<Value>, holds: (value: Value) => boolean) => {
-    const deadline = performance.now() + secondsMs;
-    for (;;) {
-      const value = await ask();
-      if (holds(value)) return value;
-      if (performance.now() > deadline)
-        throw new Error(`not within ${secondsMs} ms: ${what}: ${JSON.stringify(value)}`);
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
+    let value = await ask();
+    await eventually(what, async () => {
+      value = await ask();
+      return holds(value);
+    }).catch((cause: Error) => {
+      throw new Error(`${cause.message}: ${JSON.stringify(value)}`, { cause });
+    });
+    return value;
   };
   const sends = (key: string, status: number) =>
     soon(

@@ -5,15 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { WebSocket } from 'ws';
-import { eventually } from '../contract/bus-harness.ts';
+
 import { logsOf } from '../contract/live-tail-harness.ts';
+import { eventually } from '../waiting.ts';
 import { embeddedDeployment } from './deployment.ts';
 import { read, signIn, startOiq } from './oiq-process.ts';
 
-const patienceMs = 60_000;
-
 test('what is sent is told at once, lands as it was told, and a stop closes the connection', async (t) => {
-  t.timeout(180_000);
   const dataDirectory = await mkdtemp(join(tmpdir(), 'oiq-live-tail-'));
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
   const licenseKey = await embeddedDeployment(dataDirectory);
@@ -32,7 +30,7 @@ test('what is sent is told at once, lands as it was told, and a stop closes the 
     told.push(...(frame.records ?? []));
   });
   const closed = new Promise<number>((resolve) => socket.on('close', resolve));
-  await eventually('to be live', patienceMs, () => live);
+  await eventually('to be live', () => live);
 
   // As Java's client sends it: a request to upgrade to something else is a request as any other.
   const status = await new Promise<number | undefined>((resolve, reject) => {
@@ -47,10 +45,10 @@ test('what is sent is told at once, lands as it was told, and a stop closes the 
     sent.on('error', reject).end(logsOf(['hello there', 'not this'], { tenantId: 'any' }).value);
   });
   t.is(status, 200);
-  await eventually('the record', patienceMs, () => told.length > 0);
+  await eventually('the record', () => told.length > 0);
   t.is(told[0].body, 'hello there');
   let landed: unknown;
-  await eventually('the record to land', patienceMs, async () => {
+  await eventually('the record to land', async () => {
     landed = await read(oiq.http, `/api/logs/${told[0].id}`, token).catch(() => undefined);
     return landed !== undefined;
   });
@@ -60,7 +58,6 @@ test('what is sent is told at once, lands as it was told, and a stop closes the 
 });
 
 test('a process without the API takes no WebSocket', async (t) => {
-  t.timeout(180_000);
   const dataDirectory = await mkdtemp(join(tmpdir(), 'oiq-live-tail-'));
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
   await embeddedDeployment(dataDirectory);

@@ -8,12 +8,12 @@ import type { Message } from '../../schemas/ports/bus.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
-import { eventually } from '../contract/bus-harness.ts';
+
 import { logsOf, numbered, spansOf } from '../contract/live-tail-harness.ts';
 import { worldOf } from '../contract/world.ts';
+import { eventually } from '../waiting.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
-const patienceMs = 60_000;
 let harness: Harness;
 let publish: (...messages: Message[]) => Promise<void>;
 test.before(async () => {
@@ -78,7 +78,7 @@ const tokenHeader = (token: string) => ({ authorization: `Bearer ${token}` });
 const connected = async (query: string, token: string): Promise<Client> => {
   const client = await attempt(query, tokenHeader(token));
   if ('status' in client) throw new Error(`refused with ${client.status}: ${JSON.stringify(client.body)}`);
-  await eventually('the first frame', patienceMs, () => client.frames.some(({ live }) => live));
+  await eventually('the first frame', () => client.frames.some(({ live }) => live));
   return client;
 };
 
@@ -99,13 +99,13 @@ test.serial('a listener gets the last records, then live ones, and goes on after
   const first = await connected(`?service=${service}&last=10`, token);
   t.deepEqual(first.bodies(), numbered('old', 30).slice(20));
   await publish(logsOf(['new'], sent), logsOf(['of another'], { tenantId: 'b', service }));
-  await eventually('the new one', patienceMs, () => first.bodies().includes('new'));
+  await eventually('the new one', () => first.bodies().includes('new'));
   first.socket.close();
   await first.closed;
   await publish(logsOf(['meanwhile'], sent));
   const second = await connected(`?service=${service}&last=10&resume=${first.position()}`, token);
   await publish(logsOf(['last'], sent));
-  await eventually('the last one', patienceMs, () => second.bodies().includes('last'));
+  await eventually('the last one', () => second.bodies().includes('last'));
   t.deepEqual(second.bodies(), ['meanwhile', 'last']);
   t.true(second.frames.every(({ gap, dropped, skipped }) => !gap && dropped === 0 && skipped === 0));
   second.socket.close();
@@ -124,10 +124,10 @@ test.serial('the WebSocket of Node takes the session cookie with its own origin,
     live ||= frame.live;
     names.push(...(frame.records ?? []).map(({ name }: { name: string }) => name));
   };
-  await eventually('to be live', patienceMs, () => live);
+  await eventually('to be live', () => live);
   const span = { name: 'GET /', startTimeUnixNano: '1700000000000000000', endTimeUnixNano: '1700000000000000005' };
   await publish(spansOf([span], { tenantId: 'a', service }));
-  await eventually('the span', patienceMs, () => names.length > 0);
+  await eventually('the span', () => names.length > 0);
   t.deepEqual(names, ['GET /']);
   socket.close();
 });
@@ -193,8 +193,8 @@ test.serial('a position of another organization tells nothing of it', async (t) 
   const theirs = await connected(`?service=${service}`, await harness.signIn('viewer@b.example'));
   await publish(logsOf(['secret'], { tenantId: 'b', service }), logsOf(['ours'], { tenantId: 'a', service }));
   const ours = await connected(`?service=${service}&resume=${theirs.position()}`, await viewer());
-  await eventually('our record', patienceMs, () => ours.bodies().length > 0);
-  await eventually('their record', patienceMs, () => theirs.bodies().length > 0);
+  await eventually('our record', () => ours.bodies().length > 0);
+  await eventually('their record', () => theirs.bodies().length > 0);
   t.deepEqual([ours.bodies(), theirs.bodies()], [['ours'], ['secret']]);
   for (const { socket } of [ours, theirs]) socket.close();
 });
@@ -249,7 +249,7 @@ test.serial('a user has so many connections, and then is told to close one', asy
   clients[0]?.socket.close();
   await clients[0]?.closed;
   let again: Client | Refused = answer;
-  await eventually('room', patienceMs, async () => {
+  await eventually('room', async () => {
     again = await attempt('', tokenHeader(token));
     return !('status' in again);
   });
@@ -335,7 +335,7 @@ test.serial(
             .collection(plans)
             .update('free', { entitlements: ['logs', 'metrics'] });
           const token = await harness.signIn('admin@b.example');
-          await eventually('logs again', patienceMs, async () => {
+          await eventually('logs again', async () => {
             const answer = await harness.ask('GET', '/api/logs', { as: `token ${token}` });
             return answer.status === 200;
           });
@@ -367,13 +367,12 @@ test.serial(
     const rounds = 400;
     for (let round = 0; round < rounds; round++) {
       await publish(logsOf([`${padding} ${round}`], { tenantId: 'a', service }));
-      if (round % 20 === 0)
-        await eventually('the others', patienceMs, () => quick.bodies().length + lostOf(quick) === round + 1);
+      if (round % 20 === 0) await eventually('the others', () => quick.bodies().length + lostOf(quick) === round + 1);
     }
-    await eventually('the others', patienceMs, () => quick.bodies().length + lostOf(quick) === rounds);
+    await eventually('the others', () => quick.bodies().length + lostOf(quick) === rounds);
     t.is(lostOf(quick), 0);
     deaf.socket.resume();
-    await eventually('the count', patienceMs, () => deaf.bodies().length + lostOf(deaf) === rounds);
+    await eventually('the count', () => deaf.bodies().length + lostOf(deaf) === rounds);
     t.true(lostOf(deaf) > 0, 'twenty megabytes do not wait for one');
     for (const { socket } of [deaf, quick]) socket.close();
   },

@@ -16,6 +16,7 @@ import { silent } from '../../schemas/ports/log.ts';
 import type { Mailer } from '../../schemas/ports/mail.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { outgoingMails, outgoingMailsTenant } from '../../schemas/resources/outgoing-mail.ts';
+import { eventually } from '../waiting.ts';
 import { startSmtpServer } from './smtp-server.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-mail-'));
@@ -52,13 +53,7 @@ const queueOver = async (mailer: Mailer, waitsMs: readonly number[] = [20, 20, 2
   return { documents, queue, start, stored, put };
 };
 
-const until = async (holds: () => Promise<boolean>): Promise<void> => {
-  const deadline = Date.now() + 100_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error('it did not come to that within 10 seconds');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-};
+const until = (holds: () => Promise<boolean>): Promise<void> => eventually(String(holds), holds);
 
 test('a message reaches the server as it was written, and leaves nothing behind', async (t) => {
   const server = await startSmtpServer();

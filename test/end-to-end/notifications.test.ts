@@ -11,7 +11,7 @@ import { settingsOf } from '../../schemas/settings.ts';
 import { topics } from '../../schemas/topics.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { startChannelReceiver } from '../cases/channel-receiver.ts';
-import { eventually as eventuallyWithin } from '../contract/bus-harness.ts';
+import { eventually, stretched } from '../waiting.ts';
 import { startHarness } from './api-harness.ts';
 
 const environment = { OIQ_OUTBOUND_NETWORKS: '127.0.0.0/8', OIQ_SECRET_KEY: 'k'.repeat(40) };
@@ -35,7 +35,7 @@ test.after.always(async () => {
   await harness.close();
 });
 
-const eventually = (holds: () => boolean | Promise<boolean>) => eventuallyWithin(String(holds), 120_000, holds);
+const comes = (holds: () => boolean | Promise<boolean>): Promise<void> => eventually(String(holds), holds);
 
 const producer = await harness.bus.producer();
 let serial = 0;
@@ -95,34 +95,33 @@ const route = async (channels: Readonly<Record<string, string>>): Promise<void> 
   });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   // Processors hear of it within a second.
-  await new Promise((resolve) => setTimeout(resolve, 2000));
+  await new Promise((resolve) => setTimeout(resolve, stretched(2000)));
 };
 
 const deliveriesOf = async (id: string) =>
   (await harness.ask('GET', `/api/notification-channels/${id}/deliveries`)).body;
 
 test.serial('an alert reaches its channel, its end too, and both are in the ledger', async (t) => {
-  t.timeout(180_000);
   const receiver = await startChannelReceiver();
   t.teardown(() => receiver.close());
   const id = await channel('works', receiver.url);
   await route({ works: id });
   await publish({ alertname: 'Slow', team: 'works' }, 'firing');
-  await eventually(() => receiver.received.length === 1);
+  await comes(() => receiver.received.length === 1);
   t.is(receiver.received[0]?.body.status, 'firing');
   const previewOf = async (value: string) => {
     const body = { matchers: [{ name: 'alertname', value }] };
     return (await harness.ask('POST', '/api/alerts/silences/preview', { as: 'viewer', body })).body;
   };
-  await eventually(async () => (await previewOf('Slow')).muted === 1);
+  await comes(async () => (await previewOf('Slow')).muted === 1);
   t.is((await previewOf('Slow')).items[0].labels.team, 'works');
   t.is((await previewOf('Fast')).muted, 0);
   t.is(receiver.received[0]?.body.alerts[0].annotations.summary, 'it is slow');
   await publish({ alertname: 'Slow', team: 'works' }, 'inactive');
-  await eventually(() => receiver.received.length === 2);
+  await comes(() => receiver.received.length === 2);
   t.is(receiver.received[1]?.body.status, 'resolved');
   t.not(receiver.received[0]?.headers['webhook-id'], receiver.received[1]?.headers['webhook-id']);
-  await eventually(
+  await comes(
     async () =>
       (await deliveriesOf(id)).items.filter(({ state }: { state: string }) => state === 'delivered').length === 2,
   );
@@ -151,27 +150,24 @@ test.serial('an alert reaches its channel, its end too, and both are in the ledg
 test.serial(
   'a channel that fails is tried again with the same key, raises an alert through another, and recovers in order',
   async (t) => {
-    t.timeout(180_000);
     const broken = await startChannelReceiver({ status: 500, body: 'broken' });
     const other = await startChannelReceiver();
     t.teardown(() => Promise.all([broken.close(), other.close()]));
     const id = await channel('broken', broken.url);
     await route({ other: await channel('other', other.url), broken: id });
     await publish({ alertname: 'Down', team: 'broken' }, 'firing');
-    await eventually(() =>
-      other.received.some(({ body }) => body.commonLabels.alertname === 'NotificationChannelFailing'),
-    );
+    await comes(() => other.received.some(({ body }) => body.commonLabels.alertname === 'NotificationChannelFailing'));
     t.is(other.received[0]?.body.commonLabels.failing_channel, id);
     await publish({ alertname: 'Up', team: 'broken' }, 'firing');
     broken.reply = () => ({ status: 200 });
-    await eventually(() => other.received.some(({ body }) => body.status === 'resolved'));
+    await comes(() => other.received.some(({ body }) => body.status === 'resolved'));
     const keys = new Set(
       broken.received
         .filter(({ body }) => body.groupLabels.alertname === 'Down')
         .map(({ headers }) => headers['webhook-id']),
     );
     t.is(keys.size, 1);
-    await eventually(async () =>
+    await comes(async () =>
       (await deliveriesOf(id)).items.some(({ state }: { state: string }) => state === 'delivered'),
     );
     const { items, health } = await deliveriesOf(id);
@@ -184,20 +180,18 @@ test.serial(
 );
 
 test.serial('what is refused for good is given up at once', async (t) => {
-  t.timeout(180_000);
   const receiver = await startChannelReceiver({ status: 403, body: 'not you' });
   t.teardown(() => receiver.close());
   const id = await channel('refuses', receiver.url);
   await route({ refuses: id });
   await publish({ alertname: 'Slow', team: 'refuses' }, 'firing');
-  await eventually(async () => (await deliveriesOf(id)).items[0]?.state === 'failed');
+  await comes(async () => (await deliveriesOf(id)).items[0]?.state === 'failed');
   const { items, health } = await deliveriesOf(id);
   t.is(items[0].attempts.length, 1);
   t.is(health.lastError, 'not you');
 });
 
 test.serial('a test firing is marked, and a channel that is not enabled gets nothing', async (t) => {
-  t.timeout(180_000);
   const receiver = await startChannelReceiver();
   t.teardown(() => receiver.close());
   const on = await channel('on', receiver.url);
@@ -206,10 +200,10 @@ test.serial('a test firing is marked, and a channel that is not enabled gets not
   await publish({ alertname: 'Tried', team: 'off' }, 'firing', { isTest: true });
   await publish({ alertname: 'Tried', team: 'on' }, 'firing', { isTest: true });
   // Beside it comes the alert of the channel that refuses.
-  await eventually(() => receiver.received.some(({ body }) => body.isTest));
+  await comes(() => receiver.received.some(({ body }) => body.isTest));
   const tried = receiver.received.find(({ body }) => body.isTest)?.body;
   t.is(tried.commonLabels.alertname, 'Tried');
   t.true(tried.alerts[0].isTest);
-  await eventually(async () => (await deliveriesOf(off)).items[0]?.state === 'failed');
+  await comes(async () => (await deliveriesOf(off)).items[0]?.state === 'failed');
   t.false(receiver.received.some(({ path }) => path === '/off'));
 });

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '../services/ports.ts';
+import { eventually } from '../waiting.ts';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url));
@@ -34,7 +35,6 @@ export interface OiqOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Reuses the ports of an earlier process of the same deployment. */
   readonly ports?: Ports;
-  readonly readyTimeoutMs?: number;
 }
 
 /** The environment of a process: the tests' own, without settings, and what is given. */
@@ -123,37 +123,40 @@ export const spawnOiq = ({
 
 /** Starts a process and waits until `/readyz` says ready. */
 export const startOiq = async (options: OiqOptions): Promise<OiqProcess> => {
-  const { args = ['start'], readyTimeoutMs = 60_000 } = options;
+  const { args = ['start'] } = options;
   const ports = options.ports ?? ((await freePorts(3)) as [number, number, number]);
   const running = spawnOiq({ ...options, ports });
   let exited = false;
   void running.ended.then(() => {
     exited = true;
   });
-  const deadline = Date.now() + readyTimeoutMs;
-  for (;;) {
-    if (exited) throw new Error(`oiq ${args.join(' ')} ended at its start:\n${running.output()}`);
-    const ready = await fetch(`${running.http}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
+  const isReady = async (): Promise<boolean> => {
+    if (exited) throw new Error('it ended at its start');
+    const ready = await fetch(`${running.http}/readyz`, { signal: AbortSignal.timeout(30_000) }).catch(() => undefined);
     await ready?.arrayBuffer().catch(() => undefined);
-    if (ready?.status === 200) return running;
-    if (Date.now() > deadline) {
-      await running.kill();
-      throw new Error(`oiq ${args.join(' ')} was not ready in time:\n${running.output()}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+    return ready?.status === 200;
+  };
+  await eventually('it is ready', isReady).catch(async (cause: Error) => {
+    await running.kill();
+    throw new Error(`oiq ${args.join(' ')}: ${cause.message}\n${running.output()}`, { cause });
+  });
+  return running;
 };
 
-/** Signs the owner in; answers the bearer token. */
-export const signIn = async (http: string): Promise<string> => {
+/** Signs the owner in; answers the bearer token and the organization. */
+export const signedIn = async (http: string): Promise<{ readonly token: string; readonly tenantId: string }> => {
   const response = await fetch(`${http}/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(owner),
   });
   if (response.status !== 200) throw new Error(`login answered ${response.status}: ${await response.text()}`);
-  return ((await response.json()) as { token: string }).token;
+  const { token, tenant } = (await response.json()) as { token: string; tenant: string | { id: string } };
+  return { token, tenantId: typeof tenant === 'string' ? tenant : tenant.id };
 };
+
+/** Signs the owner in; answers the bearer token. */
+export const signIn = async (http: string): Promise<string> => (await signedIn(http)).token;
 
 /** GETs JSON from the management API; throws on anything but 200. */
 export const read = async <Body>(http: string, path: string, token: string): Promise<Body> => {

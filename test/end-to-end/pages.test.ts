@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { eventually } from '../waiting.ts';
 import { type Answer, password } from './api-harness.ts';
 import { type Chromium, chromiumPath, startChromium, type Tab } from './chromium.ts';
 import { type OidcHarness, startOidcHarness } from './oidc-harness.ts';
@@ -31,14 +32,12 @@ const mails = (): Mail[] => {
 };
 
 const linkTo = async (email: string, subject: RegExp): Promise<string> => {
-  const deadline = Date.now() + 100_000;
-  for (;;) {
+  const found = (): string | undefined => {
     const mail = mails().findLast((each) => each.to === email && subject.test(each.subject));
-    const [, path] = /http:\/\/[^/\s]+(\/[a-z-]+#token=\S+)/.exec(mail?.text ?? '') ?? [];
-    if (path !== undefined) return path;
-    if (Date.now() > deadline) throw new Error(`no link for ${email} among ${mails().length} messages`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    return /http:\/\/[^/\s]+(\/[a-z-]+#token=\S+)/.exec(mail?.text ?? '')?.[1];
+  };
+  await eventually(`a link for ${email}`, () => found() !== undefined);
+  return found() ?? '';
 };
 
 /** Where the form of a page goes, and the fields that it sends: by default those that are not switched off. */

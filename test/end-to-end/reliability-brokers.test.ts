@@ -9,10 +9,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
 import { topics as declared } from '../../schemas/topics.ts';
 import { leadersAt } from '../services/kafka-cluster.ts';
+import { eventually } from '../waiting.ts';
 import { type Cluster, clusterMissing, startCluster, startRole } from './cluster.ts';
 import { Oracle } from './oracle.ts';
 import { readBackClickhouse } from './read-back.ts';
-import { judge, lagOf, landedRows, until } from './reliability.ts';
+import { judge, lagOf, landedRows, roundHangMs } from './reliability.ts';
 
 const serial = clusterMissing === undefined ? test.serial : test.serial.skip;
 
@@ -24,8 +25,7 @@ const rounds = Number(process.env['TEST_BROKER_ROUNDS'] ?? 2);
 let cluster: Cluster;
 let directory: string;
 
-test.before(async (t) => {
-  t.timeout(300_000);
+test.before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'oiq-brokers-'));
   cluster = await startCluster(directory, { shards: 6, brokers: 3 });
 });
@@ -35,17 +35,17 @@ test.after.always(async () => {
 });
 
 serial('brokers of three that are killed or hang, one after the other, lose and double nothing', async (t) => {
-  t.timeout(120_000 + rounds * 90_000);
+  t.timeout(rounds * roundHangMs);
   const [receivers, sinks] = await Promise.all([startRole(t, cluster, 'receivers'), startRole(t, cluster, 'sinks')]);
   const { licenseKey } = cluster;
   const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, connections: 6, pauseMs: 10 });
   t.teardown(() => oracle.close());
   oracle.start();
-  await until('a sink that lands', async () => (await landedRows(sinks.http)) > 0);
+  await eventually('a sink that lands', async () => (await landedRows(sinks.http)) > 0);
 
   const acknowledgedAgain = (): Promise<void> => {
     oracle.answers({ forget: true });
-    return until('acknowledgements', () => (oracle.answers().get('200') ?? 0) > 50, 60_000);
+    return eventually('acknowledgements', () => (oracle.answers().get('200') ?? 0) > 50);
   };
 
   for (let round = 0; round < rounds; round++) {
@@ -59,17 +59,15 @@ serial('brokers of three that are killed or hang, one after the other, lose and 
     if (round % 2 === 0) await broker.kill();
     else await broker.hang();
     try {
-      await until(
-        'other leaders',
-        async () => (await leadersAt(other, logs)).every((leader) => leader !== struck),
-        40_000,
+      await eventually('other leaders', async () =>
+        (await leadersAt(other, logs)).every((leader) => leader !== struck),
       );
       await acknowledgedAgain();
       t.log(
         `round ${round}: acknowledgements ${((performance.now() - began) / 1000).toFixed(1)} s after broker ${struck}`,
       );
       const landed = await landedRows(sinks.http);
-      await until('landing', async () => (await landedRows(sinks.http)) > landed, 60_000);
+      await eventually('landing', async () => (await landedRows(sinks.http)) > landed);
     } finally {
       if (round % 2 === 0) await broker.start();
       else broker.resume();
@@ -78,7 +76,7 @@ serial('brokers of three that are killed or hang, one after the other, lose and 
     await delay(1000);
   }
   await oracle.stop();
-  await until('lag 0', async () => (await lagOf(cluster.bus)) === 0, 120_000);
+  await eventually('lag 0', async () => (await lagOf(cluster.bus)) === 0);
   for (const role of [receivers, sinks]) t.is(await role.stop(), 0, role.output());
   judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
 });

@@ -7,7 +7,6 @@ import { installation, judge } from './reliability.ts';
 test.serial(
   'embedded: a sink that dies between insert and commit, again and again, lands each record once',
   async (t) => {
-    t.timeout(300_000);
     const { dataDirectory, environment, licenseKey } = await installation(t, 'crash');
     const oracle = await landWithCrashes(t, { environment, licenseKey }, 6);
     const landed = await readBackEmbedded(dataDirectory, oracle.service);

@@ -107,7 +107,6 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 test.serial(
   'refused bodies are kept byte for byte under load; replays publish once, also concurrent ones',
   async (t) => {
-    t.timeout(400_000);
     const { dataDirectory, environment, licenseKey } = await installation(t, 'dead-letter');
     const valid = Array.from({ length: 40 }, (_, index) => `valid-${index}`);
     await buryValid(dataDirectory, valid);
@@ -171,7 +170,6 @@ test.serial(
 );
 
 test.serial('replays that are killed on their way leave no letter out and replay none twice', async (t) => {
-  t.timeout(300_000);
   const { dataDirectory, environment } = await installation(t, 'dead-letter-killed');
   const valid = Array.from({ length: 640 }, (_, index) => `valid-${index}`);
   await buryValid(dataDirectory, valid);

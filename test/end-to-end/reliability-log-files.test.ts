@@ -7,11 +7,12 @@ import test, { type ExecutionContext } from 'ava';
 import { processorGroups } from '../../processors/index.ts';
 import { topics } from '../../schemas/topics.ts';
 import { sinkGroups } from '../../sinks/index.ts';
+import { eventually } from '../waiting.ts';
 import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { type OiqProcess, runOiq, startOiq } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { drained, installation, judge, temporaryDirectory, until } from './reliability.ts';
+import { drained, installation, judge, temporaryDirectory } from './reliability.ts';
 
 const mebibyte = 1024 ** 2;
 
@@ -21,7 +22,6 @@ const mountable = (process.platform === 'linux' && process.getuid?.() === 0) || 
 (mountable ? test.serial : test.serial.skip)(
   'the disk of the log is full: 503 with Retry-After, nothing acknowledged is lost, and on when there is room again',
   async (t) => {
-    t.timeout(240_000);
     const dataDirectory = await temporaryDirectory(t, 'full');
     const licenseKey = await embeddedDeployment(dataDirectory);
     const disk = join(dataDirectory, 'bus');
@@ -38,15 +38,15 @@ const mountable = (process.platform === 'linux' && process.getuid?.() === 0) || 
       await oracle.close();
     });
     oracle.start();
-    await until('answers that the disk is full', () => (oracle.answers().get('503 retry-after') ?? 0) > 20);
-    await until('not ready', async () => (await fetch(`${oiq.http}/readyz`)).status === 503, 15_000);
+    await eventually('answers that the disk is full', () => (oracle.answers().get('503 retry-after') ?? 0) > 20);
+    await eventually('not ready', async () => (await fetch(`${oiq.http}/readyz`)).status === 503);
     await delay(2000);
     t.deepEqual([...oracle.answers().keys()].sort(), ['200', '503 retry-after']);
     await rm(filler);
     oracle.answers({ forget: true });
-    await until('acknowledgements when there is room again', () => (oracle.answers().get('200') ?? 0) > 50);
+    await eventually('acknowledgements when there is room again', () => (oracle.answers().get('200') ?? 0) > 50);
     await oracle.stop();
-    await until('ready', async () => (await fetch(`${oiq.http}/readyz`)).status === 200, 15_000);
+    await eventually('ready', async () => (await fetch(`${oiq.http}/readyz`)).status === 200);
     await drained(oiq.http);
     t.is(await oiq.stop(), 0, oiq.output());
     judge(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
@@ -63,7 +63,7 @@ const unread = async (t: ExecutionContext) => {
     await oracle.close();
   });
   oracle.start();
-  await until('some records', () => oracle.counts().acknowledged > 10_000);
+  await eventually('some records', () => oracle.counts().acknowledged > 10_000);
   await oracle.stop();
   t.is(await receivers.stop(), 0);
   const partition = join(dataDirectory, 'bus', 'otlp.logs', '0');
@@ -96,7 +96,6 @@ const readers = [...sinkGroups, ...processorGroups].filter(({ topics: read }) =>
 test.serial(
   'a flipped byte costs its message: that is in the dead letter as it lies in the file, all else lands, at the first start',
   async (t) => {
-    t.timeout(240_000);
     const { dataDirectory, oracle, segment } = await unread(t);
     const starts = await recordStarts(segment);
     const middle = starts.length >> 1;
@@ -138,7 +137,6 @@ test.serial(
 test.serial(
   'a torn write at the end of the log: all that was acknowledged is read, the tail is named and cut off',
   async (t) => {
-    t.timeout(240_000);
     const { dataDirectory, oracle, segment } = await unread(t);
     const bytes = await readFile(segment);
     const starts = await recordStarts(segment);

@@ -4,21 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../waiting.ts';
 import { type Cluster, clusterMissing, startCluster, startRole } from './cluster.ts';
 import { deadLetterCommand } from './dead-letter-command.ts';
 import type { OiqProcess } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 import { handlePoison, judgePoison, publishPoison } from './poison.ts';
 import { readBackClickhouse } from './read-back.ts';
-import { between, judge, lagOf, landedRows, rounds, until } from './reliability.ts';
+import { between, judge, lagOf, landedRows, roundHangMs, rounds } from './reliability.ts';
 
 const serial = clusterMissing === undefined ? test.serial : test.serial.skip;
 
 let cluster: Cluster;
 let directory: string;
 
-test.before(async (t) => {
-  t.timeout(300_000);
+test.before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'oiq-outages-'));
   cluster = await startCluster(directory, { shards: 8 });
 });
@@ -38,7 +38,7 @@ const startLoad = (t: ExecutionContext, receivers: OiqProcess): Oracle => {
 /** Ends the load, waits until all of it has landed, stops the roles in good order and compares. */
 const settle = async (t: ExecutionContext, oracle: Oracle, roles: readonly OiqProcess[]): Promise<void> => {
   await oracle.stop();
-  await until('lag 0', async () => (await lagOf(cluster.bus)) === 0, 180_000);
+  await eventually('lag 0', async () => (await lagOf(cluster.bus)) === 0);
   for (const role of roles) t.is(await role.stop(), 0, role.output());
   judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
 };
@@ -49,7 +49,6 @@ for (const how of ['stop', 'kill'] as const)
   serial(
     `the broker is gone (${how}) and comes back: 503 with Retry-After meanwhile, and on without a restart`,
     async (t) => {
-      t.timeout(300_000);
       const [receivers, sinks] = await Promise.all([
         startRole(t, cluster, 'receivers'),
         startRole(t, cluster, 'sinks'),
@@ -59,11 +58,7 @@ for (const how of ['stop', 'kill'] as const)
       await cluster.kafka[how]();
       // Until the broker was gone everything was answered; what counts is what is said from now on.
       oracle.answers({ forget: true });
-      await until(
-        'answers while the broker is gone',
-        () => (oracle.answers().get('503 retry-after') ?? 0) > 20,
-        60_000,
-      );
+      await eventually('answers while the broker is gone', () => (oracle.answers().get('503 retry-after') ?? 0) > 20);
       await delay(5000);
       const meanwhile = oracle.answers({ forget: true });
       const acceptable = new Set(['200', '503 retry-after']);
@@ -73,17 +68,16 @@ for (const how of ['stop', 'kill'] as const)
         JSON.stringify([...meanwhile]),
       );
       await cluster.kafka.start();
-      await until('acknowledgements after the outage', () => (oracle.answers().get('200') ?? 0) > 100, 60_000);
+      await eventually('acknowledgements after the outage', () => (oracle.answers().get('200') ?? 0) > 100);
       await delay(3000);
       await settle(t, oracle, [receivers, sinks]);
     },
   );
 
 serial('ClickHouse is gone for a minute and comes back: the lag drains, nothing is lost or doubled', async (t) => {
-  t.timeout(400_000);
   const [receivers, sinks] = await Promise.all([startRole(t, cluster, 'receivers'), startRole(t, cluster, 'sinks')]);
   const oracle = startLoad(t, receivers);
-  await until('a sink that lands', async () => (await landedRows(sinks.http)) > 0);
+  await eventually('a sink that lands', async () => (await landedRows(sinks.http)) > 0);
   await cluster.clickhouse.kill();
   await delay(60_000);
   t.true((await lagOf(cluster.bus, 'sinks.logs')) > 0);
@@ -97,7 +91,7 @@ serial('ClickHouse is gone for a minute and comes back: the lag drains, nothing 
 
 serial('two members of the sinks come and go under load, also by kill -9: nothing is lost or doubled', async (t) => {
   const times = Math.max(4, Math.ceil(rounds / 3));
-  t.timeout(180_000 + times * 40_000);
+  t.timeout(times * roundHangMs);
   const receivers = await startRole(t, cluster, 'receivers');
   const members = await Promise.all([startRole(t, cluster, 'sinks'), startRole(t, cluster, 'sinks')]);
   const oracle = startLoad(t, receivers);
@@ -113,12 +107,11 @@ serial('two members of the sinks come and go under load, also by kill -9: nothin
 });
 
 serial('cluster: 999 of 1,000 messages land and the poison message is one dead letter', async (t) => {
-  t.timeout(300_000);
   const sinks = await startRole(t, cluster, 'sinks');
   await publishPoison(cluster.bus);
-  await until('lag 0', async () => (await lagOf(cluster.bus)) === 0);
+  await eventually('lag 0', async () => (await lagOf(cluster.bus)) === 0);
   await handlePoison(t, deadLetterCommand(t, cluster.environment));
-  await until('lag 0', async () => (await lagOf(cluster.bus)) === 0);
+  await eventually('lag 0', async () => (await lagOf(cluster.bus)) === 0);
   t.is(await sinks.stop(), 0, sinks.output());
   judgePoison(t, await readBackClickhouse(cluster.columnsUrl, 'poison'));
 });

@@ -9,7 +9,6 @@ import { readBackEmbedded } from './read-back.ts';
 import { drained, installation } from './reliability.ts';
 
 test.serial('embedded: the other 999 land and the poison message is one dead letter', async (t) => {
-  t.timeout(240_000);
   const { dataDirectory, environment } = await installation(t, 'poison');
   const bus = await segmentsBus({ directory: join(dataDirectory, 'bus') });
   await publishPoison(bus);

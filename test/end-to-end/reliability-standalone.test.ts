@@ -11,10 +11,10 @@ import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { type OiqProcess, type Ports, spawnOiq, startOiq } from './oiq-process.ts';
 import { logsRequest, Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { between, drained, judge, rounds, temporaryDirectory } from './reliability.ts';
+import { between, drained, judge, roundHangMs, rounds, temporaryDirectory } from './reliability.ts';
 
 test.serial('kill -9 at any moment, also while it starts, loses and doubles nothing', async (t) => {
-  t.timeout(60_000 + rounds * 20_000);
+  t.timeout(rounds * roundHangMs);
   const dataDirectory = await temporaryDirectory(t, 'kills');
   const licenseKey = await embeddedDeployment(dataDirectory);
   const ports = (await freePorts(3)) as unknown as Ports;
@@ -81,7 +81,6 @@ const inFlight = 20;
 test.serial(
   'SIGTERM under load: what is in flight is answered, what was acknowledged lands, the exit code is 0',
   async (t) => {
-    t.timeout(300_000);
     const dataDirectory = await temporaryDirectory(t, 'stop');
     const licenseKey = await embeddedDeployment(dataDirectory);
     const ports = (await freePorts(3)) as unknown as Ports;

@@ -6,12 +6,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { sinkGroups } from '../../sinks/index.ts';
+import { eventually, stretched } from '../waiting.ts';
 import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { runOiq } from './oiq-process.ts';
 import type { Oracle } from './oracle.ts';
 
 /** Kills of each kind; `TEST_KILL_ROUNDS=100` for a long run. */
 export const rounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 20);
+
+/** A test of many rounds says nothing for longer than ava waits; after this long for each it hangs. */
+export const roundHangMs = 5 * 60_000;
 
 /** A directory that goes when the test has ended, whatever else has been torn down before. */
 export const temporaryDirectory = async (t: ExecutionContext, name: string): Promise<string> => {
@@ -30,19 +34,6 @@ export const installation = async (t: ExecutionContext, name: string) => {
 };
 
 export const between = (least: number, most: number): number => least + Math.random() * (most - least);
-
-/** Waits until the condition holds; rejects with what it waited for. */
-export const until = async (
-  what: string,
-  condition: () => Promise<boolean> | boolean,
-  patienceMs = 60_000,
-): Promise<void> => {
-  const deadline = performance.now() + patienceMs;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited ${patienceMs / 1000} s in vain: ${what}`);
-    await delay(100);
-  }
-};
 
 /** Lag of the sinks' groups, or of one, summed. */
 export const lagOf = async (bus: Bus, only?: string): Promise<number> => {
@@ -66,9 +57,9 @@ export const reportedLag = async (http: string): Promise<number> => {
 const reportMs = 5_500;
 
 /** Waits until a running process has landed what it was sent before this call. */
-export const drained = async (http: string, patienceMs = 120_000): Promise<void> => {
-  await delay(reportMs);
-  await until('lag 0', async () => (await reportedLag(http).catch(() => Number.NaN)) === 0, patienceMs);
+export const drained = async (http: string): Promise<void> => {
+  await delay(stretched(reportMs));
+  await eventually('lag 0', async () => (await reportedLag(http).catch(() => Number.NaN)) === 0);
 };
 
 /** Checks the oracle's sums and its verdict, and says in figures what was checked. */

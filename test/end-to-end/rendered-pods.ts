@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { environmentOf, find, type Manifest } from '../cases/chart/chart.ts';
-import { until } from './reliability.ts';
+import { eventually } from '../waiting.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const rooms = ['schemas', 'adapters', 'runtime', 'queries', 'receivers', 'processors', 'sinks', 'api', 'commands'];
@@ -152,7 +152,7 @@ export class Release {
       if (child.exitCode !== null) throw new Error(`${part} ended at its start:\n${output}`);
       return listens() && (await fetch(`${pod.http}${readyz}`).catch(() => undefined))?.status === 200;
     };
-    await until(`${part} is ready`, isReady, 300_000).catch((cause: Error) => {
+    await eventually(`${part} is ready`, isReady).catch((cause: Error) => {
       throw new Error(`${cause.message}\n${output}`, { cause });
     });
     this.#endpoints.add(pod);

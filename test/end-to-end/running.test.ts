@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { freePorts } from '../services/ports.ts';
+import { eventually } from '../waiting.ts';
 import { embeddedDeployment } from './deployment.ts';
 import { type OiqProcess, read, signIn, startOiq } from './oiq-process.ts';
 import { logsRequest } from './oracle.ts';
@@ -77,10 +78,10 @@ test.serial('health, readiness and metrics are answered, and what was sent can b
   });
   const token = await signIn(running.http);
   let items: { body: string }[] = [];
-  for (let tries = 0; tries < 100 && items.length < 2; tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
+  await eventually('both records', async () => {
     ({ items } = await read<{ items: { body: string }[] }>(running.http, '/api/logs?service=shop', token));
-  }
+    return items.length >= 2;
+  });
   t.deepEqual(items.map(({ body }) => body).sort(), ['one', 'two']);
   const metrics = await (await fetch(`${running.http}/metrics`)).text();
   t.regex(metrics, /^oiq_ingest_records_total\{[^}]*outcome="accepted"[^}]*\} 2$/m);
@@ -227,11 +228,11 @@ test.serial('its own logs and metrics are exported over OTLP/gRPC when an endpoi
     JSON.stringify((await read<{ items: unknown[] }>(target.http, path, token)).items);
   let logs = '';
   let metrics = '';
-  for (let tries = 0; tries < 100 && !(logs.includes('migration applied') && metrics.includes('oiq_')); tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
+  await eventually('logs and metrics of the source', async () => {
     logs = await names('/api/logs?service=oiq&limit=1000');
     metrics = await names('/api/metrics?service=oiq');
-  }
+    return logs.includes('migration applied') && metrics.includes('oiq_');
+  });
   t.regex(logs, /migration applied/);
   t.regex(metrics, /oiq_consumer_lag_messages/);
 });

@@ -28,7 +28,6 @@ const ending = ['logout', 'endSession', 'switchTenant', 'changePassword'];
 
 serial('nothing that the document allows or forbids finds a 5xx or an answer that it does not promise', async (t) => {
   // A minute or two where little else runs.
-  t.timeout(600_000);
   const oiq = await startOiq({ dataDirectory: join(directory, 'data') });
   t.teardown(() => oiq.kill());
   const token = await signIn(oiq.http);

@@ -1,6 +1,7 @@
 /** A small SMTP server (RFC 5321): takes messages, or answers as it is told to. `bounces@` anything there never is. */
 import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import { eventually } from '../waiting.ts';
 
 export interface Received {
   readonly from: string;
@@ -18,7 +19,7 @@ export interface SmtpServer {
   readonly received: readonly Received[];
   /** Answers of the next RCPT commands, instead of taking them. */
   readonly refusals: string[];
-  /** Resolves with the first message for which `wanted` holds, within 10 seconds. */
+  /** Resolves with the first message for which `wanted` holds. */
   next(wanted: (mail: Received) => boolean): Promise<Received>;
   close(): Promise<void>;
 }
@@ -119,13 +120,8 @@ export const startSmtpServer = async (port = 0): Promise<SmtpServer> => {
     received,
     refusals,
     async next(wanted) {
-      const deadline = Date.now() + 100_000;
-      for (;;) {
-        const found = received.find(wanted);
-        if (found !== undefined) return found;
-        if (Date.now() > deadline) throw new Error(`no such message among ${received.length}`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+      await eventually('a message', () => received.some(wanted));
+      return received.find(wanted) as Received;
     },
     async close() {
       for (const socket of sockets) socket.destroy();

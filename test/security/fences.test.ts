@@ -190,7 +190,6 @@ const guardIn = (copy: string, file: string, titles: readonly string[]): Promise
 };
 
 test('with every fence in place its guards pass', async (t) => {
-  t.timeout(90_000);
   const copy = copyTree();
   const guards = Map.groupBy(
     Object.values(fences).filter(({ needs }) => missing(needs) === undefined),
@@ -216,7 +215,6 @@ for (const [
 ] of Object.entries(fences)) {
   const serial = missing(needs) === undefined ? test.serial : test.serial.skip;
   serial(`it is noticed when it no longer holds that ${title}`, async (t) => {
-    t.timeout(60_000);
     const copy = copyTree();
     const path = join(copy, file);
     const text = readFileSync(path, 'utf8');

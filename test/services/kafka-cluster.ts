@@ -1,8 +1,8 @@
 /** Several Kafka brokers that form one cluster: every topic and offset on all of them, writes need two of three. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, metadataV12, ResponseError } from '@platformatic/kafka';
+import { eventually } from '../waiting.ts';
 import { clusterId } from './kafka.ts';
 import { freePorts } from './ports.ts';
 import { type Instance, startService } from './services.ts';
@@ -73,18 +73,19 @@ export const leadersAt = async ({ url }: Instance, topic: string): Promise<numbe
   const connection = new Connection('test');
   await connection.connect(host, Number(port));
   try {
-    for (const deadline = Date.now() + 20_000; ; await delay(20)) {
+    let leaders: number[] = [];
+    await eventually(`the broker at ${url} to know topic ${topic}`, async () => {
       const { topics } = await metadataV12.api.async(connection, [topic], false, false).catch((error: unknown) => {
         // The driver takes a partition without a leader, or a topic that is unknown, for a failure of the whole answer.
         if (error instanceof ResponseError)
           return error['response'] as Awaited<ReturnType<typeof metadataV12.api.async>>;
         throw error;
       });
-      const leaders: number[] = [];
+      leaders = [];
       for (const { partitionIndex, leaderId } of topics[0]?.partitions ?? []) leaders[partitionIndex] = leaderId;
-      if (leaders.length > 0) return leaders;
-      if (Date.now() > deadline) throw new Error(`the broker at ${url} knows no topic ${topic}`);
-    }
+      return leaders.length > 0;
+    });
+    return leaders;
   } finally {
     await connection.close();
   }

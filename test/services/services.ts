@@ -8,6 +8,7 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { eventually, stretched } from '../waiting.ts';
 import { clickhouse } from './clickhouse.ts';
 import { type ServiceDefinition, type ServiceName, serviceNames } from './definition.ts';
 import { hang, resume } from './hanging.ts';
@@ -37,7 +38,7 @@ export interface Instance {
   readonly url: string;
   /** Process id of the last start. */
   readonly pid: number;
-  /** Ends it in good order (SIGTERM, and SIGKILL after 20 seconds). */
+  /** Ends it in good order (SIGTERM, and SIGKILL after 20 seconds, or more on a busy machine). */
   stop(): Promise<void>;
   /** Starts it again on the same port and directory. */
   start(): Promise<void>;
@@ -129,17 +130,17 @@ const waitUntilReady = async (
   child.once('error', (error) => {
     failure = error;
   });
-  const deadline = Date.now() + 120_000;
-  while (!(await definition.ready(port))) {
+  const isReady = async (): Promise<boolean> => {
+    if (await definition.ready(port)) return true;
     const ended = failure !== undefined || child.exitCode !== null || child.signalCode !== null;
-    if (ended || Date.now() > deadline) {
-      if (child.pid !== undefined) child.kill('SIGKILL');
-      const log = (await readFile(output, 'utf8')).slice(-2000);
-      const what = ended ? 'ended at its start' : 'did not answer within two minutes';
-      throw new Error(`${definition.name} ${what}: ${failure?.message ?? log}`);
-    }
-    await pause(150);
-  }
+    if (ended) throw new Error('it ended at its start');
+    return false;
+  };
+  await eventually('its first answer', isReady).catch(async (cause: Error) => {
+    if (child.pid !== undefined) child.kill('SIGKILL');
+    const log = (await readFile(output, 'utf8')).slice(-2000);
+    throw new Error(`${definition.name}: ${cause.message}: ${failure?.message ?? log}`, { cause });
+  });
   await definition.initialize?.(port);
 };
 
@@ -147,9 +148,9 @@ const waitUntilReady = async (
 const end = async (pid: number, gone: () => boolean, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
   if (gone()) return;
   process.kill(pid, signal);
-  const deadline = Date.now() + 20_000;
+  const began = Date.now();
   while (!gone()) {
-    if (Date.now() > deadline) process.kill(pid, 'SIGKILL');
+    if (Date.now() - began > stretched(20_000)) process.kill(pid, 'SIGKILL');
     await pause(50);
   }
 };
