@@ -9,7 +9,7 @@ import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { references } from '../../schemas/resources/references.ts';
 import { keptVersions } from '../../schemas/resources/resource-history.ts';
-import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
+import { type Answer, type Harness, patient, startHarness } from '../end-to-end/api-harness.ts';
 import { eventually } from '../waiting.ts';
 import { type Fields, newBody, referringTo, resourceOf, textField } from './resource-bodies.ts';
 
@@ -20,7 +20,7 @@ const shownOnce: Readonly<Record<string, readonly string[]>> = { 'license-key': 
 export const resourcesContract = (store: string, open?: () => Promise<Documents>): void => {
   let harness: Harness;
   test.before(async () => {
-    harness = await startHarness({ openDocuments: open });
+    harness = patient(await startHarness({ openDocuments: open }));
     // The other organization has everything too, so that nothing is refused for its plan.
     const { enterprise } = defaultPlans;
     await harness.documents

@@ -28,7 +28,7 @@ import { memberships, type Role, roles, users, usersTenant } from '../../schemas
 import { settingsOf } from '../../schemas/settings.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
-import { stretched } from '../waiting.ts';
+import { eventually, stretched } from '../waiting.ts';
 
 export const password = 'correct horse battery staple';
 
@@ -247,3 +247,16 @@ export const startHarness = async ({
     },
   };
 };
+
+/** Asks again where the answer is 503: on a busy machine an instance whose feed fell behind by seconds says so. */
+export const patient = (harness: Harness): Harness => ({
+  ...harness,
+  async ask(method, path, options) {
+    let answer = await harness.ask(method, path, options);
+    await eventually(`another answer than 503 to ${method} ${path}`, async () => {
+      if (answer.status === 503) answer = await harness.ask(method, path, options);
+      return answer.status !== 503;
+    });
+    return answer;
+  },
+});

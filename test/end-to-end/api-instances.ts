@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
-import { type Harness, password, startHarness } from './api-harness.ts';
+import { type Harness, password, patient, startHarness } from './api-harness.ts';
 
 interface Instances {
   readonly one: Harness;
@@ -12,18 +12,6 @@ interface Instances {
   restart(): Promise<Harness>;
   close(): Promise<void>;
 }
-
-/** Asks again where the answer is 503: an instance whose feed fell behind by seconds, as on a busy machine, says so. */
-const patient = (harness: Harness): Harness => ({
-  ...harness,
-  async ask(...question) {
-    for (;;) {
-      const answer = await harness.ask(...question);
-      if (answer.status !== 503) return answer;
-      await sleep(100);
-    }
-  },
-});
 
 const start = async (openDocuments?: () => Promise<Documents>): Promise<Instances> => {
   const options = openDocuments === undefined ? {} : { openDocuments };
