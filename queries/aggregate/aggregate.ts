@@ -1,12 +1,15 @@
 /** Figures over log records or spans by group: a table, or series of steps. */
+import type { QueryLimits } from '../../schemas/ports/columns.ts';
 import { type Answer, type Asked, seriesAnswer, tableAnswer } from '../answer.ts';
 import { invalid } from '../errors.ts';
 import type { AggregateQuery } from '../query.ts';
+import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { rangeValues, recordsCondition } from '../records.ts';
 import type { Incompleteness, Series, TableColumn } from '../result.ts';
 import { type Steps, secondsIn, stepsOf } from '../steps.ts';
 import { type Value, ValueReader } from '../values.ts';
+import { pointsOf } from './kept-points.ts';
 import { type Figure, figuresOf } from './measures.ts';
 
 /** Points of all series of an answer together. */
@@ -121,9 +124,8 @@ const table = async (query: AggregateQuery, reading: Reading, asked: Asked): Pro
   );
 };
 
-/** Bucket numbers are counted from the first step, so that they are never negative. */
-const bucketOf = ({ beginNs, stepNs }: Steps): string =>
-  `intDiv(toUnixTimestamp64Nano(timestamp) - toInt64('${beginNs}'), ${stepNs})`;
+/** Bucket numbers are counted from `{begin:Int64}`, the first step, so that they are never negative. */
+const bucketOf = (stepNs: bigint): string => `intDiv(toUnixTimestamp64Nano(timestamp) - {begin:Int64}, ${stepNs})`;
 
 type SeriesRow = { readonly points: readonly (readonly unknown[])[] } & Record<string, unknown>;
 
@@ -132,7 +134,7 @@ const series = async (query: AggregateQuery, reading: Reading, asked: Asked, ste
   const limit = Math.min(query.limit, most);
   let bucket = '';
   const plan = planOf(query, asked, limit, (values) => {
-    bucket = values.column(bucketOf(steps));
+    bucket = values.column(bucketOf(steps.stepNs));
   });
   const { groups, figures, order } = plan;
   const names = groupNames(groups);
@@ -142,17 +144,42 @@ const series = async (query: AggregateQuery, reading: Reading, asked: Asked, ste
   const ordered =
     order.figure === undefined ? [] : [`${figures[order.figure]?.merge(`s${order.figure}`)} AS m${order.figure}`];
   const finals = figures.map((_figure, index) => `finalizeAggregation(s${index})`);
-  const found = await reading.columns.query<SeriesRow>(
-    `SELECT ${[...names, ...ordered, `groupArray(tuple(bucket, ${finals.join(', ')})) AS points`].join(', ')}
-    FROM (${perStep}) ${groupBy(names)} ${orderBy(order, groups)} LIMIT ${limit + 1}`,
-    plan.parameters,
-    { maxResultRows: limit + 1 },
-  );
+  const statement = `SELECT ${[...names, ...ordered, `groupArray(tuple(bucket, ${finals.join(', ')})) AS points`].join(', ')}
+    FROM (${perStep}) ${groupBy(names)} ${orderBy(order, groups)} LIMIT ${limit + 1}`;
+  const read = (range: Range, limits: QueryLimits): Promise<SeriesRow[]> =>
+    reading.columns.query<SeriesRow>(
+      statement,
+      { ...plan.parameters, ...rangeValues(range), begin: String(steps.beginNs) },
+      { maxResultRows: limit + 1, ...limits },
+    );
+  const found =
+    groups.length === 0 && asked.stepsFrom !== 'range'
+      ? [{ points: await ungrouped(query, reading, { range: asked.range, steps, statement, plan }, read) }]
+      : await read(asked.range, {});
   return seriesAnswer(
     found.slice(0, limit).flatMap((row) => seriesOf(row, plan, steps)),
     steps.partial,
     cutGroups(query, plan, found.length),
   );
+};
+
+/** Points of records that are all of one group: each depends on the records of its step alone, so that they can be kept. */
+const ungrouped = async (
+  { signal }: AggregateQuery,
+  { columns }: Reading,
+  { range, steps, statement, plan }: { range: Range; steps: Steps; statement: string; plan: Plan },
+  read: (range: Range, limits: QueryLimits) => Promise<SeriesRow[]>,
+): Promise<SeriesRow['points']> => {
+  const { stepNs, beginNs } = steps;
+  const { from: _from, to: _to, ...parameters } = plan.parameters;
+  const first = beginNs / stepNs;
+  const question = { signal, range, stepNs, key: JSON.stringify([statement, parameters]) };
+  const points = await pointsOf(columns, question, async (part, limits) =>
+    (await read(part, limits)).flatMap((row) =>
+      row.points.map(([bucket, ...answers]) => ({ step: first + BigInt(bucket as string), answers })),
+    ),
+  );
+  return points.map(({ step, answers }) => [step - first, ...answers]);
 };
 
 /** One series for each figure of a group. Steps without records count 0, and have no average. */

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { AggregateQuery } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { run } from '../../queries/run.ts';
+import { type AskedQuery, run } from '../../queries/run.ts';
 import type { SearchSignal } from '../../queries/search/tree.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import type { Source } from '../../schemas/records/source.ts';
@@ -208,4 +208,71 @@ for (const signal of ['logs', 'traces'] as const)
       ),
       { numRuns: Number(process.env['RUNS'] ?? 4), endOnFailure: true },
     );
+  });
+
+type AskedMeasure = Extract<AskedQuery, { kind: 'aggregate' }>['measures'][number];
+
+const hour = 3_600n * second;
+/** A day before the messages were received. */
+const dayBefore = base - 24n * hour;
+
+/** One record at each of these times, with an attribute by which it is found. */
+const requestAt: Readonly<Record<Signal, (times: readonly bigint[]) => object>> = {
+  logs: (times) => ({
+    resourceLogs: [
+      { scopeLogs: [{ logRecords: times.map((time) => ({ timeUnixNano: String(time), attributes: [kOf(time)] })) }] },
+    ],
+  }),
+  traces: (times) => ({
+    resourceSpans: [
+      {
+        scopeSpans: [
+          {
+            spans: times.map((time) => ({
+              ...{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1), name: 'a', attributes: [kOf(time)] },
+              ...{ startTimeUnixNano: String(time), endTimeUnixNano: String(time + second) },
+            })),
+          },
+        ],
+      },
+    ],
+  }),
+};
+const kOf = (time: bigint): object => ({ key: 'k', value: { intValue: String((time / second / 60n) % 30n) } });
+
+/** A handle whose statements seem to read so much that what they find is kept; it tells how many there are. */
+const costly = ({ columns, ...rest }: Reading) => {
+  const asked = { statements: 0 };
+  const query: Reading['columns']['query'] = (sql, parameters, limits) => {
+    asked.statements++;
+    return columns.query(sql, parameters, {
+      ...limits,
+      onCost: (cost) => limits?.onCost?.({ ...cost, rowsRead: cost.rowsRead + 1_000_000 }),
+    });
+  };
+  return { asked, reading: { ...rest, columns: { ...columns, query } } };
+};
+
+for (const signal of ['logs', 'traces'] as const)
+  test(`series of ${signal} that are asked for again while records land are those of a first question`, async (t) => {
+    const reading = readingOf(`aggregates-again-${signal}`);
+    const { source: _source, ...sourceless } = reading.columns;
+    const again = costly(reading);
+    const measures: AskedMeasure[] = [{ function: 'count' }, { function: 'percentile', field: 'k', percentile: 50 }];
+    const query: AskedQuery = { kind: 'aggregate', signal, search: 'k:>20', measures };
+    const range = { from: dayBefore - 20n * 60n * second, to: dayBefore + 5n * hour };
+    for (let round = 0; round < 8; round++) {
+      const at = dayBefore + BigInt(round % 5) * hour + BigInt(round) * second;
+      const times = Array.from({ length: 30 }, (_, index) => at + BigInt(index) * 60n * second);
+      const message = messageOf([encode[signal](requestAt[signal](times))], {
+        ...{ tenantId: reading.columns.tenantId, signal, offset: round },
+      });
+      await tables.land([message], { sink: signal });
+      const { series } = await run(query, { ...reading, columns: sourceless }, { range, stepMs: 60_000 });
+      t.deepEqual((await run(query, again.reading, { range, stepMs: 60_000 })).series, series);
+    }
+    const table = await run(query, reading, { range });
+    t.is(table.rows[0]?.[0], 72);
+    // A first question takes one, besides how fresh the records are.
+    t.true(again.asked.statements > 8 * 2, `${again.asked.statements} statements`);
   });

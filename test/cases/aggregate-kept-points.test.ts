@@ -1,0 +1,171 @@
+/** Points that are kept by the hour: whatever lands or is erased in between, they are those that a read of everything gives. */
+import test from 'ava';
+import { type Point, type PointsMemory, pointsMemory, pointsOf } from '../../queries/aggregate/kept-points.ts';
+import type { Range } from '../../queries/range.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { randomOf } from './random.ts';
+
+const minuteNs = 60_000_000_000n;
+const hourNs = 60n * minuteNs;
+const midnight = (1_700_000_000_000_000_000n / (24n * hourNs)) * 24n * hourNs;
+
+/** A table of times, its memory, and the parts that were read of it. */
+const tableOf = (leastRows = 1) => {
+  const table = {
+    times: [] as bigint[],
+    nowMs: 0,
+    read: [] as Range[],
+    counted: 0,
+    columns: undefined as unknown as TenantColumns,
+    memory: undefined as unknown as PointsMemory,
+  };
+  table.memory = pointsMemory(leastRows, () => table.nowMs);
+  const within = ({ from, to }: Range): bigint[] => table.times.filter((time) => time >= from && time <= to);
+  const query = async (_sql: string, { from, to, length }: Record<string, string> = {}) => {
+    table.counted++;
+    const pieces = Map.groupBy(
+      within({ from: BigInt(from ?? 0), to: BigInt(to ?? 0) }),
+      (time) => time / BigInt(length ?? 1),
+    );
+    return [...pieces].map(([piece, found]) => ({ piece: String(piece), records: String(found.length) }));
+  };
+  table.columns = { tenantId: 'acme', source: table, query } as unknown as TenantColumns;
+  const points = (range: Range, stepNs: bigint, isOne: (time: bigint) => boolean): Point[] =>
+    [...Map.groupBy(within(range).filter(isOne), (time) => time / stepNs)].map(([step, found]) => ({
+      step,
+      answers: [found.length],
+    }));
+  const ask = async (range: Range, stepNs: bigint, odd: boolean, columns = table.columns) => {
+    table.read = [];
+    const isOne = (time: bigint): boolean => time % 2n === (odd ? 1n : 0n);
+    const question = { signal: 'logs', range, stepNs, key: `${odd}` } as const;
+    const found = await pointsOf(
+      columns,
+      question,
+      async (part, { onCost }) => {
+        table.read.push(part);
+        onCost?.({ rowsRead: within(part).length, bytesRead: 0, elapsedMs: 0 });
+        return points(part, stepNs, isOne);
+      },
+      table.memory,
+    );
+    return { found: inOrder(found), expected: inOrder(points(range, stepNs, isOne)) };
+  };
+  return Object.assign(table, { ask });
+};
+
+const inOrder = (points: readonly Point[]): Point[] => points.toSorted((one, other) => Number(one.step - other.step));
+
+const between = (random: () => number, from: bigint, to: bigint): bigint =>
+  from + BigInt(Math.floor(random() * Number(to - from)));
+
+for (const [what, steps, erases] of [
+  ['records land at any time', [1n, 5n, 7n, 60n, 90n], false],
+  ['records land, and those before a full hour are erased', [1n, 5n, 60n], true],
+] as const)
+  test(`the points are those of a read of everything while ${what}`, async (t) => {
+    const random = randomOf(17);
+    for (let round = 0; round < 60; round++) {
+      const table = tableOf();
+      const end = midnight + BigInt(2 + Math.floor(random() * 30)) * hourNs;
+      let begin = midnight;
+      for (let turn = 0; turn < 40; turn++) {
+        for (let count = Math.floor(random() * 8); count > 0; count--) table.times.push(between(random, begin, end));
+        if (erases && random() < 0.1) {
+          begin = (between(random, begin, end) / hourNs) * hourNs;
+          table.times = table.times.filter((time) => time >= begin);
+        }
+        table.nowMs += random() < 0.05 ? 1_000_000 : 1_000;
+        const from = between(random, midnight - hourNs, end);
+        const range = { from, to: between(random, from, end + hourNs) };
+        const step = steps[Math.floor(random() * steps.length)] ?? 1n;
+        const { found, expected } = await table.ask(range, step * minuteNs, random() < 0.5);
+        t.deepEqual(found, expected);
+      }
+    }
+  });
+
+const day: Range = { from: midnight + 90n * minuteNs, to: midnight + 24n * hourNs + 10n * minuteNs };
+
+/** A day that was asked for twice: the first time shows that it reads much, the second time keeps what the hours have. */
+const keptDay = async (leastRows = 1) => {
+  const table = tableOf(leastRows);
+  for (let time = midnight; time < day.to; time += minuteNs) table.times.push(time);
+  for (let time = 0; time < 2; time++) await table.ask(day, minuteNs, false);
+  return table;
+};
+
+test('the third time only the ends that are no whole hours are read', async (t) => {
+  const table = await keptDay();
+  await table.ask(day, minuteNs, false);
+  t.deepEqual(table.read, [
+    { from: day.from, to: midnight + 2n * hourNs - 1n },
+    { from: midnight + 24n * hourNs, to: day.to },
+  ]);
+});
+
+test('an hour with a late record is read again, and no other', async (t) => {
+  const table = await keptDay();
+  table.times.push(midnight + 7n * hourNs + 2n);
+  const { found, expected } = await table.ask(
+    { from: midnight + 2n * hourNs, to: midnight + 12n * hourNs - 1n },
+    minuteNs,
+    false,
+  );
+  t.deepEqual(found, expected);
+  t.deepEqual(table.read, [{ from: midnight + 7n * hourNs, to: midnight + 8n * hourNs - 1n }]);
+});
+
+test('a range that moved on reads the hours that are new', async (t) => {
+  const table = await keptDay();
+  await table.ask({ from: day.from + hourNs, to: day.to + hourNs }, minuteNs, false);
+  t.deepEqual(table.read, [
+    { from: day.from + hourNs, to: midnight + 3n * hourNs - 1n },
+    { from: midnight + 24n * hourNs, to: day.to + hourNs },
+  ]);
+});
+
+test('another question, another step and another tenant have nothing from it', async (t) => {
+  const table = await keptDay();
+  for (const [step, odd, tenantId] of [
+    [minuteNs, true, 'acme'],
+    [minuteNs, false, 'other'],
+  ] as const) {
+    await table.ask(day, step, odd, { ...table.columns, tenantId });
+    t.deepEqual(table.read, [day]);
+  }
+  await table.ask(day, 5n * minuteNs, false);
+  t.deepEqual(table.read, [day]);
+});
+
+test('after a quarter of an hour everything is read again', async (t) => {
+  const table = await keptDay();
+  table.nowMs += 900_000;
+  await table.ask(day, minuteNs, false);
+  t.deepEqual(table.read, [day]);
+});
+
+test('a question that reads little, a range of less than three hours and a handle that keeps nothing take one statement', async (t) => {
+  const little = await keptDay(10_000);
+  await little.ask(day, minuteNs, false);
+  t.deepEqual([little.read, little.counted], [[day], 0]);
+  const table = await keptDay();
+  const short = { from: midnight + hourNs, to: midnight + 3n * hourNs };
+  const { source: _source, ...sourceless } = table.columns;
+  for (const [range, columns] of [
+    [short, table.columns],
+    [day, sourceless],
+  ] as const) {
+    const before = table.counted;
+    await table.ask(range, minuteNs, false, columns);
+    t.deepEqual([table.read, table.counted], [[range], before]);
+  }
+});
+
+test('where many hours apart have changed, all is read at once', async (t) => {
+  const table = await keptDay();
+  for (let hour = 3n; hour < 20n; hour += 3n) table.times.push(midnight + hour * hourNs + 2n);
+  const { found, expected } = await table.ask(day, minuteNs, false);
+  t.deepEqual(found, expected);
+  t.deepEqual(table.read, [day]);
+});
