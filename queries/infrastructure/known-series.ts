@@ -1,6 +1,7 @@
 /** What series are, by id, kept in memory: an id is a hash of metric, resource, labels and kind, so that what it names never changes. */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { quote } from '../../schemas/tables/literal.ts';
+import { seriesRowEveryMs } from '../../schemas/tables/metrics.ts';
 import { KeptRows } from '../kept-rows.ts';
 
 export interface KnownSeries {
@@ -100,8 +101,8 @@ const mostKept = 120_000;
 const mostOfOne = 60_000;
 /** Beyond that number, all series of the metrics that were seen lately are read rather than these by their ids. */
 const mostIds = 1000;
-/** From when on the row of a series may be that has points since a time: it is written once an hour, and a host's clock may be off by as much. */
-export const seenSinceMs = (fromMs: number): number => fromMs - 2 * 3_600_000;
+/** From when on the row of a series may be that has points since a time: a host's clock may be off by as much as rows are apart. */
+export const seenSinceMs = (fromMs: number): number => fromMs - 2 * seriesRowEveryMs;
 
 const kept = new KeptRows<Kept>(mostKept, ({ size }) => size + 1);
 const all = 'series';

@@ -1,5 +1,6 @@
 /** The catalogue: which metrics there are. Metrics whose series say different things under one name show each. */
 import { z } from 'zod';
+import { seriesRowEveryMs } from '../../schemas/tables/metrics.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
@@ -50,13 +51,10 @@ export interface CatalogueQuestion extends ProjectScope {
   readonly limit: number;
 }
 
-const hourNs = 3_600_000_000_000n;
-
-/** A series' row is written once an hour while it has points, so it may lie an hour before the range. */
 export const isSeenIn =
   "(series.last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND series.first_seen <= fromUnixTimestamp64Milli({to:Int64}, 'UTC'))";
 export const seenValues = ({ from, to }: Range): Record<string, string> => ({
-  from: String((from - hourNs) / 1_000_000n),
+  from: String(from / 1_000_000n - BigInt(seriesRowEveryMs)),
   to: String(to / 1_000_000n),
 });
 

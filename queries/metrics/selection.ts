@@ -6,15 +6,13 @@ import {
   scopeExpressions,
   seriesFields,
 } from '../../schemas/records/fields.ts';
+import { seriesRowEveryMs } from '../../schemas/tables/metrics.ts';
 import { invalid } from '../errors.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { resourcesOf } from '../resources.ts';
 import { searchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
-
-/** A row of `series` is written once an hour while the series has points. */
-const rewrittenNs = 3_600_000_000_000n;
 
 /** What one series is, and which group it belongs to. */
 export interface SelectedSeries {
@@ -87,7 +85,7 @@ const seriesColumns = `toString(series_id) AS id, any(metric) AS metric_name, to
       argMax(tuple(kind, temporality, monotonic, unit, source), tuple(kind != 'unknown', series.last_seen)) AS what,
       any(attributes['le']) AS le, toString(any(cityHash64(toString(mapFilter((k, v) -> k != 'le', attributes)), metric, resource_id))) AS histogram`;
 const aliveHaving = "max(series.last_seen) >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')";
-const aliveFrom = (from: bigint): string => String((from - rewrittenNs) / 1_000_000n);
+const aliveFrom = (from: bigint): string => String(from / 1_000_000n - BigInt(seriesRowEveryMs));
 
 /**
  * The series of a question, in the order of their ids, and whether there are more than `mostSeries`. What Prometheus' metadata said

@@ -1,6 +1,7 @@
 /** The services of a range, with what they sent. */
 import { z } from 'zod';
 import type { ServiceSettings } from '../../schemas/resources/apdex-settings.ts';
+import { seriesRowEveryMs } from '../../schemas/tables/metrics.ts';
 import { projectScopeCondition } from '../project-scope.ts';
 import { whyUnreadable } from '../range.ts';
 import type { Reading } from '../reading.ts';
@@ -127,9 +128,7 @@ const noSpans: z.output<typeof Unknown> = { value: null, reason: 'the service se
 const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
   one.name < other.name ? -1 : one.name > other.name ? 1 : 0;
 
-/** Series are noted once an hour: one that was seen up to an hour before the range may have points in it. */
-const seenInRange =
-  "last_seen >= toDateTime64({from:Int64}, 3, 'UTC') - INTERVAL 1 HOUR AND first_seen <= toDateTime64({to:Int64}, 3, 'UTC') + INTERVAL 1 MINUTE";
+const seenInRange = `last_seen >= toDateTime64({from:Int64}, 3, 'UTC') - INTERVAL ${seriesRowEveryMs} MILLISECOND AND first_seen <= toDateTime64({to:Int64}, 3, 'UTC') + INTERVAL 1 MINUTE`;
 
 /** Services with series of the range, each with the time at which they were noted last (epoch milliseconds). */
 const sendersOfMetrics = async (

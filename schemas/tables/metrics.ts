@@ -15,6 +15,12 @@ import { defineTable } from './table.ts';
 const seriesKey = { metric: 'LowCardinality(String)', series_id: 'UInt64' } as const;
 
 /**
+ * A row of `series` is written once in each of these while the series has points: one that was seen so long before a range may have points
+ * in it.
+ */
+export const seriesRowEveryMs = 3_600_000;
+
+/**
  * Every distinct time series, once. `series_id` is 64 bits of a hash of metric name, kind, unit, temporality, resource,
  * scope and the sorted labels; PromQL selectors resolve here and read points by id.
  */

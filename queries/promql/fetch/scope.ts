@@ -1,5 +1,6 @@
 /** What reads of series are asked by, and what restricts their statements. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
+import { seriesRowEveryMs } from '../../../schemas/tables/metrics.ts';
 import type { Reader } from '../../entitlement.ts';
 import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
 import type { Translation } from '../otlp/labels.ts';
@@ -21,11 +22,9 @@ export interface Window {
   readonly toMs: number;
 }
 
-/** A row of `series` is written once an hour while the series has points. */
-const rewrittenMs = 3_600_000;
 export const aliveCondition = "series.last_seen >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')";
 export const aliveValues = ({ fromMs }: Window): { readonly alive: string } => ({
-  alive: String(Math.max(0, Math.floor(fromMs) - rewrittenMs)),
+  alive: String(Math.max(0, Math.floor(fromMs) - seriesRowEveryMs)),
 });
 
 /** What every statement over `series` is restricted by. */
