@@ -9,7 +9,7 @@ import { rangeValues, recordsCondition } from '../records.ts';
 import type { Incompleteness, Series, TableColumn } from '../result.ts';
 import { type Steps, secondsIn, stepsOf } from '../steps.ts';
 import { type Value, ValueReader } from '../values.ts';
-import { pointsOf } from './kept-points.ts';
+import { type Point, PointsMemory } from './kept-points.ts';
 import { type Figure, figuresOf } from './measures.ts';
 
 /** Points of all series of an answer together. */
@@ -146,16 +146,13 @@ const series = async (query: AggregateQuery, reading: Reading, asked: Asked, ste
   const finals = figures.map((_figure, index) => `finalizeAggregation(s${index})`);
   const statement = `SELECT ${[...names, ...ordered, `groupArray(tuple(bucket, ${finals.join(', ')})) AS points`].join(', ')}
     FROM (${perStep}) ${groupBy(names)} ${orderBy(order, groups)} LIMIT ${limit + 1}`;
-  const read = (range: Range, limits: QueryLimits): Promise<SeriesRow[]> =>
+  const read = (range: Range, limits: QueryLimits = {}): Promise<SeriesRow[]> =>
     reading.columns.query<SeriesRow>(
       statement,
       { ...plan.parameters, ...rangeValues(range), begin: String(steps.beginNs) },
       { maxResultRows: limit + 1, ...limits },
     );
-  const found =
-    groups.length === 0 && asked.stepsFrom !== 'range'
-      ? [{ points: await ungrouped(query, reading, { range: asked.range, steps, statement, plan }, read) }]
-      : await read(asked.range, {});
+  const found = await keptOr(read, { query, reading, asked, steps, plan, statement });
   return seriesAnswer(
     found.slice(0, limit).flatMap((row) => seriesOf(row, plan, steps)),
     steps.partial,
@@ -163,23 +160,72 @@ const series = async (query: AggregateQuery, reading: Reading, asked: Asked, ste
   );
 };
 
-/** Points of records that are all of one group: each depends on the records of its step alone, so that they can be kept. */
-const ungrouped = async (
-  { signal }: AggregateQuery,
-  { columns }: Reading,
-  { range, steps, statement, plan }: { range: Range; steps: Steps; statement: string; plan: Plan },
-  read: (range: Range, limits: QueryLimits) => Promise<SeriesRow[]>,
-): Promise<SeriesRow['points']> => {
-  const { stepNs, beginNs } = steps;
+const memory = new PointsMemory(() => performance.now());
+
+/**
+ * Rows of a range, from what is kept of its hours where that is possible: what a step has depends on its records alone, and which groups
+ * come first on numbers that add up. Where there are more groups than are asked for, those of an hour are not enough.
+ */
+const keptOr = async (
+  read: (range: Range, limits?: QueryLimits) => Promise<SeriesRow[]>,
+  about: {
+    readonly query: AggregateQuery;
+    readonly reading: Reading;
+    readonly asked: Asked;
+    readonly steps: Steps;
+    readonly plan: Plan;
+    readonly statement: string;
+  },
+): Promise<SeriesRow[]> => {
+  const { query, reading, asked, steps, plan, statement } = about;
+  const { groups, limit, order } = plan;
+  const ranked = query.measures[order.figure ?? -1]?.function;
+  const addsUp = groups.length === 0 || ranked === 'count' || ranked === 'rate';
+  if (asked.stepsFrom === 'range' || !addsUp) return read(asked.range);
   const { from: _from, to: _to, ...parameters } = plan.parameters;
-  const first = beginNs / stepNs;
-  const question = { signal, range, stepNs, key: JSON.stringify([statement, parameters]) };
-  const points = await pointsOf(columns, question, async (part, limits) =>
-    (await read(part, limits)).flatMap((row) =>
-      row.points.map(([bucket, ...answers]) => ({ step: first + BigInt(bucket as string), answers })),
-    ),
-  );
-  return points.map(({ step, answers }) => [step - first, ...answers]);
+  const question = {
+    ...{ signal: query.signal, range: asked.range, stepNs: steps.stepNs },
+    ...{ key: JSON.stringify([statement, parameters]), mostGroups: limit },
+  };
+  const first = steps.beginNs / steps.stepNs;
+  const points = await memory.points(reading.columns, question, async (part) => {
+    const rows = await read(part);
+    return rows.length > limit ? undefined : rows.flatMap((row) => pointsOf(row, groups, first));
+  });
+  if (points !== undefined) return rowsOf(points, plan, first);
+  let bytes = 0;
+  const found = await read(asked.range, { onCost: ({ bytesRead }) => (bytes += bytesRead) });
+  memory.learn(reading.columns, question, bytes);
+  return found;
+};
+
+const pointsOf = (row: SeriesRow, groups: readonly Group[], first: bigint): Point[] => {
+  const group = JSON.stringify(groupNames(groups).map((name) => row[name]));
+  return row.points.map(([bucket, ...answers]) => ({ group, step: first + BigInt(bucket as string), answers }));
+};
+
+/** Rows in the order in which the engine would give them. */
+const rowsOf = (points: readonly Point[], { groups, order }: Plan, first: bigint): SeriesRow[] => {
+  if (groups.length === 0) return [{ points: points.map(({ step, answers }) => [step - first, ...answers]) }];
+  const sign = order.direction === 'DESC' ? -1 : 1;
+  return [...Map.groupBy(points, ({ group }) => group)]
+    .map(([group, its]) => {
+      const values = JSON.parse(group) as readonly string[];
+      const total = its.reduce((sum, { answers }) => sum + Number(answers[order.figure ?? 0]), 0);
+      const row = Object.fromEntries(groupNames(groups).map((name, index) => [name, values[index]]));
+      return { values, total, row: { ...row, points: its.map(({ step, answers }) => [step - first, ...answers]) } };
+    })
+    .toSorted((one, other) => sign * (one.total - other.total) || compareTexts(one.values, other.values))
+    .map(({ row }) => row);
+};
+
+/** As the engine compares texts, byte by byte. */
+const compareTexts = (one: readonly string[], other: readonly string[]): number => {
+  for (const [index, text] of one.entries()) {
+    const compared = Buffer.compare(Buffer.from(text), Buffer.from(other[index] ?? ''));
+    if (compared !== 0) return compared;
+  }
+  return 0;
 };
 
 /** One series for each figure of a group. Steps without records count 0, and have no average. */

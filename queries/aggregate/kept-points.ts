@@ -1,17 +1,20 @@
 /**
  * Points of series that are asked for again while time goes on, as panels do. A range is cut into pieces of an hour; what a piece had is kept,
  * and a piece is read again where the number of its records is another one, so that late records and erased ones count. To count them
- * all takes a tenth of searching their bodies, and only a question that read much before is answered in this way.
+ * all takes a tenth of searching their bodies, and only a question that read so much before is answered in this way.
  */
-import type { QueryLimits, TenantColumns } from '../../schemas/ports/columns.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { KeptRows } from '../kept-rows.ts';
 import type { Range } from '../range.ts';
 import { rangeValues, withinRange } from '../records.ts';
 import type { QuerySignal } from '../search/tree.ts';
 import { signalTables } from '../signals.ts';
 
-/** A step, counted from the epoch, and the engine's answers for it. */
+/** The engine's answers for a step of a group. */
 export interface Point {
+  /** The group's values, as one text. */
+  readonly group: string;
+  /** Counted from the epoch. */
   readonly step: bigint;
   readonly answers: readonly unknown[];
 }
@@ -23,22 +26,21 @@ export interface PointsQuestion {
   readonly stepNs: bigint;
   /** Equal for questions that differ in their ranges alone. */
   readonly key: string;
+  /** Where there are more groups than these, it is to be asked as it is. */
+  readonly mostGroups: number;
 }
 
-/** Reads the points of a part of the range. A step that lies in two parts is never asked for. */
-export type ReadPoints = (range: Range, limits: QueryLimits) => Promise<Point[]>;
+/** Reads all points of a part of the range; `undefined` where it cannot. A step that lies in two parts is never asked for. */
+export type ReadPoints = (range: Range) => Promise<readonly Point[] | undefined>;
 
-/** Which questions read much, with the time at which that was seen, and what their pieces had. */
-export interface PointsMemory {
-  /** Questions that read fewer rows are not worth a count of all records. */
-  readonly leastRows: number;
-  readonly nowMs: () => number;
-  readonly costly: KeptRows<number>;
-  readonly pieces: KeptRows<KeptPiece>;
+interface Cost {
+  /** Bytes that the question read; 0 where it gains nothing from what is kept. */
+  readonly bytes: number;
+  readonly atMs: number;
 }
 
 interface KeptPiece {
-  readonly records: string;
+  readonly records: number;
   readonly atMs: number;
   readonly points: readonly Point[];
 }
@@ -47,37 +49,81 @@ const hourNs = 3_600_000_000_000n;
 const leastPieces = 3;
 /** More statements than this take longer than one that reads some pieces again. */
 const mostParts = 4;
+/** A question that reads less is quick enough. */
+const leastBytes = 64 * 1024 * 1024;
+/** To count records reads their times and a byte of the tenant's column; what is kept gains where the question reads several times as much. */
+const bytesOfCount = 9;
+const leastGain = 4;
 /** An erased record and a new one in the same hour leave the number as it was: what is kept ends after this time, however often it is used. */
 const keptForMs = 900_000;
 
-export const pointsMemory = (leastRows: number, nowMs: () => number): PointsMemory => ({
-  leastRows,
-  nowMs,
-  costly: new KeptRows<number>(10_000),
-  pieces: new KeptRows<KeptPiece>(200_000, ({ points }) => points.length + 1),
-});
+/** What questions cost, and what their pieces had. */
+export class PointsMemory {
+  readonly #nowMs: () => number;
+  readonly #costs = new KeptRows<Cost>(10_000);
+  readonly #pieces = new KeptRows<KeptPiece>(200_000, ({ points }) => points.length + 1);
 
-const memory = pointsMemory(1_000_000, () => performance.now());
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
 
-/** All points of the range, in no order; steps without records may be left out. Of a handle without `source` all of it is read. */
-export const pointsOf = async (
-  columns: TenantColumns,
-  question: PointsQuestion,
-  read: ReadPoints,
-  kept: PointsMemory = memory,
-): Promise<readonly Point[]> => {
-  const pieces = piecesOf(question.range, lengthOf(question.stepNs));
-  const costly = kept.costly.of(columns);
-  const learntAt = costly.get(question.key);
-  // Rows of other signals are replaced by newer ones, which their number does not tell.
-  const isOfRecords = question.signal !== 'detections';
-  if (isOfRecords && pieces.length >= leastPieces && learntAt !== undefined && kept.nowMs() - learntAt < keptForMs)
-    return inPieces(columns, question, pieces, read, kept);
-  let rows = 0;
-  const points = await read(question.range, { onCost: ({ rowsRead }) => (rows += rowsRead) });
-  if (rows >= kept.leastRows) costly.set(question.key, kept.nowMs());
-  return points;
-};
+  /** Is told what a question read when it was asked as it is. */
+  learn(columns: TenantColumns, { key, signal }: PointsQuestion, bytes: number): void {
+    // Rows of other signals are replaced by newer ones, which their number does not tell.
+    const costs = this.#costs.of(columns);
+    if (signal !== 'detections' && bytes >= leastBytes && !this.#isValid(costs.get(key)))
+      costs.set(key, { bytes, atMs: this.#nowMs() });
+  }
+
+  /** All points of the range, in no order; `undefined` where the question is to be asked as it is. */
+  async points(columns: TenantColumns, question: PointsQuestion, read: ReadPoints): Promise<Point[] | undefined> {
+    const costs = this.#costs.of(columns);
+    const cost = costs.get(question.key);
+    if (cost === undefined || cost.bytes === 0 || !this.#isValid(cost)) return undefined;
+    const pieces = piecesOf(question.range, lengthOf(question.stepNs));
+    if (pieces.length < leastPieces) return undefined;
+    // Before the records are read: a piece that gets more of them in between has another number the next time.
+    const records = await recordsOf(columns, question, pieces);
+    const gains = records.all * bytesOfCount * leastGain <= cost.bytes;
+    const points = gains ? await this.#read(columns, question, { pieces, recordsOf: records.of }, read) : undefined;
+    if (points === undefined) costs.set(question.key, { bytes: 0, atMs: this.#nowMs() });
+    return points;
+  }
+
+  #isValid(kept: { readonly atMs: number } | undefined): boolean {
+    return kept !== undefined && this.#nowMs() - kept.atMs < keptForMs;
+  }
+
+  async #read(
+    columns: TenantColumns,
+    { range, stepNs, key, mostGroups }: PointsQuestion,
+    { pieces, recordsOf }: { readonly pieces: readonly Piece[]; readonly recordsOf: (piece: Piece) => number },
+    read: ReadPoints,
+  ): Promise<Point[] | undefined> {
+    const known = this.#pieces.of(columns);
+    const keyOf = ({ index }: Piece): string => `${index} ${stepNs} ${key}`;
+    const atMs = this.#nowMs();
+    const held = new Map<Piece, readonly Point[]>();
+    for (const piece of pieces) {
+      const earlier = known.get(keyOf(piece));
+      if (earlier?.records === recordsOf(piece) && this.#isValid(earlier)) held.set(piece, earlier.points);
+    }
+    if (gapsOf(range, [...held.keys()]).length > mostParts) held.clear();
+    const parts = await Promise.all(gapsOf(range, [...held.keys()]).map(read));
+    const found: Point[] = [];
+    for (const part of parts) {
+      if (part === undefined) return undefined;
+      found.push(...part);
+    }
+    const length = lengthOf(stepNs);
+    const byPiece = Map.groupBy(found, ({ step }) => (step * stepNs) / length);
+    for (const piece of pieces)
+      if (!held.has(piece))
+        known.set(keyOf(piece), { records: recordsOf(piece), atMs, points: byPiece.get(piece.index) ?? [] });
+    const points = [...found, ...[...held.values()].flat()];
+    return new Set(points.map(({ group }) => group)).size > mostGroups ? undefined : points;
+  }
+}
 
 /** A part of the range that is as long as any other. Both ends belong to it. */
 interface Piece extends Range {
@@ -109,47 +155,20 @@ const gapsOf = ({ from, to }: Range, pieces: readonly Piece[]): Range[] => {
   return gaps;
 };
 
-const inPieces = async (
-  columns: TenantColumns,
-  { signal, range, stepNs, key }: PointsQuestion,
-  pieces: readonly Piece[],
-  read: ReadPoints,
-  kept: PointsMemory,
-): Promise<readonly Point[]> => {
-  const length = lengthOf(stepNs);
-  const known = kept.pieces.of(columns);
-  const keyOf = ({ index }: Piece): string => `${index} ${stepNs} ${key}`;
-  // Before the records are read: a piece that gets more of them in between has another number the next time.
-  const records = await recordsOf(columns, signal, { pieces, length });
-  const nowMs = kept.nowMs();
-  const held = new Map<Piece, readonly Point[]>();
-  for (const piece of pieces) {
-    const earlier = known.get(keyOf(piece));
-    if (earlier?.records === records(piece) && nowMs - earlier.atMs < keptForMs) held.set(piece, earlier.points);
-  }
-  if (gapsOf(range, [...held.keys()]).length > mostParts) held.clear();
-  const gaps = gapsOf(range, [...held.keys()]);
-  const found = (await Promise.all(gaps.map((gap) => read(gap, {})))).flat();
-  const byPiece = Map.groupBy(found, ({ step }) => (step * stepNs) / length);
-  for (const piece of pieces)
-    if (!held.has(piece))
-      known.set(keyOf(piece), { records: records(piece), atMs: nowMs, points: byPiece.get(piece.index) ?? [] });
-  return [...found, ...[...held.values()].flat()];
-};
-
-/** How many records of the tenant each piece has. */
+/** How many records of the tenant there are in all pieces, and in each. */
 const recordsOf = async (
   columns: TenantColumns,
-  signal: QuerySignal,
-  { pieces, length }: { readonly pieces: readonly Piece[]; readonly length: bigint },
-): Promise<(piece: Piece) => string> => {
+  { signal, stepNs }: PointsQuestion,
+  pieces: readonly Piece[],
+): Promise<{ readonly all: number; readonly of: (piece: Piece) => number }> => {
   const { table } = signalTables[signal];
   const range = { from: pieces[0]?.from ?? 0n, to: pieces.at(-1)?.to ?? 0n };
   const rows = await columns.query<{ piece: string; records: string }>(
     `SELECT intDiv(toUnixTimestamp64Nano(timestamp), {length:Int64}) AS piece, count() AS records FROM ${table}
     WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} GROUP BY piece`,
-    { ...rangeValues(range), length: String(length) },
+    { ...rangeValues(range), length: String(lengthOf(stepNs)) },
   );
-  const counts = new Map(rows.map(({ piece, records }) => [piece, records]));
-  return ({ index }) => counts.get(String(index)) ?? '0';
+  const counts = new Map(rows.map(({ piece, records }) => [piece, Number(records)]));
+  const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  return { all, of: ({ index }) => counts.get(String(index)) ?? 0 };
 };

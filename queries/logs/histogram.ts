@@ -4,6 +4,7 @@ import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
 import { type AskedQuery, run } from '../run.ts';
+import { stepsOf } from '../steps.ts';
 import type { queryPartsOf } from './filter.ts';
 
 export interface HistogramQuestion {
@@ -41,20 +42,19 @@ export const logHistogram = async (
     ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
     ...records,
   };
-  const [all, byValue] = await Promise.all([
-    run(query, reading, { range, stepMs }),
+  const byValue =
     groupBy === undefined
       ? undefined
-      : run({ ...query, groupBy: [groupBy], limit: groups }, reading, { range, stepMs }),
-  ]);
-  const [total] = all.series;
-  const totals = (total?.points ?? []).map(([, value]) => Number(value ?? 0));
+      : await run({ ...query, groupBy: [groupBy], limit: groups }, reading, { range, stepMs });
+  const isCut = byValue?.partial.some(({ code }) => code === 'groups') ?? false;
+  // Where no value is left out there is nothing besides: all records are counted only where some are.
+  const all = byValue === undefined || isCut ? await run(query, reading, { range, stepMs }) : undefined;
+  const totals = (all?.series[0]?.points ?? []).map(([, value]) => Number(value ?? 0));
   const found = (byValue?.series ?? []).map(({ labels, points }) => ({
     value: labels[groupBy ?? ''] ?? '',
     counts: points.map(([, value]) => Number(value ?? 0)),
   }));
-  const isCut = byValue?.partial.some(({ code }) => code === 'groups') ?? false;
-  const more = isCut
+  const rest = isCut
     ? totals.map((value, step) =>
         Math.max(
           0,
@@ -62,11 +62,10 @@ export const logHistogram = async (
         ),
       )
     : [];
+  const { starts, partial: partialSteps } = stepsOf(range, stepMs);
+  const partial = [...(all?.partial ?? []), ...(byValue?.partial ?? [])].filter(({ code }) => code !== 'groups');
   return {
-    starts: (total?.points ?? []).map(([start]) => start),
-    partialSteps: all.partialSteps,
+    ...{ starts, partialSteps, rest, partial },
     series: byValue === undefined ? [{ value: '', counts: totals }] : found,
-    rest: more,
-    partial: [...all.partial, ...(byValue?.partial ?? []).filter(({ code }) => code !== 'groups')],
   };
 };

@@ -1,6 +1,6 @@
 /** Points that are kept by the hour: whatever lands or is erased in between, they are those that a read of everything gives. */
 import test from 'ava';
-import { type Point, type PointsMemory, pointsMemory, pointsOf } from '../../queries/aggregate/kept-points.ts';
+import { type Point, PointsMemory } from '../../queries/aggregate/kept-points.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { randomOf } from './random.ts';
@@ -9,52 +9,52 @@ const minuteNs = 60_000_000_000n;
 const hourNs = 60n * minuteNs;
 const midnight = (1_700_000_000_000_000_000n / (24n * hourNs)) * 24n * hourNs;
 
-/** A table of times, its memory, and the parts that were read of it. */
-const tableOf = (leastRows = 1) => {
+/** More than what a question must read to be worth keeping. */
+const much = 1024 ** 3;
+
+/** A table of times, its memory, and the parts that were read of it. A record's group is the minute's last digit, in base `groups`. */
+const tableOf = ({ bytes = much, groups = 1n }: { bytes?: number; groups?: bigint } = {}) => {
   const table = {
     times: [] as bigint[],
     nowMs: 0,
     read: [] as Range[],
     counted: 0,
     columns: undefined as unknown as TenantColumns,
-    memory: undefined as unknown as PointsMemory,
   };
-  table.memory = pointsMemory(leastRows, () => table.nowMs);
+  const memory = new PointsMemory(() => table.nowMs);
   const within = ({ from, to }: Range): bigint[] => table.times.filter((time) => time >= from && time <= to);
   const query = async (_sql: string, { from, to, length }: Record<string, string> = {}) => {
     table.counted++;
-    const pieces = Map.groupBy(
-      within({ from: BigInt(from ?? 0), to: BigInt(to ?? 0) }),
-      (time) => time / BigInt(length ?? 1),
-    );
+    const range = { from: BigInt(from ?? 0), to: BigInt(to ?? 0) };
+    const pieces = Map.groupBy(within(range), (time) => time / BigInt(length ?? 1));
     return [...pieces].map(([piece, found]) => ({ piece: String(piece), records: String(found.length) }));
   };
   table.columns = { tenantId: 'acme', source: table, query } as unknown as TenantColumns;
   const points = (range: Range, stepNs: bigint, isOne: (time: bigint) => boolean): Point[] =>
-    [...Map.groupBy(within(range).filter(isOne), (time) => time / stepNs)].map(([step, found]) => ({
-      step,
-      answers: [found.length],
-    }));
+    [...Map.groupBy(within(range).filter(isOne), (time) => `${(time / minuteNs) % groups} ${time / stepNs}`)].map(
+      ([key, found]) => {
+        const [group = '', step = ''] = key.split(' ');
+        return { group, step: BigInt(step), answers: [found.length] };
+      },
+    );
   const ask = async (range: Range, stepNs: bigint, odd: boolean, columns = table.columns) => {
     table.read = [];
     const isOne = (time: bigint): boolean => time % 2n === (odd ? 1n : 0n);
-    const question = { signal: 'logs', range, stepNs, key: `${odd}` } as const;
-    const found = await pointsOf(
-      columns,
-      question,
-      async (part, { onCost }) => {
-        table.read.push(part);
-        onCost?.({ rowsRead: within(part).length, bytesRead: 0, elapsedMs: 0 });
-        return points(part, stepNs, isOne);
-      },
-      table.memory,
-    );
+    const question = { signal: 'logs', range, stepNs, key: `${odd}`, mostGroups: 3 } as const;
+    const read = async (part: Range): Promise<Point[]> => {
+      table.read.push(part);
+      return points(part, stepNs, isOne);
+    };
+    const kept = await memory.points(columns, question, read);
+    const found = kept ?? (await read(range));
+    if (kept === undefined) memory.learn(columns, question, bytes);
     return { found: inOrder(found), expected: inOrder(points(range, stepNs, isOne)) };
   };
   return Object.assign(table, { ask });
 };
 
-const inOrder = (points: readonly Point[]): Point[] => points.toSorted((one, other) => Number(one.step - other.step));
+const inOrder = (points: readonly Point[]): Point[] =>
+  points.toSorted((one, other) => Number(one.step - other.step) || Number(one.group) - Number(other.group));
 
 const between = (random: () => number, from: bigint, to: bigint): bigint =>
   from + BigInt(Math.floor(random() * Number(to - from)));
@@ -66,7 +66,7 @@ for (const [what, steps, erases] of [
   test(`the points are those of a read of everything while ${what}`, async (t) => {
     const random = randomOf(17);
     for (let round = 0; round < 60; round++) {
-      const table = tableOf();
+      const table = tableOf({ groups: BigInt(1 + Math.floor(random() * 4)) });
       const end = midnight + BigInt(2 + Math.floor(random() * 30)) * hourNs;
       let begin = midnight;
       for (let turn = 0; turn < 40; turn++) {
@@ -88,8 +88,8 @@ for (const [what, steps, erases] of [
 const day: Range = { from: midnight + 90n * minuteNs, to: midnight + 24n * hourNs + 10n * minuteNs };
 
 /** A day that was asked for twice: the first time shows that it reads much, the second time keeps what the hours have. */
-const keptDay = async (leastRows = 1) => {
-  const table = tableOf(leastRows);
+const keptDay = async (options: Parameters<typeof tableOf>[0] = {}) => {
+  const table = tableOf(options);
   for (let time = midnight; time < day.to; time += minuteNs) table.times.push(time);
   for (let time = 0; time < 2; time++) await table.ask(day, minuteNs, false);
   return table;
@@ -146,7 +146,7 @@ test('after a quarter of an hour everything is read again', async (t) => {
 });
 
 test('a question that reads little, a range of less than three hours and a handle that keeps nothing take one statement', async (t) => {
-  const little = await keptDay(10_000);
+  const little = await keptDay({ bytes: 10_000 });
   await little.ask(day, minuteNs, false);
   t.deepEqual([little.read, little.counted], [[day], 0]);
   const table = await keptDay();
@@ -161,6 +161,32 @@ test('a question that reads little, a range of less than three hours and a handl
     t.deepEqual([table.read, table.counted], [[range], before]);
   }
 });
+
+for (const [what, options] of [
+  [
+    'a question that reads not much more than a count of all records does',
+    { bytes: 64 * 1024 * 1024, records: 4_000_000 },
+  ],
+  ['a question with more groups than it may have', { groups: 4n }],
+] as const)
+  test(`${what} is asked as it is from then on`, async (t) => {
+    const { records, ...rest } = { records: 0, ...options };
+    const table = tableOf(rest);
+    for (let time = midnight; time < day.to; time += minuteNs) table.times.push(time);
+    const { query } = table.columns;
+    const counts = async (...asked: Parameters<typeof query>) =>
+      (await query<{ records: string }>(...asked)).map((row) => ({
+        ...row,
+        records: String(Number(row.records) + records),
+      }));
+    const columns = { ...table.columns, query: counts } as unknown as TenantColumns;
+    for (let time = 0; time < 4; time++) {
+      const { found, expected } = await table.ask(day, minuteNs, false, columns);
+      t.deepEqual(found, expected);
+    }
+    t.is(table.counted, 1);
+    t.deepEqual(table.read, [day]);
+  });
 
 test('where many hours apart have changed, all is read at once', async (t) => {
   const table = await keptDay();

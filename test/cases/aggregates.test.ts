@@ -247,7 +247,7 @@ const costly = ({ columns, ...rest }: Reading) => {
     asked.statements++;
     return columns.query(sql, parameters, {
       ...limits,
-      onCost: (cost) => limits?.onCost?.({ ...cost, rowsRead: cost.rowsRead + 1_000_000 }),
+      onCost: (cost) => limits?.onCost?.({ ...cost, bytesRead: cost.bytesRead + 1024 ** 3 }),
     });
   };
   return { asked, reading: { ...rest, columns: { ...columns, query } } };
@@ -259,20 +259,24 @@ for (const signal of ['logs', 'traces'] as const)
     const { source: _source, ...sourceless } = reading.columns;
     const again = costly(reading);
     const measures: AskedMeasure[] = [{ function: 'count' }, { function: 'percentile', field: 'k', percentile: 50 }];
-    const query: AskedQuery = { kind: 'aggregate', signal, search: 'k:>20', measures };
+    const queries: AskedQuery[] = [
+      { kind: 'aggregate', signal, search: 'k:>20', measures },
+      { kind: 'aggregate', signal, search: 'k:>20', measures, groupBy: ['k', 'service'] },
+    ];
     const range = { from: dayBefore - 20n * 60n * second, to: dayBefore + 5n * hour };
     for (let round = 0; round < 8; round++) {
       const at = dayBefore + BigInt(round % 5) * hour + BigInt(round) * second;
-      const times = Array.from({ length: 30 }, (_, index) => at + BigInt(index) * 60n * second);
+      const times = Array.from({ length: 30 - round }, (_, index) => at + BigInt(index) * 60n * second);
       const message = messageOf([encode[signal](requestAt[signal](times))], {
         ...{ tenantId: reading.columns.tenantId, signal, offset: round },
       });
       await tables.land([message], { sink: signal });
-      const { series } = await run(query, { ...reading, columns: sourceless }, { range, stepMs: 60_000 });
-      t.deepEqual((await run(query, again.reading, { range, stepMs: 60_000 })).series, series);
+      for (const query of queries) {
+        const { series } = await run(query, { ...reading, columns: sourceless }, { range, stepMs: 60_000 });
+        t.true(series.length > 0);
+        t.deepEqual((await run(query, again.reading, { range, stepMs: 60_000 })).series, series);
+      }
     }
-    const table = await run(query, reading, { range });
-    t.is(table.rows[0]?.[0], 72);
     // A first question takes one, besides how fresh the records are.
-    t.true(again.asked.statements > 8 * 2, `${again.asked.statements} statements`);
+    t.true(again.asked.statements > 8 * 2 * queries.length, `${again.asked.statements} statements`);
   });
