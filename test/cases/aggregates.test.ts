@@ -266,7 +266,10 @@ for (const signal of ['logs', 'traces'] as const)
     const range = { from: dayBefore - 20n * 60n * second, to: dayBefore + 5n * hour };
     for (let round = 0; round < 8; round++) {
       const at = dayBefore + BigInt(round % 5) * hour + BigInt(round) * second;
-      const times = Array.from({ length: 30 - round }, (_, index) => at + BigInt(index) * 60n * second);
+      // Each round has other values, so that groups with as many records come in any order.
+      const times = Array.from({ length: 30 }, (_, index) => at + BigInt(index) * 60n * second).filter(
+        (_, index) => (index * index + round) % 5 < 2,
+      );
       const message = messageOf([encode[signal](requestAt[signal](times))], {
         ...{ tenantId: reading.columns.tenantId, signal, offset: round },
       });
