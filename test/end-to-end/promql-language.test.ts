@@ -16,6 +16,7 @@ import { contentTypes, snappy, writeRequestOf } from './conformance.ts';
 import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { type OiqProcess, signIn, startOiq } from './oiq-process.ts';
 import { type Part, partsOf } from './promql-parts.ts';
+import { landedRows } from './reliability.ts';
 
 const folder = new URL('../cases/promql/', import.meta.url);
 const files = readdirSync(folder).filter((name) => name.endsWith('.test'));
@@ -82,11 +83,6 @@ const send = async (key: string, { series, evaluations }: Part): Promise<void> =
   if (!answer.ok) throw new Error(`samples before line ${evaluations[0]?.line} are refused: ${text}`);
 };
 
-const landedRows = async (table: string): Promise<number> => {
-  const text = await (await fetch(`${oiq.http}/metrics`)).text();
-  return Number(new RegExp(`^oiq_landed_rows_total\\{[^}]*table="${table}"[^}]*\\} (\\S+)`, 'm').exec(text)?.[1] ?? 0);
-};
-
 test.before(async () => {
   dataDirectory = await mkdtemp(join(tmpdir(), 'oiq-promql-'));
   await embeddedDeployment(dataDirectory);
@@ -107,7 +103,10 @@ test.before(async () => {
     ),
   );
   for (const table of ['samples', 'histograms'] as const)
-    await eventually(`${sent[table]} ${table} have landed`, async () => (await landedRows(table)) >= sent[table]);
+    await eventually(
+      `${sent[table]} ${table} have landed`,
+      async () => (await landedRows(oiq.http, table)) >= sent[table],
+    );
 });
 test.after.always(async () => {
   await oiq?.kill();

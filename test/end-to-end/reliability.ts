@@ -72,12 +72,12 @@ export const judge = (t: ExecutionContext, oracle: Oracle, readBack: ReadonlyMap
   t.deepEqual(oracle.verdict(readBack).slice(0, 20), []);
 };
 
-/** Rows that a process has landed since its start; 0 while it does not answer. */
-export const landedRows = async (http: string): Promise<number> => {
-  const answer = await fetch(`${http}/metrics`, { signal: AbortSignal.timeout(10_000) }).catch(() => undefined);
-  const text = (await answer?.text()) ?? '';
-  return [...text.matchAll(/^oiq_landed_rows_total\{[^}]*\} (\S+)/gm)].reduce(
-    (sum, [, value]) => sum + Number(value),
-    0,
+/** Rows that a process has landed since its start, of all tables or of one; 0 while it does not answer. */
+export const landedRows = async (http: string, table = '[^"]*'): Promise<number> => {
+  const answer = await fetch(`${http}/metrics`, { signal: AbortSignal.timeout(stretched(10_000)) }).catch(
+    () => undefined,
   );
+  const text = (await answer?.text()) ?? '';
+  const counters = text.matchAll(new RegExp(`^oiq_landed_rows_total\\{[^}]*table="${table}"[^}]*\\} (\\S+)`, 'gm'));
+  return [...counters].reduce((sum, [, value]) => sum + Number(value), 0);
 };
