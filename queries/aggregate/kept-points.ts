@@ -69,8 +69,8 @@ export class PointsMemory {
 
   /** Is told what a question read when it was asked as it is. */
   learn(columns: TenantColumns, { key, signal }: PointsQuestion, bytes: number): void {
-    // Rows of other signals are replaced by newer ones, which their number does not tell.
     const costs = this.#costs.of(columns);
+    // Signals of detection rules are replaced by newer rows, which their number does not tell.
     if (signal !== 'detections' && bytes >= leastBytes && !this.#isValid(costs.get(key)))
       costs.set(key, { bytes, atMs: this.#nowMs() });
   }
