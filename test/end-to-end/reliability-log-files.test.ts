@@ -116,7 +116,9 @@ test.serial(
     const { output: replayed } = await command('replay', '--reason', 'damaged');
     t.regex(replayed, new RegExp(`still open, damaged: ${readers}`), 'a letter of each group that reads the topic');
     t.is(await oiq.stop(), 0, oiq.output());
-    t.is(oiq.output().split('is damaged at byte').length - 1, readers, 'named once a group');
+    const named = oiq.output().split('is damaged at byte').length - 1;
+    // A group that reads the place again, as after a lease that it lost on a busy machine, names it again.
+    t.true(named >= readers && named < 2 * readers, `named ${named} times by ${readers} groups`);
 
     const after = await readBackEmbedded(dataDirectory, oracle.service);
     t.log(`${oracle.counts().sent} records, ${after.size} landed, ${next - damaged} bytes damaged`);
