@@ -116,9 +116,13 @@ test.serial(
     const { output: replayed } = await command('replay', '--reason', 'damaged');
     t.regex(replayed, new RegExp(`still open, damaged: ${readers}`), 'a letter of each group that reads the topic');
     t.is(await oiq.stop(), 0, oiq.output());
-    const named = oiq.output().split('is damaged at byte').length - 1;
-    // A group that reads the place again, as after a lease that it lost on a busy machine, names it again.
-    t.true(named >= readers && named < 2 * readers, `named ${named} times by ${readers} groups`);
+    // What reads the place for no group, as the age of a lag does, may name it too, as a warning without one.
+    const named = oiq
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('is damaged at byte'))
+      .flatMap((line) => /"group":"([^"]+)"/.exec(line)?.[1] ?? []);
+    t.deepEqual([named.length, new Set(named).size], [readers, readers], `named once a group: ${named}`);
 
     const after = await readBackEmbedded(dataDirectory, oracle.service);
     t.log(`${oracle.counts().sent} records, ${after.size} landed, ${next - damaged} bytes damaged`);
