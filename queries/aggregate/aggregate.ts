@@ -210,22 +210,19 @@ const rowsOf = (points: readonly Point[], { groups, order }: Plan, first: bigint
   const sign = order.direction === 'DESC' ? -1 : 1;
   return [...Map.groupBy(points, ({ group }) => group)]
     .map(([group, its]) => {
-      const values = JSON.parse(group) as readonly string[];
+      const values = JSON.parse(group) as readonly unknown[];
       const total = its.reduce((sum, { answers }) => sum + Number(answers[order.figure ?? 0]), 0);
       const row = Object.fromEntries(groupNames(groups).map((name, index) => [name, values[index]]));
       return { values, total, row: { ...row, points: its.map(({ step, answers }) => [step - first, ...answers]) } };
     })
-    .toSorted((one, other) => sign * (one.total - other.total) || compareTexts(one.values, other.values))
+    .toSorted((one, other) => sign * (one.total - other.total) || compareGroups(one.values, other.values))
     .map(({ row }) => row);
 };
 
-/** As the engine compares texts, byte by byte. */
-const compareTexts = (one: readonly string[], other: readonly string[]): number => {
-  for (const [index, text] of one.entries()) {
-    const compared = Buffer.compare(Buffer.from(text), Buffer.from(other[index] ?? ''));
-    if (compared !== 0) return compared;
-  }
-  return 0;
+/** Groups by their values, in the engine's order: texts are compared byte by byte. */
+export const compareGroups = (one: readonly unknown[], other: readonly unknown[]): number => {
+  const bytes = (text: unknown): Buffer => Buffer.from(String(text));
+  return one.map((text, index) => Buffer.compare(bytes(text), bytes(other[index]))).find((order) => order !== 0) ?? 0;
 };
 
 /** One series for each figure of a group. Steps without records count 0, and have no average. */

@@ -83,7 +83,7 @@ export class PointsMemory {
     const pieces = piecesOf(question.range, lengthOf(question.stepNs));
     if (pieces.length < leastPieces) return undefined;
     // Before the records are read: a piece that gets more of them in between has another number the next time.
-    const records = await recordsOf(columns, question, pieces);
+    const records = await countRecords(columns, question, pieces);
     const gains = records.all * bytesOfCount * leastGain <= cost.bytes;
     const points = gains ? await this.#read(columns, question, { pieces, recordsOf: records.of }, read) : undefined;
     if (points === undefined) costs.set(question.key, { bytes: 0, atMs: this.#nowMs() });
@@ -156,7 +156,7 @@ const gapsOf = ({ from, to }: Range, pieces: readonly Piece[]): Range[] => {
 };
 
 /** How many records of the tenant there are in all pieces, and in each. */
-const recordsOf = async (
+const countRecords = async (
   columns: TenantColumns,
   { signal, stepNs }: PointsQuestion,
   pieces: readonly Piece[],

@@ -1,5 +1,5 @@
 /** Figures of several queries over the records of one signal and range, by one statement. */
-import { groupsOf } from '../aggregate/aggregate.ts';
+import { compareGroups, groupsOf } from '../aggregate/aggregate.ts';
 import { type Figure, figuresOf } from '../aggregate/measures.ts';
 import { type Answer, type Asked, tableAnswer } from '../answer.ts';
 import type { AggregateQuery } from '../query.ts';
@@ -59,9 +59,6 @@ const byFigure = (one: unknown, other: unknown): number => {
   return Number(other) - Number(one);
 };
 
-const byText = (one: unknown, other: unknown): number =>
-  Buffer.compare(Buffer.from(String(one)), Buffer.from(String(other)));
-
 /**
  * The answers that `runAggregate` gives to each. All have one `aggregatesKey`. Throws where one of them is invalid, or where they have too
  * many groups: then each is asked alone.
@@ -97,18 +94,18 @@ export const aggregatesTogether = async (
   );
   if (rows.length > mostGroups) return queries.map(() => undefined);
   const seconds = secondsIn(range);
+  const valuesOf = (row: Row): unknown[] => names.map((name) => row[name]);
   const answerOf = ({ query, figures }: Member, index: number): Answer | undefined => {
     const own = names.length === 0 ? rows : rows.filter((row) => Number(row[`n${index}`]) > 0);
     if (own.length > query.limit) return undefined;
     const inOrder = own.toSorted(
       (one, other) =>
-        byFigure(one[`m${index}_0`], other[`m${index}_0`]) ||
-        (names.map((name) => byText(one[name], other[name])).find((order) => order !== 0) ?? 0),
+        byFigure(one[`m${index}_0`], other[`m${index}_0`]) || compareGroups(valuesOf(one), valuesOf(other)),
     );
     return tableAnswer(
       [...groups, ...figures].map(({ column }) => column),
       inOrder.map((row) => [
-        ...names.map((name) => row[name]),
+        ...valuesOf(row),
         ...figures.map((figure, at) => figure.read(row[`m${index}_${at}`], seconds, 'table')),
       ]),
     );
