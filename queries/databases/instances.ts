@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { quote } from '../../schemas/tables/literal.ts';
 import { Known, known, unknown } from '../ledger/unknown.ts';
+import { seriesSeen, seriesSeenValues } from '../metrics/series-seen.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
@@ -27,7 +28,7 @@ export const DatabaseInstance = z.strictObject({
   seenBy: z.array(z.enum(['calls', 'metrics'])),
   calls: z.union([Calls, z.strictObject({ value: z.null(), reason: z.string() })]),
   series: Known.describe('Time series that tell of it'),
-  lastSeen: z.string(),
+  lastSeen: z.string().describe('The minute of its last call; of one that metrics alone tell of, to the hour'),
 });
 export type DatabaseInstance = z.output<typeof DatabaseInstance>;
 
@@ -95,19 +96,18 @@ const databaseNames = [
 const serverNames = ['server.address', 'service.instance.id', 'instance', 'host.name'];
 
 /** Instances as metrics name them, from the series that were alive. */
-const readWatched = (reading: Reading, query: InstanceQuery, range: Range): Promise<SeriesRow[]> =>
+const readWatched = (reading: Reading, query: InstanceQuery, minutes: Range): Promise<SeriesRow[]> =>
   reading.columns.query<SeriesRow>(
     `SELECT ${engineOfMetric} AS engine, ${attributeOf(databaseNames)} AS name, ${attributeOf(serverNames)} AS host,
       toString(uniqExact(s.series_id)) AS all, toString(toUnixTimestamp64Milli(max(s.seen))) AS last
     FROM (SELECT metric, series_id, resource_id, any(attributes) AS attributes, max(last_seen) AS seen FROM series
-      WHERE tenant_id = {tenant:String} AND last_seen >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND first_seen <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
+      WHERE tenant_id = {tenant:String} AND ${seriesSeen}
         AND (${prefixes.map(([, prefix]) => `startsWith(metric, ${quote(prefix)})`).join(' OR ')})${query.engine === undefined ? '' : ` AND ${engineOfMetric} = {engine:String}`}${projectScopeCondition(query)}
       GROUP BY metric, series_id, resource_id) AS s
     LEFT JOIN (SELECT resource_id, any(attributes) AS attributes FROM resources WHERE tenant_id = {tenant:String} GROUP BY resource_id) AS r USING (resource_id)
     GROUP BY engine, name, host ORDER BY engine, name, host LIMIT ${mostInstances}`,
     {
-      from: String(range.from),
-      to: String(range.to),
+      ...seriesSeenValues({ from: minutes.from, to: minutes.to - 1n }),
       ...(query.engine === undefined ? {} : { engine: systemOf(query.engine) }),
       ...projectScopeValues(query),
     },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { durationBucketSql } from '../../schemas/tables/durations.ts';
 import { firstAttribute, quote } from '../../schemas/tables/literal.ts';
 import { requireEntitlement } from '../entitlement.ts';
+import { seriesSeen, seriesSeenValues } from '../metrics/series-seen.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
@@ -145,9 +146,10 @@ export const readStatements = async (
     parameters,
   );
   const digests = rows.map(({ digest }) => digest);
+  const inQuestion = { range, projectId: query.projectId, scope: query.scope };
   const [logs, series] = await Promise.all([
-    alsoIn(reading, 'logs', logsWith, digests, parameters),
-    alsoIn(reading, 'metrics', seriesWith, digests, parameters),
+    alsoIn(reading, logsWith, digests, inQuestion),
+    alsoIn(reading, seriesWith, digests, inQuestion),
   ]);
   const seconds = Math.max(1, Number(range.to - range.from)) / 1e9;
   return rows.map((row) => ({
@@ -189,28 +191,38 @@ const statementOf = (
   };
 };
 
-/** Events by which receivers tell of the statements that a database itself counts or sees. */
-const logsWith = `SELECT ${firstAttribute(attributeKeys.statement)} AS text, ${systemExpression(firstAttribute(attributeKeys.system))} AS system, count() AS times
-  FROM logs WHERE tenant_id = {tenant:String} AND ${within} AND event_name IN ('db.server.query_sample', 'db.server.top_query') AND text != '' GROUP BY text, system`;
+const textAndSystem = `${firstAttribute(attributeKeys.statement)} AS text, ${systemExpression(firstAttribute(attributeKeys.system))} AS system`;
 
-const seriesWith = `SELECT ${firstAttribute(attributeKeys.statement)} AS text, ${systemExpression(firstAttribute(attributeKeys.system))} AS system, uniqExact(series_id) AS times
-  FROM series WHERE tenant_id = {tenant:String} AND last_seen >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
-    AND (${attributeKeys.statement.map((key) => `mapContains(attributes, ${quote(key)})`).join(' OR ')}) GROUP BY text, system`;
+/** Events by which receivers tell of the statements that a database itself counts or sees. */
+const logsWith = {
+  signal: 'logs',
+  texts: (scope: ProjectScope) => `SELECT ${textAndSystem}, count() AS times FROM logs
+    WHERE tenant_id = {tenant:String} AND ${within} AND event_name IN ('db.server.query_sample', 'db.server.top_query') AND text != ''${projectScopeCondition(scope)} GROUP BY text, system`,
+} as const;
+
+const seriesWith = {
+  signal: 'metrics',
+  texts: (scope: ProjectScope) => `SELECT ${textAndSystem}, uniqExact(series_id) AS times FROM series
+    WHERE tenant_id = {tenant:String} AND ${seriesSeen} AND (${attributeKeys.statement.map((key) => `mapContains(attributes, ${quote(key)})`).join(' OR ')})${projectScopeCondition(scope)} GROUP BY text, system`,
+} as const;
 
 /** How often each digest stands in another signal; undefined where the plan does not include it. */
 const alsoIn = async (
   { plan, columns }: Reading,
-  signal: 'logs' | 'metrics',
-  texts: string,
+  { signal, texts }: typeof logsWith | typeof seriesWith,
   digests: readonly string[],
-  { from = '', to = '' }: Readonly<Record<string, string>>,
+  { range, ...scope }: ProjectScope & { readonly range: Range },
 ): Promise<ReadonlyMap<string, number> | undefined> => {
   if (!plan.entitlements.includes(signal)) return undefined;
   if (digests.length === 0) return new Map();
   const rows = await columns.query<{ digest: string; all: string }>(
-    `SELECT digest, toString(sum(times)) AS all FROM (SELECT times, ${statementForm('text', 'system')} AS form, ${statementDigest('form', 'system')} AS digest FROM (${texts}))
+    `SELECT digest, toString(sum(times)) AS all FROM (SELECT times, ${statementForm('text', 'system')} AS form, ${statementDigest('form', 'system')} AS digest FROM (${texts(scope)}))
     WHERE digest IN {digests:Array(String)} GROUP BY digest`,
-    { from, to, digests },
+    {
+      ...{ from: String(range.from), to: String(range.to), digests },
+      ...seriesSeenValues(range),
+      ...projectScopeValues(scope),
+    },
   );
   return new Map(rows.map(({ digest, all }) => [digest, Number(all)]));
 };

@@ -4,7 +4,7 @@ import { type ProjectScope, projectScopeCondition, projectScopeValues } from '..
 import { type Block, blocksOf, numbersIn } from '../promql/fetch/native-blocks.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { seenSinceMs } from './known-series.ts';
+import { hostSeenSinceMs } from './known-series.ts';
 
 /** What series are asked. */
 export interface CellQuery extends ProjectScope {
@@ -52,7 +52,7 @@ const chosenIds = async (reading: Reading, query: CellQuery): Promise<readonly s
     `SELECT DISTINCT toString(series_id) AS id FROM series WHERE tenant_id = {tenant:String} AND metric IN (${listOf(metrics)})
       AND last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC') AND (${series.sql}) LIMIT ${mostChosen + 1}`,
     {
-      seen: String(seenSinceMs(Number(query.range.from / 1_000_000n))),
+      seen: String(hostSeenSinceMs(Number(query.range.from / 1_000_000n))),
       ...series.parameters,
     },
     { maxResultRows: mostChosen + 1 },

@@ -6,6 +6,7 @@ import { type ProjectScope, projectScopeCondition, projectScopeValues } from '..
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { resourcesOf } from '../resources.ts';
+import { hostSeenSinceMs } from './known-series.ts';
 import { hostSignMetrics } from './names.ts';
 
 /** Series or records of a host that came lately. */
@@ -37,6 +38,8 @@ export interface Senders {
   readonly instances: readonly string[];
 }
 
+const seenSince = ({ from }: Range): string => String(hostSeenSinceMs(Number(from / 1_000_000n)));
+
 /** Hosts with metrics in the range, and the last point of each, but for senders that are known to be there: a day of points is much to read. */
 export const readMetricSigns = async (
   reading: Reading,
@@ -51,7 +54,7 @@ export const readMetricSigns = async (
       ? []
       : [`series.attributes['instance'] NOT IN (${known.instances.map(quote).join(', ')})`]),
   ].map((condition) => ` AND ${condition}`);
-  const seen = `last_seen >= fromUnixTimestamp64Nano({from:Int64} - 7200000000000, 'UTC')${others.join('')}`;
+  const seen = `last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC')${others.join('')}`;
   const rows = await reading.columns.query<SeriesRow>(
     `SELECT toString(resource) AS resource, labels, toString(max(newest)) AS last, toString(argMax(points, newest)) AS points, toString(argMax(oldest, newest)) AS first
     FROM (
@@ -67,7 +70,7 @@ export const readMetricSigns = async (
       SELECT series_id, any(series.resource_id) AS resource, any([${labelNames.map((name) => `series.attributes[${quote(name)}]`).join(', ')}]) AS labels
       FROM series WHERE tenant_id = {tenant:String} AND metric IN (${metrics}) AND ${seen}${projectScopeCondition(scope)} GROUP BY series_id) AS known
     USING (series_id) GROUP BY resource, labels LIMIT ${mostHosts}`,
-    { from: String(range.from), to: String(range.to), ...projectScopeValues(scope) },
+    { from: String(range.from), to: String(range.to), seen: seenSince(range), ...projectScopeValues(scope) },
   );
   const resources = await resourcesOf(
     reading.columns,
@@ -93,9 +96,9 @@ interface EntityRow {
 export const readNamedHosts = async (reading: Reading, range: Range): Promise<HostTrace[]> => {
   const rows = await reading.columns.query<EntityRow>(
     `SELECT toString(argMax(resource_id, last_seen)) AS resource FROM entities
-    WHERE tenant_id = {tenant:String} AND kind = 'host' AND last_seen >= fromUnixTimestamp64Nano({from:Int64} - 7200000000000, 'UTC')
+    WHERE tenant_id = {tenant:String} AND kind = 'host' AND last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC')
     GROUP BY id ORDER BY max(last_seen) DESC LIMIT ${mostHosts}`,
-    { from: String(range.from) },
+    { seen: seenSince(range) },
   );
   const resources = await resourcesOf(
     reading.columns,

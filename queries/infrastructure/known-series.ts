@@ -3,6 +3,7 @@ import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { seriesRowEveryMs } from '../../schemas/tables/metrics.ts';
 import { KeptRows } from '../kept-rows.ts';
+import { seenSinceMs } from '../metrics/series-seen.ts';
 
 export interface KnownSeries {
   readonly metric: string;
@@ -101,8 +102,8 @@ const mostKept = 120_000;
 const mostOfOne = 60_000;
 /** Beyond that number, all series of the metrics that were seen lately are read rather than these by their ids. */
 const mostIds = 1000;
-/** From when on the row of a series may be that has points since a time: a host's clock may be off by as much as rows are apart. */
-export const seenSinceMs = (fromMs: number): number => fromMs - 2 * seriesRowEveryMs;
+/** The earliest row of a host's series that has points since a time: its clock may be off by as much as rows are apart. */
+export const hostSeenSinceMs = (fromMs: number): number => seenSinceMs(fromMs - seriesRowEveryMs);
 
 const kept = new KeptRows<Kept>(mostKept, ({ size }) => size + 1);
 const all = 'series';
@@ -159,7 +160,7 @@ const readSeries = async (
       any(mapKeys(series.attributes)) AS keys, any(mapValues(series.attributes)) AS values
     FROM series WHERE tenant_id = {tenant:String} AND series.metric IN (${metrics.map(quote).join(', ')}) AND ${which}
     GROUP BY series_id LIMIT 1000000`,
-    ids.size > mostIds ? { seen: String(seenSinceMs(fromMs)) } : {},
+    ids.size > mostIds ? { seen: String(hostSeenSinceMs(fromMs)) } : {},
     { maxResultRows: 1_000_000 },
   );
   const texts = new Map<string, string>();

@@ -1,10 +1,10 @@
 /** The catalogue: which metrics there are. Metrics whose series say different things under one name show each. */
 import { z } from 'zod';
-import { seriesRowEveryMs } from '../../schemas/tables/metrics.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { formatTime } from '../time.ts';
+import { seriesSeen, seriesSeenValues } from './series-seen.ts';
 
 const temporalities = ['unspecified', 'delta', 'cumulative'] as const;
 
@@ -51,13 +51,6 @@ export interface CatalogueQuestion extends ProjectScope {
   readonly limit: number;
 }
 
-export const isSeenIn =
-  "(series.last_seen >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND series.first_seen <= fromUnixTimestamp64Milli({to:Int64}, 'UTC'))";
-export const seenValues = ({ from, to }: Range): Record<string, string> => ({
-  from: String(from / 1_000_000n - BigInt(seriesRowEveryMs)),
-  to: String(to / 1_000_000n),
-});
-
 interface Row {
   readonly name: string;
   readonly about: string;
@@ -86,7 +79,7 @@ export const listCatalogue = async (
   const { limit } = question;
   const { sql, parameters } = conditionOf(question);
   const names = await columns.query<{ name: string }>(
-    `SELECT metric AS name FROM series WHERE ${sql} AND ${isSeenIn} GROUP BY metric ORDER BY metric LIMIT ${limit + 1}`,
+    `SELECT metric AS name FROM series WHERE ${sql} AND ${seriesSeen} GROUP BY metric ORDER BY metric LIMIT ${limit + 1}`,
     parameters,
   );
   const shown = names.slice(0, limit).map(({ name }) => name);
@@ -94,7 +87,7 @@ export const listCatalogue = async (
   const [rows, variants] = await Promise.all([
     columns.query<Row>(
       `SELECT metric AS name, any(series.description) AS about, arraySort(arrayDistinct(arrayFlatten(groupUniqArray(1000)(mapKeys(attributes))))) AS label_names,
-        arraySort(groupUniqArray(1000)(series.service)) AS service_names, toString(uniqExactIf(series_id, ${isSeenIn})) AS series_count,
+        arraySort(groupUniqArray(1000)(series.service)) AS service_names, toString(uniqExactIf(series_id, ${seriesSeen})) AS series_count,
         toString(toUnixTimestamp64Milli(min(series.first_seen))) AS first, toString(toUnixTimestamp64Milli(max(series.last_seen))) AS last
       FROM series WHERE ${sql} AND metric IN {names:Array(String)} GROUP BY metric ORDER BY metric`,
       { ...parameters, names: shown },
@@ -102,7 +95,7 @@ export const listCatalogue = async (
     columns.query<VariantRow>(
       `SELECT metric AS name, kind AS of_kind, series.unit AS of_unit, temporality AS of_temporality, monotonic AS of_monotonic,
         toString(uniqExact(series_id)) AS series_count, arraySort(groupUniqArray(100)(series.service)) AS service_names
-      FROM series WHERE ${sql} AND ${isSeenIn} AND metric IN {names:Array(String)} GROUP BY ALL
+      FROM series WHERE ${sql} AND ${seriesSeen} AND metric IN {names:Array(String)} GROUP BY ALL
       ORDER BY metric, uniqExact(series_id) DESC, of_kind, of_unit, of_temporality, of_monotonic LIMIT 20 BY metric`,
       { ...parameters, names: shown },
     ),
@@ -115,7 +108,7 @@ export const listCatalogue = async (
 
 /** The condition of the metrics asked for, but for the range; the range's parameters are among these. */
 const conditionOf = ({ range, name, service, search, after, ...scope }: CatalogueQuestion) => {
-  const parameters: Record<string, string> = { ...seenValues(range), ...projectScopeValues(scope) };
+  const parameters: Record<string, string> = { ...seriesSeenValues(range), ...projectScopeValues(scope) };
   const conditions = ['tenant_id = {tenant:String}'];
   const add = (condition: string, key: string, value: string | undefined): void => {
     if (value === undefined) return;

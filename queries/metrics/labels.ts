@@ -5,7 +5,7 @@ import { quote } from '../../schemas/tables/literal.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { isSeenIn, seenValues } from './catalogue.ts';
+import { seriesSeen, seriesSeenValues } from './series-seen.ts';
 
 /** A label, or an attribute of the resource. */
 export const MetricLabel = z.strictObject({
@@ -31,7 +31,7 @@ interface LabelRow {
 }
 
 const ofMetric = (scope: ProjectScope): string =>
-  `tenant_id = {tenant:String} AND metric = {metric:String} AND ${isSeenIn}${projectScopeCondition(scope)}`;
+  `tenant_id = {tenant:String} AND metric = {metric:String} AND ${seriesSeen}${projectScopeCondition(scope)}`;
 
 const figures = `toString(uniq(value)) AS value_count, toString(uniq(series_id)) AS series_count, arraySort(groupArraySample(5, 1)(DISTINCT value)) AS examples`;
 
@@ -40,7 +40,7 @@ export const labelsOf = async (
   { columns }: Pick<Reading, 'columns'>,
   { metric, range, ...scope }: LabelsQuestion,
 ): Promise<z.output<typeof MetricLabel>[]> => {
-  const parameters = { metric, ...seenValues(range), ...projectScopeValues(scope) };
+  const parameters = { metric, ...seriesSeenValues(range), ...projectScopeValues(scope) };
   const [own, ofResources] = await Promise.all([
     columns.query<LabelRow>(
       `SELECT name, ${figures} FROM series ARRAY JOIN mapKeys(attributes) AS name, mapValues(attributes) AS value
@@ -90,7 +90,7 @@ export const labelValuesOf = async (
     `SELECT value, toString(uniqExact(series_id)) AS series_count FROM (SELECT series_id, ${value} AS value FROM series${join} WHERE ${ofMetric(scope)} AND ${exists})
     ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} GROUP BY value ORDER BY value LIMIT ${limit + 1}`,
     {
-      ...{ metric, ...seenValues(range), ...projectScopeValues(scope) },
+      ...{ metric, ...seriesSeenValues(range), ...projectScopeValues(scope) },
       ...(prefix === undefined ? {} : { prefix }),
       ...(after === undefined ? {} : { after }),
     },

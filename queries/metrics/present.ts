@@ -1,7 +1,7 @@
 /** Which metrics came. */
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { isSeenIn, seenValues } from './catalogue.ts';
+import { seriesSeen, seriesSeenValues } from './series-seen.ts';
 
 /** Those of these metrics that may have points in the range. */
 export const presentMetrics = async (
@@ -10,8 +10,8 @@ export const presentMetrics = async (
   range: Range,
 ): Promise<ReadonlySet<string>> => {
   const rows = await columns.query<{ metric: string }>(
-    `SELECT DISTINCT metric FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND ${isSeenIn}`,
-    { metrics: [...metrics], ...seenValues(range) },
+    `SELECT DISTINCT metric FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND ${seriesSeen}`,
+    { metrics: [...metrics], ...seriesSeenValues(range) },
   );
   return new Set(rows.map(({ metric }) => metric));
 };

@@ -6,13 +6,13 @@ import {
   scopeExpressions,
   seriesFields,
 } from '../../schemas/records/fields.ts';
-import { seriesRowEveryMs } from '../../schemas/tables/metrics.ts';
 import { invalid } from '../errors.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { resourcesOf } from '../resources.ts';
 import { searchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
+import { seenSinceMs } from './series-seen.ts';
 
 /** What one series is, and which group it belongs to. */
 export interface SelectedSeries {
@@ -85,7 +85,7 @@ const seriesColumns = `toString(series_id) AS id, any(metric) AS metric_name, to
       argMax(tuple(kind, temporality, monotonic, unit, source), tuple(kind != 'unknown', series.last_seen)) AS what,
       any(attributes['le']) AS le, toString(any(cityHash64(toString(mapFilter((k, v) -> k != 'le', attributes)), metric, resource_id))) AS histogram`;
 const aliveHaving = "max(series.last_seen) >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')";
-const aliveFrom = (from: bigint): string => String(from / 1_000_000n - BigInt(seriesRowEveryMs));
+const aliveFrom = (from: bigint): string => String(seenSinceMs(Number(from / 1_000_000n)));
 
 /**
  * The series of a question, in the order of their ids, and whether there are more than `mostSeries`. What Prometheus' metadata said

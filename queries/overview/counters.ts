@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { emptyVolume, readVolumes, totalOf } from '../ledger/ledger.ts';
 import { totalsOf, verdictOf } from '../logs/patterns.ts';
-import { isSeenIn, seenValues } from '../metrics/catalogue.ts';
+import { seriesSeen, seriesSeenValues } from '../metrics/series-seen.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import { type Range, whyUnreadable } from '../range.ts';
 import type { Reading } from '../reading.ts';
@@ -135,8 +135,8 @@ const newPatterns = async (
 
 const activeSeries = async ({ columns }: Reading, { minutes, ...scope }: OverviewQuestion): Promise<number> => {
   const rows = await columns.query<{ n: string }>(
-    `SELECT toString(uniqExact(metric, series_id)) AS n FROM series WHERE tenant_id = {tenant:String} AND ${isSeenIn}${projectScopeCondition(scope)}`,
-    { ...seenValues({ from: minutes.from, to: minutes.to - 1n }), ...projectScopeValues(scope) },
+    `SELECT toString(uniqExact(metric, series_id)) AS n FROM series WHERE tenant_id = {tenant:String} AND ${seriesSeen}${projectScopeCondition(scope)}`,
+    { ...seriesSeenValues({ from: minutes.from, to: minutes.to - 1n }), ...projectScopeValues(scope) },
   );
   return Number(rows[0]?.n ?? 0);
 };

@@ -1,7 +1,7 @@
 /** The services of a range, with what they sent. */
 import { z } from 'zod';
 import type { ServiceSettings } from '../../schemas/resources/apdex-settings.ts';
-import { seriesRowEveryMs } from '../../schemas/tables/metrics.ts';
+import { seriesSeen, seriesSeenValues } from '../metrics/series-seen.ts';
 import { projectScopeCondition } from '../project-scope.ts';
 import { whyUnreadable } from '../range.ts';
 import type { Reading } from '../reading.ts';
@@ -128,8 +128,6 @@ const noSpans: z.output<typeof Unknown> = { value: null, reason: 'the service se
 const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
   one.name < other.name ? -1 : one.name > other.name ? 1 : 0;
 
-const seenInRange = `last_seen >= toDateTime64({from:Int64}, 3, 'UTC') - INTERVAL ${seriesRowEveryMs} MILLISECOND AND first_seen <= toDateTime64({to:Int64}, 3, 'UTC') + INTERVAL 1 MINUTE`;
-
 /** Services with series of the range, each with the time at which they were noted last (epoch milliseconds). */
 const sendersOfMetrics = async (
   { columns, ...reading }: Reading,
@@ -145,9 +143,9 @@ const sendersOfMetrics = async (
       : ` AND resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${environmentOf('attributes')} = {environment:String})`;
   const rows = await columns.query<{ service: string; last: string }>(
     `SELECT service, toString(toUnixTimestamp64Milli(max(last_seen))) AS last FROM series
-    WHERE tenant_id = {tenant:String} AND ${seenInRange} AND ${named}${projectScopeCondition(question)}${question.service === undefined ? '' : ' AND service = {service:String}'}${environment}
+    WHERE tenant_id = {tenant:String} AND ${seriesSeen} AND ${named}${projectScopeCondition(question)}${question.service === undefined ? '' : ' AND service = {service:String}'}${environment}
     GROUP BY service ORDER BY service LIMIT ${mostServices + 1}`,
-    values,
+    { ...values, ...seriesSeenValues(question.minutes) },
   );
   return new Map(rows.map(({ service, last }) => [service, last]));
 };
@@ -179,9 +177,9 @@ export const describeServices = async (
       arraySlice(arrayDistinct(arrayMap(seen -> seen.2, arrayReverseSort(groupArrayIf(1000)((last_seen, attributes['service.version']), attributes['service.version'] != '')))), 1, ${mostTexts}) AS versions
     FROM resources WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)}${choice.environment === undefined ? '' : ` AND ${environmentOf('attributes')} = {environment:String}`} AND resource_id IN (
       SELECT resource_id FROM resource_activity WHERE ${where} AND service IN {services:Array(String)}
-      UNION ALL SELECT resource_id FROM series WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${seenInRange}${projectScopeCondition(choice)}
+      UNION ALL SELECT resource_id FROM series WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${seriesSeen}${projectScopeCondition(choice)}
     ) GROUP BY service`,
-    { ...parameters, services: shown.map(({ name }) => name) },
+    { ...parameters, ...seriesSeenValues(choice.minutes), services: shown.map(({ name }) => name) },
   );
   const said = new Map(rows.map((row) => [row.name, row]));
   const nothing = { environments: [], versions: [], languages: [], runtimes: [] };

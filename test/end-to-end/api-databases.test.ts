@@ -6,6 +6,8 @@ import { type Harness, startHarness } from './api-harness.ts';
 let harness: Harness;
 const minuteMs = 60_000;
 const minute = (Math.floor(Date.now() / minuteMs) - 10) * minuteMs;
+/** Series are noted once an hour: these had points in the range all the same. */
+const noted = minute - 40 * minuteMs;
 const canary = 'canary-of-b';
 
 interface Span {
@@ -91,16 +93,16 @@ test.before(async () => {
   await harness.columns.execute(
     `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, resource_id, attributes, attribute_types, first_seen, last_seen) VALUES
       ('a', 'shop', 'postgresql.backends', 1, 'sum', 2, false, 11, map(), '', fromUnixTimestamp64Milli(${minute}), fromUnixTimestamp64Milli(${minute})),
-      ('a', 'shop', 'redis_connected_clients', 2, 'gauge', 0, false, 0, map('instance', 'cache:9121'), 's', fromUnixTimestamp64Milli(${minute}), fromUnixTimestamp64Milli(${minute})),
-      ('a', 'shop', 'statements.calls', 3, 'sum', 2, true, 0, map('db.query.text', 'SELECT * FROM users WHERE id = ?', 'db.system.name', 'postgresql'), 'ss', fromUnixTimestamp64Milli(${minute}), fromUnixTimestamp64Milli(${minute}))`,
+      ('a', 'shop', 'redis_connected_clients', 2, 'gauge', 0, false, 0, map('instance', 'cache:9121'), 's', fromUnixTimestamp64Milli(${noted}), fromUnixTimestamp64Milli(${noted})),
+      ('a', 'shop', 'statements.calls', 3, 'sum', 2, true, 0, map('db.query.text', 'SELECT * FROM users WHERE id = ?', 'db.system.name', 'postgresql'), 'ss', fromUnixTimestamp64Milli(${noted}), fromUnixTimestamp64Milli(${noted}))`,
   );
   await harness.columns.execute(
     `INSERT INTO resources (tenant_id, resource_id, attributes, attribute_types, first_seen, last_seen) VALUES
       ('a', 11, map('postgresql.database.name', 'orders', 'service.instance.id', 'db1:5432'), 'ss', fromUnixTimestamp64Milli(${minute}), fromUnixTimestamp64Milli(${minute}))`,
   );
   await harness.columns.execute(
-    `INSERT INTO logs (received_at, timestamp, tenant_id, event_name, attributes, attribute_types) VALUES
-      (now64(3), fromUnixTimestamp64Milli(${minute}), 'a', 'db.server.query_sample', map('db.query.text', 'SELECT * FROM users WHERE id = 9', 'db.system.name', 'postgresql'), 'ss')`,
+    `INSERT INTO logs (received_at, timestamp, tenant_id, project_id, event_name, attributes, attribute_types) VALUES
+      (now64(3), fromUnixTimestamp64Milli(${minute}), 'a', 'other', 'db.server.query_sample', map('db.query.text', 'SELECT * FROM users WHERE id = 9', 'db.system.name', 'postgresql'), 'ss')`,
   );
 });
 test.after.always(() => harness?.close());
@@ -158,6 +160,15 @@ test('statements are filtered by engine, service, project, database and text, an
   t.deepEqual(await statements('search=UPDATE'), ['update users set a=?']);
   t.is((await statements('order=calls'))[0], 'select * from users where id=?');
   t.is((await statements('order=mean'))[0], 'select a from t where b=?');
+});
+
+test('records and series that know a statement are counted within the project that is asked for', async (t) => {
+  const known = async (query: string): Promise<number[]> => {
+    const { items } = await ask(`/api/databases/queries?${range}&search=select * from users&${query}`);
+    return [items[0].logs, items[0].series];
+  };
+  t.deepEqual(await known('scope=account'), [1, 1]);
+  t.deepEqual(await known('projectId=shop'), [0, 1]);
 });
 
 test('pages of statements hold each once', async (t) => {

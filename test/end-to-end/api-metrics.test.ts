@@ -184,6 +184,19 @@ test('the catalogue tells labels, their values and exemplars', async (t) => {
   t.like(exemplars.items[0], { value: 0.5, traceId, labels: { instance: 'a', job: 'shop' } });
 });
 
+test('the catalogue of a past minute has the metrics whose points of that minute came some minutes later', async (t) => {
+  const { body: minute } = await ask('GET', `/api/metrics?from=${now}&to=${now + 59_999}&name=http_requests_total`);
+  t.deepEqual(
+    minute.items.map(({ name, series }: { name: string; series: { points: unknown[] }[] }) => [
+      name,
+      series[0]?.points.length,
+    ]),
+    [['http_requests_total', 4]],
+  );
+  const before = now - 2 * 3_600_000;
+  t.deepEqual((await ask('GET', `/api/metrics?from=${before}&to=${before + 59_999}`)).body.items, []);
+});
+
 test('cardinality counts series by metric and label, and says who uses a metric', async (t) => {
   const saved = await ask('POST', '/api/saved-queries', {
     name: 'Orders',

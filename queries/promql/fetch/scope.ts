@@ -1,7 +1,7 @@
 /** What reads of series are asked by, and what restricts their statements. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
-import { seriesRowEveryMs } from '../../../schemas/tables/metrics.ts';
 import type { Reader } from '../../entitlement.ts';
+import { seenSinceMs } from '../../metrics/series-seen.ts';
 import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
 import type { Translation } from '../otlp/labels.ts';
 
@@ -22,9 +22,9 @@ export interface Window {
   readonly toMs: number;
 }
 
-export const aliveCondition = "series.last_seen >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')";
-export const aliveValues = ({ fromMs }: Window): { readonly alive: string } => ({
-  alive: String(Math.max(0, Math.floor(fromMs) - seriesRowEveryMs)),
+const aliveCondition = "series.last_seen >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')";
+const aliveValues = ({ fromMs }: Window): { readonly alive: string } => ({
+  alive: String(seenSinceMs(fromMs)),
 });
 
 /** What every statement over `series` is restricted by. */
