@@ -6,6 +6,7 @@ import { type ProjectScope, projectScopeCondition, projectScopeValues } from '..
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { rangeValues, withinRange } from '../records.ts';
+import { fieldIs } from '../search/query-parts.ts';
 import { Container, containersOf, readHappened, toldOf } from './containers.ts';
 import { KubernetesEvent, readEvents } from './events.ts';
 import { type Place, podKeys, podsOf, readPlaced } from './objects.ts';
@@ -110,7 +111,7 @@ const logsOf = async (reading: Reading, range: Range, scope: ProjectScope, uid: 
     { uid, ...rangeValues(range), ...projectScopeValues(scope) },
     { limit: firstPage, range },
   );
-  const search = `resource.k8s.pod.uid:"${uid.replace(/["\\]/g, '\\$&')}"`;
+  const search = fieldIs('resource.k8s.pod.uid', uid);
   return {
     items: found.map(({ record }) => record),
     more: more === undefined ? null : `/api/logs?${query(range, scope, { search })}`,

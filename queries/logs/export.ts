@@ -2,15 +2,16 @@
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { rangeValues } from '../records.ts';
+import type { RecordFilter } from '../search/query-parts.ts';
 import { chosenColumns, readChosen } from './chosen.ts';
-import { type LogFilter, logCondition } from './filter.ts';
+import { logCondition } from './filter.ts';
 import { type LogOrder, type LogPosition, type LogRecord, readPage } from './record.ts';
 
 /** A page reads whole buckets of the sorting key, ten minutes, so that small ones read the same rows again and again. */
 const pageSize = 5_000;
 
 export interface ExportQuestion {
-  readonly filter: LogFilter;
+  readonly filter: RecordFilter;
   readonly range: Range;
   readonly order: LogOrder;
   readonly after?: LogPosition | undefined;

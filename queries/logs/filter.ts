@@ -1,9 +1,9 @@
 /** Which log records a question is of: the parameters that lists, counts and exports share. */
 import { z } from 'zod';
-import { type ProjectScope, projectScopeParameters } from '../project-scope.ts';
+import { projectScopeParameters } from '../project-scope.ts';
 import { serviceParameter } from '../range.ts';
 import { type Condition, recordsCondition, withinRange } from '../records.ts';
-import { parseSearch } from '../search/parse.ts';
+import { queryPartsOf, type RecordFilter } from '../search/query-parts.ts';
 
 export const logFilterParameters = {
   ...serviceParameter,
@@ -17,34 +17,9 @@ export const logFilterParameters = {
     ),
 };
 
-export interface LogFilter extends ProjectScope {
-  readonly service?: string | undefined;
-  readonly search?: string | undefined;
-}
-
-/** The same as parts of a `Query`: a service is a condition of the search. */
-export const queryPartsOf = ({
-  service,
-  search,
-  projectId,
-  scope,
-}: LogFilter): { readonly search?: string; readonly projectId?: string } => {
-  // By itself first: what an error says of columns is then of the text that was sent, and a parenthesis closes nothing of ours.
-  // Punctuation alone finds nothing by itself, and would say nothing beside a service.
-  const isNone = search !== undefined && parseSearch(search, 'logs').is === 'none';
-  const searches = [
-    ...(service === undefined || isNone ? [] : [`service:"${service.replace(/["\\]/g, '\\$&')}"`]),
-    ...(search === undefined || search.trim() === '' ? [] : [`(${search})`]),
-  ];
-  return {
-    ...(searches.length === 0 ? {} : { search: searches.join(' AND ') }),
-    ...(projectId === undefined || scope === 'account' ? {} : { projectId }),
-  };
-};
-
 /** SQL of the records of `{from:Int64}` to `{to:Int64}` that it is of, to stand behind the tenant's condition. */
-export const logCondition = ({ service, search, ...scope }: LogFilter): Condition => {
-  const { projectId } = queryPartsOf(scope);
+export const logCondition = ({ service, search, ...scope }: RecordFilter): Condition => {
+  const { projectId } = queryPartsOf('logs', scope);
   const { sql, parameters } = recordsCondition({
     signal: 'logs',
     ...(search === undefined ? {} : { search }),

@@ -4,8 +4,8 @@ import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
 import { type AskedQuery, run } from '../run.ts';
+import type { queryPartsOf } from '../search/query-parts.ts';
 import { stepsOf } from '../steps.ts';
-import type { queryPartsOf } from './filter.ts';
 
 export interface HistogramQuestion {
   readonly records: ReturnType<typeof queryPartsOf>;

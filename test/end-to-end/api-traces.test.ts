@@ -340,6 +340,9 @@ test.serial('figures of spans by group, and what is wrong with a question', asyn
     }),
   );
   t.deepEqual(body.items, []);
+  const punctuation = 'projectId=p1&from=now-6h&service=cart&search=...';
+  t.deepEqual((await get(`/api/spans?${punctuation}`)).body.items, [], 'punctuation alone finds nothing');
+  t.deepEqual((await get(`/api/spans?${punctuation}&measure=count`)).body.aggregate.rows, [[0]]);
   const byStep = await get('/api/spans?projectId=p1&from=now-6h&service=cart&measure=count&step=30m');
   t.is(
     byStep.body.aggregate.series[0].points.reduce((sum: number, [, count]: [number, number]) => sum + count, 0),

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { defaultName } from '../../../queries/aggregate/measures.ts';
-import { logFilterParameters, queryPartsOf } from '../../../queries/logs/filter.ts';
+import { logFilterParameters } from '../../../queries/logs/filter.ts';
 import { parseMeasures, parseNames } from '../../../queries/names.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
 import { run } from '../../../queries/run.ts';
+import { queryPartsOf } from '../../../queries/search/query-parts.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -63,7 +64,7 @@ export const aggregateLogs = defineOperation({
     const stepMs = step === undefined ? undefined : stepOf(step === 'auto' ? undefined : step, range);
     return run(
       {
-        ...{ kind: 'aggregate', signal: 'logs', ...queryPartsOf(query), measures, groupBy, limit: query.limit },
+        ...{ kind: 'aggregate', signal: 'logs', ...queryPartsOf('logs', query), measures, groupBy, limit: query.limit },
         ...(query.orderBy === undefined && query.order === 'descending'
           ? {}
           : { order: { by: query.orderBy ?? firstOf(measures), direction: query.order } }),

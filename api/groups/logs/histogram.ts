@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { logFilterParameters, queryPartsOf } from '../../../queries/logs/filter.ts';
+import { logFilterParameters } from '../../../queries/logs/filter.ts';
 import { logHistogram } from '../../../queries/logs/histogram.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
+import { queryPartsOf } from '../../../queries/search/query-parts.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -60,7 +61,7 @@ export const showLogHistogram = defineOperation({
     const stepMs = stepOf(query.step, range);
     const reading = { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs };
     const { starts, partialSteps, series, rest, partial } = await logHistogram(reading, {
-      records: queryPartsOf(query),
+      records: queryPartsOf('logs', query),
       ...{ range, stepMs, groupBy: query.groupBy, groups: query.limit },
     });
     return {

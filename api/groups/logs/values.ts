@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { FieldValue, topValues } from '../../../queries/fields/values.ts';
-import { logFilterParameters, queryPartsOf } from '../../../queries/logs/filter.ts';
+import { logFilterParameters } from '../../../queries/logs/filter.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
+import { queryPartsOf } from '../../../queries/search/query-parts.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -40,7 +41,7 @@ export const listLogFieldValues = defineOperation({
     const range = rangeOf(query, { caller, signal: 'logs', nowMs });
     const { read, values, partial, ...counts } = await topValues(
       { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs },
-      { signal: 'logs', name, range, ...queryPartsOf(query), prefix: query.prefix, limit: query.limit },
+      { signal: 'logs', name, range, ...queryPartsOf('logs', query), prefix: query.prefix, limit: query.limit },
     );
     return {
       name,

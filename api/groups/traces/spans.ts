@@ -5,7 +5,7 @@ import { rangeOf, rangeParameters, serviceParameter } from '../../../queries/ran
 import type { Reading } from '../../../queries/reading.ts';
 import { Result } from '../../../queries/result.ts';
 import { run } from '../../../queries/run.ts';
-import { parseSearch } from '../../../queries/search/parse.ts';
+import { queryPartsOf } from '../../../queries/search/query-parts.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
 import { Span } from '../../../queries/traces/span.ts';
 import { listSpans, spanOrders } from '../../../queries/traces/spans.ts';
@@ -88,26 +88,20 @@ export const searchSpans = defineOperation({
 const projectOf = ({ scope, projectId }: Query): string | undefined => (scope === 'account' ? undefined : projectId);
 
 const aggregate = (query: Query, measure: string, reading: Reading, signal: AbortSignal): Promise<Result> => {
-  const { search, service, orderBy, step, limit } = query;
+  const { orderBy, step, limit } = query;
   if (query.cursor !== undefined) throw invalid('cursor', 'is of a list: figures come at once');
   const direction = directions.find((each) => each === (query.order ?? 'descending'));
   if (direction === undefined)
     throw invalid('order', `${query.order} is for spans: of groups it is descending or ascending`);
-  // By itself first: its errors name its columns.
-  if (search !== undefined) parseSearch(search, 'traces');
-  const searches = [
-    ...(service === undefined ? [] : [`service:"${service.replace(/[\\"]/g, '\\$&')}"`]),
-    ...(search === undefined || search.trim() === '' ? [] : [`(${search})`]),
-  ];
+  const parts = queryPartsOf('traces', query);
   const range = rangeOf(query, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
   const stepMs = step === undefined ? undefined : stepOf(step === 'auto' ? undefined : step, range);
   const measures = parseMeasures('measure', measure);
   if (orderBy === undefined && direction === 'ascending') throw invalid('orderBy', 'is required for order=ascending');
   return run(
     {
-      ...{ kind: 'aggregate', signal: 'traces', measures, limit, projectId: projectOf(query) },
+      ...{ kind: 'aggregate', signal: 'traces', measures, limit, ...parts },
       groupBy: query.groupBy === undefined ? [] : parseNames('groupBy', query.groupBy),
-      ...(searches.length === 0 ? {} : { search: searches.join(' ') }),
       ...(orderBy === undefined ? {} : { order: { by: orderBy, direction } }),
     },
     reading,
