@@ -35,6 +35,12 @@ const { place, processor, module, nowMs, seed, kills, failures, ticks, isSettlin
   process.argv[2] ?? '{}',
 ) as MemberOptions;
 
+// From the beginning: one that is told to leave while it joins is to leave, not to die.
+let isAsked = false;
+process.on('SIGTERM', () => {
+  isAsked = true;
+});
+
 const random = seeded(seed);
 
 const strike = (what: string): void => {
@@ -101,10 +107,6 @@ role.failed.catch((error: unknown) => {
 
 const topics = chosen?.reads.topics.map(({ name }) => name) ?? [];
 const states = openStates({ documents, clock });
-let isAsked = false;
-process.on('SIGTERM', () => {
-  isAsked = true;
-});
 
 const isDone = async (): Promise<boolean> => {
   const lags = await bus.lag(`processors.${processor}`, topics);

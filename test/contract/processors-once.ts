@@ -238,8 +238,8 @@ class DisturbedRun {
   }
 
   async #someDeath(members: readonly { ended: Promise<number> }[]): Promise<number[]> {
-    return await new Promise((resolve) => {
-      for (const { ended } of members) void ended.then((code) => code !== 0 && resolve([code]));
+    return await new Promise((resolve, reject) => {
+      for (const { ended } of members) ended.then((code) => code !== 0 && resolve([code]), reject);
     });
   }
 
@@ -275,13 +275,20 @@ class DisturbedRun {
     });
     this.#t.teardown(() => void child.kill('SIGKILL'));
     this.#members++;
+    let isToLeave = false;
     const ended = once(child, 'exit').then(([code, signal]) => {
       if (code === 0) return 0;
-      if (signal !== 'SIGKILL') throw new Error(`a member ended with ${code ?? signal}`);
+      // By SIGTERM itself ends only one that was still reading its code when it was told to leave: it has touched nothing.
+      if (signal !== 'SIGKILL' && !(isToLeave && signal === 'SIGTERM'))
+        throw new Error(`a member ended with ${code ?? signal}`);
       return 1;
     });
     ended.catch(() => undefined);
-    return { ended, leave: () => void child.kill('SIGTERM') };
+    const leave = (): void => {
+      isToLeave = true;
+      child.kill('SIGTERM');
+    };
+    return { ended, leave };
   }
 
   /** Ticks of each partition once everything on the bus is stepped and time is `#nowMs`. */
