@@ -40,11 +40,18 @@ import {
 type Definition = CollectionDefinition<object>;
 type Records = MongoCollection<MongoRecord>;
 
-const operationLimitMs = 5000;
+/** How long an operation and the work of a transaction may take, before they reject with `UnavailableError`. */
+interface Limits {
+  readonly operationMs: number;
+  readonly transactionMs: number;
+}
+const defaultLimits: Limits = { operationMs: 5000, transactionMs: transactionLimitMs };
 
 /** How a collection's operations run: directly, or in a transaction's session. */
 interface Access {
   readonly session?: ClientSession;
+  /** What every operation is bounded by. */
+  readonly limitMs: number;
   read<Result>(operation: () => Promise<Result>): Promise<Result>;
   write<Result>(operation: () => Promise<Result>): Promise<Result>;
 }
@@ -113,12 +120,12 @@ const deleteOnce = async (
 };
 
 const collectionOf = (access: Access, records: Records, tenant: string, clock: Clock): Collection<object> => {
-  const { session } = access;
+  const { session, limitMs } = access;
   const keyOf = (id: string): DocumentKey => ({ tenant, id });
   const now = (): string => new Date(clock.now()).toISOString();
   const rewrite = (id: string, version: number | undefined, next: (before: Fields) => object) =>
     access.write(async () => {
-      const deadline = performance.now() + operationLimitMs;
+      const deadline = performance.now() + limitMs;
       for (let tries = 1; performance.now() < deadline; tries += 1) {
         const document = await replaceOnce(records, keyOf(id), version, next, now(), session);
         if (document !== undefined) return document;
@@ -156,13 +163,24 @@ class MongoDocuments implements Documents {
   readonly #client: MongoClient;
   readonly #database: string;
   readonly #clock: Clock;
+  readonly #limits: Limits;
+  readonly #direct: Access;
   readonly #scope = new TransactionScope();
   readonly #feeds = new Set<Feed>();
 
-  constructor(client: MongoClient, database: string, clock: Clock) {
+  constructor(client: MongoClient, database: string, clock: Clock, limits: Limits) {
     this.#client = client;
     this.#database = database;
     this.#clock = clock;
+    this.#limits = limits;
+    this.#direct = {
+      limitMs: limits.operationMs,
+      read: (operation) => this.#bounded(operation),
+      write: async (operation) => {
+        this.#scope.refuseInside('a write');
+        return this.#bounded(operation);
+      },
+    };
   }
 
   #records(definition: Definition): Records {
@@ -173,19 +191,11 @@ class MongoDocuments implements Documents {
 
   async #bounded<Result>(operation: () => Promise<Result>): Promise<Result> {
     try {
-      return await limited(operationLimitMs, 'MongoDB', operation());
+      return await limited(this.#limits.operationMs, 'MongoDB', operation());
     } catch (error) {
       throw translated(error);
     }
   }
-
-  readonly #direct: Access = {
-    read: (operation) => this.#bounded(operation),
-    write: async (operation) => {
-      this.#scope.refuseInside('a write');
-      return this.#bounded(operation);
-    },
-  };
 
   #tenant(access: Access, tenantId: string): TenantDocuments {
     checkedTenant(tenantId);
@@ -251,7 +261,7 @@ class MongoDocuments implements Documents {
             throw error;
           }
         });
-      const access: Access = { session, read: operate, write: operate };
+      const access: Access = { session, limitMs: this.#limits.operationMs, read: operate, write: operate };
       try {
         const result = await this.#scope.enter(run, () => work({ of: (tenantId) => this.#tenant(access, tenantId) }));
         await run.finish();
@@ -268,7 +278,8 @@ class MongoDocuments implements Documents {
       readPreference: 'primary',
     });
     try {
-      return await limited(transactionLimitMs, 'the work of a transaction', Promise.race([done, unreachable.promise]));
+      const finished = Promise.race([done, unreachable.promise]);
+      return await limited(this.#limits.transactionMs, 'the work of a transaction', finished);
     } catch (error) {
       throw translated(error);
     } finally {
@@ -314,14 +325,16 @@ const databaseOf = (url: string): string => /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?/
 
 /**
  * Connects to the replica set at `url`, whose path names the database (default `oiq`). While MongoDB is gone everything rejects
- * with `UnavailableError` within 5 seconds (a transaction within 10); it is found again without a restart.
+ * with `UnavailableError` within 5 seconds (a transaction within 10), or within other `limits`; it is found again without a restart.
  */
 export const mongoDocuments = async ({
   url,
   clock = systemClock,
+  limits = defaultLimits,
 }: {
   readonly url: string;
   readonly clock?: Clock;
+  readonly limits?: Limits;
 }): Promise<Documents> => {
   const client = new MongoClient(url, {
     appName: 'oiq',
@@ -330,7 +343,7 @@ export const mongoDocuments = async ({
     connectTimeoutMS: 3000,
     heartbeatFrequencyMS: 2000,
   });
-  const documents = new MongoDocuments(client, databaseOf(url), clock);
+  const documents = new MongoDocuments(client, databaseOf(url), clock, limits);
   try {
     await client.connect();
     await documents.check();

@@ -14,7 +14,7 @@ import {
 } from '../../schemas/ports/documents.ts';
 import { freePorts } from '../services/ports.ts';
 import { startService, startServices, unavailable } from '../services/services.ts';
-import { eventually } from '../waiting.ts';
+import { eventually, stretched } from '../waiting.ts';
 import { documentsContract } from './documents.ts';
 
 interface Thing {
@@ -31,7 +31,9 @@ function suites(): void {
   const urls = startServices(['mongodb']).then((services) => services.url('mongodb'));
   const stores: Documents[] = [];
   const open = async (): Promise<Documents> => {
-    const documents = await mongoDocuments({ url: within(await urls) });
+    // How soon an outage is told is judged below, by the limits that there are.
+    const limits = { operationMs: stretched(20_000), transactionMs: stretched(40_000) };
+    const documents = await mongoDocuments({ url: within(await urls), limits });
     stores.push(documents);
     return documents;
   };
