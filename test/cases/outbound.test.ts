@@ -39,7 +39,7 @@ const loopback = { allowedNetworks: ['127.0.0.0/8'] };
 
 test('addresses in private networks are refused, however they are written', async (t) => {
   const port = await serve(t, (_, response) => response.end('reached'));
-  const outbound = openOutbound({ timeoutMs: 2000 });
+  const outbound = openOutbound({ timeoutMs: 60_000 });
   const hosts = [
     '127.0.0.1',
     '127.1',
@@ -113,7 +113,7 @@ test('what was resolved and checked is what is connected to', async (t) => {
     reached++;
     response.end('yes');
   });
-  const allowed = { ...loopback, timeoutMs: 2000 };
+  const allowed = { ...loopback, timeoutMs: 60_000 };
   const once = openOutbound({ ...allowed, resolve: names(['127.0.0.1'], ['169.254.169.254']) });
   t.is(await (await once.fetch(`http://rebound.example:${port}/`)).text(), 'yes');
   await t.throwsAsync(once.fetch(`http://rebound.example:${port}/`), { message: /private network/ });
@@ -206,10 +206,11 @@ test('TXT records are put together from their parts, and a name service that can
     broken: { code: 2, texts: [] },
     silent: undefined,
   });
-  const { txt } = openOutbound({ nameServers: [server], timeoutMs: 200 });
+  const { txt } = openOutbound({ nameServers: [server], timeoutMs: 60_000 });
+  const impatient = openOutbound({ nameServers: [server], timeoutMs: 200 });
   t.deepEqual([...((await txt('there.example')) ?? [])].sort(), ['oiq-verification=abc', 'v=spf1 -all']);
   t.deepEqual(await txt('nothing.example'), []);
   t.deepEqual(await txt('unknown.example'), []);
   t.is(await txt('broken.example'), undefined);
-  t.is(await txt('silent.example'), undefined);
+  t.is(await impatient.txt('silent.example'), undefined);
 });
