@@ -26,7 +26,7 @@ const setUp = async (t: { teardown(work: () => unknown): void }) => {
       return stored.transaction(work);
     },
   } as typeof stored;
-  const clock = { now: () => Date.now() };
+  const clock = { now: () => Date.UTC(2026, 2, 1, 10, 30) };
   const failures = openSignInFailures({ documents, clock, log: silent, counters: memoryCounters({ clock }) });
   const request = { requestId: 'r', address: '192.0.2.1' };
   const change = transactFor({ documents, clock }, { caller: undefined, actions: ['session.refuse'], request });
