@@ -108,7 +108,7 @@ const trusting = async (t: ExecutionContext, lifetimeMs: number) => {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const connections = new DirectConnections({
-    ...{ clientId: 'a', bootstrapBrokers: [] },
+    ...{ clientId: 'a', bootstrapBrokers: [], connectTimeout: 60_000 },
     sasl: { mechanism: 'PLAIN', username: 'anna', password: 'secret' },
   });
   t.teardown(() => {
