@@ -30,7 +30,13 @@ test('The client that wakes the process each millisecond while it is idle is not
   await bus.ensureTopics([topic]);
   t.true(connections() > 0);
   await eventually('no connection', () => connections() === 0);
-  await bus.lag(someGroup(), [topic.name]);
+  const group = someGroup();
+  await eventually('the lag to be known', async () =>
+    bus.lag(group, [topic.name]).then(
+      () => true,
+      () => false,
+    ),
+  );
   const own = connections();
   await bus.ensureTopics([topic]);
   t.true(connections() > own, 'it is connected again when it is asked');
