@@ -30,6 +30,7 @@ const platformOf = async (t: ExecutionContext, change: (bus: Bus) => Bus) => {
       OIQ_HTTP_ADDRESS: '127.0.0.1:0',
       OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0',
       OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0',
+      OIQ_SHUTDOWN_SECONDS: '600',
     }),
     log: { ...silent, info: (_fields, message) => ends.push(message), close: async () => undefined },
     metrics: await metricsProvider(undefined, 'test'),
