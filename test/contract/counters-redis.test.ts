@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { redisCounters } from '../../adapters/counters-redis.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
+import { silent } from '../../schemas/ports/log.ts';
 import { freePorts } from '../services/ports.ts';
 import { startService, startServices, unavailable } from '../services/services.ts';
 import { eventually } from '../waiting.ts';
-import { countersContract, freshKey } from './counters.ts';
+import { countersContract, freshKey, whileShared } from './counters.ts';
 
 const reason = unavailable('redis');
 if (reason !== undefined) test.skip(`redis: ${reason}`, () => undefined);
@@ -17,19 +18,23 @@ function suites(): void {
   const prefix = `oiq-test-${process.pid}-${Date.now()}:`;
   const pass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
   const urls = startServices(['redis']).then((services) => services.url('redis'));
-  const open = async (url: string): Promise<Counters> => {
-    const counters = redisCounters({ url, prefix });
+  const open = async (skewMs = 0) => {
+    let isAlone = false;
+    const log = {
+      ...silent,
+      warn: () => {
+        isAlone = true;
+      },
+    };
+    const counters = redisCounters({ url: await urls, prefix, clock: { now: () => Date.now() + skewMs }, log });
     await eventually('redis answers', () => !counters.degraded());
-    return counters;
+    return { counters, pass, wasAlone: () => isAlone };
   };
 
-  countersContract('redis', async () => ({ counters: await open(await urls), pass }));
+  countersContract('redis', () => open());
 
-  test('redis: instances share one bucket, one window and one cache, whatever their clocks say', async (t) => {
-    const url = await urls;
-    const skewed = (by: number) => redisCounters({ url, prefix, clock: { now: () => Date.now() + by } });
-    const instances = [skewed(0), skewed(3_600_000), skewed(-3_600_000)];
-    await eventually('redis answers', () => instances.every((counters) => !counters.degraded()));
+  /** What instances that share everything hold to together. */
+  const share = async (t: ExecutionContext, instances: readonly Counters[]): Promise<void> => {
     const key = freshKey();
     const taken = await Promise.all(
       Array.from({ length: 90 }, (_, n) => instances[n % 3]?.take(key, { rate: 0.01, burst: 20 }, 1)),
@@ -47,7 +52,21 @@ function suites(): void {
     );
     await instances[0]?.cache(key, 'v', 5000);
     t.is(await instances[2]?.cached(key), 'v');
-    await Promise.all(instances.map((counters) => counters.close()));
+  };
+
+  test('redis: instances share one bucket, one window and one cache, whatever their clocks say', async (t) => {
+    let wasAlone = false;
+    const attempt = async (tried: ExecutionContext): Promise<void> => {
+      const opened = await Promise.all([0, 3_600_000, -3_600_000].map(open));
+      const instances = opened.map(({ counters }) => counters);
+      try {
+        await share(tried, instances);
+      } finally {
+        wasAlone = opened.some((each) => each.wasAlone());
+        await Promise.all(instances.map((counters) => counters.close()));
+      }
+    };
+    await whileShared(t, attempt, () => wasAlone);
   });
 
   test('redis: where there is none, limits hold per instance from the first call', async (t) => {
@@ -82,9 +101,13 @@ function suites(): void {
         { off: () => server.hang(), on: async () => server.resume() },
       ];
       for (const { off, on } of outages) {
-        const key = freshKey();
+        let key = '';
         const bucket = { rate: 0.01, burst: 10 };
-        t.is((await counters.take(key, bucket, 4)).granted, 4);
+        await eventually('some are taken across instances', async () => {
+          key = freshKey();
+          t.is((await counters.take(key, bucket, 4)).granted, 4);
+          return !counters.degraded();
+        });
         await off();
         // Calls that Redis may still be asked, in several turns of the loop.
         const first = await Promise.all(Array.from({ length: 5 }, () => counters.take(key, bucket, 1)));
@@ -99,7 +122,13 @@ function suites(): void {
         const after = freshKey();
         t.is((await counters.take(after, bucket, 20)).granted, 10);
       }
-      t.is(said.length, 5, said.join('; '));
+      // Each change is said once; a busy machine may make more of them.
+      t.true(said.length >= 5, said.join('; '));
+      t.deepEqual(
+        said,
+        said.map((_, index) => said[index % 2]),
+      );
+      t.not(said[0], said[1]);
     } finally {
       await counters.close();
       await server.kill();

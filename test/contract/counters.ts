@@ -1,12 +1,31 @@
 /** What all counters promise. Each adapter's test file runs this suite over counters of its own. */
 import test, { type ExecutionContext } from 'ava';
 import type { Counters } from '../../schemas/ports/counters.ts';
+import { stretched } from '../waiting.ts';
 
 /** `pass` lets the counters' own time go by: a fake clock, or waiting. */
 export interface CountersUnderTest {
   readonly counters: Counters;
   pass(ms: number): Promise<void>;
+  /** Whether some calls were counted in this process alone, since their answers took too long; absent where all always are. */
+  wasAlone?(): boolean;
 }
+
+/** A machine that holds up so many attempts one after the other is none that a test can do anything for. */
+const mostAttempts = 10;
+
+/** Runs a test of shared counters, and once more where they were not shared all the while: nothing is told then. */
+export const whileShared = async (
+  t: ExecutionContext,
+  body: (t: ExecutionContext) => Promise<void>,
+  wasAlone: () => boolean,
+): Promise<void> => {
+  for (let attempt = 1; ; attempt++) {
+    const tried = await t.try(body);
+    if (tried.passed || attempt === mostAttempts || !wasAlone()) return tried.commit();
+    tried.discard();
+  }
+};
 
 let keys = 0;
 export const freshKey = (): string => {
@@ -18,12 +37,17 @@ export const countersContract = (name: string, make: () => Promise<CountersUnder
   /** Counters of each test's own, because a fake clock is moved by whoever uses it. */
   const promises = (promise: string, body: (t: ExecutionContext, under: CountersUnderTest) => Promise<void>): void =>
     test(`${name}: ${promise}`, async (t) => {
-      const under = await make();
-      try {
-        await body(t, under);
-      } finally {
-        await under.counters.close();
-      }
+      let wasAlone = false;
+      const attempt = async (tried: ExecutionContext): Promise<void> => {
+        const under = await make();
+        try {
+          await body(tried, under);
+        } finally {
+          wasAlone = under.wasAlone?.() ?? false;
+          await under.counters.close();
+        }
+      };
+      await whileShared(t, attempt, () => wasAlone);
     });
 
   promises(
@@ -41,13 +65,21 @@ export const countersContract = (name: string, make: () => Promise<CountersUnder
         rest.retryAfterMs <= 500 && rest.retryAfterMs >= (passed < 1 ? 499 - passed * 500 : 0),
         `${rest.retryAfterMs}`,
       );
-      const none = await counters.take(key, bucket, 1);
-      t.is(none.granted, 0);
+      let granted = 4 + rest.granted;
+      let none = await counters.take(key, bucket, 1);
+      for (; none.granted > 0; none = await counters.take(key, bucket, 1)) {
+        granted += none.granted;
+        const most = bucket.burst + ((performance.now() - began) * bucket.rate) / 1000;
+        t.true(granted <= most, `${granted}`);
+      }
+      const emptied = performance.now();
       await pass(none.retryAfterMs + 20);
       t.is((await counters.take(key, bucket, 1)).granted, 1);
       await pass(1100);
       const filled = await counters.take(key, bucket, 100);
-      t.true(filled.granted >= 2 && filled.granted <= 4, `${filled.granted}`);
+      const longer = Math.max(0, performance.now() - emptied - none.retryAfterMs - 20 - 1100);
+      const most = 4 + (longer * bucket.rate) / 1000;
+      t.true(filled.granted >= 2 && filled.granted <= most, `${filled.granted}`);
     },
   );
 
@@ -96,7 +128,7 @@ export const countersContract = (name: string, make: () => Promise<CountersUnder
 
   promises('a window grants up to its limit, whole or what fits, and begins anew', async (t, { counters, pass }) => {
     const key = freshKey();
-    const windowMs = 1500;
+    const windowMs = stretched(2_000);
     // Begins a window, so that none ends between two of the calls below.
     await pass((await counters.spend(freshKey(), 1, windowMs, 0)).resetMs + 20);
     const first = await counters.spend(key, 10, windowMs, 7);
@@ -145,11 +177,12 @@ export const countersContract = (name: string, make: () => Promise<CountersUnder
     const key = freshKey();
     t.is(await counters.cached(key), undefined);
     const value = `é\u{1F600}\0 ${'x'.repeat(100_000)}`;
-    await counters.cache(key, value, 300);
+    const forMs = stretched(2_000);
+    await counters.cache(key, value, forMs);
     t.is(await counters.cached(key), value);
-    await counters.cache(key, '', 300);
+    await counters.cache(key, '', forMs);
     t.is(await counters.cached(key), '');
-    await pass(350);
+    await pass(forMs + 50);
     t.is(await counters.cached(key), undefined);
   });
 
