@@ -101,6 +101,7 @@ export const followingContract = ({ name, make, quietMs }: BusContract): void =>
     await publish(bus, topic, ['after']);
     const [{ end } = { end: -1 }] = await bus.offsets(topic.name);
     t.is(end, 1, 'what is not decided lies behind the end');
+    await eventually('what lies before it', () => following.texts.length > 0);
     await quiet(quietMs);
     t.deepEqual(following.texts, ['before']);
     decided.resolve();
