@@ -71,7 +71,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
     const heard = silence();
     await eventually('the last of all', () => {
       hear(listening, heard);
-      return !publishing && heard.bodies.at(-1) === 'wanted 159';
+      return !publishing && heard.bodies.at(-1) === 'wanted 159' && heard.live;
     });
     await rest;
     const first = Number(heard.bodies[0]?.split(' ')[1]);
