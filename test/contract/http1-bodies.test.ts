@@ -135,6 +135,7 @@ test.serial('what there is no memory for is answered 503, and skipped', async (t
 test.serial('a key that is asked for elsewhere makes a body wait, and neither hangs', async (t) => {
   // Nothing is granted in advance, so that each request waits for the counters.
   await using sender = await sending({
+    clock: { now: () => 1_700_000_000_000 },
     plan: { limits: { requestsPerSecond: 1, requestsBurst: 40, requestsPerMinute: 1_000, bytesPerDay: null } },
   });
   const size = 2 * mebibyte;
