@@ -214,7 +214,7 @@ const call = (
   client: Client,
   path: string,
   body: Buffer,
-  { deadlineMs = 100_000, cancelled }: Ending = {},
+  { deadlineMs = 600_000, cancelled }: Ending = {},
 ): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const timer = setInterval(() => cancelled?.() && made.cancel(), 5);

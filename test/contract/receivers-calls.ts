@@ -54,7 +54,7 @@ export const call = async (
         (value: Buffer) => value,
         body,
         metadata,
-        { deadline: Date.now() + 100_000 },
+        { deadline: Date.now() + 600_000 },
         (error, response) => resolve({ error: error ?? undefined, response }),
       );
     });
