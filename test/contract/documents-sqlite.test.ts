@@ -34,17 +34,24 @@ test('sqlite: what was acknowledged is there after reopening, under the declared
 test('sqlite: equality on an indexed field reads the matches, not the whole collection', async (t) => {
   const documents = await sqliteDocuments({ path: join(directory, 'indexed.sqlite') });
   await documents.ensureCollections([things]);
-  await documents.transaction(async (transaction) => {
-    const staged = transaction.of('a').collection(things);
-    for (let n = 0; n < 10_000; n += 1) await staged.insert({ state: n % 1000 === 0 ? 'rare' : 'common', n });
-  });
+  // In transactions small enough for a busy machine.
+  for (let first = 0; first < 10_000; first += 1000)
+    await documents.transaction(async (transaction) => {
+      const staged = transaction.of('a').collection(things);
+      for (let n = first; n < first + 1000; n += 1) await staged.insert({ state: n === first ? 'rare' : 'common', n });
+    });
   const collection = documents.of('a').collection(things);
+  /** The least of some tries: what other tests do meanwhile is counted with it. */
   const cpuOf = async (filter: Record<string, unknown>): Promise<number> => {
     await collection.count(filter);
-    const before = process.cpuUsage();
-    for (let n = 0; n < 5; n += 1) t.is(await collection.count(filter), 10);
-    const { user, system } = process.cpuUsage(before);
-    return user + system;
+    let least = Number.POSITIVE_INFINITY;
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      const before = process.cpuUsage();
+      for (let n = 0; n < 5; n += 1) t.is(await collection.count(filter), 10);
+      const { user, system } = process.cpuUsage(before);
+      least = Math.min(least, user + system);
+    }
+    return least;
   };
   const indexed = await cpuOf({ state: 'rare' });
   const scanned = await cpuOf({ state: { $not: { $ne: 'rare' } } });
