@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import test from 'ava';
+import { defaultOptions } from '../../receivers/http2/options.ts';
+import { stretched } from '../waiting.ts';
 import {
   block,
   data,
@@ -77,7 +79,8 @@ for (const [what, [before, one]] of Object.entries(floods))
   });
 
 test('a flood is one of all kinds together', async (t) => {
-  await using fixture = await serving();
+  // However long it takes, nothing is added to what is allowed at once.
+  await using fixture = await serving({ freeFrames: { ...defaultOptions.freeFrames, perSecond: 0.001 } });
   const peer = fixture.greeted();
   const mixed = [ping(), settings(), priority, windowUpdate(0, 1), frame(0xbe, 0, 0)];
   peer.send(...Array.from({ length: 1_500 }, (_, index) => mixed[index % mixed.length] ?? ping()));
@@ -182,7 +185,7 @@ const cutShort: Readonly<Record<string, readonly (Uint8Array | string)[]>> = {
 };
 for (const [what, sent] of Object.entries(cutShort))
   test(`a peer that sends ${what}, and no more, is let go in time`, async (t) => {
-    await using fixture = await serving({ handshakeMs: 1_000 });
+    await using fixture = await serving({ handshakeMs: stretched(2_000) });
     const idle = await fixture.greeted().settled();
     const peer = new Peer(fixture.port).send(...sent);
     await peer.closed();
@@ -203,7 +206,8 @@ test('a peer that sends a frame byte by byte is let go in time', async (t) => {
 });
 
 test('a peer whose bytes always end within a frame is not let go while its frames go on', async (t) => {
-  await using fixture = await serving({ handshakeMs: 1_500 });
+  const handshakeMs = stretched(2_000);
+  await using fixture = await serving({ handshakeMs });
   const peer = await fixture.greeted().settled();
   const frames = Buffer.concat(Array.from({ length: 20 }, (_, index) => request(1 + 2 * index)));
   const step = frames.length / 20;
@@ -212,7 +216,7 @@ test('a peer whose bytes always end within a frame is not let go while its frame
     const end = (index + 0.5) * step;
     peer.send(frames.subarray(sent, end));
     sent = Math.floor(end);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await new Promise((resolve) => setTimeout(resolve, handshakeMs / 10));
   }
   await peer.send(frames.subarray(sent)).heard('end 39');
   t.is(fixture.calls.length, 20);

@@ -135,7 +135,7 @@ const saidBy = ({ kind, flags, streamId, payload }: Frame): string[] => {
 };
 
 /** Longer than anything takes that does not hang. */
-const patienceMs = 600_000;
+export const patienceMs = 600_000;
 
 export class Peer {
   readonly socket: Socket;

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { createHttp2Server, type Http2Server, type Http2Stream } from '../../receivers/http2/server.ts';
 import { createNodeServer } from '../../receivers/otlp-grpc/node-server.ts';
 import { eventually } from '../waiting.ts';
-import { Peer, request, type Settings } from './http2-client.ts';
+import { Peer, patienceMs, request, type Settings } from './http2-client.ts';
 
 interface Call {
   readonly stream: Http2Stream;
@@ -178,7 +178,7 @@ export const said = (port: number, bytes: Uint8Array | string): Promise<Buffer> 
     const timer = setTimeout(() => {
       socket.destroy();
       reject(new Error(`the connection stays open; said: ${Buffer.concat(parts)}`));
-    }, 15_000);
+    }, patienceMs);
     socket.on('data', (part: Buffer) => parts.push(part));
     socket.on('error', () => undefined);
     socket.once('close', () => {
