@@ -30,6 +30,9 @@ export const columnsSearch = ({ name, under }: ColumnsContract): void => {
       },
       rows,
     );
+    // Nothing else merges the part before its time.
+    await columns.execute('SYSTEM STOP MERGES logs');
+    t.teardown(() => columns.execute('SYSTEM START MERGES logs'));
     await columns.insert(block, randomUUID());
     const narrowed: string[] = [];
     const find = async (): Promise<void> => {
@@ -46,6 +49,7 @@ export const columnsSearch = ({ name, under }: ColumnsContract): void => {
     };
     await find();
     t.deepEqual(narrowed, ['fresh_words', 'trace']);
+    await columns.execute('SYSTEM START MERGES logs');
     await columns.execute('OPTIMIZE TABLE logs PARTITION 20260301 FINAL');
     await find();
     t.deepEqual(narrowed, ['body_words', 'attribute_pairs', 'trace']);
