@@ -117,6 +117,13 @@ test.serial('a batch that takes longer than the session keeps its partition and 
   t.is(consuming.batches.length, 1);
 });
 
+const isRebalancing = async (t: ExecutionContext, group: string): Promise<boolean> => {
+  const admin = driver().admin();
+  t.teardown(() => admin.disconnect());
+  const { groups } = await admin.describeGroups([group]);
+  return groups[0]?.state === 'PreparingRebalance' && groups[0].members.length === 2;
+};
+
 test.serial('a member that joins gets no partition before the batch in hand of it is finished', async (t) => {
   const bus = await open(t);
   const topic = someTopic({ partitions: 2 });
@@ -124,31 +131,20 @@ test.serial('a member that joins gets no partition before the batch in hand of i
   await bus.ensureTopics([topic]);
   const keys = keysOf(2, partitionOf);
   await (await bus.producer()).publish(keys.map((key) => messageTo(topic, key, { key })));
-  const busy = new Set<number>();
-  let overlaps = 0;
-  const slowly = async ({ partition }: { partition: number }) => {
-    if (busy.has(partition)) overlaps++;
-    busy.add(partition);
-    await sleep(4000);
-    busy.delete(partition);
-  };
-  const left = consume(bus, [topic], { group }, slowly);
-  await eventually('both batches in hand', () => busy.size === 2);
-  const right = consume(bus, [topic], { group }, slowly);
-  await eventually('both batches', () => left.texts.length + right.texts.length >= 2);
+  const held = pending();
+  let assigned = 0;
+  const left = consume(bus, [topic], { group }, () => held.promise);
+  await eventually('both batches in hand', () => left.batches.length === 2);
+  const right = consume(bus, [topic], { group }, undefined, { assigned: () => void assigned++ });
+  await eventually('the join waits', () => isRebalancing(t, group));
   await sleep(500);
+  t.is(assigned, 0);
+  held.resolve();
+  await eventually('a partition for who joined', () => assigned > 0);
   await Promise.all([left.stop(), right.stop()]);
-  t.is(overlaps, 0);
   t.deepEqual(left.texts.toSorted(), keys.toSorted());
   t.deepEqual(right.batches, []);
 });
-
-const isRebalancing = async (t: ExecutionContext, group: string): Promise<boolean> => {
-  const admin = driver().admin();
-  t.teardown(() => admin.disconnect());
-  const { groups } = await admin.describeGroups([group]);
-  return groups[0]?.state === 'PreparingRebalance' && groups[0].members.length === 2;
-};
 
 test.serial('a member that is told to stop while it joins leaves at once, and the others go on', async (t) => {
   const bus = await open(t);
